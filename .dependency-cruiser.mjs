@@ -6,7 +6,9 @@ import { createRequire } from 'node:module';
  * an area, or the area itself, each with the rooms of its own area and the packages that it may
  * import. docs/architecture/imports.md shows both.
  */
-const { areas, rooms } = JSON.parse(readFileSync(new URL('architecture.json', import.meta.url), 'utf8'));
+const { areas, rooms } = JSON.parse(
+  readFileSync(new URL('architecture.json', import.meta.url), 'utf8'),
+);
 
 const require = createRequire(import.meta.url);
 
@@ -39,7 +41,11 @@ const rows = Object.entries(rooms).map(([room, targets]) => ({
   severity: 'error',
   from: { path: pathOf(room) },
   to: {
-    pathNot: [pathOf(room), ...areas[areaOf(room)].map(pathOf), ...targets.flatMap((target) => pathsOf(room, target))],
+    pathNot: [
+      pathOf(room),
+      ...areas[areaOf(room)].map(pathOf),
+      ...targets.flatMap((target) => pathsOf(room, target)),
+    ],
     ...(targets.includes('node:') ? { dependencyTypesNot: ['core'] } : {}),
   },
 }));
@@ -57,7 +63,10 @@ export default {
       name: 'src needs only packages that a row names', // all are bundled: none is in `dependencies`
       severity: 'error',
       from: { path: '^src/' },
-      to: { path: '(?:^|/)node_modules/', pathNot: packages.map((name) => `(?:^|/)node_modules/${name}/`) },
+      to: {
+        path: '(?:^|/)node_modules/',
+        pathNot: packages.map((name) => `(?:^|/)node_modules/${name}/`),
+      },
     },
     {
       name: 'no cycle',
@@ -76,6 +85,9 @@ export default {
   options: {
     doNotFollow: { path: 'node_modules' },
     tsPreCompilationDeps: true, // types count
-    enhancedResolveOptions: { exportsFields: ['exports'], conditionNames: ['node', 'import', 'require', 'default'] },
+    enhancedResolveOptions: {
+      exportsFields: ['exports'],
+      conditionNames: ['node', 'import', 'require', 'default'],
+    },
   },
 };

@@ -14,7 +14,14 @@ const realTime = [
 
 export default tseslint.config(
   { ignores: ['dist', 'dist.*', 'executable', 'coverage', 'api', 'src/shared/proto'] },
-  { files: ['**/*.{ts,tsx}'], extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked, rxjsX.configs.strict] },
+  {
+    files: ['**/*.{ts,tsx}'],
+    extends: [
+      tseslint.configs.strictTypeChecked,
+      tseslint.configs.stylisticTypeChecked,
+      rxjsX.configs.strict,
+    ],
+  },
   {
     files: ['**/*.{ts,tsx}'],
     languageOptions: { parserOptions: { projectService: true } },
@@ -54,17 +61,23 @@ export default tseslint.config(
     rules: {
       'no-restricted-syntax': [
         'error',
-        ...['ImportSpecifier[imported', 'MemberExpression[property', 'Property[key'].map((where) => ({
-          selector: `${where}.name=/^(parseAllDocuments|parseDocument|Composer|Parser)$/]`,
-          message: 'A text goes through parseYaml of src/shared/text, which counts its levels before.',
-        })),
+        ...['ImportSpecifier[imported', 'MemberExpression[property', 'Property[key'].map(
+          (where) => ({
+            selector: `${where}.name=/^(parseAllDocuments|parseDocument|Composer|Parser)$/]`,
+            message:
+              'A text goes through parseYaml of src/shared/text, which counts its levels before.',
+          }),
+        ),
         {
           selector: 'MemberExpression[object.name="JSON"][property.name="parse"]',
-          message: 'A text goes through parseJson of src/shared/text, which counts its levels before.',
+          message:
+            'A text goes through parseJson of src/shared/text, which counts its levels before.',
         },
         {
-          selector: 'VariableDeclarator[init.name="JSON"], MemberExpression[object.name="JSON"][computed=true]',
-          message: 'A text goes through parseJson of src/shared/text, which counts its levels before.',
+          selector:
+            'VariableDeclarator[init.name="JSON"], MemberExpression[object.name="JSON"][computed=true]',
+          message:
+            'A text goes through parseJson of src/shared/text, which counts its levels before.',
         },
       ],
     },
@@ -74,8 +87,14 @@ export default tseslint.config(
     ignores: ['src/pilot-agent/cli/**'],
     rules: {
       'no-restricted-globals': ['error', ...realTime],
-      'no-restricted-properties': ['error', { object: 'Date', property: 'now', message: 'Time goes through a scheduler.' }],
-      'no-restricted-imports': ['error', { paths: [...bare, 'node:timers', 'node:timers/promises'] }],
+      'no-restricted-properties': [
+        'error',
+        { object: 'Date', property: 'now', message: 'Time goes through a scheduler.' },
+      ],
+      'no-restricted-imports': [
+        'error',
+        { paths: [...bare, 'node:timers', 'node:timers/promises'] },
+      ],
     },
   },
 );

@@ -10,13 +10,27 @@ const apart = [
   'test/marbles/profile.test.ts',
   ...readdirSync('test/unit', { recursive: true, encoding: 'utf8' })
     .map((name) => `test/unit/${name}`)
-    .filter((file) => file.endsWith('.test.ts') && /\bvi\.(?:mock|doMock|useFakeTimers)\(/.test(readFileSync(file, 'utf8'))),
+    .filter(
+      (file) =>
+        file.endsWith('.test.ts') &&
+        /\bvi\.(?:mock|doMock|useFakeTimers)\(/.test(readFileSync(file, 'utf8')),
+    ),
 ];
 /** They compare memory, take every processor for a while, or promise something within seconds: no more than two at once. */
-const inPairs = ['discovery-crowd', 'hostile-clients', 'layouts', 'load', 'machine-faults', 'orphan'].map(
-  (name) => `test/e2e/${name}.test.ts`,
-);
-const endToEnd = ['test/e2e/**/*.test.ts', 'test/contract/**/*.test.ts', 'test/browser/**/*.test.ts', 'test/differential/**/*.test.ts'];
+const inPairs = [
+  'discovery-crowd',
+  'hostile-clients',
+  'layouts',
+  'load',
+  'machine-faults',
+  'orphan',
+].map((name) => `test/e2e/${name}.test.ts`);
+const endToEnd = [
+  'test/e2e/**/*.test.ts',
+  'test/contract/**/*.test.ts',
+  'test/browser/**/*.test.ts',
+  'test/differential/**/*.test.ts',
+];
 
 export default defineConfig({
   test: {
@@ -26,7 +40,11 @@ export default defineConfig({
     sequence: { sequencer: TimedSequencer },
     globalSetup: ['test/support/tell-left-out.ts'],
     setupFiles: process.env['TIMINGS'] ? ['./test/support/note-cpu.ts'] : [],
-    reporters: ['default', './test/support/tell-failed.ts', ...(process.env['TIMINGS'] ? ['./test/support/note-timings.ts'] : [])],
+    reporters: [
+      'default',
+      './test/support/tell-failed.ts',
+      ...(process.env['TIMINGS'] ? ['./test/support/note-timings.ts'] : []),
+    ],
     projects: [
       {
         extends: true,
@@ -50,7 +68,10 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
-      { extends: true, test: { name: 'in-pairs', include: inPairs, maxWorkers: 2, sequence: { groupOrder: 2 } } },
+      {
+        extends: true,
+        test: { name: 'in-pairs', include: inPairs, maxWorkers: 2, sequence: { groupOrder: 2 } },
+      },
     ],
   },
 });

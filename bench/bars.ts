@@ -15,7 +15,7 @@ export function bars({ title, unit, digits, better, values }: Bars): string {
     const y = 30 + index * height;
     const length = Math.max(1, (Math.max(value, 0) / most) * (width - left - right));
     const kind = /^Node |^Executable$/.test(who) ? 'own' : who.startsWith('Go') ? 'go' : 'floor';
-    return `<text x="${left - 8}" y="${y + 12}" text-anchor="end">${escaped(who)}</text><rect class="${kind}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="16" rx="2"/><text x="${(left + length + 6).toFixed(1)}" y="${y + 12}">${value.toFixed(digits)}${unit.startsWith('/') ? '' : ' '}${escaped(unit)}</text>`; // prettier-ignore
+    return `<text x="${left - 8}" y="${y + 12}" text-anchor="end">${escaped(who)}</text><rect class="${kind}" x="${left}" y="${y}" width="${length.toFixed(1)}" height="16" rx="2"/><text x="${(left + length + 6).toFixed(1)}" y="${y + 12}">${value.toFixed(digits)}${unit.startsWith('/') ? '' : ' '}${escaped(unit)}</text>`;
   });
   const full = 36 + values.length * height;
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${full}" width="${width}" height="${full}" role="img" aria-label="${escaped(title)}">
@@ -27,5 +27,9 @@ ${lines.join('\n')}
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('"', '&quot;').replaceAll('`', '');
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('"', '&quot;')
+    .replaceAll('`', '');
 }

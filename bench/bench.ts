@@ -21,28 +21,53 @@ import { sources } from './sources.ts';
 import { start } from './start.ts';
 import { status } from './status.ts';
 
-const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = { start, idle, status, rotations, endurance, held, pod, load, sds, levers, profile, scrape, modules, sources, discovery }; // prettier-ignore
+const benches: Readonly<Record<BenchName, (amount?: number) => Promise<Report>>> = {
+  start,
+  idle,
+  status,
+  rotations,
+  endurance,
+  held,
+  pod,
+  load,
+  sds,
+  levers,
+  profile,
+  scrape,
+  modules,
+  sources,
+  discovery,
+};
 const resultsFile = 'bench/results.json';
 const pageFile = 'docs/benchmarks.md';
 const pictureFolder = 'docs/benchmarks';
 
-const { values, positionals } = parseArgs({ options: { write: { type: 'boolean', default: false } }, allowPositionals: true });
+const { values, positionals } = parseArgs({
+  options: { write: { type: 'boolean', default: false } },
+  allowPositionals: true,
+});
 const [name, amount] = positionals;
 const names = Object.keys(titles) as BenchName[];
-const chosen = name === 'all' ? names.filter((one) => one !== 'endurance') : names.filter((one) => one === name);
+const chosen =
+  name === 'all' ? names.filter((one) => one !== 'endurance') : names.filter((one) => one === name);
 if (chosen.length === 0) {
-  console.error(`usage: npm run bench -- NAME [AMOUNT] [--write], with one of all, ${names.join(', ')}`);
+  console.error(
+    `usage: npm run bench -- NAME [AMOUNT] [--write], with one of all, ${names.join(', ')}`,
+  );
   process.exitCode = 64;
 }
 for (const one of chosen) {
   const report = await benches[one](amount === undefined ? undefined : Number(amount));
-  const whole = report.figures === undefined ? report : { ...report, notes: [...report.notes, ...missing()] };
+  const whole =
+    report.figures === undefined ? report : { ...report, notes: [...report.notes, ...missing()] };
   console.log([titles[one], '', ...tables(whole), ...whole.notes].join('\n'));
   if (values.write) await keep(one, { ...whole, machine: machine(pinnedEnvoy.version) });
 }
 
 function tables({ figures = {}, columns, rows }: Report): readonly string[] {
-  const measured = Object.entries(figures).flatMap(([row, all]) => Object.entries(all).map(([who, value]) => [row, who, value.toFixed(2)]));
+  const measured = Object.entries(figures).flatMap(([row, all]) =>
+    Object.entries(all).map(([who, value]) => [row, who, value.toFixed(2)]),
+  );
   return [
     ...(measured.length === 0 ? [] : [table(['Row', 'Who', 'Value'], measured), '']),
     ...(columns === undefined || rows === undefined ? [] : [table(columns, rows), '']),
@@ -51,9 +76,17 @@ function tables({ figures = {}, columns, rows }: Report): readonly string[] {
 
 /** Keeps a report in place of the one before, and writes the page and its pictures anew. */
 async function keep(one: BenchName, report: KeptReport): Promise<void> {
-  const before = existsSync(resultsFile) ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>) : {};
+  const before = existsSync(resultsFile)
+    ? (JSON.parse(readFileSync(resultsFile, 'utf8')) as Record<BenchName, KeptReport>)
+    : {};
   const kept = { ...before, [one]: report };
-  writeFileSync(resultsFile, await format(JSON.stringify(kept), { ...(await resolveConfig(resultsFile)), filepath: resultsFile }));
+  writeFileSync(
+    resultsFile,
+    await format(JSON.stringify(kept), {
+      ...(await resolveConfig(resultsFile)),
+      filepath: resultsFile,
+    }),
+  );
   writeFileSync(pageFile, await page(kept));
   mkdirSync(pictureFolder, { recursive: true });
   for (const file of readdirSync(pictureFolder)) rmSync(`${pictureFolder}/${file}`);

@@ -23,15 +23,26 @@ const bundle = resolve('dist/pilot-agent.cjs');
 export function runtimes(): readonly Runtime[] {
   const others = ['22', '24'].flatMap((version) => {
     const path = resolve(`test/nodes/node_modules/node-${version}-${process.arch}/bin/node`);
-    return existsSync(path) && !process.version.startsWith(`v${version}.`) ? [{ name: `Node ${version}`, path }] : [];
+    return existsSync(path) && !process.version.startsWith(`v${version}.`)
+      ? [{ name: `Node ${version}`, path }]
+      : [];
   });
-  return [{ name: `Node ${process.versions.node.split('.')[0] ?? ''}`, path: process.execPath }, ...others];
+  return [
+    { name: `Node ${process.versions.node.split('.')[0] ?? ''}`, path: process.execPath },
+    ...others,
+  ];
 }
 
 /** All that are there to be measured, this agent first. */
 export function contenders(): readonly Contender[] {
-  const own = runtimes().map(({ name, path }): Contender => ({ name, kind: 'own', command: [path, bundle] }));
-  const single = process.env['PILOT_AGENT_EXECUTABLE'] ?? resolve(`executable/pilot-agent-linux-${process.arch}`);
+  const own = runtimes().map(({ name, path }): Contender => ({
+    name,
+    kind: 'own',
+    command: [path, bundle],
+  }));
+  const single =
+    process.env['PILOT_AGENT_EXECUTABLE'] ??
+    resolve(`executable/pilot-agent-linux-${process.arch}`);
   if (existsSync(single)) {
     spawnSync('sync'); // pages that are not written yet count as memory of who runs them
     own.push({ name: 'Executable', kind: 'own', command: [single] });
@@ -40,7 +51,9 @@ export function contenders(): readonly Contender[] {
   return [
     ...own,
     ...(five === undefined ? [] : [{ name: goFive, kind: 'go-1.5', command: [five] } as const]),
-    ...(thirty === undefined ? [] : [{ name: goThirty, kind: 'go-1.30', command: [thirty] } as const]),
+    ...(thirty === undefined
+      ? []
+      : [{ name: goThirty, kind: 'go-1.30', command: [thirty] } as const]),
   ];
 }
 
@@ -54,7 +67,9 @@ export function missing(): readonly string[] {
 
 /** The path of a Go agent beside this checkout. */
 export function peer(name: string): string | undefined {
-  const { status, stdout } = spawnSync(resolve('../shared/peers/get'), [name], { encoding: 'utf8' });
+  const { status, stdout } = spawnSync(resolve('../shared/peers/get'), [name], {
+    encoding: 'utf8',
+  });
   return status === 0 ? stdout.trim() : undefined;
 }
 

@@ -6,7 +6,11 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { execa } from 'execa';
-import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, DeltaDiscoveryResponseSchema } from '../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import {
+  type DeltaDiscoveryResponse,
+  DeltaDiscoveryRequestSchema,
+  DeltaDiscoveryResponseSchema,
+} from '../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../src/pilot-discovery/push/view.ts';
 import { acceptingClient, deltaClient } from '../test/support/proxy-client.ts';
 import { connects } from '../test/support/connects.ts';
@@ -21,9 +25,13 @@ const program = resolve('dist/pilot-discovery.cjs');
 /** Services × proxies, the namespaces of these, the variant of xDS, and Sidecars. */
 const scenes: readonly Scene[] = [
   ...[100, 1_000].flatMap((services) =>
-    [10, 100, 1_000].flatMap((proxies) => [true, false].map((delta) => ({ services, proxies, delta }))),
+    [10, 100, 1_000].flatMap((proxies) =>
+      [true, false].map((delta) => ({ services, proxies, delta })),
+    ),
   ),
-  ...[10, 100].flatMap((namespaces) => [true, false].map((delta) => ({ services: 1_000, proxies: 100, delta, namespaces }))),
+  ...[10, 100].flatMap((namespaces) =>
+    [true, false].map((delta) => ({ services: 1_000, proxies: 100, delta, namespaces })),
+  ),
   { services: 1_000, proxies: 100, delta: false, sidecars: true },
 ];
 
@@ -41,7 +49,12 @@ interface Scene {
 interface Measured {
   readonly connect: number;
   readonly peak: number;
-  readonly changes: Readonly<Record<'eds' | 'rds' | 'cds', { readonly last: number; readonly cpu: number; readonly bytes: number }>>;
+  readonly changes: Readonly<
+    Record<
+      'eds' | 'rds' | 'cds',
+      { readonly last: number; readonly cpu: number; readonly bytes: number }
+    >
+  >;
 }
 
 const kinds = { rds: 'a VirtualService', cds: 'a subset', eds: 'an endpoint' } as const;
@@ -77,10 +90,16 @@ const goals: Readonly<Record<string, readonly number[]>> = {
  */
 export async function discovery(rounds = 3): Promise<Report> {
   if (!existsSync(join(peers, 'fleet')))
-    throw new Error('bench discovery: there is no ../shared/peers beside this checkout, which it runs');
+    throw new Error(
+      'bench discovery: there is no ../shared/peers beside this checkout, which it runs',
+    );
   const results: Result[] = [];
   for (const scene of scenes)
-    results.push({ scene, ours: await measured('ours', scene, rounds), istiod: await measured('istiod', scene, rounds) });
+    results.push({
+      scene,
+      ours: await measured('ours', scene, rounds),
+      istiod: await measured('istiod', scene, rounds),
+    });
   const rows = results.flatMap(rowsOf);
   rows.push(...growthRows(results), await reconnectRow(1_000), await growthRow(100));
   for (const count of [100, 10_000]) rows.push(await startRow(count));
@@ -109,7 +128,11 @@ interface Result {
 
 function nameOf({ services, proxies, delta, namespaces = 1, sidecars = false }: Scene): string {
   const parts = [`${services} × ${proxies}`, delta ? 'delta' : 'whole'];
-  return [...parts, ...(namespaces > 1 ? [`${namespaces} namespaces`] : []), ...(sidecars ? ['100 Sidecars'] : [])].join(', ');
+  return [
+    ...parts,
+    ...(namespaces > 1 ? [`${namespaces} namespaces`] : []),
+    ...(sidecars ? ['100 Sidecars'] : []),
+  ].join(', ');
 }
 
 /** Where istiod needs less time or less CPU time for a change, in one sentence. */
@@ -117,11 +140,15 @@ function lossesOf(results: readonly Result[]): string {
   const losses = results.flatMap(({ scene, ours, istiod }) =>
     (['rds', 'cds', 'eds'] as const).flatMap((kind) => {
       const [one, other] = [ours.changes[kind], istiod.changes[kind]];
-      const lost = [one.last > other.last ? 'time' : '', one.cpu > other.cpu ? 'CPU' : ''].filter((word) => word !== '');
+      const lost = [one.last > other.last ? 'time' : '', one.cpu > other.cpu ? 'CPU' : ''].filter(
+        (word) => word !== '',
+      );
       return lost.length === 0 ? [] : [`${nameOf(scene)}: ${kinds[kind]} (${lost.join(' and ')})`];
     }),
   );
-  return losses.length === 0 ? 'istiod is ahead in no change.' : `istiod is ahead in: ${losses.join('; ')}.`;
+  return losses.length === 0
+    ? 'istiod is ahead in no change.'
+    : `istiod is ahead in: ${losses.join('; ')}.`;
 }
 
 /** The CPU time of an endpoint, over that with a tenth of the services or namespaces. */
@@ -133,10 +160,16 @@ function growthRows(results: readonly Result[]): string[][] {
     const pairs = [
       ['CPU of an endpoint: 1000 services, over 100', one, { ...one, services: 100 }],
       ['CPU of an endpoint: 10 namespaces, over 1', { ...one, namespaces: 10 }, one],
-      ['CPU of an endpoint: 100 namespaces, over 10', { ...one, namespaces: 100 }, { ...one, namespaces: 10 }],
+      [
+        'CPU of an endpoint: 100 namespaces, over 10',
+        { ...one, namespaces: 100 },
+        { ...one, namespaces: 10 },
+      ],
     ] as const;
     return pairs.map(([what, large, small]) => {
-      const [ours, istiod] = (['ours', 'istiod'] as const).map((who) => cpuOf(large, who) / cpuOf(small, who));
+      const [ours, istiod] = (['ours', 'istiod'] as const).map(
+        (who) => cpuOf(large, who) / cpuOf(small, who),
+      );
       return [
         nameOf(large),
         what,
@@ -151,29 +184,73 @@ function growthRows(results: readonly Result[]): string[][] {
 
 function rowsOf({ scene: measuredScene, ours, istiod }: Result): string[][] {
   const scene = nameOf(measuredScene);
-  const row = (what: string, key: string, units: readonly string[], one: readonly number[], other: readonly number[]): string[] => {
+  const row = (
+    what: string,
+    key: string,
+    units: readonly string[],
+    one: readonly number[],
+    other: readonly number[],
+  ): string[] => {
     const ratios = one.map((value, index) => value / (other[index] ?? NaN));
-    const wanted = (goals[`${scene}: ${key}`] ?? []).map((goal, index) => `≤ ${goal}${(ratios[index] ?? NaN) <= goal ? '' : ' (missed)'}`);
-    return [scene, what, told(one, units), told(other, units), ratios.map(short).join(', '), wanted.join(', ') || '–'];
+    const wanted = (goals[`${scene}: ${key}`] ?? []).map(
+      (goal, index) => `≤ ${goal}${(ratios[index] ?? NaN) <= goal ? '' : ' (missed)'}`,
+    );
+    return [
+      scene,
+      what,
+      told(one, units),
+      told(other, units),
+      ratios.map(short).join(', '),
+      wanted.join(', ') || '–',
+    ];
   };
   const values = ({ last, cpu, bytes }: Measured['changes']['rds']) => [last, cpu, bytes];
   return [
     row('all connect', 'connect', ['ms'], [ours.connect], [istiod.connect]),
     ...(['rds', 'cds', 'eds'] as const).map((kind) =>
-      row(kinds[kind], kind, ['ms', 'ms CPU', 'MB'], values(ours.changes[kind]), values(istiod.changes[kind])),
+      row(
+        kinds[kind],
+        kind,
+        ['ms', 'ms CPU', 'MB'],
+        values(ours.changes[kind]),
+        values(istiod.changes[kind]),
+      ),
     ),
     row('memory at most', 'peak', ['MB'], [ours.peak], [istiod.peak]),
   ];
 }
 
 const told = (values: readonly number[], units: readonly string[]): string =>
-  values.map((value, index) => `${value.toFixed(units[index] === 'MB' && value < 10 ? 2 : 0)} ${units[index] ?? ''}`).join(', ');
+  values
+    .map(
+      (value, index) =>
+        `${value.toFixed(units[index] === 'MB' && value < 10 ? 2 : 0)} ${units[index] ?? ''}`,
+    )
+    .join(', ');
 
 const short = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
 
-async function measured(who: 'ours' | 'istiod', { proxies, delta, namespaces = 1, ...scene }: Scene, rounds: number): Promise<Measured> {
+async function measured(
+  who: 'ours' | 'istiod',
+  { proxies, delta, namespaces = 1, ...scene }: Scene,
+  rounds: number,
+): Promise<Measured> {
   return over(who, scene, async ({ folder, port, pid }) => {
-    const args = ['-addr', `127.0.0.1:${port}`, '-n', String(proxies), '-ns', String(namespaces), '-dir', folder, '-pid', String(pid), '-rounds', String(rounds), ...(delta ? ['-delta'] : [])]; // prettier-ignore
+    const args = [
+      '-addr',
+      `127.0.0.1:${port}`,
+      '-n',
+      String(proxies),
+      '-ns',
+      String(namespaces),
+      '-dir',
+      folder,
+      '-pid',
+      String(pid),
+      '-rounds',
+      String(rounds),
+      ...(delta ? ['-delta'] : []),
+    ];
     const { stdout, stderr } = await execa(join(peers, 'fleet'), args, { timeout: 900_000 });
     return read(`${stdout}\n${stderr}`, pid);
   });
@@ -223,19 +300,32 @@ async function over<T>(
 
 /** The fleet calls its proxies `p0`, `p1` and so on. */
 function sidecarPerProxy(): string {
-  return Array.from({ length: 100 }, (_, number) => `apiVersion: networking.istio.io/v1
+  return Array.from(
+    { length: 100 },
+    (_, number) => `apiVersion: networking.istio.io/v1
 kind: Sidecar
 metadata: { name: p${number}, namespace: ns0 }
 spec: { workloadSelector: { labels: { app: p${number} } }, outboundTrafficPolicy: { mode: ALLOW_ANY } }
-`).join('---\n'); // prettier-ignore
+`,
+  ).join('---\n');
 }
 
 /** Bytes of clusters and endpoints for a proxy that comes back with all of them. */
 async function reconnectRow(services: number): Promise<string[]> {
-  const [ours, istiod] = [await over('ours', { services }, reconnect), await over('istiod', { services }, reconnect)];
+  const [ours, istiod] = [
+    await over('ours', { services }, reconnect),
+    await over('istiod', { services }, reconnect),
+  ];
   const megabytes = (bytes: number) => `${(bytes / 1e6).toFixed(3)} MB`;
   const ratio = ours / istiod;
-  return [`${services} × 1, delta`, 'it connects again, bytes', megabytes(ours), megabytes(istiod), ratio.toFixed(3), `≤ 0.02${ratio <= 0.02 ? '' : ' (missed)'}`]; // prettier-ignore
+  return [
+    `${services} × 1, delta`,
+    'it connects again, bytes',
+    megabytes(ours),
+    megabytes(istiod),
+    ratio.toFixed(3),
+    `≤ 0.02${ratio <= 0.02 ? '' : ' (missed)'}`,
+  ];
 }
 
 async function reconnect({ port }: Running): Promise<number> {
@@ -253,7 +343,14 @@ async function reconnect({ port }: Running): Promise<number> {
     });
     const askFor = async (typeUrl: string, names: readonly string[]) => {
       const initialResourceVersions = time === 'first' ? {} : (versions[typeUrl] ?? {});
-      client.call.write(create(DeltaDiscoveryRequestSchema, { node, typeUrl, resourceNamesSubscribe: [...names], initialResourceVersions })); // prettier-ignore
+      client.call.write(
+        create(DeltaDiscoveryRequestSchema, {
+          node,
+          typeUrl,
+          resourceNamesSubscribe: [...names],
+          initialResourceVersions,
+        }),
+      );
       await sleep(5_000); // an answer that is not sent cannot be waited for
     };
     await askFor(typeUrls.cluster, []);
@@ -269,27 +366,48 @@ async function reconnect({ port }: Running): Promise<number> {
 /** What the memory is after 1,000 changes, over what it is after 100 of them. */
 async function growthRow(services: number): Promise<string[]> {
   const ratio = await over('ours', { services }, async ({ folder, port, pid }) => {
-    const clients = Array.from({ length: 10 }, (_, number) => acceptingClient(port, `sidecar~10.9.0.${number}~p${number}.ns0~ns0.svc.cluster.local`, typeUrls.cluster)); // prettier-ignore
+    const clients = Array.from({ length: 10 }, (_, number) =>
+      acceptingClient(
+        port,
+        `sidecar~10.9.0.${number}~p${number}.ns0~ns0.svc.cluster.local`,
+        typeUrls.cluster,
+      ),
+    );
     let early = NaN;
     for (let change = 1; change <= 1_000; change += 1) {
       for (const { answers } of clients) answers.length = 0;
-      writeFileSync(join(folder, 'changing.yaml'), `apiVersion: networking.istio.io/v1
+      writeFileSync(
+        join(folder, 'changing.yaml'),
+        `apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: changing, namespace: ns0 }
 spec: { hosts: [changing-${change}.mesh], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: [{ address: 10.1.1.1 }] }
-`); // prettier-ignore
+`,
+      );
       await until(() => clients.every(({ answers }) => answers.length > 0), 5);
       if (change === 100) early = memoryOf(pid).rss;
     }
     for (const client of clients) client.close();
     return memoryOf(pid).rss / early;
   });
-  return [`${services} × 10, delta`, 'memory after 1,000 changes, over after 100', ratio.toFixed(2), '–', '–', `≤ 1.1${ratio <= 1.1 ? '' : ' (missed)'}`]; // prettier-ignore
+  return [
+    `${services} × 10, delta`,
+    'memory after 1,000 changes, over after 100',
+    ratio.toFixed(2),
+    '–',
+    '–',
+    `≤ 1.1${ratio <= 1.1 ? '' : ' (missed)'}`,
+  ];
 }
 
 function startOurs(folder: string, port: number): ChildProcess {
-  const listen = ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [`--${flag}`, `127.0.0.1:${port + index}`]);
-  return spawn(process.execPath, [program, 'discovery', '--configDir', folder, ...listen], { stdio: 'ignore' });
+  const listen = ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [
+    `--${flag}`,
+    `127.0.0.1:${port + index}`,
+  ]);
+  return spawn(process.execPath, [program, 'discovery', '--configDir', folder, ...listen], {
+    stdio: 'ignore',
+  });
 }
 
 /** What the fleet has printed, and the most memory that the control plane had. */
@@ -300,8 +418,14 @@ function read(text: string, pid: number): Measured {
     cpu: number(new RegExp(`^${kind}: .*server cpu (\\d+) ms`, 'm')),
     bytes: number(new RegExp(`^${kind}: .* ([\\d.]+) MB/change`, 'm')),
   });
-  const peak = Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) / 1_024;
-  return { connect: number(/ready in (\d+) ms/), peak, changes: { eds: change('eds'), rds: change('rds'), cds: change('cds') } };
+  const peak =
+    Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? NaN) /
+    1_024;
+  return {
+    connect: number(/ready in (\d+) ms/),
+    peak,
+    changes: { eds: change('eds'), rds: change('rds'), cds: change('cds') },
+  };
 }
 
 /** From the start of the program until it is ready, over so many resources. */
@@ -317,12 +441,24 @@ async function startRow(count: number): Promise<string[]> {
   await once(child, 'exit');
   rmSync(folder, { recursive: true, force: true });
   const goal = count === 10_000 ? `≤ 2000 ms${took <= 2_000 ? '' : ' (missed)'}` : '–';
-  return [`${count} resources`, 'start → ready', `${took.toFixed(0)} ms`, count > 100 ? 'never' : '–', '–', goal];
+  return [
+    `${count} resources`,
+    'start → ready',
+    `${took.toFixed(0)} ms`,
+    count > 100 ? 'never' : '–',
+    '–',
+    goal,
+  ];
 }
 
 async function childOf(pid: number): Promise<number> {
   let found = 0;
-  await until(() => (found = Number(readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0])) > 0);
+  await until(
+    () =>
+      (found = Number(
+        readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ')[0],
+      )) > 0,
+  );
   return found;
 }
 

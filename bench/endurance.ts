@@ -20,7 +20,7 @@ export async function endurance(minutes = 60): Promise<Report> {
     columns: ['What', 'Own (RssAnon), MB', 'RSS, MB'],
     rows: [...loaded, ...rotated],
     notes: [
-      `The single executable. Full load is readiness probes and scrapes of merged metrics (10 KB) by 8 clients that ask again as soon as they are answered, in turns of 4 s; memory is read ${settled / 1_000} s after it. Each rotation is for a new certificate, with \`--minDelay 0s\`.`, // prettier-ignore
+      `The single executable. Full load is readiness probes and scrapes of merged metrics (10 KB) by 8 clients that ask again as soon as they are answered, in turns of 4 s; memory is read ${settled / 1_000} s after it. Each rotation is for a new certificate, with \`--minDelay 0s\`.`,
     ],
   };
 }
@@ -38,7 +38,12 @@ async function load(minutes: number): Promise<readonly (readonly string[])[]> {
       const failed = await fullLoad(scene, (part - done) * minutes);
       done = part;
       await sleep(settled);
-      rows.push(row(`after ${round(part * minutes)} minutes of full load, ${failed} requests failed`, memoryOf(life.pid)));
+      rows.push(
+        row(
+          `after ${round(part * minutes)} minutes of full load, ${failed} requests failed`,
+          memoryOf(life.pid),
+        ),
+      );
     }
     await life.end();
     return rows;
@@ -73,7 +78,8 @@ async function turn(number: number): Promise<readonly (readonly string[])[]> {
 
 function chosen(contenders: readonly Contender[]): Contender {
   const executable = contenders.find(({ name }) => name === 'Executable');
-  if (executable === undefined) throw new Error('there is no executable: run `npm run package` first');
+  if (executable === undefined)
+    throw new Error('there is no executable: run `npm run package` first');
   return executable;
 }
 

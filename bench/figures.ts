@@ -15,7 +15,10 @@ export interface Report {
 }
 
 /** Takes values one by one, and gives the median of those of each row and contender. */
-export function collected(): { readonly add: (row: string, who: string, value: number) => void; readonly figures: () => Figures } {
+export function collected(): {
+  readonly add: (row: string, who: string, value: number) => void;
+  readonly figures: () => Figures;
+} {
   const values = new Map<string, Map<string, number[]>>();
   return {
     add(row, who, value) {
@@ -24,7 +27,10 @@ export function collected(): { readonly add: (row: string, who: string, value: n
     },
     figures: () =>
       Object.fromEntries(
-        [...values].map(([row, all]) => [row, Object.fromEntries([...all].map(([who, measured]) => [who, median(measured)]))]),
+        [...values].map(([row, all]) => [
+          row,
+          Object.fromEntries([...all].map(([who, measured]) => [who, median(measured)])),
+        ]),
       ),
   };
 }

@@ -50,11 +50,19 @@ export async function hammer({ port, path, connections, duration }: Blows): Prom
           missing = length === undefined ? Infinity : Number(length) + head.length + 4;
         }
         missing -= piece.length;
-        if (missing === 0 || (missing === Infinity && piece.subarray(-lastChunk.length).equals(lastChunk))) answered();
+        if (
+          missing === 0 ||
+          (missing === Infinity && piece.subarray(-lastChunk.length).equals(lastChunk))
+        )
+          answered();
       });
       socket.on('error', () => (failed += 1)).on('close', () => done());
     });
   await Promise.all(Array.from({ length: connections }, client));
   times.sort((a, b) => a - b);
-  return { perSecond: times.length / (duration / 1000), p99: times[Math.floor(times.length * 0.99)] ?? NaN, failed };
+  return {
+    perSecond: times.length / (duration / 1000),
+    p99: times[Math.floor(times.length * 0.99)] ?? NaN,
+    failed,
+  };
 }

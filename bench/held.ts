@@ -30,16 +30,27 @@ interface Told {
 export async function held(minutes = 4): Promise<Report> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-held-'));
   try {
-    const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as { readonly execArgv: readonly string[] };
+    const { execArgv } = (await import(resolve('scripts/package-options.mjs'))) as {
+      readonly execArgv: readonly string[];
+    };
     const reader = readerIn(folder, execArgv);
     const loaded = await inScene(statusScene(10), reader, (scene) => fullLoad(scene, minutes));
     const rotated = await inScene(rotationScene(), reader, (scene) => rotate(scene, 1, rotations));
     const columns = [...loaded, ...rotated];
     return {
-      columns: ['Part', 'At rest, MB', `After ${minutes} minutes of load`, 'At rest, MB', `After ${rotations} rotations`],
-      rows: Object.keys(columns[0] ?? {}).map((part) => [part, ...columns.map((parts) => (parts[part] ?? 0).toFixed(1))]),
+      columns: [
+        'Part',
+        'At rest, MB',
+        `After ${minutes} minutes of load`,
+        'At rest, MB',
+        `After ${rotations} rotations`,
+      ],
+      rows: Object.keys(columns[0] ?? {}).map((part) => [
+        part,
+        ...columns.map((parts) => (parts[part] ?? 0).toFixed(1)),
+      ]),
       notes: [
-        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 has more pages than it has objects.`, // prettier-ignore
+        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 has more pages than it has objects.`,
       ],
     };
   } finally {
@@ -68,7 +79,11 @@ process.on('SIGUSR2', () => {
   );
   const { name, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
   return {
-    contender: { name, kind: 'own', command: [path, ...nodeFlags, '--require', hook, resolve('dist/pilot-agent.cjs')] },
+    contender: {
+      name,
+      kind: 'own',
+      command: [path, ...nodeFlags, '--require', hook, resolve('dist/pilot-agent.cjs')],
+    },
     async read({ pid }) {
       const { own, rss } = memoryOf(pid);
       rmSync(answer, { force: true });
@@ -82,12 +97,16 @@ process.on('SIGUSR2', () => {
 
 function partsOf({ spaces, external }: Told, own: number): Parts {
   const sum = (names: RegExp, sizeOf: (space: HeapSpaceInfo) => number) =>
-    spaces.reduce((total, space) => total + (names.test(space.space_name) ? sizeOf(space) : 0), 0) / 2 ** 20;
+    spaces.reduce((total, space) => total + (names.test(space.space_name) ? sizeOf(space) : 0), 0) /
+    2 ** 20;
   const [fresh, code, old] = [/^new_/, /^code_/, /^(old|large_object|trusted|shared)/];
   const parts = {
     "V8's room for new objects": sum(fresh, ({ physical_space_size: size }) => size),
     'V8: older objects': sum(old, ({ space_used_size: used }) => used),
-    'V8: free between them': sum(old, ({ physical_space_size: size, space_used_size: used }) => size - used),
+    'V8: free between them': sum(
+      old,
+      ({ physical_space_size: size, space_used_size: used }) => size - used,
+    ),
     'V8: compiled code': sum(code, ({ physical_space_size: size }) => size),
     Buffers: external / 2 ** 20,
   };

@@ -16,9 +16,14 @@ const watched = 60_000;
  * Resolves to the share of a core, in percent, that an agent takes over an Envoy while nothing
  * changes: without sources, and with one of each kind. Both run at once, in the same minute.
  */
-export async function idleAgents(): Promise<{ readonly alone: number; readonly withSources: number }> {
+export async function idleAgents(): Promise<{
+  readonly alone: number;
+  readonly withSources: number;
+}> {
   if (kubeProgram === undefined || !hasConsul)
-    throw new Error('bench sources: there is no ../shared/peers beside this checkout, which it runs');
+    throw new Error(
+      'bench sources: there is no ../shared/peers beside this checkout, which it runs',
+    );
   const [kube, consul] = await Promise.all([startKubeServer(), startConsul()]);
   const [alone, other] = [await makeRig(), await makeRig()];
   const web = createServer(({ headers }, response) => {
@@ -37,10 +42,21 @@ export async function idleAgents(): Promise<{ readonly alone: number; readonly w
     const file = join(other.folder, 'agent.json');
     const sources = [
       { kind: 'files', name: 'files', paths: [folder] },
-      { kind: 'http', name: 'http', as: 'restart', url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/` },
+      {
+        kind: 'http',
+        name: 'http',
+        as: 'restart',
+        url: `http://127.0.0.1:${(web.address() as AddressInfo).port}/`,
+      },
       { ...target, name: 'map', resource: 'ConfigMap', object: 'settings' },
       { ...target, name: 'secret', resource: 'Secret', object: 'settings' },
-      { kind: 'consul', name: 'consul', address: consul.address, prefix: 'settings', as: 'runtime' },
+      {
+        kind: 'consul',
+        name: 'consul',
+        address: consul.address,
+        prefix: 'settings',
+        as: 'runtime',
+      },
     ];
     writeFileSync(file, JSON.stringify({ sources }));
     const agents = [alone.start(), other.start(['--config', file])];
@@ -48,7 +64,9 @@ export async function idleAgents(): Promise<{ readonly alone: number; readonly w
     await sleep(settled);
     const before = agents.map(({ pid }) => cpuOf(pid));
     await sleep(watched);
-    const [first = NaN, second = NaN] = agents.map(({ pid }, place) => ((cpuOf(pid) - (before[place] ?? NaN)) / watched) * 100);
+    const [first = NaN, second = NaN] = agents.map(
+      ({ pid }, place) => ((cpuOf(pid) - (before[place] ?? NaN)) / watched) * 100,
+    );
     return { alone: first, withSources: second };
   } finally {
     web.close();

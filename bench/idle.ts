@@ -14,7 +14,9 @@ const settled = 20_000;
  * CPU; and a Node that waits.
  */
 export async function idle(seconds = 40): Promise<Report> {
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
   const { add, figures } = collected();
   const look = (name: string, pid: number) => {
     const { rss, own, pss } = memoryOf(pid);
@@ -44,7 +46,7 @@ export async function idle(seconds = 40): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `One life of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is what a process has that is of no file; Pss counts a page that n processes share as its n-th part.`, // prettier-ignore
+      `One life of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is what a process has that is of no file; Pss counts a page that n processes share as its n-th part.`,
     ],
   };
 }

@@ -48,27 +48,41 @@ export async function levers(rounds = 3): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
   const { writeCodeCache } = (await import(resolve('scripts/build-program.mjs'))) as Build;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-levers-'));
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
   try {
     const rows: string[][] = [];
     for (const [index, { flags = [], env = {} }] of all.entries()) {
       const program = join(folder, String(index), 'pilot-agent.cjs');
       cpSync('dist', join(folder, String(index)), { recursive: true });
       await writeCodeCache([path, ...flags], program);
-      const lives: (Memory & { readonly live: number; readonly under: number; readonly perSecond: number })[] = [];
+      const lives: (Memory & {
+        readonly live: number;
+        readonly under: number;
+        readonly perSecond: number;
+      })[] = [];
       for (let round = 0; round < rounds; round++) {
         const contender = { name: node, kind: 'own', command: [path, ...flags, program] } as const;
         const look = async ({ pid, started }: Life) => {
           const live = performance.timeOrigin + performance.now() - started;
           await sleep(settled);
           const rest = memoryOf(pid);
-          const { perSecond } = await hammer({ port: scene.ports.status, path: '/healthz/ready', connections: 8, duration: loaded });
+          const { perSecond } = await hammer({
+            port: scene.ports.status,
+            path: '/healthz/ready',
+            connections: 8,
+            duration: loaded,
+          });
           lives.push({ ...rest, live, under: memoryOf(pid).own, perSecond });
         };
         await scene.whileLive(contender, look, { env });
       }
-      const what = [...flags, ...Object.entries(env).map((pair) => pair.join('='))].map((word) => `\`${word}\``);
-      const of = (pick: (life: (typeof lives)[number]) => number, digits: number) => median(lives.map(pick)).toFixed(digits);
+      const what = [...flags, ...Object.entries(env).map((pair) => pair.join('='))].map(
+        (word) => `\`${word}\``,
+      );
+      const of = (pick: (life: (typeof lives)[number]) => number, digits: number) =>
+        median(lives.map(pick)).toFixed(digits);
       rows.push([
         what.join(', ') || 'none',
         of(({ own }) => own, 1),
@@ -78,7 +92,14 @@ export async function levers(rounds = 3): Promise<Report> {
         of(({ live }) => live, 0),
       ]);
     }
-    const columns = ['Lever', 'Own (RssAnon), MB', 'RSS, MB', 'Own under load, MB', 'Probes/s', 'exec → LIVE, ms'];
+    const columns = [
+      'Lever',
+      'Own (RssAnon), MB',
+      'RSS, MB',
+      'Own under load, MB',
+      'Probes/s',
+      'exec → LIVE, ms',
+    ];
     return {
       columns,
       rows,

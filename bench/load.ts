@@ -14,12 +14,17 @@ export async function load(rotations = 10): Promise<Report> {
       rotations,
       requests,
       timeoutMs: 1_800_000,
-      onRotation: (rotation, sent) => console.error(`rotation ${rotation} of ${rotations}, ${sent} requests`),
+      onRotation: (rotation, sent) =>
+        console.error(`rotation ${rotation} of ${rotations}, ${sent} requests`),
     }),
   );
   if (results.some(([, { failed }]) => failed > 0)) process.exitCode = 1;
   return {
-    figures: { failed: { [runtimes()[0]?.name ?? '']: results.reduce((sum, [, { failed }]) => sum + failed, 0) } },
+    figures: {
+      failed: {
+        [runtimes()[0]?.name ?? '']: results.reduce((sum, [, { failed }]) => sum + failed, 0),
+      },
+    },
     columns: ['Connections', 'Answered', 'Failed', 'Sent once more', 'Slowest'],
     rows: results.map(([mode, { ok, failed, retried, slowest }]) => [
       mode,
@@ -28,7 +33,9 @@ export async function load(rotations = 10): Promise<Report> {
     ]),
     notes: [
       `${rotations} hot restarts for new certificates. One of the cores is busy with sending.`,
-      ...results.flatMap(([mode, { errors }]) => [...errors].map(([reason, count]) => `${mode}: ${count} × ${reason}.`)),
+      ...results.flatMap(([mode, { errors }]) =>
+        [...errors].map(([reason, count]) => `${mode}: ${count} × ${reason}.`),
+      ),
     ],
   };
 }

@@ -19,7 +19,10 @@ interface Bundling {
 /** What is loaded: nothing, a package that every start needs, or what the agent loads. */
 const loaded: readonly (readonly [what: string, code: string])[] = [
   ['bare Node', ''],
-  ['`node:crypto`, a first hash', "require('node:crypto').createHash('sha256').update('').digest()"],
+  [
+    '`node:crypto`, a first hash',
+    "require('node:crypto').createHash('sha256').update('').digest()",
+  ],
   ['`node:http`, a server', "require('node:http').createServer().listen(0)"],
   ['`rxjs`', kept('rxjs', 'map, merge, Observable, Subject, switchMap')],
   ['`zod/mini`', kept('zod/mini', 'object, optional, record, string, union')],
@@ -30,7 +33,8 @@ const loaded: readonly (readonly [what: string, code: string])[] = [
   ['`@grpc/grpc-js`, in a pod of a mesh', kept('@grpc/grpc-js', 'Client, credentials, Server')],
   [
     '`@peculiar/x509`, in a pod of a mesh',
-    "import 'reflect-metadata';" + kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
+    "import 'reflect-metadata';" +
+      kept('@peculiar/x509', 'Pkcs10CertificateRequestGenerator, X509Certificate'),
   ],
   [
     'all modules of a start, not run',
@@ -55,14 +59,24 @@ export async function modules(rounds = 5): Promise<Report> {
   const { name: node, path } = runtimes().at(-1) ?? { name: '', path: process.execPath };
   const { bundleOptions } = (await import(resolve('scripts/bundle-options.mjs'))) as Bundling;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-modules-'));
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
   try {
     const measured: { readonly what: string; readonly lives: readonly Loaded[] }[] = [];
     for (const [index, [what, code]] of loaded.entries()) {
       const program = join(folder, `${index}.cjs`);
       const stdin = { contents: code, resolveDir: '.' };
-      await build({ ...bundleOptions, stdin, outfile: `${program}.bundle.cjs`, logLevel: 'silent' });
-      writeFileSync(program, `const start = performance.now(); require('./${index}.cjs.bundle.cjs'); console.log(performance.now() - start); setInterval(() => 0, 1e9); process.on('SIGTERM', () => process.exit())`); // prettier-ignore
+      await build({
+        ...bundleOptions,
+        stdin,
+        outfile: `${program}.bundle.cjs`,
+        logLevel: 'silent',
+      });
+      writeFileSync(
+        program,
+        `const start = performance.now(); require('./${index}.cjs.bundle.cjs'); console.log(performance.now() - start); setInterval(() => 0, 1e9); process.on('SIGTERM', () => process.exit())`,
+      );
       const env = { ...process.env, NODE_COMPILE_CACHE: join(folder, 'cache') };
       await load(path, program, env); // which makes the code cache
       const lives: Loaded[] = [];
@@ -74,18 +88,27 @@ export async function modules(rounds = 5): Promise<Report> {
       await sleep(atRest);
       agents.push(memoryOf(pid));
     };
-    await scene.whileLive({ name: node, kind: 'own', command: [path, resolve('dist/pilot-agent.cjs')] }, look);
+    await scene.whileLive(
+      { name: node, kind: 'own', command: [path, resolve('dist/pilot-agent.cjs')] },
+      look,
+    );
     const own = (lives: readonly Memory[]) => median(lives.map((life) => life.own));
     const bare = own(measured[0]?.lives ?? []);
     const over = (lives: readonly Memory[]) => (own(lives) - bare).toFixed(1);
     return {
       columns: ['What', 'Own memory over bare Node, MB', 'Time to load, ms'],
       rows: [
-        ...measured.slice(1).map(({ what, lives }) => [what, over(lives), median(lives.map(({ ms }) => ms)).toFixed(1)]),
+        ...measured
+          .slice(1)
+          .map(({ what, lives }) => [
+            what,
+            over(lives),
+            median(lives.map(({ ms }) => ms)).toFixed(1),
+          ]),
         [`the agent, ${atRest / 1_000} s after LIVE`, over(agents), '–'],
       ],
       notes: [
-        `${node}, whose own memory (RssAnon) alone is ${bare.toFixed(1)} MB; medians of ${rounds}. Each is alone in a process, bundled, with a code cache: what two packages share is in both.`, // prettier-ignore
+        `${node}, whose own memory (RssAnon) alone is ${bare.toFixed(1)} MB; medians of ${rounds}. Each is alone in a process, bundled, with a code cache: what two packages share is in both.`,
       ],
     };
   } finally {

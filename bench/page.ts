@@ -43,7 +43,14 @@ export async function page(kept: Kept): Promise<string> {
   const sections = names.flatMap((name) => {
     const { machine = '', columns, rows: lines, notes = [] } = kept[name] ?? {};
     const own = columns === undefined || lines === undefined ? [] : [table(columns, lines), ''];
-    return [`## ${titles[name]}`, '', `\`npm run bench -- ${name}\`, on ${machine}.`, '', ...own, ...notes.flatMap((note) => [note, ''])];
+    return [
+      `## ${titles[name]}`,
+      '',
+      `\`npm run bench -- ${name}\`, on ${machine}.`,
+      '',
+      ...own,
+      ...notes.flatMap((note) => [note, '']),
+    ];
   });
   const text = [
     '# Benchmarks',
@@ -59,10 +66,14 @@ export async function page(kept: Kept): Promise<string> {
 /** The pictures of the page, by the names of their files. */
 export function pictures(kept: Kept): ReadonlyMap<string, string> {
   const figures = figuresOf(kept);
-  return new Map(rows.flatMap(({ id, what, unit, digits, better }) => {
-    const values = Object.entries(figures[id] ?? {});
-    return values.length < 3 ? [] : [[`${id}.svg`, bars({ title: what, unit, digits, better, values })]];
-  })); // prettier-ignore
+  return new Map(
+    rows.flatMap(({ id, what, unit, digits, better }) => {
+      const values = Object.entries(figures[id] ?? {});
+      return values.length < 3
+        ? []
+        : [[`${id}.svg`, bars({ title: what, unit, digits, better, values })]];
+    }),
+  );
 }
 
 function figuresOf(kept: Kept): Figures {
@@ -76,10 +87,18 @@ function summary(figures: Figures): readonly string[] {
   const lines = measured.map((row) => {
     const values = figures[row.id] ?? {};
     const shown = (who: string) => values[who]?.toFixed(row.digits) ?? '–';
-    const floors = Object.keys(values).filter((who) => !isOwn(who) && !goAgents.includes(who) && !who.startsWith('`'));
+    const floors = Object.keys(values).filter(
+      (who) => !isOwn(who) && !goAgents.includes(who) && !who.startsWith('`'),
+    );
     const floor = floors.map(shown).join(' / ');
     const ratios = goAgents.flatMap((go) => ratio(values, own, go));
-    return [`${row.what}${row.unit === '' ? '' : `, ${row.unit}`}`, ...[...own, ...goAgents].map(shown), floor === '' ? '–' : floor, ratios.join('; ') || '–', row.goal]; // prettier-ignore
+    return [
+      `${row.what}${row.unit === '' ? '' : `, ${row.unit}`}`,
+      ...[...own, ...goAgents].map(shown),
+      floor === '' ? '–' : floor,
+      ratios.join('; ') || '–',
+      row.goal,
+    ];
   });
   const lost = measured.flatMap((row) => loss(row, figures, own));
   const drawn = measured.filter(({ id }) => Object.keys(figures[id] ?? {}).length > 2);
@@ -88,7 +107,7 @@ function summary(figures: Figures): readonly string[] {
     '',
     table(['What', ...own, ...goAgents, 'Floor', 'Ratio', 'Goal'], lines),
     '',
-    'The columns of this agent are the bundle on each Node, and the single executable where it was there. The ratio is that of each of them, in their order. The floor is a Node of each version that does nothing, or an Envoy alone.', // prettier-ignore
+    'The columns of this agent are the bundle on each Node, and the single executable where it was there. The ratio is that of each of them, in their order. The floor is a Node of each version that does nothing, or an Envoy alone.',
     '',
     ...drawn.flatMap(({ id, what }) => [`![${what}](${pictureFolder}/${id}.svg)`, '']),
     ...(lost.length === 0 ? [] : ['Where the goal is missed, and why:', '', ...lost, '']),
@@ -97,16 +116,29 @@ function summary(figures: Figures): readonly string[] {
   ];
 }
 
-function ratio(values: Readonly<Record<string, number>>, own: readonly string[], go: string): readonly string[] {
+function ratio(
+  values: Readonly<Record<string, number>>,
+  own: readonly string[],
+  go: string,
+): readonly string[] {
   const [peer, all] = [values[go], own.flatMap((who) => values[who] ?? [])];
-  return peer === undefined || peer < 0.005 || all.length === 0 ? [] : [`${all.map((value) => (value / peer).toFixed(1)).join(' / ')} × ${go}`]; // prettier-ignore
+  return peer === undefined || peer < 0.005 || all.length === 0
+    ? []
+    : [`${all.map((value) => (value / peer).toFixed(1)).join(' / ')} × ${go}`];
 }
 
 function loss(row: Row, figures: Figures, own: readonly string[]): readonly string[] {
   const values = figures[row.id] ?? {};
-  const bare = (who: string) => figures[row.id.endsWith('rss') ? 'idle-rss' : 'idle-own']?.[`bare ${who}`] ?? Number.NaN;
-  const missed = own.filter((who) => values[who] !== undefined && !row.reached(values[who], (other) => values[other] ?? Number.NaN, bare(who))); // prettier-ignore
-  return missed.length === 0 ? [] : [`- **${row.what}** (${row.goal}; ${missed.join(', ')}): ${row.why}.`];
+  const bare = (who: string) =>
+    figures[row.id.endsWith('rss') ? 'idle-rss' : 'idle-own']?.[`bare ${who}`] ?? Number.NaN;
+  const missed = own.filter(
+    (who) =>
+      values[who] !== undefined &&
+      !row.reached(values[who], (other) => values[other] ?? Number.NaN, bare(who)),
+  );
+  return missed.length === 0
+    ? []
+    : [`- **${row.what}** (${row.goal}; ${missed.join(', ')}): ${row.why}.`];
 }
 
 function isOwn(who: string): boolean {
@@ -118,7 +150,7 @@ export function machine(envoy: string): string {
   const model = cpus()[0]?.model ?? '';
   const node = (version: string) => version.replace(/^v/, '');
   const others = ['22', '24'].flatMap((version) => installed(version));
-  return `${cpus().length} cores (${arch()}, ${model}), ${(totalmem() / 2 ** 30).toFixed(0)} GB, Linux ${release()}, Node ${[node(process.version), ...others].join(', ')}, Envoy ${envoy}`; // prettier-ignore
+  return `${cpus().length} cores (${arch()}, ${model}), ${(totalmem() / 2 ** 30).toFixed(0)} GB, Linux ${release()}, Node ${[node(process.version), ...others].join(', ')}, Envoy ${envoy}`;
 }
 
 function installed(version: string): readonly string[] {

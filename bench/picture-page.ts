@@ -31,14 +31,20 @@ try {
   await looking.close();
   for (const size of Object.keys(sizes) as (keyof typeof sizes)[]) {
     for (const colorScheme of ['light', 'dark'] as const) {
-      const { page } = await visit(browser, `http://localhost:${rig.ports.status}/`, { size, colorScheme });
+      const { page } = await visit(browser, `http://localhost:${rig.ports.status}/`, {
+        size,
+        colorScheme,
+      });
       await page.getByRole('button', { name: '1 min' }).click();
       await page.getByRole('row', { name: /crash/ }).click();
       await page.evaluate('scrollTo(0, 0)');
       await pause(1_200);
       const path = `${folder}/${size}-${colorScheme}.webp`;
       const session = await page.context().newCDPSession(page);
-      const { data } = await session.send('Page.captureScreenshot', { format: 'webp', quality: 60 });
+      const { data } = await session.send('Page.captureScreenshot', {
+        format: 'webp',
+        quality: 60,
+      });
       writeFileSync(path, Buffer.from(data, 'base64'));
       process.stdout.write(`${path}: ${statSync(path).size} bytes\n`);
       await page.close();

@@ -12,7 +12,16 @@ import { type LogLine, makeRig } from '../test/e2e/support/rig.ts';
 const path = 'docs/picture.svg';
 /** Between two counts of the requests. In ms. */
 const step = 150;
-const flags = ['--drainDuration', '2s', '--parentShutdownDuration', '3s', '--minDelay', '100ms', '--log_output_level', 'default:debug'];
+const flags = [
+  '--drainDuration',
+  '2s',
+  '--parentShutdownDuration',
+  '3s',
+  '--minDelay',
+  '100ms',
+  '--log_output_level',
+  'default:debug',
+];
 const env = { MINIMUM_DRAIN_DURATION: '2s', TERMINATION_DRAIN_DURATION_SECONDS: '5' };
 
 interface Sample {
@@ -48,7 +57,9 @@ try {
     startLoad({ port: rig.ports.listen, tls, mode, clients: 2, pause: 5, maxDuration: Infinity }),
   );
   const count = () => {
-    const [ok, failed] = (['ok', 'failed'] as const).map((name) => loads.reduce((sum, { counts }) => sum + counts[name], 0));
+    const [ok, failed] = (['ok', 'failed'] as const).map((name) =>
+      loads.reduce((sum, { counts }) => sum + counts[name], 0),
+    );
     samples.push({ at: since(), answered: ok ?? 0, failed: failed ?? 0 });
   };
   const counting = setInterval(count, step);
@@ -71,7 +82,9 @@ try {
   const { code } = await agent.exit;
   const end = since();
   writeFileSync(path, drawing(samples, lives(agent.log(), start, end), marks, end));
-  console.log(`${path}: ${samples.at(-1)?.answered} answered, ${samples.at(-1)?.failed} failed, exit code ${code}`);
+  console.log(
+    `${path}: ${samples.at(-1)?.answered} answered, ${samples.at(-1)?.failed} failed, exit code ${code}`,
+  );
 } finally {
   await rig.dispose();
 }
@@ -81,7 +94,9 @@ function lives(log: readonly LogLine[], start: number, end: number): readonly Li
     const line = log.find(({ event, epoch: own }) => own === epoch && events.includes(event));
     return line === undefined ? undefined : Date.parse(String(line['time'])) - start;
   };
-  const epochs = log.flatMap(({ event, epoch }) => (event === 'epoch.started' && epoch !== undefined ? [epoch] : []));
+  const epochs = log.flatMap(({ event, epoch }) =>
+    event === 'epoch.started' && epoch !== undefined ? [epoch] : [],
+  );
   return epochs.map((epoch) => {
     const started = at(['epoch.started'], epoch) ?? 0;
     return {
@@ -93,7 +108,12 @@ function lives(log: readonly LogLine[], start: number, end: number): readonly Li
   });
 }
 
-function drawing(counts: readonly Sample[], epochs: readonly Life[], events: readonly Mark[], end: number): string {
+function drawing(
+  counts: readonly Sample[],
+  epochs: readonly Life[],
+  events: readonly Mark[],
+  end: number,
+): string {
   const [width, left, right] = [760, 96, 12];
   const x = (at: number) => (left + (at / end) * (width - left - right)).toFixed(1);
   const rates = counts.slice(1).map(({ at, answered }, index) => ({
@@ -109,8 +129,13 @@ function drawing(counts: readonly Sample[], epochs: readonly Life[], events: rea
   const { answered = 0, failed = 0 } = counts.at(-1) ?? {};
   const cut = counts
     .slice(1)
-    .flatMap(({ at, failed: sum }, index) => (sum > (counts[index]?.failed ?? 0) ? [{ from: counts[index]?.at ?? 0, at }] : []));
-  const told = failed === 0 ? 'none failed' : `${failed} failed, from ${seconds(cut[0]?.from ?? 0)} to ${seconds(cut.at(-1)?.at ?? 0)}`;
+    .flatMap(({ at, failed: sum }, index) =>
+      sum > (counts[index]?.failed ?? 0) ? [{ from: counts[index]?.at ?? 0, at }] : [],
+    );
+  const told =
+    failed === 0
+      ? 'none failed'
+      : `${failed} failed, from ${seconds(cut[0]?.from ?? 0)} to ${seconds(cut.at(-1)?.at ?? 0)}`;
   const area = [
     `M${x(rates[0]?.at ?? 0)},${y(0)}`,
     ...rates.map(({ at, rate }) => `L${x(at)},${y(rate)}`),
@@ -120,7 +145,7 @@ function drawing(counts: readonly Sample[], epochs: readonly Life[], events: rea
     const successor = epochs[row + 1]?.live ?? events.at(-1)?.at ?? end;
     const serves = Math.min(successor, ended);
     const bar = (from: number, to: number, kind: string) =>
-      `<rect class="${kind}" x="${x(from)}" y="${rowsTop + row * rowHeight}" width="${Math.max(Number(x(to)) - Number(x(from)), 1).toFixed(1)}" height="12" rx="2"/>`; // prettier-ignore
+      `<rect class="${kind}" x="${x(from)}" y="${rowsTop + row * rowHeight}" width="${Math.max(Number(x(to)) - Number(x(from)), 1).toFixed(1)}" height="12" rx="2"/>`;
     return [
       `<text x="${left - 8}" y="${rowsTop + row * rowHeight + 10}" text-anchor="end">epoch ${epoch}</text>`,
       bar(started, live, 'starts'),
@@ -146,7 +171,10 @@ function drawing(counts: readonly Sample[], epochs: readonly Life[], events: rea
       ({ at, text }, index) =>
         `<line class="mark" x1="${x(at)}" x2="${x(at)}" y1="${top - 6}" y2="${axis}"/><text x="${x(at)}" y="${top - 12}" text-anchor="${index === events.length - 1 ? 'end' : 'middle'}">${text}</text>`,
     ),
-    ...ticks.map((second) => `<text x="${x(second * 1_000)}" y="${axis + 12}" text-anchor="middle">${second} s</text>`),
+    ...ticks.map(
+      (second) =>
+        `<text x="${x(second * 1_000)}" y="${axis + 12}" text-anchor="middle">${second} s</text>`,
+    ),
     ...(['starts', 'serves', 'drains'] as const).map(
       (kind, index) =>
         `<rect class="${kind}" x="${left + index * 80}" y="${axis + 22}" width="10" height="10" rx="2"/><text x="${left + 15 + index * 80}" y="${axis + 31}">${kind}</text>`,

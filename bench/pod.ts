@@ -44,13 +44,26 @@ const longest = 60_000;
  * the xDS proxy and without, and for the Go agent 1.30: in turns, in one run; medians.
  */
 export async function pod(rounds = 9): Promise<Report> {
-  if (kubeProgram === undefined) throw new Error('bench pod: there is no ../shared/peers/kube beside this checkout, which it runs');
+  if (kubeProgram === undefined)
+    throw new Error(
+      'bench pod: there is no ../shared/peers/kube beside this checkout, which it runs',
+    );
   const [kube, upstream] = [await startKube(), await startUpstream()];
   const contenders: Contender[] = [];
   try {
     const own = everybody().filter(({ kind }) => kind === 'own');
-    const make = async (name: string, at: string, flags: readonly string[] = [], wrap: readonly string[] = []) => {
-      contenders.push({ name, pod: await makePod(kube, upstream.port, { name: at }), flags, options: { wrap } });
+    const make = async (
+      name: string,
+      at: string,
+      flags: readonly string[] = [],
+      wrap: readonly string[] = [],
+    ) => {
+      contenders.push({
+        name,
+        pod: await makePod(kube, upstream.port, { name: at }),
+        flags,
+        options: { wrap },
+      });
     };
     for (const [index, { name, command }] of own.entries())
       await make(name, `proxied-${index}`, [], runs(command[0] ?? '', 3 - command.length));
@@ -58,7 +71,8 @@ export async function pod(rounds = 9): Promise<Report> {
     contenders.push(await goAgent(kube, upstream.port));
 
     const lives = new Map<string, Life[]>(contenders.map(({ name }) => [name, []]));
-    for (let round = 0; round < rounds; round++) for (const one of contenders) lives.get(one.name)?.push(await live(one));
+    for (let round = 0; round < rounds; round++)
+      for (const one of contenders) lives.get(one.name)?.push(await live(one));
     return report(
       contenders.map(({ name }) => [name, lives.get(name) ?? []]),
       rounds,
@@ -69,13 +83,26 @@ export async function pod(rounds = 9): Promise<Report> {
   }
 }
 
-function report(all: readonly (readonly [name: string, lives: readonly Life[]])[], rounds: number): Report {
-  const row = (what: string, unit: string, digits: number, of: (life: Life) => readonly number[]) => {
+function report(
+  all: readonly (readonly [name: string, lives: readonly Life[]])[],
+  rounds: number,
+): Report {
+  const row = (
+    what: string,
+    unit: string,
+    digits: number,
+    of: (life: Life) => readonly number[],
+  ) => {
     const values = all.map(([, lives]) => median(lives.flatMap(of)));
     const ratio = (values[0] ?? Number.NaN) / (values.at(-1) ?? Number.NaN);
-    return [what, ...values.map((value) => `${value.toFixed(digits)} ${unit}`), `${ratio.toFixed(2)} × Go`];
+    return [
+      what,
+      ...values.map((value) => `${value.toFixed(digits)} ${unit}`),
+      `${ratio.toFixed(2)} × Go`,
+    ];
   };
-  const figure = (of: (life: Life) => number) => Object.fromEntries(all.map(([name, lives]) => [name, median(lives.map(of))]));
+  const figure = (of: (life: Life) => number) =>
+    Object.fromEntries(all.map(([name, lives]) => [name, median(lives.map(of))]));
   return {
     figures: {
       'pod-ready': figure(({ ready }) => ready),
@@ -91,7 +118,7 @@ function report(all: readonly (readonly [name: string, lives: readonly Life[]])[
       row('change in the API → listener', 'ms', 0, ({ pushes }) => pushes),
     ],
     notes: [
-      `Medians of ${rounds} starts each, and of ${rounds * changes} changes. The Kubernetes API, istiod and its certificate authority are real ones on the same machine. istiod waits 100 ms for further changes before it pushes one: that is part of each figure.`, // prettier-ignore
+      `Medians of ${rounds} starts each, and of ${rounds * changes} changes. The Kubernetes API, istiod and its certificate authority are real ones on the same machine. istiod waits 100 ms for further changes before it pushes one: that is part of each figure.`,
     ],
   };
 }
@@ -103,7 +130,9 @@ async function live({ pod, flags, options }: Contender): Promise<Life> {
   try {
     while ((await pod.ready()).status !== 200) {
       if (performance.now() - started > longest)
-        throw new Error(`${flags.join(' ')}: not ready: ${(await pod.ready()).body}\n${agent.output()}${agent.errors()}`);
+        throw new Error(
+          `${flags.join(' ')}: not ready: ${(await pod.ready()).body}\n${agent.output()}${agent.errors()}`,
+        );
       await sleep(2);
     }
     const ready = performance.now() - started;
@@ -138,22 +167,40 @@ async function goAgent(kube: Kube, target: number): Promise<Contender> {
   const bootstrap = JSON.parse(readFileSync(join(configPath, 'envoy-rev0.json'), 'utf8')) as {
     static_resources: { clusters: { name: string }[] };
   };
-  const sockets = { 'xds-grpc': join(configPath, 'XDS'), 'sds-grpc': './var/run/secrets/workload-spiffe-uds/socket' };
+  const sockets = {
+    'xds-grpc': join(configPath, 'XDS'),
+    'sds-grpc': './var/run/secrets/workload-spiffe-uds/socket',
+  };
   const clusters = Object.entries(sockets).map(([name, path]) => ({
     name,
     type: 'STATIC',
     connect_timeout: '1s',
     http2_protocol_options: {},
-    load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [{ endpoint: { address: { pipe: { path } } } }] }] },
+    load_assignment: {
+      cluster_name: name,
+      endpoints: [{ lb_endpoints: [{ endpoint: { address: { pipe: { path } } } }] }],
+    },
   }));
   const others = bootstrap.static_resources.clusters.filter(({ name }) => !(name in sockets));
   const template = join(pod.folder, 'bootstrap.json');
   writeFileSync(
     template,
-    JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: [...others, ...clusters] } }),
+    JSON.stringify({
+      ...bootstrap,
+      static_resources: { ...bootstrap.static_resources, clusters: [...others, ...clusters] },
+    }),
   );
-  const proxyConfig = { ...pod.proxyConfig, binaryPath: envoy, proxyBootstrapTemplatePath: template };
-  return { name: goThirty, pod, flags: [], options: { wrap: runs(go, 2), env: { PROXY_CONFIG: JSON.stringify(proxyConfig) } } };
+  const proxyConfig = {
+    ...pod.proxyConfig,
+    binaryPath: envoy,
+    proxyBootstrapTemplatePath: template,
+  };
+  return {
+    name: goThirty,
+    pod,
+    flags: [],
+    options: { wrap: runs(go, 2), env: { PROXY_CONFIG: JSON.stringify(proxyConfig) } },
+  };
 }
 
 /** A command that runs a program in place of Node, or of Node and this agent. */

@@ -12,7 +12,10 @@ import { type Life, makeScene, type Scene } from './scene.ts';
 import { merging, statusScene } from './status.ts';
 
 interface Build {
-  readonly buildProgram: (folder: string, options: { readonly sourcemap: 'external' }) => Promise<unknown>;
+  readonly buildProgram: (
+    folder: string,
+    options: { readonly sourcemap: 'external' },
+  ) => Promise<unknown>;
   readonly writeCodeCache: (node: readonly string[], program: string) => Promise<void>;
 }
 
@@ -29,7 +32,12 @@ interface CpuProfile {
 
 interface ProfileNode {
   readonly id: number;
-  readonly callFrame: { readonly functionName: string; readonly url: string; readonly lineNumber: number; readonly columnNumber: number };
+  readonly callFrame: {
+    readonly functionName: string;
+    readonly url: string;
+    readonly lineNumber: number;
+    readonly columnNumber: number;
+  };
 }
 
 /** What takes less is one row. In ms. */
@@ -40,7 +48,9 @@ const least = 1;
  * process, by module: medians of self time, in ms.
  */
 export async function profile(rounds = 9): Promise<Report> {
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
   return profiled(scene, async (start) => {
     const lives: Times[] = [];
     for (let round = 0; round < rounds; round++) {
@@ -48,7 +58,9 @@ export async function profile(rounds = 9): Promise<Report> {
       lives.push(selfTimes(taken, origin, 0, untilSpawn(taken)));
     }
     const where = [...new Set(lives.flatMap((life) => [...life.keys()]))];
-    const times = new Map(where.map((key) => [key, median(lives.map((life) => life.get(key) ?? 0))]));
+    const times = new Map(
+      where.map((key) => [key, median(lives.map((life) => life.get(key) ?? 0))]),
+    );
     return {
       columns: ['Where', 'Self time, ms'],
       rows: rowsOf(times, least),
@@ -68,7 +80,8 @@ export async function scrape(seconds = 8): Promise<Report> {
     let [begun, ended, number] = [0, 0, 0];
     const { profile: taken, origin } = await start(merging(scene), async (life) => {
       await life.ready();
-      const ask = (duration: number) => hammer({ port: scene.ports.status, path: '/stats/prometheus', connections: 1, duration });
+      const ask = (duration: number) =>
+        hammer({ port: scene.ports.status, path: '/stats/prometheus', connections: 1, duration });
       await ask(2_000);
       begun = performance.timeOrigin + performance.now() - life.started;
       const { perSecond } = await ask(seconds * 1_000);
@@ -76,11 +89,21 @@ export async function scrape(seconds = 8): Promise<Report> {
       number = perSecond * seconds;
     });
     const times = selfTimes(taken, origin, indexAt(taken, begun), indexAt(taken, ended));
-    const each = new Map([...times].filter(([where]) => !where.startsWith('idle')).map(([where, ms]) => [where, ms / number]));
-    const idle = [...times].reduce((sum, [where, ms]) => sum + (where.startsWith('idle') ? ms / number : 0), 0);
+    const each = new Map(
+      [...times]
+        .filter(([where]) => !where.startsWith('idle'))
+        .map(([where, ms]) => [where, ms / number]),
+    );
+    const idle = [...times].reduce(
+      (sum, [where, ms]) => sum + (where.startsWith('idle') ? ms / number : 0),
+      0,
+    );
     return {
       columns: ['Where', 'Self time of a scrape, ms'],
-      rows: [...rowsOf(each, least / 5), ['Envoy, the application and the client are waited for', idle.toFixed(1)]],
+      rows: [
+        ...rowsOf(each, least / 5),
+        ['Envoy, the application and the client are waited for', idle.toFixed(1)],
+      ],
       notes: [
         `${node().name}; ${number.toFixed(0)} scrapes of 1 MB, one after the other, with the profiler on. Envoy and the client share the cores.`,
       ],
@@ -90,12 +113,17 @@ export async function scrape(seconds = 8): Promise<Report> {
 
 const node = () => runtimes().at(-1) ?? { name: '', path: process.execPath };
 
-type Start = (more?: Parameters<Scene['start']>[1], use?: (life: Life) => Promise<void>) => Promise<{ readonly profile: CpuProfile; readonly origin: Origin }>; // prettier-ignore
+type Start = (
+  more?: Parameters<Scene['start']>[1],
+  use?: (life: Life) => Promise<void>,
+) => Promise<{ readonly profile: CpuProfile; readonly origin: Origin }>;
 
 /** Builds the bundle with a source map, and has `use` start it with the profiler on. */
 async function profiled(scene: Scene, use: (start: Start) => Promise<Report>): Promise<Report> {
   const { name, path } = node();
-  const { buildProgram, writeCodeCache } = (await import(resolve('scripts/build-program.mjs'))) as Build;
+  const { buildProgram, writeCodeCache } = (await import(
+    resolve('scripts/build-program.mjs')
+  )) as Build;
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-profile-'));
   const program = join(folder, 'pilot-agent.cjs');
   try {
@@ -112,7 +140,11 @@ async function profiled(scene: Scene, use: (start: Start) => Promise<Report>): P
         process.kill(life.pid, 'SIGTERM');
         taken = await written(profiles);
       };
-      await scene.whileLive({ name, kind: 'own', command: [path, ...flags, program] }, watched, more);
+      await scene.whileLive(
+        { name, kind: 'own', command: [path, ...flags, program] },
+        watched,
+        more,
+      );
       if (taken === undefined) throw new Error('there is no profile');
       return { profile: taken, origin };
     });
@@ -127,7 +159,11 @@ function rowsOf(times: Times, from: number): string[][] {
   const all = [...times].toSorted((a, b) => b[1] - a[1]);
   const sum = (some: typeof all) => some.reduce((total, [, ms]) => total + ms, 0).toFixed(1);
   const [large, small] = [all.filter(([, ms]) => ms >= from), all.filter(([, ms]) => ms < from)];
-  return [...large.map(([where, ms]) => [where, ms.toFixed(1)]), [`${small.length} others`, sum(small)], ['all of it', sum(all)]];
+  return [
+    ...large.map(([where, ms]) => [where, ms.toFixed(1)]),
+    [`${small.length} others`, sum(small)],
+    ['all of it', sum(all)],
+  ];
 }
 
 /** Resolves to the profile that is written there when the process ends. */
@@ -135,7 +171,8 @@ async function written(folder: string): Promise<CpuProfile> {
   for (;;) {
     try {
       const name = readdirSync(folder).find((file) => file.endsWith('.cpuprofile'));
-      if (name !== undefined) return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
+      if (name !== undefined)
+        return JSON.parse(readFileSync(join(folder, name), 'utf8')) as CpuProfile;
     } catch {
       // It is not there, or not whole.
     }
@@ -147,7 +184,14 @@ type Times = ReadonlyMap<string, number>;
 
 /** The sample at which Envoy's process is started. */
 function untilSpawn({ nodes, samples }: CpuProfile): number {
-  const spawns = new Set(nodes.filter(({ callFrame: { functionName, url } }) => functionName === 'spawn' && url === 'node:internal/child_process').map(({ id }) => id)); // prettier-ignore
+  const spawns = new Set(
+    nodes
+      .filter(
+        ({ callFrame: { functionName, url } }) =>
+          functionName === 'spawn' && url === 'node:internal/child_process',
+      )
+      .map(({ id }) => id),
+  );
   return samples.findIndex((id) => spawns.has(id));
 }
 
@@ -158,7 +202,12 @@ function indexAt({ timeDeltas }: CpuProfile, ms: number): number {
 }
 
 /** Of each place, from one sample to another, in ms. */
-function selfTimes({ nodes, samples, timeDeltas }: CpuProfile, origin: Origin, from: number, to: number): Times {
+function selfTimes(
+  { nodes, samples, timeDeltas }: CpuProfile,
+  origin: Origin,
+  from: number,
+  to: number,
+): Times {
   const places = new Map(nodes.map((node) => [node.id, placeOf(node, origin)]));
   const times = new Map<string, number>();
   for (let index = from; index < to; index += 1) {
@@ -181,11 +230,15 @@ function originOf(file: string): Origin {
   };
 }
 
-function placeOf({ callFrame: { functionName, url, lineNumber, columnNumber } }: ProfileNode, origin: Origin): string {
+function placeOf(
+  { callFrame: { functionName, url, lineNumber, columnNumber } }: ProfileNode,
+  origin: Origin,
+): string {
   if (functionName === '(garbage collector)') return 'garbage collection';
   if (functionName === '(idle)') return 'idle: threads and other processes are waited for';
   if (url === 'node:vm') return "V8's code cache, deserialized";
-  if (url.startsWith('node:')) return `Node: ${/^node:(?:internal\/)?([a-z_]+)/.exec(url)?.[1] ?? ''}`;
+  if (url.startsWith('node:'))
+    return `Node: ${/^node:(?:internal\/)?([a-z_]+)/.exec(url)?.[1] ?? ''}`;
   if (url.endsWith('main.cjs')) return origin(lineNumber, columnNumber);
   return url === '' ? 'native code of Node and V8' : 'launcher';
 }

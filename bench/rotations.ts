@@ -26,7 +26,9 @@ export async function rotations(number = 30): Promise<Report> {
     for (const contender of scene.contenders) {
       const { name, kind } = contender;
       if (kind === 'go-1.30') continue; // it has no hot restart
-      await scene.whileLive(contender, () => rotate(scene, 1, timed, (ms) => add('rotated', name, ms - minDelay)));
+      await scene.whileLive(contender, () =>
+        rotate(scene, 1, timed, (ms) => add('rotated', name, ms - minDelay)),
+      );
       if (kind === 'go-1.5') continue; // 10 s each
       const gains = async ({ pid }: Life) => {
         const before = memoryOf(pid);
@@ -41,21 +43,28 @@ export async function rotations(number = 30): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `From the change to LIVE: medians of ${timed} rotations each, less the 10 s in which changes are gathered. This agent lets Envoy check the change in them. Memory after ${number} rotations; \`npm run bench -- rotations 300\` makes more.`, // prettier-ignore
+      `From the change to LIVE: medians of ${timed} rotations each, less the 10 s in which changes are gathered. This agent lets Envoy check the change in them. Memory after ${number} rotations; \`npm run bench -- rotations 300\` makes more.`,
     ],
   };
 }
 
 /** The place in which all rotate: an Envoy with a certificate. */
 export function rotationScene(): Promise<Scene> {
-  return makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  return makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
 }
 
 /**
  * Changes the certificate for each epoch from the first to the last, each after the last parent has
  * gone, and tells the ms from each change until the Envoy of that epoch is LIVE.
  */
-export async function rotate(scene: Scene, first: number, last: number, took: (ms: number) => void = () => undefined): Promise<void> {
+export async function rotate(
+  scene: Scene,
+  first: number,
+  last: number,
+  took: (ms: number) => void = () => undefined,
+): Promise<void> {
   await sleep(3_000);
   for (let epoch = first; epoch <= last; epoch++) {
     took(await rotated(scene, epoch));
@@ -70,7 +79,11 @@ async function rotated({ certDir, ca, ports }: Scene, epoch: number): Promise<nu
   for (;;) {
     const { body } = await ask(ports.admin, '/server_info');
     const took = performance.now() - begun;
-    if (body.includes('"state": "LIVE"') && Number(/"restart_epoch": (\d+)/.exec(body)?.[1]) === epoch) return took;
+    if (
+      body.includes('"state": "LIVE"') &&
+      Number(/"restart_epoch": (\d+)/.exec(body)?.[1]) === epoch
+    )
+      return took;
     if (took > longest) throw new Error(`epoch ${epoch} is not LIVE after ${longest / 1_000} s`);
     await sleep(2);
   }

@@ -4,7 +4,11 @@ import { get } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type CertificateAuthority, certificateAuthority, writeCertificates } from '../demo/certificates.ts';
+import {
+  type CertificateAuthority,
+  certificateAuthority,
+  writeCertificates,
+} from '../demo/certificates.ts';
 import { certificateEnv, processesOf } from '../test/e2e/support/rig.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { type Contender, contenders, installedEnvoy } from './contenders.ts';
@@ -61,13 +65,59 @@ export async function makeScene(config: (place: Place) => unknown): Promise<Scen
   const binaryPath = stampedEnvoy(folder, installedEnvoy());
   const configPath = join(folder, 'run');
 
-  const common = { ...process.env, ...certificateEnv(certDir), STAMP: stamp, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '127.0.0.1', TERMINATION_DRAIN_DURATION_SECONDS: '1', MINIMUM_DRAIN_DURATION: '0s' }; // prettier-ignore
-  const flags = ['proxy', 'sidecar', '--binaryPath', binaryPath, '--configPath', configPath, '--customConfigFile', bootstrap, '--proxyAdminPort', String(admin), '--statusPort', String(status), '--drainDuration', '1s', '--parentShutdownDuration', '2s']; // prettier-ignore
-  const proxyConfig = { binaryPath, configPath, proxyBootstrapTemplatePath: bootstrap, proxyAdminPort: admin, statusPort: status, discoveryAddress: '127.0.0.1:1' }; // prettier-ignore
-  const ways: Readonly<Record<Contender['kind'], { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }>> = {
+  const common = {
+    ...process.env,
+    ...certificateEnv(certDir),
+    STAMP: stamp,
+    POD_NAME: 'pod',
+    POD_NAMESPACE: 'ns',
+    INSTANCE_IP: '127.0.0.1',
+    TERMINATION_DRAIN_DURATION_SECONDS: '1',
+    MINIMUM_DRAIN_DURATION: '0s',
+  };
+  const flags = [
+    'proxy',
+    'sidecar',
+    '--binaryPath',
+    binaryPath,
+    '--configPath',
+    configPath,
+    '--customConfigFile',
+    bootstrap,
+    '--proxyAdminPort',
+    String(admin),
+    '--statusPort',
+    String(status),
+    '--drainDuration',
+    '1s',
+    '--parentShutdownDuration',
+    '2s',
+  ];
+  const proxyConfig = {
+    binaryPath,
+    configPath,
+    proxyBootstrapTemplatePath: bootstrap,
+    proxyAdminPort: admin,
+    statusPort: status,
+    discoveryAddress: '127.0.0.1:1',
+  };
+  const ways: Readonly<
+    Record<Contender['kind'], { readonly args: readonly string[]; readonly env: NodeJS.ProcessEnv }>
+  > = {
     own: { args: flags, env: {} },
-    'go-1.5': { args: [...flags, '--controlPlaneBootstrap=false', '--serviceregistry', 'Mock'], env: { JWT_POLICY: 'none', SDS_ENABLED: 'false' } }, // prettier-ignore
-    'go-1.30': { args: ['proxy', 'sidecar'], env: { PROXY_CONFIG: JSON.stringify(proxyConfig), FILE_MOUNTED_CERTS: 'true', XDS_ROOT_CA: join(certDir, 'root-cert.pem'), ENVOY_PROMETHEUS_PORT: String(admin) } }, // prettier-ignore
+    'go-1.5': {
+      args: [...flags, '--controlPlaneBootstrap=false', '--serviceregistry', 'Mock'],
+      env: { JWT_POLICY: 'none', SDS_ENABLED: 'false' },
+    },
+    'go-1.30': {
+      args: ['proxy', 'sidecar'],
+      env: {
+        PROXY_CONFIG: JSON.stringify(proxyConfig),
+        FILE_MOUNTED_CERTS: 'true',
+        XDS_ROOT_CA: join(certDir, 'root-cert.pem'),
+        ENVOY_PROMETHEUS_PORT: String(admin),
+      },
+    },
   };
   const scene: Scene = {
     ...place,
@@ -78,7 +128,11 @@ export async function makeScene(config: (place: Place) => unknown): Promise<Scen
       const [file = '', ...args] = [...command, ...ways[kind].args, ...more];
       rmSync(stamp, { force: true });
       const started = performance.timeOrigin + performance.now();
-      const child = spawn(file, args, { env: { ...common, ...ways[kind].env, ...env }, stdio: 'ignore', cwd: folder });
+      const child = spawn(file, args, {
+        env: { ...common, ...ways[kind].env, ...env },
+        stdio: 'ignore',
+        cwd: folder,
+      });
       const ended = new Promise((done) => child.once('exit', done));
       const until = async (port: number, path: string) => {
         while (!(await is200(port, path))) {
@@ -129,7 +183,16 @@ function kill(pid: number): void {
  */
 function stampedEnvoy(folder: string, real: string): string {
   const path = join(folder, 'envoy');
-  const lines = ['#!/bin/sh', ': >"$STAMP"', 'for arg do', '  shift', '  if [ "$skip" = yes ]; then skip=no; elif [ "$arg" = --max-obj-name-len ]; then skip=yes; else set -- "$@" "$arg"; fi', 'done', `exec ${real} "$@"`, '']; // prettier-ignore
+  const lines = [
+    '#!/bin/sh',
+    ': >"$STAMP"',
+    'for arg do',
+    '  shift',
+    '  if [ "$skip" = yes ]; then skip=no; elif [ "$arg" = --max-obj-name-len ]; then skip=yes; else set -- "$@" "$arg"; fi',
+    'done',
+    `exec ${real} "$@"`,
+    '',
+  ];
   writeFileSync(path, lines.join('\n'), { mode: 0o755 });
   return path;
 }

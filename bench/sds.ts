@@ -48,7 +48,13 @@ const ways: readonly Way[] = [
     start: ownWatch,
     settled: () => sleep(50),
   },
-  { name: 'Hot restart, with `--minDelay 0s`', options: {}, share: 0.2, start: (rig) => agent(rig), settled: alone },
+  {
+    name: 'Hot restart, with `--minDelay 0s`',
+    options: {},
+    share: 0.2,
+    start: (rig) => agent(rig),
+    settled: alone,
+  },
 ];
 
 /** In ms. */
@@ -63,22 +69,32 @@ export async function sds(rounds = 100): Promise<Report> {
   const rows: string[][] = [];
   const figures: Record<string, number> = {};
   for (const way of ways) {
-    const sorted = (await measure(way, Math.max(2, Math.round(rounds * way.share)))).toSorted((a, b) => a - b);
+    const sorted = (await measure(way, Math.max(2, Math.round(rounds * way.share)))).toSorted(
+      (a, b) => a - b,
+    );
     const p99 = sorted[Math.ceil(sorted.length * 0.99) - 1] ?? Number.NaN;
     if (way.contender !== undefined) figures[way.contender] = median(sorted);
-    rows.push([way.name, `${median(sorted).toFixed(0)} ms`, `${p99.toFixed(0)} ms`, String(sorted.length)]);
+    rows.push([
+      way.name,
+      `${median(sorted).toFixed(0)} ms`,
+      `${p99.toFixed(0)} ms`,
+      String(sorted.length),
+    ]);
   }
   return {
     figures: { pushed: figures },
     columns: ['Way', 'p50', 'p99', 'Rotations'],
     rows,
     notes: [
-      'The files are replaced as Kubernetes replaces them. 20 ms of the push are its window, in which the files are gathered; then they are checked; what Envoy reads by itself nobody has checked. The 10 s that `--minDelay` has by default come on top of a hot restart, and of no push.', // prettier-ignore
+      'The files are replaced as Kubernetes replaces them. 20 ms of the push are its window, in which the files are gathered; then they are checked; what Envoy reads by itself nobody has checked. The 10 s that `--minDelay` has by default come on top of a hot restart, and of no push.',
     ],
   };
 }
 
-async function measure({ options, start, settled }: Way, rounds: number): Promise<readonly number[]> {
+async function measure(
+  { options, start, settled }: Way,
+  rounds: number,
+): Promise<readonly number[]> {
   const rig = await makeRig(options);
   try {
     rmSync(rig.certDir, { recursive: true });
@@ -104,7 +120,8 @@ async function measure({ options, start, settled }: Way, rounds: number): Promis
 async function served(rig: Rig, { serial }: Issued): Promise<void> {
   const begun = performance.now();
   while ((await servedSerial(rig.ports.listen, rig.ca.rootCert)) !== serial) {
-    if (performance.now() - begun > longest) throw new Error(`the new certificate is not served after ${longest / 1000} s`);
+    if (performance.now() - begun > longest)
+      throw new Error(`the new certificate is not served after ${longest / 1000} s`);
     await sleep(1);
   }
 }
@@ -126,12 +143,34 @@ function ownWatch(rig: Rig): () => Promise<unknown> {
     watched_directory: { path: rig.certDir },
   };
   const type = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
-  writeFileSync(secret, JSON.stringify({ resources: [{ '@type': type, name: 'default', tls_certificate: pair }] }));
-  const fromFile = [{ name: 'default', sds_config: { resource_api_version: 'V3', path_config_source: { path: secret } } }];
-  const config = JSON.parse(readFileSync(rig.config, 'utf8'), (key, value: unknown) => (key === 'tls_certificate_sds_secret_configs' ? fromFile : value)) as unknown; // prettier-ignore
+  writeFileSync(
+    secret,
+    JSON.stringify({ resources: [{ '@type': type, name: 'default', tls_certificate: pair }] }),
+  );
+  const fromFile = [
+    {
+      name: 'default',
+      sds_config: { resource_api_version: 'V3', path_config_source: { path: secret } },
+    },
+  ];
+  const config = JSON.parse(readFileSync(rig.config, 'utf8'), (key, value: unknown) =>
+    key === 'tls_certificate_sds_secret_configs' ? fromFile : value,
+  ) as unknown;
   writeFileSync(rig.config, JSON.stringify(config));
-  const binary = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], { encoding: 'utf8' }).stdout.trim();
-  const args = ['-c', rig.config, '--use-dynamic-base-id', '--service-node', 'node', '--service-cluster', 'cluster', '-l', 'error'];
+  const binary = spawnSync(process.execPath, [resolve('dist/pilot-agent.cjs'), 'envoy', 'path'], {
+    encoding: 'utf8',
+  }).stdout.trim();
+  const args = [
+    '-c',
+    rig.config,
+    '--use-dynamic-base-id',
+    '--service-node',
+    'node',
+    '--service-cluster',
+    'cluster',
+    '-l',
+    'error',
+  ];
   const envoy = spawn(binary, args, { stdio: 'ignore' });
   return async () => {
     const ended = once(envoy, 'exit');

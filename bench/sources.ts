@@ -75,17 +75,37 @@ export async function sources(rounds = 50): Promise<Report> {
     return {
       columns: ['What', 'Value', 'Goal'],
       rows: [
-        row('one of 10,000 files changes → the new hash (p50)', `${median(sorted).toFixed(0)} ms`, '≤ 50 ms'),
-        row('… (p99)', `${(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? NaN).toFixed(0)} ms`, '–'),
+        row(
+          'one of 10,000 files changes → the new hash (p50)',
+          `${median(sorted).toFixed(0)} ms`,
+          '≤ 50 ms',
+        ),
+        row(
+          '… (p99)',
+          `${(sorted[Math.ceil(sorted.length * 0.99) - 1] ?? NaN).toFixed(0)} ms`,
+          '–',
+        ),
         row('… read for it, of 10 MB', `${(median(read) / 1_024).toFixed(1)} KB`, 'that file'),
-        row(`${events.toLocaleString('en')} events in ${(lasted / 1_000).toFixed(1)} s → readings`, String(after), '1'),
-        row('… memory that it takes (RSS, most)', `${((most - memory) / (1 << 20)).toFixed(1)} MB`, 'bounded'),
-        row('CPU while nothing changes, of a core', `${((user + system) / 10 / idle).toFixed(2)} %`, '≤ 0.1 %'),
+        row(
+          `${events.toLocaleString('en')} events in ${(lasted / 1_000).toFixed(1)} s → readings`,
+          String(after),
+          '1',
+        ),
+        row(
+          '… memory that it takes (RSS, most)',
+          `${((most - memory) / (1 << 20)).toFixed(1)} MB`,
+          'bounded',
+        ),
+        row(
+          'CPU while nothing changes, of a core',
+          `${((user + system) / 10 / idle).toFixed(2)} %`,
+          '≤ 0.1 %',
+        ),
         row('CPU of an agent at rest without sources', `${agents.alone.toFixed(2)} %`, '–'),
         row('… with five, one of each kind', `${agents.withSources.toFixed(2)} %`, '≤ 0.1 %'),
       ],
       notes: [
-        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, watched for a restart; ${rounds} changes, each after a pause. Of the time 5 ms are a pause in which what belongs to a change is gathered. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process; the window is that of \`--minDelay\`. What is measured is the source with its window, in a process of its own, without Envoy. The agents at rest are watched for a minute, both in the same one.`, // prettier-ignore
+        `The source is a folder of ${count.toLocaleString('en')} files of 1 KB, watched for a restart; ${rounds} changes, each after a pause. Of the time 5 ms are a pause in which what belongs to a change is gathered. The burst is ${events.toLocaleString('en')} writes to 1,000 of the files by another process; the window is that of \`--minDelay\`. What is measured is the source with its window, in a process of its own, without Envoy. The agents at rest are watched for a minute, both in the same one.`,
       ],
     };
   } finally {

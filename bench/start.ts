@@ -10,7 +10,9 @@ import { makeScene } from './scene.ts';
  * a Node that does nothing, of each version. In turns, in one run.
  */
 export async function start(rounds = 15): Promise<Report> {
-  const scene = await makeScene(({ ports, certDir }) => envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }));
+  const scene = await makeScene(({ ports, certDir }) =>
+    envoyConfig({ adminPort: ports.admin, listenPort: ports.listen, certDir }),
+  );
   const { add, figures } = collected();
   try {
     for (let round = 0; round < rounds; round++) {

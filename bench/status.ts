@@ -25,7 +25,8 @@ export async function status(minutes = 0.5): Promise<Report> {
   for (const families of [10, 1_000]) {
     const scene = await statusScene(families);
     try {
-      for (const contender of scene.contenders) failed += await measure(scene, contender, families, minutes, add);
+      for (const contender of scene.contenders)
+        failed += await measure(scene, contender, families, minutes, add);
     } finally {
       scene.dispose();
     }
@@ -33,7 +34,7 @@ export async function status(minutes = 0.5): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `${duration / 1_000} s for each figure, of clients that ask again as soon as they are answered, over the same Envoy, which is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and puts texts one after the other unread. Scrapes that begin within 100 ms share an answer here, of up to 256 KiB; one scraper alone shares with nobody.`, // prettier-ignore
+      `${duration / 1_000} s for each figure, of clients that ask again as soon as they are answered, over the same Envoy, which is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and puts texts one after the other unread. Scrapes that begin within 100 ms share an answer here, of up to 256 KiB; one scraper alone shares with nobody.`,
       `Full load: ${minutes} minutes, in turns, of probes and scrapes by ${connections} clients. \`npm run bench -- status 60\` takes an hour for each agent.`,
     ],
   };
@@ -46,14 +47,27 @@ export function statusScene(families: number): Promise<Scene> {
 
 /** With this an agent merges the metrics of the application of the place into its own. */
 export function merging({ ports }: Place): { readonly env: NodeJS.ProcessEnv } {
-  return { env: { ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ scrape: 'true', port: String(ports.listen), path: '/metrics' }) } };
+  return {
+    env: {
+      ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({
+        scrape: 'true',
+        port: String(ports.listen),
+        path: '/metrics',
+      }),
+    },
+  };
 }
 
 /** Asks for so many minutes, with eight clients, and resolves to the number of what failed. */
-export async function fullLoad({ ports }: Place, minutes: number, paths: readonly string[] = [probe, scrape]): Promise<number> {
+export async function fullLoad(
+  { ports }: Place,
+  minutes: number,
+  paths: readonly string[] = [probe, scrape],
+): Promise<number> {
   let failed = 0;
   for (const end = performance.now() + minutes * 60_000; performance.now() < end;)
-    for (const path of paths) failed += (await hammer({ port: ports.status, path, connections, duration })).failed;
+    for (const path of paths)
+      failed += (await hammer({ port: ports.status, path, connections, duration })).failed;
   return failed;
 }
 
@@ -68,7 +82,8 @@ async function measure(
   const life = scene.start(contender, merging(scene));
   let failed = 0;
   const rate = async (path: string, clients: number) => {
-    const ask = (time: number) => hammer({ port: scene.ports.status, path, connections: clients, duration: time });
+    const ask = (time: number) =>
+      hammer({ port: scene.ports.status, path, connections: clients, duration: time });
     const impacts = [await ask(warming), await ask(duration)];
     failed += impacts.reduce((sum, impact) => sum + impact.failed, 0);
     return impacts.at(-1)?.perSecond ?? 0;
@@ -102,23 +117,77 @@ async function measure(
  * listener with 1 KB of metrics for each family; of Envoy's own a few are left.
  */
 function envoyConfig({ folder, ports }: Place, families: number): Record<string, unknown> {
-  const metrics = Array.from({ length: families }, (_, family) => [`# TYPE app_requests_${family}_total counter`, ...Array.from({ length: 12 }, (_, row) => `app_requests_${family}_total{method="GET",path="/things/${row}/of/some/length",code="200"} ${row}`)].join('\n')).join('\n'); // prettier-ignore
-  const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+  const metrics = Array.from({ length: families }, (_, family) =>
+    [
+      `# TYPE app_requests_${family}_total counter`,
+      ...Array.from(
+        { length: 12 },
+        (_, row) =>
+          `app_requests_${family}_total{method="GET",path="/things/${row}/of/some/length",code="200"} ${row}`,
+      ),
+    ].join('\n'),
+  ).join('\n');
+  const address = (port: number) => ({
+    socket_address: { address: '127.0.0.1', port_value: port },
+  });
   const type = (name: string) => `type.googleapis.com/envoy.extensions.filters.${name}`;
   const listener = {
     '@type': 'type.googleapis.com/envoy.config.listener.v3.Listener',
     name: 'app',
     address: address(ports.listen),
-    filter_chains: [{ filters: [{ name: 'hcm', typed_config: { '@type': type('network.http_connection_manager.v3.HttpConnectionManager'), stat_prefix: 'app', route_config: { max_direct_response_body_size_bytes: 2 << 20, virtual_hosts: [{ name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: `${metrics}\n` } } }] }] }, http_filters: [{ name: 'router', typed_config: { '@type': type('http.router.v3.Router') } }] } }] }], // prettier-ignore
+    filter_chains: [
+      {
+        filters: [
+          {
+            name: 'hcm',
+            typed_config: {
+              '@type': type('network.http_connection_manager.v3.HttpConnectionManager'),
+              stat_prefix: 'app',
+              route_config: {
+                max_direct_response_body_size_bytes: 2 << 20,
+                virtual_hosts: [
+                  {
+                    name: 'all',
+                    domains: ['*'],
+                    routes: [
+                      {
+                        match: { prefix: '/' },
+                        direct_response: { status: 200, body: { inline_string: `${metrics}\n` } },
+                      },
+                    ],
+                  },
+                ],
+              },
+              http_filters: [
+                { name: 'router', typed_config: { '@type': type('http.router.v3.Router') } },
+              ],
+            },
+          },
+        ],
+      },
+    ],
   };
   const [cds, lds] = ['cds', 'lds'].map((name) => join(folder, `${name}.json`));
   writeFileSync(cds ?? '', JSON.stringify({ version_info: '1', resources: [] }));
   writeFileSync(lds ?? '', JSON.stringify({ version_info: '1', resources: [listener] }));
-  const from = (path: string | undefined) => ({ resource_api_version: 'V3', path_config_source: { path } });
+  const from = (path: string | undefined) => ({
+    resource_api_version: 'V3',
+    path_config_source: { path },
+  });
   return {
     node: { id: 'id', cluster: 'cluster' },
     admin: { address: address(ports.admin) },
     dynamic_resources: { cds_config: from(cds), lds_config: from(lds) },
-    stats_config: { stats_matcher: { inclusion_list: { patterns: [{ prefix: 'cluster_manager' }, { prefix: 'listener_manager' }, { prefix: 'server' }] } } }, // prettier-ignore
+    stats_config: {
+      stats_matcher: {
+        inclusion_list: {
+          patterns: [
+            { prefix: 'cluster_manager' },
+            { prefix: 'listener_manager' },
+            { prefix: 'server' },
+          ],
+        },
+      },
+    },
   };
 }

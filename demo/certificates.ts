@@ -1,6 +1,15 @@
 import 'reflect-metadata';
 import { randomBytes, webcrypto } from 'node:crypto';
-import { chmodSync, mkdirSync, mkdtempSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import {
   AuthorityKeyIdentifierExtension,
@@ -59,14 +68,19 @@ export interface CertificateAuthority {
   /**
    * A certificate for the key and the names of a request (PKCS#10, PEM), as PEM, with its serial.
    */
-  sign(csr: string, validity?: Validity): Promise<{ readonly certificate: string; readonly serial: string }>;
+  sign(
+    csr: string,
+    validity?: Validity,
+  ): Promise<{ readonly certificate: string; readonly serial: string }>;
 }
 
 /**
  * Makes a new CA (ECDSA P-256) whose root is valid for ten years around now, so that tests can
  * issue expired certificates.
  */
-export async function certificateAuthority(name = 'pilot-agent demo CA'): Promise<CertificateAuthority> {
+export async function certificateAuthority(
+  name = 'pilot-agent demo CA',
+): Promise<CertificateAuthority> {
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
   const root = await X509CertificateGenerator.createSelfSigned({
     serialNumber: `01${randomBytes(8).toString('hex')}`,
@@ -114,13 +128,18 @@ export async function certificateAuthority(name = 'pilot-agent demo CA'): Promis
     issue: async (validity = {}) => {
       const own = await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
       const { certificate, serial } = await certify(own.publicKey, [], validity);
-      const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', own.privateKey), 'PRIVATE KEY');
+      const key = PemConverter.encode(
+        await webcrypto.subtle.exportKey('pkcs8', own.privateKey),
+        'PRIVATE KEY',
+      );
       return { certChain: certificate, key: `${key}\n`, rootCert, serial };
     },
     sign: async (csr, validity = {}) => {
       const request = new Pkcs10CertificateRequest(csr);
       if (!(await request.verify())) throw new Error('the request is not signed by its key');
-      const names = (request.getExtension(sanOid) as SubjectAlternativeNameExtension | null)?.names.toJSON() ?? [];
+      const names =
+        (request.getExtension(sanOid) as SubjectAlternativeNameExtension | null)?.names.toJSON() ??
+        [];
       return certify(request.publicKey, names, validity);
     },
   };
@@ -151,18 +170,25 @@ export function writeCertificates(folder: string, issued: Issued): void {
  * The files are in `..<timestamp>.<random>`, `..data` links there, and `<name>` links to
  * `..data/<name>`.
  */
-export function writeKubernetesVolume(folder: string, files: Readonly<Record<string, string>>): void {
+export function writeKubernetesVolume(
+  folder: string,
+  files: Readonly<Record<string, string>>,
+): void {
   mkdirSync(folder, { recursive: true });
-  const fresh = mkdtempSync(join(folder, `..${new Date().toISOString().slice(0, 19).replaceAll(/[-T:]/g, '_')}.`));
+  const fresh = mkdtempSync(
+    join(folder, `..${new Date().toISOString().slice(0, 19).replaceAll(/[-T:]/g, '_')}.`),
+  );
   chmodSync(fresh, 0o755);
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(fresh, name), content, { mode: modeOf(name) });
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(fresh, name), content, { mode: modeOf(name) });
 
   const data = join(folder, '..data');
   const old = linkTarget(data);
   symlinkSync(basename(fresh), join(folder, '..data_tmp'));
   renameSync(join(folder, '..data_tmp'), data);
   for (const name of Object.keys(files)) {
-    if (linkTarget(join(folder, name)) === undefined) symlinkSync(join('..data', name), join(folder, name));
+    if (linkTarget(join(folder, name)) === undefined)
+      symlinkSync(join('..data', name), join(folder, name));
   }
   if (old !== undefined) rmSync(join(folder, old), { recursive: true });
 }

@@ -33,8 +33,21 @@ export interface EnvoyConfigOptions {
  * manager are at `http.ingress.`.
  */
 export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown> {
-  const { adminPort, listenPort, certDir, sds, upstreamPort, accessLog, trafficDirection, reusePort, extra } = options;
-  const toUpstream = (prefix: string) => ({ match: { prefix }, route: { cluster: 'upstream', timeout: '0s' } });
+  const {
+    adminPort,
+    listenPort,
+    certDir,
+    sds,
+    upstreamPort,
+    accessLog,
+    trafficDirection,
+    reusePort,
+    extra,
+  } = options;
+  const toUpstream = (prefix: string) => ({
+    match: { prefix },
+    route: { cluster: 'upstream', timeout: '0s' },
+  });
 
   return {
     admin: { address: loopback(adminPort) },
@@ -51,7 +64,9 @@ export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown
                 {
                   name: 'envoy.filters.network.http_connection_manager',
                   typed_config: {
-                    '@type': type('filters.network.http_connection_manager.v3.HttpConnectionManager'),
+                    '@type': type(
+                      'filters.network.http_connection_manager.v3.HttpConnectionManager',
+                    ),
                     stat_prefix: 'ingress',
                     codec_type: 'HTTP1',
                     generate_request_id: false,
@@ -62,19 +77,33 @@ export function envoyConfig(options: EnvoyConfigOptions): Record<string, unknown
                           name: 'all',
                           domains: ['*'],
                           routes: [
-                            ...(upstreamPort === undefined ? [] : [toUpstream('/slow'), toUpstream('/upstream')]),
-                            { match: { prefix: '/' }, direct_response: { status: 200, body: { inline_string: 'ok' } } },
+                            ...(upstreamPort === undefined
+                              ? []
+                              : [toUpstream('/slow'), toUpstream('/upstream')]),
+                            {
+                              match: { prefix: '/' },
+                              direct_response: { status: 200, body: { inline_string: 'ok' } },
+                            },
                           ],
                         },
                       ],
                     },
-                    http_filters: [{ name: 'envoy.filters.http.router', typed_config: { '@type': type('filters.http.router.v3.Router') } }],
+                    http_filters: [
+                      {
+                        name: 'envoy.filters.http.router',
+                        typed_config: { '@type': type('filters.http.router.v3.Router') },
+                      },
+                    ],
                   },
                 },
               ],
-              ...(certDir !== undefined && { transport_socket: serverTls({ tls_certificates: [filePair(certDir)] }) }),
+              ...(certDir !== undefined && {
+                transport_socket: serverTls({ tls_certificates: [filePair(certDir)] }),
+              }),
               ...(sds !== undefined && {
-                transport_socket: serverTls({ tls_certificate_sds_secret_configs: [sdsSecretConfig(sds.name)] }),
+                transport_socket: serverTls({
+                  tls_certificate_sds_secret_configs: [sdsSecretConfig(sds.name)],
+                }),
               }),
             },
           ],
@@ -98,7 +127,10 @@ function loopback(port: number): Record<string, unknown> {
 }
 
 function fileAccessLog(path: string): Record<string, unknown> {
-  return { name: 'envoy.access_loggers.file', typed_config: { '@type': type('access_loggers.file.v3.FileAccessLog'), path } };
+  return {
+    name: 'envoy.access_loggers.file',
+    typed_config: { '@type': type('access_loggers.file.v3.FileAccessLog'), path },
+  };
 }
 
 function filePair(certDir: string): Record<string, unknown> {

@@ -18,16 +18,20 @@ pilot-agent demo: Envoy serves https://localhost:${ports.tls}/ with a certificat
 ${ports.status === 0 ? '' : `    curl -i http://localhost:${ports.status}/healthz/ready\n`}  Envoy's admin page is http://localhost:${ports.admin}/
 
   What runs is:
-${Object.entries(env).map(([name, value]) => `    ${name}=${quoted(value)} \\\n`).join('')}    pilot-agent ${inLines(args)}
+${Object.entries(env)
+  .map(([name, value]) => `    ${name}=${quoted(value)} \\\n`)
+  .join('')}    pilot-agent ${inLines(args)}
 
   Ctrl-C drains and ends; a second Ctrl-C cuts the drain short.
 
-`; // prettier-ignore
+`;
 }
 
 /** A flag and its value a line. */
 function inLines(args: readonly string[]): string {
-  return args.map((arg) => (arg.startsWith('--') ? `\\\n      ${quoted(arg)}` : quoted(arg))).join(' ');
+  return args
+    .map((arg) => (arg.startsWith('--') ? `\\\n      ${quoted(arg)}` : quoted(arg)))
+    .join(' ');
 }
 
 function quoted(text: string): string {

@@ -5,7 +5,17 @@ import { join } from 'node:path';
 import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { execa } from 'execa';
-import { bufferCount, concatMap, interval, merge, Observable, share, takeUntil, tap, throttleTime } from 'rxjs';
+import {
+  bufferCount,
+  concatMap,
+  interval,
+  merge,
+  Observable,
+  share,
+  takeUntil,
+  tap,
+  throttleTime,
+} from 'rxjs';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
 import { openLog } from '../src/shared/log/open-log.ts';
@@ -22,7 +32,9 @@ const [pause, told] = [100, 50];
 
 process.exit(
   await mesh(process.env).catch((error: unknown) => {
-    process.stderr.write(`mesh: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`);
+    process.stderr.write(
+      `mesh: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`,
+    );
     return error instanceof Fatal ? error.code : exitCodes.software;
   }),
 );
@@ -32,11 +44,18 @@ process.exit(
  * the time, until a signal. Resolves to the exit code.
  */
 async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
-  const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(throttleTime(onePress), share());
+  const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(
+    throttleTime(onePress),
+    share(),
+  );
   const stopped = new AbortController();
-  stop$.subscribe({ next: (name) => stopped.abort(name), error: (error: unknown) => stopped.abort(error) });
+  stop$.subscribe({
+    next: (name) => stopped.abort(name),
+    error: (error: unknown) => stopped.abort(error),
+  });
   for (const name of ['pilot-agent', 'pilot-discovery'])
-    if (!existsSync(programOf(name))) throw new Fatal(`${programOf(name)} is not there: run npm run build`, exitCodes.unavailable);
+    if (!existsSync(programOf(name)))
+      throw new Fatal(`${programOf(name)} is not there: run npm run build`, exitCodes.unavailable);
   await provideEnvoy(env, stopped.signal);
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-'));
@@ -50,19 +69,42 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     const start = (program: string, { args, env: own }: Command) =>
       execa(
         setpriv ?? process.execPath,
-        [...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]), programOf(program), ...args],
-        { env: { ...env, ...own }, stdio: ['ignore', 'inherit', 'inherit'], detached: true, cleanup: false, reject: false },
+        [
+          ...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]),
+          programOf(program),
+          ...args,
+        ],
+        {
+          env: { ...env, ...own },
+          stdio: ['ignore', 'inherit', 'inherit'],
+          detached: true,
+          cleanup: false,
+          reject: false,
+        },
       );
     const discovery = start('pilot-discovery', made.discovery);
-    const agents = [start('pilot-agent', made.agents.echo), start('pilot-agent', made.agents.client)];
+    const agents = [
+      start('pilot-agent', made.agents.echo),
+      start('pilot-agent', made.agents.client),
+    ];
     const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
       concatMap(() => answerOf(ports.service)),
       bufferCount(told),
-      tap((answers) => log.write({ level: 'info', event: 'demo.answers', component: 'demo', msg: `what ${told} requests got`, ...counts(answers) })), // prettier-ignore
+      tap((answers) =>
+        log.write({
+          level: 'info',
+          event: 'demo.answers',
+          component: 'demo',
+          msg: `what ${told} requests got`,
+          ...counts(answers),
+        }),
+      ),
       takeUntil(stop$),
     );
-    const failed = new Promise<never>((_, fail) => merge(forwarded$, answers$).subscribe({ error: fail }));
+    const failed = new Promise<never>((_, fail) =>
+      merge(forwarded$, answers$).subscribe({ error: fail }),
+    );
     const first = await Promise.race([discovery, ...agents, failed]);
     if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
     await Promise.all(agents);
@@ -70,7 +112,10 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     discovery.kill('SIGTERM');
     await discovery;
     if (stopped.signal.aborted) return exitCodes.ok;
-    return first.exitCode ?? (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal]);
+    return (
+      first.exitCode ??
+      (first.signal === undefined ? exitCodes.software : 128 + constants.signals[first.signal])
+    );
   } finally {
     await made.dispose();
     rmSync(folder, { recursive: true, force: true });
@@ -81,14 +126,17 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
 /** What a client of `echo.mesh` gets: a line, or a status, or why there is no answer. */
 function answerOf(port: number): Observable<string> {
   return new Observable<string>((subscriber) => {
-    const asked = request({ host: '127.0.0.1', port, headers: { host: 'echo.mesh' }, timeout: 5_000 }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-      response.on('end', () => {
-        subscriber.next(response.statusCode === 200 ? body.trim() : String(response.statusCode));
-        subscriber.complete();
-      });
-    });
+    const asked = request(
+      { host: '127.0.0.1', port, headers: { host: 'echo.mesh' }, timeout: 5_000 },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        response.on('end', () => {
+          subscriber.next(response.statusCode === 200 ? body.trim() : String(response.statusCode));
+          subscriber.complete();
+        });
+      },
+    );
     asked.on('error', ({ message }) => {
       subscriber.next(message);
       subscriber.complete();
@@ -99,7 +147,10 @@ function answerOf(port: number): Observable<string> {
 }
 
 function counts(answers: readonly string[]): Readonly<Record<string, number>> {
-  return answers.reduce<Record<string, number>>((all, answer) => ({ ...all, [answer]: (all[answer] ?? 0) + 1 }), {});
+  return answers.reduce<Record<string, number>>(
+    (all, answer) => ({ ...all, [answer]: (all[answer] ?? 0) + 1 }),
+    {},
+  );
 }
 
 async function portsOfMesh(): Promise<MeshPorts> {

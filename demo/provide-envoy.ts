@@ -9,7 +9,8 @@ import { showProgress } from '../src/pilot-agent/envoy/show-progress.ts';
  */
 export async function provideEnvoy(env: NodeJS.ProcessEnv, signal: AbortSignal): Promise<void> {
   const cache = cacheDir(env);
-  if (findEnvoy({ binaryPath: undefined, env, cacheDir: cache, version: pinnedEnvoy.version }).ok) return;
+  if (findEnvoy({ binaryPath: undefined, env, cacheDir: cache, version: pinnedEnvoy.version }).ok)
+    return;
   process.stderr.write(`demo: there is no Envoy on this machine yet; one is put into ${cache}\n`);
   try {
     await installEnvoy({ cacheDir: cache, onProgress: showProgress(process.stderr), signal, env });

@@ -5,7 +5,18 @@ import { isatty } from 'node:tty';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { execa } from 'execa';
-import { concatMap, distinctUntilChanged, exhaustMap, filter, interval, merge, share, takeUntil, tap, throttleTime } from 'rxjs';
+import {
+  concatMap,
+  distinctUntilChanged,
+  exhaustMap,
+  filter,
+  interval,
+  merge,
+  share,
+  takeUntil,
+  tap,
+  throttleTime,
+} from 'rxjs';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { parseDuration } from '../src/shared/text/value.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
@@ -20,7 +31,12 @@ import { provideEnvoy } from './provide-envoy.ts';
 import { servedSerial } from './served-serial.ts';
 
 const program = fileURLToPath(new URL('../dist/pilot-agent.cjs', import.meta.url));
-const flagsOfInterest = { binaryPath: { type: 'string' }, proxyAdminPort: { type: 'string' }, statusPort: { type: 'string' }, rotation: { type: 'string' } } as const; // prettier-ignore
+const flagsOfInterest = {
+  binaryPath: { type: 'string' },
+  proxyAdminPort: { type: 'string' },
+  statusPort: { type: 'string' },
+  rotation: { type: 'string' },
+} as const;
 /**
  * One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms.
  */
@@ -30,7 +46,9 @@ const look = 250;
 
 process.exit(
   await demo(process.argv.slice(2), process.env).catch((error: unknown) => {
-    process.stderr.write(`demo: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`);
+    process.stderr.write(
+      `demo: ${error instanceof Fatal ? error.message : String((error as Error).stack)}\n`,
+    );
     return error instanceof Fatal ? error.code : exitCodes.software;
   }),
 );
@@ -44,15 +62,23 @@ process.exit(
  */
 async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<number> {
   const terminal = isatty(1);
-  const stop$ = signals(['SIGINT', 'SIGTERM', ...(terminal ? (['SIGHUP'] as const) : [])]).pipe(throttleTime(onePress), share());
+  const stop$ = signals(['SIGINT', 'SIGTERM', ...(terminal ? (['SIGHUP'] as const) : [])]).pipe(
+    throttleTime(onePress),
+    share(),
+  );
   const stopped = new AbortController();
   const abort = (reason: unknown) => stopped.abort(reason);
   stop$.subscribe({ next: abort, error: abort });
 
   const rotateEvery = env['DEMO_ROTATE_EVERY'] ?? '20s';
   const period = parseDuration(rotateEvery) ?? 0;
-  if (period <= 0) throw new Fatal(`DEMO_ROTATE_EVERY: '${rotateEvery}' is not a duration (such as '20s')`, exitCodes.usage);
-  if (!existsSync(program)) throw new Fatal(`${program} is not there: run npm run build`, exitCodes.unavailable);
+  if (period <= 0)
+    throw new Fatal(
+      `DEMO_ROTATE_EVERY: '${rotateEvery}' is not a duration (such as '20s')`,
+      exitCodes.usage,
+    );
+  if (!existsSync(program))
+    throw new Fatal(`${program} is not there: run npm run build`, exitCodes.unavailable);
   const given = parseArgs({ args: [...flags], strict: false, options: flagsOfInterest }).values;
   if (given.binaryPath === undefined) await provideEnvoy(env, stopped.signal);
   const ports = {
@@ -72,8 +98,18 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     const ca = await certificateAuthority();
     writeKubernetesVolume(certDir, certificateFiles(await ca.issue()));
     const run = join(folder, 'run');
-    const from = given.rotation === 'sds' ? { sds: { socket: join(run, 'SDS'), name: 'default' } } : { certDir };
-    writeFileSync(config, JSON.stringify(envoyConfig({ adminPort: ports.admin, listenPort: ports.tls, ...from }), undefined, 2));
+    const from =
+      given.rotation === 'sds'
+        ? { sds: { socket: join(run, 'SDS'), name: 'default' } }
+        : { certDir };
+    writeFileSync(
+      config,
+      JSON.stringify(
+        envoyConfig({ adminPort: ports.admin, listenPort: ports.tls, ...from }),
+        undefined,
+        2,
+      ),
+    );
     const certificates = {
       ISTIO_META_TLS_SERVER_CERT_CHAIN: join(certDir, 'cert-chain.pem'),
       ISTIO_META_TLS_SERVER_KEY: join(certDir, 'key.pem'),
@@ -93,19 +129,45 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     const missing = Object.entries(defaults).filter(
       ([name]) => !flags.some((flag) => flag === `--${name}` || flag.startsWith(`--${name}=`)),
     );
-    const args = ['proxy', 'sidecar', ...missing.flatMap(([name, value]) => [`--${name}`, value]), ...flags];
-    if (stopped.signal.aborted) return 128 + constants.signals[stopped.signal.reason as NodeJS.Signals];
-    process.stderr.write(header({ rotateEvery, ports, rootCert: certificates.ISTIO_META_TLS_SERVER_ROOT_CERT, args, env: certificates }));
+    const args = [
+      'proxy',
+      'sidecar',
+      ...missing.flatMap(([name, value]) => [`--${name}`, value]),
+      ...flags,
+    ];
+    if (stopped.signal.aborted)
+      return 128 + constants.signals[stopped.signal.reason as NodeJS.Signals];
+    process.stderr.write(
+      header({
+        rotateEvery,
+        ports,
+        rootCert: certificates.ISTIO_META_TLS_SERVER_ROOT_CERT,
+        args,
+        env: certificates,
+      }),
+    );
 
     // In a session of its own: a Ctrl-C reaches it once, from here. It ends with this process,
     // however that ends.
     const setpriv = findExecutable('setpriv', env['PATH']);
     const agent = execa(
       setpriv ?? process.execPath,
-      [...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]), program, ...args],
-      { env: { ...env, ...certificates }, stdio: ['ignore', 'inherit', 'inherit'], detached: true, cleanup: false, reject: false },
+      [
+        ...(setpriv === undefined ? [] : ['--pdeathsig', 'TERM', process.execPath]),
+        program,
+        ...args,
+      ],
+      {
+        env: { ...env, ...certificates },
+        stdio: ['ignore', 'inherit', 'inherit'],
+        detached: true,
+        cleanup: false,
+        reject: false,
+      },
     );
-    const forwarded$ = merge(stop$, signals(terminal ? [] : ['SIGHUP'])).pipe(tap((name) => agent.kill(name)));
+    const forwarded$ = merge(stop$, signals(terminal ? [] : ['SIGHUP'])).pipe(
+      tap((name) => agent.kill(name)),
+    );
     const rotation$ = interval(period).pipe(
       concatMap(() => ca.issue()),
       tap((issued) => {
@@ -118,16 +180,24 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       exhaustMap(() => servedSerial(ports.tls, ca.rootCert)),
       filter((serial) => serial !== undefined),
       distinctUntilChanged(),
-      tap((serial) => log('demo.certificate_shown', 'clients are shown this certificate', { serial })),
+      tap((serial) =>
+        log('demo.certificate_shown', 'clients are shown this certificate', { serial }),
+      ),
       takeUntil(stop$),
     );
-    const failed = new Promise<never>((_, fail) => merge(forwarded$, rotation$, served$).subscribe({ error: fail }));
-    const { exitCode, signal } = await Promise.race([agent, failed]).catch(async (error: unknown) => {
-      agent.kill('SIGTERM');
-      await agent;
-      throw error;
-    });
-    return exitCode ?? (signal === undefined ? exitCodes.software : 128 + constants.signals[signal]);
+    const failed = new Promise<never>((_, fail) =>
+      merge(forwarded$, rotation$, served$).subscribe({ error: fail }),
+    );
+    const { exitCode, signal } = await Promise.race([agent, failed]).catch(
+      async (error: unknown) => {
+        agent.kill('SIGTERM');
+        await agent;
+        throw error;
+      },
+    );
+    return (
+      exitCode ?? (signal === undefined ? exitCodes.software : 128 + constants.signals[signal])
+    );
   } finally {
     rmSync(folder, { recursive: true, force: true });
     log('demo.folder_removed', 'the temporary folder is removed', { path: folder });
@@ -136,7 +206,11 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
 }
 
 /** The port that was asked for, or the usual one, or the next that is free. */
-async function portFor(what: string, given: string | boolean | undefined, usual: number): Promise<number> {
+async function portFor(
+  what: string,
+  given: string | boolean | undefined,
+  usual: number,
+): Promise<number> {
   if (typeof given === 'string') return Number(given);
   const port = await firstFreePort(usual);
   if (port !== usual) process.stderr.write(`demo: port ${usual} is taken: ${what} gets ${port}\n`);

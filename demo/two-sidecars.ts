@@ -63,15 +63,24 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
   const configDir = join(folder, 'config');
   mkdirSync(configDir, { recursive: true });
   const [v1 = 0, v2 = 0] = applications.map((server) => (server.address() as AddressInfo).port);
-  for (const [name, text] of Object.entries(resources(ports, [v1, v2]))) writeFileSync(join(configDir, name), text);
+  for (const [name, text] of Object.entries(resources(ports, [v1, v2])))
+    writeFileSync(join(configDir, name), text);
   const agent = async (name: 'client' | 'echo'): Promise<Command> => {
     const certificates = join(folder, name, 'certs');
-    const { csr, key } = await certificateRequest(`spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`, {
-      algorithm: 'ECDSA',
-      pkcs8: true,
-    });
+    const { csr, key } = await certificateRequest(
+      `spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`,
+      {
+        algorithm: 'ECDSA',
+        pkcs8: true,
+      },
+    );
     const { certificate, serial } = await ca.sign(csr);
-    writeCertificates(certificates, { certChain: certificate, key: key.toString('utf8'), rootCert: ca.rootCert, serial });
+    writeCertificates(certificates, {
+      certChain: certificate,
+      key: key.toString('utf8'),
+      rootCert: ca.rootCert,
+      serial,
+    });
     const { admin, status, prometheus, health } = ports[name];
     const flags = {
       discoveryAddress: `127.0.0.1:${ports.xds}`,
@@ -82,7 +91,11 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
       proxyComponentLogLevel: 'misc:error',
     };
     return {
-      args: ['proxy', 'sidecar', ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value])],
+      args: [
+        'proxy',
+        'sidecar',
+        ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
+      ],
       env: {
         POD_NAME: `${name}-0`,
         POD_NAMESPACE: namespaces[name],
@@ -126,8 +139,15 @@ async function application(version: string): Promise<Server> {
 }
 
 /** The YAML of the mesh, by name of the file. */
-function resources({ service, inbound }: MeshPorts, applications: readonly [number, number]): Readonly<Record<string, string>> {
-  const versions = inbound.map((port, index) => ({ version: `v${index + 1}`, port, application: applications[index] ?? 0 }));
+function resources(
+  { service, inbound }: MeshPorts,
+  applications: readonly [number, number],
+): Readonly<Record<string, string>> {
+  const versions = inbound.map((port, index) => ({
+    version: `v${index + 1}`,
+    port,
+    application: applications[index] ?? 0,
+  }));
   return {
     '10-echo.yaml': `# The service echo.mesh, for the namespace of the client. It runs twice behind one sidecar.
 apiVersion: networking.istio.io/v1
@@ -163,7 +183,11 @@ spec:
   ingress:
 ${versions
   .map(
-    ({ version, port, application: target }) => `    - port: { number: ${port}, name: http-${version}, protocol: HTTP }
+    ({
+      version,
+      port,
+      application: target,
+    }) => `    - port: { number: ${port}, name: http-${version}, protocol: HTTP }
       bind: ${addresses.echo}
       captureMode: NONE
       defaultEndpoint: 127.0.0.1:${target}

@@ -2,10 +2,16 @@ import { AgentFailure, pilotAgent } from 'pilot-agent';
 import { distinctUntilChanged, map } from 'rxjs';
 import { switches } from './own-source.ts';
 
-const [config = 'envoy.json', folder = 'run', adminPort = '15000', statusPort = '15020'] = process.argv.slice(2);
+const [config = 'envoy.json', folder = 'run', adminPort = '15000', statusPort = '15020'] =
+  process.argv.slice(2);
 
 const agent = pilotAgent({
-  config: { customConfigFile: config, configPath: folder, proxyAdminPort: Number(adminPort), statusPort: Number(statusPort) },
+  config: {
+    customConfigFile: config,
+    configPath: folder,
+    proxyAdminPort: Number(adminPort),
+    statusPort: Number(statusPort),
+  },
   sources: [switches(`${folder}/../switches.json`)],
   envoy: 'install',
   log: ({ level, msg }) => {

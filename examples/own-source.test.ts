@@ -13,7 +13,10 @@ function stage(): SourceStage {
   return {
     source: switches(path, 50),
     change: () => writeFileSync(path, '{ "fast": false }'),
-    outage: { begin: () => renameSync(path, `${path}.away`), end: () => renameSync(`${path}.away`, path) },
+    outage: {
+      begin: () => renameSync(path, `${path}.away`),
+      end: () => renameSync(`${path}.away`, path),
+    },
     end: () => rmSync(folder, { recursive: true }),
   };
 }

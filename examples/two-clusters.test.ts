@@ -7,7 +7,9 @@ import { twoClusters } from './two-clusters.ts';
 
 /** The API of a cluster, as far as it is asked here. */
 async function cluster(certificate: string): Promise<Server> {
-  const server = createServer((_, response) => response.end(JSON.stringify({ data: { 'tls.crt': certificate } })));
+  const server = createServer((_, response) =>
+    response.end(JSON.stringify({ data: { 'tls.crt': certificate } })),
+  );
   await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
   return server;
 }
@@ -20,17 +22,30 @@ function end(server: Server): void {
 void test('the gateway has the certificate of the second cluster while the first is away', async () => {
   const servers = await Promise.all([cluster('of the first'), cluster('of the second')]);
   const [first, second] = servers;
-  const [one = '', two = ''] = servers.map((server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  const [one = '', two = ''] = servers.map(
+    (server) => `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  );
   const { changes$, reading$ } = twoClusters(one, two, 50);
   const said$ = changes$.pipe(
     switchMap(() => reading$),
     map(({ config = [] }) =>
-      config.map(({ source, content }) => `${source}: ${content === undefined ? 'nothing' : JSON.stringify(content)}`).join(', '),
+      config
+        .map(
+          ({ source, content }) =>
+            `${source}: ${content === undefined ? 'nothing' : JSON.stringify(content)}`,
+        )
+        .join(', '),
     ),
   );
   const says = (...words: readonly string[]) =>
-    firstValueFrom(said$.pipe(filter((said) => words.every((word) => said.includes(word)))), { defaultValue: '' });
-  await says('east: {"tls.crt":"of the first"}', 'west: {"tls.crt":"of the second"}', 'gateway: {"tls.crt":"of the first"}');
+    firstValueFrom(said$.pipe(filter((said) => words.every((word) => said.includes(word)))), {
+      defaultValue: '',
+    });
+  await says(
+    'east: {"tls.crt":"of the first"}',
+    'west: {"tls.crt":"of the second"}',
+    'gateway: {"tls.crt":"of the first"}',
+  );
   end(first);
   assert.match(await says('east: nothing', 'gateway: {'), /gateway: {"tls\.crt":"of the second"}/);
   end(second);

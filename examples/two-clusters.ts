@@ -25,5 +25,9 @@ function certificateOf(api: string, every: number): ContributingSource {
 export function twoClusters(first: string, second: string, every = 30_000): ContributingSource {
   const east = certificateOf(first, every);
   const west = certificateOf(second, every);
-  return compose(renamed(east, 'east'), renamed(west, 'west'), renamed(withFallback(east, west), 'gateway'));
+  return compose(
+    renamed(east, 'east'),
+    renamed(west, 'west'),
+    renamed(withFallback(east, west), 'gateway'),
+  );
 }

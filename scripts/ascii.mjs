@@ -5,5 +5,8 @@
 export function ascii(text) {
   const escaped = /\\[^\0-\x7f]/.exec(text);
   if (escaped !== null) throw new Error(`the bundle has a backslash before ${escaped[0].slice(1)}`);
-  return text.replace(/[^\0-\x7f]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
+  return text.replace(
+    /[^\0-\x7f]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 }

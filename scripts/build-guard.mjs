@@ -3,11 +3,27 @@ import { execFileSync } from 'node:child_process';
 /** The name of the small program that an agent looks for beside itself. */
 export const guard = 'pilot-agent-guard';
 
-const compilers = { x64: ['x86_64-linux-gnu-gcc', 'gcc', 'cc'], arm64: ['aarch64-linux-gnu-gcc', 'gcc', 'cc'] };
+const compilers = {
+  x64: ['x86_64-linux-gnu-gcc', 'gcc', 'cc'],
+  arm64: ['aarch64-linux-gnu-gcc', 'gcc', 'cc'],
+};
 /** A name without a target is of this machine. */
-const compilersFor = (arch) => compilers[arch].filter((name) => arch === process.arch || name.includes('linux-gnu'));
-const alone = ['-static', '-nostdlib', '-ffreestanding', '-fno-stack-protector', '-fno-tree-loop-distribute-patterns'];
-const small = ['-Os', '-s', '-fno-asynchronous-unwind-tables', '-Wl,--build-id=none', '-Wl,-z,noexecstack'];
+const compilersFor = (arch) =>
+  compilers[arch].filter((name) => arch === process.arch || name.includes('linux-gnu'));
+const alone = [
+  '-static',
+  '-nostdlib',
+  '-ffreestanding',
+  '-fno-stack-protector',
+  '-fno-tree-loop-distribute-patterns',
+];
+const small = [
+  '-Os',
+  '-s',
+  '-fno-asynchronous-unwind-tables',
+  '-Wl,--build-id=none',
+  '-Wl,-z,noexecstack',
+];
 
 /** Whether this machine has a compiler for it. */
 export function canBuildGuard(arch = process.arch) {
@@ -18,10 +34,16 @@ export function canBuildGuard(arch = process.arch) {
 export function buildGuard(file, arch = process.arch) {
   const compiler = compilerFor(arch);
   if (compiler === undefined)
-    throw new Error(`no compiler of C for ${arch}: ${compilers[arch].join(', ')} are not in PATH; npm run pretest installs one`);
-  execFileSync(compiler, [...alone, ...small, '-Wall', '-Wextra', '-Werror', '-o', file, 'native/pilot-agent-guard.c'], {
-    stdio: 'inherit',
-  });
+    throw new Error(
+      `no compiler of C for ${arch}: ${compilers[arch].join(', ')} are not in PATH; npm run pretest installs one`,
+    );
+  execFileSync(
+    compiler,
+    [...alone, ...small, '-Wall', '-Wextra', '-Werror', '-o', file, 'native/pilot-agent-guard.c'],
+    {
+      stdio: 'inherit',
+    },
+  );
 }
 
 function compilerFor(arch) {

@@ -10,7 +10,10 @@ const apart = {
   name: 'apart',
   setup: ({ onResolve }) => {
     onResolve({ filter: /^\.\.?\/.*\.ts$/ }, ({ importer, kind, path, resolveDir }) => {
-      const isOurs = kind !== 'entry-point' && !importer.includes('/node_modules/') && existsSync(join(resolveDir, path)); // of what is not there esbuild says so
+      const isOurs =
+        kind !== 'entry-point' &&
+        !importer.includes('/node_modules/') &&
+        existsSync(join(resolveDir, path)); // of what is not there esbuild says so
       return isOurs ? { path: path.replace(/\.ts$/, '.js'), external: true } : undefined;
     });
   },
@@ -51,11 +54,19 @@ const needsCommonJs = /\bvar __require = |\b__dirname\b/;
  */
 export async function buildLibrary(folder) {
   const declared = `${folder}.declared`;
-  const args = ['node_modules/typescript/bin/tsc', '--project', 'tsconfig.library.json', '--outDir', declared];
+  const args = [
+    'node_modules/typescript/bin/tsc',
+    '--project',
+    'tsconfig.library.json',
+    '--outDir',
+    declared,
+  ];
   await promisify(execFile)(process.execPath, args);
   renameSync(`${declared}/src`, folder);
   rmSync(declared, { recursive: true });
-  const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.d.ts'));
+  const modules = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.d.ts'),
+  );
   const told = declarationsOf(folder, ['index.d.ts', 'testing/index.d.ts']);
   for (const name of modules) {
     const path = join(folder, name);
@@ -78,10 +89,15 @@ export async function buildLibrary(folder) {
     metafile: true,
     logLevel: 'warning',
   });
-  const isRuntime = ([path, { inputs }]) => path.endsWith('.js') && Object.keys(inputs).length === 0 && path.includes(`/${packages}/`);
+  const isRuntime = ([path, { inputs }]) =>
+    path.endsWith('.js') && Object.keys(inputs).length === 0 && path.includes(`/${packages}/`);
   const [[runtime = ''] = []] = Object.entries(metafile.outputs).filter(isRuntime);
   const imported = new RegExp(`^import "[./]+${packages}/${basename(runtime)}";$`, 'm');
-  await Promise.all(filesIn(folder, '.js').map((path) => finish(path, imported, path.startsWith(`${folder}/${packages}/`))));
+  await Promise.all(
+    filesIn(folder, '.js').map((path) =>
+      finish(path, imported, path.startsWith(`${folder}/${packages}/`)),
+    ),
+  );
 }
 
 /** Makes what is of others small: who debugs the library does not step into it. */
@@ -95,7 +111,9 @@ async function finish(path, runtime, isOfOthers) {
     // esbuild imports its runtime even where it is not used. The line stays, for the source map.
     writeFileSync(path, text.replace(runtime, ''));
     const map = JSON.parse(readFileSync(`${path}.map`, 'utf8'));
-    map.sourcesContent = map.sources.map((source, at) => (source.includes('node_modules/') ? null : map.sourcesContent[at]));
+    map.sourcesContent = map.sources.map((source, at) =>
+      source.includes('node_modules/') ? null : map.sourcesContent[at],
+    );
     writeFileSync(`${path}.map`, JSON.stringify(map));
   }
   const now = readFileSync(path, 'utf8');
@@ -103,7 +121,9 @@ async function finish(path, runtime, isOfOthers) {
 }
 
 const filesIn = (folder, end) =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith(end)).map((name) => join(folder, name)); // prettier-ignore
+  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(end))
+    .map((name) => join(folder, name));
 
 const relative = /((?:from |import\()['"]\.\.?\/[^'"]*)\.ts(?=['"])/g;
 
@@ -113,7 +133,9 @@ function declarationsOf(folder, entries) {
   const follow = (path) => {
     if (found.has(path)) return;
     found.add(path);
-    for (const [, to] of readFileSync(path, 'utf8').matchAll(/(?:from |import\()['"](\.\.?\/[^'"]*)\.ts['"]/g))
+    for (const [, to] of readFileSync(path, 'utf8').matchAll(
+      /(?:from |import\()['"](\.\.?\/[^'"]*)\.ts['"]/g,
+    ))
       follow(join(path, '..', `${to}.d.ts`));
   };
   for (const entry of entries) follow(join(folder, entry));

@@ -2,7 +2,14 @@ import { readFileSync } from 'node:fs';
 import { build } from 'esbuild';
 import { advice } from './advice.mjs';
 
-const options = { bundle: true, minify: true, write: false, legalComments: 'none', logLevel: 'warning', metafile: true };
+const options = {
+  bundle: true,
+  minify: true,
+  write: false,
+  legalComments: 'none',
+  logLevel: 'warning',
+  metafile: true,
+};
 
 /** The page of the status port as one HTML text, which needs nothing else; and what is in it. */
 export async function buildPage() {
@@ -19,10 +26,15 @@ export async function buildPage() {
     }),
     build({ ...options, entryPoints: ['src/pilot-agent/page/style.css'], target: 'chrome123' }),
   ]);
-  const [scriptText, styleText] = [script, style].map(({ outputFiles: [file] }) => file.text.trim());
+  const [scriptText, styleText] = [script, style].map(({ outputFiles: [file] }) =>
+    file.text.trim(),
+  );
   const html = readFileSync('src/pilot-agent/page/page.html', 'utf8')
     .replace('<!-- style -->', () => `<style>${styleText}</style>`)
     .replace('<!-- advice -->', () => JSON.stringify(advice()).replaceAll('<', '\\u003c'))
-    .replace('<!-- script -->', () => `<script>${scriptText.replaceAll('</script', '<\\/script')}</script>`);
+    .replace(
+      '<!-- script -->',
+      () => `<script>${scriptText.replaceAll('</script', '<\\/script')}</script>`,
+    );
   return { html, metafile: script.metafile };
 }

@@ -18,7 +18,10 @@ const setApart = {
   name: 'set-apart',
   setup: ({ onResolve }) => {
     for (const [file, packages] of Object.entries(apart)) {
-      onResolve({ filter: new RegExp(`^(?:${packages.join('|')})$`) }, () => ({ path: `./${file}.cjs`, external: true }));
+      onResolve({ filter: new RegExp(`^(?:${packages.join('|')})$`) }, () => ({
+        path: `./${file}.cjs`,
+        external: true,
+      }));
     }
   },
 };
@@ -42,7 +45,10 @@ export async function buildProgram(folder, options = {}) {
   const inputs = [
     ...Object.entries(apart).map(([file, packages]) => ({
       ...asFunction,
-      stdin: { contents: packages.map((name) => `export * from '${name}'`).join(';'), resolveDir: '.' },
+      stdin: {
+        contents: packages.map((name) => `export * from '${name}'`).join(';'),
+        resolveDir: '.',
+      },
       outfile: `${folder}/${file}.cjs`,
     })),
     {
@@ -51,16 +57,28 @@ export async function buildProgram(folder, options = {}) {
       entryPoints: ['src/pilot-agent/cli/main.ts'],
       outfile: `${folder}/main.cjs`,
     },
-    { entryPoints: ['src/pilot-agent/cli/load.ts'], outfile: `${folder}/pilot-agent.cjs`, banner: { js: '#!/usr/bin/env node' } },
-    { entryPoints: ['src/pilot-discovery/cli/main.ts'], outfile: `${folder}/pilot-discovery.cjs`, banner: { js: '#!/usr/bin/env node' } },
+    {
+      entryPoints: ['src/pilot-agent/cli/load.ts'],
+      outfile: `${folder}/pilot-agent.cjs`,
+      banner: { js: '#!/usr/bin/env node' },
+    },
+    {
+      entryPoints: ['src/pilot-discovery/cli/main.ts'],
+      outfile: `${folder}/pilot-discovery.cjs`,
+      banner: { js: '#!/usr/bin/env node' },
+    },
   ];
-  const built = await Promise.all(inputs.map((input) => build({ ...bundleOptions, ...options, ...input })));
-  for (const path of parts.map((part) => `${folder}/${part}`)) writeFileSync(path, ascii(readFileSync(path, 'utf8')));
+  const built = await Promise.all(
+    inputs.map((input) => build({ ...bundleOptions, ...options, ...input })),
+  );
+  for (const path of parts.map((part) => `${folder}/${part}`))
+    writeFileSync(path, ascii(readFileSync(path, 'utf8')));
   const page = await buildPage();
   const metafiles = [...built, page].map(({ metafile }) => metafile);
   writeFileSync(`${folder}/page.html`, page.html);
   writeFileSync(`${folder}/THIRD-PARTY-NOTICES.txt`, notices(metafiles));
-  for (const program of ['pilot-agent', 'pilot-discovery']) chmodSync(`${folder}/${program}.cjs`, 0o755);
+  for (const program of ['pilot-agent', 'pilot-discovery'])
+    chmodSync(`${folder}/${program}.cjs`, 0o755);
   await writeCodeCache([process.execPath], `${folder}/pilot-agent.cjs`);
   return packagesIn(metafiles);
 }
@@ -75,7 +93,17 @@ export async function writeCodeCache([node, ...flags], program) {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-build-'));
   const config = join(folder, 'envoy.json');
   writeFileSync(config, '{}');
-  const proxy = ['proxy', '--binaryPath', '/bin/true', '--customConfigFile', config, '--configPath', folder, '--statusPort', '0'];
+  const proxy = [
+    'proxy',
+    '--binaryPath',
+    '/bin/true',
+    '--customConfigFile',
+    config,
+    '--configPath',
+    folder,
+    '--statusPort',
+    '0',
+  ];
   const env = { ...process.env, PILOT_AGENT_CODE_CACHE: 'write' };
   try {
     await promisify(execFile)(node, [...flags, program, ...proxy], { env });

@@ -9,7 +9,10 @@ import { buildProgram } from './build-program.mjs';
 const [beside, before] = ['new', 'old'].map((name) => `dist.${name}-${process.pid}`);
 try {
   // Each to its end, so that nothing is written once `beside` is removed.
-  for (const { reason } of await Promise.allSettled([buildProgram(beside), buildLibrary(`${beside}/lib`)]))
+  for (const { reason } of await Promise.allSettled([
+    buildProgram(beside),
+    buildLibrary(`${beside}/lib`),
+  ]))
     if (reason !== undefined) throw reason;
   try {
     renameSync('dist', before);

@@ -19,7 +19,8 @@ export const bundleOptions = {
     {
       name: 'rxjs',
       setup: ({ onResolve }) => {
-        for (const [name, path] of rxjs) onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, sideEffects: false }));
+        for (const [name, path] of rxjs)
+          onResolve({ filter: new RegExp(`^${name}$`) }, () => ({ path, sideEffects: false }));
       },
     },
   ],

@@ -6,7 +6,13 @@ import { rmSync } from 'node:fs';
 
 const template = {
   version: 'v2',
-  plugins: [{ local: 'protoc-gen-es', out: 'src/shared/proto', opt: ['target=ts', 'import_extension=ts', 'ts_nocheck=true'] }],
+  plugins: [
+    {
+      local: 'protoc-gen-es',
+      out: 'src/shared/proto',
+      opt: ['target=ts', 'import_extension=ts', 'ts_nocheck=true'],
+    },
+  ],
 };
 
 rmSync('src/shared/proto', { recursive: true, force: true });
@@ -24,4 +30,6 @@ execFileSync(
   ],
   { stdio: 'inherit' },
 );
-execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src/shared/proto'], { stdio: 'inherit' });
+execFileSync('npx', ['prettier', '--write', '--log-level', 'warn', 'src/shared/proto'], {
+  stdio: 'inherit',
+});

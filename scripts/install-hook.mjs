@@ -3,5 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 
-const isSet = () => spawnSync('git', ['config', 'core.hooksPath'], { stdio: 'ignore' }).status === 0;
-if (existsSync('.git') && !isSet()) spawnSync('git', ['config', 'core.hooksPath', '.githooks'], { stdio: 'ignore' });
+const isSet = () =>
+  spawnSync('git', ['config', 'core.hooksPath'], { stdio: 'ignore' }).status === 0;
+if (existsSync('.git') && !isSet())
+  spawnSync('git', ['config', 'core.hooksPath', '.githooks'], { stdio: 'ignore' });

@@ -29,7 +29,9 @@ const programs = {
 };
 
 const isThere = (name) => spawnSync('sh', ['-c', `command -v ${name}`]).status === 0;
-const missing = Object.entries(programs).flatMap(([name, packages]) => (isThere(name) ? [] : packages));
+const missing = Object.entries(programs).flatMap(([name, packages]) =>
+  isThere(name) ? [] : packages,
+);
 
 // Without them the tests that need one are left out, and the run says which.
 if (missing.length > 0) {
@@ -37,7 +39,14 @@ if (missing.length > 0) {
     process.getuid?.() === 0 &&
     isThere('apt-get') &&
     [['update'], ['install', '--yes', '--no-install-recommends', ...missing]].every(
-      (args) => spawnSync('apt-get', args, { stdio: 'ignore', env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' } }).status === 0,
+      (args) =>
+        spawnSync('apt-get', args, {
+          stdio: 'ignore',
+          env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+        }).status === 0,
     );
-  if (!installed) console.error(`Not installed, for it needs root and apt-get: ${missing.join(', ')}. Some tests are left out.`);
+  if (!installed)
+    console.error(
+      `Not installed, for it needs root and apt-get: ${missing.join(', ')}. Some tests are left out.`,
+    );
 }

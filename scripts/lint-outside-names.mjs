@@ -10,7 +10,10 @@ export const outsideNames = {
   meta: {
     type: 'problem',
     schema: [],
-    messages: { member: 'A plain object has names of its own, such as constructor: use a Map, or ask Object.hasOwn(…) first.' },
+    messages: {
+      member:
+        'A plain object has names of its own, such as constructor: use a Map, or ask Object.hasOwn(…) first.',
+    },
   },
   create(context) {
     const services = context.sourceCode.parserServices;
@@ -22,7 +25,9 @@ export const outsideNames = {
       if (node.type === 'Literal') return false;
       const type = services.getTypeAtLocation(node);
       const parts = type.isUnion() ? type.types : [type];
-      return parts.some((part) => (part.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) !== 0);
+      return parts.some(
+        (part) => (part.flags & (ts.TypeFlags.String | ts.TypeFlags.TemplateLiteral)) !== 0,
+      );
     };
     const isRecord = (node) => {
       if (textOf(node) === 'env') return false; // asked by names of the program's own
@@ -31,7 +36,9 @@ export const outsideNames = {
       return parts.some(
         (part) =>
           checker.getIndexInfoOfType(part, ts.IndexKind.String) !== undefined ||
-          checker.getIndexInfosOfType(part).some(({ keyType }) => (keyType.flags & ts.TypeFlags.TemplateLiteral) !== 0),
+          checker
+            .getIndexInfosOfType(part)
+            .some(({ keyType }) => (keyType.flags & ts.TypeFlags.TemplateLiteral) !== 0),
       );
     };
     /** `Object.hasOwn(object, name)` decides whether the node is looked at. */
@@ -39,15 +46,25 @@ export const outsideNames = {
       const guard = `Object.hasOwn(${textOf(object)}, ${textOf(name)})`;
       for (let at = node; at !== undefined && at !== null; at = at.parent) {
         const { parent } = at;
-        const test = parent?.type === 'LogicalExpression' ? (parent.right === at ? parent.left : undefined) : parent?.test;
-        if (test !== undefined && test !== null && test !== at && textOf(test).includes(guard)) return true;
+        const test =
+          parent?.type === 'LogicalExpression'
+            ? parent.right === at
+              ? parent.left
+              : undefined
+            : parent?.test;
+        if (test !== undefined && test !== null && test !== at && textOf(test).includes(guard))
+          return true;
       }
       return false;
     };
     /** The name is one of those that the object has: `for (const name in object)`. */
     const isOfLoop = (node, object, name) => {
       for (let at = node.parent; at !== null && at !== undefined; at = at.parent)
-        if (at.type === 'ForInStatement' && textOf(at.right) === textOf(object) && textOf(at.left).endsWith(` ${textOf(name)}`))
+        if (
+          at.type === 'ForInStatement' &&
+          textOf(at.right) === textOf(object) &&
+          textOf(at.left).endsWith(` ${textOf(name)}`)
+        )
           return true;
       return false;
     };
@@ -55,10 +72,12 @@ export const outsideNames = {
       'MemberExpression[computed=true]'(node) {
         const { object, property } = node;
         const isSafe = isGuarded(node, object, property) || isOfLoop(node, object, property);
-        if (isAnyName(property) && isRecord(object) && !isSafe) context.report({ node, messageId: 'member' });
+        if (isAnyName(property) && isRecord(object) && !isSafe)
+          context.report({ node, messageId: 'member' });
       },
       "BinaryExpression[operator='in']"(node) {
-        if (node.left.type !== 'PrivateIdentifier' && isAnyName(node.left)) context.report({ node, messageId: 'member' });
+        if (node.left.type !== 'PrivateIdentifier' && isAnyName(node.left))
+          context.report({ node, messageId: 'member' });
       },
     };
   },

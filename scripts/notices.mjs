@@ -13,18 +13,28 @@ function headOf(file) {
  * it.
  */
 function textsOf(folder, { name, license }, files) {
-  const own = readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice|copying|copyright)/i.test(file));
+  const own = readdirSync(folder).filter((file) =>
+    /^(?:licen[cs]e|notice|copying|copyright)/i.test(file),
+  );
   if (own.length > 0) return own.map((file) => read(`${folder}/${file}`));
   const heads = [...new Set(files.map(headOf))].filter((head) => head !== '');
-  if (heads.length === 0) throw new Error(`${name} (${license}) has no licence text. Say in scripts/notices.mjs where it is.`);
+  if (heads.length === 0)
+    throw new Error(
+      `${name} (${license}) has no licence text. Say in scripts/notices.mjs where it is.`,
+    );
   return license.includes('Apache-2.0') ? [...heads, read('LICENSE')] : heads; // a head only refers to that one
 }
 
-const inputsOf = (metafiles) => metafiles.flatMap(({ outputs }) => Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)));
+const inputsOf = (metafiles) =>
+  metafiles.flatMap(({ outputs }) =>
+    Object.values(outputs).flatMap(({ inputs }) => Object.keys(inputs)),
+  );
 
 /** The folders of all packages of which something is in the outputs of esbuild. */
 export function packagesIn(metafiles) {
-  const folders = inputsOf(metafiles).flatMap((input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? []);
+  const folders = inputsOf(metafiles).flatMap(
+    (input) => /^.*node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/.exec(input) ?? [],
+  );
   return [...new Set(folders)].sort();
 }
 

@@ -1,11 +1,25 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { buildGuard, guard } from './build-guard.mjs';
 
-const [cpu = process.arch, executable = `executable/pilot-agent-linux-${cpu}`, folder = 'executable'] = process.argv.slice(2);
+const [
+  cpu = process.arch,
+  executable = `executable/pilot-agent-linux-${cpu}`,
+  folder = 'executable',
+] = process.argv.slice(2);
 const { version, description } = JSON.parse(readFileSync('package.json', 'utf8'));
 const architecture = { x64: 'amd64', arm64: 'arm64' }[cpu];
 
@@ -56,12 +70,14 @@ fi
 const packed = (file) => gzipSync(readFileSync(file), { level: 9 });
 const completion = (shell) => execFileSync(executable, ['completion', shell]);
 /** Of the folder of the executable, or of the build. */
-const textOf = (name) => [dirname(executable), 'dist'].map((place) => join(place, name)).find((file) => existsSync(file));
+const textOf = (name) =>
+  [dirname(executable), 'dist'].map((place) => join(place, name)).find((file) => existsSync(file));
 
 const files = {
   'DEBIAN/control': control,
   'usr/lib/systemd/system/pilot-agent.service': readFileSync('deploy/systemd/pilot-agent.service'),
-  'usr/lib/sysusers.d/pilot-agent.conf': 'u pilot-agent - "pilot-agent and its Envoy" /run/pilot-agent\n',
+  'usr/lib/sysusers.d/pilot-agent.conf':
+    'u pilot-agent - "pilot-agent and its Envoy" /run/pilot-agent\n',
   'usr/share/bash-completion/completions/pilot-agent': completion('bash'),
   'usr/share/doc/pilot-agent/changelog.gz': packed('CHANGELOG.md'),
   'usr/share/doc/pilot-agent/copyright': copyright,
@@ -71,7 +87,8 @@ const files = {
   'usr/share/zsh/vendor-completions/_pilot-agent': completion('zsh'),
 };
 for (const name of ['THIRD-PARTY-NOTICES.txt', 'NODE-LICENSE.txt'])
-  if (textOf(name) !== undefined) files[`usr/share/doc/pilot-agent/${name}.gz`] = packed(textOf(name));
+  if (textOf(name) !== undefined)
+    files[`usr/share/doc/pilot-agent/${name}.gz`] = packed(textOf(name));
 const scripts = { 'DEBIAN/postinst': configured, 'DEBIAN/postrm': removed };
 
 process.umask(0o022);
@@ -82,14 +99,17 @@ try {
     mkdirSync(join(root, dirname(name)), { recursive: true });
     writeFileSync(join(root, name), text, { mode: name in scripts ? 0o755 : 0o644 });
   }
-  for (const name of ['usr/lib/pilot-agent', 'usr/bin', 'etc/pilot-agent']) mkdirSync(join(root, name), { recursive: true });
+  for (const name of ['usr/lib/pilot-agent', 'usr/bin', 'etc/pilot-agent'])
+    mkdirSync(join(root, name), { recursive: true });
   copyFileSync(executable, join(root, 'usr/lib/pilot-agent/pilot-agent'));
   chmodSync(join(root, 'usr/lib/pilot-agent/pilot-agent'), 0o755);
   buildGuard(join(root, 'usr/lib/pilot-agent', guard), cpu);
   symlinkSync('../lib/pilot-agent/pilot-agent', join(root, 'usr/bin/pilot-agent')); // so the guard is beside it
   mkdirSync(folder, { recursive: true });
   const file = join(folder, `pilot-agent_${version}_${architecture}.deb`);
-  execFileSync('dpkg-deb', ['--build', '--root-owner-group', '-Zxz', root, file], { stdio: ['ignore', 'ignore', 'inherit'] });
+  execFileSync('dpkg-deb', ['--build', '--root-owner-group', '-Zxz', root, file], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
   console.log(file);
 } finally {
   rmSync(root, { recursive: true });

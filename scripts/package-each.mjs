@@ -5,7 +5,8 @@
 export function cpusToMake(asked, known, own) {
   const cpus = [...new Set(asked.length === 0 ? [own] : asked)];
   const unknown = cpus.filter((cpu) => !known.includes(cpu));
-  if (unknown.length > 0) throw new Error(`there is no executable for ${unknown.join(', ')}: name ${known.join(' or ')}`);
+  if (unknown.length > 0)
+    throw new Error(`there is no executable for ${unknown.join(', ')}: name ${known.join(' or ')}`);
   return cpus;
 }
 

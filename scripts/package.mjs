@@ -32,9 +32,14 @@ const folder = 'executable';
 const beside = `dist.${folder}-${process.pid}`;
 
 function run([command, ...args], env = {}) {
-  const { status, error, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  const { status, error, stdout, stderr } = spawnSync(command, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
   if (error !== undefined || status !== 0)
-    throw new Error(`${[command, ...args].join(' ')}: ${error?.message ?? `exit code ${status}\n${stdout}${stderr}`}`);
+    throw new Error(
+      `${[command, ...args].join(' ')}: ${error?.message ?? `exit code ${status}\n${stdout}${stderr}`}`,
+    );
   return `${stdout}${stderr}`;
 }
 
@@ -44,8 +49,12 @@ const megabytes = (file) => `${(statSync(file).size / 1e6).toFixed(1)} MB`;
 function nodeOf(cpu) {
   const nodes = `scripts/package-nodes/${cpu}`;
   const installed = nodePackage(cpu);
-  const wanted = JSON.parse(readFileSync(`${nodes}/package.json`, 'utf8')).dependencies[`node-linux-${cpu}`];
-  const isThere = existsSync(installed) && JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')).version === wanted;
+  const wanted = JSON.parse(readFileSync(`${nodes}/package.json`, 'utf8')).dependencies[
+    `node-linux-${cpu}`
+  ];
+  const isThere =
+    existsSync(installed) &&
+    JSON.parse(readFileSync(`${installed}/package.json`, 'utf8')).version === wanted;
   if (!isThere) run(['npm', 'ci', '--force', '--silent', '--prefix', nodes]); // forced: for any CPU
   return installed;
 }
@@ -65,9 +74,14 @@ async function makeExecutable(cpu, { place, program }) {
   // By the Node that will use it, with its flags: V8 takes no other.
   await writeCodeCache([...runner(cpu), made, ...execArgv], `${program}/pilot-agent.cjs`);
 
-  const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) => join(place, name));
+  const [main, output, config] = ['launcher.cjs', 'sea.blob', 'sea.json'].map((name) =>
+    join(place, name),
+  );
   await build({ ...bundleOptions, entryPoints: ['src/pilot-agent/cli/load.ts'], outfile: main });
-  const assets = ['page.html', ...parts.flatMap((part) => [part, `${part}.cache`])].map((name) => [name, join(program, name)]);
+  const assets = ['page.html', ...parts.flatMap((part) => [part, `${part}.cache`])].map((name) => [
+    name,
+    join(program, name),
+  ]);
   writeFileSync(
     config,
     JSON.stringify({
@@ -82,7 +96,9 @@ async function makeExecutable(cpu, { place, program }) {
   run([`${nodeOf(process.arch)}/bin/node`, '--experimental-sea-config', config]);
   for (const file of [main, config]) rmSync(file);
   console.warn = () => undefined; // it warns of each section that has no name, as strip leaves them
-  await inject(made, 'NODE_SEA_BLOB', readFileSync(output), { sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2' });
+  await inject(made, 'NODE_SEA_BLOB', readFileSync(output), {
+    sentinelFuse: 'NODE_SEA_FUSE_fce680ab2cc467b6e072b8b5df1996b2',
+  });
   rmSync(output);
   chmodSync(made, 0o755);
 
@@ -107,7 +123,8 @@ function keep(sums, program) {
   copyFileSync('LICENSE', join(beside, 'LICENSE'));
   copyFileSync(join(program, 'THIRD-PARTY-NOTICES.txt'), join(beside, 'THIRD-PARTY-NOTICES.txt'));
   copyFileSync(`${nodeOf(process.arch)}/LICENSE`, join(beside, 'NODE-LICENSE.txt'));
-  for (const name of [basename(program), ...cpus]) rmSync(join(beside, name), { recursive: true, force: true });
+  for (const name of [basename(program), ...cpus])
+    rmSync(join(beside, name), { recursive: true, force: true });
   rmSync(folder, { recursive: true, force: true });
   renameSync(beside, folder);
 }
@@ -117,18 +134,26 @@ mkdirSync(beside);
 try {
   const program = join(beside, 'program');
   const packages = await buildProgram(program);
-  const versions = JSON.parse(run([`${nodeOf(process.arch)}/bin/node`, '-p', 'JSON.stringify(process.versions)']));
+  const versions = JSON.parse(
+    run([`${nodeOf(process.arch)}/bin/node`, '-p', 'JSON.stringify(process.versions)']),
+  );
   const { made, failures } = await makeEach(cpus, async (cpu) => {
     const own = join(beside, cpu);
     mkdirSync(own);
     const executable = await makeExecutable(cpu, { place: own, program });
     const sha256 = sumOf(executable);
-    writeFileSync(`${executable}.cdx.json`, `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`);
-    const sums = [executable, makeGuard(cpu, own)].map((file) => `${sumOf(file)}  ${basename(file)}\n`);
+    writeFileSync(
+      `${executable}.cdx.json`,
+      `${sbom({ folders: packages, node: nodeOf(cpu), versions, sha256 })}\n`,
+    );
+    const sums = [executable, makeGuard(cpu, own)].map(
+      (file) => `${sumOf(file)}  ${basename(file)}\n`,
+    );
     for (const name of readdirSync(own)) renameSync(join(own, name), join(beside, name));
     return sums.join('');
   });
-  for (const { cpu, reason } of failures) console.error(`there is no executable for ${cpu}: ${reason}`);
+  for (const { cpu, reason } of failures)
+    console.error(`there is no executable for ${cpu}: ${reason}`);
   if (failures.length > 0) process.exitCode = 1;
   if (made.length > 0) keep(made, program);
 } finally {

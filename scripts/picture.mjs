@@ -12,7 +12,8 @@ const roomOf = (path) => names.find((room) => `${path}/`.startsWith(`src/${room}
 const { output } = await cruise(['src'], { ...configuration.options, includeOnly: '^src/' });
 const imports = new Map(names.map((room) => [room, new Set()]));
 for (const { source, dependencies } of output.modules)
-  for (const { resolved } of dependencies) if (roomOf(source) !== roomOf(resolved)) imports.get(roomOf(source)).add(roomOf(resolved));
+  for (const { resolved } of dependencies)
+    if (roomOf(source) !== roomOf(resolved)) imports.get(roomOf(source)).add(roomOf(resolved));
 
 /** All that is reached from a node, without a step over those that have been passed. */
 function reached(arrows, node, passed) {
@@ -39,7 +40,9 @@ const betweenAreas = new Map(
   Object.keys(areas)
     .filter((area) => !area.endsWith('.ts'))
     .map((area) => {
-      const targets = [...imports].flatMap(([room, its]) => (areaOf(room) === area ? [...its] : []));
+      const targets = [...imports].flatMap(([room, its]) =>
+        areaOf(room) === area ? [...its] : [],
+      );
       return [area, new Set(targets.map(areaOf).filter((target) => target !== area))];
     }),
 );
@@ -63,7 +66,9 @@ const picture = [
     '```mermaid',
     'flowchart TD',
     ...[...within(area).keys()].map((room) => `  ${room.replace('/', '.')}[${short(room)}]`),
-    ...shortest(within(area)).map((ends) => `  ${ends.map((room) => room.replace('/', '.')).join(' --> ')}`),
+    ...shortest(within(area)).map(
+      (ends) => `  ${ends.map((room) => room.replace('/', '.')).join(' --> ')}`,
+    ),
     '```',
   ]),
 ].join('\n');
@@ -71,7 +76,10 @@ const picture = [
 const isRoom = (room, target) => `${areaOf(room)}/${target}` in rooms;
 const tableOf = (header, rows) =>
   // Prettier would pad each row to the widest one.
-  ['<!-- prettier-ignore -->', ...[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`)];
+  [
+    '<!-- prettier-ignore -->',
+    ...[header, header.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`),
+  ];
 const table = [
   ...tableOf(
     ['Area', 'Areas that it may import'],
@@ -91,11 +99,17 @@ const table = [
 const path = 'docs/architecture/imports.md';
 const text = readFileSync(path, 'utf8');
 const drawn = Object.entries({ picture, table }).reduce(
-  (before, [name, content]) => before.replace(new RegExp(`(?<=<!-- ${name} -->\n)[^]*(?=\n<!-- /${name} -->)`), () => `\n${content}\n`),
+  (before, [name, content]) =>
+    before.replace(
+      new RegExp(`(?<=<!-- ${name} -->\n)[^]*(?=\n<!-- /${name} -->)`),
+      () => `\n${content}\n`,
+    ),
   text,
 );
 if (!process.argv.includes('--check')) writeFileSync(path, drawn);
 else if (drawn !== text) {
-  process.stderr.write(`The picture or the table in ${path} is not that of src. Run npm run picture.\n`);
+  process.stderr.write(
+    `The picture or the table in ${path} is not that of src. Run npm run picture.\n`,
+  );
   process.exitCode = 1;
 }

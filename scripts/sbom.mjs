@@ -18,7 +18,9 @@ function componentOf(folder, type = Enums.ComponentType.Library) {
 
 /** What Node is made of: `process.versions`, without the numbers of its interfaces. */
 function partsOf(versions) {
-  const parts = Object.entries(versions).filter(([name]) => !['node', 'modules', 'napi', 'unicode', 'cldr', 'tz'].includes(name));
+  const parts = Object.entries(versions).filter(
+    ([name]) => !['node', 'modules', 'napi', 'unicode', 'cldr', 'tz'].includes(name),
+  );
   return parts.map(([name, version]) => {
     const purl = `pkg:generic/${name}@${encodeURIComponent(version)}`;
     return new Models.Component(Enums.ComponentType.Library, name, { version, purl, bomRef: purl });
@@ -40,6 +42,8 @@ export function sbom({ folders, node, versions, sha256 }) {
     bom.components.add(component);
     program.dependencies.add(component.bomRef);
   }
-  const serializer = new Serialize.JsonSerializer(new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6));
+  const serializer = new Serialize.JsonSerializer(
+    new Serialize.JSON.Normalize.Factory(Spec.Spec1dot6),
+  );
   return serializer.serialize(bom, { sortLists: true, space: 2 });
 }

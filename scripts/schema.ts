@@ -9,7 +9,13 @@ export async function schemaText(): Promise<string> {
   const texts = Object.fromEntries(
     Object.values(variables)
       .flat()
-      .map(({ name, text }) => [name, text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', '')]),
+      .map(({ name, text }) => [
+        name,
+        text.replace(/\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll('`', ''),
+      ]),
   );
-  return format(JSON.stringify(agentSchema(texts)), { ...(await resolveConfig(schemaPath)), filepath: schemaPath });
+  return format(JSON.stringify(agentSchema(texts)), {
+    ...(await resolveConfig(schemaPath)),
+    filepath: schemaPath,
+  });
 }

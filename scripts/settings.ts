@@ -37,7 +37,9 @@ function commentOf({ text, default: standard }: Flag): string {
   if (`  /** ${whole} */`.length <= width) return `/** ${whole} */`;
   const lines = whole.split(' ').reduce<readonly string[]>((before, word) => {
     const [last = '', ...others] = before.toReversed();
-    return `   * ${last} ${word}`.length <= width ? [...others.toReversed(), `${last} ${word}`.trim()] : [...before, word];
+    return `   * ${last} ${word}`.length <= width
+      ? [...others.toReversed(), `${last} ${word}`.trim()]
+      : [...before, word];
   }, []);
   return ['/**', ...lines.map((line) => ` * ${line}`), ' */'].join('\n');
 }

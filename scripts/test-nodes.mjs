@@ -8,7 +8,8 @@ import { delimiter, join, resolve } from 'node:path';
 
 const { optionalDependencies } = JSON.parse(readFileSync('test/nodes/package.json', 'utf8'));
 const names = Object.keys(optionalDependencies).filter((name) => name.endsWith(`-${process.arch}`));
-if (names.length === 0) throw new Error(`test/nodes/package.json has no Node for ${process.arch}. Add one.`);
+if (names.length === 0)
+  throw new Error(`test/nodes/package.json has no Node for ${process.arch}. Add one.`);
 
 const units = readdirSync('test/unit', { recursive: true })
   .filter((name) => name.endsWith('.test.ts'))
@@ -23,9 +24,14 @@ const wholeMachine = ['test/unit/pilot-agent/run/end/agents-here.test.ts'];
 function testsOn(name, tests) {
   const folder = resolve('test/nodes/node_modules', name, 'bin');
   const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
-  const child = spawn(`${folder}/node`, ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers', '2', ...tests], { env });
+  const child = spawn(
+    `${folder}/node`,
+    ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers', '2', ...tests],
+    { env },
+  );
   const printed = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => printed.push(piece));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (piece) => printed.push(piece));
   return new Promise((done, fail) => {
     child.on('error', fail);
     child.on('close', (code) => {

@@ -11,21 +11,38 @@ const env = { ...process.env, TIMINGS: folder };
 
 const parts: readonly (readonly [name: string, command: string, ...args: string[]])[] = [
   ['build', 'npm', 'run', 'build'],
-  ['format, lint, types, unit and marble tests', process.execPath, '--import', 'tsx', 'scripts/check/main.ts', '--whole'],
+  [
+    'format, lint, types, unit and marble tests',
+    process.execPath,
+    '--import',
+    'tsx',
+    'scripts/check/main.ts',
+    '--whole',
+  ],
   ['end-to-end tests', 'npx', 'vitest', 'run', '--project', 'end-to-end', '--project', 'in-pairs'],
 ];
 
 const taken = parts.map(([name, command, ...args]) => {
   const [begun, before] = [performance.now(), cpuSeconds()];
   const { status } = spawnSync(command, args, { env, stdio: 'inherit' });
-  return { name, status, seconds: (performance.now() - begun) / 1000, cpuSeconds: cpuSeconds() - before };
+  return {
+    name,
+    status,
+    seconds: (performance.now() - begun) / 1000,
+    cpuSeconds: cpuSeconds() - before,
+  };
 });
-const files = readdirSync(folder).flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Timing[]);
+const files = readdirSync(folder).flatMap(
+  (name) => JSON.parse(readFileSync(join(folder, name), 'utf8')) as Timing[],
+);
 rmSync(folder, { recursive: true });
 
-const row = (name: string, seconds: number, cpu: number) => `| ${name} | ${seconds.toFixed(1)} | ${cpu.toFixed(1)} |`;
-const sum = (of: readonly { readonly seconds: number; readonly cpuSeconds: number }[], key: 'seconds' | 'cpuSeconds') =>
-  of.reduce((total, timing) => total + timing[key], 0);
+const row = (name: string, seconds: number, cpu: number) =>
+  `| ${name} | ${seconds.toFixed(1)} | ${cpu.toFixed(1)} |`;
+const sum = (
+  of: readonly { readonly seconds: number; readonly cpuSeconds: number }[],
+  key: 'seconds' | 'cpuSeconds',
+) => of.reduce((total, timing) => total + timing[key], 0);
 const head = (first: string) => [`| ${first} | Seconds | CPU seconds |`, '| --- | ---: | ---: |'];
 
 writeFileSync(

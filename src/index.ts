@@ -43,13 +43,28 @@ export { ofType } from './operators/tagged-union.ts';
 export { reduceWithEffects, type Step, type Transition } from './operators/reduce-with-effects.ts';
 export { settle, type Settled } from './operators/settle.ts';
 export { composeSources } from './streams/config-source.ts';
-export type { ConfigSource, SourceChange, SourcePart, SourceReading } from './streams/config-source.ts';
+export type {
+  ConfigSource,
+  SourceChange,
+  SourcePart,
+  SourceReading,
+} from './streams/config-source.ts';
 export { type ReadingDelays, readings } from './streams/readings.ts';
 export { fileSource, hashFiles } from './streams/file-source.ts';
 export { signals } from './streams/process-events.ts';
 export { watchFiles } from './streams/watch-files.ts';
-export type { Content, Contribution, ContributingSource, Use } from './pilot-agent/sources/contribution.ts';
-export { type Read, type ReadContext, source, type SourceOptions } from './pilot-agent/sources/source.ts';
+export type {
+  Content,
+  Contribution,
+  ContributingSource,
+  Use,
+} from './pilot-agent/sources/contribution.ts';
+export {
+  type Read,
+  type ReadContext,
+  source,
+  type SourceOptions,
+} from './pilot-agent/sources/source.ts';
 export type { Ms } from './pilot-agent/sources/ms.ts';
 export { compose } from './pilot-agent/sources/compose.ts';
 export { gated, mapped, polled, renamed, shared } from './pilot-agent/sources/combinators.ts';
@@ -63,7 +78,12 @@ export { kube, type KubeOptions, type KubeTarget } from './pilot-agent/sources/k
 export type { SourceConfig } from './pilot-agent/config/source-config.ts';
 export { Fatal as AgentFailure } from './shared/program/exit.ts';
 export type { AgentSettings, Duration } from './pilot-agent/config/agent-settings.ts';
-export { type PilotAgent, pilotAgent, type PilotAgentOptions, type Readiness } from './pilot-agent/run/pilot-agent.ts';
+export {
+  type PilotAgent,
+  pilotAgent,
+  type PilotAgentOptions,
+  type Readiness,
+} from './pilot-agent/run/pilot-agent.ts';
 export type { FlagName } from './pilot-agent/config/flags.ts';
 export type { LogFlagName } from './shared/log/log-flags.ts';
 export type { Pauses } from './operators/back-off.ts';

@@ -19,8 +19,12 @@ import { literals, read, sources } from './support/source-text.ts';
 const rooms = Object.keys(architecture.rooms);
 /** Below one of these a document may name a file by its folder. */
 const above = ['', 'src', 'src/shared', 'src/pilot-agent', 'src/pilot-discovery'];
-const folders = [...new Set(rooms.flatMap((room) => room.split('/')))].filter((name) => !name.includes('.'));
-const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.md'));
+const folders = [...new Set(rooms.flatMap((room) => room.split('/')))].filter(
+  (name) => !name.includes('.'),
+);
+const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('.md'),
+);
 const documents = [
   'README.md',
   'ARCHITECTURE.md',
@@ -68,32 +72,61 @@ function files(folder = '.'): readonly string[] {
  * that it sets itself.
  */
 function anchors(text: string): readonly string[] {
-  const ofHeadings = [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(([, title = '']) =>
-    title
-      .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
-      .toLowerCase()
-      .replace(/[^\p{L}\p{N}_ -]/gu, '')
-      .replaceAll(' ', '-'),
+  const ofHeadings = [...text.replace(/^```[^]*?^```/gm, '').matchAll(/^#+ (.*)$/gm)].map(
+    ([, title = '']) =>
+      title
+        .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+        .toLowerCase()
+        .replace(/[^\p{L}\p{N}_ -]/gu, '')
+        .replaceAll(' ', '-'),
   );
-  const again = (anchor: string, index: number) => ofHeadings.slice(0, index).filter((other) => other === anchor).length;
-  const numbered = ofHeadings.map((anchor, index) => (again(anchor, index) === 0 ? anchor : `${anchor}-${again(anchor, index)}`));
+  const again = (anchor: string, index: number) =>
+    ofHeadings.slice(0, index).filter((other) => other === anchor).length;
+  const numbered = ofHeadings.map((anchor, index) =>
+    again(anchor, index) === 0 ? anchor : `${anchor}-${again(anchor, index)}`,
+  );
   return [...numbered, ...[...text.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, id = '']) => id)];
 }
 
 /** What is code in a text: spans, and the lines of blocks. */
 function codes(text: string): readonly string[] {
-  const blocks = [...text.matchAll(/^```.*\n([^]*?)^```/gm)].flatMap(([, block = '']) => block.split('\n'));
-  return [...blocks, ...[...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(([, span = '']) => span)];
+  const blocks = [...text.matchAll(/^```.*\n([^]*?)^```/gm)].flatMap(([, block = '']) =>
+    block.split('\n'),
+  );
+  return [
+    ...blocks,
+    ...[...text.replace(/^```[^]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map(
+      ([, span = '']) => span,
+    ),
+  ];
 }
 
 /** Words that are not of the agent, and what looks like one of its words and is another. */
 const foreign = {
   flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
-  words: ['NODE_OPTIONS', 'MALLOC_ARENA_MAX', 'O_NONBLOCK', 'SO_REUSEPORT', 'PROJECT_ID', 'PROJECT_NUMBER', 'CLUSTER_NAME', 'CLUSTER_ZONE'],
+  words: [
+    'NODE_OPTIONS',
+    'MALLOC_ARENA_MAX',
+    'O_NONBLOCK',
+    'SO_REUSEPORT',
+    'PROJECT_ID',
+    'PROJECT_NUMBER',
+    'CLUSTER_NAME',
+    'CLUSTER_ZONE',
+  ],
   components: ['envoy.stderr'],
   exitCodes: [126, 127, 128, 255],
 };
-const scripts = ['demo', 'bench', 'test/chaos', 'test/fuzz', 'test/mutate', 'test/soak', 'test/envoys', 'test/upgrade'].flatMap((folder) =>
+const scripts = [
+  'demo',
+  'bench',
+  'test/chaos',
+  'test/fuzz',
+  'test/mutate',
+  'test/soak',
+  'test/envoys',
+  'test/upgrade',
+].flatMap((folder) =>
   readdirSync(folder)
     .filter((name) => name.endsWith('.ts'))
     .map((name) => join(folder, name)),
@@ -111,9 +144,13 @@ const words = new Set([
 const knownFlags = new Set([
   ...Object.keys({ ...flags, ...logFlags, ...discoveryFlags }).map((name) => `--${name}`),
   ...flagRows().map(({ name }) => `--${name}`),
-  ...[...commands().values()].flatMap((command) => command.options.flatMap(({ long }) => long ?? [])),
+  ...[...commands().values()].flatMap((command) =>
+    command.options.flatMap(({ long }) => long ?? []),
+  ),
   ...texts.flatMap((text) => text.match(/--[a-z\d-]+/g) ?? []),
-  ...scripts.flatMap((file) => [...read(file).matchAll(/(\w+): \{ type: '/g)].map(([, option]) => `--${option}`)),
+  ...scripts.flatMap((file) =>
+    [...read(file).matchAll(/(\w+): \{ type: '/g)].map(([, option]) => `--${option}`),
+  ),
   ...['--help', '--version', ...foreign.flags],
 ]);
 const knownCodes = [...Object.values(exitCodes), ...foreign.exitCodes];
@@ -131,14 +168,23 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
    */
   flag: (text) =>
     codes(text).flatMap((piece) => {
-      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece) ? /(?<![\w-])--\w[\w-]*(?![\w*-])/g : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
+      const own = /^--|pilot-agent(?:\.cjs)? /.test(piece)
+        ? /(?<![\w-])--\w[\w-]*(?![\w*-])/g
+        : /(?<![\w-])--[a-z]+[A-Z]\w*/g;
       return (piece.replace(/ -- .*/, '').match(own) ?? []).filter((flag) => !knownFlags.has(flag));
     }),
-  variable: (text) => codes(text).flatMap((piece) => piece.match(/(?<![\w.<*])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w*…<])/g) ?? []).filter((name) => !words.has(name)), // prettier-ignore
+  variable: (text) =>
+    codes(text)
+      .flatMap((piece) => piece.match(/(?<![\w.<*])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w*…<])/g) ?? [])
+      .filter((name) => !words.has(name)),
   metric: (text) =>
     codes(text)
       .flatMap((piece) => piece.match(/\bistio_agent_[\w*]+/g) ?? [])
-      .filter((name) => !name.endsWith('_') && !metrics.some((known) => new RegExp(`^${name.replaceAll('*', '.*')}$`).test(known))),
+      .filter(
+        (name) =>
+          !name.endsWith('_') &&
+          !metrics.some((known) => new RegExp(`^${name.replaceAll('*', '.*')}$`).test(known)),
+      ),
   'log event': (text) =>
     codes(text).filter(
       (piece) =>
@@ -148,7 +194,11 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
         !events.includes(piece),
     ),
   'exit code': (text) =>
-    [...text.matchAll(/(?:exit codes?|\bends?(?: the agent| it)? with|\bended with|\bexits with)\s+[`[]*(\d+)\b(?! *(?:s|ms|%)\b)/gi)]
+    [
+      ...text.matchAll(
+        /(?:exit codes?|\bends?(?: the agent| it)? with|\bended with|\bexits with)\s+[`[]*(\d+)\b(?! *(?:s|ms|%)\b)/gi,
+      ),
+    ]
       .map(([, number]) => Number(number))
       .filter((number) => !knownCodes.includes(number))
       .map(String),
@@ -159,7 +209,8 @@ const everything = 'npm ci && npm test';
 describe('README.md', () => {
   it('names the commands that a machine of its own runs', () => {
     expect(read('README.md')).toContain('npm ci && npm start');
-    for (const document of ['README.md', 'CONTRIBUTING.md']) expect(read(document)).toContain(`\n${everything}\n`);
+    for (const document of ['README.md', 'CONTRIBUTING.md'])
+      expect(read(document)).toContain(`\n${everything}\n`);
     expect(read('.ci/run').trim().split('\n').at(-1)).toBe(`${everything} && npm run test:release`);
     expect(statSync('.ci/run').mode & 0o111).toBe(0o111);
   });
@@ -168,16 +219,26 @@ describe('README.md', () => {
 describe('docs/reference/commands.md', () => {
   it('has each command with its arguments', () => {
     const commands = (...path: readonly string[]): readonly string[] => {
-      const page = execFileSync(process.execPath, ['--import', 'tsx', 'src/pilot-agent/cli/main.ts', ...path, '--help'], {
-        encoding: 'utf8',
-      });
+      const page = execFileSync(
+        process.execPath,
+        ['--import', 'tsx', 'src/pilot-agent/cli/main.ts', ...path, '--help'],
+        {
+          encoding: 'utf8',
+        },
+      );
       const [, list = ''] = page.split('Commands:\n');
-      return [...list.matchAll(/^ {2}(\w+)(?:\|\w+)?((?: [[<]\w+(?:\.{3})?[\]>])*)/gm)].flatMap(([, name = '', words = '']) => {
-        if (name === 'help' && path.length > 0) return [];
-        return ['config', 'envoy'].includes(name) ? commands(name) : [[...path, name].join(' ') + words.replace(' [options]', '')];
-      });
+      return [...list.matchAll(/^ {2}(\w+)(?:\|\w+)?((?: [[<]\w+(?:\.{3})?[\]>])*)/gm)].flatMap(
+        ([, name = '', words = '']) => {
+          if (name === 'help' && path.length > 0) return [];
+          return ['config', 'envoy'].includes(name)
+            ? commands(name)
+            : [[...path, name].join(' ') + words.replace(' [options]', '')];
+        },
+      );
     };
-    const table = tables('docs/reference/commands.md', 'Commands').map(([command]) => code(command));
+    const table = tables('docs/reference/commands.md', 'Commands').map(([command]) =>
+      code(command),
+    );
     expect([...table].sort()).toEqual([...commands()].sort());
   });
 });
@@ -200,7 +261,9 @@ describe('ARCHITECTURE.md', () => {
   });
 
   it('names files of the reducer that exist', () => {
-    const named = tables('ARCHITECTURE.md', 'The flow').map(([file]) => join('src/epochs', code(file)));
+    const named = tables('ARCHITECTURE.md', 'The flow').map(([file]) =>
+      join('src/epochs', code(file)),
+    );
     expect(named).toHaveLength(7);
     expect(named.filter((file) => !existsSync(file))).toEqual([]);
   });
@@ -208,7 +271,9 @@ describe('ARCHITECTURE.md', () => {
 
 describe('docs/architecture/imports.md', () => {
   it('has the picture of the folders as they are, and the matrix of imports that is checked', () => {
-    expect(spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], { encoding: 'utf8' })).toMatchObject({ stderr: '', status: 0 });
+    expect(
+      spawnSync(process.execPath, ['scripts/picture.mjs', '--check'], { encoding: 'utf8' }),
+    ).toMatchObject({ stderr: '', status: 0 });
     const rows = tables('docs/architecture/imports.md', 'Imports').map(([folder]) => code(folder));
     expect(rows).toEqual([...Object.keys(architecture.areas), ...rooms]);
   });
@@ -217,12 +282,18 @@ describe('docs/architecture/imports.md', () => {
 describe.each(documents)('%s', (document) => {
   it('names files that exist', () => {
     const own = `(?:src|test|demo|bench|examples|scripts)/[\\w./-]+\\.(?:ts|mjs)|(?:${folders.join('|')})/[\\w/-]+\\.ts`;
-    const paths = [...read(document).matchAll(new RegExp(`(?<![\\w/-])(?:${own})\\b`, 'g'))].map(([path]) => path);
-    expect(paths.filter((path) => !above.some((folder) => existsSync(join(folder, path))))).toEqual([]);
+    const paths = [...read(document).matchAll(new RegExp(`(?<![\\w/-])(?:${own})\\b`, 'g'))].map(
+      ([path]) => path,
+    );
+    expect(paths.filter((path) => !above.some((folder) => existsSync(join(folder, path))))).toEqual(
+      [],
+    );
   });
 
   it('names scripts that exist', () => {
-    const scripts = [...read(document).matchAll(/\bnpm run ([\w:]+)/g)].map(([, script]) => script ?? '');
+    const scripts = [...read(document).matchAll(/\bnpm run ([\w:]+)/g)].map(
+      ([, script]) => script ?? '',
+    );
     expect(scripts.filter((script) => !(script in packageJson.scripts))).toEqual([]);
   });
 
@@ -230,7 +301,9 @@ describe.each(documents)('%s', (document) => {
     const links = [...read(document).matchAll(/\]\((?!https?:)([^)#]*)(?:#([^)]*))?\)/g)];
     const broken = links.filter(([, file = '', anchor]) => {
       const target = file === '' ? document : normalize(join(dirname(document), file));
-      return !existsSync(target) || (anchor !== undefined && !anchors(read(target)).includes(anchor));
+      return (
+        !existsSync(target) || (anchor !== undefined && !anchors(read(target)).includes(anchor))
+      );
     });
     expect(broken.map(([link]) => link)).toEqual([]);
   });
@@ -253,12 +326,11 @@ describe('the check of words', () => {
   });
 
   it('finds the anchors of headings as a browser does, and those that a page sets', () => {
-    expect(anchors('# One `two` three (four)\n## [A link](b.md)\n## A link\n<a id="own"></a>\n```sh\n# no\n```\n')).toEqual([
-      'one-two-three-four',
-      'a-link',
-      'a-link-1',
-      'own',
-    ]);
+    expect(
+      anchors(
+        '# One `two` three (four)\n## [A link](b.md)\n## A link\n<a id="own"></a>\n```sh\n# no\n```\n',
+      ),
+    ).toEqual(['one-two-three-four', 'a-link', 'a-link-1', 'own']);
   });
 });
 
@@ -269,7 +341,8 @@ describe('no file of the repository', () => {
   // Written so that they do not find themselves.
   const registries =
     /registry\.[\w-]+\.\w|[p]ypi\.org|python[h]osted|"[r]esolved":|[a]rtifactory|[c]odeartifact|[j]frog|\bnexus\.[\w-]+\.\w/i;
-  const machines = /\/home\/(?!a\b)[\w-]+\/|\/[U]sers\/[\w-]+|[A-Z]:\\\\?Users|(?<![\w./-])\/(?:[r]oot|work|workspace|builds)\/[\w.-]/;
+  const machines =
+    /\/home\/(?!a\b)[\w-]+\/|\/[U]sers\/[\w-]+|[A-Z]:\\\\?Users|(?<![\w./-])\/(?:[r]oot|work|workspace|builds)\/[\w.-]/;
 
   it('is overlooked', () => {
     expect(texts.map(({ path }) => path)).toEqual(

@@ -12,9 +12,21 @@ import { read } from './support/source-text.ts';
 
 const page = manPage();
 /** The terms and the headings of the page, without what makes them bold. */
-const terms = page.split('\n').flatMap((line, index, lines) => (lines[index - 1] === '.TP' || line.startsWith('.SS ') ? [line] : []));
-const plain = terms.map((line) => line.replace(/^\.SS "(.*)"$/, '$1').replace(/\\f[BIR]/g, '').replaceAll('\\-', '-')); // prettier-ignore
-const has = (word: string) => plain.some((line) => line === word || line.startsWith(`${word} `) || line.split(', ').includes(word));
+const terms = page
+  .split('\n')
+  .flatMap((line, index, lines) =>
+    lines[index - 1] === '.TP' || line.startsWith('.SS ') ? [line] : [],
+  );
+const plain = terms.map((line) =>
+  line
+    .replace(/^\.SS "(.*)"$/, '$1')
+    .replace(/\\f[BIR]/g, '')
+    .replaceAll('\\-', '-'),
+);
+const has = (word: string) =>
+  plain.some(
+    (line) => line === word || line.startsWith(`${word} `) || line.split(', ').includes(word),
+  );
 
 /** Skips, and says so, where a program is missing. */
 const needs = (name: string) => {
@@ -45,12 +57,25 @@ describe('the man page', () => {
   });
 
   needs('mandoc')('is what mandoc has nothing against', () => {
-    expect(spawnSync('mandoc', ['-T', 'lint', manFile], { encoding: 'utf8' })).toMatchObject({ status: 0, stdout: '', stderr: '' });
+    expect(spawnSync('mandoc', ['-T', 'lint', manFile], { encoding: 'utf8' })).toMatchObject({
+      status: 0,
+      stdout: '',
+      stderr: '',
+    });
   });
 
   needs('man')('is what man shows without a warning, in 80 columns', () => {
-    const env = { ...process.env, LC_ALL: 'C.UTF-8', MANWIDTH: '80', MANPAGER: 'cat', MAN_KEEP_FORMATTING: '' };
-    const { status, stdout, stderr } = spawnSync('man', ['--warnings', '--local-file', manFile], { env, encoding: 'utf8' });
+    const env = {
+      ...process.env,
+      LC_ALL: 'C.UTF-8',
+      MANWIDTH: '80',
+      MANPAGER: 'cat',
+      MAN_KEEP_FORMATTING: '',
+    };
+    const { status, stdout, stderr } = spawnSync('man', ['--warnings', '--local-file', manFile], {
+      env,
+      encoding: 'utf8',
+    });
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
     expect(stdout).toContain('\n       pilot-agent - owns the life of one Envoy proxy\n');

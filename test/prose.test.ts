@@ -13,14 +13,21 @@ const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
 
-describe.each(['README.md', 'ARCHITECTURE.md', 'RATIONALE.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md', ...pages])(
-  '%s',
-  (path) => {
-    it(`has no line of more than ${widest} columns outside of tables`, () => {
-      expect(linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|'))).toEqual([]);
-    });
-  },
-);
+describe.each([
+  'README.md',
+  'ARCHITECTURE.md',
+  'RATIONALE.md',
+  'CONTRIBUTING.md',
+  'SECURITY.md',
+  'CHANGELOG.md',
+  ...pages,
+])('%s', (path) => {
+  it(`has no line of more than ${widest} columns outside of tables`, () => {
+    expect(
+      linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|')),
+    ).toEqual([]);
+  });
+});
 
 it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
   expect(linesOf(path).length).toBeLessThanOrEqual(most);
@@ -32,7 +39,12 @@ describe('RATIONALE.md', () => {
   it('says of each decision what is done and why, and then what was measured, if anything was', () => {
     const parts = decisions.map((text): readonly [string, string] => {
       const [title = '', ...lines] = text.split('\n');
-      return [title, [...lines.join('\n').matchAll(/^\*\*(What|Why|Measured|Tried)\.\*\* /gm)].map(([, part]) => part).join(' ')];
+      return [
+        title,
+        [...lines.join('\n').matchAll(/^\*\*(What|Why|Measured|Tried)\.\*\* /gm)]
+          .map(([, part]) => part)
+          .join(' '),
+      ];
     });
     expect(parts.length).toBeGreaterThan(50);
     expect(parts.filter(([, found]) => !/^What Why( Measured| Tried)?$/.test(found))).toEqual([]);

@@ -31,7 +31,9 @@ describe('test/timings.md', () => {
   });
 
   it(`has no file of end-to-end tests above ${String(longest)} s without a reason`, () => {
-    const above = timings.filter(({ file, seconds }) => seconds > longest && !file.startsWith('test/unit'));
+    const above = timings.filter(
+      ({ file, seconds }) => seconds > longest && !file.startsWith('test/unit'),
+    );
     expect(above.map(({ file }) => file).sort()).toEqual(Object.keys(long).sort());
   });
 });

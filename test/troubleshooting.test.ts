@@ -21,7 +21,8 @@ function walk(file: string, visit: (node: ts.Node) => void): void {
   down(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
 }
 
-const stringsIn = (node: ts.Node) => [...node.getText().matchAll(/'([\w.]+)'/g)].map(([, text = '']) => text);
+const stringsIn = (node: ts.Node) =>
+  [...node.getText().matchAll(/'([\w.]+)'/g)].map(([, text = '']) => text);
 
 /** The codes of the lines that the source writes with one of the levels. */
 function eventsOf(levels: readonly string[]): readonly string[] {
@@ -30,7 +31,10 @@ function eventsOf(levels: readonly string[]): readonly string[] {
     walk(join('src', source), (node) => {
       if (!ts.isObjectLiteralExpression(node)) return;
       const value = (name: string) =>
-        node.properties.find((one): one is ts.PropertyAssignment => ts.isPropertyAssignment(one) && one.name.getText() === name);
+        node.properties.find(
+          (one): one is ts.PropertyAssignment =>
+            ts.isPropertyAssignment(one) && one.name.getText() === name,
+        );
       const [level, event] = [value('level'), value('event')];
       if (level === undefined || event === undefined) return;
       if (stringsIn(level.initializer).some((name) => levels.includes(name)))
@@ -44,8 +48,15 @@ function eventsOf(levels: readonly string[]): readonly string[] {
 function reasons(file: string): readonly string[] {
   const found: string[] = [];
   walk(file, (node) => {
-    const isText = ts.isStringLiteral(node) || ts.isNoSubstitutionTemplateLiteral(node) || ts.isTemplateHead(node);
-    if (isText && !ts.isImportDeclaration(node.parent) && (node.text.includes(' ') || ['draining', 'terminating'].includes(node.text)))
+    const isText =
+      ts.isStringLiteral(node) ||
+      ts.isNoSubstitutionTemplateLiteral(node) ||
+      ts.isTemplateHead(node);
+    if (
+      isText &&
+      !ts.isImportDeclaration(node.parent) &&
+      (node.text.includes(' ') || ['draining', 'terminating'].includes(node.text))
+    )
       found.push(node.text);
   });
   return found;
@@ -62,7 +73,10 @@ function entries(heading: string): readonly Entry[] {
   return section
     .split(/^### /m)
     .slice(1)
-    .map((text) => ({ anchor: (text.split('\n')[0] ?? '').toLowerCase().replaceAll(' ', '-'), text }));
+    .map((text) => ({
+      anchor: (text.split('\n')[0] ?? '').toLowerCase().replaceAll(' ', '-'),
+      text,
+    }));
 }
 
 const anchors = (heading: string) => entries(heading).map(({ anchor }) => anchor);
@@ -74,25 +88,46 @@ describe(page, () => {
       .flatMap((file) => reasons(`src/pilot-agent/${file}.ts`))
       .map((reason) => reasonName(reason))
       .filter((name) => name !== '');
-    expect(names).toEqual(expect.arrayContaining(['waiting-for', 'envoy-does-not-answer', 'envoy-is-not-running', 'envoy-hangs']));
+    expect(names).toEqual(
+      expect.arrayContaining([
+        'waiting-for',
+        'envoy-does-not-answer',
+        'envoy-is-not-running',
+        'envoy-hangs',
+      ]),
+    );
     expect([...anchors('The agent is not ready')].sort()).toEqual([...new Set(names)].sort());
   });
 
   it('has each exit code, in the order of the codes, and no other', () => {
     const codes = [...Object.values<number>(exitCodes).map(seeExit), seeExit(139)].map(anchorOf);
-    expect(anchors('The agent has ended')).toEqual(codes.map((anchor) => (anchor === '' ? 'exit-0' : anchor)));
+    expect(anchors('The agent has ended')).toEqual(
+      codes.map((anchor) => (anchor === '' ? 'exit-0' : anchor)),
+    );
   });
 
   it('has each event of a line that warns or tells an error, and no other', () => {
     const events = eventsOf(['warn', 'error']);
-    expect(events).toEqual(expect.arrayContaining(['config.refused', 'drain.ended', 'files.missing', 'log.dropped', 'part.failed']));
+    expect(events).toEqual(
+      expect.arrayContaining([
+        'config.refused',
+        'drain.ended',
+        'files.missing',
+        'log.dropped',
+        'part.failed',
+      ]),
+    );
     expect(eventsOf(['info'])).toContain('agent.started');
-    const see = events.map((event) => anchorOf(seeAlso({ level: 'warn', event: event as LogEvent })));
+    const see = events.map((event) =>
+      anchorOf(seeAlso({ level: 'warn', event: event as LogEvent })),
+    );
     expect(anchors('Log events')).toEqual([...see].sort());
   });
 
   it('has each flaw that check finds and no line of the log tells, and no other', () => {
-    expect(anchors('What check finds')).toEqual([...flaws].map((flaw) => anchorOf(troubleshooting(flaw))));
+    expect(anchors('What check finds')).toEqual(
+      [...flaws].map((flaw) => anchorOf(troubleshooting(flaw))),
+    );
     expect([...flaws].sort()).toEqual(flaws);
     const told = toldInLog.map((event) => anchorOf(troubleshooting(event)));
     expect(told.filter((anchor) => !anchors('Log events').includes(anchor))).toEqual([]);
@@ -103,17 +138,26 @@ describe(page, () => {
     for (const source of sources.filter((name) => name.startsWith('pilot-agent/check/'))) {
       walk(join('src', source), (node) => {
         if (ts.isCallExpression(node) && /(?:^|\.)(?:warn|fail)$/.test(node.expression.getText()))
-          for (const name of [...node.getText().matchAll(/^\S*?\((?:\s*)'([\w. ]+)'/g)]) found.add(name[1] ?? '');
+          for (const name of [...node.getText().matchAll(/^\S*?\((?:\s*)'([\w. ]+)'/g)])
+            found.add(name[1] ?? '');
       });
     }
     expect([...found].sort()).toEqual([...flaws, ...toldInLog].sort());
   });
 
   it('says of each what is seen, why, what to look at and what to do', () => {
-    const all = ['The agent is not ready', 'The agent has ended', 'What check finds', 'Log events'].flatMap(entries);
+    const all = [
+      'The agent is not ready',
+      'The agent has ended',
+      'What check finds',
+      'Log events',
+    ].flatMap(entries);
     const labels = ['You see', 'Cause', 'Command', 'Fix'];
-    const found = ({ text }: Entry) => [...text.matchAll(/^- \*\*(.*?):\*\*/gm)].map(([, label]) => label);
-    expect(all.filter((entry) => found(entry).join() !== labels.join()).map(({ anchor }) => anchor)).toEqual([]);
+    const found = ({ text }: Entry) =>
+      [...text.matchAll(/^- \*\*(.*?):\*\*/gm)].map(([, label]) => label);
+    expect(
+      all.filter((entry) => found(entry).join() !== labels.join()).map(({ anchor }) => anchor),
+    ).toEqual([]);
   });
 
   it('names in each entry of an event its code', () => {

@@ -24,7 +24,10 @@ const steps = walks
       const [, module, from] = /^\d+\. `([^`]+)`(?: \(from `([^`]+)`\))?: ./.exec(line) ?? [];
       return module === undefined ? [] : [{ module, from }];
     });
-    return [heading, found.map(({ module, from }, index) => ({ module, from: from ?? found[index - 1]?.module }))];
+    return [
+      heading,
+      found.map(({ module, from }, index) => ({ module, from: from ?? found[index - 1]?.module })),
+    ];
   });
 
 /** What a module of src imports of src, types and lazy imports included. */
@@ -53,10 +56,11 @@ describe('docs/architecture/walks.md', () => {
     expect(steps.filter(([, found]) => found.length < 6)).toEqual([]);
   });
 
-  it.each(steps.flatMap(([heading, found]) => found.slice(1).map(({ module, from = '' }) => ({ heading, from, module }))))(
-    '$heading: from $from to $module there is an import',
-    ({ from, module }) => {
-      expect(importsOf(from).includes(module) || importsOf(module).includes(from)).toBe(true);
-    },
-  );
+  it.each(
+    steps.flatMap(([heading, found]) =>
+      found.slice(1).map(({ module, from = '' }) => ({ heading, from, module })),
+    ),
+  )('$heading: from $from to $module there is an import', ({ from, module }) => {
+    expect(importsOf(from).includes(module) || importsOf(module).includes(from)).toBe(true);
+  });
 });

@@ -17,9 +17,15 @@ export type Shapes = ReadonlyMap<string, string>;
  * Shapes that are not in `known` are made by the compiler, which costs time. Returned are those
  * that are needed the next time.
  */
-export function fileKeys(program: ts.Program, world: string, known: Shapes): { readonly keys: FileKeys; readonly shapes: Shapes } {
+export function fileKeys(
+  program: ts.Program,
+  world: string,
+  known: Shapes,
+): { readonly keys: FileKeys; readonly shapes: Shapes } {
   const files = new Map(ownFiles(program).map((file) => [pathOf(file.fileName), file]));
-  const imports = new Map([...files].map(([path, file]) => [path, importsOf(program, file, files)]));
+  const imports = new Map(
+    [...files].map(([path, file]) => [path, importsOf(program, file, files)]),
+  );
   const imported = new Set([...imports.values()].flat());
   /** Declarations that hold without an import: `declare global`, or of a module elsewhere. */
   const everywhere = hash([...files.values()].filter(isAmbient).map(({ text }) => text));
@@ -59,7 +65,11 @@ export function fileKeys(program: ts.Program, world: string, known: Shapes): { r
   return { keys, shapes };
 }
 
-function importsOf(program: ts.Program, file: ts.SourceFile, files: ReadonlyMap<string, ts.SourceFile>): string[] {
+function importsOf(
+  program: ts.Program,
+  file: ts.SourceFile,
+  files: ReadonlyMap<string, ts.SourceFile>,
+): string[] {
   const { importedFiles } = ts.preProcessFile(file.text, true, true);
   return [...new Set(importedFiles.map(({ fileName }) => fileName))].flatMap((name) => {
     const { resolvedModule } = ts.resolveModuleName(

@@ -7,12 +7,24 @@ const configurations = ['tsconfig.json', 'src/pilot-agent/page/tsconfig.json'];
 /** One TypeScript program for each configuration of the project. Throws if one cannot be read. */
 export function projectPrograms(): ts.Program[] {
   return configurations.map((file) => {
-    const { config, error } = ts.readConfigFile(file, (path) => ts.sys.readFile(path)) as { config: unknown; error?: ts.Diagnostic };
+    const { config, error } = ts.readConfigFile(file, (path) => ts.sys.readFile(path)) as {
+      config: unknown;
+      error?: ts.Diagnostic;
+    };
     if (error) throw new Error(told([error]));
-    const { fileNames, options, errors } = ts.parseJsonConfigFileContent(config, ts.sys, dirname(file));
+    const { fileNames, options, errors } = ts.parseJsonConfigFileContent(
+      config,
+      ts.sys,
+      dirname(file),
+    );
     if (errors.length > 0) throw new Error(told(errors));
     // Declarations are needed to see whether a change of a file can reach those that import it.
-    const forShapes = { noEmit: false, declaration: true, emitDeclarationOnly: true, outDir: 'dist' };
+    const forShapes = {
+      noEmit: false,
+      declaration: true,
+      emitDeclarationOnly: true,
+      outDir: 'dist',
+    };
     return ts.createProgram(fileNames, { ...options, ...forShapes });
   });
 }

@@ -1,7 +1,8 @@
 import { basename, dirname } from 'node:path';
 
 /** A change of one of these may reach each test. */
-const reachesAll = /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.json)$|^test\/(?:support|marbles\/support)\//;
+const reachesAll =
+  /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.json)$|^test\/(?:support|marbles\/support)\//;
 /** Modules, whose tests are found by their imports. */
 const isModule = /^(?:src|test|scripts|demo|bench|examples)\/.*\.tsx?$/;
 /** Past so many changed files a run of everything is not slower. */
@@ -18,11 +19,18 @@ export function reachedTests(
   changed: readonly string[] | 'everything',
   texts: ReadonlyMap<string, string>,
 ): readonly string[] | 'everything' {
-  if (changed === 'everything' || changed.length > most || changed.some((path) => reachesAll.test(path))) return 'everything';
+  if (
+    changed === 'everything' ||
+    changed.length > most ||
+    changed.some((path) => reachesAll.test(path))
+  )
+    return 'everything';
   const documents = [...texts.keys()].filter((path) => dirname(path) === 'test');
   const named = changed
     .filter((path) => !isModule.test(path))
     .flatMap((path) => [basename(path), ...(dirname(path).includes('/') ? [dirname(path)] : [])]);
-  const naming = [...texts].flatMap(([path, text]) => (named.some((name) => text.includes(name)) ? [path] : []));
+  const naming = [...texts].flatMap(([path, text]) =>
+    named.some((name) => text.includes(name)) ? [path] : [],
+  );
   return [...new Set([...changed.filter((path) => isModule.test(path)), ...naming, ...documents])];
 }

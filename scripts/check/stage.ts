@@ -21,7 +21,8 @@ async function runStage(stage: Stage): Promise<Outcome> {
   const [program = '', ...args] = stage.command;
   const child = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'] });
   const said: Buffer[] = [];
-  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk: Buffer) => said.push(chunk));
+  for (const stream of [child.stdout, child.stderr])
+    stream.on('data', (chunk: Buffer) => said.push(chunk));
   const [code] = (await once(child, 'close')) as [number | null];
   if (code !== 0) process.stdout.write(Buffer.concat(said));
   const seconds = ((performance.now() - begun) / 1000).toFixed(1).padStart(6);

@@ -9,7 +9,12 @@ import { ownFiles, pathOf, projectPrograms, told } from './project-programs.ts';
 
 const cacheFile = 'node_modules/.cache/check/types-and-lint.json';
 /** A change of one of these may change each verdict. */
-const rules = ['package-lock.json', 'eslint.config.js', 'tsconfig.json', 'src/pilot-agent/page/tsconfig.json'];
+const rules = [
+  'package-lock.json',
+  'eslint.config.js',
+  'tsconfig.json',
+  'src/pilot-agent/page/tsconfig.json',
+];
 
 interface Cache {
   /** The keys of files that were good. */
@@ -28,7 +33,10 @@ function readCache(): Cache {
 const cache = readCache();
 const good = new Set(process.argv.includes('--all') ? [] : cache.good);
 const known = new Map(cache.shapes);
-const world = [process.version, ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex'))].join();
+const world = [
+  process.version,
+  ...rules.map((file) => createHash('sha256').update(readFileSync(file)).digest('hex')),
+].join();
 
 const programs = projectPrograms();
 const flaws: string[] = [];
@@ -45,14 +53,22 @@ for (const program of programs) {
     keys.push([path, key]);
     if (good.has(key)) continue;
     open.add(path);
-    const diagnostics = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+    const diagnostics = [
+      ...program.getSyntacticDiagnostics(file),
+      ...program.getSemanticDiagnostics(file),
+    ];
     if (diagnostics.length > 0) wrong.add(path);
     flaws.push(told(diagnostics));
   }
 }
 const inProgram = [...open].filter((path) => /\.tsx?$/.test(path));
 const eslint = new ESLint({
-  overrideConfig: [{ files: ['**/*.{ts,tsx}'], languageOptions: { parserOptions: { programs, projectService: false } } }],
+  overrideConfig: [
+    {
+      files: ['**/*.{ts,tsx}'],
+      languageOptions: { parserOptions: { programs, projectService: false } },
+    },
+  ],
   warnIgnored: false,
 });
 const results = inProgram.length === 0 ? [] : await eslint.lintFiles(inProgram);
@@ -64,5 +80,7 @@ if (said !== '') process.stdout.write(`${said}\n`);
 mkdirSync(dirname(cacheFile), { recursive: true });
 const stillGood = keys.flatMap(([path, key]) => (wrong.has(path) ? [] : [key]));
 writeFileSync(cacheFile, JSON.stringify({ good: stillGood, shapes: [...shapes] } satisfies Cache));
-process.stdout.write(`types and lint: ${String(open.size)} of ${String(new Set(keys.map(([path]) => path)).size)} files\n`);
+process.stdout.write(
+  `types and lint: ${String(open.size)} of ${String(new Set(keys.map(([path]) => path)).size)} files\n`,
+);
 process.exitCode = wrong.size > 0 ? 1 : 0;

@@ -75,7 +75,10 @@ export const more: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** All commands that can be run, by their words, as the help pages have them. */
-export function commands(parent: Command = program(), path: readonly string[] = []): ReadonlyMap<string, Command> {
+export function commands(
+  parent: Command = program(),
+  path: readonly string[] = [],
+): ReadonlyMap<string, Command> {
   return new Map(
     parent
       .createHelp()
@@ -83,7 +86,9 @@ export function commands(parent: Command = program(), path: readonly string[] = 
       .flatMap((command) => {
         if (command.name() === 'help' && path.length > 0) return [];
         const words = [...path, command.name()];
-        return command.commands.length > 0 ? [...commands(command, words)] : [[words.join(' '), command] as const];
+        return command.commands.length > 0
+          ? [...commands(command, words)]
+          : [[words.join(' '), command] as const];
       }),
   );
 }

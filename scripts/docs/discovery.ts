@@ -1,12 +1,23 @@
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
 import { freshView } from '../../src/pilot-discovery/run/fold-view.ts';
-import { type DiscoveryFlagName, discoveryFlags } from '../../src/pilot-discovery/run/discovery-flags.ts';
+import {
+  type DiscoveryFlagName,
+  discoveryFlags,
+} from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { code, page, paragraph, section, sentence, table } from './markdown.ts';
 
 /** The variables that `pilot-discovery discovery` reads, with their defaults. */
-export const discoveryVariables: readonly (readonly [name: string, standard: string, meaning: string])[] = [
-  ['PILOT_DEBOUNCE_AFTER', '100ms', 'Changes are given to proxies once nothing has changed for so long'],
+export const discoveryVariables: readonly (readonly [
+  name: string,
+  standard: string,
+  meaning: string,
+])[] = [
+  [
+    'PILOT_DEBOUNCE_AFTER',
+    '100ms',
+    'Changes are given to proxies once nothing has changed for so long',
+  ],
   ['PILOT_DEBOUNCE_MAX', '10s', 'The longest that a change waits for others'],
   ['PILOT_ENABLE_EDS_DEBOUNCE', 'true', 'Changes of endpoints alone wait too: 20 ms, at most 1 s'],
   ['PILOT_DEBOUNCE', '', '`adaptive`: the first change after a silence waits 10 ms'],
@@ -16,7 +27,8 @@ export const discoveryVariables: readonly (readonly [name: string, standard: str
 ];
 
 const answers: Readonly<Record<string, string>> = {
-  '/debug/syncz': 'Each proxy: what it was given, what it has accepted, and whether that is the same',
+  '/debug/syncz':
+    'Each proxy: what it was given, what it has accepted, and whether that is the same',
   '/debug/adsz': 'Each connection: its proxy, what it asks for, since when',
   '/debug/connections': 'Each connection: its proxy, since when',
   '/debug/configz': 'The resources that are in use',
@@ -25,7 +37,8 @@ const answers: Readonly<Record<string, string>> = {
   '/debug/endpointz': 'The endpoints of each service',
   '/debug/mesh': 'The MeshConfig',
   '/debug/push_status': 'Services without endpoints, and hosts that two VirtualServices have',
-  '/debug/trace': 'The last 100 snapshots: what changed, how long each step took, the slowest proxy',
+  '/debug/trace':
+    'The last 100 snapshots: what changed, how long each step took, the slowest proxy',
   '/debug/config_dump': 'All that a proxy may have, as Envoy tells it: `?proxyID=NAME.NAMESPACE`',
   '/debug/edsz': 'The endpoints that a proxy may have: `?proxyID=NAME.NAMESPACE`',
   '/debug/sidecarz': 'The Sidecar that holds for a proxy: `?proxyID=NAME.NAMESPACE`',
@@ -35,7 +48,8 @@ export function discoveryPage(): string {
   const names = Object.keys(discoveryFlags) as DiscoveryFlagName[];
   const served = [...Object.keys(debugAnswers), ...Object.keys(proxyAnswers)];
   const unknown = served.filter((path) => answers[path] === undefined);
-  if (unknown.length > 0) throw new Error(`scripts/docs/discovery.ts says nothing of ${unknown.join(', ')}`);
+  if (unknown.length > 0)
+    throw new Error(`scripts/docs/discovery.ts says nothing of ${unknown.join(', ')}`);
   return page(
     'pilot-discovery',
     paragraph(
@@ -44,12 +58,19 @@ export function discoveryPage(): string {
     ),
     section(
       'Flags',
-      paragraph('The names are those of istiod, whatever the case of their letters. An unknown flag is ignored with a warning.'),
+      paragraph(
+        'The names are those of istiod, whatever the case of their letters. An unknown flag is ignored with a warning.',
+      ),
       table(
         ['Flag', 'Value', 'Default', 'Meaning'],
         names.map((name) => {
           const { value, text, default: standard } = discoveryFlags[name];
-          return [code(`--${name}`), code(value), standard === '' ? '–' : code(standard), sentence(text)];
+          return [
+            code(`--${name}`),
+            code(value),
+            standard === '' ? '–' : code(standard),
+            sentence(text),
+          ];
         }),
       ),
     ),
@@ -57,7 +78,11 @@ export function discoveryPage(): string {
       'Variables',
       table(
         ['Variable', 'Default', 'Meaning'],
-        discoveryVariables.map(([name, standard, text]) => [code(name), standard === '' ? '–' : code(standard), text]),
+        discoveryVariables.map(([name, standard, text]) => [
+          code(name),
+          standard === '' ? '–' : code(standard),
+          text,
+        ]),
       ),
     ),
     section(
@@ -75,7 +100,11 @@ export function discoveryPage(): string {
       'Metrics',
       table(
         ['Metric', 'Type', 'Meaning'],
-        discoveryFamilies(freshView, '').map(({ name, type, help }) => [code(name), type, sentence(help)]),
+        discoveryFamilies(freshView, '').map(({ name, type, help }) => [
+          code(name),
+          type,
+          sentence(help),
+        ]),
       ),
     ),
   );

@@ -8,7 +8,10 @@ interface ExitCode {
 }
 
 const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
-  ok: { text: 'Asked to end', causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'] },
+  ok: {
+    text: 'Asked to end',
+    causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'],
+  },
   refused: {
     text: 'Envoy refuses a request, the agent is not ready, or a check fails',
     causes: [
@@ -41,7 +44,9 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   },
   software: {
     text: 'A bug',
-    causes: ['The log has the stack. Envoy was drained first, or, with `--keepEnvoy`, left running.'],
+    causes: [
+      'The log has the stack. Envoy was drained first, or, with `--keepEnvoy`, left running.',
+    ],
   },
   config: {
     text: 'Wrong configuration',
@@ -62,7 +67,10 @@ const all = Object.entries(exitCodes)
 
 /** Each code, and what it means. */
 export function exitCodeRows(): readonly (readonly [code: string, text: string])[] {
-  return [...all.map(({ number, text }) => [String(number), text] as const), ['other', 'That of Envoy, or of the command of `exec`']];
+  return [
+    ...all.map(({ number, text }) => [String(number), text] as const),
+    ['other', 'That of Envoy, or of the command of `exec`'],
+  ];
 }
 
 export function exitCodesPage(): string {

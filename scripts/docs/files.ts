@@ -9,15 +9,47 @@ interface File {
 
 /** What the agent writes into `--configPath`. */
 export const files: readonly File[] = [
-  { names: ['envoy-admin-address'], when: 'An Envoy runs', text: 'Envoy writes its admin address into it' },
-  { names: ['agent-*.lock'], when: 'The agent runs', text: 'Socket on which the agent says that it has the folder' },
-  { names: ['SDS'], when: 'Secrets are served', text: 'Socket. One that a dead agent has left is replaced' },
-  { names: ['XDS'], when: 'Envoy takes its configuration from the agent', text: 'Socket, likewise' },
-  { names: ['xds-store'], when: 'The same', text: 'The last good configuration, for a restart while the control plane is away. It stays' },
-  { names: ['envoy-revN.json', 'envoy-revN.yaml'], when: 'Epoch N runs', text: 'Its bootstrap: generated, or with an override in it' },
-  { names: ['envoy-B'], when: 'An Envoy of base id B runs', text: 'Folder for the sockets by which the Envoys of a hot restart meet' },
+  {
+    names: ['envoy-admin-address'],
+    when: 'An Envoy runs',
+    text: 'Envoy writes its admin address into it',
+  },
+  {
+    names: ['agent-*.lock'],
+    when: 'The agent runs',
+    text: 'Socket on which the agent says that it has the folder',
+  },
+  {
+    names: ['SDS'],
+    when: 'Secrets are served',
+    text: 'Socket. One that a dead agent has left is replaced',
+  },
+  {
+    names: ['XDS'],
+    when: 'Envoy takes its configuration from the agent',
+    text: 'Socket, likewise',
+  },
+  {
+    names: ['xds-store'],
+    when: 'The same',
+    text: 'The last good configuration, for a restart while the control plane is away. It stays',
+  },
+  {
+    names: ['envoy-revN.json', 'envoy-revN.yaml'],
+    when: 'Epoch N runs',
+    text: 'Its bootstrap: generated, or with an override in it',
+  },
+  {
+    names: ['envoy-B'],
+    when: 'An Envoy of base id B runs',
+    text: 'Folder for the sockets by which the Envoys of a hot restart meet',
+  },
   { names: ['envoy-revN.stderr'], when: 'Epoch N starts', text: "FIFO for Envoy's stderr" },
-  { names: ['envoy-check.json', 'envoy-check.yaml'], when: 'A check runs', text: 'The bootstrap that is checked' },
+  {
+    names: ['envoy-check.json', 'envoy-check.yaml'],
+    when: 'A check runs',
+    text: 'The bootstrap that is checked',
+  },
   { names: ['envoy-check.stderr'], when: 'A check runs', text: 'FIFO for the stderr of the check' },
   { names: ['envoy-ahead.*'], when: 'A window is open', text: 'The same, of a check ahead' },
   {
@@ -25,17 +57,33 @@ export const files: readonly File[] = [
     when: 'Two Envoys run side by side',
     text: 'Admin address of the other one',
   },
-  { names: ['envoy-beside-N.json'], when: 'Epoch N runs beside another', text: 'Its configuration' },
+  {
+    names: ['envoy-beside-N.json'],
+    when: 'Epoch N runs beside another',
+    text: 'Its configuration',
+  },
   { names: ['status'], when: 'Always', text: 'Unix socket of `status` and `top`' },
   {
     names: ['ended.json'],
     when: 'No agent runs',
     text: 'When, how and why the last one has ended. The next one removes it',
   },
-  { names: ['profile-token'], when: '`--profiling`', text: 'What a request for a profile has to bring' },
-  { names: ['envoy-kept.json'], when: '`--keepEnvoy`', text: 'Which Envoys run, for the next agent' },
+  {
+    names: ['profile-token'],
+    when: '`--profiling`',
+    text: 'What a request for a profile has to bring',
+  },
+  {
+    names: ['envoy-kept.json'],
+    when: '`--keepEnvoy`',
+    text: 'Which Envoys run, for the next agent',
+  },
   { names: ['envoy.log'], when: '`--keepEnvoy`', text: 'The log of Envoy. It stays' },
-  { names: ['envoy-revN-B.exit'], when: '`--keepEnvoy`', text: 'For a moment: how the Envoy of epoch N and base id B ended' },
+  {
+    names: ['envoy-revN-B.exit'],
+    when: '`--keepEnvoy`',
+    text: 'For a moment: how the Envoy of epoch N and base id B ended',
+  },
 ];
 
 export function filesPage(): string {

@@ -8,12 +8,15 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   binaryPath:
     'This Envoy is run, and no other. A name without `/` is looked up in `PATH`. Without the flag, the first of these that exists ' +
     'is run: `/usr/local/bin/envoy`, the file that `ENVOY_BIN` names, `envoy` in `PATH`, the cache.',
-  configPath: 'The agent makes the folder if it is not there. [Files](files.md) says what is in it.',
-  customConfigFile: 'The file is `.json`, `.yaml` or any other format that Envoy reads. The agent generates nothing then.',
+  configPath:
+    'The agent makes the folder if it is not there. [Files](files.md) says what is in it.',
+  customConfigFile:
+    'The file is `.json`, `.yaml` or any other format that Envoy reads. The agent generates nothing then.',
   templateFile: 'It is used if there is no `--customConfigFile`. `ISTIO_BOOTSTRAP` wins over it.',
   meshConfig:
     'A MeshConfig in YAML or JSON. Only its `defaultConfig` counts: it is one of the [layers](layers.md). The file need not exist.',
-  drainDuration: "It is Envoy's `--drain-time-s`, in whole seconds. A part of a second is left out.",
+  drainDuration:
+    "It is Envoy's `--drain-time-s`, in whole seconds. A part of a second is left out.",
   parentShutdownDuration:
     "It is Envoy's `--parent-shutdown-time-s`, in whole seconds. A part of a second counts as one. It must be longer than `--drainDuration`.",
   discoveryAddress:
@@ -28,20 +31,26 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     '`trace`, `debug`, `info`, `warning`, `warn`, `error`, `critical` or `off`; levels of components may follow: `warning,misc:error`. Empty: the default of Envoy itself.',
   proxyComponentLogLevel: 'Empty: no component has a level of its own.',
   envoyMetricsServiceAddress: '`--envoyMetricsService` says more, and wins.',
-  envoyMetricsService: 'The form is `{"address": "host:port", "tlsSettings": {…}, "tcpKeepalive": {…}}`.',
+  envoyMetricsService:
+    'The form is `{"address": "host:port", "tlsSettings": {…}, "tcpKeepalive": {…}}`.',
   envoyAccessLogService: 'The form is that of `--envoyMetricsService`.',
   lightstepAddress:
     '`--lightstepAccessToken` goes with it. Envoy has no LightStep tracer any more: the traces are sent by OpenTelemetry, with a warning.',
   datadogAgentAddress: '`$(HOST_IP)` may be a part of it.',
-  serviceregistry: 'It decides on the defaults of `--id` and `--domain`: `Kubernetes`, `Consul`, or any other name.',
+  serviceregistry:
+    'It decides on the defaults of `--id` and `--domain`: `Kubernetes`, `Consul`, or any other name.',
   id: 'Without it: `$POD_NAME.$POD_NAMESPACE`; for `Consul` `<ip>.service.consul`; for other platforms the address.',
   ip: 'Without it: `INSTANCE_IP`, then the first address of the machine, then 127.0.0.1.',
-  domain: 'Without it: `$POD_NAMESPACE.svc.cluster.local`; for `Consul` `service.consul`; for other platforms none.',
-  pilotIdentity: "The control plane's certificate may have this path instead of that of its service account.",
+  domain:
+    'Without it: `$POD_NAMESPACE.svc.cluster.local`; for `Consul` `service.consul`; for other platforms none.',
+  pilotIdentity:
+    "The control plane's certificate may have this path instead of that of its service account.",
   mixerIdentity: 'The same for Mixer. A template may ask for it.',
   tokenManagerPlugin: 'With any other name the token server gets no tokens.',
-  openTelemetryAddress: 'If several tracers are given, it comes first, then LightStep, Zipkin and Datadog.',
-  envoyRestartPolicy: '`backoff` starts Envoy again after a crash. `exit` ends the agent with the exit code of Envoy.',
+  openTelemetryAddress:
+    'If several tracers are given, it comes first, then LightStep, Zipkin and Datadog.',
+  envoyRestartPolicy:
+    '`backoff` starts Envoy again after a crash. `exit` ends the agent with the exit code of Envoy.',
   xdsProxy:
     'The agent has the one connection to the control plane, keeps what Envoy has accepted, and gives that to an Envoy that starts while the ' +
     'control plane is away. With `false` Envoy connects by itself.',
@@ -50,15 +59,19 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   rotation:
     'The way that a changed certificate file takes: `hot-restart` or `sds`. Without it: `sds` if Envoy asks the socket of the agent, ' +
     'otherwise `hot-restart`.',
-  config: 'It is one of the [layers](layers.md). [The configuration file](../guide/configuration-file.md) has the page of it.',
+  config:
+    'It is one of the [layers](layers.md). [The configuration file](../guide/configuration-file.md) has the page of it.',
   watch: 'Of a folder all files count. The contents count, not the times.',
-  configUrl: 'It takes the place of `--customConfigFile`. User, password and query are never shown.',
+  configUrl:
+    'It takes the place of `--customConfigFile`. User, password and query are never shown.',
   watchKube:
     'The kind is `Secret`, `ConfigMap`, or a custom resource with its group, as in `Gateway.networking.istio.io/default/front`. A Secret is ' +
     'pushed to Envoy over SDS. A change of another object restarts Envoy.',
-  watchConsul: '`kv/PREFIX` is all keys below a prefix. `service/NAME` is the healthy instances of a service.',
+  watchConsul:
+    '`kv/PREFIX` is all keys below a prefix. `service/NAME` is the healthy instances of a service.',
   consulAddress: 'An `http` or `https` URL, or `host:port`.',
-  controlPlaneBootstrap: 'It has no effect, and the agent warns of it: a template is always taken as a template.',
+  controlPlaneBootstrap:
+    'It has no effect, and the agent warns of it: a template is always taken as a template.',
   applicationPorts: 'It has no effect, and the agent warns of it.',
   log_output_level:
     '`debug`, `info`, `warn`, `error`, `fatal` or `none`; or `scope:level,…`. The scopes `default` and `all` are the agent; other scopes are ignored.',
@@ -68,7 +81,8 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
   httpProxy:
     '`http://HOST:PORT`, with name and password before the host if the proxy asks for them. This machine, the control plane, the authority, ' +
     'Kubernetes, Consul and probes are never asked through it, and no variable of the environment names a proxy.',
-  noProxy: 'Hosts with all names below them, addresses, ranges such as `10.0.0.0/8`, `host:port`, `*`, with commas between.',
+  noProxy:
+    'Hosts with all names below them, addresses, ranges such as `10.0.0.0/8`, `host:port`, `*`, with commas between.',
 };
 
 type Row = readonly [FlagName | LogFlagName, Flag];
@@ -82,8 +96,14 @@ export function flagsPage(): string {
   const rows = Object.entries<Flag>({ ...flags, ...logFlags }) as readonly Row[];
   const groups = Object.entries(flagGroups).map(([group, title]) => {
     const own = rows.filter(([, flag]) => flag.group === group);
-    const told = own.flatMap(([name]) => (more[name] === undefined ? [] : [`${code(`--${name}`)}: ${more[name]}`]));
-    return section(title, table(['Flag', 'Value', 'Default', 'Meaning'], own.map(row)), ...(told.length === 0 ? [] : [list(told)]));
+    const told = own.flatMap(([name]) =>
+      more[name] === undefined ? [] : [`${code(`--${name}`)}: ${more[name]}`],
+    );
+    return section(
+      title,
+      table(['Flag', 'Value', 'Default', 'Meaning'], own.map(row)),
+      ...(told.length === 0 ? [] : [list(told)]),
+    );
   });
   return page(
     'Flags',

@@ -11,7 +11,10 @@ export const goFlags = byName([
      discoveryAddress dnsRefreshRate drainDuration envoyAccessLogService envoyMetricsService lightstepAccessToken lightstepAddress
      lightstepCacertPath lightstepSecure parentShutdownDuration proxyAdminPort statsdUdpAddress statusPort zipkinAddress`,
   ],
-  [['1.5', '1.6'], 'disableInternalTelemetry id ip mixerIdentity pilotIdentity serviceregistry trust-domain'],
+  [
+    ['1.5', '1.6'],
+    'disableInternalTelemetry id ip mixerIdentity pilotIdentity serviceregistry trust-domain',
+  ],
   [['1.5', '1.6'], 'log_rotate log_rotate_max_age log_rotate_max_backups log_rotate_max_size'],
   [
     ['1.5', '1.6', '1.30'],
@@ -79,8 +82,12 @@ export const goVariables = byName([
   ],
 ]);
 
-function byName(groups: readonly (readonly [Versions, string])[]): Readonly<Record<string, Versions>> {
-  return Object.fromEntries(groups.flatMap(([versions, names]) => words(names).map((name) => [name, versions])));
+function byName(
+  groups: readonly (readonly [Versions, string])[],
+): Readonly<Record<string, Versions>> {
+  return Object.fromEntries(
+    groups.flatMap(([versions, names]) => words(names).map((name) => [name, versions])),
+  );
 }
 
 function words(text: string): readonly string[] {

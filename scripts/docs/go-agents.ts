@@ -51,7 +51,10 @@ const silentVariables: Readonly<Record<string, string>> = {
 
 /** Flags that have no effect, and of which no word is needed. */
 const silentFlags: Readonly<Record<string, string>> = Object.fromEntries(
-  ['log_rotate_max_age', 'log_rotate_max_backups', 'log_rotate_max_size'].map((name) => [name, '--log_rotate is warned of']),
+  ['log_rotate_max_age', 'log_rotate_max_backups', 'log_rotate_max_size'].map((name) => [
+    name,
+    '--log_rotate is warned of',
+  ]),
 );
 
 /** Flags that are warned of, and what to do instead. */
@@ -72,14 +75,22 @@ const idleFlags: Readonly<Record<string, string>> = {
 export function flagRows(): readonly Row[] {
   const known: Readonly<Record<string, Flag>> = { ...flags, ...logFlags };
   const all = { ...goFlags, ...Object.fromEntries(olderGoFlags.map((name) => [name, ['older']])) };
-  return rows(all, { warned: idleFlags, silent: silentFlags }, (name) => Object.hasOwn(known, name));
+  return rows(all, { warned: idleFlags, silent: silentFlags }, (name) =>
+    Object.hasOwn(known, name),
+  );
 }
 
 /** The variables of all Go agents. */
 export function variableRows(): readonly Row[] {
   const read = new Set(Object.values(variables).flatMap((group) => group.map(({ name }) => name)));
-  const warned = Object.fromEntries(Object.entries(idleVariables).map(([name, { instead }]) => [name, instead]));
-  return rows(goVariables, { warned, silent: silentVariables }, (name) => read.has(name) || /^ISTIO_META_./.test(name));
+  const warned = Object.fromEntries(
+    Object.entries(idleVariables).map(([name, { instead }]) => [name, instead]),
+  );
+  return rows(
+    goVariables,
+    { warned, silent: silentVariables },
+    (name) => read.has(name) || /^ISTIO_META_./.test(name),
+  );
 }
 
 /** Throws for a name of which nothing is known. */
@@ -93,7 +104,8 @@ function rows(
     .map(([name, versions]) => {
       const fate = (['warned', 'silent'] as const).find((one) => Object.hasOwn(words[one], name));
       if (fate !== undefined) return { name, versions, fate, word: words[fate][name] ?? '' };
-      if (!works(name)) throw new Error(`nothing is said of ${name} of the Go agents ${versions.join(', ')}`);
+      if (!works(name))
+        throw new Error(`nothing is said of ${name} of the Go agents ${versions.join(', ')}`);
       return { name, versions, fate: 'works' };
     });
 }
@@ -111,7 +123,13 @@ const shownAs = (name: string, flag: boolean) => code(flag ? `--${name}` : name)
 function fates(all: readonly Row[], heads: readonly string[], flag: boolean): readonly string[] {
   const words = (fate: Fate) => {
     const told = [...new Set(all.flatMap((row) => (row.fate === fate ? (row.word ?? []) : [])))];
-    return told.map((word) => `${all.filter((row) => row.word === word).map(({ name }) => shownAs(name, flag)).join(', ')}: ${sentence(word)}.`); // prettier-ignore
+    return told.map(
+      (word) =>
+        `${all
+          .filter((row) => row.word === word)
+          .map(({ name }) => shownAs(name, flag))
+          .join(', ')}: ${sentence(word)}.`,
+    );
   };
   return [
     table(
@@ -140,12 +158,16 @@ export function goAgentsPage(): string {
     section('Flags', ...fates(flagRows(), ['Flag', 'Go agents', 'Here'], true)),
     section(
       'Variables',
-      paragraph('Any other variable that begins with `ISTIO_META_` or `ISTIO_METAJSON_` works: it is metadata of the node.'),
+      paragraph(
+        'Any other variable that begins with `ISTIO_META_` or `ISTIO_METAJSON_` works: it is metadata of the node.',
+      ),
       ...fates(variableRows(), ['Variable', 'Go agents', 'Here'], false),
     ),
     section(
       'Values that are refused',
-      paragraph('No flag and no variable is refused. These values are, with [exit code](exit-codes.md#64) 64:'),
+      paragraph(
+        'No flag and no variable is refused. These values are, with [exit code](exit-codes.md#64) 64:',
+      ),
       table(
         ['Given', 'Go agent'],
         refusals.map(({ given, goAgent }) => [code(given), sentence(goAgent)]),
@@ -153,7 +175,9 @@ export function goAgentsPage(): string {
     ),
     section(
       'Variables of the control plane',
-      paragraph('The Go agents name these too, since code of the control plane is linked into them. They change nothing there, nor here.'),
+      paragraph(
+        'The Go agents name these too, since code of the control plane is linked into them. They change nothing there, nor here.',
+      ),
       paragraph(controlPlaneVariables.map((name) => code(name)).join(', ') + '.'),
     ),
   );

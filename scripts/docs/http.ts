@@ -21,8 +21,18 @@ export const endpoints: readonly Endpoint[] = [
     text: '200 without a body, or 503 with the [reason](#reasons-for-not-being-ready)',
     more: 'With `Accept: application/json` the answer is JSON. It has notes too, such as that a change was refused.',
   },
-  { method: 'GET', path: '/healthz/live', who: 'everybody', text: '200; 503 if Envoy has been silent for 30 s' },
-  { method: 'GET', path: '/healthz/startup', who: 'everybody', text: '200 once an Envoy has been LIVE; until then 503 with the reason' },
+  {
+    method: 'GET',
+    path: '/healthz/live',
+    who: 'everybody',
+    text: '200; 503 if Envoy has been silent for 30 s',
+  },
+  {
+    method: 'GET',
+    path: '/healthz/startup',
+    who: 'everybody',
+    text: '200 once an Envoy has been LIVE; until then 503 with the reason',
+  },
   {
     method: 'GET',
     path: '/app-health/',
@@ -30,10 +40,21 @@ export const endpoints: readonly Endpoint[] = [
     who: 'everybody',
     text: 'What the [application](#probes-of-the-application) answers',
   },
-  { method: 'GET', path: '/app-lifecycle/', rest: '<container>/<hook>', who: 'everybody', text: 'The same for hooks' },
+  {
+    method: 'GET',
+    path: '/app-lifecycle/',
+    rest: '<container>/<hook>',
+    who: 'everybody',
+    text: 'The same for hooks',
+  },
   { method: 'GET', path: '/stats/prometheus', who: 'everybody', text: '[All metrics](metrics.md)' },
   { method: 'GET', path: '/version', who: 'everybody', text: 'The version, JSON' },
-  { method: 'POST', path: '/quitquitquit', who: 'this machine', text: '`OK`. The agent ends as with SIGTERM' },
+  {
+    method: 'POST',
+    path: '/quitquitquit',
+    who: 'this machine',
+    text: '`OK`. The agent ends as with SIGTERM',
+  },
   {
     method: 'POST',
     path: '/drain',
@@ -41,7 +62,12 @@ export const endpoints: readonly Endpoint[] = [
     text: '`OK`. Envoy drains and goes on',
     more: 'The agent is not ready and starts no epoch any more. A SIGTERM that comes later ends it without a drain.',
   },
-  { method: 'POST', path: '/restart', who: 'this machine', text: '`OK`. A new epoch starts now, as with SIGHUP' },
+  {
+    method: 'POST',
+    path: '/restart',
+    who: 'this machine',
+    text: '`OK`. A new epoch starts now, as with SIGHUP',
+  },
   {
     method: 'POST',
     path: '/logging',
@@ -50,8 +76,19 @@ export const endpoints: readonly Endpoint[] = [
     text: "Sets the agent's and Envoy's log level",
     more: 'The level is `trace`, `debug`, `info`, `warning`, `error`, `critical` or `off`. The next epoch of Envoy has its old level again.',
   },
-  { method: 'POST', path: '/logging', rest: '?paths=<logger>:<level>,…', who: 'this machine', text: "Sets the levels of Envoy's loggers" },
-  { method: 'GET', path: '/', who: 'this machine', text: 'The [page](../guide/see-it.md) for a browser' },
+  {
+    method: 'POST',
+    path: '/logging',
+    rest: '?paths=<logger>:<level>,…',
+    who: 'this machine',
+    text: "Sets the levels of Envoy's loggers",
+  },
+  {
+    method: 'GET',
+    path: '/',
+    who: 'this machine',
+    text: 'The [page](../guide/see-it.md) for a browser',
+  },
   {
     method: 'GET',
     path: '/debug/epochs',
@@ -116,7 +153,10 @@ export const endpoints: readonly Endpoint[] = [
 
 /** What `/healthz/ready` says, with a placeholder for what varies. */
 export const reasons: readonly (readonly [reason: string, meaning: string])[] = [
-  ['waiting for <files>', 'Certificates that a variable names, or that TLS needs, are not there yet'],
+  [
+    'waiting for <files>',
+    'Certificates that a variable names, or that TLS needs, are not there yet',
+  ],
   ['Envoy has not been started yet', 'The files are being read'],
   ['Envoy is starting', 'Its admin endpoint does not answer yet'],
   ['failed to get readiness stats', 'The statistics of Envoy lack what is looked for'],
@@ -128,10 +168,22 @@ export const reasons: readonly (readonly [reason: string, meaning: string])[] = 
   ['server is not live, current state is: <state>', 'Envoy initializes or drains'],
   ['workers have not yet started', 'Envoy is LIVE, but takes no connections yet'],
   ['Envoy does not answer', 'Its admin endpoint has been silent for 2 s, or is silent now'],
-  ['Envoy has crashed and waits to be started again: <signal or code>: <cause>', 'The pause before the restart'],
-  ['no certificate yet: <why>', 'Envoy waits, and its certificate authority has not given the first certificate'],
-  ['secret <name>: <why>', "Envoy asks for one of the workload's own secrets, and there is none to serve"],
-  ['Envoy is not running: configuration refused: <why>', 'Envoy is gone, and what is on disk now cannot work'],
+  [
+    'Envoy has crashed and waits to be started again: <signal or code>: <cause>',
+    'The pause before the restart',
+  ],
+  [
+    'no certificate yet: <why>',
+    'Envoy waits, and its certificate authority has not given the first certificate',
+  ],
+  [
+    'secret <name>: <why>',
+    "Envoy asks for one of the workload's own secrets, and there is none to serve",
+  ],
+  [
+    'Envoy is not running: configuration refused: <why>',
+    'Envoy is gone, and what is on disk now cannot work',
+  ],
   ['Envoy is being replaced', 'No second Envoy can run beside the old one: the old one ends first'],
   ['draining', 'The agent was asked to end'],
   ['terminating', 'The drain is over, Envoy ends'],
@@ -144,14 +196,20 @@ export function httpPage(): string {
   );
   return page(
     'Status port',
-    paragraph('The agent answers HTTP/1.1 at `--statusPort`, on all interfaces, IPv6 and IPv4. HEAD is answered as GET.'),
+    paragraph(
+      'The agent answers HTTP/1.1 at `--statusPort`, on all interfaces, IPv6 and IPv4. HEAD is answered as GET.',
+    ),
     paragraph(
       'It answers the same on the Unix socket `status` in the folder of `--configPath`, which its user alone can open, with the log in `/debug/events`: ' +
         '`curl --unix-socket /etc/istio/proxy/status http://localhost/debug/status`. The socket is there with `--statusPort 0`, too.',
     ),
     table(
       ['Request', 'Who may', 'Answer'],
-      endpoints.map(({ method, path, rest = '', who, text }) => [code(`${method} ${path}${rest}`), who, text]),
+      endpoints.map(({ method, path, rest = '', who, text }) => [
+        code(`${method} ${path}${rest}`),
+        who,
+        text,
+      ]),
     ),
     list(told),
     section(
@@ -177,7 +235,9 @@ export function httpPage(): string {
         'token=$(cat /etc/istio/proxy/profile-token)\n' +
           'curl -H "Authorization: Bearer $token" -o agent.heapsnapshot localhost:15020/debug/pprof/heap',
       ),
-      paragraph('A snapshot of the heap has no private key. It may have tokens, and what is in the configuration: treat it as a secret.'),
+      paragraph(
+        'A snapshot of the heap has no private key. It may have tokens, and what is in the configuration: treat it as a secret.',
+      ),
     ),
     section(
       'Reasons for not being ready',
@@ -185,7 +245,9 @@ export function httpPage(): string {
         'Probes that come together share one question to Envoy. An answer that Envoy is ready counts for 100 ms. What the agent itself ' +
           'knows counts at once. Nothing is remembered for longer. While a new epoch starts the old one serves, and the answer is still 200.',
       ),
-      paragraph('In JSON the reason has a name too: its words up to the first detail, such as `envoy-does-not-answer`.'),
+      paragraph(
+        'In JSON the reason has a name too: its words up to the first detail, such as `envoy-does-not-answer`.',
+      ),
       table(
         ['Reason', 'What it means'],
         reasons.map(([reason, meaning]) => [code(reason), meaning]),
@@ -197,13 +259,19 @@ export function httpPage(): string {
         '`ISTIO_KUBE_APP_PROBERS` is a JSON object of paths and probes. A path is `/app-health/<container>/` or `/app-lifecycle/<container>/` ' +
           'and one of `livez`, `readyz`, `startupz`, `prestopz`, `poststartz`. A path that is not configured is answered with 400.',
       ),
-      paragraph('A probe is written as in a pod, with `timeoutSeconds` (1 s if there is none). Ports are numbers.'),
+      paragraph(
+        'A probe is written as in a pod, with `timeoutSeconds` (1 s if there is none). Ports are numbers.',
+      ),
       table(
         ['Kind', 'Fields', 'What the agent does'],
         [
           ['`httpGet`', '`path`, `port`, `scheme`, `host`, `httpHeaders`', 'It asks by GET'],
           ['`tcpSocket`', '`port`, `host`', 'It connects'],
-          ['`grpc`', '`port`, `service`', 'It asks `grpc.health.v1.Health/Check` without TLS. SERVING is 200, all else 500'],
+          [
+            '`grpc`',
+            '`port`, `service`',
+            'It asks `grpc.health.v1.Health/Check` without TLS. SERVING is 200, all else 500',
+          ],
         ],
       ),
       list([

@@ -12,9 +12,18 @@ export const layers: readonly (readonly [name: string, what: string])[] = [
   ['`PROXY_CONFIG`', 'A ProxyConfig, YAML or JSON'],
   ['Annotation `proxy.istio.io/config`', 'A ProxyConfig, YAML or JSON'],
   ['Annotation `sidecar.istio.io/discoveryAddress`', '`discoveryAddress`'],
-  ['Annotation `status.sidecar.istio.io/port`', '`statusPort`. A wrong one is ignored with a warning'],
-  ['`--config`', 'A [configuration file](../guide/configuration-file.md) of the agent, YAML or JSON'],
-  ['A variable of a flag', 'The same as the flag: [variables](environment.md#sources-of-configuration)'],
+  [
+    'Annotation `status.sidecar.istio.io/port`',
+    '`statusPort`. A wrong one is ignored with a warning',
+  ],
+  [
+    '`--config`',
+    'A [configuration file](../guide/configuration-file.md) of the agent, YAML or JSON',
+  ],
+  [
+    'A variable of a flag',
+    'The same as the flag: [variables](environment.md#sources-of-configuration)',
+  ],
   ['A flag that is given', 'Its field'],
   ['`ISTIO_BOOTSTRAP`', '`proxyBootstrapTemplatePath`'],
 ];
@@ -33,7 +42,10 @@ const messages = ['tlsSettings', 'tcpKeepalive'];
  */
 function fields({ properties = {} }: Field, path = ''): readonly (readonly [string, Field])[] {
   return Object.entries(properties)
-    .flatMap(([name, field]) => [[`${path}${name}`, field] as const, ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`))])
+    .flatMap(([name, field]) => [
+      [`${path}${name}`, field] as const,
+      ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`)),
+    ])
     .filter(([, { description }]) => description !== undefined);
 }
 
@@ -43,7 +55,10 @@ export function layersPage(): string {
   const rows = all
     .filter(([path]) => !Object.hasOwn(istioFields.shape, path))
     .map(([path, { description = '', default: standard }]) =>
-      shortRow([code(path), standard === undefined || standard === '' ? '–' : code(String(standard))], description),
+      shortRow(
+        [code(path), standard === undefined || standard === '' ? '–' : code(String(standard))],
+        description,
+      ),
     );
   const passedOn = all.filter(([path]) => Object.hasOwn(istioFields.shape, path));
   return page(
@@ -76,7 +91,9 @@ export function layersPage(): string {
     ),
     section(
       'Fields for the control plane alone',
-      paragraph('The agent checks their types, since istiod serves nothing to a proxy of which one is wrong.'),
+      paragraph(
+        'The agent checks their types, since istiod serves nothing to a proxy of which one is wrong.',
+      ),
       table(
         ['Field', 'Meaning'],
         passedOn.map(([path, { description = '' }]) => shortRow([code(path)], description)),

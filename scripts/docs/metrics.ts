@@ -16,7 +16,11 @@ import { sourceFamilies, sourceTold } from '../../src/pilot-agent/run/state/sour
 import { noSds, sdsFamilies } from '../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
 import { absentSecret } from '../../src/pilot-agent/secrets/secret.ts';
 import { secretFamilies } from '../../src/pilot-agent/secrets/secret-telemetry.ts';
-import { countScrape, noScrapes, scrapeFamilies } from '../../src/pilot-agent/status/scrape/scrape-counts.ts';
+import {
+  countScrape,
+  noScrapes,
+  scrapeFamilies,
+} from '../../src/pilot-agent/status/scrape/scrape-counts.ts';
 import { noSts, stsFamilies } from '../../src/pilot-agent/sts/sts-telemetry.ts';
 import { noXds, xdsFamilies } from '../../src/pilot-agent/xds-proxy/xds-counts.ts';
 import { code, list, page, paragraph, section, sentence, table } from './markdown.ts';
@@ -44,7 +48,8 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_scrape_failures_total: `\`reason\` is ${Object.entries(faults)
     .map(([reason, text]) => `${code(reason)} (${text})`)
     .join(', ')}.`,
-  istio_agent_scrape_dropped_rows_total: 'They are not well-formed, or of a family that a source before it has.',
+  istio_agent_scrape_dropped_rows_total:
+    'They are not well-formed, or of a family that a source before it has.',
   istio_agent_phase: '1 for the phase that the agent is in: `running`, `draining` or `stopping`.',
   istio_agent_envoys: '`stage` is `starting`, `live`, `draining` or `stopping`.',
   istio_agent_configuration_refused:
@@ -57,8 +62,10 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
   istio_agent_cert_expiry_seconds:
     'It is the time until the first certificate of the secret expires. Of a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
-  istio_agent_num_outgoing_requests: '`request_type` is `csr` for a request to the certificate authority.',
-  istio_agent_pilot_xds_pushes: '`type` is `sds` for secrets, `cds`, `eds`, `lds`, `rds`, `srds`, `ecds`, or `other`.',
+  istio_agent_num_outgoing_requests:
+    '`request_type` is `csr` for a request to the certificate authority.',
+  istio_agent_pilot_xds_pushes:
+    '`type` is `sds` for secrets, `cds`, `eds`, `lds`, `rds`, `srds`, `ecds`, or `other`.',
   istio_agent_startup_duration_seconds: 'It is there once a probe has found the agent ready.',
 };
 
@@ -66,7 +73,11 @@ export const more: Readonly<Record<string, string>> = {
 export function families(): readonly MetricFamily[] {
   const report = { fault: 'timeout' as const, dropped: 0, leftOut: new Map() };
   const secret = absentSecret('default', '');
-  const scraped = countScrape(noScrapes, { type: 'reported', source: { type: 'envoy', target: '' }, report });
+  const scraped = countScrape(noScrapes, {
+    type: 'reported',
+    source: { type: 'envoy', target: '' },
+    report,
+  });
   const refused: typeof initialState = { ...initialState, refused: { hash: '', reason: '' } };
   return joinedByName([
     ...stateFamilies(refused),
@@ -75,16 +86,28 @@ export function families(): readonly MetricFamily[] {
       causes: [{ why: '', source: '', part: '', count: 0 }],
     }),
     certificateExpiryFamily([{ name: '', expiresAt: 0 }], 0),
-    ...sourceFamilies(sourceTold(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0)),
+    ...sourceFamilies(
+      sourceTold(new Map(), { type: 'source-read', source: 'watch', hash: 'a' }, 0),
+    ),
     ...partFamilies({ status: 0 }),
     ...sdsFamilies(noSds),
     ...xdsFamilies(
       noXds,
-      { address: '', isAnswering: true, trouble: undefined, storedOf: 0, isHeld: true, updatedAt: 0, rejected: new Map() },
+      {
+        address: '',
+        isAnswering: true,
+        trouble: undefined,
+        storedOf: 0,
+        isHeld: true,
+        updatedAt: 0,
+        rejected: new Map(),
+      },
       0,
     ),
     ...secretFamilies([secret], 0).map((family) =>
-      family.samples.length > 0 ? family : { ...family, samples: [{ labels: { resource_name: '' }, value: 0 }] },
+      family.samples.length > 0
+        ? family
+        : { ...family, samples: [{ labels: { resource_name: '' }, value: 0 }] },
     ),
     ...caFamilies(noCa),
     ...scrapeFamilies(scraped),
@@ -96,7 +119,9 @@ export function families(): readonly MetricFamily[] {
 
 /** The name and the names of labels, but for that of the limits of a histogram. */
 function written({ name, samples }: MetricFamily): string {
-  const labels = new Set(samples.flatMap(({ labels = {} }) => Object.keys(labels)).filter((label) => label !== 'le'));
+  const labels = new Set(
+    samples.flatMap(({ labels = {} }) => Object.keys(labels)).filter((label) => label !== 'le'),
+  );
   return labels.size === 0 ? name : `${name}{${[...labels].join(',')}}`;
 }
 
@@ -114,7 +139,11 @@ export function metricsPage(): string {
         ['Metric', 'Type', 'Meaning'],
         sorted.map((family) => [code(written(family)), family.type, sentence(family.help)]),
       ),
-      list(sorted.flatMap(({ name }) => (more[name] === undefined ? [] : [`${code(name)}: ${more[name]}`]))),
+      list(
+        sorted.flatMap(({ name }) =>
+          more[name] === undefined ? [] : [`${code(name)}: ${more[name]}`],
+        ),
+      ),
     ),
     section(
       'Metrics of the applications',

@@ -46,7 +46,15 @@ export function literal(text: string): string {
 }
 
 function escaped(text: string): string {
-  return text.replaceAll('\\', '\\e').replaceAll('-', '\\-').replaceAll('…', '...').replaceAll('–', '\\-').replaceAll("'", '\\(aq').replaceAll('^', '\\(ha').replaceAll('~', '\\(ti').replaceAll('`', '\\(ga'); // prettier-ignore
+  return text
+    .replaceAll('\\', '\\e')
+    .replaceAll('-', '\\-')
+    .replaceAll('…', '...')
+    .replaceAll('–', '\\-')
+    .replaceAll("'", '\\(aq')
+    .replaceAll('^', '\\(ha')
+    .replaceAll('~', '\\(ti')
+    .replaceAll('`', '\\(ga');
 }
 
 /** A line that begins with a dot or an apostrophe would be a request. */
@@ -60,7 +68,10 @@ function wrap(text: string): string {
     .split(/ +/)
     .reduce<readonly string[]>((before, word) => {
       const line = before.at(-1) ?? '';
-      const isNew = line === '' || `${line} ${word}`.replace(/[^ -~]/g, '\\[u0000]').length > width || /[.:]$/.test(line);
+      const isNew =
+        line === '' ||
+        `${line} ${word}`.replace(/[^ -~]/g, '\\[u0000]').length > width ||
+        /[.:]$/.test(line);
       return isNew ? [...before, word] : [...before.slice(0, -1), `${line} ${word}`];
     }, []);
   return lines.map(protectedLine).join('\n');

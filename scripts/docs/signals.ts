@@ -22,7 +22,14 @@ export const signals: readonly (readonly [signal: string, what: string, more?: s
 ];
 
 /** What `exec` passes on to its command. */
-export const passedOn: readonly string[] = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'];
+export const passedOn: readonly string[] = [
+  'SIGTERM',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGHUP',
+  'SIGUSR1',
+  'SIGUSR2',
+];
 
 export function signalsPage(): string {
   return page(

@@ -14,12 +14,36 @@ interface Variable {
 /** Each variable that the program reads, by what it is about. */
 export const variables: Readonly<Record<string, readonly Variable[]>> = {
   'Certificates that are watched': [
-    { name: 'ISTIO_META_TLS_SERVER_CERT_CHAIN', standard: '/etc/certs/cert-chain.pem', text: 'Chain of the server' },
-    { name: 'ISTIO_META_TLS_SERVER_KEY', standard: '/etc/certs/key.pem', text: 'Key of the server' },
-    { name: 'ISTIO_META_TLS_SERVER_ROOT_CERT', standard: '/etc/certs/root-cert.pem', text: 'Root of the server' },
-    { name: 'ISTIO_META_TLS_CLIENT_CERT_CHAIN', standard: '/etc/certs/cert-chain.pem', text: 'Chain for calls of Envoy' },
-    { name: 'ISTIO_META_TLS_CLIENT_KEY', standard: '/etc/certs/key.pem', text: 'Key for calls of Envoy' },
-    { name: 'ISTIO_META_TLS_CLIENT_ROOT_CERT', standard: '/etc/certs/root-cert.pem', text: 'Root for calls of Envoy' },
+    {
+      name: 'ISTIO_META_TLS_SERVER_CERT_CHAIN',
+      standard: '/etc/certs/cert-chain.pem',
+      text: 'Chain of the server',
+    },
+    {
+      name: 'ISTIO_META_TLS_SERVER_KEY',
+      standard: '/etc/certs/key.pem',
+      text: 'Key of the server',
+    },
+    {
+      name: 'ISTIO_META_TLS_SERVER_ROOT_CERT',
+      standard: '/etc/certs/root-cert.pem',
+      text: 'Root of the server',
+    },
+    {
+      name: 'ISTIO_META_TLS_CLIENT_CERT_CHAIN',
+      standard: '/etc/certs/cert-chain.pem',
+      text: 'Chain for calls of Envoy',
+    },
+    {
+      name: 'ISTIO_META_TLS_CLIENT_KEY',
+      standard: '/etc/certs/key.pem',
+      text: 'Key for calls of Envoy',
+    },
+    {
+      name: 'ISTIO_META_TLS_CLIENT_ROOT_CERT',
+      standard: '/etc/certs/root-cert.pem',
+      text: 'Root for calls of Envoy',
+    },
   ],
   'Certificates and tokens': [
     {
@@ -32,8 +56,16 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       text: 'Folder with the certificates of a machine',
       more: 'The files are `cert-chain.pem`, `key.pem` and `root-cert.pem`. If `CA_ADDR` is set too, they are what the authority is shown.',
     },
-    { name: 'FILE_MOUNTED_CERTS', standard: 'false', text: 'No authority is asked, even if a token is there' },
-    { name: 'CA_ADDR', text: 'The certificate authority, `host:port`', more: 'Without it, and with a token: the control plane.' },
+    {
+      name: 'FILE_MOUNTED_CERTS',
+      standard: 'false',
+      text: 'No authority is asked, even if a token is there',
+    },
+    {
+      name: 'CA_ADDR',
+      text: 'The certificate authority, `host:port`',
+      more: 'Without it, and with a token: the control plane.',
+    },
     {
       name: 'JWT_POLICY',
       standard: 'third-party-jwt',
@@ -42,8 +74,16 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
         '`third-party-jwt` is the file `./var/run/secrets/tokens/istio-token`. `first-party-jwt` is the token of Kubernetes, ' +
         '`/var/run/secrets/kubernetes.io/serviceaccount/token`. Any other value: no token.',
     },
-    { name: 'TRUST_DOMAIN', text: 'Trust domain of the identity', more: 'Without it: `--trust-domain`, then `cluster.local`.' },
-    { name: 'ISTIO_META_CLUSTER_ID', text: 'Name of the cluster', more: 'The authority is told it, and so is the control plane.' },
+    {
+      name: 'TRUST_DOMAIN',
+      text: 'Trust domain of the identity',
+      more: 'Without it: `--trust-domain`, then `cluster.local`.',
+    },
+    {
+      name: 'ISTIO_META_CLUSTER_ID',
+      text: 'Name of the cluster',
+      more: 'The authority is told it, and so is the control plane.',
+    },
     { name: 'SECRET_TTL', standard: '24h', text: 'How long a certificate is asked to be valid' },
     {
       name: 'SECRET_GRACE_PERIOD_RATIO',
@@ -51,8 +91,15 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       text: 'When the next certificate is asked for',
       more: 'It is the share of the lifetime of the certificate that is left then.',
     },
-    { name: 'INITIAL_BACKOFF_MSEC', standard: '0', text: 'The first request comes at random within so many ms' },
-    { name: 'ECC_SIGNATURE_ALGORITHM', text: '`ECDSA`: keys on P-256. Without it: RSA of 2048 bits' },
+    {
+      name: 'INITIAL_BACKOFF_MSEC',
+      standard: '0',
+      text: 'The first request comes at random within so many ms',
+    },
+    {
+      name: 'ECC_SIGNATURE_ALGORITHM',
+      text: '`ECDSA`: keys on P-256. Without it: RSA of 2048 bits',
+    },
     { name: 'PKCS8_KEY', standard: 'false', text: 'Keys are written as PKCS#8' },
     {
       name: 'OUTPUT_CERTS',
@@ -68,15 +115,29 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
         'In the folder each secret is a folder with `tls.crt`, `tls.key` and `ca.crt`, or with `cert`, `key` and `cacert`. ' +
         '`kubernetes://` alone is the namespace of the pod. See [Kubernetes](../sources/kubernetes.md#secrets-of-a-gateway).',
     },
-    { name: 'KUBERNETES_SERVICE_HOST', text: 'Where the Kubernetes API is: Kubernetes sets it in each pod' },
+    {
+      name: 'KUBERNETES_SERVICE_HOST',
+      text: 'Where the Kubernetes API is: Kubernetes sets it in each pod',
+    },
     { name: 'KUBERNETES_SERVICE_PORT', text: 'Its port. Without it: 443' },
     { name: 'GKE_CLUSTER_URL', text: 'The cluster for which the token server gets tokens' },
   ],
   'Mesh and configuration': [
     { name: 'PROXY_CONFIG', text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)' },
-    { name: 'ISTIO_BOOTSTRAP', text: "A template of Envoy's configuration", more: 'It wins over `--templateFile`.' },
-    { name: 'ISTIO_BOOTSTRAP_OVERRIDE', text: 'A file that is laid over the configuration of Envoy' },
-    { name: 'ISTIO_DELTA_XDS', standard: 'false', text: 'Envoy asks the control plane for what has changed alone (delta xDS)' },
+    {
+      name: 'ISTIO_BOOTSTRAP',
+      text: "A template of Envoy's configuration",
+      more: 'It wins over `--templateFile`.',
+    },
+    {
+      name: 'ISTIO_BOOTSTRAP_OVERRIDE',
+      text: 'A file that is laid over the configuration of Envoy',
+    },
+    {
+      name: 'ISTIO_DELTA_XDS',
+      standard: 'false',
+      text: 'Envoy asks the control plane for what has changed alone (delta xDS)',
+    },
     { name: 'ISTIO_NAMESPACE', standard: 'istio-system', text: 'Namespace of the control plane' },
     {
       name: 'STACKDRIVER_TRACING_ENABLED',
@@ -85,9 +146,21 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       more: 'Only if no layer names another tracer.',
     },
     { name: 'STACKDRIVER_TRACING_DEBUG', standard: 'false', text: 'These traces go to stdout too' },
-    { name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ATTRIBUTES', standard: '200', text: 'Most attributes of a span' },
-    { name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ANNOTATIONS', standard: '200', text: 'Most annotations of a span' },
-    { name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_MESSAGE_EVENTS', standard: '200', text: 'Most message events of a span' },
+    {
+      name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ATTRIBUTES',
+      standard: '200',
+      text: 'Most attributes of a span',
+    },
+    {
+      name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ANNOTATIONS',
+      standard: '200',
+      text: 'Most annotations of a span',
+    },
+    {
+      name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_MESSAGE_EVENTS',
+      standard: '200',
+      text: 'Most message events of a span',
+    },
   ],
   'Status and lifecycle': [
     {
@@ -96,8 +169,16 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       text: 'Longest drain at the end, in whole seconds',
       more: 'Without it: `terminationDrainDuration` of the [layers](layers.md).',
     },
-    { name: 'MINIMUM_DRAIN_DURATION', standard: '5s', text: 'Shortest drain at the end, a duration', more: 'At most the longest drain.' },
-    { name: 'ISTIO_KUBE_APP_PROBERS', text: '[Probes of the application](http.md#probes-of-the-application), JSON' },
+    {
+      name: 'MINIMUM_DRAIN_DURATION',
+      standard: '5s',
+      text: 'Shortest drain at the end, a duration',
+      more: 'At most the longest drain.',
+    },
+    {
+      name: 'ISTIO_KUBE_APP_PROBERS',
+      text: '[Probes of the application](http.md#probes-of-the-application), JSON',
+    },
     {
       name: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
       text: 'Where a probe goes',
@@ -108,21 +189,37 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       text: '[Metrics](metrics.md) of the application, JSON',
       more: 'It has no effect for a router.',
     },
-    { name: 'PILOT_AGENT_METRICS_TARGETS', text: '[Metrics](metrics.md) of more applications, JSON' },
-    { name: 'ENVOY_PROMETHEUS_PORT', standard: '15090', text: "Port of Envoy's listener for Prometheus" },
-    { name: 'ENVOY_STATUS_PORT', standard: '15021', text: "Port of Envoy's listener for the readiness probe" },
-    { name: 'ENVOY_READINESS_CHECK_TIMEOUT', standard: '1s', text: 'How long Envoy may take to say that it is ready' },
+    {
+      name: 'PILOT_AGENT_METRICS_TARGETS',
+      text: '[Metrics](metrics.md) of more applications, JSON',
+    },
+    {
+      name: 'ENVOY_PROMETHEUS_PORT',
+      standard: '15090',
+      text: "Port of Envoy's listener for Prometheus",
+    },
+    {
+      name: 'ENVOY_STATUS_PORT',
+      standard: '15021',
+      text: "Port of Envoy's listener for the readiness probe",
+    },
+    {
+      name: 'ENVOY_READINESS_CHECK_TIMEOUT',
+      standard: '1s',
+      text: 'How long Envoy may take to say that it is ready',
+    },
   ],
-  'Sources of configuration': Object.entries<Flag>(flags).flatMap(([flag, { variable, default: standard, repeated }]) =>
-    variable === undefined
-      ? []
-      : [
-          {
-            name: variable,
-            ...(standard !== '' && { standard }),
-            text: `${code(`--${flag}`)}${repeated === true ? ', with commas between its values' : ''}`,
-          },
-        ],
+  'Sources of configuration': Object.entries<Flag>(flags).flatMap(
+    ([flag, { variable, default: standard, repeated }]) =>
+      variable === undefined
+        ? []
+        : [
+            {
+              name: variable,
+              ...(standard !== '' && { standard }),
+              text: `${code(`--${flag}`)}${repeated === true ? ', with commas between its values' : ''}`,
+            },
+          ],
   ),
   'Pod and cloud': [
     { name: 'POD_NAME', text: 'For `--id`' },
@@ -142,7 +239,10 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     {
       name: 'GCP_METADATA',
       text: 'What is known of a machine at Google',
-      more: `The form is ${code('PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE')}.`.replaceAll('\\|', '|'),
+      more: `The form is ${code('PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE')}.`.replaceAll(
+        '\\|',
+        '|',
+      ),
     },
     { name: 'GCE_METADATA_HOST', text: "Where Google's metadata server is" },
   ],
@@ -159,7 +259,11 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
       more: 'Without it: `pilot-agent/envoy` in `XDG_CACHE_HOME`, and without that `.cache/pilot-agent/envoy` in `HOME`.',
     },
     { name: 'XDG_CACHE_HOME', text: "The user's cache, an absolute path" },
-    { name: 'HOME', text: "The user's home", more: 'Without it: what the system says, then `/var`.' },
+    {
+      name: 'HOME',
+      text: "The user's home",
+      more: 'Without it: what the system says, then `/var`.',
+    },
     {
       name: 'FORCE_COLOR',
       text: 'If it is set, also to a pipe what is written has colours',
@@ -178,12 +282,18 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
 
 export function environmentPage(): string {
   const sections = Object.entries(variables).map(([title, group]) => {
-    const told = group.flatMap(({ name, more }) => (more === undefined ? [] : [`${code(name)}: ${more}`]));
+    const told = group.flatMap(({ name, more }) =>
+      more === undefined ? [] : [`${code(name)}: ${more}`],
+    );
     return section(
       title,
       table(
         ['Variable', 'Default', 'Meaning'],
-        group.map(({ name, standard, text }) => [code(name), standard === undefined ? '–' : code(standard), text]),
+        group.map(({ name, standard, text }) => [
+          code(name),
+          standard === undefined ? '–' : code(standard),
+          text,
+        ]),
       ),
       ...(told.length === 0 ? [] : [list(told)]),
     );
@@ -199,7 +309,9 @@ export function environmentPage(): string {
       'An unknown variable that is one edit away from one of these, which is not set, is a warning. Variables of services and of the ' +
         'metadata never are.',
     ),
-    paragraph('A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one counts.'),
+    paragraph(
+      'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one counts.',
+    ),
     ...sections,
     section(
       'Metadata of the node',

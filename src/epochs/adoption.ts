@@ -11,16 +11,32 @@ import { type AgentStep, stay } from './step.ts';
 export function adopt(state: AgentState, adopted: readonly AdoptedEpoch[]): AgentStep {
   const newest = adopted.at(-1);
   if (newest === undefined) return stay(state);
-  const stages = adopted.map((_, index): Stage => (['starting', 'live'] as const)[adopted.length - 1 - index] ?? 'draining');
+  const stages = adopted.map(
+    (_, index): Stage => (['starting', 'live'] as const)[adopted.length - 1 - index] ?? 'draining',
+  );
   const epochs = adopted.map(({ epoch, restartEpoch, lineage, pid }, index): [number, Epoch] => [
     epoch,
-    { hash: '', restartEpoch, lineage, pid, parentTime: 'over', answering: true, stage: stages[index] ?? 'draining' },
+    {
+      hash: '',
+      restartEpoch,
+      lineage,
+      pid,
+      parentTime: 'over',
+      answering: true,
+      stage: stages[index] ?? 'draining',
+    },
   ]);
   const launches = adopted.map(({ epoch, restartEpoch, lineage }): Effect => {
     return { type: 'launch', launch: { adopted: true, epoch, restartEpoch, lineage } };
   });
   return [
-    { ...state, epochs: new Map(epochs), lastEpoch: newest.epoch, lineage: newest.lineage, served: true },
+    {
+      ...state,
+      epochs: new Map(epochs),
+      lastEpoch: newest.epoch,
+      lineage: newest.lineage,
+      served: true,
+    },
     [...launches, { type: 'follow', epoch: newest.epoch, isChild: false }],
   ];
 }

@@ -1,6 +1,12 @@
 import { map, merge, type Observable, takeWhile } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../operators/reduce-with-effects.ts';
-import { type AgentEvent, type AgentState, type ConfigEvent, type Effect, initialState } from './model.ts';
+import {
+  type AgentEvent,
+  type AgentState,
+  type ConfigEvent,
+  type Effect,
+  initialState,
+} from './model.ts';
 import { interpret, type World } from './interpret.ts';
 import type { EpochConfig, AdoptedEpoch } from './ports.ts';
 import type { Reading } from '../streams/reading.ts';
@@ -58,7 +64,11 @@ export function agent(
     restart$.pipe(map((order): AgentEvent => ({ type: 'restart-requested', ...order }))),
     config$,
   ).pipe(
-    reduceWithEffects<AgentState, AgentEvent, Effect>(initialState, reducer(policy), interpret(world)),
+    reduceWithEffects<AgentState, AgentEvent, Effect>(
+      initialState,
+      reducer(policy),
+      interpret(world),
+    ),
     takeWhile(({ state }) => state.phase !== 'stopped', true),
   );
 }

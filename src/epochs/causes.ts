@@ -14,7 +14,11 @@ const other = { source: 'other', part: '' };
  * What has changed since the newest epoch, each part once, after one event more. Nothing has if the
  * reading is what that epoch was started from. Pure.
  */
-export function changedBy(changed: readonly Change[], hash: string | undefined, event: AgentEvent): readonly Change[] {
+export function changedBy(
+  changed: readonly Change[],
+  hash: string | undefined,
+  event: AgentEvent,
+): readonly Change[] {
   if (event.type !== 'config-changed' && event.type !== 'restart-requested') return changed;
   const isOrdered = event.type === 'restart-requested';
   if (!isOrdered && event.reading.hash === hash) return [];
@@ -29,23 +33,35 @@ export function changedBy(changed: readonly Change[], hash: string | undefined, 
 /** What has changed, in a few words. Pure. */
 export function changeText({ source, part, from, to }: Change): string {
   const name = part === '' ? source : `${source} ${part}`;
-  return from === undefined && to === undefined ? name : `${name}: ${from ?? 'none'} → ${to ?? 'none'}`;
+  return from === undefined && to === undefined
+    ? name
+    : `${name}: ${from ?? 'none'} → ${to ?? 'none'}`;
 }
 
 /**
  * One epoch more for its reasons, of which there are `most`, and beyond them `other` for each
  * `why`. Pure.
  */
-export function withCauses(causes: readonly Cause[], why: string, changed: readonly Change[], most: number): readonly Cause[] {
+export function withCauses(
+  causes: readonly Cause[],
+  why: string,
+  changed: readonly Change[],
+  most: number,
+): readonly Cause[] {
   const reasons = changed.length === 0 ? [{ source: '', part: '' }] : changed;
   return reasons.reduce((all, { source, part }) => {
-    const same = (reason: Pick<Change, 'source' | 'part'>) => all.find((cause) => cause.why === why && isSame(cause, reason));
+    const same = (reason: Pick<Change, 'source' | 'part'>) =>
+      all.find((cause) => cause.why === why && isSame(cause, reason));
     const found = same({ source, part }) ?? (all.length < most ? undefined : same(other));
-    if (found !== undefined) return all.map((cause) => (cause === found ? { ...cause, count: cause.count + 1 } : cause));
+    if (found !== undefined)
+      return all.map((cause) => (cause === found ? { ...cause, count: cause.count + 1 } : cause));
     return [...all, { why, ...(all.length < most ? { source, part } : other), count: 1 }];
   }, causes);
 }
 
-function isSame(one: Pick<Change, 'source' | 'part'>, another: Pick<Change, 'source' | 'part'>): boolean {
+function isSame(
+  one: Pick<Change, 'source' | 'part'>,
+  another: Pick<Change, 'source' | 'part'>,
+): boolean {
   return one.source === another.source && one.part === another.part;
 }

@@ -18,7 +18,9 @@ export function claim(state: Running, forced = false): RunningStep {
   if (wanted === undefined) return stay(state);
   if (claimed !== undefined) {
     const next = { ...claimed, reading: wanted, forced: forced || claimed.forced };
-    return next.stage === 'checking' ? checked(state, { ...next, unchecked: 0 }) : stay({ ...state, claim: next });
+    return next.stage === 'checking'
+      ? checked(state, { ...next, unchecked: 0 })
+      : stay({ ...state, claim: next });
   }
   if (parentEndedEarly(state)) return claimStandalone(state, wanted);
   return andThen(withoutRetry({ ...state, examined: undefined }), (next) =>
@@ -42,8 +44,17 @@ export function replaceByStandalone(state: Running): RunningStep {
 }
 
 /** What is to be done with the claim next, if nothing holds it back, is its check by default. */
-function standalone(state: Running, reading: Reading<EpochConfig> | undefined, next?: (state: Running) => RunningStep): RunningStep {
-  const claimed = reading && { epoch: state.lastEpoch + 1, reading, forced: true, standalone: true };
+function standalone(
+  state: Running,
+  reading: Reading<EpochConfig> | undefined,
+  next?: (state: Running) => RunningStep,
+): RunningStep {
+  const claimed = reading && {
+    epoch: state.lastEpoch + 1,
+    reading,
+    forced: true,
+    standalone: true,
+  };
   return andThen(
     andThen(withdraw(state), (left) => withoutRetry({ ...left, examined: undefined })),
     (left) => {
@@ -54,13 +65,19 @@ function standalone(state: Running, reading: Reading<EpochConfig> | undefined, n
   );
 }
 
-type TurnTaken = Pick<Exclude<Claim, { readonly stage: 'waiting' }>, 'epoch' | 'reading' | 'forced' | 'standalone'>;
+type TurnTaken = Pick<
+  Exclude<Claim, { readonly stage: 'waiting' }>,
+  'epoch' | 'reading' | 'forced' | 'standalone'
+>;
 
 /**
  * The reading of the claim is checked. Where its Envoy would have to wait for its configuration
  * while another one serves, the claim waits for that first: what serves is not given up.
  */
-export function goOn(state: Running, { epoch, reading, forced, standalone }: TurnTaken): RunningStep {
+export function goOn(
+  state: Running,
+  { epoch, reading, forced, standalone }: TurnTaken,
+): RunningStep {
   const claimed = { epoch, reading, forced, standalone };
   if (isHeldBack(state)) return stay({ ...state, claim: { ...claimed, stage: 'fetching' } });
   return checked(state, { ...claimed, stage: 'checking', unchecked: 0 });
@@ -73,7 +90,8 @@ export function isHeldBack(state: Running): boolean {
 
 /** The claim that has waited for resources goes on once nothing holds it back. */
 export function released(state: AgentState): AgentStep {
-  if (state.phase !== 'running' || state.claim?.stage !== 'fetching' || isHeldBack(state)) return stay(state);
+  if (state.phase !== 'running' || state.claim?.stage !== 'fetching' || isHeldBack(state))
+    return stay(state);
   return goOn(state, state.claim);
 }
 
@@ -83,7 +101,10 @@ export function checked(state: Running, claimed: Claim, delay = 0): RunningStep 
 }
 
 /** Asks for the turn of an epoch. One that no hot restart can follow has none to wait for. */
-export function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>): RunningStep {
+export function takeTurn(
+  state: Running,
+  { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>,
+): RunningStep {
   const newest = newestEpoch(state, state.lineage);
   if (newest?.mute === true) return goOn(state, { epoch, reading, forced, standalone: true });
   const parent = newest && {
@@ -92,7 +113,10 @@ export function takeTurn(state: Running, { epoch, reading, forced }: Pick<Claim,
     lostChild: newest.lostChild === true,
     replaceable: comesUpAlone(state),
   };
-  const numbers = (isOwn: boolean) => [...state.epochs].flatMap(([number, { lineage }]) => ((lineage === state.lineage) === isOwn ? [number] : [])); // prettier-ignore
+  const numbers = (isOwn: boolean) =>
+    [...state.epochs].flatMap(([number, { lineage }]) =>
+      (lineage === state.lineage) === isOwn ? [number] : [],
+    );
   const older = numbers(true).filter((number) => number !== newest?.number);
   return [
     { ...state, claim: { epoch, reading, forced, stage: 'waiting' } },
@@ -110,12 +134,16 @@ function awaits({ stage, answering }: Epoch): AwaitedParent['awaits'] {
 /** The Envoy that was to be the parent of the claim is gone: the claim asks for its turn anew. */
 export function claimAnew(state: Running): RunningStep {
   const { claim: claimed } = state;
-  return claimed === undefined ? stay(state) : andThen(withdraw(state), (next) => takeTurn(next, claimed));
+  return claimed === undefined
+    ? stay(state)
+    : andThen(withdraw(state), (next) => takeTurn(next, claimed));
 }
 
 /** Gives the claim up. */
 export function withdraw(state: Running): RunningStep {
-  return state.claim === undefined ? stay(state) : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
+  return state.claim === undefined
+    ? stay(state)
+    : [{ ...state, claim: undefined }, [{ type: 'withdraw-turn', epoch: state.claim.epoch }]];
 }
 
 /**

@@ -44,7 +44,12 @@ export function drained(
   const active$ = timer(0, poll, scheduler).pipe(
     withLatestFrom(left$),
     exhaustMap(([, left]) => forkJoin(left.map((epoch) => proxy.active(epoch)))),
-    map((counts) => counts.reduce((sum, count) => (sum === undefined || count === undefined ? undefined : sum + count), 0)),
+    map((counts) =>
+      counts.reduce(
+        (sum, count) => (sum === undefined || count === undefined ? undefined : sum + count),
+        0,
+      ),
+    ),
     share(),
   );
   const alone$ =

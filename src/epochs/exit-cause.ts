@@ -16,7 +16,11 @@ const longest = 300;
  * What an Envoy wrote last, with one message more: so many at most. The frames of a stack give way
  * first, for what comes before them says why it ended. Pure.
  */
-export function withMessage(tail: readonly string[], message: string, most: number): readonly string[] {
+export function withMessage(
+  tail: readonly string[],
+  message: string,
+  most: number,
+): readonly string[] {
   if (tail.length < most) return [...tail, message];
   const isFrame = frame.test(message);
   if (isFrame && tail.findIndex((one) => causeIn(one) !== undefined) === 0) return tail;
@@ -61,5 +65,8 @@ function how(exit: Exit): string {
 }
 
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\s]+/gu, ' ').trim().slice(0, longest); // prettier-ignore
+  return text
+    .replace(/[\p{Cc}\s]+/gu, ' ')
+    .trim()
+    .slice(0, longest);
 }

@@ -47,10 +47,17 @@ export function follow(
   function ask(occasion$: Observable<unknown>): Observable<Health> {
     return occasion$.pipe(exhaustMap(() => proxy.health(epoch)));
   }
-  const comingUp$ = concat(timer(0, quickPoll, scheduler).pipe(take(quick / quickPoll)), timer(quickPoll, poll, scheduler));
+  const comingUp$ = concat(
+    timer(0, quickPoll, scheduler).pipe(take(quick / quickPoll)),
+    timer(quickPoll, poll, scheduler),
+  );
   // No timer runs from one look at a LIVE Envoy to the next: each would wake an agent at rest.
-  const whileLive$ = ask(timer(livePoll, livePoll, scheduler)).pipe(takeWhile((answer) => answer === 'live', true));
-  const untilLive$ = ask(timer(poll, poll, scheduler)).pipe(takeWhile((answer) => answer !== 'live', true));
+  const whileLive$ = ask(timer(livePoll, livePoll, scheduler)).pipe(
+    takeWhile((answer) => answer === 'live', true),
+  );
+  const untilLive$ = ask(timer(poll, poll, scheduler)).pipe(
+    takeWhile((answer) => answer !== 'live', true),
+  );
   const polls$ = concat(
     ask(comingUp$).pipe(takeWhile((answer) => answer !== 'live', true)),
     concat(whileLive$, untilLive$).pipe(repeat()),
@@ -70,10 +77,14 @@ export function follow(
   );
   const silence$ = polls$.pipe(
     filter((answer) => answer !== 'unresponsive'),
-    scan((last, answer) => (answer === 'live' ? { limit: hung, unasked: livePoll } : { ...last, unasked: 0 }), {
-      limit: first,
-      unasked: 0,
-    }),
+    scan(
+      (last, answer) =>
+        answer === 'live' ? { limit: hung, unasked: livePoll } : { ...last, unasked: 0 },
+      {
+        limit: first,
+        unasked: 0,
+      },
+    ),
     map((last) => ({ ...last, answers: true })),
     startWith({ limit: first, unasked: 0, answers: false }),
     switchMap(({ limit, unasked, answers }) =>
@@ -81,7 +92,9 @@ export function follow(
         answers ? of('epoch-answered' as const) : EMPTY,
         timer(unasked, scheduler).pipe(ignoreElements()),
         attentiveTimer(unresponsive, scheduler).pipe(map(() => 'epoch-unresponsive' as const)),
-        attentiveTimer(limit - unasked - unresponsive, scheduler).pipe(map(() => 'epoch-hung' as const)),
+        attentiveTimer(limit - unasked - unresponsive, scheduler).pipe(
+          map(() => 'epoch-hung' as const),
+        ),
       ),
     ),
     distinctUntilChanged(),
@@ -91,7 +104,10 @@ export function follow(
 }
 
 /** Emits the exit of an epoch once, when it happens, and completes. */
-export function endOf(epoch: number, events$: Observable<AgentEvent>): Observable<Extract<AgentEvent, { type: 'epoch-exited' }>> {
+export function endOf(
+  epoch: number,
+  events$: Observable<AgentEvent>,
+): Observable<Extract<AgentEvent, { type: 'epoch-exited' }>> {
   return events$.pipe(
     ofType('epoch-exited'),
     filter((event) => event.epoch === epoch),

@@ -55,7 +55,9 @@ export function handOff(
   return proxy.health(epoch).pipe(
     take(1),
     switchMap((health) =>
-      health === 'live' || health === 'up' ? handOff$ : of<AgentEvent>({ type: 'epoch-handed-off', epoch, unresponsive: true }),
+      health === 'live' || health === 'up'
+        ? handOff$
+        : of<AgentEvent>({ type: 'epoch-handed-off', epoch, unresponsive: true }),
     ),
     takeUntil(endOf(epoch, events$)),
   );

@@ -49,8 +49,14 @@ const retryJitter = 0.2;
  * never errors if the proxy does not.
  */
 export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
-  return (effects$: Observable<Effect>, events$: Observable<AgentEvent>): Observable<AgentEvent> => {
-    function orders(type: 'kill' | 'kill-unless-live' | 'reopen' | 'withdraw-turn', epoch: number): Observable<Effect> {
+  return (
+    effects$: Observable<Effect>,
+    events$: Observable<AgentEvent>,
+  ): Observable<AgentEvent> => {
+    function orders(
+      type: 'kill' | 'kill-unless-live' | 'reopen' | 'withdraw-turn',
+      epoch: number,
+    ): Observable<Effect> {
       return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
     }
 
@@ -80,7 +86,11 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     return merge(
       effects$.pipe(
         ofType('await-turn'),
-        concatMap((effect) => turn(effect, proxy, events$, timing, scheduler).pipe(takeUntil(orders('withdraw-turn', effect.epoch)))),
+        concatMap((effect) =>
+          turn(effect, proxy, events$, timing, scheduler).pipe(
+            takeUntil(orders('withdraw-turn', effect.epoch)),
+          ),
+        ),
       ),
       effects$.pipe(
         filter((effect) => effect.type === 'check' || effect.type === 'withdraw-turn'),
@@ -89,7 +99,9 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       effects$.pipe(ofType('launch'), mergeMap(run)),
       effects$.pipe(
         ofType('follow'),
-        switchMap((effect) => follow(effect, proxy, timing, scheduler).pipe(takeUntil(endOf(effect.epoch, events$)))),
+        switchMap((effect) =>
+          follow(effect, proxy, timing, scheduler).pipe(takeUntil(endOf(effect.epoch, events$))),
+        ),
       ),
       effects$.pipe(
         ofType('publish-admin'),
@@ -97,7 +109,11 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
       effects$.pipe(
         ofType('await-stable'),
-        switchMap(({ epoch }) => timer(timing.stable, scheduler).pipe(map((): AgentEvent => ({ type: 'epoch-stable', epoch })))),
+        switchMap(({ epoch }) =>
+          timer(timing.stable, scheduler).pipe(
+            map((): AgentEvent => ({ type: 'epoch-stable', epoch })),
+          ),
+        ),
       ),
       effects$.pipe(
         ofType('await-parent-expiry'),
@@ -114,7 +130,11 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       effects$.pipe(
         filter((effect) => effect.type === 'await-rescue' || effect.type === 'cancel-rescue'),
         switchMap((effect) =>
-          effect.type === 'await-rescue' ? timer(timing.unserved, scheduler).pipe(map((): AgentEvent => ({ type: 'rescue-due' }))) : EMPTY,
+          effect.type === 'await-rescue'
+            ? timer(timing.unserved, scheduler).pipe(
+                map((): AgentEvent => ({ type: 'rescue-due' })),
+              )
+            : EMPTY,
         ),
       ),
       effects$.pipe(
@@ -130,14 +150,26 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     function check({ reading, delay }: Extract<Effect, { type: 'check' }>): Observable<AgentEvent> {
       const { hash } = reading;
       const verdict$ = proxy.check(reading);
-      return (delay === 0 ? verdict$ : timer(delay, scheduler).pipe(switchMap(() => verdict$))).pipe(
+      return (
+        delay === 0 ? verdict$ : timer(delay, scheduler).pipe(switchMap(() => verdict$))
+      ).pipe(
         map((verdict): AgentEvent => {
           if (verdict.ok === undefined) {
-            return { type: 'config-unchecked', hash, reason: verdict.reason, outOfMemory: verdict.outOfMemory };
+            return {
+              type: 'config-unchecked',
+              hash,
+              reason: verdict.reason,
+              outOfMemory: verdict.outOfMemory,
+            };
           }
           if (!verdict.ok) {
             const { reason, excerpt } = verdict;
-            return { type: 'config-refused', hash, reason, ...(excerpt !== undefined && { excerpt }) };
+            return {
+              type: 'config-refused',
+              hash,
+              reason,
+              ...(excerpt !== undefined && { excerpt }),
+            };
           }
           const { standalone, noRoom } = verdict;
           return {
@@ -157,7 +189,9 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     function parentExpiry(epoch: number): Observable<AgentEvent> {
       const { parentShutdown, parentMargin } = timing;
       return concat(
-        timer(Math.max(0, parentShutdown - parentMargin), scheduler).pipe(map((): AgentEvent => ({ type: 'parent-expiring', epoch }))),
+        timer(Math.max(0, parentShutdown - parentMargin), scheduler).pipe(
+          map((): AgentEvent => ({ type: 'parent-expiring', epoch })),
+        ),
         timer(Math.min(parentShutdown, parentMargin) + parentMargin, scheduler).pipe(
           map((): AgentEvent => ({ type: 'parent-expired', epoch })),
         ),
@@ -165,7 +199,9 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     }
 
     function retry(delay: number): Observable<AgentEvent> {
-      return timer(jitter(delay, retryJitter, random()), scheduler).pipe(map((): AgentEvent => ({ type: 'retry-due' })));
+      return timer(jitter(delay, retryJitter, random()), scheduler).pipe(
+        map((): AgentEvent => ({ type: 'retry-due' })),
+      );
     }
   };
 }

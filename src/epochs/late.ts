@@ -20,7 +20,11 @@ export function late(state: AgentState, number: number): AgentStep {
 
 /** Whether an epoch that is late is killed for it. */
 export function isGivenUp(state: AgentState, number: number): boolean {
-  return state.phase === 'running' && state.epochs.get(number)?.stage === 'starting' && othersServe(state, number);
+  return (
+    state.phase === 'running' &&
+    state.epochs.get(number)?.stage === 'starting' &&
+    othersServe(state, number)
+  );
 }
 
 /** It cannot be asked, but serves. */
@@ -36,12 +40,16 @@ export function isMute({ epochs }: AgentState, number: number): boolean {
 export function lateGone(before: Running, gone: Epoch): AgentStep<Running> {
   const state = withMuteParent(before, gone);
   const { claim: claimed } = state;
-  if (claimed === undefined) return withRetry({ ...state, late: state.late + 1 }, backOff(pauses, state.late));
+  if (claimed === undefined)
+    return withRetry({ ...state, late: state.late + 1 }, backOff(pauses, state.late));
   if (!claimed.forced && claimed.reading.hash === newestEpoch(state)?.hash) return withdraw(state);
   return claimed.stage === 'waiting' ? claimAnew(state) : stay(state);
 }
 
 function withMuteParent(state: Running, gone: Epoch): Running {
   const parents = [...state.epochs].filter(([, epoch]) => isParentOf(epoch, gone));
-  return parents.reduce((next, [number]) => withEpoch(next, number, { mute: true, lostChild: false }), state);
+  return parents.reduce(
+    (next, [number]) => withEpoch(next, number, { mute: true, lostChild: false }),
+    state,
+  );
 }

@@ -10,8 +10,11 @@ type RunningStep = AgentStep<Running>;
  * own: side by side with those that there are, as a new lineage, of which there are two at most.
  */
 export function launch(before: Running): RunningStep {
-  const alone = isStandalone(before.claim) || newestEpoch(before, before.lineage)?.stage === 'stopping';
-  const [{ claim: claimed, ...state }, stops] = alone ? stopLineages(before, before.lineage) : stay(before);
+  const alone =
+    isStandalone(before.claim) || newestEpoch(before, before.lineage)?.stage === 'stopping';
+  const [{ claim: claimed, ...state }, stops] = alone
+    ? stopLineages(before, before.lineage)
+    : stay(before);
   if (claimed === undefined) return stay(before);
   const { epoch, reading } = claimed;
   const newest = newestEpoch(state, state.lineage);
@@ -32,7 +35,10 @@ export function launch(before: Running): RunningStep {
     { ...state, epochs, lastEpoch: epoch, lineage, claim: undefined, refused: undefined },
     [
       ...stops,
-      { type: 'launch', launch: { adopted: false, epoch, reading, restartEpoch, lineage, sideBySide } },
+      {
+        type: 'launch',
+        launch: { adopted: false, epoch, reading, restartEpoch, lineage, sideBySide },
+      },
       { type: 'follow', epoch, isChild: parent !== undefined },
     ],
   ];
@@ -44,11 +50,15 @@ export function launch(before: Running): RunningStep {
  */
 export function replace(state: Running): RunningStep {
   const { claim: claimed } = state;
-  if (claimed === undefined || claimed.stage === 'waiting' || state.epochs.size === 0) return launch(state);
+  if (claimed === undefined || claimed.stage === 'waiting' || state.epochs.size === 0)
+    return launch(state);
   const next: Running = { ...state, claim: { ...claimed, stage: 'replacing' } };
   const newest = newestEpoch(next);
   if (newest?.stage !== 'live' || !newest.answering) return stopLineages(next);
-  return [withEpoch(next, newest.number, { stage: 'draining' }), [{ type: 'hand-off', epoch: newest.number, to: 'successor' }]];
+  return [
+    withEpoch(next, newest.number, { stage: 'draining' }),
+    [{ type: 'hand-off', epoch: newest.number, to: 'successor' }],
+  ];
 }
 
 /**
@@ -64,17 +74,28 @@ export function live(before: AgentState, number: number): AgentStep {
   const state = withServing(before, number);
   if (state.phase === 'draining') return [state, [publish, { type: 'ask-drain', epoch: number }]];
   if (state.phase !== 'running') return [state, [publish]];
-  const expiry: readonly Effect[] = epoch.parentTime === 'running' ? [{ type: 'await-parent-expiry', epoch: number }] : [];
-  return andThen([state, [publish, { type: 'await-stable', epoch: number }, ...expiry]], handOffOthers);
+  const expiry: readonly Effect[] =
+    epoch.parentTime === 'running' ? [{ type: 'await-parent-expiry', epoch: number }] : [];
+  return andThen(
+    [state, [publish, { type: 'await-stable', epoch: number }, ...expiry]],
+    handOffOthers,
+  );
 }
 
 /**
  * The state in which one epoch serves, and the others drain, but for those that are told to end.
  */
-function withServing<State extends Pick<Running, 'epochs' | 'served' | 'late'>>(state: State, number: number): State {
+function withServing<State extends Pick<Running, 'epochs' | 'served' | 'late'>>(
+  state: State,
+  number: number,
+): State {
   const epochs = [...state.epochs].map(([other, epoch]): [number, Epoch] => [
     other,
-    epoch.stage === 'stopping' ? epoch : other === number ? { ...epoch, stage: 'live', late: false } : overtaken(epoch),
+    epoch.stage === 'stopping'
+      ? epoch
+      : other === number
+        ? { ...epoch, stage: 'live', late: false }
+        : overtaken(epoch),
   ]);
   return { ...state, epochs: new Map(epochs), served: true, late: 0 };
 }

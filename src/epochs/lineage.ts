@@ -8,8 +8,13 @@ type Processes = Pick<AgentState, 'epochs'>;
  * The youngest process that exists: the one that serves, or is about to. With `lineage`, the
  * youngest of that lineage.
  */
-export function newestEpoch({ epochs }: Processes, lineage?: number): (Epoch & { readonly number: number }) | undefined {
-  const found = [...epochs].findLast(([, epoch]) => lineage === undefined || epoch.lineage === lineage);
+export function newestEpoch(
+  { epochs }: Processes,
+  lineage?: number,
+): (Epoch & { readonly number: number }) | undefined {
+  const found = [...epochs].findLast(
+    ([, epoch]) => lineage === undefined || epoch.lineage === lineage,
+  );
   return found && { ...found[1], number: found[0] };
 }
 
@@ -36,7 +41,13 @@ function hasParent({ epochs }: Processes, child: Kin): boolean {
  */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
-  if (newest === undefined || newest.parentTime === 'over' || newest.stage === 'draining' || newest.stage === 'stopping') return false;
+  if (
+    newest === undefined ||
+    newest.parentTime === 'over' ||
+    newest.stage === 'draining' ||
+    newest.stage === 'stopping'
+  )
+    return false;
   return !hasParent(state, newest);
 }
 
@@ -51,7 +62,10 @@ export function isUnserved(state: AgentState): boolean {
   if (state.retrying || state.claim?.stage === 'replacing') return false;
   return ![...state.epochs.values()].some((epoch) => {
     const { stage, parentTime } = epoch;
-    return isServing(epoch) || (stage === 'starting' && (parentTime === 'over' || hasParent(state, epoch)));
+    return (
+      isServing(epoch) ||
+      (stage === 'starting' && (parentTime === 'over' || hasParent(state, epoch)))
+    );
   });
 }
 
@@ -70,7 +84,9 @@ function isServing({ stage, answering, lostChild }: Epoch): boolean {
  */
 export function childrenComingUp(state: Processes): readonly number[] {
   return [...state.epochs].flatMap(([number, epoch]) => {
-    return (epoch.stage === 'starting' || epoch.overtaken === true) && hasParent(state, epoch) ? [number] : [];
+    return (epoch.stage === 'starting' || epoch.overtaken === true) && hasParent(state, epoch)
+      ? [number]
+      : [];
   });
 }
 
@@ -99,7 +115,11 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
  * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a
  * child that loses its parent waits for it, and can only be killed (Envoy 1.36.2).
  */
-export function stopLineage<State extends AgentState>(state: State, lineage: number, toldByChild = false): AgentStep<State> {
+export function stopLineage<State extends AgentState>(
+  state: State,
+  lineage: number,
+  toldByChild = false,
+): AgentStep<State> {
   const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
   const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
@@ -113,26 +133,39 @@ export function stopLineage<State extends AgentState>(state: State, lineage: num
 }
 
 /** Ends the Envoys of a lineage that nobody can ask to end. */
-export function killLineage<State extends AgentState>(state: State, lineage: number): AgentStep<State> {
-  const numbers = [...state.epochs].flatMap(([number, epoch]) => (epoch.lineage === lineage ? [number] : []));
+export function killLineage<State extends AgentState>(
+  state: State,
+  lineage: number,
+): AgentStep<State> {
+  const numbers = [...state.epochs].flatMap(([number, epoch]) =>
+    epoch.lineage === lineage ? [number] : [],
+  );
   const [next] = stopLineage(state, lineage);
   return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
 }
 
 /** Tells the Envoys of all lineages to end, or of all but one. */
-export function stopLineages<State extends AgentState>(state: State, except?: number): AgentStep<State> {
+export function stopLineages<State extends AgentState>(
+  state: State,
+  except?: number,
+): AgentStep<State> {
   return lineagesOf(state).reduce<AgentStep<State>>(
-    (step, lineage) => (lineage === except ? step : andThen(step, (next) => stopLineage(next, lineage))),
+    (step, lineage) =>
+      lineage === except ? step : andThen(step, (next) => stopLineage(next, lineage)),
     stay(state),
   );
 }
 
 /** Sends the clients of all lineages elsewhere but those of the one that serves now. */
 export function handOffOthers<State extends AgentState>(state: State): AgentStep<State> {
-  const newest = lineagesOf(state).flatMap((lineage) => (lineage === state.lineage ? [] : (newestEpoch(state, lineage) ?? [])));
+  const newest = lineagesOf(state).flatMap((lineage) =>
+    lineage === state.lineage ? [] : (newestEpoch(state, lineage) ?? []),
+  );
   return [
     state,
-    newest.flatMap(({ stage, number }) => (stage === 'stopping' ? [] : [{ type: 'hand-off', epoch: number, to: 'neighbour' }])),
+    newest.flatMap(({ stage, number }) =>
+      stage === 'stopping' ? [] : [{ type: 'hand-off', epoch: number, to: 'neighbour' }],
+    ),
   ];
 }
 

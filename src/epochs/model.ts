@@ -126,7 +126,11 @@ export type AgentEvent =
   | { readonly type: 'epochs-adopted'; readonly epochs: readonly AdoptedEpoch[] }
   | ConfigEvent
   /** A new epoch is wanted by hand, whatever the reading says. */
-  | { readonly type: 'restart-requested'; readonly by: string; readonly reading: Reading<EpochConfig> }
+  | {
+      readonly type: 'restart-requested';
+      readonly by: string;
+      readonly reading: Reading<EpochConfig>;
+    }
   | { readonly type: 'terminate-requested'; readonly by: string }
   /** The agent alone is to end. */
   | { readonly type: 'leave-requested'; readonly by: string }
@@ -137,11 +141,25 @@ export type AgentEvent =
   /** `missing` is as in the state. */
   | { readonly type: 'resources-known'; readonly missing: string }
   /** The epoch before is LIVE, or gone, or has had its 20 s, or is one to be replaced. */
-  | { readonly type: 'turn-granted'; readonly epoch: number; readonly parent: 'live' | 'gone' | 'stuck' | 'waiting' }
-  | { readonly type: 'config-accepted'; readonly hash: string; readonly standalone?: true; readonly noRoom?: string }
+  | {
+      readonly type: 'turn-granted';
+      readonly epoch: number;
+      readonly parent: 'live' | 'gone' | 'stuck' | 'waiting';
+    }
+  | {
+      readonly type: 'config-accepted';
+      readonly hash: string;
+      readonly standalone?: true;
+      readonly noRoom?: string;
+    }
   | ({ readonly type: 'config-refused'; readonly hash: string } & Refusal)
   /** The check has come to no verdict. */
-  | { readonly type: 'config-unchecked'; readonly hash: string; readonly reason: string; readonly outOfMemory: boolean }
+  | {
+      readonly type: 'config-unchecked';
+      readonly hash: string;
+      readonly reason: string;
+      readonly outOfMemory: boolean;
+    }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
   /** It answers, but has not been LIVE for 20 s. */
@@ -208,7 +226,11 @@ export type Effect =
    * `epochs` are counted, the newest of each lineage; `parents` still drain beside them, and are in
    * their gauges.
    */
-  | { readonly type: 'await-drained'; readonly epochs: readonly number[]; readonly parents: readonly number[] }
+  | {
+      readonly type: 'await-drained';
+      readonly epochs: readonly number[];
+      readonly parents: readonly number[];
+    }
   /** Open log files anew. */
   | { readonly type: 'reopen'; readonly epoch: number }
   /** `toldByChild`: its child has ended in order, and has asked it to end likewise. */

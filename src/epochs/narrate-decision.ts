@@ -14,10 +14,16 @@ export function shortHash(hash: string): string {
  *
  * @param budget of crashes; 0: no limit
  */
-export function narrateDecision({ event, before, state }: AgentTransition, budget: number): readonly LogLine[] {
+export function narrateDecision(
+  { event, before, state }: AgentTransition,
+  budget: number,
+): readonly LogLine[] {
   const lines: LogLine[] = [];
   const [earlier, claimed] = [claimOf(before), claimOf(state)];
-  const isRecheck = event.type === 'retry-due' && before.refused !== undefined && before.refused.hash === claimed?.reading.hash;
+  const isRecheck =
+    event.type === 'retry-due' &&
+    before.refused !== undefined &&
+    before.refused.hash === claimed?.reading.hash;
   if (claimed !== undefined && earlier === undefined && state.lastEpoch >= 0 && !isRecheck) {
     lines.push({
       level: 'debug',
@@ -28,11 +34,25 @@ export function narrateDecision({ event, before, state }: AgentTransition, budge
     });
   }
   const isRefused = event.type === 'config-refused';
-  if (claimed === undefined && earlier !== undefined && state.lastEpoch === before.lastEpoch && !isRefused) {
-    lines.push({ level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: earlier.epoch });
+  if (
+    claimed === undefined &&
+    earlier !== undefined &&
+    state.lastEpoch === before.lastEpoch &&
+    !isRefused
+  ) {
+    lines.push({
+      level: 'info',
+      event: 'epoch.withdrawn',
+      msg: 'new epoch is not needed any more',
+      epoch: earlier.epoch,
+    });
   }
   if (state.refused === undefined && before.refused !== undefined) {
-    lines.push({ level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' });
+    lines.push({
+      level: 'info',
+      event: 'config.refusal_ended',
+      msg: 'the configuration is not refused any more',
+    });
   }
   if (claimed !== undefined && isStandalone(claimed) && !isStandalone(earlier)) {
     lines.push({
@@ -59,7 +79,8 @@ export function narrateDecision({ event, before, state }: AgentTransition, budge
       epoch: state.lastEpoch,
     });
   }
-  if (state.retried && !before.retried) lines.push({ level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' });
+  if (state.retried && !before.retried)
+    lines.push({ level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' });
   if (state.crashes > before.crashes) {
     const lastWords = event.type === 'epoch-exited' ? exitWords(event.exit) : undefined;
     lines.push({
@@ -73,9 +94,16 @@ export function narrateDecision({ event, before, state }: AgentTransition, budge
     });
   }
   if (state.phase === 'stopped') {
-    if (state.epochs.size === 0) lines.push({ level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' });
+    if (state.epochs.size === 0)
+      lines.push({ level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' });
     for (const [epoch, { pid }] of state.epochs)
-      lines.push({ level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch, pid });
+      lines.push({
+        level: 'info',
+        event: 'epoch.left',
+        msg: 'Envoy serves on without the agent',
+        epoch,
+        pid,
+      });
   }
   return lines;
 }

@@ -19,11 +19,19 @@ import { checkPause } from './verdict.ts';
  * @param epochs what is known of them after the transition
  * @param budget of crashes; 0: no limit
  */
-export function narrate({ event, before, state }: AgentTransition, epochs: readonly EpochRecord[], budget: number): readonly LogLine[] {
+export function narrate(
+  { event, before, state }: AgentTransition,
+  epochs: readonly EpochRecord[],
+  budget: number,
+): readonly LogLine[] {
   return [...happened(event, before, epochs), ...narrateDecision({ event, before, state }, budget)];
 }
 
-function happened(event: AgentTransition['event'], before: AgentState, epochs: readonly EpochRecord[]): readonly LogLine[] {
+function happened(
+  event: AgentTransition['event'],
+  before: AgentState,
+  epochs: readonly EpochRecord[],
+): readonly LogLine[] {
   switch (event.type) {
     case 'epochs-adopted':
       return event.epochs.map(({ epoch, pid }) => ({
@@ -36,7 +44,14 @@ function happened(event: AgentTransition['event'], before: AgentState, epochs: r
     case 'files-awaited':
       return event.missing.length === 0
         ? [{ level: 'info', event: 'files.found', msg: 'the files that were waited for are there' }]
-        : [{ level: 'info', event: 'files.awaited', msg: 'waiting for files or sources', missing: event.missing }];
+        : [
+            {
+              level: 'info',
+              event: 'files.awaited',
+              msg: 'waiting for files or sources',
+              missing: event.missing,
+            },
+          ];
     case 'config-changed':
       return [
         ...(before.awaited.length === 0
@@ -76,25 +91,48 @@ function happened(event: AgentTransition['event'], before: AgentState, epochs: r
         {
           level: 'info',
           event: 'termination.requested',
-          msg: event.type === 'leave-requested' && before.terminations === 0 ? 'asked to end' : termination(before),
+          msg:
+            event.type === 'leave-requested' && before.terminations === 0
+              ? 'asked to end'
+              : termination(before),
           by: event.by,
           active: [...before.epochs.keys()],
         },
       ];
     case 'drain-requested':
       return before.phase === 'running'
-        ? [{ level: 'info', event: 'drain.requested', msg: 'asked to drain: the agent goes on', active: [...before.epochs.keys()] }]
+        ? [
+            {
+              level: 'info',
+              event: 'drain.requested',
+              msg: 'asked to drain: the agent goes on',
+              active: [...before.epochs.keys()],
+            },
+          ]
         : [];
     case 'reopen-requested':
       return [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }];
     case 'turn-granted':
       if (claimOf(before)?.epoch !== event.epoch || event.parent !== 'stuck') return [];
       return [
-        { level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after 20 s: the next one starts', epoch: event.epoch },
+        {
+          level: 'warn',
+          event: 'epoch.not_live',
+          msg: 'the epoch before is not LIVE after 20 s: the next one starts',
+          epoch: event.epoch,
+        },
       ];
     case 'config-accepted':
       if (claimOf(before)?.reading.hash !== event.hash) return [];
-      if (event.noRoom !== undefined) return [{ level: 'warn', event: 'epoch.no_room', msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts', reason: event.noRoom }]; // prettier-ignore
+      if (event.noRoom !== undefined)
+        return [
+          {
+            level: 'warn',
+            event: 'epoch.no_room',
+            msg: 'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',
+            reason: event.noRoom,
+          },
+        ];
       return event.standalone === true
         ? [
             {
@@ -105,20 +143,48 @@ function happened(event: AgentTransition['event'], before: AgentState, epochs: r
           ]
         : [];
     case 'config-refused':
-      if (claimOf(before)?.reading.hash !== event.hash && (before.phase !== 'running' || before.examined === undefined)) return [];
+      if (
+        claimOf(before)?.reading.hash !== event.hash &&
+        (before.phase !== 'running' || before.examined === undefined)
+      )
+        return [];
       if (before.refused?.hash === event.hash && before.refused.reason === event.reason) return [];
-      return [{ level: 'error', event: 'config.refused', msg: before.epochs.size > 0 ? 'configuration refused: the old epoch goes on' : 'configuration refused', hash: shortHash(event.hash), reason: event.reason, ...(event.excerpt !== undefined && { excerpt: event.excerpt }) }]; // prettier-ignore
+      return [
+        {
+          level: 'error',
+          event: 'config.refused',
+          msg:
+            before.epochs.size > 0
+              ? 'configuration refused: the old epoch goes on'
+              : 'configuration refused',
+          hash: shortHash(event.hash),
+          reason: event.reason,
+          ...(event.excerpt !== undefined && { excerpt: event.excerpt }),
+        },
+      ];
     case 'config-unchecked': {
       const claimed = claimOf(before);
       if (claimed?.stage !== 'checking' || claimed.reading.hash !== event.hash) return [];
-      return [{ level: 'warn', event: 'config.unchecked', msg: `the configuration could not be checked: ${checkedNext(event.outOfMemory, claimed.unchecked)}`, hash: shortHash(event.hash), reason: event.reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'config.unchecked',
+          msg: `the configuration could not be checked: ${checkedNext(event.outOfMemory, claimed.unchecked)}`,
+          hash: shortHash(event.hash),
+          reason: event.reason,
+        },
+      ];
     }
     case 'resources-known':
       return [];
     case 'epoch-spawned':
       return [
         {
-          level: [...before.epochs].some(([epoch, { stage }]) => epoch !== event.epoch && stage === 'live') ? 'debug' : 'info',
+          level: [...before.epochs].some(
+            ([epoch, { stage }]) => epoch !== event.epoch && stage === 'live',
+          )
+            ? 'debug'
+            : 'info',
           event: 'epoch.started',
           msg: 'Envoy started',
           epoch: event.epoch,
@@ -142,48 +208,109 @@ function happened(event: AgentTransition['event'], before: AgentState, epochs: r
     }
     case 'epoch-late':
       if (!isGivenUp(before, event.epoch)) return [];
-      return [{ level: 'warn', event: 'epoch.late', msg: 'new epoch waits for its configuration for 20 s: it is killed, and the old one serves', epoch: event.epoch }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'epoch.late',
+          msg: 'new epoch waits for its configuration for 20 s: it is killed, and the old one serves',
+          epoch: event.epoch,
+        },
+      ];
     case 'epoch-unresponsive':
       if (isMute(before, event.epoch)) return [];
-      return [{ level: 'warn', event: 'epoch.unresponsive', msg: 'the admin endpoint is silent: not ready', epoch: event.epoch }];
+      return [
+        {
+          level: 'warn',
+          event: 'epoch.unresponsive',
+          msg: 'the admin endpoint is silent: not ready',
+          epoch: event.epoch,
+        },
+      ];
     case 'epoch-answered':
       return before.epochs.get(event.epoch)?.answering === false
-        ? [{ level: 'info', event: 'epoch.answering', msg: 'the admin endpoint answers again', epoch: event.epoch }]
+        ? [
+            {
+              level: 'info',
+              event: 'epoch.answering',
+              msg: 'the admin endpoint answers again',
+              epoch: event.epoch,
+            },
+          ]
         : [];
     case 'epoch-hung':
       if (isMute(before, event.epoch)) return [];
-      return [{ level: 'error', event: 'epoch.hung', msg: 'Envoy hangs: it is killed', epoch: event.epoch }];
+      return [
+        {
+          level: 'error',
+          event: 'epoch.hung',
+          msg: 'Envoy hangs: it is killed',
+          epoch: event.epoch,
+        },
+      ];
     case 'epoch-stable':
     case 'parent-expiring':
     case 'parent-expired':
       return [];
     case 'epoch-handed-off':
       if (!event.unresponsive)
-        return [{ level: 'info', event: 'epoch.handed_off', msg: 'epoch has no clients any more: it ends', epoch: event.epoch }];
+        return [
+          {
+            level: 'info',
+            event: 'epoch.handed_off',
+            msg: 'epoch has no clients any more: it ends',
+            epoch: event.epoch,
+          },
+        ];
       return [
-        { level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer and cannot be drained: it is killed', epoch: event.epoch },
+        {
+          level: 'warn',
+          event: 'epoch.not_drained',
+          msg: 'epoch does not answer and cannot be drained: it is killed',
+          epoch: event.epoch,
+        },
       ];
     case 'epoch-exited':
       return [narrateEnd(event.epoch, event.exit, before)];
     case 'retry-due':
       return [];
     case 'rescue-due':
-      return isUnserved(before) ? [{ level: 'warn', event: 'rescue.unserved', msg: 'no Envoy serves: one is started at once' }] : [];
+      return isUnserved(before)
+        ? [
+            {
+              level: 'warn',
+              event: 'rescue.unserved',
+              msg: 'no Envoy serves: one is started at once',
+            },
+          ]
+        : [];
     case 'drained':
       if (before.phase !== 'draining') return [];
-      return [{ level: event.active === 0 ? 'info' : 'warn', event: 'drain.ended', msg: drainEnd(event.active), ...(event.active !== undefined && { active: event.active }) }]; // prettier-ignore
+      return [
+        {
+          level: event.active === 0 ? 'info' : 'warn',
+          event: 'drain.ended',
+          msg: drainEnd(event.active),
+          ...(event.active !== undefined && { active: event.active }),
+        },
+      ];
     default:
       return unreachable(event);
   }
 }
 
 function startOf({ pid, why, launchedAt, liveAt }: EpochRecord): object {
-  return { pid, why, ...(liveAt !== undefined && why !== 'adopted' && { startMs: liveAt - launchedAt }) };
+  return {
+    pid,
+    why,
+    ...(liveAt !== undefined && why !== 'adopted' && { startMs: liveAt - launchedAt }),
+  };
 }
 
 function checkedNext(outOfMemory: boolean, unchecked: number): string {
   const pause = checkPause(outOfMemory, unchecked);
-  return pause === undefined ? 'the epoch starts without a check' : `it is checked again in ${pause / 1_000} s`;
+  return pause === undefined
+    ? 'the epoch starts without a check'
+    : `it is checked again in ${pause / 1_000} s`;
 }
 
 function told(changed: readonly Change[]): { readonly changed?: readonly string[] } {
@@ -193,7 +320,9 @@ function told(changed: readonly Change[]): { readonly changed?: readonly string[
 function termination({ phase, terminations, epochs }: AgentState): string {
   if (phase === 'running') return epochs.size === 0 ? 'asked to end' : 'asked to end: draining';
   if (terminations === 0) return 'asked to end: Envoy has drained already';
-  return terminations >= 2 ? 'asked to end again: Envoy is killed' : 'asked to end again: the drain is cut short';
+  return terminations >= 2
+    ? 'asked to end again: Envoy is killed'
+    : 'asked to end again: the drain is cut short';
 }
 
 function drainEnd(active: number | undefined): string {

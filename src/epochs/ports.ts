@@ -91,7 +91,9 @@ export interface AdoptedEpoch extends Place {
 }
 
 /** What a process has to tell: at most once that it exists, and once how it ended. */
-export type ProcessEvent = { readonly type: 'spawned'; readonly pid: number } | { readonly type: 'exited'; readonly exit: Exit };
+export type ProcessEvent =
+  | { readonly type: 'spawned'; readonly pid: number }
+  | { readonly type: 'exited'; readonly exit: Exit };
 
 /** What is sent to a process: to end, to be ended, to open its log files anew. */
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';

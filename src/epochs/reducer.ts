@@ -5,7 +5,14 @@ import { claim, launchStandalone, released, turnGranted, withdraw } from './clai
 import { crash, exited, type RestartPolicy } from './exits.ts';
 import { live } from './launch.ts';
 import { isMute, late } from './late.ts';
-import { appliedHash, isUnserved, killLineage, newestEpoch, parentEndedEarly, stopLineage } from './lineage.ts';
+import {
+  appliedHash,
+  isUnserved,
+  killLineage,
+  newestEpoch,
+  parentEndedEarly,
+  stopLineage,
+} from './lineage.ts';
 import { type AgentEvent, type AgentState, claimOf, type Effect, type Running } from './model.ts';
 import type { Reading } from '../streams/reading.ts';
 import { type AgentStep, andThen, stay, withEpoch, withoutRetry } from './step.ts';
@@ -13,12 +20,19 @@ import { drain, leave, stopAll, terminate } from './termination.ts';
 import { accepted, refused, unchecked } from './verdict.ts';
 
 /** The pure core: what the agent makes of what has happened. No I/O, no clock, no log. */
-export function reducer(policy: RestartPolicy): (state: AgentState, event: AgentEvent) => AgentStep {
+export function reducer(
+  policy: RestartPolicy,
+): (state: AgentState, event: AgentEvent) => AgentStep {
   const decide = decisions(policy);
   return (before, event) => {
     const [state, effects] = andThen(decide(before, event), released);
     const is = isUnserved(state);
-    return [state, is === isUnserved(before) ? effects : [...effects, { type: is ? 'await-rescue' : 'cancel-rescue' }]];
+    return [
+      state,
+      is === isUnserved(before)
+        ? effects
+        : [...effects, { type: is ? 'await-rescue' : 'cancel-rescue' }],
+    ];
   };
 }
 
@@ -36,7 +50,9 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'config-confirmed':
         return stay(confirmed(state, event.reading));
       case 'restart-requested':
-        return state.phase === 'running' ? claim({ ...state, wanted: event.reading, late: 0 }, true) : stay(state);
+        return state.phase === 'running'
+          ? claim({ ...state, wanted: event.reading, late: 0 }, true)
+          : stay(state);
       case 'terminate-requested':
         return terminate(state);
       case 'leave-requested':
@@ -44,16 +60,26 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'drain-requested':
         return state.phase === 'running' ? drain(state) : stay(state);
       case 'reopen-requested': // an Envoy that starts has no handler yet, and would die
-        return [state, numbersOf(state, ({ stage }) => stage !== 'starting').map((epoch): Effect => ({ type: 'reopen', epoch }))];
+        return [
+          state,
+          numbersOf(state, ({ stage }) => stage !== 'starting').map((epoch): Effect => ({
+            type: 'reopen',
+            epoch,
+          })),
+        ];
       case 'resources-known':
         return stay({ ...state, missing: event.missing });
       case 'turn-granted':
-        return state.phase === 'running' ? turnGranted(state, event.epoch, event.parent) : stay(state);
+        return state.phase === 'running'
+          ? turnGranted(state, event.epoch, event.parent)
+          : stay(state);
       case 'config-accepted':
       case 'config-unchecked':
         if (state.phase !== 'running') return stay(state);
-        if (state.examined !== undefined) return crash({ ...state, examined: undefined }, state.examined, policy);
-        if (event.type === 'config-unchecked') return unchecked(state, event.hash, event.outOfMemory);
+        if (state.examined !== undefined)
+          return crash({ ...state, examined: undefined }, state.examined, policy);
+        if (event.type === 'config-unchecked')
+          return unchecked(state, event.hash, event.outOfMemory);
         return accepted(state, event.hash, event.standalone === true, event.noRoom !== undefined);
       case 'config-refused':
         return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
@@ -64,20 +90,35 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'epoch-late':
         return late(state, event.epoch);
       case 'epoch-unresponsive':
-        return stay(isMute(state, event.epoch) ? state : withEpoch(state, event.epoch, { answering: false }));
+        return stay(
+          isMute(state, event.epoch) ? state : withEpoch(state, event.epoch, { answering: false }),
+        );
       case 'epoch-answered':
         return stay(withEpoch(state, event.epoch, { answering: true, lostChild: false }));
       case 'epoch-hung':
-        return [state, state.epochs.has(event.epoch) && !isMute(state, event.epoch) ? [{ type: 'kill', epoch: event.epoch }] : []];
+        return [
+          state,
+          state.epochs.has(event.epoch) && !isMute(state, event.epoch)
+            ? [{ type: 'kill', epoch: event.epoch }]
+            : [],
+        ];
       case 'epoch-stable':
-        return stay(newestEpoch(state)?.number === event.epoch ? { ...state, crashes: 0, retried: false } : state);
+        return stay(
+          newestEpoch(state)?.number === event.epoch
+            ? { ...state, crashes: 0, retried: false }
+            : state,
+        );
       case 'parent-expiring':
         return stay(withEpoch(state, event.epoch, { parentTime: 'ending' }));
       case 'parent-expired':
         return stay(withEpoch(state, event.epoch, { parentTime: 'over' }));
       case 'epoch-handed-off': {
         const lineage = state.epochs.get(event.epoch)?.lineage;
-        if (lineage === undefined || (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')) return stay(state);
+        if (
+          lineage === undefined ||
+          (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')
+        )
+          return stay(state);
         return event.unresponsive ? killLineage(state, lineage) : stopLineage(state, lineage);
       }
       case 'epoch-exited':
@@ -85,7 +126,9 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
       case 'retry-due':
         return state.phase === 'running' ? claim({ ...state, retrying: false }) : stay(state);
       case 'rescue-due':
-        return state.phase === 'running' && isUnserved(state) ? launchStandalone(state) : stay(state);
+        return state.phase === 'running' && isUnserved(state)
+          ? launchStandalone(state)
+          : stay(state);
       case 'drained':
         return state.phase === 'draining' ? stopAll(state, { kind: 'asked' }) : stay(state);
       default:
@@ -100,7 +143,8 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
  */
 function changed(state: Running, { hash }: Reading<EpochConfig>): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
-  if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state)) return claim(refilled);
+  if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state))
+    return claim(refilled);
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }
 
@@ -109,9 +153,14 @@ function confirmed(state: AgentState, reading: Reading<EpochConfig>): AgentState
   if (state.wanted?.hash !== reading.hash) return state;
   const next: AgentState = { ...state, wanted: reading };
   if (next.phase !== 'running' || next.claim?.reading.hash !== reading.hash) return next;
-  return next.claim.stage === 'waiting' || next.claim.stage === 'fetching' ? { ...next, claim: { ...next.claim, reading } } : next;
+  return next.claim.stage === 'waiting' || next.claim.stage === 'fetching'
+    ? { ...next, claim: { ...next.claim, reading } }
+    : next;
 }
 
-function numbersOf({ epochs }: AgentState, has: (epoch: { readonly stage: string }) => boolean): readonly number[] {
+function numbersOf(
+  { epochs }: AgentState,
+  has: (epoch: { readonly stage: string }) => boolean,
+): readonly number[] {
   return [...epochs].flatMap(([number, epoch]) => (has(epoch) ? [number] : []));
 }

@@ -33,7 +33,13 @@ export function withoutRetry(state: Running): AgentStep<Running> {
 }
 
 /** The state with a change of one process; unchanged where that does not exist. */
-export function withEpoch<State extends AgentState>(state: State, number: number, change: Partial<Epoch>): State {
+export function withEpoch<State extends AgentState>(
+  state: State,
+  number: number,
+  change: Partial<Epoch>,
+): State {
   const epoch = state.epochs.get(number);
-  return epoch === undefined ? state : { ...state, epochs: new Map(state.epochs).set(number, { ...epoch, ...change }) };
+  return epoch === undefined
+    ? state
+    : { ...state, epochs: new Map(state.epochs).set(number, { ...epoch, ...change }) };
 }

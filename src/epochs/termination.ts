@@ -1,12 +1,45 @@
 import { unreachable } from '../operators/tagged-union.ts';
 import { askDrain, childrenComingUp, stopLineages } from './lineage.ts';
-import { type AgentState, claimOf, type Draining, type Effect, type Ending, type Outcome } from './model.ts';
+import {
+  type AgentState,
+  claimOf,
+  type Draining,
+  type Effect,
+  type Ending,
+  type Outcome,
+} from './model.ts';
 import { type AgentStep, stay } from './step.ts';
 
 /** The state without what only one phase has. */
 function known(state: AgentState): Omit<Draining, 'phase'> {
-  const { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, late, served, terminations } = state;
-  return { lastEpoch, lineage, epochs, awaited, missing, wanted, refused, crashes, retried, late, served, terminations };
+  const {
+    lastEpoch,
+    lineage,
+    epochs,
+    awaited,
+    missing,
+    wanted,
+    refused,
+    crashes,
+    retried,
+    late,
+    served,
+    terminations,
+  } = state;
+  return {
+    lastEpoch,
+    lineage,
+    epochs,
+    awaited,
+    missing,
+    wanted,
+    refused,
+    crashes,
+    retried,
+    late,
+    served,
+    terminations,
+  };
 }
 
 function withdrawal(state: AgentState): readonly Effect[] {
@@ -26,8 +59,14 @@ export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> 
  * A child that comes up is killed: its parent is the one that drains.
  */
 export function drain(state: AgentState, then: readonly Effect[] = []): AgentStep<Draining> {
-  const kills = childrenComingUp(state).map((epoch): Effect => ({ type: 'kill-unless-live', epoch }));
-  return [{ ...known(state), phase: 'draining' }, [{ type: 'cancel-retry' }, ...kills, ...askDrain(state), ...then, ...withdrawal(state)]];
+  const kills = childrenComingUp(state).map((epoch): Effect => ({
+    type: 'kill-unless-live',
+    epoch,
+  }));
+  return [
+    { ...known(state), phase: 'draining' },
+    [{ type: 'cancel-retry' }, ...kills, ...askDrain(state), ...then, ...withdrawal(state)],
+  ];
 }
 
 /**
@@ -46,7 +85,12 @@ export function terminate(before: AgentState): AgentStep {
     case 'draining':
       return stopAll(state, { kind: 'asked' });
     case 'stopping':
-      return [state, state.terminations > 2 ? [...state.epochs.keys()].map((epoch) => ({ type: 'kill', epoch })) : []];
+      return [
+        state,
+        state.terminations > 2
+          ? [...state.epochs.keys()].map((epoch) => ({ type: 'kill', epoch }))
+          : [],
+      ];
     case 'stopped':
       return stay(state);
     default:
@@ -58,6 +102,11 @@ export function terminate(before: AgentState): AgentStep {
  * Ends the agent alone, if that is the first request and there is a process to go on without it.
  */
 export function leave(state: AgentState): AgentStep {
-  const goesOn = (state.phase === 'running' || state.phase === 'draining') && state.terminations === 0 && state.epochs.size > 0;
-  return goesOn ? stay({ ...known(state), phase: 'stopped', outcome: { kind: 'asked' } }) : terminate(state);
+  const goesOn =
+    (state.phase === 'running' || state.phase === 'draining') &&
+    state.terminations === 0 &&
+    state.epochs.size > 0;
+  return goesOn
+    ? stay({ ...known(state), phase: 'stopped', outcome: { kind: 'asked' } })
+    : terminate(state);
 }

@@ -26,8 +26,12 @@ const spans: Readonly<Record<Spans, Histogram>> = {
 };
 
 /** With what has come to its end, in ms. Pure. */
-function withEnded(before: Readonly<Record<Spans, Histogram>>, ended: Readonly<Partial<Record<Spans, number>>>) {
-  const add = (span: Spans): Histogram => (ended[span] === undefined ? before[span] : observed(before[span], ended[span]));
+function withEnded(
+  before: Readonly<Record<Spans, Histogram>>,
+  ended: Readonly<Partial<Record<Spans, number>>>,
+) {
+  const add = (span: Spans): Histogram =>
+    ended[span] === undefined ? before[span] : observed(before[span], ended[span]);
   return { start: add('start'), drain: add('drain'), life: add('life') };
 }
 
@@ -70,7 +74,12 @@ export interface EpochRecord {
 export interface Timeline {
   /** The newest thousand, oldest first. */
   readonly epochs: readonly EpochRecord[];
-  readonly counters: Readonly<Record<'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains', number>>;
+  readonly counters: Readonly<
+    Record<
+      'changes' | 'windows' | 'restarts' | 'refusals' | 'crashes' | 'rescues' | 'drains',
+      number
+    >
+  >;
   readonly durations: Readonly<Record<Spans, Histogram>>;
   /** Each reason once, a hundred at most; an epoch with two changes counts for both. */
   readonly causes: readonly Cause[];
@@ -115,7 +124,10 @@ export function timeline(before: Timeline, happening: Happening): Timeline {
   }
 }
 
-function storedServed(before: Timeline['stored'], { of, at }: Extract<Happening, { type: 'stored-served' }>): Timeline['stored'] {
+function storedServed(
+  before: Timeline['stored'],
+  { of, at }: Extract<Happening, { type: 'stored-served' }>,
+): Timeline['stored'] {
   const last = before.at(-1);
   const isUnderWay = last !== undefined && last.to === undefined;
   if (isUnderWay === (of !== undefined)) return before;
@@ -123,32 +135,57 @@ function storedServed(before: Timeline['stored'], { of, at }: Extract<Happening,
   return last === undefined ? before : [...before.slice(0, -1), { ...last, to: at }];
 }
 
-function passed(timelineBefore: Timeline, { event, before, state }: AgentTransition, at: number): Timeline {
+function passed(
+  timelineBefore: Timeline,
+  { event, before, state }: AgentTransition,
+  at: number,
+): Timeline {
   const { refusedAt, retryAt } = timelineBefore;
   let next: Timeline = {
     ...timelineBefore,
     changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event),
-    refusedAt: state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : at,
-    retryAt: !isRetrying(state) ? undefined : state.crashes > before.crashes ? at + crashPause(state.crashes) : retryAt,
+    refusedAt:
+      state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : at,
+    retryAt: !isRetrying(state)
+      ? undefined
+      : state.crashes > before.crashes
+        ? at + crashPause(state.crashes)
+        : retryAt,
   };
-  if (event.type === 'config-refused' && state.refused !== before.refused) next = counted(next, 'refusals');
+  if (event.type === 'config-refused' && state.refused !== before.refused)
+    next = counted(next, 'refusals');
   for (const [epoch, { stage }] of before.epochs) {
     const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
     if (drains && before.phase === 'running' && stage !== 'draining') {
       next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: at }));
     }
   }
-  if (event.type === 'epoch-spawned') next = changed(next, event.epoch, () => ({ spawnedAt: at, pid: event.pid }));
+  if (event.type === 'epoch-spawned')
+    next = changed(next, event.epoch, () => ({ spawnedAt: at, pid: event.pid }));
   if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
-    next = changed(next, event.epoch, ({ launchedAt, why }) => [{ liveAt: at }, why === 'adopted' ? {} : { start: at - launchedAt }]);
+    next = changed(next, event.epoch, ({ launchedAt, why }) => [
+      { liveAt: at },
+      why === 'adopted' ? {} : { start: at - launchedAt },
+    ]);
   }
   if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
     const ended = before.epochs.get(event.epoch);
-    const expected = before.phase !== 'running' || ended?.stage === 'stopping' || ended?.late === true || event.exit.kind === 'clean';
-    next = changed(expected ? next : counted(next, 'crashes'), event.epoch, ({ launchedAt, toldToDrainAt, why }) => [
-      { endedAt: at, exit: event.exit, isExpected: expected },
-      { ...(why !== 'adopted' && { life: at - launchedAt }), ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }) },
-    ]);
+    const expected =
+      before.phase !== 'running' ||
+      ended?.stage === 'stopping' ||
+      ended?.late === true ||
+      event.exit.kind === 'clean';
+    next = changed(
+      expected ? next : counted(next, 'crashes'),
+      event.epoch,
+      ({ launchedAt, toldToDrainAt, why }) => [
+        { endedAt: at, exit: event.exit, isExpected: expected },
+        {
+          ...(why !== 'adopted' && { life: at - launchedAt }),
+          ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }),
+        },
+      ],
+    );
   }
   if (event.type === 'epochs-adopted') {
     const adopted = event.epochs.map(({ epoch, lineage, pid }): EpochRecord => ({
@@ -175,12 +212,24 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
   const { lineage, hash } = started;
   const reason = why(next, before, state);
   const changed = reason === 'first' || reason === 'again' ? [] : next.changed;
-  const record: EpochRecord = { epoch: state.lastEpoch, lineage, hash, why: reason, changed, launchedAt: at };
+  const record: EpochRecord = {
+    epoch: state.lastEpoch,
+    lineage,
+    hash,
+    why: reason,
+    changed,
+    launchedAt: at,
+  };
   const epochs = [...next.epochs, record].slice(-kept.epochs);
   const restarted = reason === 'first' ? next : counted(next, 'restarts');
   const causes = withCauses(next.causes, reason, changed, kept.causes);
   const left = reason === 'again' ? next.changed : [];
-  return { ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted), epochs, causes, changed: left };
+  return {
+    ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted),
+    epochs,
+    causes,
+    changed: left,
+  };
 }
 
 function why({ epochs }: Timeline, before: AgentState, state: AgentState): EpochRecord['why'] {
@@ -192,20 +241,32 @@ function why({ epochs }: Timeline, before: AgentState, state: AgentState): Epoch
 }
 
 function counted(timelineBefore: Timeline, counter: keyof Timeline['counters']): Timeline {
-  return { ...timelineBefore, counters: { ...timelineBefore.counters, [counter]: timelineBefore.counters[counter] + 1 } };
+  return {
+    ...timelineBefore,
+    counters: { ...timelineBefore.counters, [counter]: timelineBefore.counters[counter] + 1 },
+  };
 }
 
-type Update = Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
+type Update =
+  Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
 
 /**
  * The record of an epoch with a change to it, and with what has come to its end. What is not kept
  * any more is left alone.
  */
-function changed(before: Timeline, epoch: number, change: (record: EpochRecord) => Update): Timeline {
+function changed(
+  before: Timeline,
+  epoch: number,
+  change: (record: EpochRecord) => Update,
+): Timeline {
   const found = before.epochs.find((record) => record.epoch === epoch);
   if (found === undefined) return before;
   const result = change(found);
-  const [fields, ended] = Array.isArray(result) ? (result as Exclude<Update, Partial<EpochRecord>>) : [result as Partial<EpochRecord>, {}];
-  const epochs = before.epochs.map((record) => (record === found ? { ...record, ...fields } : record));
+  const [fields, ended] = Array.isArray(result)
+    ? (result as Exclude<Update, Partial<EpochRecord>>)
+    : [result as Partial<EpochRecord>, {}];
+  const epochs = before.epochs.map((record) =>
+    record === found ? { ...record, ...fields } : record,
+  );
   return { ...before, epochs, durations: withEnded(before.durations, ended) };
 }

@@ -53,7 +53,10 @@ export function turn(
   }
   function readiness(awaited: AwaitedParent): Observable<unknown> {
     if (awaited.awaits === undefined) return of(true);
-    if (awaited.awaits !== 'answer') return events$.pipe(filter((event) => event.type === awaited.awaits && event.epoch === awaited.epoch));
+    if (awaited.awaits !== 'answer')
+      return events$.pipe(
+        filter((event) => event.type === awaited.awaits && event.epoch === awaited.epoch),
+      );
     return timer(0, poll, scheduler).pipe(
       exhaustMap(() => proxy.health(awaited.epoch)),
       filter((health) => health !== 'unresponsive'), // a child of one that hangs would hang too
@@ -66,13 +69,21 @@ export function turn(
   // of them drains.
   const limit$ = (states$: typeof ready$) =>
     parent.awaits === 'epoch-live'
-      ? states$.pipe(switchMap((state) => timer(state === 'stuck' || state === 'waiting' ? 0 : parentShutdown, scheduler)))
+      ? states$.pipe(
+          switchMap((state) =>
+            timer(state === 'stuck' || state === 'waiting' ? 0 : parentShutdown, scheduler),
+          ),
+        )
       : timer(parentShutdown, scheduler);
   const turn$ = ready$.pipe(
-    connect((states$) => combineLatest([states$, merge(gone(older), limit$(states$)).pipe(take(1)), gone(others)])),
+    connect((states$) =>
+      combineLatest([states$, merge(gone(older), limit$(states$)).pipe(take(1)), gone(others)]),
+    ),
     map(([state]): AgentEvent => ({ type: 'turn-granted', epoch, parent: state })),
   );
   if (!parent.lostChild) return turn$;
   const atOnce$ = of<AgentEvent>({ type: 'turn-granted', epoch, parent: 'live' });
-  return proxy.health(parent.epoch).pipe(switchMap((health) => (health === 'unresponsive' ? atOnce$ : turn$)));
+  return proxy
+    .health(parent.epoch)
+    .pipe(switchMap((health) => (health === 'unresponsive' ? atOnce$ : turn$)));
 }

@@ -6,19 +6,29 @@ import { type AgentStep, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
 /** The claim that this verdict is about; undefined where it is about one that is no more. */
-function checkedClaim({ claim }: Running, hash: string): Extract<Claim, { readonly stage: 'checking' }> | undefined {
+function checkedClaim(
+  { claim }: Running,
+  hash: string,
+): Extract<Claim, { readonly stage: 'checking' }> | undefined {
   return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
 }
 
 /** The reading of the claim works. `noRoom`: not while another Envoy runs. */
-export function accepted(state: Running, hash: string, isStandalone: boolean, noRoom: boolean): AgentStep<Running> {
+export function accepted(
+  state: Running,
+  hash: string,
+  isStandalone: boolean,
+  noRoom: boolean,
+): AgentStep<Running> {
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
   const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
   if (isHeldBack(next)) return goOn(next, next.claim); // the resources went missing during the check
   const parent = newestEpoch(state, state.lineage);
   if (noRoom || (comesUpAlone(state) && !next.claim.standalone)) return replace(next);
-  const isUnready = parent?.stage === 'starting' || (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
+  const isUnready =
+    parent?.stage === 'starting' ||
+    (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
   return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
 }
 
@@ -57,9 +67,18 @@ const recheck = 30_000;
  * on.
  */
 export function refused(state: Running, hash: string, reason: string): AgentStep {
-  const refusal = state.refused?.hash === hash && state.refused.reason === reason ? state.refused : { hash, reason };
-  if (state.examined !== undefined) return stopAll({ ...state, examined: undefined, refused: refusal }, { kind: 'refused', reason });
+  const refusal =
+    state.refused?.hash === hash && state.refused.reason === reason
+      ? state.refused
+      : { hash, reason };
+  if (state.examined !== undefined)
+    return stopAll(
+      { ...state, examined: undefined, refused: refusal },
+      { kind: 'refused', reason },
+    );
   if (checkedClaim(state, hash) === undefined) return stay(state);
   const next: Running = { ...state, claim: undefined, refused: refusal };
-  return state.served || appliedHash(state) !== undefined ? withRetry(next, recheck) : stopAll(next, { kind: 'refused', reason });
+  return state.served || appliedHash(state) !== undefined
+    ? withRetry(next, recheck)
+    : stopAll(next, { kind: 'refused', reason });
 }

@@ -1,4 +1,14 @@
-import { asyncScheduler, map, type MonoTypeOperatorFunction, type Observable, raceWith, type SchedulerLike, take, takeLast, timer } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  raceWith,
+  type SchedulerLike,
+  take,
+  takeLast,
+  timer,
+} from 'rxjs';
 
 /** The longest step. In ms. */
 const longestStep = 500;
@@ -10,7 +20,10 @@ const fewestSteps = 4;
  * of 500 ms at most, and a time in which the event loop did nothing else, or the process was
  * stopped, counts as one step: who is waited for may have answered meanwhile. Cold; never errors.
  */
-export function attentiveTimer(delay: number, scheduler: SchedulerLike = asyncScheduler): Observable<0> {
+export function attentiveTimer(
+  delay: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<0> {
   const steps = Math.max(fewestSteps, Math.ceil(delay / longestStep));
   return timer(delay / steps, delay / steps, scheduler).pipe(
     take(steps),
@@ -20,7 +33,10 @@ export function attentiveTimer(delay: number, scheduler: SchedulerLike = asyncSc
 }
 
 /** Errors if no value comes within `delay` ms in which this process could listen. */
-export function attentiveTimeout<T>(delay: number, scheduler: SchedulerLike = asyncScheduler): MonoTypeOperatorFunction<T> {
+export function attentiveTimeout<T>(
+  delay: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): MonoTypeOperatorFunction<T> {
   return raceWith(
     attentiveTimer(delay, scheduler).pipe(
       map((): never => {

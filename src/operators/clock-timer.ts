@@ -1,4 +1,14 @@
-import { asyncScheduler, defer, filter, map, merge, type Observable, type SchedulerLike, take, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  map,
+  merge,
+  type Observable,
+  type SchedulerLike,
+  take,
+  timer,
+} from 'rxjs';
 
 /** Between two looks at the clock. In ms. */
 const look = 60_000;
@@ -8,7 +18,10 @@ const look = 60_000;
  * that so much time is over. The timers of a machine that is suspended stand still; its clock does
  * not. Cold; never errors.
  */
-export function clockTimer(delay: number, scheduler: SchedulerLike = asyncScheduler): Observable<0> {
+export function clockTimer(
+  delay: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<0> {
   return defer(() => {
     const start = scheduler.now();
     const seen$ = timer(look, look, scheduler).pipe(filter(() => scheduler.now() - start >= delay));

@@ -7,6 +7,9 @@ import { asyncScheduler, auditTime, type MonoTypeOperatorFunction, type Schedule
  * the window of the Go agent (1.1–1.6, `watchFileEvents`). What is pending when the source
  * completes is still emitted at the end of its window.
  */
-export function coalesce<T>(minDelay: number, scheduler: SchedulerLike = asyncScheduler): MonoTypeOperatorFunction<T> {
+export function coalesce<T>(
+  minDelay: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): MonoTypeOperatorFunction<T> {
   return auditTime(minDelay, scheduler);
 }

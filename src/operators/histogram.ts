@@ -21,7 +21,10 @@ export function observed(histogram: Histogram, ms: number): Histogram {
 /** With one more value. Pure. */
 export function counted({ buckets, count, sum }: Histogram, value: number): Histogram {
   return {
-    buckets: buckets.map((bucket) => ({ ...bucket, count: bucket.count + Number(value <= bucket.limit) })),
+    buckets: buckets.map((bucket) => ({
+      ...bucket,
+      count: bucket.count + Number(value <= bucket.limit),
+    })),
     count: count + 1,
     sum: sum + value,
   };

@@ -1,4 +1,13 @@
-import { asyncScheduler, defer, EMPTY, type MonoTypeOperatorFunction, repeat, type SchedulerLike, takeWhile, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  EMPTY,
+  type MonoTypeOperatorFunction,
+  repeat,
+  type SchedulerLike,
+  takeWhile,
+  timer,
+} from 'rxjs';
 
 /** How often, and how long, something is asked. In ms. */
 export interface Polling {

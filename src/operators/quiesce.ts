@@ -1,4 +1,10 @@
-import { asyncScheduler, type MonoTypeOperatorFunction, Observable, type SchedulerLike, Subscription } from 'rxjs';
+import {
+  asyncScheduler,
+  type MonoTypeOperatorFunction,
+  Observable,
+  type SchedulerLike,
+  Subscription,
+} from 'rxjs';
 
 /**
  * How long nothing is to come before what has come is emitted, in ms. Asked at the first value of a
@@ -42,7 +48,8 @@ export function quiesce<T>(
       };
       const take = (next: T) => {
         const now = scheduler.now();
-        if (waiting === undefined) [first, length] = [now, typeof quiet === 'number' ? quiet : quiet(now - last, length)];
+        if (waiting === undefined)
+          [first, length] = [now, typeof quiet === 'number' ? quiet : quiet(now - last, length)];
         [waiting, last] = [[waiting === undefined ? next : merge(waiting[0], next)], now];
         go();
       };
@@ -52,7 +59,9 @@ export function quiesce<T>(
       };
       const error = (reason: unknown) => subscriber.error(reason);
       subscriber.add(() => timer.unsubscribe());
-      subscriber.add(busy$.subscribe({ next: (now) => heed(now), error, complete: () => heed(false) }));
+      subscriber.add(
+        busy$.subscribe({ next: (now) => heed(now), error, complete: () => heed(false) }),
+      );
       subscriber.add(source.subscribe({ next: take, error, complete: () => heed(isBusy, true) }));
     });
 }

@@ -1,4 +1,14 @@
-import { defer, map, mergeMap, Observable, observeOn, type OperatorFunction, queueScheduler, share, Subject } from 'rxjs';
+import {
+  defer,
+  map,
+  mergeMap,
+  Observable,
+  observeOn,
+  type OperatorFunction,
+  queueScheduler,
+  share,
+  Subject,
+} from 'rxjs';
 
 /** What a reducer answers: the next state, and what is to be done about it. */
 export type Step<State, Effect> = readonly [State, readonly Effect[]];
@@ -38,9 +48,14 @@ export function reduceWithEffects<State, Event, Effect>(
           }),
         );
       }).pipe(share());
-      const feed = { next: (event: Event) => inbox$.next(event), error: (error: unknown) => subscriber.error(error) };
+      const feed = {
+        next: (event: Event) => inbox$.next(event),
+        error: (error: unknown) => subscriber.error(error),
+      };
       subscriber.add(steps$.pipe(map(({ transition }) => transition)).subscribe(subscriber));
-      subscriber.add(interpret(steps$.pipe(mergeMap(({ effects }) => effects)), events$).subscribe(feed));
+      subscriber.add(
+        interpret(steps$.pipe(mergeMap(({ effects }) => effects)), events$).subscribe(feed),
+      );
       subscriber.add(source.subscribe(feed)); // last: nobody misses the first event
     });
 }

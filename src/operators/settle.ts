@@ -1,7 +1,8 @@
 import { catchError, map, of, type OperatorFunction } from 'rxjs';
 
 /** How a stream of one promise's result went: its value, or what it failed with. */
-export type Settled<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
+export type Settled<T> =
+  { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 
 /** Wraps each value, and turns an error notification into a last value. The result never errors. */
 export function settle<T>(): OperatorFunction<T, Settled<T>> {

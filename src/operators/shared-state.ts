@@ -1,4 +1,15 @@
-import { asyncScheduler, defer, filter, finalize, type Observable, ReplaySubject, type SchedulerLike, share, tap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  finalize,
+  type Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  share,
+  tap,
+  timer,
+} from 'rxjs';
 
 /** The states of something, for many who listen. */
 export interface SharedState<T> {
@@ -12,12 +23,18 @@ export interface SharedState<T> {
  * Listens to `source$` once, however many listen to its states, and only while somebody does;
  * between two who listen one after the other it is not let go of. Objects tell states apart.
  */
-export function sharedState<T extends object>(source$: Observable<T>, scheduler: SchedulerLike = asyncScheduler): SharedState<T> {
+export function sharedState<T extends object>(
+  source$: Observable<T>,
+  scheduler: SchedulerLike = asyncScheduler,
+): SharedState<T> {
   let last: T | undefined;
   const state$ = source$.pipe(
     tap((state) => (last = state)),
     finalize(() => (last = undefined)),
-    share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => timer(0, scheduler) }),
+    share({
+      connector: () => new ReplaySubject(1),
+      resetOnRefCountZero: () => timer(0, scheduler),
+    }),
   );
   const later$ = defer(() => {
     const known = last;

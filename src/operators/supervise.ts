@@ -48,7 +48,10 @@ export function supervise<T, F>(
             if (result.ok) return { value: result.value, next$: EMPTY };
             if (scheduler.now() - since >= stable) failures = 0;
             const delay = Math.round(jitter(backOff(pauses, failures++), spread, random()));
-            return { value: failed(result.error, delay), next$: timer(delay, scheduler).pipe(switchMap(() => life$)) };
+            return {
+              value: failed(result.error, delay),
+              next$: timer(delay, scheduler).pipe(switchMap(() => life$)),
+            };
           }),
         );
       });

@@ -1,4 +1,12 @@
-import { exhaustMap, ignoreElements, map, type Observable, type SchedulerLike, takeWhile, timer } from 'rxjs';
+import {
+  exhaustMap,
+  ignoreElements,
+  map,
+  type Observable,
+  type SchedulerLike,
+  takeWhile,
+  timer,
+} from 'rxjs';
 
 /**
  * Sweeps each `period` ms from the time that something has come, for as long as anything is left:
@@ -6,7 +14,12 @@ import { exhaustMap, ignoreElements, map, type Observable, type SchedulerLike, t
  *
  * @param sweep forgets what is used no more, and says how much is left to be looked at again
  */
-export function sweepUp(come$: Observable<unknown>, period: number, sweep: () => number, scheduler: SchedulerLike): Observable<never> {
+export function sweepUp(
+  come$: Observable<unknown>,
+  period: number,
+  sweep: () => number,
+  scheduler: SchedulerLike,
+): Observable<never> {
   const sweeps$ = (): Observable<number> =>
     timer(period, period, scheduler).pipe(
       map(sweep),

@@ -1,6 +1,22 @@
 import { statSync } from 'node:fs';
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, request as httpRequest, type RequestOptions } from 'node:http';
-import { asyncScheduler, defer, mergeMap, Observable, retry, type SchedulerLike, tap, throwError, timer } from 'rxjs';
+import {
+  Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  request as httpRequest,
+  type RequestOptions,
+} from 'node:http';
+import {
+  asyncScheduler,
+  defer,
+  mergeMap,
+  Observable,
+  retry,
+  type SchedulerLike,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { parseHostPort, portNumber } from '../shared/text/host-port.ts';
 import { readOutsideSync } from '../shared/files/outside-file.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
@@ -17,7 +33,12 @@ export interface AdminClient {
    * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000) in
    * which the agent could listen, and completes. Never errors. Unsubscribing abandons the request.
    */
-  request(method: 'GET' | 'POST', path: string, timeoutMs?: number, body?: string): Observable<Settled<AdminAnswer>>;
+  request(
+    method: 'GET' | 'POST',
+    path: string,
+    timeoutMs?: number,
+    body?: string,
+  ): Observable<Settled<AdminAnswer>>;
   /**
    * Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}.
    * Errors if there is none.
@@ -43,7 +64,11 @@ const ofOneEpoch = /^\/(?:server_info|logging|runtime_modify)(?:\?|$)/;
  * custom configuration may have its admin endpoint anywhere; until there is one, of
  * 127.0.0.1:`port`.
  */
-export function adminClient(addressFile: string, port: number, scheduler: SchedulerLike = asyncScheduler): AdminClient {
+export function adminClient(
+  addressFile: string,
+  port: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): AdminClient {
   const connections = new Agent({ keepAlive: true, maxSockets: 8 });
   let address: RequestOptions | undefined;
   let seen: string | undefined;
@@ -66,9 +91,9 @@ export function adminClient(addressFile: string, port: number, scheduler: Schedu
       );
     },
     open(path, headers) {
-      return defer(() => openAnswer({ ...locate(), path, headers, agent: connections }, '', scheduler)).pipe(
-        tap({ error: () => (address = undefined) }),
-      );
+      return defer(() =>
+        openAnswer({ ...locate(), path, headers, agent: connections }, '', scheduler),
+      ).pipe(tap({ error: () => (address = undefined) }));
     },
     located() {
       locate();
@@ -85,7 +110,8 @@ function collect(answer: IncomingMessage): Observable<AdminAnswer> {
     answer.on('data', (piece: string) => {
       pieces.push(piece);
       size += piece.length;
-      if (size > largestBody) subscriber.error(new Error(`the answer is larger than ${largestBody} bytes`));
+      if (size > largestBody)
+        subscriber.error(new Error(`the answer is larger than ${largestBody} bytes`));
     });
     answer.on('end', () => {
       subscriber.next({ status: answer.statusCode ?? 0, body: pieces.join('') });
@@ -129,21 +155,37 @@ class StaleConnection extends Error {}
  * is. Errors with what went wrong before that. Unsubscribing abandons the request, or the rest of
  * the answer: whoever is to read it stays subscribed until it has.
  */
-export function openAnswer(options: RequestOptions, body = '', scheduler: SchedulerLike = asyncScheduler): Observable<IncomingMessage> {
+export function openAnswer(
+  options: RequestOptions,
+  body = '',
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<IncomingMessage> {
   return new Observable<IncomingMessage>((subscriber) => {
     const length = Buffer.byteLength(body);
-    const headers: OutgoingHttpHeaders = options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
-    const request = httpRequest({ ...options, headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) } });
+    const headers: OutgoingHttpHeaders =
+      options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
+    const request = httpRequest({
+      ...options,
+      headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) },
+    });
     let answer: IncomingMessage | undefined;
     // What comes after an answer that is whole is not a part of it.
     request.on('error', (error: NodeJS.ErrnoException) => {
       if (answer?.complete !== true)
-        subscriber.error(request.reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error);
+        subscriber.error(
+          request.reusedSocket && error.code === 'ECONNRESET'
+            ? new StaleConnection(error.message)
+            : error,
+        );
     });
-    request.on('upgrade', () => subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')));
+    request.on('upgrade', () =>
+      subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')),
+    );
     request.on('response', (response) => {
       answer = response;
-      response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());
+      response
+        .on('error', (error) => subscriber.error(error))
+        .on('end', () => subscriber.complete());
       subscriber.next(response);
     });
     request.end(body);
@@ -153,7 +195,8 @@ export function openAnswer(options: RequestOptions, body = '', scheduler: Schedu
     // about the server.
     retry({
       count: 2,
-      delay: (error: Error) => (error instanceof StaleConnection ? timer(0, scheduler) : throwError(() => error)),
+      delay: (error: Error) =>
+        error instanceof StaleConnection ? timer(0, scheduler) : throwError(() => error),
     }),
   );
 }

@@ -12,9 +12,16 @@ interface ServerInfo {
 }
 
 /** Whether an answer of `/server_info` says LIVE, and is of the epoch that is meant. */
-export function isLive(body: string, meant: { readonly baseId: number; readonly restartEpoch: number } | undefined): boolean {
+export function isLive(
+  body: string,
+  meant: { readonly baseId: number; readonly restartEpoch: number } | undefined,
+): boolean {
   const { state, command_line_options: options } = parseInfo(body);
-  return state === 'LIVE' && options?.base_id === String(meant?.baseId) && options.restart_epoch === meant?.restartEpoch;
+  return (
+    state === 'LIVE' &&
+    options?.base_id === String(meant?.baseId) &&
+    options.restart_epoch === meant?.restartEpoch
+  );
 }
 
 /** Somebody else may be where the admin endpoint is looked for, and answer what he likes. */
@@ -39,7 +46,8 @@ export const activeFilter =
  * in flight there came in by another listener (seen with Envoy 1.36.2), and the connections between
  * the two are kept when they are idle.
  */
-export const ownStats = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
+export const ownStats =
+  /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
 
 /**
  * What is in flight: requests of all HTTP connection managers, and connections of the listeners
@@ -50,27 +58,46 @@ export const ownStats = /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.
  */
 export function activeRequests(stats: ReadonlyMap<string, number>): number | undefined {
   const names = [...stats.keys()].filter((name) => !ownStats.test(name));
-  const speaksHttp = new Set(names.flatMap((name) => /^listener\.(.+)\.http\..+\.downstream_rq_completed$/.exec(name)?.[1] ?? []));
+  const speaksHttp = new Set(
+    names.flatMap(
+      (name) => /^listener\.(.+)\.http\..+\.downstream_rq_completed$/.exec(name)?.[1] ?? [],
+    ),
+  );
   const counted = names.filter((name) => {
     if (name.startsWith('http.')) return name.endsWith('.downstream_rq_active');
     const listener = /^listener\.(.+)\.downstream_cx_active$/.exec(name)?.[1];
-    return listener !== undefined && !/\.(?:worker_\d+|main_thread)$/.test(listener) && !speaksHttp.has(listener);
+    return (
+      listener !== undefined &&
+      !/\.(?:worker_\d+|main_thread)$/.test(listener) &&
+      !speaksHttp.has(listener)
+    );
   });
-  return counted.length === 0 ? undefined : counted.reduce((sum, name) => sum + (stats.get(name) ?? 0), 0);
+  return counted.length === 0
+    ? undefined
+    : counted.reduce((sum, name) => sum + (stats.get(name) ?? 0), 0);
 }
 
 /**
  * A field mask keeps the static ones small; into the dynamic ones Envoy 1.36 does not let it reach.
  */
-const questions = ['resource=static_listeners&mask=listener.traffic_direction', 'resource=dynamic_listeners'];
+const questions = [
+  'resource=static_listeners&mask=listener.traffic_direction',
+  'resource=dynamic_listeners',
+];
 
 /**
  * Emits once, within a second, whether Envoy has a listener that is marked as inbound. Never
  * errors: no answer is a no.
  */
 export function hasInbound(admin: AdminClient): Observable<boolean> {
-  return forkJoin(questions.map((question) => admin.request('GET', `/config_dump?${question}`))).pipe(
-    map((answers) => answers.some((answer) => answer.ok && /"traffic_direction": ?"INBOUND"/.test(answer.value.body))),
+  return forkJoin(
+    questions.map((question) => admin.request('GET', `/config_dump?${question}`)),
+  ).pipe(
+    map((answers) =>
+      answers.some(
+        (answer) => answer.ok && /"traffic_direction": ?"INBOUND"/.test(answer.value.body),
+      ),
+    ),
   );
 }
 
@@ -83,7 +110,13 @@ const unshared = /"?enable_reuse_port"?\s*:\s*false/;
  * from. Never errors.
  */
 export function sharesPorts(admin: AdminClient, config: string): Observable<boolean> {
-  return forkJoin(listenerKinds.map((resource) => admin.request('GET', `/config_dump?resource=${resource}`))).pipe(
-    map((answers) => !unshared.test(config) && !answers.some((answer) => answer.ok && unshared.test(answer.value.body))),
+  return forkJoin(
+    listenerKinds.map((resource) => admin.request('GET', `/config_dump?resource=${resource}`)),
+  ).pipe(
+    map(
+      (answers) =>
+        !unshared.test(config) &&
+        !answers.some((answer) => answer.ok && unshared.test(answer.value.body)),
+    ),
   );
 }

@@ -31,7 +31,8 @@ export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
   return whole.filter(isAdopted).filter((adopted) => {
     const { pid, addressFile, socketPath } = adopted;
     const args = read(`/proc/${pid}/cmdline`).split('\0');
-    const has = (option: string, value: string | number) => args[args.lastIndexOf(option) + 1] === String(value);
+    const has = (option: string, value: string | number) =>
+      args[args.lastIndexOf(option) + 1] === String(value);
     return (
       startTime(pid) === adopted.startTime &&
       uidOf(pid) === process.geteuid?.() &&
@@ -47,12 +48,18 @@ export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
 
 /** One that is asked for a neighbour's address, or for a former one's, has another name. */
 function isAddressFile(path: string, folder: string): boolean {
-  return path.startsWith(`${folder}/`) && /^envoy-admin-address(?:-\d+|-former)?$/.test(path.slice(folder.length + 1));
+  return (
+    path.startsWith(`${folder}/`) &&
+    /^envoy-admin-address(?:-\d+|-former)?$/.test(path.slice(folder.length + 1))
+  );
 }
 
 function isAdopted(value: unknown): value is AdoptedEnvoy {
   const fields = (value ?? {}) as Readonly<Record<string, unknown>>;
-  return numbers.every((name) => Number.isSafeInteger(fields[name])) && texts.every((name) => typeof fields[name] === 'string');
+  return (
+    numbers.every((name) => Number.isSafeInteger(fields[name])) &&
+    texts.every((name) => typeof fields[name] === 'string')
+  );
 }
 
 function parse(text: string): unknown {
@@ -69,7 +76,10 @@ function readOwn(path: string): string {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const { uid, mode } = fstatSync(fd);
-      const isOwn = (mode & constants.S_IFMT) === constants.S_IFREG && uid === process.geteuid?.() && (mode & 0o077) === 0;
+      const isOwn =
+        (mode & constants.S_IFMT) === constants.S_IFREG &&
+        uid === process.geteuid?.() &&
+        (mode & 0o077) === 0;
       return isOwn ? readFileSync(fd, 'utf8') : '';
     } finally {
       closeSync(fd);

@@ -69,7 +69,9 @@ function isTaken(baseId: number, names: readonly string[], own?: string): boolea
  * Reserves a base id that Envoys have already, which an earlier agent has left; undefined where no
  * socket can be made.
  */
-export function holdBaseId(baseId: number): (ReservedBaseId & { readonly name: string }) | undefined {
+export function holdBaseId(
+  baseId: number,
+): (ReservedBaseId & { readonly name: string }) | undefined {
   const name = `pilot-agent-${baseId}-${randomBytes(8).toString('hex')}`;
   const path = `${folder}/${name}`;
   const server = createServer((socket) => socket.destroy())
@@ -94,7 +96,9 @@ export function holdBaseId(baseId: number): (ReservedBaseId & { readonly name: s
 
 /** Removes the reservations on which nobody listens any more. Answers come later. */
 function removeDead(names: readonly string[]): void {
-  for (const name of names.filter((found) => reserved.test(found) && !found.endsWith('.new')).slice(0, most)) {
+  for (const name of names
+    .filter((found) => reserved.test(found) && !found.endsWith('.new'))
+    .slice(0, most)) {
     const path = `${folder}/${name}`;
     const socket = connect(path, () => socket.destroy()).unref();
     socket.on('error', ({ code }: NodeJS.ErrnoException) => {

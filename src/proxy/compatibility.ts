@@ -25,7 +25,10 @@ export async function withCompatibility(
   const flaw = socketsFlaw(dirname(socketPath));
   if (flaw !== undefined) return flaw;
   if (identityOf(binary) === started) return verdict;
-  const [now, before] = await Promise.all([hotRestartVersion(binary), hotRestartVersion(`/proc/${pid}/exe`)]);
+  const [now, before] = await Promise.all([
+    hotRestartVersion(binary),
+    hotRestartVersion(`/proc/${pid}/exe`),
+  ]);
   return now === before ? verdict : { ok: true, standalone: true };
 }
 
@@ -37,7 +40,11 @@ function socketsFlaw(folder: string): Verdict | undefined {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === 'ENOENT') return { ok: true, standalone: true };
-    return { ok: undefined, reason: `a new Envoy could not reach the one that runs: ${message}`, outOfMemory: false };
+    return {
+      ok: undefined,
+      reason: `a new Envoy could not reach the one that runs: ${message}`,
+      outOfMemory: false,
+    };
   }
 }
 
@@ -59,7 +66,10 @@ export function identityOf(path: string): string {
  * it does not. Never rejects.
  */
 async function hotRestartVersion(binary: string): Promise<string | undefined> {
-  return promisify(execFile)(binary, ['--hot-restart-version'], { timeout: timeoutMs, killSignal: 'SIGKILL' }).then(
+  return promisify(execFile)(binary, ['--hot-restart-version'], {
+    timeout: timeoutMs,
+    killSignal: 'SIGKILL',
+  }).then(
     ({ stdout }) => stdout.trim(),
     () => undefined,
   );

@@ -17,14 +17,28 @@ export interface ConfigUse<T> {
  * as that lasts: as a whole, for its owner's eyes only (it may hold tokens). Cold; never errors if
  * `use` does not: where there is no such file it emits `then.failed`.
  */
-export function withConfigFile<T>(config: EpochConfig, stem: string, then: ConfigUse<T>): Observable<T> {
+export function withConfigFile<T>(
+  config: EpochConfig,
+  stem: string,
+  then: ConfigUse<T>,
+): Observable<T> {
   if (config.kind === 'refused') return of(then.failed(config.reason, true));
-  if (config.override !== '' || (config.overlays ?? []).length > 0 || config.withAdminLayer === true) {
+  if (
+    config.override !== '' ||
+    (config.overlays ?? []).length > 0 ||
+    config.withAdminLayer === true
+  ) {
     return defer(async () => (await import('./merge-override.ts')).mergeOverride(config)).pipe(
-      switchMap((merged) => (merged.ok ? written(`${stem}.json`, merged.text, then) : of(then.failed(merged.reason, true)))),
+      switchMap((merged) =>
+        merged.ok
+          ? written(`${stem}.json`, merged.text, then)
+          : of(then.failed(merged.reason, true)),
+      ),
     );
   }
-  return config.kind === 'given' ? then.use(config.path) : written(`${stem}${config.extension}`, config.text, then);
+  return config.kind === 'given'
+    ? then.use(config.path)
+    : written(`${stem}${config.extension}`, config.text, then);
 }
 
 function written<T>(path: string, text: string, then: ConfigUse<T>): Observable<T> {

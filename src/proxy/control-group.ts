@@ -18,9 +18,14 @@ export function controlGroup(controller: 'cpu' | 'memory', root = '/'): ControlG
   const groups = readText(join(root, 'proc/self/cgroup')).split('\n');
   const ofVersion1 = new RegExp(`^\\d+:(?:[^:]*,)?${controller}(?:,[^:]*)?:(.*)$`);
   const path1 = groups.map((line) => ofVersion1.exec(line)?.[1]).find((path) => path !== undefined);
-  const path2 = groups.map((line) => /^0::(.*)$/.exec(line)?.[1]).find((path) => path !== undefined);
-  if (path1 !== undefined) return { version: 1, folders: upwards(join(root, 'sys/fs/cgroup', controller), path1) };
-  return path2 === undefined ? undefined : { version: 2, folders: upwards(join(root, 'sys/fs/cgroup'), path2) };
+  const path2 = groups
+    .map((line) => /^0::(.*)$/.exec(line)?.[1])
+    .find((path) => path !== undefined);
+  if (path1 !== undefined)
+    return { version: 1, folders: upwards(join(root, 'sys/fs/cgroup', controller), path1) };
+  return path2 === undefined
+    ? undefined
+    : { version: 2, folders: upwards(join(root, 'sys/fs/cgroup'), path2) };
 }
 
 function upwards(mount: string, path: string): readonly string[] {

@@ -13,7 +13,12 @@ export interface DetachedEnvoys {
   /** The Envoys that were left, the oldest first. */
   readonly adopted: readonly AdoptedEnvoy[];
   /** Starts one on subscribe; like `Proxy.run`, but unsubscribing leaves it alone. */
-  start(own: Named, binary: string, args: readonly string[], signals$: Observable<Signal>): Observable<ProcessEvent>;
+  start(
+    own: Named,
+    binary: string,
+    args: readonly string[],
+    signals$: Observable<Signal>,
+  ): Observable<ProcessEvent>;
   /** Looks after one of `adopted`. It does not say that it exists. */
   watch(adopted: AdoptedEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /** Writes down for the next agent which Envoys there are. */
@@ -62,7 +67,13 @@ ln -sfnT "$?" "$ended"`;
  * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and
  * for each Envoy a link that leads to its exit code. Their mode is 0600.
  */
-export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedOptions): DetachedEnvoys {
+export function detachedEnvoys({
+  setsid,
+  sh,
+  folder,
+  log,
+  scheduler,
+}: DetachedOptions): DetachedEnvoys {
   const listFile = `${folder}/envoy-kept.json`;
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
@@ -83,8 +94,19 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
   }
   const makeLog = () => withLog((_, length) => length);
 
-  function look(known: Pick<Watched, 'pid' | 'startTime' | 'from'>, own: Named, signals$: Observable<Signal>) {
-    return watchDetached({ ...known, ended: endOf(own), log: logFile, reopening: () => lengthOf(makeLog), signals$, scheduler });
+  function look(
+    known: Pick<Watched, 'pid' | 'startTime' | 'from'>,
+    own: Named,
+    signals$: Observable<Signal>,
+  ) {
+    return watchDetached({
+      ...known,
+      ended: endOf(own),
+      log: logFile,
+      reopening: () => lengthOf(makeLog),
+      signals$,
+      scheduler,
+    });
   }
 
   return {
@@ -95,26 +117,61 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
         try {
           const kept = ['envoy-keeper', endOf(own), binary, ...args, '--log-path', logFile];
           const { pid, from } = withLog((fd, length) => ({
-            pid: Number(execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], { stdio: ['ignore', 'pipe', 'pipe', fd] })),
+            pid: Number(
+              execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], {
+                stdio: ['ignore', 'pipe', 'pipe', fd],
+              }),
+            ),
             from: length,
           }));
-          return concat(of<ProcessEvent>({ type: 'spawned', pid }), look({ pid, startTime: startTime(pid), from }, own, signals$));
+          return concat(
+            of<ProcessEvent>({ type: 'spawned', pid }),
+            look({ pid, startTime: startTime(pid), from }, own, signals$),
+          );
         } catch (error) {
-          return of<ProcessEvent>({ type: 'exited', exit: { kind: 'spawn-failed', reason: reasonOf(error) } });
+          return of<ProcessEvent>({
+            type: 'exited',
+            exit: { kind: 'spawn-failed', reason: reasonOf(error) },
+          });
         }
       });
     },
 
     watch: (adopted, signals$) =>
-      defer(() => look({ pid: adopted.pid, startTime: adopted.startTime, from: lengthOf(makeLog) }, adopted, signals$)),
+      defer(() =>
+        look(
+          { pid: adopted.pid, startTime: adopted.startTime, from: lengthOf(makeLog) },
+          adopted,
+          signals$,
+        ),
+      ),
 
     remember(running) {
       const list = [...running].flatMap(
-        ({ pid, epoch, restartEpoch, lineage, baseId, socketPath, addressFile }): readonly AdoptedEnvoy[] => {
+        ({
+          pid,
+          epoch,
+          restartEpoch,
+          lineage,
+          baseId,
+          socketPath,
+          addressFile,
+        }): readonly AdoptedEnvoy[] => {
           const born = pid === undefined ? undefined : startTime(pid);
           return pid === undefined || born === undefined
             ? []
-            : [{ epoch, restartEpoch, lineage, baseId, socketPath, pid, startTime: born, addressFile }];
+            : [
+                {
+                  epoch,
+                  restartEpoch,
+                  lineage,
+                  baseId,
+                  socketPath,
+                  pid,
+                  startTime: born,
+                  addressFile,
+                },
+              ];
         },
       );
       try {
@@ -131,7 +188,11 @@ export function detachedEnvoys({ setsid, sh, folder, log, scheduler }: DetachedO
     },
 
     clear(own) {
-      for (const file of [endOf(own), ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${own.epoch}.${name}`)]) remove(file);
+      for (const file of [
+        endOf(own),
+        ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${own.epoch}.${name}`),
+      ])
+        remove(file);
     },
   };
 }

@@ -35,7 +35,10 @@ export interface EpochArgs {
  * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a
  * failed hot restart that nobody asked for.
  */
-export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch, place }: EpochArgs): readonly string[] {
+export function envoyArgs(
+  args: EnvoyArgs,
+  { config, override, restartEpoch, place }: EpochArgs,
+): readonly string[] {
   return [
     ...['-c', config],
     ...['--restart-epoch', String(restartEpoch)],
@@ -60,5 +63,9 @@ export function envoyArgs(args: EnvoyArgs, { config, override, restartEpoch, pla
  * there gets the listening sockets, and may end it. A child finds its parent by the same path only.
  */
 function meetingAt({ baseId, socketPath }: MeetingPlace): readonly string[] {
-  return ['--base-id', String(baseId), ...(socketPath === '' ? [] : ['--socket-path', socketPath, '--socket-mode', '600'])];
+  return [
+    '--base-id',
+    String(baseId),
+    ...(socketPath === '' ? [] : ['--socket-path', socketPath, '--socket-mode', '600']),
+  ];
 }

@@ -46,11 +46,14 @@ const mostLines = 1_000;
  * A refusal of the configuration is for `debug`, without the configuration, which may hold secrets:
  * the agent tells it in its own words.
  */
-export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorFunction<string, EnvoyLine> {
+export function envoyLines(
+  scheduler: SchedulerLike = asyncScheduler,
+): OperatorFunction<string, EnvoyLine> {
   return (source) =>
     new Observable((subscriber) => {
       let rest = '';
-      let pending: { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
+      let pending:
+        { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
       let touched = 0;
       let timer: ReturnType<SchedulerLike['schedule']> | undefined;
 
@@ -59,7 +62,11 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         const { line, text } = pending;
         pending = undefined;
         const message = text.join('\n');
-        subscriber.next(isRefusal(message) ? { ...line, level: 'debug', message: withoutConfiguration(message) } : { ...line, message });
+        subscriber.next(
+          isRefusal(message)
+            ? { ...line, level: 'debug', message: withoutConfiguration(message) }
+            : { ...line, message },
+        );
       };
       const take = (text: string) => {
         const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
@@ -70,7 +77,11 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
         } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
           pending.text.push(text);
           if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end
-        } else if (pending === undefined || accessLog.test(text) || pending.text.length >= mostLines) {
+        } else if (
+          pending === undefined ||
+          accessLog.test(text) ||
+          pending.text.length >= mostLines
+        ) {
           flush();
           if (text !== '') pending = { line: { level: 'info', component: 'stderr' }, text: [text] };
         } else {
@@ -79,7 +90,8 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
       };
       /** Takes what is too long for one line, and leaves its end. */
       const cut = (text: string) => {
-        for (; text.length > longestLine; text = text.slice(longestLine)) take(text.slice(0, longestLine));
+        for (; text.length > longestLine; text = text.slice(longestLine))
+          take(text.slice(0, longestLine));
         return text;
       };
       const flushRest = () => {
@@ -120,9 +132,13 @@ export function envoyLines(scheduler: SchedulerLike = asyncScheduler): OperatorF
 }
 
 /** What each epoch says at its start, of a configuration that is the same. */
-const repeated = 'There is no configured limit to the number of allowed active downstream connections';
+const repeated =
+  'There is no configured limit to the number of allowed active downstream connections';
 /** What Envoy 1.36 warns of at each hot restart that goes well. The agent tells it itself. */
-const ofHotRestart: readonly string[] = ['shutting down admin due to child startup', 'terminating parent process'];
+const ofHotRestart: readonly string[] = [
+  'shutting down admin due to child startup',
+  'terminating parent process',
+];
 
 /**
  * Whether a message of Envoy is to be shown: one that each epoch repeats is shown once, and one of

@@ -1,4 +1,16 @@
-import { asyncScheduler, defer, EMPTY, finalize, ignoreElements, map, type Observable, of, type SchedulerLike, switchMap, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  EMPTY,
+  finalize,
+  ignoreElements,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  tap,
+} from 'rxjs';
 import { type AdminClient, parseStats } from './admin-client.ts';
 import type { Health, Launch, ProcessEvent, Proxy, Signal } from '../epochs/ports.ts';
 import type { EnvoyLine } from './envoy-lines.ts';
@@ -46,31 +58,52 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   const { binary, args, admin, folder, drainsAll, detached, scheduler = asyncScheduler } = options;
   const running = processes(options);
   let identity = '';
-  const checks = readingChecks(options, { newest: () => running.newest(), identity: () => identity }, scheduler);
+  const checks = readingChecks(
+    options,
+    { newest: () => running.newest(), identity: () => identity },
+    scheduler,
+  );
 
   /** An Envoy that an earlier agent has left. */
-  function watched(adopted: AdoptedEnvoy | undefined, signals$: Observable<Signal>): Observable<ProcessEvent> {
-    if (detached === undefined || adopted === undefined) return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
+  function watched(
+    adopted: AdoptedEnvoy | undefined,
+    signals$: Observable<Signal>,
+  ): Observable<ProcessEvent> {
+    if (detached === undefined || adopted === undefined)
+      return of({ type: 'exited', exit: { kind: 'unknown', tail: [] } });
     return detached.watch(adopted, signals$);
   }
 
-  function started(launch: NewLaunch, own: Running, signals$: Observable<Signal>): Observable<ProcessEvent> {
-    return withConfigFile<ProcessEvent>(launch.reading.config, `${folder}/envoy-rev${launch.epoch}`, {
-      failed: (reason, isRefused) => (isRefused && launch.reading.config.kind !== 'refused' ? notTaken(reason) : notStarted(reason)),
-      outlives: detached !== undefined,
-      use: (path) => {
-        const given = { config: path, override: '', ipv6: args.ipv6 };
-        const from$: Observable<StartFrom | undefined> = launch.sideBySide ? sideBySide(given, admin, own.config) : of(given);
-        return from$.pipe(
-          switchMap((from) => {
-            if (from === undefined) return of(notStarted(alone));
-            if (from.adminPort !== undefined) running.placeSideBySide(own, from.adminPort);
-            identity = identityOf(binary);
-            return startEnvoy(options, { launch, own, from, signals$, scheduler });
-          }),
-        );
+  function started(
+    launch: NewLaunch,
+    own: Running,
+    signals$: Observable<Signal>,
+  ): Observable<ProcessEvent> {
+    return withConfigFile<ProcessEvent>(
+      launch.reading.config,
+      `${folder}/envoy-rev${launch.epoch}`,
+      {
+        failed: (reason, isRefused) =>
+          isRefused && launch.reading.config.kind !== 'refused'
+            ? notTaken(reason)
+            : notStarted(reason),
+        outlives: detached !== undefined,
+        use: (path) => {
+          const given = { config: path, override: '', ipv6: args.ipv6 };
+          const from$: Observable<StartFrom | undefined> = launch.sideBySide
+            ? sideBySide(given, admin, own.config)
+            : of(given);
+          return from$.pipe(
+            switchMap((from) => {
+              if (from === undefined) return of(notStarted(alone));
+              if (from.adminPort !== undefined) running.placeSideBySide(own, from.adminPort);
+              identity = identityOf(binary);
+              return startEnvoy(options, { launch, own, from, signals$, scheduler });
+            }),
+          );
+        },
       },
-    });
+    );
   }
 
   return {
@@ -78,7 +111,9 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 
     run(launch, signals$) {
       return defer(() => {
-        const adopted = launch.adopted ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch) : undefined;
+        const adopted = launch.adopted
+          ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch)
+          : undefined;
         const own = entered(() => running.enter(launch, adopted));
         if (typeof own === 'string') return of(notStarted(own));
         const life$ = launch.adopted ? watched(adopted, signals$) : started(launch, own, signals$);
@@ -101,10 +136,15 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         // is enough that somebody is.
         const isKnown = asked?.seenLive === true;
         return answer$('/ready').pipe(
-          switchMap((ready) => (isKnown || !ready.ok || ready.value.status !== 200 ? of(ready) : answer$('/server_info'))),
+          switchMap((ready) =>
+            isKnown || !ready.ok || ready.value.status !== 200
+              ? of(ready)
+              : answer$('/server_info'),
+          ),
           map((answer): Health => {
             if (!answer.ok) return admin.located() ? 'unresponsive' : 'unknown';
-            const live = answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
+            const live =
+              answer.value.status === 200 && (isKnown || isLive(answer.value.body, asked));
             if (live && asked !== undefined) asked.seenLive = true;
             return live ? 'live' : 'up';
           }),
@@ -124,7 +164,12 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const client = running.adminOf(epoch);
         const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(client);
         return inboundOnly$.pipe(
-          map((inboundOnly) => [...(inboundOnly ? ['inboundonly'] : []), ...(graceful ? ['graceful', 'skip_exit'] : [])].join('&')),
+          map((inboundOnly) =>
+            [
+              ...(inboundOnly ? ['inboundonly'] : []),
+              ...(graceful ? ['graceful', 'skip_exit'] : []),
+            ].join('&'),
+          ),
           switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),
           ignoreElements(),
         );
@@ -132,9 +177,15 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     },
 
     active(epoch) {
-      const stats$ = defer(() => running.adminOf(epoch).request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`));
+      const stats$ = defer(() =>
+        running.adminOf(epoch).request('GET', `/stats?filter=${encodeURIComponent(activeFilter)}`),
+      );
       return stats$.pipe(
-        map((answer) => (answer.ok && answer.value.status === 200 ? activeRequests(parseStats(answer.value.body)) : undefined)),
+        map((answer) =>
+          answer.ok && answer.value.status === 200
+            ? activeRequests(parseStats(answer.value.body))
+            : undefined,
+        ),
       );
     },
   };
@@ -174,7 +225,11 @@ function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
   { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
-  const given = [...envoyArgs(args, { ...from, restartEpoch, place: own }), '--admin-address-path', own.addressFile];
+  const given = [
+    ...envoyArgs(args, { ...from, restartEpoch, place: own }),
+    '--admin-address-path',
+    own.addressFile,
+  ];
   if (detached !== undefined) return detached.start(own, binary, given, signals$);
   return spawnEnvoy({
     binary,

@@ -4,16 +4,40 @@ import { parseYaml, valueOfYaml } from '../shared/text/parse-yaml.ts';
 /** What a text says, or why it says nothing. No reason has anything of the text in it. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly reason: string; readonly at?: { readonly line: number; readonly column: number } };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly at?: { readonly line: number; readonly column: number };
+    };
 
 const int32 = 2 ** 31;
 
 /** Plain scalars as yaml-cpp has them: booleans of YAML 1.1, and octal numbers with a 0. */
 const asEnvoy: ScalarTag[] = [
-  { tag: 'tag:yaml.org,2002:null', default: true, test: /^(?:~|null|Null|NULL)?$/, resolve: () => null },
-  { tag: 'tag:yaml.org,2002:bool', default: true, test: /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/, resolve: () => true },
-  { tag: 'tag:yaml.org,2002:bool', default: true, test: /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/, resolve: () => false },
-  { tag: 'tag:yaml.org,2002:int', default: true, test: /^[-+]?(?:0|[1-9]\d*|0[0-7]+|0[xX][\da-fA-F]+)$/, resolve: integer },
+  {
+    tag: 'tag:yaml.org,2002:null',
+    default: true,
+    test: /^(?:~|null|Null|NULL)?$/,
+    resolve: () => null,
+  },
+  {
+    tag: 'tag:yaml.org,2002:bool',
+    default: true,
+    test: /^(?:y|Y|yes|Yes|YES|true|True|TRUE|on|On|ON)$/,
+    resolve: () => true,
+  },
+  {
+    tag: 'tag:yaml.org,2002:bool',
+    default: true,
+    test: /^(?:n|N|no|No|NO|false|False|FALSE|off|Off|OFF)$/,
+    resolve: () => false,
+  },
+  {
+    tag: 'tag:yaml.org,2002:int',
+    default: true,
+    test: /^[-+]?(?:0|[1-9]\d*|0[0-7]+|0[xX][\da-fA-F]+)$/,
+    resolve: integer,
+  },
 ];
 
 /** What does not fit into 32 bits is a text for Envoy, and all that is no integer: `0.5` too. */
@@ -31,8 +55,14 @@ function integer(text: string): number | string {
 export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const yaml = await import('yaml');
   const { isScalar, visit } = yaml;
-  const parsed = parseYaml(yaml, text, { schema: 'failsafe', customTags: asEnvoy, uniqueKeys: false, merge: false });
-  if (!parsed.ok) return { ok: false, reason: parsed.reason, at: { line: parsed.line, column: parsed.column } };
+  const parsed = parseYaml(yaml, text, {
+    schema: 'failsafe',
+    customTags: asEnvoy,
+    uniqueKeys: false,
+    merge: false,
+  });
+  if (!parsed.ok)
+    return { ok: false, reason: parsed.reason, at: { line: parsed.line, column: parsed.column } };
   const { lines } = parsed;
   const [document] = parsed.documents;
   if (document === undefined) return { ok: true, value: null };
@@ -47,5 +77,7 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
     },
   });
   const read = valueOfYaml(() => document.toJS() as unknown);
-  return read.ok ? read : { ok: false, reason: `it is no YAML that can be unfolded: ${read.reason}` };
+  return read.ok
+    ? read
+    : { ok: false, reason: `it is no YAML that can be unfolded: ${read.reason}` };
 }

@@ -15,7 +15,12 @@ export function parseBins(text: string): Bins {
   for (const part of text.split(', ')) {
     const [, from, width, count] = /^([\d.e+-]+),([\d.e+-]+):(\d+)$/.exec(part) ?? [];
     const bin = { width: Number(width), count: Number(count) };
-    if (Number.isFinite(Number(from)) && Number.isFinite(bin.width) && Number.isSafeInteger(bin.count)) bins.set(Number(from), bin);
+    if (
+      Number.isFinite(Number(from)) &&
+      Number.isFinite(bin.width) &&
+      Number.isSafeInteger(bin.count)
+    )
+      bins.set(Number(from), bin);
   }
   return bins;
 }
@@ -23,19 +28,29 @@ export function parseBins(text: string): Bins {
 /** All that was measured in several histograms. Pure. */
 export function joinedBins(all: readonly Bins[]): Bins {
   const sum = new Map<number, Bin>();
-  for (const bins of all) for (const [from, { width, count }] of bins) sum.set(from, { width, count: count + (sum.get(from)?.count ?? 0) });
+  for (const bins of all)
+    for (const [from, { width, count }] of bins)
+      sum.set(from, { width, count: count + (sum.get(from)?.count ?? 0) });
   return sum;
 }
 
 /** What was measured since an earlier look; undefined where something is less than then. Pure. */
 export function binsSince(before: Bins, now: Bins): Bins | undefined {
-  if ([...before].some(([from, { count }]) => (now.get(from)?.count ?? 0) < count)) return undefined;
-  return new Map([...now].map(([from, { width, count }]) => [from, { width, count: count - (before.get(from)?.count ?? 0) }]));
+  if ([...before].some(([from, { count }]) => (now.get(from)?.count ?? 0) < count))
+    return undefined;
+  return new Map(
+    [...now].map(([from, { width, count }]) => [
+      from,
+      { width, count: count - (before.get(from)?.count ?? 0) },
+    ]),
+  );
 }
 
 /** The value that a share of all that was measured does not exceed; undefined of nothing. Pure. */
 export function quantile(bins: Bins, share: number): number | undefined {
-  const sorted = [...bins].filter(([, { count }]) => count > 0).sort(([one], [other]) => one - other);
+  const sorted = [...bins]
+    .filter(([, { count }]) => count > 0)
+    .sort(([one], [other]) => one - other);
   const wanted = share * sorted.reduce((sum, [, { count }]) => sum + count, 0);
   let below = 0;
   for (const [from, { width, count }] of sorted) {

@@ -16,7 +16,11 @@ export interface Limits {
  * control group if that is less than the machine has; of memory as the control group has it. Below
  * `root`, for tests.
  */
-export function limits(cpuLimit: number | undefined, root = '/', cores = availableParallelism()): Limits {
+export function limits(
+  cpuLimit: number | undefined,
+  root = '/',
+  cores = availableParallelism(),
+): Limits {
   const quota = cpuQuota(root);
   const known = cpuLimit === 0 ? undefined : cpuLimit;
   return { cpu: known ?? (quota < cores ? quota : undefined), memory: memory(root)?.limit };
@@ -27,7 +31,9 @@ function cpuQuota(root: string): number {
   const { version, folders } = controlGroup('cpu', root) ?? { version: 2, folders: [] };
   const quotas = folders.map((folder) => {
     const text = (name: string) => readText(join(folder, name));
-    const [quota, period] = (version === 2 ? text('cpu.max') : `${text('cpu.cfs_quota_us')} ${text('cpu.cfs_period_us')}`).split(' ');
+    const [quota, period] = (
+      version === 2 ? text('cpu.max') : `${text('cpu.cfs_quota_us')} ${text('cpu.cfs_period_us')}`
+    ).split(' ');
     return Number(quota) / Number(period);
   });
   return Math.min(...quotas.filter((quota) => quota > 0));

@@ -40,8 +40,10 @@ function parsed(body: string): Json {
   }
 }
 
-const asObject = (value: unknown): Json => (typeof value === 'object' && value !== null ? (value as Json) : {});
-const text = (value: unknown) => (typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : '');
+const asObject = (value: unknown): Json =>
+  typeof value === 'object' && value !== null ? (value as Json) : {};
+const text = (value: unknown) =>
+  typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : '';
 
 /** The name that the statistics of a listener have. Pure. */
 export function statsNameOf({ address }: ListenerPlace): string {

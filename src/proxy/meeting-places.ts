@@ -87,7 +87,9 @@ function privateFolder(first: string): string {
       // The disk is full.
     }
   }
-  const others = [tmpdir(), '/dev/shm'].map((path) => `${path}/pilot-agent-`).filter((path) => fits(`${path}XXXXXX`));
+  const others = [tmpdir(), '/dev/shm']
+    .map((path) => `${path}/pilot-agent-`)
+    .filter((path) => fits(`${path}XXXXXX`));
   const [other = '', last = other] = others;
   try {
     return mkdtempSync(other);
@@ -105,13 +107,18 @@ export function isMeetingPlace({ baseId, socketPath }: MeetingPlace, folder: str
   if (!socketPath.endsWith(stem)) return false;
   const own = socketPath.slice(0, -stem.length);
   const found = /^(.+)\/pilot-agent-\w{6}$/.exec(own)?.[1];
-  return own === `${folder}/envoy-${baseId}` || ((found === tmpdir() || found === '/dev/shm') && isPrivate(own));
+  return (
+    own === `${folder}/envoy-${baseId}` ||
+    ((found === tmpdir() || found === '/dev/shm') && isPrivate(own))
+  );
 }
 
 /** Whether that is a folder, no link to one, that only this user has to do with. */
 function isPrivate(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
-  return stats?.isDirectory() === true && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0;
+  return (
+    stats?.isDirectory() === true && stats.uid === process.geteuid?.() && (stats.mode & 0o077) === 0
+  );
 }
 
 /** Removes from `folder` what dead Envoys have left of their sockets: all but those of `kept`. */

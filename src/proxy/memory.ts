@@ -21,7 +21,12 @@ interface Files {
   readonly inactive: string;
 }
 
-const v2: Files = { limit: 'memory.max', used: 'memory.current', events: 'memory.events', inactive: 'inactive_file' };
+const v2: Files = {
+  limit: 'memory.max',
+  used: 'memory.current',
+  events: 'memory.events',
+  inactive: 'inactive_file',
+};
 const v1: Files = {
   limit: 'memory.limit_in_bytes',
   used: 'memory.usage_in_bytes',
@@ -40,8 +45,13 @@ export function memory(root = '/'): Memory | undefined {
   const files = version === 1 ? v1 : v2;
   const own = folders.find((folder) => readText(join(folder, files.used)) !== '');
   if (own === undefined) return undefined;
-  const limits = folders.map((folder) => Number(readText(join(folder, files.limit)) || NaN)).filter((limit) => limit < unlimited);
-  const inactive = Number(new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(readText(join(own, 'memory.stat')))?.[1] ?? 0);
+  const limits = folders
+    .map((folder) => Number(readText(join(folder, files.limit)) || NaN))
+    .filter((limit) => limit < unlimited);
+  const inactive = Number(
+    new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(readText(join(own, 'memory.stat')))?.[1] ??
+      0,
+  );
   const kills = /^oom_kill (\d+)$/m.exec(readText(join(own, files.events)))?.[1];
   return {
     limit: limits.length === 0 ? undefined : Math.min(...limits),
@@ -62,7 +72,9 @@ export function noRoomFor(memory: Memory | undefined, resident: number): string 
   if (memory?.limit === undefined) return undefined;
   const free = memory.limit * (1 - reserve) - memory.used;
   if (resident <= free) return undefined;
-  const [needed, left, limit] = [resident, Math.max(0, free), memory.limit].map((bytes) => Math.round(bytes / mebibyte));
+  const [needed, left, limit] = [resident, Math.max(0, free), memory.limit].map((bytes) =>
+    Math.round(bytes / mebibyte),
+  );
   return `a second Envoy needs about ${needed} MiB, and ${left} of ${limit} MiB are free`;
 }
 
@@ -71,7 +83,8 @@ export function residentOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     return ['RssAnon', 'RssShmem'].reduce(
-      (sum, name) => sum + 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0),
+      (sum, name) =>
+        sum + 1024 * Number(new RegExp(`^${name}:\\s+(\\d+) kB$`, 'm').exec(status)?.[1] ?? 0),
       0,
     );
   } catch {

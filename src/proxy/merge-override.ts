@@ -7,7 +7,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
 
 /** The configuration with all that is laid over it, as JSON; or why there is none. */
-export type Merged = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+export type Merged =
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 const ofUser = 'ISTIO_BOOTSTRAP_OVERRIDE';
 
@@ -17,13 +18,21 @@ const ofUser = 'ISTIO_BOOTSTRAP_OVERRIDE';
  */
 export async function mergeOverride(config: WithOverride): Promise<Merged> {
   const overlays = [
-    ...(config.overlays ?? []).map(({ source, ...overlay }) => ({ ...overlay, name: `source ${source}` })),
-    ...(config.override === '' ? [] : [{ name: `${ofUser} ${config.overridePath ?? ''}`.trim(), at: '', text: config.override }]),
+    ...(config.overlays ?? []).map(({ source, ...overlay }) => ({
+      ...overlay,
+      name: `source ${source}`,
+    })),
+    ...(config.override === ''
+      ? []
+      : [{ name: `${ofUser} ${config.overridePath ?? ''}`.trim(), at: '', text: config.override }]),
   ];
   try {
     return await merged(config, overlays);
   } catch (error) {
-    const why = error instanceof RangeError ? 'it is too deep, or too large, to be merged' : `this is a bug: ${String(error)}`;
+    const why =
+      error instanceof RangeError
+        ? 'it is too deep, or too large, to be merged'
+        : `this is a bug: ${String(error)}`;
     return { ok: false, reason: `${overlays.map(({ name }) => name).join(', ')}: ${why}` };
   }
 }
@@ -37,7 +46,11 @@ interface NamedOverlay {
 async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): Promise<Merged> {
   const below = await baseOf(config);
   const names = overlays.map(({ name }) => name).join(', ');
-  if (!below.ok) return { ok: false, reason: `${names} cannot be laid over ${nameOf(config)}${placeOf(below)}: ${below.reason}` };
+  if (!below.ok)
+    return {
+      ok: false,
+      reason: `${names} cannot be laid over ${nameOf(config)}${placeOf(below)}: ${below.reason}`,
+    };
   const base = below.value ?? {};
   if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
   let whole: Fields = base;
@@ -49,7 +62,10 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
     if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
     whole = mergeMessages(whole, over);
   }
-  return { ok: true, text: JSON.stringify(config.withAdminLayer === true ? adminLayered(whole) : whole) };
+  return {
+    ok: true,
+    text: JSON.stringify(config.withAdminLayer === true ? adminLayered(whole) : whole),
+  };
 }
 
 /** Runtime values can be set in an admin layer alone, of which there is one at most. */
@@ -57,8 +73,12 @@ function adminLayered(config: Fields): Fields {
   const name = 'layeredRuntime' in config ? 'layeredRuntime' : 'layered_runtime';
   const runtime = isFields(config[name]) ? config[name] : {};
   const layers: readonly unknown[] = Array.isArray(runtime['layers']) ? runtime['layers'] : [];
-  if (layers.some((layer) => isFields(layer) && ('admin_layer' in layer || 'adminLayer' in layer))) return config;
-  return { ...config, [name]: { ...runtime, layers: [...layers, { name: 'pilot-agent', admin_layer: {} }] } };
+  if (layers.some((layer) => isFields(layer) && ('admin_layer' in layer || 'adminLayer' in layer)))
+    return config;
+  return {
+    ...config,
+    [name]: { ...runtime, layers: [...layers, { name: 'pilot-agent', admin_layer: {} }] },
+  };
 }
 
 /** A value as the field of a configuration, by the path of its name. */
@@ -76,9 +96,11 @@ function nameOf(config: WithOverride): string {
 }
 
 async function baseOf(config: WithOverride): Promise<Parsed> {
-  if (config.kind === 'generated') return config.extension === '.json' ? parseEnvoyJson(config.text) : parseEnvoyYaml(config.text);
+  if (config.kind === 'generated')
+    return config.extension === '.json' ? parseEnvoyJson(config.text) : parseEnvoyYaml(config.text);
   const extension = /\.(?:json|ya?ml)$/.exec(config.path)?.[0];
-  if (extension === undefined) return { ok: false, reason: 'only .json, .yaml and .yml can be merged' };
+  if (extension === undefined)
+    return { ok: false, reason: 'only .json, .yaml and .yml can be merged' };
   try {
     const text = (await bytesOutside(config.path, largest.envoy)).toString();
     return extension === '.json' ? parseEnvoyJson(text) : await parseEnvoyYaml(text);
@@ -112,7 +134,14 @@ const oneofs: readonly (readonly string[])[] = [
   ['json_format', 'text_format'],
 ];
 /** Maps by a key, and google.protobuf.Struct: a value in them takes another's place. */
-const maps: readonly string[] = ['metadata', 'config', 'json_format', 'dynamic_parameters', 'args', 'certificate_provider_instances'];
+const maps: readonly string[] = [
+  'metadata',
+  'config',
+  'json_format',
+  'dynamic_parameters',
+  'args',
+  'certificate_provider_instances',
+];
 
 /**
  * What protobuf's `MergeFrom` makes of two messages, in JSON: repeated fields are put behind each
@@ -134,7 +163,8 @@ export function mergeMessages(base: Fields, over: Fields): Fields {
 }
 
 function mergeValues(field: string, base: unknown, over: unknown): unknown {
-  if (Array.isArray(base) && Array.isArray(over)) return [...(base as readonly unknown[]), ...(over as readonly unknown[])];
+  if (Array.isArray(base) && Array.isArray(over))
+    return [...(base as readonly unknown[]), ...(over as readonly unknown[])];
   if (!isFields(base) || !isFields(over)) return over;
   if ('@type' in base || '@type' in over) return over; // google.protobuf.Any holds bytes
   return maps.includes(field) ? { ...base, ...over } : mergeMessages(base, over);

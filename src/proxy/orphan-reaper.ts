@@ -26,7 +26,10 @@ rmdir "$PILOT_AGENT_SOCKETS"`;
  * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not hear (seen with
  * Envoy 1.36.2).
  */
-export function orphanReaper({ guard, sh }: Tools, { baseId, socketPath }: MeetingPlace): (() => void) | undefined {
+export function orphanReaper(
+  { guard, sh }: Tools,
+  { baseId, socketPath }: MeetingPlace,
+): (() => void) | undefined {
   const program = guard ?? sh;
   if (program === undefined) return undefined;
   const child = execa(program, guard === undefined ? ['-c', script] : ['reap'], {

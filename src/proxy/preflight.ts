@@ -1,4 +1,16 @@
-import { catchError, connect, defer, map, mergeMap, type Observable, of, type SchedulerLike, startWith, timer, withLatestFrom } from 'rxjs';
+import {
+  catchError,
+  connect,
+  defer,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  startWith,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
 import type { Verdict, Exit } from '../epochs/ports.ts';
 import { largest, type OutsideFile, readOutside } from '../shared/files/outside-file.ts';
 import { refusalOf } from '../shared/log/envoy-refusal.ts';
@@ -17,13 +29,18 @@ export interface KeyPair {
  * A pair of which nothing is there passes: whether Envoy needs it, Envoy knows. Half a pair is on
  * its way, and does not.
  */
-export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike): Observable<Verdict> {
+export function checkPairs(
+  pairs: readonly KeyPair[],
+  scheduler: SchedulerLike,
+): Observable<Verdict> {
   return defer(async (): Promise<Verdict> => {
     const { keyPairFlaw } = await import('../shared/certificates/key-pair-flaw.ts');
     for (const pair of pairs) {
       const [chain, key] = await Promise.all([read(pair.chain), read(pair.key)]);
-      if (chain.kind === 'unreadable') return refusal(pair.chain, `the certificate cannot be read: ${chain.reason}`);
-      if (key.kind === 'unreadable') return refusal(pair.key, `the key cannot be read: ${key.reason}`);
+      if (chain.kind === 'unreadable')
+        return refusal(pair.chain, `the certificate cannot be read: ${chain.reason}`);
+      if (key.kind === 'unreadable')
+        return refusal(pair.key, `the key cannot be read: ${key.reason}`);
       if (chain.kind === 'absent' && key.kind === 'absent') continue;
       if (key.kind === 'absent') return refusal(pair.key, 'the key is missing');
       if (chain.kind === 'absent') return refusal(pair.chain, 'the certificate is missing');
@@ -31,7 +48,11 @@ export function checkPairs(pairs: readonly KeyPair[], scheduler: SchedulerLike):
       if (flaw !== undefined) return refusal(`${pair.chain}, ${pair.key}`, flaw);
     }
     return { ok: true };
-  }).pipe(catchError((error: unknown) => of<Verdict>({ ok: undefined, reason: String(error), outOfMemory: false })));
+  }).pipe(
+    catchError((error: unknown) =>
+      of<Verdict>({ ok: undefined, reason: String(error), outOfMemory: false }),
+    ),
+  );
 }
 
 function refusal(path: string, flaw: string): Verdict {
@@ -63,7 +84,14 @@ const timeoutMs = 20_000;
  * Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it
  * says of it. Cold; one verdict; never errors.
  */
-export function validate({ binary, args, fifo, tools, alone, scheduler }: Validation): Observable<Verdict> {
+export function validate({
+  binary,
+  args,
+  fifo,
+  tools,
+  alone,
+  scheduler,
+}: Validation): Observable<Verdict> {
   return timer(timeoutMs, scheduler).pipe(
     map(() => 'SIGKILL' as const),
     connect((late$) =>
@@ -79,7 +107,9 @@ export function validate({ binary, args, fifo, tools, alone, scheduler }: Valida
         scheduler,
       }).pipe(withLatestFrom(late$.pipe(startWith(undefined)))),
     ),
-    mergeMap(([event, late]) => (event.type === 'exited' ? [verdictOf(event.exit, late !== undefined, alone())] : [])),
+    mergeMap(([event, late]) =>
+      event.type === 'exited' ? [verdictOf(event.exit, late !== undefined, alone())] : [],
+    ),
   );
 }
 
@@ -90,15 +120,32 @@ export function validate({ binary, args, fifo, tools, alone, scheduler }: Valida
 function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   const isRefusal = exit.kind === 'failed' && exit.code === 1;
   if (exit.kind === 'clean' || (isAlone && !isRefusal)) return { ok: true };
-  if (isLate) return { ok: undefined, reason: `--mode validate took longer than ${timeoutMs / 1_000} s`, outOfMemory: false };
+  if (isLate)
+    return {
+      ok: undefined,
+      reason: `--mode validate took longer than ${timeoutMs / 1_000} s`,
+      outOfMemory: false,
+    };
   const isKilled = exit.kind === 'signaled' && !crashes.includes(exit.signal);
   if (!isKilled && exit.kind !== 'spawn-failed') return { ok: false, reason: refusalReason(exit) };
   const outOfMemory = exit.kind === 'signaled' && exit.outOfMemory === true;
-  return { ok: undefined, reason: `${outOfMemory ? 'memory is short: ' : ''}${refusalReason(exit)}`, outOfMemory };
+  return {
+    ok: undefined,
+    reason: `${outOfMemory ? 'memory is short: ' : ''}${refusalReason(exit)}`,
+    outOfMemory,
+  };
 }
 
 /** The signals by which a program ends itself, or is ended for what it did. */
-const crashes: readonly NodeJS.Signals[] = ['SIGABRT', 'SIGBUS', 'SIGFPE', 'SIGILL', 'SIGSEGV', 'SIGSYS', 'SIGTRAP'];
+const crashes: readonly NodeJS.Signals[] = [
+  'SIGABRT',
+  'SIGBUS',
+  'SIGFPE',
+  'SIGILL',
+  'SIGSEGV',
+  'SIGSYS',
+  'SIGTRAP',
+];
 
 /** In characters. */
 const longest = 4_000;
@@ -111,6 +158,11 @@ export function refusalReason(exit: Exit): string {
   if (exit.kind === 'clean') return 'Envoy accepts it';
   if (exit.kind === 'spawn-failed') return exit.reason;
   const told = exit.tail.map(refusalOf).find((reason) => reason !== undefined);
-  const ended = exit.kind === 'failed' ? `Envoy ended with ${exit.code}` : exit.kind === 'signaled' ? `Envoy was ended by ${exit.signal}` : 'Envoy is gone'; // prettier-ignore
+  const ended =
+    exit.kind === 'failed'
+      ? `Envoy ended with ${exit.code}`
+      : exit.kind === 'signaled'
+        ? `Envoy was ended by ${exit.signal}`
+        : 'Envoy is gone';
   return (told ?? exit.tail.at(-1) ?? ended).replace(/\s+/g, ' ').trim().slice(0, longest);
 }

@@ -35,7 +35,11 @@ export interface StaleEnvoy {
  * folder do, and whose agent is gone: their parent does not run `program`. A stopped one is found,
  * too. Processes of other users count for root only: anybody can give a process such arguments.
  */
-export function staleEnvoys(addressFile: string, program: string, self = process.pid): readonly StaleEnvoy[] {
+export function staleEnvoys(
+  addressFile: string,
+  program: string,
+  self = process.pid,
+): readonly StaleEnvoy[] {
   return pids().flatMap((pid) => {
     const args = read(`/proc/${pid}/cmdline`).split('\0');
     if (args[3] === 'envoy-keeper') return []; // it ends with its Envoy
@@ -49,12 +53,17 @@ export function staleEnvoys(addressFile: string, program: string, self = process
 }
 
 function pids(): readonly number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number); // prettier-ignore
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number);
 }
 
 function isOf(addressFile: string, args: readonly string[]): boolean {
   const path = args[args.indexOf('--admin-address-path') + 1] ?? '';
-  return args.includes('--admin-address-path') && (path === addressFile || path.startsWith(`${addressFile}-`));
+  return (
+    args.includes('--admin-address-path') &&
+    (path === addressFile || path.startsWith(`${addressFile}-`))
+  );
 }
 
 /**
@@ -99,5 +108,8 @@ export function usage(pid: number): Usage | undefined {
     .split(' ');
   const kibibytes = /^VmRSS:\s*(\d+) kB/m.exec(read(`/proc/${pid}/status`))?.[1];
   if (kibibytes === undefined) return undefined;
-  return { residentBytes: Number(kibibytes) * 1024, cpuSeconds: (Number(fields[10]) + Number(fields[11])) / ticksPerSecond };
+  return {
+    residentBytes: Number(kibibytes) * 1024,
+    cpuSeconds: (Number(fields[10]) + Number(fields[11])) / ticksPerSecond,
+  };
 }

@@ -28,7 +28,11 @@ export interface Running extends MeetingPlace {
 }
 
 const absent = new Error('there is no such process');
-const nobody: AdminClient = { request: () => of({ ok: false, error: absent }), open: () => throwError(() => absent), located: () => false };
+const nobody: AdminClient = {
+  request: () => of({ ok: false, error: absent }),
+  open: () => throwError(() => absent),
+  located: () => false,
+};
 
 interface Premises {
   readonly admin: AdminClient;
@@ -51,7 +55,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
   const reapers = new Map<number, () => void>();
   const former = `${addressFile}-former`;
 
-  const find = (epoch: number): Running | undefined => [...running].findLast((process) => process.epoch === epoch);
+  const find = (epoch: number): Running | undefined =>
+    [...running].findLast((process) => process.epoch === epoch);
 
   const newest = (): Running | undefined => [...running].at(-1);
 
@@ -102,7 +107,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     born(own: Running, pid: number): void {
       own.pid = pid;
       detached?.remember(running);
-      const reaper = detached === undefined && !reapers.has(own.baseId) ? orphanReaper(tools, own) : undefined;
+      const reaper =
+        detached === undefined && !reapers.has(own.baseId) ? orphanReaper(tools, own) : undefined;
       if (reaper !== undefined) reapers.set(own.baseId, reaper);
     },
 

@@ -1,4 +1,17 @@
-import { concatMap, defer, from, ignoreElements, map, type MonoTypeOperatorFunction, type Observable, of, type SchedulerLike, switchMap, tap, timer } from 'rxjs'; // prettier-ignore
+import {
+  concatMap,
+  defer,
+  from,
+  ignoreElements,
+  map,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
 import type { EpochConfig, Proxy, Refusal, Verdict } from '../epochs/ports.ts';
 import type { Reading } from '../streams/reading.ts';
 import { withCompatibility } from './compatibility.ts';
@@ -46,11 +59,26 @@ export function readingChecks(
   /** Envoy's own word on a configuration, by a process that has the files of `stem` for itself. */
   function validated({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> {
     return withConfigFile<Verdict>(config, stem, {
-      failed: (reason, isRefused) => (isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false }),
+      failed: (reason, isRefused) =>
+        isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false },
       use: (path) => {
-        const tried = envoyArgs(args, { config: path, override: '', restartEpoch: 0, place: newest() });
-        return validate({ binary, args: tried, fifo: `${stem}.stderr`, tools, alone: isAlone, scheduler }).pipe(
-          concatMap(async (said) => (said.ok === false ? { ...said, ...(await explain(config, said.reason)) } : said)),
+        const tried = envoyArgs(args, {
+          config: path,
+          override: '',
+          restartEpoch: 0,
+          place: newest(),
+        });
+        return validate({
+          binary,
+          args: tried,
+          fifo: `${stem}.stderr`,
+          tools,
+          alone: isAlone,
+          scheduler,
+        }).pipe(
+          concatMap(async (said) =>
+            said.ok === false ? { ...said, ...(await explain(config, said.reason)) } : said,
+          ),
         );
       },
     });
@@ -58,7 +86,9 @@ export function readingChecks(
 
   // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the
   // pairs.
-  const pairs$ = defer(() => (isAlone() ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler)));
+  const pairs$ = defer(() =>
+    isAlone() ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler),
+  );
 
   /** One look at all. */
   function looked(reading: Reading<EpochConfig>): Observable<Verdict> {
@@ -81,7 +111,9 @@ export function readingChecks(
       const look$ = looked(reading);
       // The files may have been written at the first look, and what runs can wait for a second one.
       const again$ = timer(rest, scheduler).pipe(switchMap(() => look$));
-      return look$.pipe(switchMap((verdict) => (verdict.ok !== false || isAlone() ? of(verdict) : again$)));
+      return look$.pipe(
+        switchMap((verdict) => (verdict.ok !== false || isAlone() ? of(verdict) : again$)),
+      );
     },
 
     checkAhead(reading) {
@@ -94,6 +126,9 @@ export function readingChecks(
 }
 
 /** Goes on with what speaks for it so far. */
-function ifGood(next$: (verdict: Verdict) => Observable<Verdict>): MonoTypeOperatorFunction<Verdict> {
-  return (verdict$) => verdict$.pipe(switchMap((verdict) => (verdict.ok === true ? next$(verdict) : of(verdict))));
+function ifGood(
+  next$: (verdict: Verdict) => Observable<Verdict>,
+): MonoTypeOperatorFunction<Verdict> {
+  return (verdict$) =>
+    verdict$.pipe(switchMap((verdict) => (verdict.ok === true ? next$(verdict) : of(verdict))));
 }

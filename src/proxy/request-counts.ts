@@ -13,7 +13,9 @@ export interface DirectionCounts {
 export interface ServiceCounts {
   readonly inbound: DirectionCounts | undefined;
   readonly outbound: DirectionCounts | undefined;
-  readonly clusters: readonly { readonly name: string; readonly healthy: number; readonly total: number }[] | undefined;
+  readonly clusters:
+    | readonly { readonly name: string; readonly healthy: number; readonly total: number }[]
+    | undefined;
   /** How many clusters there are; no more than {@link mostClusters} of them are looked at. */
   readonly clusterCount: number;
   /** Open connections, by the name that the statistics of a listener have. */
@@ -61,17 +63,34 @@ export function serviceCounts(body: string): ServiceCounts {
       if (healthy.size < mostClusters) healthy.set(cluster, Number(value));
     } else if (what === 'total') {
       clusterCount += 1;
-      if (clusters.length < mostClusters) clusters.push({ name: cluster.slice(0, longestName), healthy: healthy.get(cluster) ?? 0, total: Number(value) }); // prettier-ignore
+      if (clusters.length < mostClusters)
+        clusters.push({
+          name: cluster.slice(0, longestName),
+          healthy: healthy.get(cluster) ?? 0,
+          total: Number(value),
+        });
     } else numbers.set(name, Number(value));
   }
-  const direction = (begins: RegExp, of: 'downstream' | 'upstream') => directionCounts(numbers, times, begins, of);
+  const direction = (begins: RegExp, of: 'downstream' | 'upstream') =>
+    directionCounts(numbers, times, begins, of);
   const hasDirections = [...numbers.keys()].some((name) => /^http\.(?:in|out)bound_/.test(name));
   return {
-    inbound: direction(hasDirections ? /^http\.(?:inbound_|InboundPassthrough)/ : /^http\./, 'downstream'),
-    outbound: hasDirections ? direction(/^http\.outbound_/, 'downstream') : direction(/^cluster\./, 'upstream'),
+    inbound: direction(
+      hasDirections ? /^http\.(?:inbound_|InboundPassthrough)/ : /^http\./,
+      'downstream',
+    ),
+    outbound: hasDirections
+      ? direction(/^http\.outbound_/, 'downstream')
+      : direction(/^cluster\./, 'upstream'),
     clusters: clusterCount === 0 ? undefined : clusters,
     clusterCount,
-    connections: new Map([...numbers].flatMap(([name, value]) => (name.startsWith('listener.') ? [[name.replace(/^listener\.|\.downstream_cx_active$/g, ''), value] as const] : []))), // prettier-ignore
+    connections: new Map(
+      [...numbers].flatMap(([name, value]) =>
+        name.startsWith('listener.')
+          ? [[name.replace(/^listener\.|\.downstream_cx_active$/g, ''), value] as const]
+          : [],
+      ),
+    ),
   };
 }
 
@@ -82,7 +101,9 @@ function directionCounts(
   of: 'downstream' | 'upstream',
 ): DirectionCounts | undefined {
   const ending = <T>(all: ReadonlyMap<string, T>, end: string) =>
-    [...all].flatMap(([name, value]) => (begins.test(name) && name.endsWith(`.${of}_rq_${end}`) ? [value] : []));
+    [...all].flatMap(([name, value]) =>
+      begins.test(name) && name.endsWith(`.${of}_rq_${end}`) ? [value] : [],
+    );
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   const completed = ending(numbers, 'completed');
   const measured = ending(times, 'time');

@@ -22,10 +22,18 @@ export interface StartFrom {
  * undefined if it can not be: with the same configuration, but an admin endpoint of its own, and
  * clusters that follow it, for which the configuration is written to `copy`. Cold.
  */
-export function sideBySide(given: StartFrom, admin: AdminClient, copy: string): Observable<StartFrom | undefined> {
+export function sideBySide(
+  given: StartFrom,
+  admin: AdminClient,
+  copy: string,
+): Observable<StartFrom | undefined> {
   return defer(() => readOutside(given.config, largest.envoy)).pipe(
     map((file) => (file.kind === 'read' ? file.bytes.toString() : '')),
-    switchMap((text) => sharesPorts(admin, text).pipe(switchMap((shared) => (shared ? prepare(given, text, copy) : of(undefined))))),
+    switchMap((text) =>
+      sharesPorts(admin, text).pipe(
+        switchMap((shared) => (shared ? prepare(given, text, copy) : of(undefined))),
+      ),
+    ),
   );
 }
 
@@ -43,14 +51,18 @@ function freePort(host: string): Promise<number> {
     const server = createServer().on('error', reject);
     server.listen(0, host, () => {
       const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
+      server.close(() =>
+        resolve(typeof address === 'object' && address !== null ? address.port : 0),
+      );
     });
   });
 }
 
 /** What is put over a configuration so that Envoy's admin endpoint is at `port`. */
 export function adminOverride(host: string, port: number): string {
-  return JSON.stringify({ admin: { address: { socket_address: { address: host, port_value: port } } } });
+  return JSON.stringify({
+    admin: { address: { socket_address: { address: host, port_value: port } } },
+  });
 }
 
 /**
@@ -65,10 +77,18 @@ export function followAdmin(text: string, port: number): string | undefined {
   const clusters = bootstrap.static_resources?.clusters ?? [];
   const before = JSON.stringify(clusters);
   const after = JSON.stringify(clusters, (_, value: unknown) =>
-    portOf(value) === own ? { ...(value as Address), socket_address: { ...(value as Address).socket_address, port_value: port } } : value,
+    portOf(value) === own
+      ? {
+          ...(value as Address),
+          socket_address: { ...(value as Address).socket_address, port_value: port },
+        }
+      : value,
   );
   if (before === after) return undefined;
-  return JSON.stringify({ ...bootstrap, static_resources: { ...bootstrap.static_resources, clusters: parseJson(after) } });
+  return JSON.stringify({
+    ...bootstrap,
+    static_resources: { ...bootstrap.static_resources, clusters: parseJson(after) },
+  });
 }
 
 interface Address {

@@ -91,39 +91,64 @@ export function spawnEnvoy({
         error: fail,
       }),
     );
-    const silence = errors === undefined ? Promise.resolve() : readAll(errors.read, (piece) => pieces$.next(piece));
+    const silence =
+      errors === undefined
+        ? Promise.resolve()
+        : readAll(errors.read, (piece) => pieces$.next(piece));
     if (errors !== undefined) closeSync(errors.write);
     else if ((tools.guard ?? tools.mkfifo) !== undefined)
-      onLine({ level: 'warn', component: 'stderr', message: `no FIFO can be made at ${fifo}: what Envoy says is passed on as it is` });
+      onLine({
+        level: 'warn',
+        component: 'stderr',
+        message: `no FIFO can be made at ${fifo}: what Envoy says is passed on as it is`,
+      });
 
     if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });
     subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: fail }));
     subscriber.add(() => child.kill('SIGKILL'));
 
     void child.then(async (result) => {
-      const late = new Promise<void>((resolve) => subscriber.add(scheduler.schedule(() => resolve(), lastWords)));
+      const late = new Promise<void>((resolve) =>
+        subscriber.add(scheduler.schedule(() => resolve(), lastWords)),
+      );
       await Promise.race([silence, late]);
       pieces$.complete();
-      subscriber.next({ type: 'exited', exit: toExit(result, tail, killsBefore, memory()?.oomKills) });
+      subscriber.next({
+        type: 'exited',
+        exit: toExit(result, tail, killsBefore, memory()?.oomKills),
+      });
       subscriber.complete();
     });
   });
 }
 
-function protect({ guard, setpriv, sh }: Tools, binary: string, args: readonly string[]): { file: string; args: readonly string[] } {
-  if (guard !== undefined) return { file: guard, args: ['run', String(process.pid), binary, ...args] };
+function protect(
+  { guard, setpriv, sh }: Tools,
+  binary: string,
+  args: readonly string[],
+): { file: string; args: readonly string[] } {
+  if (guard !== undefined)
+    return { file: guard, args: ['run', String(process.pid), binary, ...args] };
   if (setpriv === undefined) return { file: binary, args };
-  const guarded = sh === undefined ? [binary, ...args] : [sh, '-c', unlessOrphaned, String(process.pid), binary, ...args];
+  const guarded =
+    sh === undefined
+      ? [binary, ...args]
+      : [sh, '-c', unlessOrphaned, String(process.pid), binary, ...args];
   return { file: setpriv, args: ['--pdeathsig', 'KILL', ...guarded] };
 }
 
 /** Both ends of a FIFO that has no name any more, or nothing where the machine can not make one. */
-function openFifo({ guard, mkfifo }: Tools, path: string): { read: number; write: number } | undefined {
+function openFifo(
+  { guard, mkfifo }: Tools,
+  path: string,
+): { read: number; write: number } | undefined {
   const maker = guard ?? mkfifo;
   if (maker === undefined) return undefined;
   let read: number | undefined;
   try {
-    execFileSync(maker, guard === undefined ? ['-m', '600', path] : ['fifo', path], { stdio: 'ignore' });
+    execFileSync(maker, guard === undefined ? ['-m', '600', path] : ['fifo', path], {
+      stdio: 'ignore',
+    });
     read = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
     return { read, write: openSync(path, constants.O_WRONLY) };
   } catch {
@@ -137,7 +162,10 @@ function openFifo({ guard, mkfifo }: Tools, path: string): { read: number; write
 function readAll(fd: number, onPiece: (piece: string) => void): Promise<void> {
   return new Promise((resolve) => {
     const socket = new Socket({ fd, readable: true, writable: false }).setEncoding('utf8');
-    socket.on('data', onPiece).on('error', () => socket.destroy()).on('close', () => resolve()); // prettier-ignore
+    socket
+      .on('data', onPiece)
+      .on('error', () => socket.destroy())
+      .on('close', () => resolve());
   });
 }
 
@@ -163,15 +191,26 @@ export function toExit(
 ): Exit {
   if (signal !== undefined) {
     const known = signal === 'SIGKILL' && killsBefore !== undefined && killsAfter !== undefined;
-    return { kind: 'signaled', signal, tail, ...(known && { outOfMemory: killsAfter > killsBefore }) };
+    return {
+      kind: 'signaled',
+      signal,
+      tail,
+      ...(known && { outOfMemory: killsAfter > killsBefore }),
+    };
   }
-  if (exitCode === undefined) return { kind: 'spawn-failed', reason: originalMessage ?? 'it could not be started' };
+  if (exitCode === undefined)
+    return { kind: 'spawn-failed', reason: originalMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
   // The word of guard, shell and setpriv for what can not be executed. Envoy ends with 0 or 1.
-  if (exitCode === 126 || exitCode === 127) return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
-  const unbound = tail.map((line) => /cannot bind '(.+?)': (Address already in use|Permission denied)/.exec(line)).find((found) => found !== null); // prettier-ignore
+  if (exitCode === 126 || exitCode === 127)
+    return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
+  const unbound = tail
+    .map((line) => /cannot bind '(.+?)': (Address already in use|Permission denied)/.exec(line))
+    .find((found) => found !== null);
   const address = unbound?.[1];
   const failed: Exit = { kind: 'failed', code: exitCode, tail };
   if (address === undefined) return failed;
-  return unbound?.[2] === 'Permission denied' ? { ...failed, addressDenied: address } : { ...failed, addressTaken: address };
+  return unbound?.[2] === 'Permission denied'
+    ? { ...failed, addressDenied: address }
+    : { ...failed, addressTaken: address };
 }

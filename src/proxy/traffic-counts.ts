@@ -17,12 +17,18 @@ export const trafficFilter =
 
 /** Pure. */
 export function trafficCounts(stats: ReadonlyMap<string, number>): TrafficCounts {
-  const names = [...stats.keys()].filter((name) => !ownStats.test(name) && !/\.(?:worker_\d+|main_thread)\.[^.]+$/.test(name));
-  const sum = (all: readonly string[]) => all.reduce((total, name) => total + (stats.get(name) ?? 0), 0);
-  const ending = (end: string) => names.filter((name) => name.startsWith('listener.') && name.endsWith(end));
+  const names = [...stats.keys()].filter(
+    (name) => !ownStats.test(name) && !/\.(?:worker_\d+|main_thread)\.[^.]+$/.test(name),
+  );
+  const sum = (all: readonly string[]) =>
+    all.reduce((total, name) => total + (stats.get(name) ?? 0), 0);
+  const ending = (end: string) =>
+    names.filter((name) => name.startsWith('listener.') && name.endsWith(end));
   const completed = ending('.downstream_rq_completed');
   const speakHttp = new Set(completed.map((name) => name.replace(/\.http\..*$/, '')));
-  const plain = ending('.downstream_cx_total').filter((name) => !speakHttp.has(name.replace(/\.downstream_cx_total$/, '')));
+  const plain = ending('.downstream_cx_total').filter(
+    (name) => !speakHttp.has(name.replace(/\.downstream_cx_total$/, '')),
+  );
   return {
     requests: sum(completed) + sum(plain),
     failures: sum(ending('.downstream_rq_5xx')),

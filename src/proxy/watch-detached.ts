@@ -1,4 +1,12 @@
-import { closeSync, constants as fileConstants, fstatSync, lstatSync, openSync, readlinkSync, readSync } from 'node:fs';
+import {
+  closeSync,
+  constants as fileConstants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readlinkSync,
+  readSync,
+} from 'node:fs';
 import { constants } from 'node:os';
 import {
   defer,
@@ -92,7 +100,10 @@ export function watchDetached({
           map((lines) =>
             exitOf(
               status,
-              lines.reduce<readonly string[]>((tail, line) => withMessage(tail, line, tailLines), []),
+              lines.reduce<readonly string[]>(
+                (tail, line) => withMessage(tail, line, tailLines),
+                [],
+              ),
               killsBefore,
             ),
           ),
@@ -113,10 +124,21 @@ function send(pid: number, signal: Signal): void {
 }
 
 /** A shell tells of a signal by 128 and its number. */
-function exitOf(status: number | undefined, tail: readonly string[], killsBefore: number | undefined): Exit {
+function exitOf(
+  status: number | undefined,
+  tail: readonly string[],
+  killsBefore: number | undefined,
+): Exit {
   if (status === undefined) return { kind: 'unknown', tail };
-  const signal = Object.entries(constants.signals).find(([, number]) => number === status - 128)?.[0] as NodeJS.Signals | undefined;
-  return toExit(signal === undefined ? { exitCode: status } : { signal }, tail, killsBefore, memory()?.oomKills);
+  const signal = Object.entries(constants.signals).find(
+    ([, number]) => number === status - 128,
+  )?.[0] as NodeJS.Signals | undefined;
+  return toExit(
+    signal === undefined ? { exitCode: status } : { signal },
+    tail,
+    killsBefore,
+    memory()?.oomKills,
+  );
 }
 
 /**
@@ -147,7 +169,10 @@ function textIn(path: string): string {
 
 /** Follows no link, and waits for no FIFO. Throws where no regular file is. */
 function openRegular(path: string): number {
-  const fd = openSync(path, fileConstants.O_RDONLY | fileConstants.O_NOFOLLOW | fileConstants.O_NONBLOCK);
+  const fd = openSync(
+    path,
+    fileConstants.O_RDONLY | fileConstants.O_NOFOLLOW | fileConstants.O_NONBLOCK,
+  );
   if (fstatSync(fd).isFile()) return fd;
   closeSync(fd);
   throw new Error(`${path} is no regular file`);

@@ -45,9 +45,11 @@ export function changedEntries(): ChangedEntries {
     add: ({ folder, name }) => {
       count += 1;
       // Kubernetes replaces all files of a mounted folder by a rename of its link `..data`.
-      if (count > most || (folder !== undefined && (name === undefined || name.startsWith('..')))) addAll();
+      if (count > most || (folder !== undefined && (name === undefined || name.startsWith('..'))))
+        addAll();
       else if (folder === undefined) named.add(name ?? '');
-      else if (!isAll && name !== undefined) folders.set(folder, (folders.get(folder) ?? new Set()).add(name));
+      else if (!isAll && name !== undefined)
+        folders.set(folder, (folders.get(folder) ?? new Set()).add(name));
       return count === 1;
     },
     take: () => {

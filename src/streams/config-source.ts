@@ -21,7 +21,12 @@ export type SourceChange =
   /** It was read, be it the same as before or not. `hash` names what it says. */
   | { readonly type: 'source-read'; readonly source: string; readonly hash: string }
   /** It could not be read, and is tried again after `delayMs`. What was read last stays. */
-  | { readonly type: 'source-unreadable'; readonly source: string; readonly reason: string; readonly delayMs: number };
+  | {
+      readonly type: 'source-unreadable';
+      readonly source: string;
+      readonly reason: string;
+      readonly delayMs: number;
+    };
 
 /** A part of what a source reads, with a hash of its own: it tells what has changed. */
 export interface SourcePart {
@@ -69,7 +74,9 @@ export interface ConfigSource<Config = unknown> {
  * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of
  * readings would.
  */
-export function composeSources<Config>(...sources: readonly ConfigSource<Config>[]): ConfigSource<Config> {
+export function composeSources<Config>(
+  ...sources: readonly ConfigSource<Config>[]
+): ConfigSource<Config> {
   return {
     changes$: merge(...sources.map(({ changes$ }) => changes$)),
     reading$: forkJoin(sources.map(({ reading$ }) => reading$)).pipe(

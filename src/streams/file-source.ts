@@ -1,5 +1,12 @@
 import { createHash, X509Certificate } from 'node:crypto';
-import { asyncScheduler, defaultIfEmpty, forkJoin, map, Observable, type SchedulerLike } from 'rxjs';
+import {
+  asyncScheduler,
+  defaultIfEmpty,
+  forkJoin,
+  map,
+  Observable,
+  type SchedulerLike,
+} from 'rxjs';
 import { eachPiece, largest } from '../shared/files/outside-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
@@ -27,7 +34,9 @@ function read(path: string): Observable<MarkedReading> {
     void eachPiece(path, largest.envoy, take, () => !subscriber.closed).then((flaw) => {
       if (flaw?.isShort === true) subscriber.error(new Error(flaw.reason));
       subscriber.next(
-        flaw === undefined ? { file: [path, length, hash.digest('hex')], ...(mark !== undefined && { mark }) } : { file: [path] },
+        flaw === undefined
+          ? { file: [path, length, hash.digest('hex')], ...(mark !== undefined && { mark }) }
+          : { file: [path] },
       );
       subscriber.complete();
     });
@@ -73,7 +82,10 @@ export function hashFiles(paths: readonly string[]): Observable<string> {
  *
  * Cold; changes never end nor error; a reading errors as that of `hashFiles` does.
  */
-export function fileSource(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): ConfigSource<never> {
+export function fileSource(
+  paths: readonly string[],
+  scheduler: SchedulerLike = asyncScheduler,
+): ConfigSource<never> {
   const files = [...new Set(paths)].filter((path) => path !== '');
   return {
     changes$: watchFiles(files, scheduler),

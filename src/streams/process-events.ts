@@ -11,7 +11,10 @@ const ignore = () => undefined;
  * Hot: listens from subscribe to unsubscribe, and the signals are ignored from then on. Never
  * completes.
  */
-export function signals(names: readonly NodeJS.Signals[], emitter: Emitter = process): Observable<NodeJS.Signals> {
+export function signals(
+  names: readonly NodeJS.Signals[],
+  emitter: Emitter = process,
+): Observable<NodeJS.Signals> {
   return merge(NEVER, ...names.map((name) => heard(name, emitter).pipe(map(() => name))));
 }
 

@@ -48,7 +48,12 @@ export interface ReadingDelays {
 export type SourceSign<Config> =
   | SourceChange
   /** The first change of a row: the source is read when the window closes. */
-  | { readonly type: 'window-opened'; readonly source?: string; readonly path?: string; readonly delayMs: number }
+  | {
+      readonly type: 'window-opened';
+      readonly source?: string;
+      readonly path?: string;
+      readonly delayMs: number;
+    }
   /**
    * What the window will bring, unless there are more changes: it differs from the reading before.
    */
@@ -74,7 +79,11 @@ interface SourceFailed {
 
 type RawSign<Config> =
   | Exclude<SourceSign<Config>, { type: 'read' | 'foreseen' }>
-  | { readonly type: 'raw'; readonly reading: SourceReading<Config>; readonly orderedBy: string | undefined }
+  | {
+      readonly type: 'raw';
+      readonly reading: SourceReading<Config>;
+      readonly orderedBy: string | undefined;
+    }
   | { readonly type: 'ahead'; readonly reading: SourceReading<Config> };
 
 /**
@@ -116,7 +125,9 @@ export function sourceSigns<Config>(
         throttleTime(minDelay, scheduler),
         map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: minDelay })),
       );
-      const passed$ = gathered$.pipe(map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })));
+      const passed$ = gathered$.pipe(
+        map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })),
+      );
       const occasions$ = merge(
         shared$.pipe(ofType('ready')), // what changed before it went unheard
         gathered$,
@@ -124,7 +135,14 @@ export function sourceSigns<Config>(
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
       const pauses$ = opened$.pipe(
-        switchMap(() => changed$.pipe(startWith(undefined), debounceTime(quiet, scheduler), take(1), takeUntil(timer(minDelay, scheduler)))), // prettier-ignore
+        switchMap(() =>
+          changed$.pipe(
+            startWith(undefined),
+            debounceTime(quiet, scheduler),
+            take(1),
+            takeUntil(timer(minDelay, scheduler)),
+          ),
+        ),
       );
       const all$ = merge(
         occasions$.pipe(map(() => raw())),
@@ -180,11 +198,24 @@ function compared<Config>(
   { reading, orderedBy }: Extract<RawSign<Config>, { type: 'raw' }>,
 ): Compared<Config> {
   const isNew = last?.hash !== reading.hash;
-  return { last: reading, sign: { type: 'read', reading: withChanges(reading, isNew ? last : undefined), isNew, orderedBy } };
+  return {
+    last: reading,
+    sign: {
+      type: 'read',
+      reading: withChanges(reading, isNew ? last : undefined),
+      isNew,
+      orderedBy,
+    },
+  };
 }
 
-function foreseen<Config>(last: SourceReading<Config> | undefined, reading: SourceReading<Config>): SourceSign<Config> | undefined {
-  return last?.hash === reading.hash ? undefined : { type: 'foreseen', reading: withChanges(reading, last) };
+function foreseen<Config>(
+  last: SourceReading<Config> | undefined,
+  reading: SourceReading<Config>,
+): SourceSign<Config> | undefined {
+  return last?.hash === reading.hash
+    ? undefined
+    : { type: 'foreseen', reading: withChanges(reading, last) };
 }
 
 /** A reading with what differs from the one before. */
@@ -197,12 +228,21 @@ function withChanges<Config>(
 
 function changes(before: readonly SourcePart[], after: readonly SourcePart[]): readonly Change[] {
   const key = ({ source, part }: SourcePart) => `${source}\0${part}`;
-  const [old, now] = [before, after].map((parts) => new Map(parts.map((part) => [key(part), part])));
+  const [old, now] = [before, after].map(
+    (parts) => new Map(parts.map((part) => [key(part), part])),
+  );
   return [...new Set([...after, ...before].map(key))].flatMap((name) => {
     const [was, is] = [old?.get(name), now?.get(name)];
     const one = is ?? was;
     if (one === undefined || was?.hash === is?.hash) return [];
     const { source, part } = one;
-    return [{ source, part, ...(was?.mark !== undefined && { from: was.mark }), ...(is?.mark !== undefined && { to: is.mark }) }];
+    return [
+      {
+        source,
+        part,
+        ...(was?.mark !== undefined && { from: was.mark }),
+        ...(is?.mark !== undefined && { to: is.mark }),
+      },
+    ];
   });
 }

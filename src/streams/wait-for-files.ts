@@ -1,5 +1,14 @@
 import { stat } from 'node:fs/promises';
-import { asyncScheduler, defer, distinctUntilChanged, EMPTY, forkJoin, map, type Observable, type SchedulerLike } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  forkJoin,
+  map,
+  type Observable,
+  type SchedulerLike,
+} from 'rxjs';
 import { skip, startWith, takeUntil, timer } from 'rxjs';
 import { pollUntil } from '../operators/poll-until.ts';
 import { settle } from '../operators/settle.ts';
@@ -24,7 +33,13 @@ const realFiles: FileSystem = {
   look: (path) =>
     defer(() => stat(path)).pipe(
       settle(),
-      map((found) => (found.ok ? 'there' : (found.error as NodeJS.ErrnoException).code === 'ENOENT' ? 'absent' : 'barred')),
+      map((found) =>
+        found.ok
+          ? 'there'
+          : (found.error as NodeJS.ErrnoException).code === 'ENOENT'
+            ? 'absent'
+            : 'barred',
+      ),
     ),
 };
 

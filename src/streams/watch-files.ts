@@ -67,7 +67,10 @@ export async function linkHops(path: string): Promise<LinkHops> {
     }
     const entry = join(folder, name);
     const found = await entryAt(entry);
-    hops.set(entry, found === undefined ? '' : `${found.identity}${found.stats.isDirectory() ? '/' : ''}`);
+    hops.set(
+      entry,
+      found === undefined ? '' : `${found.identity}${found.stats.isDirectory() ? '/' : ''}`,
+    );
     if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
       const target = await targetOf(entry);
       if (target.startsWith('/')) folder = '/';
@@ -86,12 +89,19 @@ const pauses = { first: 1_000, longest: 30_000 };
 const walk = async (paths: readonly string[]): Promise<LinkHops> =>
   new Map((await Promise.all(paths.map(linkHops))).flatMap((hops) => [...hops]));
 
-const differ = (before: LinkHops, after: LinkHops) => [...before].join('\n') !== [...after].join('\n');
+const differ = (before: LinkHops, after: LinkHops) =>
+  [...before].join('\n') !== [...after].join('\n');
 
 /** Reports each entry of `folder` that changes, without reading any. Returns how to stop it. */
-const watchNames = (folder: string, report: (path: string) => void, failed: (error: unknown) => void) => {
+const watchNames = (
+  folder: string,
+  report: (path: string) => void,
+  failed: (error: unknown) => void,
+) => {
   try {
-    const watcher = watchFolder(folder, { persistent: false }, (_, name) => report(join(folder, name ?? '')));
+    const watcher = watchFolder(folder, { persistent: false }, (_, name) =>
+      report(join(folder, name ?? '')),
+    );
     watcher.on('error', failed);
     return () => watcher.close();
   } catch (error) {
@@ -131,7 +141,8 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     listed.delete('/');
     // It also asks for the state of every entry of a folder at each event, also of a folder in the
     // one that is listed: too much for a folder that a path leads to, and for an /etc on the way.
-    for (const folder of folders) if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
+    for (const folder of folders)
+      if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
     const watcher = watch([...listed], {
       followSymlinks: false,
       depth: 0,
@@ -170,7 +181,10 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
  * again after 1 s, doubling to 30 s, while the rest is watched. Cold: one chokidar a subscription,
  * closed on unsubscribe. Never ends, never errors, and does not keep the process alive.
  */
-export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): Observable<SourceChange> {
+export function watchFiles(
+  paths: readonly string[],
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<SourceChange> {
   return defer(() => {
     let rounds = 0; // that were ready
     let failures = 0; // rounds in a row that could not watch everything
@@ -197,7 +211,9 @@ export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = 
             take(1),
             switchMap(() => timer(backOff(pauses, failures++), scheduler)),
           );
-          return signs$.pipe(takeUntil(merge(merge(event$, missed$).pipe(delay(settleDelay, scheduler)), retry$)));
+          return signs$.pipe(
+            takeUntil(merge(merge(event$, missed$).pipe(delay(settleDelay, scheduler)), retry$)),
+          );
         }),
       );
     }
@@ -206,8 +222,13 @@ export function watchFiles(paths: readonly string[], scheduler: SchedulerLike = 
     return defer(() => Promise.all([walk(paths), import('chokidar')])).pipe(
       switchMap(([hops, { watch }]) => round(hops, watch)),
       repeat(),
-      filter((sign) => sign.type !== 'watch-failed' || (!told.has(sign.path) && told.add(sign.path).size > 0)),
-      map((sign): SourceChange => (sign.type === 'ready' && rounds++ > 0 ? { type: 'changed' } : sign)),
+      filter(
+        (sign) =>
+          sign.type !== 'watch-failed' || (!told.has(sign.path) && told.add(sign.path).size > 0),
+      ),
+      map((sign): SourceChange =>
+        sign.type === 'ready' && rounds++ > 0 ? { type: 'changed' } : sign,
+      ),
     );
   });
 }

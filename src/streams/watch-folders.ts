@@ -34,12 +34,20 @@ const pauses = { first: 1_000, longest: 30_000 };
  * one by one, and none of them is looked at. A folder that cannot be watched is tried again after 1
  * s, doubling to 30 s. Cold; never ends, never errors, does not keep the process alive.
  */
-export function watchFolders(paths: readonly string[], scheduler: SchedulerLike = asyncScheduler): Observable<PathEvent> {
+export function watchFolders(
+  paths: readonly string[],
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<PathEvent> {
   return watchFiles(paths, scheduler).pipe(
     filter(({ type }) => type !== 'watch-failed'),
     connect((onTheWay$) =>
       merge(
-        onTheWay$.pipe(map((sign) => ({ folder: undefined, name: sign.type === 'changed' ? sign.path : undefined }))),
+        onTheWay$.pipe(
+          map((sign) => ({
+            folder: undefined,
+            name: sign.type === 'changed' ? sign.path : undefined,
+          })),
+        ),
         ...paths.map((path) =>
           onTheWay$.pipe(
             switchMap(() => folderIdentity(path)),
@@ -60,9 +68,16 @@ async function folderIdentity(path: string): Promise<string | undefined> {
 
 function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {
   return new Observable<PathEvent>((subscriber) => {
-    const watcher = watch(folder, { persistent: false }, (_, name) => subscriber.next({ folder, name: name ?? undefined }));
+    const watcher = watch(folder, { persistent: false }, (_, name) =>
+      subscriber.next({ folder, name: name ?? undefined }),
+    );
     watcher.on('error', (error) => subscriber.error(error));
     subscriber.add(() => watcher.close());
     subscriber.next({ folder, name: undefined });
-  }).pipe(retry({ delay: (_, count) => timer(backOff(pauses, count - 1), scheduler), resetOnSuccess: true }));
+  }).pipe(
+    retry({
+      delay: (_, count) => timer(backOff(pauses, count - 1), scheduler),
+      resetOnSuccess: true,
+    }),
+  );
 }

@@ -19,7 +19,10 @@ export function at(signs: Readonly<Record<Time, string>>): string {
   const parts = Object.entries(signs).map(([time, sign]) => {
     const drawn = sign.length === 1 ? sign : `(${sign})`;
     const gap = inMs(time) - next;
-    if (gap < 0) throw new Error(`'${sign}' can not be drawn at ${time}: what is before it ends at ${next} ms`);
+    if (gap < 0)
+      throw new Error(
+        `'${sign}' can not be drawn at ${time}: what is before it ends at ${next} ms`,
+      );
     next += gap + drawn.length;
     return gap === 0 ? drawn : `${gap}ms ${drawn}`;
   });

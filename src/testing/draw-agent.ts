@@ -1,5 +1,21 @@
 import { AssertionError } from 'node:assert';
-import { asyncScheduler, defer, filter, ignoreElements, map, merge, type Observable, of, ReplaySubject, share, takeUntil, tap, throwError, timer, timestamp } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  ReplaySubject,
+  share,
+  takeUntil,
+  tap,
+  throwError,
+  timer,
+  timestamp,
+} from 'rxjs';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 import type { RestartPolicy } from '../epochs/exits.ts';
 import type { Reading } from '../streams/reading.ts';
@@ -34,7 +50,11 @@ export interface Drawing extends Partial<Script> {
    * Makes the source of what is drawn: `read` reads it as it is at that time, `changed$` emits at
    * each sign after the first ms. If left out, that is a source which reads at each sign.
    */
-  readonly source?: (read: DrawnRead, changed$: Observable<unknown>, beside: Readonly<Record<string, DrawnSource>>) => ConfigSource;
+  readonly source?: (
+    read: DrawnRead,
+    changed$: Observable<unknown>,
+    beside: Readonly<Record<string, DrawnSource>>,
+  ) => ConfigSource;
   /**
    * Further diagrams as `config`, by name. `source` gets each; if that is left out, they are
    * sources beside it.
@@ -81,7 +101,11 @@ export function drawAgent(drawing: Drawing): DrawnAgent {
     const { seen, expected } = played(drawing, what, diagram);
     const [actual, drawnAs] = [diagramOf(seen), diagramOf(expected)];
     if (actual === drawnAs) return drawn;
-    throw new AssertionError({ message: `${what}: expected '${drawnAs}', but it is '${actual}'`, actual, expected: drawnAs });
+    throw new AssertionError({
+      message: `${what}: expected '${drawnAs}', but it is '${actual}'`,
+      actual,
+      expected: drawnAs,
+    });
   }
   const drawn: DrawnAgent = {
     expectEpochs: (diagram) => expectDrawn('epochs', diagram),
@@ -96,7 +120,9 @@ function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
   const seen: DrawnSign[] = [];
   const errors: unknown[] = [];
   const expected = new TestScheduler(() => undefined).run((m) => {
-    const ends = [diagram, config, ...Object.values(beside), restart, terminate].map((drawn) => signsOf(drawn).at(-1)?.at ?? 0);
+    const ends = [diagram, config, ...Object.values(beside), restart, terminate].map(
+      (drawn) => signsOf(drawn).at(-1)?.at ?? 0,
+    );
     const { hashes$, serving$ } = agentOf(m, drawing);
     const shown$ = what === 'serving' ? serving$ : merge(hashes$, serving$.pipe(ignoreElements()));
     shown$.pipe(timestamp(), takeUntil(timer(Math.max(...ends) + beyond))).subscribe({
@@ -110,14 +136,30 @@ function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
 }
 
 function agentOf(m: RunHelpers, drawing: Drawing) {
-  const { config, source, beside = {}, minDelay = 10_000, restart = '', terminate = '', policy, timing, ...script } = drawing;
+  const {
+    config,
+    source,
+    beside = {},
+    minDelay = 10_000,
+    restart = '',
+    terminate = '',
+    policy,
+    timing,
+    ...script
+  } = drawing;
   const { read, changed$ } = drawnSource(config);
-  const others = Object.fromEntries(Object.entries(beside).map(([name, diagram]) => [name, drawnSource(diagram)]));
-  const made = source === undefined ? readAtEachSign({ drawn: { read, changed$ }, ...others }) : source(read, changed$, others);
+  const others = Object.fromEntries(
+    Object.entries(beside).map(([name, diagram]) => [name, drawnSource(diagram)]),
+  );
+  const made =
+    source === undefined
+      ? readAtEachSign({ drawn: { read, changed$ }, ...others })
+      : source(read, changed$, others);
   const orders$ = m.hot(restart).pipe(map(() => 'SIGHUP'));
   const read$ = sourceSigns(asRun(made), { minDelay, random: () => 0.5 }, orders$).pipe(
     tap((sign) => {
-      if (sign.type === 'source-unreadable' && sign.reason === neverResolves) throw new Error(`source ${sign.source}: ${sign.reason}`);
+      if (sign.type === 'source-unreadable' && sign.reason === neverResolves)
+        throw new Error(`source ${sign.source}: ${sign.reason}`);
     }),
     ofType('read'),
     share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes while the agent subscribes
@@ -125,11 +167,21 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
   return scriptedAgent(
     m,
     {
-      hash$: read$.pipe(filter(({ isNew, orderedBy }) => isNew && orderedBy === undefined), map(contentOf)), // prettier-ignore
-      restart$: read$.pipe(filter(({ orderedBy }) => orderedBy !== undefined), map(contentOf)), // prettier-ignore
+      hash$: read$.pipe(
+        filter(({ isNew, orderedBy }) => isNew && orderedBy === undefined),
+        map(contentOf),
+      ),
+      restart$: read$.pipe(
+        filter(({ orderedBy }) => orderedBy !== undefined),
+        map(contentOf),
+      ),
       terminate$: m.hot(terminate).pipe(map(() => 'SIGTERM')),
     },
-    { processes: Array.from({ length: 1_000 }, () => 'S'), parentShutdown: timing?.parentShutdown ?? 60_000, ...script },
+    {
+      processes: Array.from({ length: 1_000 }, () => 'S'),
+      parentShutdown: timing?.parentShutdown ?? 60_000,
+      ...script,
+    },
     { ...(policy !== undefined && { policy }), ...(timing !== undefined && { timing }) },
   );
 }
@@ -137,11 +189,19 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
 /** As the agent has it: what it tells the Envoy that runs, or pushes, is no reason for an epoch. */
 function asRun({ changes$, reading$ }: ConfigSource): ConfigSource {
   const isReason = ({ use }: Contribution) => use !== 'runtime' && use !== 'secret';
-  const hashOf = (config: readonly Contribution[]) => config.filter(isReason).map(({ hash }) => hash).join('+'); // prettier-ignore
+  const hashOf = (config: readonly Contribution[]) =>
+    config
+      .filter(isReason)
+      .map(({ hash }) => hash)
+      .join('+');
   return {
     changes$,
     reading$: reading$.pipe(
-      map((reading) => (Array.isArray(reading.config) ? { ...reading, hash: hashOf(reading.config as readonly Contribution[]) } : reading)),
+      map((reading) =>
+        Array.isArray(reading.config)
+          ? { ...reading, hash: hashOf(reading.config as readonly Contribution[]) }
+          : reading,
+      ),
     ),
   };
 }
@@ -166,6 +226,8 @@ function drawnSource(diagram: string): DrawnSource {
 
 function readAtEachSign(drawn: Readonly<Record<string, DrawnSource>>): ConfigSource {
   return compose(
-    ...Object.entries(drawn).map(([name, { read, changed$ }]) => makeSource(name, read, { on$: changed$, random: () => 0.5 })),
+    ...Object.entries(drawn).map(([name, { read, changed$ }]) =>
+      makeSource(name, read, { on$: changed$, random: () => 0.5 }),
+    ),
   );
 }

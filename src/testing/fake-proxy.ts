@@ -71,9 +71,19 @@ export const exits = {
 
 const fates: Record<string, ProcessEvent> = {
   S: { type: 'spawned', pid: 4711 },
-  ...Object.fromEntries(Object.entries(exits).map(([sign, exit]) => [sign, { type: 'exited', exit } satisfies ProcessEvent])),
+  ...Object.fromEntries(
+    Object.entries(exits).map(([sign, exit]) => [
+      sign,
+      { type: 'exited', exit } satisfies ProcessEvent,
+    ]),
+  ),
 };
-const healthSigns: Record<string, Health> = { u: 'up', l: 'live', s: 'unresponsive', '?': 'unknown' };
+const healthSigns: Record<string, Health> = {
+  u: 'up',
+  l: 'live',
+  s: 'unresponsive',
+  '?': 'unknown',
+};
 const verdicts: Record<string, Verdict> = {
   y: { ok: true },
   n: { ok: false, reason: 'key does not match' },
@@ -102,7 +112,9 @@ const liveAt = (diagram: string): number | undefined =>
 const at = (diagram: string, time: number): string => {
   const signs = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true)
     .filter(({ frame }) => frame <= time)
-    .map(({ notification }) => (notification.kind === 'N' ? String(notification.value) : undefined));
+    .map(({ notification }) =>
+      notification.kind === 'N' ? String(notification.value) : undefined,
+    );
   return signs.findLast((sign) => sign !== undefined) ?? '?';
 };
 
@@ -135,14 +147,17 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   let checks = 0;
 
   function parentOf({ lineage, restartEpoch }: Running): Running | undefined {
-    return running.findLast((other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1);
+    return running.findLast(
+      (other) => other.lineage === lineage && other.restartEpoch === restartEpoch - 1,
+    );
   }
 
   /** Tells the parent of a process to end, once that is LIVE and the time is over. */
   function parentTold(child: Running): Observable<never> {
     const live = liveAt(script.health?.[child.epoch] ?? standardHealth(script));
     const parent = parentOf(child);
-    if (live === undefined || parent === undefined || script.parentShutdown === undefined) return EMPTY;
+    if (live === undefined || parent === undefined || script.parentShutdown === undefined)
+      return EMPTY;
     return timer(live + script.parentShutdown).pipe(
       tap(() => toldToEnd$.next(parent)),
       ignoreElements(),
@@ -150,12 +165,16 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   }
 
   /** Its process answers for an epoch; without one, nobody. */
-  const answerer = (epoch: number): Running | undefined => running.findLast((process) => process.epoch === epoch);
+  const answerer = (epoch: number): Running | undefined =>
+    running.findLast((process) => process.epoch === epoch);
 
   const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
-    const sign = at(script.health?.[asked.epoch] ?? standardHealth(script), asyncScheduler.now() - (births.get(asked.epoch) ?? 0));
+    const sign = at(
+      script.health?.[asked.epoch] ?? standardHealth(script),
+      asyncScheduler.now() - (births.get(asked.epoch) ?? 0),
+    );
     return sign;
   };
 
@@ -172,8 +191,15 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         launches$.next(launch);
         const obeyed$ = orders$.pipe(
           tap((signal) => signals$.next(letters[signal])),
-          filter((signal) => signal === 'SIGKILL' || (signal === 'SIGTERM' && script.ignoresTerm?.includes(epoch) !== true)),
-          map((signal): ProcessEvent => ({ type: 'exited', exit: signal === 'SIGTERM' ? exits.c : exits.k })),
+          filter(
+            (signal) =>
+              signal === 'SIGKILL' ||
+              (signal === 'SIGTERM' && script.ignoresTerm?.includes(epoch) !== true),
+          ),
+          map((signal): ProcessEvent => ({
+            type: 'exited',
+            exit: signal === 'SIGTERM' ? exits.c : exits.k,
+          })),
           delay(answerTime),
         );
         const told$ = toldToEnd$.pipe(
@@ -184,7 +210,8 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         return merge(obeyed$, told$, parentTold(own), process$).pipe(
           tap((event) => {
             // An Envoy that ends in order tells its parent to end.
-            const parent = event.type === 'exited' && event.exit.kind === 'clean' ? parentOf(own) : undefined;
+            const parent =
+              event.type === 'exited' && event.exit.kind === 'clean' ? parentOf(own) : undefined;
             if (parent !== undefined) toldToEnd$.next(parent);
           }),
           takeWhile((event) => event.type !== 'exited', true),
@@ -205,7 +232,9 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
       defer(() => {
         checks$.next('c');
         const diagrams = script.checks ?? ['(y|)'];
-        return m.cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts).pipe(delay(answerTime));
+        return m
+          .cold(diagrams[Math.min(checks++, diagrams.length - 1)] ?? '(y|)', verdicts)
+          .pipe(delay(answerTime));
       }),
     checkAhead: () =>
       defer(() => {
@@ -220,8 +249,11 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     active: (epoch) =>
       defer(() => {
         const asked = answerer(epoch);
-        const count = asked === undefined ? '?' : at(script.active?.[asked.epoch] ?? '0', asyncScheduler.now());
-        return m.cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) }).pipe(delay(answerTime));
+        const count =
+          asked === undefined ? '?' : at(script.active?.[asked.epoch] ?? '0', asyncScheduler.now());
+        return m
+          .cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) })
+          .pipe(delay(answerTime));
       }),
   };
 

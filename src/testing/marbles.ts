@@ -13,7 +13,10 @@ import { type RunHelpers, TestScheduler } from 'rxjs/testing';
  * @param compare throws where the two are not the same; a test framework's own knows its matchers
  */
 export const marbles =
-  (test: (helpers: RunHelpers) => void, compare: (actual: unknown, expected: unknown) => void = deepStrictEqual) =>
+  (
+    test: (helpers: RunHelpers) => void,
+    compare: (actual: unknown, expected: unknown) => void = deepStrictEqual,
+  ) =>
   (): void => {
     new TestScheduler((actual, expected) => compare(inWholeMs(actual), expected)).run(test);
   };

@@ -31,17 +31,29 @@ function lettersOf(diagram: string): Readonly<Record<string, string>> {
  * Expects all streams of something drawn, as an agent, to be as one picture shows them. The values
  * of one that is not are shown with its name.
  */
-export function play<T extends { readonly lives: readonly Subscriptions[] }>(m: RunHelpers, drawn: T, picture: Picture<T>): void {
+export function play<T extends { readonly lives: readonly Subscriptions[] }>(
+  m: RunHelpers,
+  drawn: T,
+  picture: Picture<T>,
+): void {
   const { unsub, lives = {}, ...expected } = picture;
   const streams = drawn as object as Readonly<Record<string, Observable<unknown>>>;
-  for (const [name, diagram] of Object.entries(expected as object as Readonly<Record<string, Diagram>>)) {
+  for (const [name, diagram] of Object.entries(
+    expected as object as Readonly<Record<string, Diagram>>,
+  )) {
     const stream$ = ownMember(streams, `${name}$`);
     if (stream$ === undefined) throw new Error(`there is no stream ${name}$`);
     const [marbles, values] = typeof diagram === 'string' ? [diagram, lettersOf(diagram)] : diagram;
-    const named = Object.entries(values).map(([letter, value]) => [letter, { [name]: value }] as const);
+    const named = Object.entries(values).map(
+      ([letter, value]) => [letter, { [name]: value }] as const,
+    );
     // In what differs, a reader finds the name.
     const named$ = stream$.pipe(map((value) => ({ [name]: value })));
-    m.expectObservable(named$, running.includes(name) ? unsub : undefined).toBe(marbles, Object.fromEntries(named));
+    m.expectObservable(named$, running.includes(name) ? unsub : undefined).toBe(
+      marbles,
+      Object.fromEntries(named),
+    );
   }
-  for (const [epoch, diagram] of Object.entries(lives)) m.expectSubscriptions(drawn.lives[Number(epoch)] ?? []).toBe(diagram);
+  for (const [epoch, diagram] of Object.entries(lives))
+    m.expectSubscriptions(drawn.lives[Number(epoch)] ?? []).toBe(diagram);
 }

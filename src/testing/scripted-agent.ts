@@ -1,4 +1,16 @@
-import { asyncScheduler, concat, debounce, distinctUntilChanged, EMPTY, map, NEVER, type Observable, share, skip, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  debounce,
+  distinctUntilChanged,
+  EMPTY,
+  map,
+  NEVER,
+  type Observable,
+  share,
+  skip,
+  timer,
+} from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { agent, type Inputs } from '../epochs/agent.ts';
 import type { RestartPolicy } from '../epochs/exits.ts';
@@ -29,7 +41,13 @@ const settled =
   (source: Observable<T>): Observable<T> =>
     source.pipe(debounce(() => timer(1 - (asyncScheduler.now() % 1) - answerTime / 2)));
 
-const endings = { asked: 'A', envoy: 'E', refused: 'R', 'address-taken': 'P', 'address-denied': 'D' } as const;
+const endings = {
+  asked: 'A',
+  envoy: 'E',
+  refused: 'R',
+  'address-taken': 'P',
+  'address-denied': 'D',
+} as const;
 
 /**
  * Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A
@@ -67,7 +85,9 @@ export function scriptedAgent(
       leave$: NEVER,
       config$: concat(
         awaited$.pipe(map((missing): ConfigEvent => ({ type: 'files-awaited', missing }))),
-        hash$.pipe(map((hash): ConfigEvent => ({ type: 'config-changed', reading: readingOf(hash) }))),
+        hash$.pipe(
+          map((hash): ConfigEvent => ({ type: 'config-changed', reading: readingOf(hash) })),
+        ),
       ),
       restart$: restart$.pipe(map((hash) => ({ by: 'SIGHUP', reading: readingOf(hash) }))),
       resources$: EMPTY,
@@ -77,7 +97,17 @@ export function scriptedAgent(
       ...inputs,
     },
     { onCrash: 'backoff', budget: 10, ...policy },
-    { proxy: fake.proxy, timing: { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000, ...timing }, random },
+    {
+      proxy: fake.proxy,
+      timing: {
+        ...fixedTiming,
+        parentShutdown: 60_000,
+        drainMinimum: 5_000,
+        drainCap: 20_000,
+        ...timing,
+      },
+      random,
+    },
   ).pipe(
     map(({ state }) => state),
     share(),
@@ -100,7 +130,11 @@ export function scriptedAgent(
      * 1.
      */
     lines$: fake.launched$.pipe(
-      map(({ lineage, ...launch }) => ('sideBySide' in launch && launch.sideBySide ? String.fromCharCode(97 + lineage) : String(lineage))),
+      map(({ lineage, ...launch }) =>
+        'sideBySide' in launch && launch.sideBySide
+          ? String.fromCharCode(97 + lineage)
+          : String(lineage),
+      ),
     ),
     /** What each was told as `--restart-epoch`. */
     restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),

@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { filter, firstValueFrom, lastValueFrom, ReplaySubject, take, timeout, timer, toArray } from 'rxjs';
+import {
+  filter,
+  firstValueFrom,
+  lastValueFrom,
+  ReplaySubject,
+  take,
+  timeout,
+  timer,
+  toArray,
+} from 'rxjs';
 import type { ConfigSource, SourceChange, SourceReading } from '../streams/config-source.ts';
 
 /** A source to try, and what can be done to what it reads. */
@@ -8,7 +17,10 @@ export interface SourceStage {
   /** Makes what it reads another one, for good. */
   readonly change: () => void | Promise<void>;
   /** Makes that it cannot be read, until it is mended; left out where that cannot happen. */
-  readonly outage?: { readonly begin: () => void | Promise<void>; readonly end: () => void | Promise<void> };
+  readonly outage?: {
+    readonly begin: () => void | Promise<void>;
+    readonly end: () => void | Promise<void>;
+  };
   /** How long each answer may take, in ms; 5,000 if left out. */
   readonly within?: number;
   /** Is called when all is over. */
@@ -28,7 +40,9 @@ type Trial = (stage: SourceStage, listener: Listener) => Promise<void>;
  * `for (const { name, check } of sourceContract(stage)) test(name, check)`. `stage` makes a source
  * and its surroundings anew for each promise. Time is real.
  */
-export function sourceContract(stage: () => SourceStage | Promise<SourceStage>): readonly SourcePromise[] {
+export function sourceContract(
+  stage: () => SourceStage | Promise<SourceStage>,
+): readonly SourcePromise[] {
   return Object.entries(trials).map(([name, trial]) => ({
     name,
     check: async () => {
@@ -46,8 +60,14 @@ export function sourceContract(stage: () => SourceStage | Promise<SourceStage>):
 
 const trials: Readonly<Record<string, Trial>> = {
   'a reading is one value, and ends': async ({ source, within = 5_000 }) => {
-    const readings = await lastValueFrom(source.reading$.pipe(timeout(within), toArray()), { defaultValue: [] });
-    assert.equal(readings.length, 1, `reading$ has emitted ${readings.length} readings: one is right`);
+    const readings = await lastValueFrom(source.reading$.pipe(timeout(within), toArray()), {
+      defaultValue: [],
+    });
+    assert.equal(
+      readings.length,
+      1,
+      `reading$ has emitted ${readings.length} readings: one is right`,
+    );
   },
   'two readings of the same have the same hash': async (_, { read }) => {
     const first = await read();
@@ -62,7 +82,10 @@ const trials: Readonly<Record<string, Trial>> = {
     await pause(100);
     assert.ok(isListening(), 'changes$ has ended, or errored');
   },
-  'a change is told, and the reading after it differs in the hash and in a part': async ({ change }, { read, told }) => {
+  'a change is told, and the reading after it differs in the hash and in a part': async (
+    { change },
+    { read, told },
+  ) => {
     await told('ready');
     const before = await read();
     const changed = told('changed');
@@ -79,7 +102,11 @@ const trials: Readonly<Record<string, Trial>> = {
     try {
       await again.told('ready');
       await pause(100);
-      assert.equal((await again.read()).hash, before.hash, 'the reading is another one when it is listened to again');
+      assert.equal(
+        (await again.read()).hash,
+        before.hash,
+        'the reading is another one when it is listened to again',
+      );
       const changed = again.told('changed');
       await stage.change();
       await changed;
@@ -87,7 +114,10 @@ const trials: Readonly<Record<string, Trial>> = {
       again.stop();
     }
   },
-  'an outage is no change, and a change after it is told': async ({ change, outage }, { read, told, isListening }) => {
+  'an outage is no change, and a change after it is told': async (
+    { change, outage },
+    { read, told, isListening },
+  ) => {
     if (outage === undefined) return;
     await told('ready');
     const before = await read();
@@ -110,7 +140,8 @@ const pause = (ms: number) => lastValueFrom(timer(ms), { defaultValue: 0 });
 async function differs(before: SourceReading, read: () => Promise<SourceReading>): Promise<void> {
   const after = await read();
   assert.notEqual(after.hash, before.hash, 'the hash is the same after a change');
-  const hashes = (reading: SourceReading) => reading.parts().map(({ part, hash }) => `${part} ${hash}`);
+  const hashes = (reading: SourceReading) =>
+    reading.parts().map(({ part, hash }) => `${part} ${hash}`);
   assert.notDeepEqual(hashes(after), hashes(before), 'no part differs after a change');
 }
 
@@ -136,7 +167,9 @@ function listen({ source, within = 5_000 }: SourceStage): Listener {
   });
   return {
     read: async () => {
-      const reading = await firstValueFrom(source.reading$.pipe(timeout(within)), { defaultValue: undefined });
+      const reading = await firstValueFrom(source.reading$.pipe(timeout(within)), {
+        defaultValue: undefined,
+      });
       return reading ?? assert.fail('reading$ has ended without a reading');
     },
     told: async (type) => {
@@ -145,7 +178,10 @@ function listen({ source, within = 5_000 }: SourceStage): Listener {
         signs$.pipe(
           filter((sign, place) => place >= from && sign.type === type),
           take(1),
-          timeout({ first: within, with: () => assert.fail(`changes$ has not told '${type}' within ${within} ms`) }),
+          timeout({
+            first: within,
+            with: () => assert.fail(`changes$ has not told '${type}' within ${within} ms`),
+          }),
         ),
         { defaultValue: undefined },
       );

@@ -25,35 +25,48 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   });
 
   describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
-    it.each(Object.keys(sizes) as (keyof typeof sizes)[])('has nothing that axe finds fault with, and no error, on a %s', async (size) => {
-      const { page, complaints } = await visit(browser, fake.url, { size, colorScheme });
-      await page
-        .getByRole('option', { name: /secret is pushed/ })
-        .first()
-        .click();
-      await page.getByRole('row', { name: /crash/ }).click();
-      expect(await faults(page)).toEqual([]);
-      await page.getByRole('button', { name: 'Drain' }).click();
-      expect(await faults(page)).toEqual([]);
-      expect(complaints).toEqual([]);
-      const width = await page.evaluate('document.documentElement.scrollWidth');
-      expect(width).toBe(sizes[size].width);
-    });
+    it.each(Object.keys(sizes) as (keyof typeof sizes)[])(
+      'has nothing that axe finds fault with, and no error, on a %s',
+      async (size) => {
+        const { page, complaints } = await visit(browser, fake.url, { size, colorScheme });
+        await page
+          .getByRole('option', { name: /secret is pushed/ })
+          .first()
+          .click();
+        await page.getByRole('row', { name: /crash/ }).click();
+        expect(await faults(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Drain' }).click();
+        expect(await faults(page)).toEqual([]);
+        expect(complaints).toEqual([]);
+        const width = await page.evaluate('document.documentElement.scrollWidth');
+        expect(width).toBe(sizes[size].width);
+      },
+    );
   });
 
   it('shows each epoch in the table and in the timeline, and all of the one that is selected', async () => {
     const { page } = await visit(browser, fake.url);
     const rows = page.locator('.epoch-table tbody tr:not(.room)');
     expect(await rows.locator('th').allTextContents()).toEqual(['4', '3', '2', '1', '0']);
-    expect(await page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').count()).toBe(5);
+    expect(await page.getByRole('listbox', { name: 'Timeline' }).getByRole('option').count()).toBe(
+      5,
+    );
     await rows.nth(3).click();
     const details = page.getByRole('region', { name: /Epoch 1/ });
     await expect.poll(() => details.textContent()).toContain('crash: ended by SIGSEGV');
     const text = await details.textContent();
-    for (const one of ['aa01be77', 'pid 131', 'Caught Segmentation fault', 'after 600 ms', '/etc/certs/cert-chain.pem'])
+    for (const one of [
+      'aa01be77',
+      'pid 131',
+      'Caught Segmentation fault',
+      'after 600 ms',
+      '/etc/certs/cert-chain.pem',
+    ])
       expect(text).toContain(one);
     const [, first] = life.report.epochs;
-    const times = await Promise.all((await details.locator('time').all()).map((one) => one.getAttribute('datetime')));
+    const times = await Promise.all(
+      (await details.locator('time').all()).map((one) => one.getAttribute('datetime')),
+    );
     expect(times).toEqual([first?.launchedAt, first?.spawnedAt, first?.liveAt, first?.endedAt]);
   });
 
@@ -63,7 +76,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByRole('listbox', { name: 'Timeline' }).focus();
     await page.keyboard.press('ArrowLeft');
     await expect.poll(heading).toContain('Epoch 3');
-    expect(await page.locator('.timeline [aria-selected=true]').getAttribute('aria-label')).toContain('Epoch 3, draining');
+    expect(
+      await page.locator('.timeline [aria-selected=true]').getAttribute('aria-label'),
+    ).toContain('Epoch 3, draining');
     await page.getByRole('group', { name: /Table of the epochs/ }).focus();
     await page.keyboard.press('End');
     await expect.poll(heading).toContain('Epoch 0');
@@ -74,12 +89,20 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const [{ epochs, ...report }, fresh] = [life.report, life.report.epochs.at(-1)];
     if (fresh === undefined) throw new Error('the life has no epoch');
     fake.tell(
-      { event: 'report', data: { ...report, ready: { ok: false, reason: 'draining' }, phase: 'draining' } },
-      { event: 'epochs', data: [{ ...fresh, epoch: 5, state: 'starting', launchedAt: new Date().toISOString() }] },
+      {
+        event: 'report',
+        data: { ...report, ready: { ok: false, reason: 'draining' }, phase: 'draining' },
+      },
+      {
+        event: 'epochs',
+        data: [{ ...fresh, epoch: 5, state: 'starting', launchedAt: new Date().toISOString() }],
+      },
     );
     await page.getByText('Not ready: draining', { exact: true }).waitFor();
     expect(await page.locator('.epoch-table tbody th').first().textContent()).toBe('5');
-    expect(await page.locator('p[role=status]').textContent()).toBe('The agent is not ready: draining.');
+    expect(await page.locator('p[role=status]').textContent()).toBe(
+      'The agent is not ready: draining.',
+    );
     expect(await page.getByRole('button', { name: 'Restart' }).isDisabled()).toBe(true);
     expect(epochs).toHaveLength(5);
   });
@@ -87,7 +110,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
   it('says why Envoy has crashed, and opens what to do about it', async () => {
     const { page } = await visit(browser, fake.url);
     const item = page.locator('.attention .crash');
-    expect(await item.locator('.said > span').textContent()).toContain('epoch 1: crash: ended by SIGSEGV: [critical] Caught Segmentation');
+    expect(await item.locator('.said > span').textContent()).toContain(
+      'epoch 1: crash: ended by SIGSEGV: [critical] Caught Segmentation',
+    );
     expect(await item.getByText('Otherwise do what fits the signal').isVisible()).toBe(false);
     await item.getByText('What to do').click();
     await item.getByText('Otherwise do what fits the signal').waitFor();
@@ -105,7 +130,10 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     expect(await page.locator('.facts').textContent()).toMatch(/Requests–\d.*Failures–\d/s);
     expect(await page.locator('.chart').count()).toBe(0);
     const service = page.getByRole('region', { name: 'Service' });
-    fake.tell({ event: 'service', data: life.service }, { event: 'traffic', data: life.traffic.slice(1) });
+    fake.tell(
+      { event: 'service', data: life.service },
+      { event: 'traffic', data: life.traffic.slice(1) },
+    );
     await page.locator('.chart').first().waitFor();
     const heads = await page.locator('.chart figcaption').allTextContents();
     expect(heads.map((head) => /^(\w+) (–|[\d.]+)/.exec(head)?.slice(1))).toEqual(
@@ -119,19 +147,32 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const { page } = await visit(browser, fake.url);
     const service = page.getByRole('region', { name: 'Service' });
     const cells = async () =>
-      Promise.all((await service.locator('.directions tbody tr').all()).map((row) => row.locator('th, td').allTextContents()));
+      Promise.all(
+        (await service.locator('.directions tbody tr').all()).map((row) =>
+          row.locator('th, td').allTextContents(),
+        ),
+      );
     expect(await cells()).toEqual([
       ['Inbound', '9,120', '99.95 %', '3 ms', '41 ms'],
       ['Outbound', '4,410', '100 %', '2 ms', '19 ms'],
     ]);
-    expect(await service.locator('.rows li').first().textContent()).toContain('service-0.shop.svc.cluster.local0 of 3');
+    expect(await service.locator('.rows li').first().textContent()).toContain(
+      'service-0.shop.svc.cluster.local0 of 3',
+    );
     await service.getByText('18 more').click();
     expect(await service.getByText('0.0.0.0:15006').textContent()).toBe('0.0.0.0:15006');
-    const told = { at: new Date().toISOString(), state: 'answering', listeners: { count: 0, first: [] } } as const;
+    const told = {
+      at: new Date().toISOString(),
+      state: 'answering',
+      listeners: { count: 0, first: [] },
+    } as const;
     fake.tell({ event: 'service', data: told });
     await expect.poll(() => service.getByText('its stats_config leaves them out').count()).toBe(2);
     expect(await service.textContent()).toContain('Clusters: Envoy counts none');
-    fake.tell({ event: 'service', data: { at: told.at, state: 'silent', reason: 'connect ECONNREFUSED' } });
+    fake.tell({
+      event: 'service',
+      data: { at: told.at, state: 'silent', reason: 'connect ECONNREFUSED' },
+    });
     await service.getByText('Envoy does not say: connect ECONNREFUSED').waitFor();
   });
 
@@ -158,7 +199,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     await page.getByText(/^away for/).waitFor();
     expect(await page.locator('.epoch-table tbody th').count()).toBe(5);
     expect(await page.getByRole('button', { name: 'Restart' }).isDisabled()).toBe(true);
-    const other = { ...life, report: { ...life.report, agent: { ...life.report.agent, pid: 1 }, epochs: life.report.epochs.slice(0, 1) } };
+    const other = {
+      ...life,
+      report: {
+        ...life.report,
+        agent: { ...life.report.agent, pid: 1 },
+        epochs: life.report.epochs.slice(0, 1),
+      },
+    };
     fake = await fakeStatus(() => told(other), fake.port);
     await page.getByText(/^live \d/).waitFor();
     await expect.poll(() => page.locator('.epoch-table tbody th').count()).toBe(1);
@@ -218,22 +266,33 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     const [first] = life.report.epochs;
     if (first === undefined) throw new Error('the life has no epoch');
     const at = (ms: number) => new Date(now - ms).toISOString();
-    const epochs = Array.from({ length: 1_000 }, (_, epoch): EpochReport => ({ ...first, epoch, launchedAt: at((1_000 - epoch) * 3_000), liveAt: at((1_000 - epoch) * 3_000 - 500), toldToDrainAt: at((1_000 - epoch) * 3_000 - 3_000), endedAt: at((1_000 - epoch) * 3_000 - 4_000) })); // prettier-ignore
+    const epochs = Array.from({ length: 1_000 }, (_, epoch): EpochReport => ({
+      ...first,
+      epoch,
+      launchedAt: at((1_000 - epoch) * 3_000),
+      liveAt: at((1_000 - epoch) * 3_000 - 500),
+      toldToDrainAt: at((1_000 - epoch) * 3_000 - 3_000),
+      endedAt: at((1_000 - epoch) * 3_000 - 4_000),
+    }));
     const { agent } = life.report;
     fake.tell(
       {
         event: 'report',
-        data: { ...life.report, epochs: undefined, agent: { ...agent, startedAt: at(3_001_000) } } as Extract<
-          LiveEvent,
-          { event: 'report' }
-        >['data'],
+        data: {
+          ...life.report,
+          epochs: undefined,
+          agent: { ...agent, startedAt: at(3_001_000) },
+        } as Extract<LiveEvent, { event: 'report' }>['data'],
       },
       ...told(life).filter(({ event }) => event === 'traffic' || event === 'service'),
       { event: 'epochs', data: epochs },
       { event: 'log', data: life.log },
     );
-    for (let sent = 0; sent < 100; sent += 1) fake.tell({ event: 'log', data: someLines(now, 1_000, 1_000 + sent * 1_000) });
-    await expect.poll(() => page.locator('.log .title .dim').textContent(), { timeout: 20_000 }).toBe('100,400 lines');
+    for (let sent = 0; sent < 100; sent += 1)
+      fake.tell({ event: 'log', data: someLines(now, 1_000, 1_000 + sent * 1_000) });
+    await expect
+      .poll(() => page.locator('.log .title .dim').textContent(), { timeout: 20_000 })
+      .toBe('100,400 lines');
     await page.getByRole('button', { name: 'all', exact: true }).click();
     expect(await page.locator('svg *').count()).toBeLessThan(2_000);
     expect(await page.locator('.line, .epoch-table tr').count()).toBeLessThan(200);
@@ -258,10 +317,14 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     }
     await page.getByLabel('Text').fill('crashed');
     await page.getByText(/of 101,\d+ lines/).waitFor();
-    const { longest, frames } = await page.evaluate<{ readonly longest: number; readonly frames: readonly number[] }>(
-      '({ longest, frames: frames_ })',
-    );
-    const gaps = frames.slice(1).map((frame, index) => frame - (frames[index] ?? 0)).sort((one, other) => one - other); // prettier-ignore
+    const { longest, frames } = await page.evaluate<{
+      readonly longest: number;
+      readonly frames: readonly number[];
+    }>('({ longest, frames: frames_ })');
+    const gaps = frames
+      .slice(1)
+      .map((frame, index) => frame - (frames[index] ?? 0))
+      .sort((one, other) => one - other);
     const most = gaps[Math.floor(gaps.length * 0.9)] ?? 0;
     process.stdout.write(
       `the longest task ${Math.round(longest)} ms, nine of ten frames within ${Math.round(most)} ms of ${gaps.length}\n`,
@@ -277,6 +340,9 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     page.on('request', (request) => asked.push(request.url()));
     await page.goto(fake.url);
     await page.getByRole('heading', { name: 'Epochs' }).waitFor();
-    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([fake.url, `${fake.url}debug/events`]);
+    expect(asked.filter((url) => !url.startsWith('data:'))).toEqual([
+      fake.url,
+      `${fake.url}debug/events`,
+    ]);
   });
 });

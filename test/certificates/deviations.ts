@@ -8,14 +8,27 @@ interface Deviation {
   readonly because: string;
 }
 
-const onlyEnvoy = 'Node’s parser takes it, and Envoy’s does not: what Envoy says decides, by `--mode validate` or by its NACK';
+const onlyEnvoy =
+  'Node’s parser takes it, and Envoy’s does not: what Envoy says decides, by `--mode validate` or by its NACK';
 const password = 'the configuration may have its password: what `--mode validate` says decides';
 
 /** All of them. Whatever else differs is a fault. */
 export const deviations: readonly Deviation[] = [
-  { kind: '101 certificates', ways: ['push'], because: 'each is parsed for its dates: 100 are the limit of what is pushed' },
-  { kind: 'an expired leaf', ways: ['restart', 'push'], because: 'Envoy takes it, and no client would' },
-  { kind: 'a leaf of tomorrow', ways: ['restart', 'push'], because: 'Envoy takes it, and no client would yet' },
+  {
+    kind: '101 certificates',
+    ways: ['push'],
+    because: 'each is parsed for its dates: 100 are the limit of what is pushed',
+  },
+  {
+    kind: 'an expired leaf',
+    ways: ['restart', 'push'],
+    because: 'Envoy takes it, and no client would',
+  },
+  {
+    kind: 'a leaf of tomorrow',
+    ways: ['restart', 'push'],
+    because: 'Envoy takes it, and no client would yet',
+  },
   { kind: 'version 1 with extensions', ways: ['restart', 'push'], because: onlyEnvoy },
   { kind: 'encrypted PKCS#8', ways: ['restart'], because: password },
   { kind: 'encrypted PKCS#1', ways: ['restart'], because: password },

@@ -20,30 +20,61 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
   const times = { notBefore: now - day, notAfter: now + day };
   const [rootKeys, middleKeys, otherRootKeys, own, other] = [ec(), ec(), ec(), ec(), ec()];
 
-  function certificate(subject: string, issuer: string, publicKey: KeyObject, signer: KeyObject, more: Terms = {}): string {
+  function certificate(
+    subject: string,
+    issuer: string,
+    publicKey: KeyObject,
+    signer: KeyObject,
+    more: Terms = {},
+  ): string {
     const isAuthority = subject !== 'leaf';
-    const terms = { serial: ++numbers.serial, ...times, ...more, subject, issuer, publicKey, signer, isAuthority };
+    const terms = {
+      serial: ++numbers.serial,
+      ...times,
+      ...more,
+      subject,
+      issuer,
+      publicKey,
+      signer,
+      isAuthority,
+    };
     return pem('CERTIFICATE', madeCertificate(terms));
   }
   const root = certificate('root', 'root', rootKeys.publicKey, rootKeys.privateKey);
   const middle = certificate('middle', 'root', middleKeys.publicKey, rootKeys.privateKey);
-  const otherRoot = certificate('other', 'other', otherRootKeys.publicKey, otherRootKeys.privateKey);
-  const leafFor = (publicKey: KeyObject, more: Terms = {}) => certificate('leaf', 'middle', publicKey, middleKeys.privateKey, more); // prettier-ignore
+  const otherRoot = certificate(
+    'other',
+    'other',
+    otherRootKeys.publicKey,
+    otherRootKeys.privateKey,
+  );
+  const leafFor = (publicKey: KeyObject, more: Terms = {}) =>
+    certificate('leaf', 'middle', publicKey, middleKeys.privateKey, more);
   const leaf = leafFor(own.publicKey);
   const key = pkcs8(own.privateKey);
   const usual = { chain: leaf + middle, key, roots: root };
 
-  const kind = (name: string, files: Partial<Record<'chain' | 'key' | 'roots', string | Buffer>>): CertificateKind => {
+  const kind = (
+    name: string,
+    files: Partial<Record<'chain' | 'key' | 'roots', string | Buffer>>,
+  ): CertificateKind => {
     const { chain, key, roots } = { ...usual, ...files };
     return { name, chain: Buffer.from(chain), key: Buffer.from(key), roots: Buffer.from(roots) };
   };
-  const ofKeys = (name: string, { publicKey, privateKey }: KeyPairKeyObjectResult, keyText = pkcs8(privateKey)) =>
-    kind(name, { chain: leafFor(publicKey) + middle, key: keyText });
+  const ofKeys = (
+    name: string,
+    { publicKey, privateKey }: KeyPairKeyObjectResult,
+    keyText = pkcs8(privateKey),
+  ) => kind(name, { chain: leafFor(publicKey) + middle, key: keyText });
   const everywhere = (name: string, change: (text: string) => string | Buffer) =>
     kind(name, { chain: change(usual.chain), key: change(usual.key), roots: change(usual.roots) });
 
   const rsa = rsaOf(2_048);
-  const wrapped = (type: 'pkcs1' | 'sec1' | 'pkcs8', { privateKey }: KeyPairKeyObjectResult, more = {}) => privateKey.export({ type, format: 'pem', ...more }).toString(); // prettier-ignore
+  const wrapped = (
+    type: 'pkcs1' | 'sec1' | 'pkcs8',
+    { privateKey }: KeyPairKeyObjectResult,
+    more = {},
+  ) => privateKey.export({ type, format: 'pem', ...more }).toString();
   const password = { cipher: 'aes-128-cbc', passphrase: 'secret' };
 
   return [
@@ -58,15 +89,26 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     kind('a stranger after the leaf', { chain: leaf + otherRoot }),
     kind('100 certificates', { chain: leaf + middle.repeat(99) }),
     kind('101 certificates', { chain: leaf + middle.repeat(100) }),
-    kind('an expired leaf', { chain: leafFor(own.publicKey, { notBefore: now - 2 * day, notAfter: now - day }) + middle }),
-    kind('a leaf of tomorrow', { chain: leafFor(own.publicKey, { notBefore: now + day / 2 }) + middle }),
-    kind('an expired root', { roots: certificate('root', 'root', rootKeys.publicKey, rootKeys.privateKey, { notBefore: now - 2 * day, notAfter: now - day }) }), // prettier-ignore
+    kind('an expired leaf', {
+      chain: leafFor(own.publicKey, { notBefore: now - 2 * day, notAfter: now - day }) + middle,
+    }),
+    kind('a leaf of tomorrow', {
+      chain: leafFor(own.publicKey, { notBefore: now + day / 2 }) + middle,
+    }),
+    kind('an expired root', {
+      roots: certificate('root', 'root', rootKeys.publicKey, rootKeys.privateKey, {
+        notBefore: now - 2 * day,
+        notAfter: now - day,
+      }),
+    }),
     kind('two roots', { roots: otherRoot + root }),
     kind('the same root twice', { roots: root + root }),
     kind('the key of another', { key: pkcs8(other.privateKey) }),
     kind('a certificate of the chain is cut', { chain: leaf + middle.slice(0, middle.length / 2) }),
     kind('a root of the bundle is cut', { roots: root + otherRoot.slice(0, otherRoot.length / 2) }),
-    kind('a root of the bundle is garbage', { roots: root + pem('CERTIFICATE', Buffer.alloc(100, 7)) }),
+    kind('a root of the bundle is garbage', {
+      roots: root + pem('CERTIFICATE', Buffer.alloc(100, 7)),
+    }),
     kind('version 1 with extensions', { chain: leafFor(own.publicKey, { version: 1 }) + middle }),
     kind('empty roots', { roots: '' }),
     kind('an empty key', { key: '' }),
@@ -77,13 +119,20 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     everywhere('lines end with CR', (text) => text.replaceAll('\n', '\r')),
     everywhere('no line end at the end', (text) => text.trimEnd()),
     everywhere('no line end between two', (text) => text.replaceAll('-----\n-----', '----------')),
-    everywhere('blank lines around', (text) => `\n\n${text.replaceAll('-----\n-----', '-----\n\n\n-----')}\n\n`),
+    everywhere(
+      'blank lines around',
+      (text) => `\n\n${text.replaceAll('-----\n-----', '-----\n\n\n-----')}\n\n`,
+    ),
     everywhere('a blank line within', (text) => text.replaceAll(/(-----BEGIN.*\n.*\n)/g, '$1\n')),
     everywhere('blanks at the end of lines', (text) => text.replaceAll('\n', '  \n')),
     everywhere('lines are indented', (text) => text.replaceAll(/^(?=.)/gm, '  ')),
     everywhere('base64 in one line', (text) => text.replaceAll(/(?<!-)\n(?!-)/g, '')),
-    everywhere('text before and between', (text) => text.replaceAll('-----BEGIN', 'Bag Attributes\n    friendlyName: ä\n-----BEGIN')),
-    everywhere('text with hyphens between', (text) => text.replaceAll('-----BEGIN', 'issuer=my-mesh - root\n-----BEGIN')),
+    everywhere('text before and between', (text) =>
+      text.replaceAll('-----BEGIN', 'Bag Attributes\n    friendlyName: ä\n-----BEGIN'),
+    ),
+    everywhere('text with hyphens between', (text) =>
+      text.replaceAll('-----BEGIN', 'issuer=my-mesh - root\n-----BEGIN'),
+    ),
 
     // Encodings
     kind('a BOM before the chain', { chain: Buffer.concat([bom, Buffer.from(usual.chain)]) }),
@@ -92,7 +141,9 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     kind('a BOM before the root', { roots: Buffer.concat([bom, Buffer.from(root)]) }),
     kind('a BOM before two roots', { roots: Buffer.concat([bom, Buffer.from(root + otherRoot)]) }),
     everywhere('UTF-16', (text) => Buffer.from(`\ufeff${text}`, 'utf16le')),
-    everywhere('DER', (text) => Buffer.from(text.replaceAll(/-----.*-----/g, '').split('\n\n')[0] ?? '', 'base64')),
+    everywhere('DER', (text) =>
+      Buffer.from(text.replaceAll(/-----.*-----/g, '').split('\n\n')[0] ?? '', 'base64'),
+    ),
     everywhere('base64 without its frame', (text) => text.replaceAll(/-----.*-----\n/g, '')),
     everywhere('base64 of PEM', (text) => Buffer.from(text).toString('base64')),
     everywhere('NUL at the end', (text) => `${text}\0`),
@@ -108,7 +159,10 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     ofKeys('P-384', ec('P-384')),
     ofKeys('P-521', ec('P-521')),
     ofKeys('secp256k1', ec('secp256k1')),
-    ofKeys('P-256 with explicit parameters', generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' })),
+    ofKeys(
+      'P-256 with explicit parameters',
+      generateKeyPairSync('ec', { namedCurve: 'P-256', paramEncoding: 'explicit' }),
+    ),
     ofKeys('Ed25519', generateKeyPairSync('ed25519')),
     ofKeys('Ed448', generateKeyPairSync('ed448')),
     ofKeys('X25519', generateKeyPairSync('x25519')),
@@ -116,13 +170,23 @@ export function certificateKinds(now: number): readonly CertificateKind[] {
     // Wrappings
     ofKeys('PKCS#1', rsa, wrapped('pkcs1', rsa)),
     ofKeys('SEC 1', own, wrapped('sec1', own)),
-    ofKeys('SEC 1 behind EC PARAMETERS', own, pem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex')) + wrapped('sec1', own)),
+    ofKeys(
+      'SEC 1 behind EC PARAMETERS',
+      own,
+      pem('EC PARAMETERS', Buffer.from('06082a8648ce3d030107', 'hex')) + wrapped('sec1', own),
+    ),
     ofKeys('encrypted PKCS#8', own, wrapped('pkcs8', own, password)),
     ofKeys('encrypted PKCS#1', rsa, wrapped('pkcs1', rsa, password)),
     ofKeys('encrypted SEC 1', own, wrapped('sec1', own, password)),
-    ofKeys('PKCS#1 called PRIVATE KEY', rsa, wrapped('pkcs1', rsa).replaceAll('RSA PRIVATE', 'PRIVATE')),
+    ofKeys(
+      'PKCS#1 called PRIVATE KEY',
+      rsa,
+      wrapped('pkcs1', rsa).replaceAll('RSA PRIVATE', 'PRIVATE'),
+    ),
     ofKeys('PKCS#8 called EC PRIVATE KEY', own, key.replaceAll('PRIVATE', 'EC PRIVATE')),
-    kind('a public key for a key', { key: own.publicKey.export({ type: 'spki', format: 'pem' }).toString() }),
+    kind('a public key for a key', {
+      key: own.publicKey.export({ type: 'spki', format: 'pem' }).toString(),
+    }),
     kind('two keys, the right one first', { key: key + pkcs8(other.privateKey) }),
     kind('two keys, the right one last', { key: pkcs8(other.privateKey) + key }),
     kind('the chain before the key in one file', { key: usual.chain + key }),

@@ -16,7 +16,16 @@ export interface CertificateTerms {
 }
 
 /** ASN.1 tags (X.690). */
-const tag = { integer: 0x02, bits: 0x03, octets: 0x04, oid: 0x06, utf8: 0x0c, generalizedTime: 0x18, sequence: 0x30, set: 0x31 } as const;
+const tag = {
+  integer: 0x02,
+  bits: 0x03,
+  octets: 0x04,
+  oid: 0x06,
+  utf8: 0x0c,
+  generalizedTime: 0x18,
+  sequence: 0x30,
+  set: 0x31,
+} as const;
 /** RFC 5280 §4.1: the version, and the extensions. */
 const [version, extensions] = [0xa0, 0xa3];
 /** GeneralName (RFC 5280 §4.2.1.6). */
@@ -40,11 +49,16 @@ const hex = (type: number, text: string) => der(type, Buffer.from(text, 'hex'));
 const sequence = (...parts: readonly Buffer[]) => der(tag.sequence, ...parts);
 
 function nameOf(commonName: string): Buffer {
-  return sequence(der(tag.set, sequence(hex(tag.oid, oid.commonName), der(tag.utf8, Buffer.from(commonName)))));
+  return sequence(
+    der(tag.set, sequence(hex(tag.oid, oid.commonName), der(tag.utf8, Buffer.from(commonName)))),
+  );
 }
 
 function timeOf(ms: number): Buffer {
-  return der(tag.generalizedTime, Buffer.from(`${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`));
+  return der(
+    tag.generalizedTime,
+    Buffer.from(`${new Date(ms).toISOString().replace(/\D/g, '').slice(0, 14)}Z`),
+  );
 }
 
 function bits(content: Buffer): Buffer {
@@ -55,10 +69,21 @@ function bits(content: Buffer): Buffer {
  * A certificate for localhost and 127.0.0.1 as DER. Made by hand, for a public key may be of a kind
  * that no library would certify.
  */
-export function madeCertificate({ subject, issuer, publicKey, signer, serial, version: number = 3, ...terms }: CertificateTerms): Buffer {
+export function madeCertificate({
+  subject,
+  issuer,
+  publicKey,
+  signer,
+  serial,
+  version: number = 3,
+  ...terms
+}: CertificateTerms): Buffer {
   const algorithm = sequence(hex(tag.oid, oid.ecdsaWithSha256));
   const isAuthority = terms.isAuthority ? sequence(hex(0x01, 'ff')) : sequence();
-  const names = sequence(der(dnsName, Buffer.from('localhost')), der(ipAddress, Buffer.from([127, 0, 0, 1])));
+  const names = sequence(
+    der(dnsName, Buffer.from('localhost')),
+    der(ipAddress, Buffer.from([127, 0, 0, 1])),
+  );
   const toBeSigned = sequence(
     ...(number === 3 ? [der(version, hex(tag.integer, '02'))] : []),
     der(tag.integer, Buffer.from([0x10, serial >> 8, serial & 0xff])),

@@ -6,7 +6,12 @@ import { certificateKinds } from './kinds.ts';
 import { report, type Verdicts } from './report.ts';
 
 const { env } = process;
-const found = findEnvoy({ binaryPath: undefined, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+const found = findEnvoy({
+  binaryPath: undefined,
+  env,
+  cacheDir: cacheDir(env),
+  version: pinnedEnvoy.version,
+});
 if (!found.ok) throw new Error(found.reason);
 const now = Date.now();
 const kinds = certificateKinds(now);
@@ -15,7 +20,9 @@ const push = await pushVerdicts(found.path, kinds);
 const verdicts: Verdicts = Object.fromEntries(
   kinds.flatMap(({ name }, index) => {
     const [restarted, pushed] = [restart[index], push[index]];
-    return restarted === undefined || pushed === undefined ? [] : [[name, { restart: restarted, push: pushed }]];
+    return restarted === undefined || pushed === undefined
+      ? []
+      : [[name, { restart: restarted, push: pushed }]];
   }),
 );
 writeFileSync(join(import.meta.dirname, 'verdicts.json'), `${JSON.stringify(verdicts, null, 2)}\n`);

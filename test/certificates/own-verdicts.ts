@@ -5,7 +5,10 @@ import type { KindVerdict } from './envoy-verdicts.ts';
 import type { CertificateKind } from './kinds.ts';
 
 /** What the agent says of a kind; empty if it takes it. Before a restart it checks pairs alone. */
-export function ownVerdict({ chain, key, roots }: CertificateKind, now: number): Readonly<Record<Way, KindVerdict>> {
+export function ownVerdict(
+  { chain, key, roots }: CertificateKind,
+  now: number,
+): Readonly<Record<Way, KindVerdict>> {
   const pushed = setFlaws({ pair: { chain: chain.toString(), key }, roots: roots.toString() }, now);
   return {
     restart: { pair: keyPairFlaw(chain.toString(), key, now) ?? '', roots: '' },

@@ -19,9 +19,17 @@ const words = (verdict: string) => (verdict === '' ? 'ok' : 'refused');
 export function report(kinds: readonly CertificateKind[], verdicts: Verdicts, now: number): string {
   const rows = kinds.map((kind) => {
     const own = ownVerdict(kind, now);
-    const cells = columns.flatMap(({ way, part }) => [words(verdicts[kind.name]?.[way][part] ?? ''), words(own[way][part])]);
-    const reasons = columns.map(({ way, part }) => own[way][part]).find((reason) => reason !== '') ?? '';
-    return [kind.name, ...cells, reasons.replace(/ \(subject .*\):/, ':').replace(/ \w{3} \d+ [\d:]+ \d{4} GMT/, ' …')].join(' | ');
+    const cells = columns.flatMap(({ way, part }) => [
+      words(verdicts[kind.name]?.[way][part] ?? ''),
+      words(own[way][part]),
+    ]);
+    const reasons =
+      columns.map(({ way, part }) => own[way][part]).find((reason) => reason !== '') ?? '';
+    return [
+      kind.name,
+      ...cells,
+      reasons.replace(/ \(subject .*\):/, ':').replace(/ \w{3} \d+ [\d:]+ \d{4} GMT/, ' …'),
+    ].join(' | ');
   });
   return `# Kinds of certificate files
 

@@ -10,21 +10,26 @@ import { setTimeout as sleep } from 'node:timers/promises';
 const [statusPort = 0, metricsPort = 0] = process.argv.slice(2).map(Number);
 
 /** As many names of metrics as fit in 10 MiB. */
-const names = Array.from({ length: 150_000 }, (_, n) => `metric_of_the_application_with_a_long_name_${n}{of="${n}"} 1\n`).join('');
+const names = Array.from(
+  { length: 150_000 },
+  (_, n) => `metric_of_the_application_with_a_long_name_${n}{of="${n}"} 1\n`,
+).join('');
 /** What took a quadratic expression seconds. */
 const blanks = `a${' '.repeat(100_000)}!\n`.repeat(20);
 let answers = 0;
-createServer((_, response) => response.end(answers++ % 4 === 3 ? blanks : names)).listen(metricsPort, '127.0.0.1');
+createServer((_, response) => response.end(answers++ % 4 === 3 ? blanks : names)).listen(
+  metricsPort,
+  '127.0.0.1',
+);
 
 /** Many scrapes at once, which do not share an answer. */
 async function scrape(): Promise<never> {
   for (;;) {
     for (let one = 1; one <= 16; one += 1) {
       const headers = { 'x-prometheus-scrape-timeout-seconds': String(1 + one / 100) };
-      get({ port: statusPort, path: '/stats/prometheus', headers, agent: false }, (response) => response.resume()).on(
-        'error',
-        () => undefined,
-      );
+      get({ port: statusPort, path: '/stats/prometheus', headers, agent: false }, (response) =>
+        response.resume(),
+      ).on('error', () => undefined);
     }
     await sleep(2_000);
   }
@@ -58,7 +63,10 @@ while True:
     except OSError:
       pass
   time.sleep(0.5)`;
-spawn('/usr/bin/python3', ['-c', terminate], { stdio: ['ignore', 'inherit', 'ignore'] }).on('error', () => undefined);
+spawn('/usr/bin/python3', ['-c', terminate], { stdio: ['ignore', 'inherit', 'ignore'] }).on(
+  'error',
+  () => undefined,
+);
 
 console.log('ready');
 void scrape();

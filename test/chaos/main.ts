@@ -6,7 +6,8 @@ import { format, resolveConfig } from 'prettier';
 import { plus, report, type Results } from './report.ts';
 import { runChaos } from './run-chaos.ts';
 
-const usage = 'usage: npm run chaos -- [--seed N] [--minutes M] [--events N] [--hostile] [--resume] [--write]';
+const usage =
+  'usage: npm run chaos -- [--seed N] [--minutes M] [--events N] [--hostile] [--resume] [--write]';
 const options = {
   seed: { type: 'string' },
   minutes: { type: 'string' },
@@ -28,7 +29,9 @@ if ([seed, minutes, events].some(Number.isNaN)) {
 }
 
 const resultsFile = 'test/chaos/results.json';
-const results = (existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}) as Results;
+const results = (
+  existsSync(resultsFile) ? JSON.parse(readFileSync(resultsFile, 'utf8')) : {}
+) as Results;
 const name = `${seed}${values.hostile ? ', hostile' : ''}`;
 const before = values.resume ? results[name] : undefined;
 console.log(`seed ${name}${before === undefined ? '' : `, behind ${before.events} events`}`);
@@ -46,7 +49,10 @@ if (values.write || values.resume) {
   const all: Results = { ...results, [name]: sum };
   writeFileSync(resultsFile, `${JSON.stringify(all, undefined, 2)}\n`);
   const machine = `${cpus().length} cores, Node ${process.version}`;
-  const page = await format(report(all, machine), { ...(await resolveConfig('report.md')), parser: 'markdown' });
+  const page = await format(report(all, machine), {
+    ...(await resolveConfig('report.md')),
+    parser: 'markdown',
+  });
   writeFileSync('test/chaos/report.md', page);
 }
 if (figures.violations.length > 0) {

@@ -57,10 +57,16 @@ const longest: Partial<Record<ChaosKind, number>> = {
 /** An endless row of events, the same one for the same seed, without the first `skipped`. */
 export function* plan(seed: number, skipped = 0): Generator<ChaosEvent, never> {
   const random = seeded(seed);
-  const kinds = Object.entries(weights).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind as ChaosKind));
+  const kinds = Object.entries(weights).flatMap(([kind, weight]) =>
+    Array.from({ length: weight }, () => kind as ChaosKind),
+  );
   for (let index = 0; ; index++) {
     const kind = kinds[Math.floor(random() * kinds.length)] ?? 'good';
-    const event = { kind, ms: Math.round(random() * (longest[kind] ?? 0)), pause: Math.round(2_500 * random() ** 2) };
+    const event = {
+      kind,
+      ms: Math.round(random() * (longest[kind] ?? 0)),
+      pause: Math.round(2_500 * random() ** 2),
+    };
     if (index >= skipped) yield event;
   }
 }

@@ -8,10 +8,12 @@ export type Results = Readonly<Record<string, Figures>>;
 /** The figures of a run that went on behind another one, together with those of that one. */
 export function plus(before: Figures | undefined, now: Figures): Figures {
   if (before === undefined) return now;
-  const kinds = new Set([...Object.keys(before.longestOutages), ...Object.keys(now.longestOutages)]) as Set<
-    keyof Figures['longestOutages']
-  >;
-  const largest = (of: (figures: Figures) => number | undefined) => Math.max(of(before) ?? 0, of(now) ?? 0);
+  const kinds = new Set([
+    ...Object.keys(before.longestOutages),
+    ...Object.keys(now.longestOutages),
+  ]) as Set<keyof Figures['longestOutages']>;
+  const largest = (of: (figures: Figures) => number | undefined) =>
+    Math.max(of(before) ?? 0, of(now) ?? 0);
   return {
     violations: [...before.violations, ...now.violations],
     minutes: before.minutes + now.minutes,
@@ -21,7 +23,9 @@ export function plus(before: Figures | undefined, now: Figures): Figures {
     epochs: before.epochs + now.epochs,
     rescues: before.rescues + now.rescues,
     longestRescue: largest(({ longestRescue }) => longestRescue),
-    longestOutages: Object.fromEntries([...kinds].map((kind) => [kind, largest(({ longestOutages }) => longestOutages[kind])])),
+    longestOutages: Object.fromEntries(
+      [...kinds].map((kind) => [kind, largest(({ longestOutages }) => longestOutages[kind])]),
+    ),
     longestRotation: largest(({ longestRotation }) => longestRotation),
     mostMemory: largest(({ mostMemory }) => mostMemory),
     mostFiles: largest(({ mostFiles }) => mostFiles),
@@ -34,10 +38,36 @@ export function report(results: Results, machine: string): string {
   const all = seeds.map(([, figures]) => figures).reduce((sum, figures) => plus(sum, figures));
   const seconds = (ms: number) => `${(ms / 1_000).toFixed(1)} s`;
   const rows = seeds.map(
-    ([seed, { minutes, events, requests, excused, epochs, rescues, longestRescue, longestRotation, violations }]) =>
-    [seed, minutes.toFixed(0), events, epochs, rescues, seconds(longestRescue), seconds(longestRotation), requests, excused, violations.length].join(' | '), // prettier-ignore
+    ([
+      seed,
+      {
+        minutes,
+        events,
+        requests,
+        excused,
+        epochs,
+        rescues,
+        longestRescue,
+        longestRotation,
+        violations,
+      },
+    ]) =>
+      [
+        seed,
+        minutes.toFixed(0),
+        events,
+        epochs,
+        rescues,
+        seconds(longestRescue),
+        seconds(longestRotation),
+        requests,
+        excused,
+        violations.length,
+      ].join(' | '),
   );
-  const outages = Object.entries(all.longestOutages).sort(([, a], [, b]) => b - a).map(([kind, ms]) => `| ${kind} | ${seconds(ms)} |`); // prettier-ignore
+  const outages = Object.entries(all.longestOutages)
+    .sort(([, a], [, b]) => b - a)
+    .map(([kind, ms]) => `| ${kind} | ${seconds(ms)} |`);
   return `# Chaos
 
 What \`npm run chaos -- --seed N --minutes M --resume\` has written (${machine}). Each request counts that failed, but for those while the run itself held an

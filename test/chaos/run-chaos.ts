@@ -82,7 +82,11 @@ export async function runChaos({
   const attacker = hostile ? await stage.attack() : undefined;
   const start = () =>
     rig.start(['--envoyRestartBudget', '0', '--log_output_level', 'default:debug'], {
-      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1', ...attacker?.target },
+      env: {
+        MINIMUM_DRAIN_DURATION: '0s',
+        TERMINATION_DRAIN_DURATION_SECONDS: '1',
+        ...attacker?.target,
+      },
     });
   let running = start();
   const agents = [running];
@@ -96,7 +100,11 @@ export async function runChaos({
   };
 
   /** The pair on disk, if it is good, and since when the agent could know. */
-  let wanted: { readonly serial: string; since: number; seen: boolean } | undefined = { serial: rig.issued.serial, since: 0, seen: false };
+  let wanted: { readonly serial: string; since: number; seen: boolean } | undefined = {
+    serial: rig.issued.serial,
+    since: 0,
+    seen: false,
+  };
   /** Something is being done that nobody could serve in spite of. */
   let interfering = 0;
   /** An Envoy was killed or stopped, or the agent: until all is calm again, requests may fail. */
@@ -137,7 +145,10 @@ export async function runChaos({
       agent()
         .log()
         .findLastIndex(({ event }) => events.includes(event));
-    if (last('epoch.claimed', 'epoch.started', 'restart.scheduled') > last('epoch.live', 'config.refused')) {
+    if (
+      last('epoch.claimed', 'epoch.started', 'restart.scheduled') >
+      last('epoch.live', 'config.refused')
+    ) {
       disturbed = true;
       calmSince = undefined;
     }
@@ -153,11 +164,21 @@ export async function runChaos({
   }
   /** The Envoys in the order of their start. */
   const envoys = () => {
-    const started = agent().log().flatMap(({ event, pid }) => (event === 'epoch.started' ? [Number(pid)] : [])); // prettier-ignore
+    const started = agent()
+      .log()
+      .flatMap(({ event, pid }) => (event === 'epoch.started' ? [Number(pid)] : []));
     return [...envoysOf(rig).keys()].sort((a, b) => started.indexOf(a) - started.indexOf(b));
   };
 
-  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2, pause: 20, maxDuration: Infinity, requestTimeout: 20_000 }); // prettier-ignore
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'keep-alive',
+    clients: 2,
+    pause: 20,
+    maxDuration: Infinity,
+    requestTimeout: 20_000,
+  });
   const playing = new AbortController();
   const monitor = (async () => {
     while (!playing.signal.aborted) {
@@ -175,7 +196,8 @@ export async function runChaos({
     most.memory = Math.max(most.memory, memory);
     most.files = Math.max(most.files, files);
     if (memory > mostMemory) complain(`the agent holds ${memory >> 20} MiB`);
-    if (files > mostFiles + (hostile ? filesOfAttack : 0)) complain(`the agent has ${files} files open`);
+    if (files > mostFiles + (hostile ? filesOfAttack : 0))
+      complain(`the agent has ${files} files open`);
 
     if (load.counts.failed > failures) {
       const fresh = load.counts.failed - failures;
@@ -191,8 +213,15 @@ export async function runChaos({
 
     if (serial === undefined && wanted !== undefined) {
       downSince ??= now();
-      const attempts = Number(agent().log().findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0); // prettier-ignore
-      const down = now() - downSince - 1.2 * backOff({ first: 200, longest: 30_000 }, Math.max(0, attempts - 1));
+      const attempts = Number(
+        agent()
+          .log()
+          .findLast(({ event }) => event === 'restart.scheduled')?.['attempt'] ?? 0,
+      );
+      const down =
+        now() -
+        downSince -
+        1.2 * backOff({ first: 200, longest: 30_000 }, Math.max(0, attempts - 1));
       outages[kind] = Math.max(outages[kind] ?? 0, down);
       if (down > outage) {
         complain(`nobody has served for ${Math.round(now() - downSince)} ms after '${kind}'`);
@@ -225,7 +254,10 @@ export async function runChaos({
         return;
       }
       case 'has expired': {
-        const expired = await rig.ca.issue({ notBefore: new Date(Date.now() - 9_000), notAfter: new Date(Date.now() - 1_000) });
+        const expired = await rig.ca.issue({
+          notBefore: new Date(Date.now() - 9_000),
+          notAfter: new Date(Date.now() - 1_000),
+        });
         spoil(() => writeCertificates(rig.certDir, expired));
         return;
       }
@@ -251,7 +283,11 @@ export async function runChaos({
           const [parent] = envoys();
           const known = agent().log().length;
           await rotate();
-          const isLive = () => agent().log().slice(known).some(({ event: code }) => code === 'epoch.live'); // prettier-ignore
+          const isLive = () =>
+            agent()
+              .log()
+              .slice(known)
+              .some(({ event: code }) => code === 'epoch.live');
           await eventually(isLive, { within: 8_000, every: 5 }).catch(() => undefined);
           await sleep(ms);
           if (envoysOf(rig).size > 1) kill(parent, 'SIGKILL');
@@ -259,7 +295,9 @@ export async function runChaos({
       case 'kill check': {
         await rotate();
         for (let round = 0; round <= ms / 1_000; round++) {
-          const checker = await eventually(() => checkerOf(rig), { within: 8_000, every: 1 }).catch(() => undefined);
+          const checker = await eventually(() => checkerOf(rig), { within: 8_000, every: 1 }).catch(
+            () => undefined,
+          );
           kill(checker, 'SIGKILL');
         }
         if (wanted !== undefined) wanted.since = now();
@@ -303,16 +341,20 @@ export async function runChaos({
           kill(ended.pid, event.kind === 'end agent' ? 'SIGTERM' : 'SIGKILL');
           const { code } = await within(ended.exit, 20_000, { code: -1, signal: null });
           if (event.kind === 'end agent' && code !== 0)
-            complain(`the agent was asked to end, and has ended with ${String(code)}: ${ended.errors()}`);
-          await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() => complain('Envoys are left'));
+            complain(
+              `the agent was asked to end, and has ended with ${String(code)}: ${ended.errors()}`,
+            );
+          await eventually(() => rig.envoys().length === 0, { within: 3_000 }).catch(() =>
+            complain('Envoys are left'),
+          );
           // What is on disk is what the next one begins with, and the first Envoy is not forgiven a
           // bad pair.
           await rotate();
           running = start();
           agents.push(running);
-          await eventually(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { within: restart }).catch(() =>
-            complain('a new agent does not serve'),
-          );
+          await eventually(() => servedSerial(rig.ports.listen, rig.ca.rootCert), {
+            within: restart,
+          }).catch(() => complain('a new agent does not serve'));
         });
     }
   }
@@ -323,7 +365,9 @@ export async function runChaos({
     for (const event of plan(seed, skipped)) {
       if (played === events || now() > duration) break;
       played++;
-      onEvent(`${(now() / 1_000).toFixed(1)} s  ${played}. ${event.kind}${event.ms > 0 ? ` ${event.ms} ms` : ''}`);
+      onEvent(
+        `${(now() / 1_000).toFixed(1)} s  ${played}. ${event.kind}${event.ms > 0 ? ` ${event.ms} ms` : ''}`,
+      );
       await play(event);
       await sleep(event.pause);
       if (await hasEnded(agent())) {
@@ -332,21 +376,26 @@ export async function runChaos({
       }
     }
     await rotate();
-    await eventually(() => wanted?.seen === true && !disturbed, { within: served + restart }).catch(() =>
-      complain('it does not come to rest'),
+    await eventually(() => wanted?.seen === true && !disturbed, { within: served + restart }).catch(
+      () => complain('it does not come to rest'),
     );
     playing.abort();
     await monitor;
     const { ok, failed } = await load.stop();
     agent().kill('SIGTERM');
     const { code } = await within(agent().exit, 20_000, { code: -1, signal: null });
-    if (code !== 0) complain(`the agent was asked to end, and has ended with ${String(code)}: ${agent().errors()}`);
+    if (code !== 0)
+      complain(
+        `the agent was asked to end, and has ended with ${String(code)}: ${agent().errors()}`,
+      );
     if (rig.envoys().length > 0) complain('Envoys are left');
     const lines = agents.flatMap((each) => each.log());
     for (const harm of attacker?.harm() ?? []) complain(`the attacker: ${harm}`);
     for (const [at, { event, epoch, by }] of lines.entries()) {
       // The child that chaos has killed may have closed its parent's admin endpoint before.
-      const hasLostChild = lines.slice(0, at).some((line) => line.event === 'epoch.failed' && Number(line.epoch) > Number(epoch));
+      const hasLostChild = lines
+        .slice(0, at)
+        .some((line) => line.event === 'epoch.failed' && Number(line.epoch) > Number(epoch));
       if (event === 'epoch.hung' && !hasLostChild) complain(`epoch ${epoch} was taken for hung`);
       if (String(by).startsWith('POST ')) complain(`${event} by ${String(by)}`);
     }

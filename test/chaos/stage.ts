@@ -1,5 +1,15 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
-import { closeSync, mkdirSync, openSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -41,7 +51,11 @@ export function setStage(rig: Rig): Stage {
   const folder = join(rig.folder, 'run');
   const addressFile = join(folder, 'envoy-admin-address');
   mkdirSync(folder, { mode: 0o700 });
-  const ownDisk = tryTo(() => execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder], { stdio: 'ignore' }));
+  const ownDisk = tryTo(() =>
+    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=1m,mode=0700', 'tmpfs', folder], {
+      stdio: 'ignore',
+    }),
+  );
 
   const attackers: ChildProcess[] = [];
 
@@ -88,13 +102,24 @@ export function setStage(rig: Rig): Stage {
       const names = [0, 1].map((index) => join(rig.certDir, `.flood-${index}`));
       writeFileSync(names[0] ?? '', '');
       // Two events each, and no two alike after each other, which the kernel would take for one.
-      for (let index = 0; index < most; index++) renameSync(names[index % 2] ?? '', names[(index + 1) % 2] ?? '');
+      for (let index = 0; index < most; index++)
+        renameSync(names[index % 2] ?? '', names[(index + 1) % 2] ?? '');
       for (const name of names) rmSync(name, { force: true });
     },
     async attack() {
       const [port = 0] = await freePorts(1);
-      const stranger = process.getuid?.() === 0 ? ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'] : [];
-      const program = [process.execPath, '--import', 'tsx', 'test/chaos/attacker.ts', String(rig.ports.status), String(port)];
+      const stranger =
+        process.getuid?.() === 0
+          ? ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups']
+          : [];
+      const program = [
+        process.execPath,
+        '--import',
+        'tsx',
+        'test/chaos/attacker.ts',
+        String(rig.ports.status),
+        String(port),
+      ];
       const [file = '', ...args] = [...stranger, ...program];
       const attacker = spawn(file, args, { stdio: ['ignore', 'pipe', 'inherit'], detached: true });
       attackers.push(attacker);
@@ -102,7 +127,13 @@ export function setStage(rig: Rig): Stage {
       createInterface(attacker.stdout).on('line', (line) => said.push(line));
       await eventually(() => said.includes('ready'), { within: 10_000 });
       return {
-        target: { ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ scrape: 'true', path: '/metrics', port: String(port) }) },
+        target: {
+          ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({
+            scrape: 'true',
+            path: '/metrics',
+            port: String(port),
+          }),
+        },
         harm: () => [...new Set(said.filter((line) => line !== 'ready'))],
       };
     },
@@ -121,7 +152,8 @@ export function envoysOf(rig: Rig): ReadonlyMap<number, string> {
   const found = new Map<number, string>();
   for (const pid of rig.envoys()) {
     const args = read(`/proc/${pid}/cmdline`).split('\0');
-    if (args.includes('--restart-epoch') && !args.includes('--mode')) found.set(pid, args[args.indexOf('--base-id') + 1] ?? '');
+    if (args.includes('--restart-epoch') && !args.includes('--mode'))
+      found.set(pid, args[args.indexOf('--base-id') + 1] ?? '');
   }
   return found;
 }

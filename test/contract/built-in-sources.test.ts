@@ -20,7 +20,10 @@ const promised = (name: string, stage: () => SourceStage | Promise<SourceStage>)
 type Answer = (url: string, version: number, response: ServerResponse) => void;
 
 /** A source of a server that has a version, and that can be away. */
-async function served(answer: Answer, sourceAt: (address: string) => ContributingSource): Promise<SourceStage> {
+async function served(
+  answer: Answer,
+  sourceAt: (address: string) => ContributingSource,
+): Promise<SourceStage> {
   let version = 1;
   let isAway = false;
   const waiting = new Set<() => void>();
@@ -66,7 +69,9 @@ promised('http()', () =>
 promised('consul()', () =>
   served(
     (_, version, response) => {
-      const rows = [{ Key: 'mesh/version', Value: Buffer.from(String(version)).toString('base64') }];
+      const rows = [
+        { Key: 'mesh/version', Value: Buffer.from(String(version)).toString('base64') },
+      ];
       response.setHeader('x-consul-index', version).end(JSON.stringify(rows));
     },
     (address) => consul({ prefix: 'mesh/' }, { ...quick, address }),
@@ -81,7 +86,10 @@ const inFolder = (as: 'restart' | 'merge') => (): SourceStage => {
     change: () => writeFileSync(join(folder, 'a'), '2'),
     // Without the folder there is nothing for a restart, which is a change.
     ...(as === 'merge' && {
-      outage: { begin: () => renameSync(folder, `${folder}.away`), end: () => renameSync(`${folder}.away`, folder) },
+      outage: {
+        begin: () => renameSync(folder, `${folder}.away`),
+        end: () => renameSync(`${folder}.away`, folder),
+      },
     }),
     end: () => rmSync(folder, { recursive: true }),
   };

@@ -1,11 +1,32 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, request } from 'node:http';
 import { type AddressInfo, createServer as createTcpServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncScheduler, concat, defer, filter, ignoreElements, lastValueFrom, NEVER, type Observable, switchMap, take, tap, toArray } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  filter,
+  ignoreElements,
+  lastValueFrom,
+  NEVER,
+  type Observable,
+  switchMap,
+  take,
+  tap,
+  toArray,
+} from 'rxjs';
 import { afterAll, describe, expect, it } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { adminClient } from '../../src/proxy/admin-client.ts';
@@ -22,11 +43,19 @@ import { freePorts } from '../support/free-ports.ts';
 import { proxyContract } from './proxy-contract.ts';
 import type { Life, World } from './stage.ts';
 
-const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+  encoding: 'utf8',
+}).trim();
 const inPath = (name: string) => findExecutable(name, process.env['PATH']);
 const allTools: Tools = { mkfifo: inPath('mkfifo'), setpriv: inPath('setpriv'), sh: inPath('sh') };
 
-const launch = { adopted: false, epoch: 0, restartEpoch: 0, lineage: 0, sideBySide: false } as const;
+const launch = {
+  adopted: false,
+  epoch: 0,
+  restartEpoch: 0,
+  lineage: 0,
+  sideBySide: false,
+} as const;
 
 /** So many lines as fast as a shell can write them, and no time after them. */
 const flood = String.raw`i=0; while [ $i -lt 20000 ]; do i=$((i+1)); printf '2025-01-01T00:00:00.000Z\tinfo\tenvoy main\tline %d\n' $i; done >&2; exit 3`;
@@ -44,7 +73,14 @@ interface Settings {
 }
 
 /** A real Envoy on free ports, in a folder of its own, and what has been heard of it. */
-async function makeWorld({ life, tools = allTools, script, logLevel = 'info', adopted = false, stranger }: Settings) {
+async function makeWorld({
+  life,
+  tools = allTools,
+  script,
+  logLevel = 'info',
+  adopted = false,
+  stranger,
+}: Settings) {
   const root = mkdtempSync(join(tmpdir(), 'pilot-agent-contract-'));
   const folder = join(root, 'run');
   const certDir = join(root, 'certs');
@@ -67,7 +103,8 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
   const neighbour = createTcpServer();
   const servers: Server[] = [upstream, neighbour];
   await once(upstream, 'listening');
-  if (life === 'finds its port taken') await once(neighbour.listen(listenPort, '127.0.0.1'), 'listening');
+  if (life === 'finds its port taken')
+    await once(neighbour.listen(listenPort, '127.0.0.1'), 'listening');
 
   if (stranger !== undefined) {
     const impostor = createServer((_, response) => void response.end(stranger));
@@ -77,8 +114,16 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
 
   const write = (keyPair: boolean) => {
     const { port } = upstream.address() as AddressInfo;
-    const { admin, ...rest } = envoyConfig({ adminPort, listenPort, upstreamPort: port, ...(keyPair && { certDir }) });
-    writeFileSync(config, JSON.stringify(life === 'has no admin endpoint' ? rest : { admin, ...rest }));
+    const { admin, ...rest } = envoyConfig({
+      adminPort,
+      listenPort,
+      upstreamPort: port,
+      ...(keyPair && { certDir }),
+    });
+    writeFileSync(
+      config,
+      JSON.stringify(life === 'has no admin endpoint' ? rest : { admin, ...rest }),
+    );
   };
   writeFileSync(join(certDir, 'cert-chain.pem'), 'its key is missing');
   const program = join(root, 'program');
@@ -88,15 +133,27 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
   const heard: string[] = [];
   const addressFile = join(folder, 'envoy-admin-address');
   const proxy = envoyProxy({
-    binary: script !== undefined ? program : life === 'can not be started' ? join(root, 'no-such-envoy') : binary,
+    binary:
+      script !== undefined
+        ? program
+        : life === 'can not be started'
+          ? join(root, 'no-such-envoy')
+          : binary,
     args: {
       ...{
         drainDuration: 1_000,
-        parentShutdownDuration: life === 'is told to end 3 s after its child is LIVE' ? 3_000 : 60_000,
+        parentShutdownDuration:
+          life === 'is told to end 3 s after its child is LIVE' ? 3_000 : 60_000,
         serviceCluster: 'cluster',
         serviceNode: 'node',
       },
-      ...{ ipv6: false, logFormat: envoyLogFormat, logLevel, componentLogLevel: '', concurrency: 1 },
+      ...{
+        ipv6: false,
+        logFormat: envoyLogFormat,
+        logLevel,
+        componentLogLevel: '',
+        concurrency: 1,
+      },
     },
     explain: async (_, reason) => Promise.resolve({ reason }),
     admin: adminClient(addressFile, adminPort),
@@ -151,8 +208,10 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
     thaw: (_, pid) => void process.kill(pid, 'SIGCONT'),
     spoil: () => write(true),
     sicken: () => done(() => statusOf(adminPort, '/healthcheck/fail', 'POST')),
-    serves: () => done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(200)),
-    refuses: () => done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(0)),
+    serves: () =>
+      done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(200)),
+    refuses: () =>
+      done(() => expect.poll(() => statusOf(listenPort, '/'), { timeout: 10_000 }).toBe(0)),
     ask: () =>
       done(() => {
         requests.push(statusOf(listenPort, '/slow'));
@@ -169,7 +228,8 @@ async function makeWorld({ life, tools = allTools, script, logLevel = 'info', ad
     heard: heard as readonly string[],
     /** For what a trial that went wrong has left. */
     dispose: () => {
-      for (const pid of [...processes(), ...baseIds.flatMap(guardsOf)]) process.kill(pid, 'SIGKILL');
+      for (const pid of [...processes(), ...baseIds.flatMap(guardsOf)])
+        process.kill(pid, 'SIGKILL');
       upstream.closeAllConnections();
       for (const server of servers) server.close();
       for (const baseId of baseIds) rmSync(sharedMemoryOf(baseId), { force: true });
@@ -196,7 +256,10 @@ async function perform(settings: Settings, trial: EnvoyTrial): Promise<void> {
 proxyContract((life, trial) => perform({ life }, trial));
 
 describe('an Envoy that outlives its agent', () => {
-  proxyContract((life, trial) => perform({ life, adopted: true }, trial), /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/);
+  proxyContract(
+    (life, trial) => perform({ life, adopted: true }, trial),
+    /^(run tells (?!that the)|SIGKILL: |SIGUSR1|a signal)/,
+  );
 });
 
 const guardFolder = mkdtempSync(join(tmpdir(), 'pilot-agent-guard-'));
@@ -213,10 +276,19 @@ describe.runIf(built !== undefined)('on a machine that has nothing but the guard
     const [sockets, shared, baseId] = [join(folder, 'sockets'), join(folder, 'shared'), 19_191_919];
     mkdirSync(sockets);
     for (const file of [shared, join(sockets, 's_1')]) writeFileSync(file, '');
-    const envoy = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', String(baseId)], { stdio: 'ignore' });
-    const other = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', `${baseId}0`], { stdio: 'ignore' });
-    const isStopped = ({ pid }: { pid?: number | undefined }) => read(`/proc/${pid ?? 0}/stat`).includes(') T ');
-    const env = { PILOT_AGENT_BASE_ID: String(baseId), PILOT_AGENT_SHARED_MEMORY: shared, PILOT_AGENT_SOCKETS: sockets };
+    const envoy = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', String(baseId)], {
+      stdio: 'ignore',
+    });
+    const other = spawn('/bin/sh', ['-c', 'kill -STOP $$', 'envoy', '--base-id', `${baseId}0`], {
+      stdio: 'ignore',
+    });
+    const isStopped = ({ pid }: { pid?: number | undefined }) =>
+      read(`/proc/${pid ?? 0}/stat`).includes(') T ');
+    const env = {
+      PILOT_AGENT_BASE_ID: String(baseId),
+      PILOT_AGENT_SHARED_MEMORY: shared,
+      PILOT_AGENT_SOCKETS: sockets,
+    };
     const reaper = spawn(built ?? '', ['reap'], { env, stdio: ['pipe', 'ignore', 'ignore'] });
     try {
       await expect.poll(() => isStopped(envoy) && isStopped(other)).toBe(true);
@@ -233,7 +305,9 @@ describe.runIf(built !== undefined)('on a machine that has nothing but the guard
   });
 
   it('nothing is started for an agent that is gone', () => {
-    const { status, stdout } = spawnSync(built ?? '', ['run', '1', '/bin/echo', 'started'], { encoding: 'utf8' });
+    const { status, stdout } = spawnSync(built ?? '', ['run', '1', '/bin/echo', 'started'], {
+      encoding: 'utf8',
+    });
     expect([status, stdout]).toEqual([1, '']);
   });
 });
@@ -288,7 +362,12 @@ describe('an Envoy that ends', () => {
         in: (world) =>
           world.proxy.run({ ...launch, reading: world.reading }, NEVER).pipe(
             toArray(),
-            tap((events) => expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'spawn-failed' } })),
+            tap((events) =>
+              expect(events.at(-1)).toMatchObject({
+                type: 'exited',
+                exit: { kind: 'spawn-failed' },
+              }),
+            ),
           ),
       },
     ),
@@ -296,19 +375,28 @@ describe('an Envoy that ends', () => {
 });
 
 describe('with a stranger where the admin endpoint is looked for', () => {
-  it.each(['hello', '', 'null', '[]', '{"state":"LIVE"}'])('that answers %j to everything, nothing errors, nor is live', (stranger) =>
-    perform(
-      { life: 'has no admin endpoint', stranger },
-      {
-        in: ({ proxy, reading }) =>
-          proxy.run({ ...launch, reading }, NEVER).pipe(
-            filter(({ type }) => type === 'spawned'),
-            switchMap(() => concat(proxy.health(0), proxy.active(0), proxy.drain(0, true), proxy.drain(0, false)).pipe(toArray())),
-            take(1),
-            tap((answers) => expect(answers).toEqual(['up', undefined])),
-          ),
-      },
-    ),
+  it.each(['hello', '', 'null', '[]', '{"state":"LIVE"}'])(
+    'that answers %j to everything, nothing errors, nor is live',
+    (stranger) =>
+      perform(
+        { life: 'has no admin endpoint', stranger },
+        {
+          in: ({ proxy, reading }) =>
+            proxy.run({ ...launch, reading }, NEVER).pipe(
+              filter(({ type }) => type === 'spawned'),
+              switchMap(() =>
+                concat(
+                  proxy.health(0),
+                  proxy.active(0),
+                  proxy.drain(0, true),
+                  proxy.drain(0, false),
+                ).pipe(toArray()),
+              ),
+              take(1),
+              tap((answers) => expect(answers).toEqual(['up', undefined])),
+            ),
+        },
+      ),
   );
 });
 
@@ -321,7 +409,9 @@ function statusOf(port: number, path: string, method = 'GET'): Promise<number> {
   return new Promise((resolve) => {
     request({ host: '127.0.0.1', port, path, method, agent: false }, (response) => {
       response.resume().on('end', () => resolve(response.statusCode ?? 0));
-    }).on('error', () => resolve(0)).end(); // prettier-ignore
+    })
+      .on('error', () => resolve(0))
+      .end();
   });
 }
 
@@ -336,7 +426,10 @@ function processesOf(folder: string): number[] {
 }
 
 function pidsWhere(file: 'cmdline' | 'environ', text: string): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/${file}`).includes(text)); // prettier-ignore
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => read(`/proc/${pid}/${file}`).includes(text));
 }
 
 function exists(pid: number): boolean {

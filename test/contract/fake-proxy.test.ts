@@ -47,7 +47,8 @@ proxyContract((life, trial) =>
         return [...frozen];
       },
     });
-    const alive = () => fake.lives.flat().filter(({ unsubscribedFrame }) => unsubscribedFrame === Infinity).length;
+    const alive = () =>
+      fake.lives.flat().filter(({ unsubscribedFrame }) => unsubscribedFrame === Infinity).length;
 
     const end: { error?: unknown; completed?: true } = {};
     const world: World = {
@@ -65,7 +66,10 @@ proxyContract((life, trial) =>
       ask: () => done(() => inFlight++),
       answer: () => done(() => (inFlight = 0)),
     };
-    trial.in(world).subscribe({ error: (error: unknown) => (end.error = error), complete: () => (end.completed = true) });
+    trial.in(world).subscribe({
+      error: (error: unknown) => (end.error = error),
+      complete: () => (end.completed = true),
+    });
     m.flush();
     if ('error' in end) throw end.error as Error;
     expect(end.completed).toBe(true);

@@ -32,15 +32,32 @@ const times: Readonly<Record<string, Span>> = {
 };
 
 const promises: readonly Promised[] = [
-  ...(['run', 'health', 'publishAdmin', 'check', 'drain', 'active'] as const).map((what): Promised => ({
-    name: `${what} does nothing before it is subscribed to`,
-    done: (s) => [s.unsubscribed(what), s.count()],
-    observed: ['0 processes'],
-  })),
+  ...(['run', 'health', 'publishAdmin', 'check', 'drain', 'active'] as const).map(
+    (what): Promised => ({
+      name: `${what} does nothing before it is subscribed to`,
+      done: (s) => [s.unsubscribed(what), s.count()],
+      observed: ['0 processes'],
+    }),
+  ),
   {
     name: 'run tells that the process exists, then how it ended, and completes',
-    done: (s) => [s.launch(0), s.spawned(0), s.until(0, 'live'), s.count(), s.signal(0, 'SIGTERM'), s.ended(0), s.count()],
-    observed: ['0 spawned', '0 live', '1 processes', '0 exited: clean', '0 completed', '0 processes'],
+    done: (s) => [
+      s.launch(0),
+      s.spawned(0),
+      s.until(0, 'live'),
+      s.count(),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+      s.count(),
+    ],
+    observed: [
+      '0 spawned',
+      '0 live',
+      '1 processes',
+      '0 exited: clean',
+      '0 completed',
+      '0 processes',
+    ],
   },
   {
     name: 'run tells of an end that nobody asked for: a clean one',
@@ -76,7 +93,12 @@ const promises: readonly Promised[] = [
     name: 'a process can be launched after one that could not',
     life: 'fails for want of key.pem',
     done: (s) => [s.launch(0), s.ended(0), s.launch(1, 0), s.ended(1)],
-    observed: ['0 exited: failed 1, says key.pem', '0 completed', '1 exited: failed 1, says key.pem', '1 completed'],
+    observed: [
+      '0 exited: failed 1, says key.pem',
+      '0 completed',
+      '1 exited: failed 1, says key.pem',
+      '1 completed',
+    ],
   },
   {
     name: 'SIGKILL: the end is still emitted',
@@ -86,14 +108,34 @@ const promises: readonly Promised[] = [
   {
     name: 'SIGKILL ends what does not heed SIGTERM',
     done: (s) => [
-      ...[s.launch(0), s.until(0, 'live'), s.freeze(0), s.signal(0, 'SIGTERM'), s.stays(0), s.count()],
+      ...[
+        s.launch(0),
+        s.until(0, 'live'),
+        s.freeze(0),
+        s.signal(0, 'SIGTERM'),
+        s.stays(0),
+        s.count(),
+      ],
       ...[s.signal(0, 'SIGKILL'), s.ended(0)],
     ],
-    observed: ['0 live', '0 stays unresponsive', '1 processes', '0 exited: signaled SIGKILL', '0 completed'],
+    observed: [
+      '0 live',
+      '0 stays unresponsive',
+      '1 processes',
+      '0 exited: signaled SIGKILL',
+      '0 completed',
+    ],
   },
   {
     name: 'SIGUSR1 ends nothing',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGUSR1'), s.stays(0), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.signal(0, 'SIGUSR1'),
+      s.stays(0),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+    ],
     observed: ['0 live', '0 stays live', '0 exited: clean', '0 completed'],
   },
   {
@@ -123,22 +165,55 @@ const promises: readonly Promised[] = [
   },
   {
     name: 'unsubscribing from a child leaves its parent alone',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.spawned(1), s.leave(1), s.left(1), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.launch(1),
+      s.spawned(1),
+      s.leave(1),
+      s.left(1),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+    ],
     observed: ['0 live', '1 spawned', '1 left', '0 exited: clean', '0 completed'],
   },
   {
     name: 'two subscriptions are two processes, each with an end of its own',
-    done: (s) => [s.launch(0), s.again(0), s.count(), s.leave('0 again'), s.signal(0, 'SIGKILL'), s.ended(0), s.left(0)],
+    done: (s) => [
+      s.launch(0),
+      s.again(0),
+      s.count(),
+      s.leave('0 again'),
+      s.signal(0, 'SIGKILL'),
+      s.ended(0),
+      s.left(0),
+    ],
     observed: ['2 processes', '0 exited: signaled SIGKILL', '0 completed', '0 left'],
   },
   {
     name: 'the end of one subscription leaves the process of the other alone',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.again(0), s.count(), s.leave('0 again'), s.left(1), s.until(0, 'live')],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.again(0),
+      s.count(),
+      s.leave('0 again'),
+      s.left(1),
+      s.until(0, 'live'),
+    ],
     observed: ['0 live', '2 processes', '1 left', '0 live'],
   },
   {
     name: 'health are unknown before the first process, and after the last',
-    done: (s) => [s.health(0), s.launch(0), s.until(0, 'live'), s.health(0), s.signal(0, 'SIGTERM'), s.ended(0), s.health(0)],
+    done: (s) => [
+      s.health(0),
+      s.launch(0),
+      s.until(0, 'live'),
+      s.health(0),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+      s.health(0),
+    ],
     observed: [
       ...['health: unknown, completed', '0 live', 'health: live, completed'],
       ...['0 exited: clean', '0 completed', 'health: unknown, completed'],
@@ -147,15 +222,36 @@ const promises: readonly Promised[] = [
   {
     name: 'health are unknown without an admin endpoint',
     life: 'has no admin endpoint',
-    done: (s) => [s.launch(0), s.serves(), s.health(0), s.active(), s.drain(false), s.drain(true), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [
+      s.launch(0),
+      s.serves(),
+      s.health(0),
+      s.active(),
+      s.drain(false),
+      s.drain(true),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+    ],
     observed: [
-      ...['health: unknown, completed', 'active: undefined, completed', 'drain: completed', 'drain: completed'],
+      ...[
+        'health: unknown, completed',
+        'active: undefined, completed',
+        'drain: completed',
+        'drain: completed',
+      ],
       ...['0 exited: clean', '0 completed'],
     ],
   },
   {
     name: 'health is unresponsive while a process hangs, and live again when it goes on',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.freeze(0), s.health(0), s.thaw(0), s.until(0, 'live')],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.freeze(0),
+      s.health(0),
+      s.thaw(0),
+      s.until(0, 'live'),
+    ],
     observed: ['0 live', 'health: unresponsive, completed', '0 live'],
   },
   {
@@ -169,39 +265,107 @@ const promises: readonly Promised[] = [
       ...[s.launch(0), s.until(0, 'live'), s.stays(1), s.launch(1), s.freeze(1), s.stays(1)],
       ...[s.thaw(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.health(1)],
     ],
-    observed: ['0 live', '1 stays unknown', '1 stays up', '1 live', '0 exited: clean', '0 completed', 'health: live, completed'],
+    observed: [
+      '0 live',
+      '1 stays unknown',
+      '1 stays up',
+      '1 live',
+      '0 exited: clean',
+      '0 completed',
+      'health: live, completed',
+    ],
   },
   {
     name: 'health of an epoch that has ended is unknown, though its child answers',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.signal(0, 'SIGTERM'), s.ended(0), s.stays(0)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.launch(1),
+      s.until(1, 'live'),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+      s.stays(0),
+    ],
     observed: ['0 live', '1 live', '0 exited: clean', '0 completed', '0 stays unknown'],
   },
   {
     name: 'health of a second first process are its own',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.signal(0, 'SIGKILL'), s.ended(0), s.health(1), s.launch(1, 0), s.until(1, 'live')],
-    observed: ['0 live', '0 exited: signaled SIGKILL', '0 completed', 'health: unknown, completed', '1 live'],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.signal(0, 'SIGKILL'),
+      s.ended(0),
+      s.health(1),
+      s.launch(1, 0),
+      s.until(1, 'live'),
+    ],
+    observed: [
+      '0 live',
+      '0 exited: signaled SIGKILL',
+      '0 completed',
+      'health: unknown, completed',
+      '1 live',
+    ],
   },
   {
     name: 'a parent ends by itself, its time after its child is LIVE; the child stays',
     life: 'is told to end 3 s after its child is LIVE',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.takes(3_000, s.ended(0)), s.stays(1)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.launch(1),
+      s.until(1, 'live'),
+      s.takes(3_000, s.ended(0)),
+      s.stays(1),
+    ],
     observed: ['0 live', '1 live', '0 exited: clean', '0 completed', '3 s', '1 stays live'],
   },
   {
     name: 'a child that ends in order tells its parent to end',
     done: (s) => [
-      ...[s.launch(0), s.until(0, 'live'), s.launch(1), s.until(1, 'live'), s.signal(1, 'SIGTERM'), s.ended(1), s.ended(0)],
+      ...[
+        s.launch(0),
+        s.until(0, 'live'),
+        s.launch(1),
+        s.until(1, 'live'),
+        s.signal(1, 'SIGTERM'),
+        s.ended(1),
+        s.ended(0),
+      ],
       s.inNoOrder(),
     ],
-    observed: ['0 completed', '0 exited: clean', '0 live', '1 completed', '1 exited: clean', '1 live'],
+    observed: [
+      '0 completed',
+      '0 exited: clean',
+      '0 live',
+      '1 completed',
+      '1 exited: clean',
+      '1 live',
+    ],
   },
   {
     name: 'a process, and its child, is LIVE about 100 ms after its launch, and does at once what it is told',
     done: (s) => [
       s.timedUntilRight(times, () => [
-        ...[s.launch(0), s.timed('launch', s.until(0, 'live')), s.launch(1), s.timed('child', s.until(1, 'live'))],
-        ...[s.signal(1, 'SIGTERM'), s.timed('SIGTERM', s.ended(1)), s.ended(0), s.launch(0), s.until(0, 'live')],
-        ...[s.signal(0, 'SIGKILL'), s.timed('SIGKILL', s.ended(0)), s.timed('check', s.check()), s.forgotten()],
+        ...[
+          s.launch(0),
+          s.timed('launch', s.until(0, 'live')),
+          s.launch(1),
+          s.timed('child', s.until(1, 'live')),
+        ],
+        ...[
+          s.signal(1, 'SIGTERM'),
+          s.timed('SIGTERM', s.ended(1)),
+          s.ended(0),
+          s.launch(0),
+          s.until(0, 'live'),
+        ],
+        ...[
+          s.signal(0, 'SIGKILL'),
+          s.timed('SIGKILL', s.ended(0)),
+          s.timed('check', s.check()),
+          s.forgotten(),
+        ],
       ]),
     ],
     observed: [
@@ -226,7 +390,13 @@ const promises: readonly Promised[] = [
       ...[s.serves(), s.signal(0, 'SIGTERM'), s.ended(0)],
     ],
     observed: [
-      ...['0 live', 'check: accepted, completed', '0 stays live', 'check: refused in one line, completed', '0 stays live'],
+      ...[
+        '0 live',
+        'check: accepted, completed',
+        '0 stays live',
+        'check: refused in one line, completed',
+        '0 stays live',
+      ],
       ...['0 exited: clean', '0 completed'],
     ],
   },
@@ -242,27 +412,74 @@ const promises: readonly Promised[] = [
   },
   {
     name: 'a graceful drain goes on serving',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.drain(true), s.serves(), s.stays(0), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.drain(true),
+      s.serves(),
+      s.stays(0),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+    ],
     observed: ['0 live', 'drain: completed', '0 stays live', '0 exited: clean', '0 completed'],
   },
   {
     name: 'another drain turns clients away, and ends nothing',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.drain(false), s.refuses(), s.stays(0), s.signal(0, 'SIGTERM'), s.ended(0)],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.drain(false),
+      s.refuses(),
+      s.stays(0),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+    ],
     observed: ['0 live', 'drain: completed', '0 stays live', '0 exited: clean', '0 completed'],
   },
   {
     name: 'drain and active complete when the process hangs',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.freeze(0), s.drain(false), s.drain(true), s.active()],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.freeze(0),
+      s.drain(false),
+      s.drain(true),
+      s.active(),
+    ],
     observed: ['0 live', 'drain: completed', 'drain: completed', 'active: undefined, completed'],
   },
   {
     name: 'active counts what is in flight',
-    done: (s) => [s.launch(0), s.until(0, 'live'), s.active(), s.ask(), s.active(), s.ask(), s.active(), s.answer(), s.untilIdle()],
-    observed: ['0 live', 'active: 0, completed', 'active: 1, completed', 'active: 2, completed', 'idle'],
+    done: (s) => [
+      s.launch(0),
+      s.until(0, 'live'),
+      s.active(),
+      s.ask(),
+      s.active(),
+      s.ask(),
+      s.active(),
+      s.answer(),
+      s.untilIdle(),
+    ],
+    observed: [
+      '0 live',
+      'active: 0, completed',
+      'active: 1, completed',
+      'active: 2, completed',
+      'idle',
+    ],
   },
   {
     name: 'active is undefined before the first process, and after the last',
-    done: (s) => [s.active(), s.launch(0), s.until(0, 'live'), s.active(), s.signal(0, 'SIGTERM'), s.ended(0), s.active()],
+    done: (s) => [
+      s.active(),
+      s.launch(0),
+      s.until(0, 'live'),
+      s.active(),
+      s.signal(0, 'SIGTERM'),
+      s.ended(0),
+      s.active(),
+    ],
     observed: [
       ...['active: undefined, completed', '0 live', 'active: 0, completed'],
       ...['0 exited: clean', '0 completed', 'active: undefined, completed'],
@@ -276,22 +493,23 @@ const promises: readonly Promised[] = [
  */
 export function proxyContract(perform: Perform, meant = /(?:)/): void {
   describe('the contract of a proxy', () => {
-    it.each(promises.filter(({ name }) => meant.test(name)).map((promised) => [promised.name, promised] as const))(
-      '%s',
-      async (_, { life = 'serves', done, observed }) => {
-        await perform(life, {
-          in(world) {
-            const stage = new Stage(world);
-            return concat(
-              ...done(stage),
-              defer(() => {
-                expect(stage.log).toEqual(observed);
-                return stage.cleared();
-              }),
-            );
-          },
-        });
-      },
-    );
+    it.each(
+      promises
+        .filter(({ name }) => meant.test(name))
+        .map((promised) => [promised.name, promised] as const),
+    )('%s', async (_, { life = 'serves', done, observed }) => {
+      await perform(life, {
+        in(world) {
+          const stage = new Stage(world);
+          return concat(
+            ...done(stage),
+            defer(() => {
+              expect(stage.log).toEqual(observed);
+              return stage.cleared();
+            }),
+          );
+        },
+      });
+    });
   });
 }

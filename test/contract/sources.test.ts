@@ -4,7 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BehaviorSubject, map, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import {
+  gated,
+  mapped,
+  polled,
+  renamed,
+  shared,
+} from '../../src/pilot-agent/sources/combinators.ts';
 import { compose } from '../../src/pilot-agent/sources/compose.ts';
 import type { ContributingSource } from '../../src/pilot-agent/sources/contribution.ts';
 import { debounced, throttled } from '../../src/pilot-agent/sources/pace.ts';
@@ -20,12 +26,21 @@ const promised = (name: string, stage: () => SourceStage) => {
 };
 
 /** A value that is asked for every 20 ms, and that can be away. */
-function asked(wrap: (source: ContributingSource) => ContributingSource = (one) => one, window?: number): SourceStage {
+function asked(
+  wrap: (source: ContributingSource) => ContributingSource = (one) => one,
+  window?: number,
+): SourceStage {
   let version = 1;
   let isAway = false;
   const read = () => (isAway ? Promise.reject(new Error('away')) : Promise.resolve({ version }));
   return {
-    source: wrap(source('asked', read, { every: 20, pauses: { first: 20, longest: 20 }, ...(window !== undefined && { window }) })),
+    source: wrap(
+      source('asked', read, {
+        every: 20,
+        pauses: { first: 20, longest: 20 },
+        ...(window !== undefined && { window }),
+      }),
+    ),
     change: () => void (version += 1),
     outage: { begin: () => void (isAway = true), end: () => void (isAway = false) },
   };
@@ -73,9 +88,15 @@ promised('source(), a watched file', () => {
   const path = join(folder, 'file');
   writeFileSync(path, '1');
   return {
-    source: source('file', () => readFile(path), { watch: [path], pauses: { first: 50, longest: 50 } }),
+    source: source('file', () => readFile(path), {
+      watch: [path],
+      pauses: { first: 50, longest: 50 },
+    }),
     change: () => writeFileSync(path, '2'),
-    outage: { begin: () => renameSync(path, `${path}.away`), end: () => renameSync(`${path}.away`, path) },
+    outage: {
+      begin: () => renameSync(path, `${path}.away`),
+      end: () => renameSync(`${path}.away`, path),
+    },
     end: () => rmSync(folder, { recursive: true }),
   };
 });
@@ -83,7 +104,11 @@ promised('fileSource()', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-source-'));
   const path = join(folder, 'file');
   writeFileSync(path, '1');
-  return { source: fileSource([path]), change: () => writeFileSync(path, '2'), end: () => rmSync(folder, { recursive: true }) };
+  return {
+    source: fileSource([path]),
+    change: () => writeFileSync(path, '2'),
+    end: () => rmSync(folder, { recursive: true }),
+  };
 });
 
 const fixed = source('fixed', () => ['same']);
@@ -100,27 +125,51 @@ promised('shared()', () => asked((one) => shared(one)));
 describe('the contract', () => {
   const broken = async (stage: () => SourceStage): Promise<readonly string[]> => {
     const results = await Promise.all(
-      sourceContract(stage).map(({ name, check }) => check().then(() => [], () => [name])), // prettier-ignore
+      sourceContract(stage).map(({ name, check }) =>
+        check().then(
+          () => [],
+          () => [name],
+        ),
+      ),
     );
     return results.flat();
   };
   const within = 300;
 
   it('finds a source that loses what it had in an outage', async () => {
-    const lost = () => asked((one) => ({ ...one, reading$: one.reading$.pipe(map((reading) => ({ ...reading, hash: reading.config?.[0]?.trouble === undefined ? reading.hash : '' }))) })); // prettier-ignore
+    const lost = () =>
+      asked((one) => ({
+        ...one,
+        reading$: one.reading$.pipe(
+          map((reading) => ({
+            ...reading,
+            hash: reading.config?.[0]?.trouble === undefined ? reading.hash : '',
+          })),
+        ),
+      }));
     expect(await broken(lost)).toEqual(['an outage is no change, and a change after it is told']);
   });
 
   it('finds a source that does not tell its changes', async () => {
-    const { changes$, reading$ } = source('mute', () => [String(Math.floor(performance.now() / 1e9))]);
-    expect(await broken(() => ({ source: { changes$, reading$ }, change: () => undefined, within }))).toEqual([
+    const { changes$, reading$ } = source('mute', () => [
+      String(Math.floor(performance.now() / 1e9)),
+    ]);
+    expect(
+      await broken(() => ({ source: { changes$, reading$ }, change: () => undefined, within })),
+    ).toEqual([
       'a change is told, and the reading after it differs in the hash and in a part',
       'it can be listened to again after nobody has',
     ]);
   });
 
   it('finds a source whose hash says nothing', async () => {
-    const random = () => asked((one) => ({ ...one, reading$: one.reading$.pipe(map((reading) => ({ ...reading, hash: String(Math.random()) }))) })); // prettier-ignore
+    const random = () =>
+      asked((one) => ({
+        ...one,
+        reading$: one.reading$.pipe(
+          map((reading) => ({ ...reading, hash: String(Math.random()) })),
+        ),
+      }));
     expect(await broken(random)).toContain('two readings of the same have the same hash');
   });
 });

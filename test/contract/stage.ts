@@ -23,7 +23,15 @@ import {
   toArray,
 } from 'rxjs';
 import { expect } from 'vitest';
-import type { EpochConfig, ProcessEvent, Proxy, Signal, Verdict, Health, Exit } from '../../src/epochs/ports.ts';
+import type {
+  EpochConfig,
+  ProcessEvent,
+  Proxy,
+  Signal,
+  Verdict,
+  Health,
+  Exit,
+} from '../../src/epochs/ports.ts';
 import type { Reading } from '../../src/streams/reading.ts';
 
 /** How long something takes: `about` is from a third of so many ms to three times as many. */
@@ -142,7 +150,9 @@ export class Stage {
       const noted$ = defer(() => {
         const took = asyncScheduler.now() - begun;
         const isRight = took > ms - 250 && took < ms + 250 + this.#world.slack;
-        return step(() => this.log.push(isRight ? `${ms / 1_000} s` : `${took} ms instead of ${ms} ms`));
+        return step(() =>
+          this.log.push(isRight ? `${ms / 1_000} s` : `${took} ms instead of ${ms} ms`),
+        );
       });
       return concat(done$, noted$);
     });
@@ -164,7 +174,9 @@ export class Stage {
       const begun = asyncScheduler.now();
       return concat(
         done$,
-        step(() => this.#times.set(what, [...(this.#times.get(what) ?? []), asyncScheduler.now() - begun])),
+        step(() =>
+          this.#times.set(what, [...(this.#times.get(what) ?? []), asyncScheduler.now() - begun]),
+        ),
       );
     });
   }
@@ -174,19 +186,29 @@ export class Stage {
    * at most: what else a machine does only adds. Of a span that is about so many ms the quickest
    * has a third of them to three times as many.
    */
-  timedUntilRight(spans: Readonly<Record<string, Span>>, steps: () => readonly Observable<unknown>[]): Observable<unknown> {
+  timedUntilRight(
+    spans: Readonly<Record<string, Span>>,
+    steps: () => readonly Observable<unknown>[],
+  ): Observable<unknown> {
     const all = Object.entries(spans);
     const quickest = (what: string): number => Math.min(...(this.#times.get(what) ?? []));
     const isRight = ([what, span]: readonly [string, Span]): boolean =>
-      span.is === 'below' ? quickest(what) < span.ms : quickest(what) > span.ms / 3 && quickest(what) < span.ms * 3;
+      span.is === 'below'
+        ? quickest(what) < span.ms
+        : quickest(what) > span.ms / 3 && quickest(what) < span.ms * 3;
     const round$ = defer(() => concat(...steps()));
     const told$ = step(() => {
       for (const [what, span] of all) {
         const said = `${span.is} ${span.ms} ms`;
-        this.log.push(`${what}: ${isRight([what, span]) ? said : `${quickest(what)} ms instead of ${said}`}`);
+        this.log.push(
+          `${what}: ${isRight([what, span]) ? said : `${quickest(what)} ms instead of ${said}`}`,
+        );
       }
     });
-    return concat(round$.pipe(repeat({ count: 10, delay: () => (all.every(isRight) ? EMPTY : of(true)) })), told$);
+    return concat(
+      round$.pipe(repeat({ count: 10, delay: () => (all.every(isRight) ? EMPTY : of(true)) })),
+      told$,
+    );
   }
 
   signal(epoch: number, signal: Signal): Observable<never> {
@@ -212,7 +234,9 @@ export class Stage {
   /** Completes when so many processes are left, within a second. */
   left(number: number): Observable<unknown> {
     const alive$ = defer(() => of(this.#world.alive()));
-    return until(alive$, number, lastSecond + this.#world.slack).pipe(tap(() => this.log.push(`${number} left`)));
+    return until(alive$, number, lastSecond + this.#world.slack).pipe(
+      tap(() => this.log.push(`${number} left`)),
+    );
   }
 
   /** Unsubscribes from whatever still runs; completes when nothing is left of it. */
@@ -224,7 +248,9 @@ export class Stage {
 
   /** Asks until that is the answer. */
   until(epoch: number, health: Health): Observable<unknown> {
-    return until(this.#proxy.health(epoch), health, timeoutMs).pipe(tap(() => this.log.push(`${epoch} ${health}`)));
+    return until(this.#proxy.health(epoch), health, timeoutMs).pipe(
+      tap(() => this.log.push(`${epoch} ${health}`)),
+    );
   }
 
   /** Asks five times, and tells each answer that differs from those before. */
@@ -252,7 +278,11 @@ export class Stage {
   }
 
   check(): Observable<unknown> {
-    return this.#asked('check', this.#proxy.check(this.#world.reading).pipe(map(tellVerdict)), timeoutMs);
+    return this.#asked(
+      'check',
+      this.#proxy.check(this.#world.reading).pipe(map(tellVerdict)),
+      timeoutMs,
+    );
   }
 
   giveUpCheck(): Observable<never> {
@@ -283,11 +313,22 @@ export class Stage {
     return defer(() => this.#world.answer());
   }
 
-  #launch(epoch: number, restartEpoch: number, signals$?: Observable<Signal>): Observable<ProcessEvent> {
+  #launch(
+    epoch: number,
+    restartEpoch: number,
+    signals$?: Observable<Signal>,
+  ): Observable<ProcessEvent> {
     const orders$ = new Subject<Signal>();
     this.#orders.set(epoch, orders$);
     return this.#proxy.run(
-      { adopted: false, epoch, reading: this.#world.reading, restartEpoch, lineage: 0, sideBySide: false },
+      {
+        adopted: false,
+        epoch,
+        reading: this.#world.reading,
+        restartEpoch,
+        lineage: 0,
+        sideBySide: false,
+      },
       signals$ ?? orders$,
     );
   }
@@ -298,7 +339,8 @@ export class Stage {
     let events = '';
     const obey = (event: string) => {
       events += `${event} `;
-      if (!/^(spawned )?(exited (completed )?)?$/.test(events)) this.log.push(`${name} broke the order: ${events}`);
+      if (!/^(spawned )?(exited (completed )?)?$/.test(events))
+        this.log.push(`${name} broke the order: ${events}`);
     };
     const life = run$.subscribe({
       next: (event) => {
@@ -355,17 +397,27 @@ function until<T>(answer$: Observable<T>, wanted: T, within: number): Observable
     tap((answer) => (last = answer)),
     filter((answer) => answer === wanted),
     take(1),
-    timeout({ first: within, with: () => throwError(() => new Error(`not ${String(wanted)} within ${within} ms, but ${String(last)}`)) }),
+    timeout({
+      first: within,
+      with: () =>
+        throwError(
+          () => new Error(`not ${String(wanted)} within ${within} ms, but ${String(last)}`),
+        ),
+    }),
   );
 }
 
 function tell(exit: Exit): string {
   if (exit.kind === 'clean') return 'clean';
   if (exit.kind === 'signaled') return `signaled ${exit.signal}`;
-  if (exit.kind === 'spawn-failed') return `spawn-failed, ${isOneLine(exit.reason) ? 'in one line' : `in several: ${exit.reason}`}`;
+  if (exit.kind === 'spawn-failed')
+    return `spawn-failed, ${isOneLine(exit.reason) ? 'in one line' : `in several: ${exit.reason}`}`;
   if (exit.kind === 'unknown') return exit.kind;
   const { code, tail, addressTaken } = exit;
-  const address = addressTaken === undefined ? '' : `, address ${/^\S+:\d+$/.test(addressTaken) ? 'taken' : addressTaken}`;
+  const address =
+    addressTaken === undefined
+      ? ''
+      : `, address ${/^\S+:\d+$/.test(addressTaken) ? 'taken' : addressTaken}`;
   return `failed ${code}${tail.some((line) => line.includes('key.pem')) ? ', says key.pem' : ''}${address}`;
 }
 

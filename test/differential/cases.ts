@@ -23,12 +23,21 @@ interface Proxy {
 
 const sidecar = 'sidecar~127.0.0.10~app.default~default.svc.cluster.local';
 const labels = { LABELS: { app: 'app', a: '1', b: '2' } };
-const certificates = { TLS_CLIENT_CERT_CHAIN: '/c/chain.pem', TLS_CLIENT_KEY: '/c/key.pem', TLS_CLIENT_ROOT_CERT: '/c/root.pem' };
+const certificates = {
+  TLS_CLIENT_CERT_CHAIN: '/c/chain.pem',
+  TLS_CLIENT_KEY: '/c/key.pem',
+  TLS_CLIENT_ROOT_CERT: '/c/root.pem',
+};
 
 /** Proxies that ask beside, or instead of, a plain one, by the folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
-  'clashing-ports': [{ name: 'plain', metadata: { ENVOY_PROMETHEUS_PORT: 15_090, ENVOY_STATUS_PORT: 15_021 } }],
-  'client-tls': [{ name: 'plain' }, { name: 'with certificates of its own', metadata: certificates }],
+  'clashing-ports': [
+    { name: 'plain', metadata: { ENVOY_PROMETHEUS_PORT: 15_090, ENVOY_STATUS_PORT: 15_021 } },
+  ],
+  'client-tls': [
+    { name: 'plain' },
+    { name: 'with certificates of its own', metadata: certificates },
+  ],
   localities: [
     { name: 'in a subzone', metadata: labels, locality: 'r1/z1/s1' },
     { name: 'in a region', metadata: labels, locality: 'r1//' },
@@ -41,11 +50,18 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
       id: `sidecar~127.0.0.10~app.default~${domain}`,
     })),
   ],
-  'odd-services': [{ name: 'plain' }, { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' }],
+  'odd-services': [
+    { name: 'plain' },
+    { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' },
+  ],
   'own-workload': [
     { name: 'plain' },
     { name: 'with other labels of its own', metadata: labels, locality: 'r9/z9/s9' },
-    { name: 'near', id: 'sidecar~127.0.0.20~app.default~default.svc.cluster.local', locality: 'r1/z1/' },
+    {
+      name: 'near',
+      id: 'sidecar~127.0.0.20~app.default~default.svc.cluster.local',
+      locality: 'r1/z1/',
+    },
   ],
   'policies-of-the-root': [
     {
@@ -82,8 +98,21 @@ function casesIn(place: string): readonly Case[] {
       const name = file.replace(/\.yaml$/, '');
       const yaml = readFileSync(join(place, file), 'utf8');
       return (proxies[name] ?? [{ name: 'plain' }]).map((proxy): Case => {
-        const metadata = { NAMESPACE: 'default', ISTIO_VERSION: '1.26.0', LABELS: { app: 'app' }, SERVICE_ACCOUNT: 'default', CLUSTER_ID: 'Kubernetes', ...proxy.metadata }; // prettier-ignore
-        return { name: `${name}, ${proxy.name}`, yaml, id: proxy.id ?? sidecar, metadata, locality: proxy.locality ?? '' };
+        const metadata = {
+          NAMESPACE: 'default',
+          ISTIO_VERSION: '1.26.0',
+          LABELS: { app: 'app' },
+          SERVICE_ACCOUNT: 'default',
+          CLUSTER_ID: 'Kubernetes',
+          ...proxy.metadata,
+        };
+        return {
+          name: `${name}, ${proxy.name}`,
+          yaml,
+          id: proxy.id ?? sidecar,
+          metadata,
+          locality: proxy.locality ?? '',
+        };
       });
     });
 }

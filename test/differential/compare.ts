@@ -36,15 +36,26 @@ export function ours(one: Case, mode: string): Told {
   const told = new Set(cluster.filter((one) => one['type'] === 'EDS').map((one) => one['name']));
   return {
     cluster,
-    endpoint: read('endpoint', endpointsOf(environment, node)).filter((one) => told.has(one['cluster_name'])),
+    endpoint: read('endpoint', endpointsOf(environment, node)).filter((one) =>
+      told.has(one['cluster_name']),
+    ),
     listener,
-    route: read('route', routesOf(environment, node)).filter((one) => asked.has(String(one['name']))),
+    route: read('route', routesOf(environment, node)).filter((one) =>
+      asked.has(String(one['name'])),
+    ),
   };
 }
 
 /** What a real istiod tells it. */
-export async function istiods({ id, metadata, locality }: Case, port: number, mode: string): Promise<Told> {
+export async function istiods(
+  { id, metadata, locality }: Case,
+  port: number,
+  mode: string,
+): Promise<Told> {
   const [region = '', zone = '', subZone = ''] = locality.split('/');
-  const place = locality === '' ? {} : { locality: toBinary(LocalitySchema, create(LocalitySchema, { region, zone, subZone })) };
+  const place =
+    locality === ''
+      ? {}
+      : { locality: toBinary(LocalitySchema, create(LocalitySchema, { region, zone, subZone })) };
   return askAll(port, { id, metadata: { ...metadata, INTERCEPTION_MODE: mode }, ...place });
 }

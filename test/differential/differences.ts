@@ -17,7 +17,10 @@ function inOneOrder(value: unknown): unknown {
   const entries = Object.entries(value).map(([name, inner]) => {
     const made = inOneOrder(inner);
     const key = unordered[name];
-    return [name, key !== undefined && Array.isArray(made) ? byKey(made as readonly Published[], key) : made] as const;
+    return [
+      name,
+      key !== undefined && Array.isArray(made) ? byKey(made as readonly Published[], key) : made,
+    ] as const;
   });
   return Object.fromEntries(entries.sort(([a], [b]) => (a < b ? -1 : 1)));
 }
@@ -27,7 +30,9 @@ function byKey(entries: readonly Published[], key: (entry: Published) => unknown
   const found: Record<string, Published> = {};
   for (const entry of entries) {
     const name = JSON.stringify(key(entry));
-    const again = Object.keys(found).filter((one) => one === name || one.startsWith(`${name} `)).length;
+    const again = Object.keys(found).filter(
+      (one) => one === name || one.startsWith(`${name} `),
+    ).length;
     found[again === 0 ? name : `${name} ${again}`] = entry;
   }
   return found;
@@ -38,10 +43,12 @@ function walk(ours: unknown, theirs: unknown, path: string, found: string[]): vo
   const isObject = (value: unknown) => typeof value === 'object' && value !== null;
   if (isObject(ours) && isObject(theirs) && Array.isArray(ours) === Array.isArray(theirs)) {
     const [a, b] = [ours as Published, theirs as Published];
-    for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) walk(a[name], b[name], `${path}/${name}`, found);
+    for (const name of new Set([...Object.keys(a), ...Object.keys(b)]))
+      walk(a[name], b[name], `${path}/${name}`, found);
     return;
   }
-  const text = (value: unknown) => (JSON.stringify(value) as string | undefined)?.slice(0, 300) ?? 'nothing';
+  const text = (value: unknown) =>
+    (JSON.stringify(value) as string | undefined)?.slice(0, 300) ?? 'nothing';
   found.push(`${path}: ${text(ours)}, istiod: ${text(theirs)}`);
 }
 
@@ -50,7 +57,9 @@ export function differences(ours: Told, theirs: Told): readonly string[] {
   const found: string[] = [];
   for (const type of xdsTypes) {
     const byName = (all: readonly Published[]) =>
-      Object.fromEntries(all.map((one) => [String(one['name'] ?? one['cluster_name']), inOneOrder(one)]));
+      Object.fromEntries(
+        all.map((one) => [String(one['name'] ?? one['cluster_name']), inOneOrder(one)]),
+      );
     walk(byName(ours[type]), byName(theirs[type]), type, found);
   }
   return found;

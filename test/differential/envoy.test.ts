@@ -11,7 +11,10 @@ import { socketAddress } from '../../src/pilot-discovery/generate/scope/bind-add
 import { listenersOf } from '../../src/pilot-discovery/generate/listeners/listeners.ts';
 import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';
 import { typedConfig } from '../../src/pilot-discovery/generate/encoding/typed-config.ts';
-import { Cluster_DiscoveryType as DiscoveryType, ClusterSchema } from '../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  ClusterSchema,
+} from '../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ClusterLoadAssignmentSchema } from '../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { ListenerSchema } from '../../src/shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import { RouteConfigurationSchema } from '../../src/shared/proto/envoy/config/route/v3/route_pb.ts';
@@ -24,14 +27,23 @@ import { shapes } from './shape-cases.ts';
 
 /** Bytes of a message as a field of another. */
 function field(number: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
-  const body = Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+  const body = Buffer.concat(
+    parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)),
+  );
   const head = [(number << 3) | 2];
   let left = body.length;
   for (; left > 127; left >>>= 7) head.push((left & 127) | 128);
   return Buffer.concat([Buffer.from([...head, left]), body]);
 }
 
-const named = (name: string) => toBinary(ClusterSchema, create(ClusterSchema, { name, clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC } })); // prettier-ignore
+const named = (name: string) =>
+  toBinary(
+    ClusterSchema,
+    create(ClusterSchema, {
+      name,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+    }),
+  );
 
 /** A bootstrap that has all that a proxy is told, so that Envoy looks at each part of it. */
 function bootstrapOf(one: Case, mode: string): Buffer {
@@ -49,9 +61,16 @@ function bootstrapOf(one: Case, mode: string): Buffer {
       routeSpecifier: { case: 'routeConfig', value: fromBinary(RouteConfigurationSchema, body) },
       httpFilters: [typedConfig('router', RouterSchema)],
     });
-    return create(ListenerSchema, { name: `routes of ${name}`, address: socketAddress('127.0.0.9', 20_000 + index), filterChains: [{ filters: [manager] }] }); // prettier-ignore
+    return create(ListenerSchema, {
+      name: `routes of ${name}`,
+      address: socketAddress('127.0.0.9', 20_000 + index),
+      filterChains: [{ filters: [manager] }],
+    });
   });
-  const listeners = [...listenersOf(environment, node).map(({ body }) => body), ...routed.map((made) => toBinary(ListenerSchema, made))];
+  const listeners = [
+    ...listenersOf(environment, node).map(({ body }) => body),
+    ...routed.map((made) => toBinary(ListenerSchema, made)),
+  ];
   const clusters = [
     ...clustersOf(environment, node).map(({ body }) => body),
     ...assignments.map((made) => toBinary(ClusterSchema, made)),
@@ -59,7 +78,10 @@ function bootstrapOf(one: Case, mode: string): Buffer {
     named('sds-grpc'),
   ];
   // GRPC, V3, over the cluster xds-grpc
-  const aggregated = Buffer.concat([Buffer.from([0x08, 2, 0x40, 2]), field(4, field(1, field(1, 'xds-grpc')))]);
+  const aggregated = Buffer.concat([
+    Buffer.from([0x08, 2, 0x40, 2]),
+    field(4, field(1, field(1, 'xds-grpc'))),
+  ]);
   return Buffer.concat([
     field(1, field(1, one.id), field(2, 'test')),
     field(2, ...listeners.map((body) => field(1, body)), ...clusters.map((body) => field(2, body))),
@@ -77,11 +99,13 @@ describe('what a proxy is told of the shapes that real folders have', () => {
   afterAll(() => rmSync(folder, { recursive: true }));
 
   it.concurrent.each(
-    [...files, ...shapes.flatMap(({ name, cases }) => cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })))].flatMap((one) =>
-      ['REDIRECT', 'NONE'].map((mode) => ({ ...one, mode })),
-    ),
+    [
+      ...files,
+      ...shapes.flatMap(({ name, cases }) =>
+        cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })),
+      ),
+    ].flatMap((one) => ['REDIRECT', 'NONE'].map((mode) => ({ ...one, mode }))),
   )('is taken by a real Envoy: $name, $mode', async ({ mode, ...one }) => {
-    // prettier-ignore
     const path = join(folder, `${one.name} ${mode}.pb`.replaceAll(/[^\w.]/g, '_'));
     writeFileSync(path, bootstrapOf(one, mode));
     const args = ['--mode', 'validate', '--config-path', path, '--log-level', 'warning'];

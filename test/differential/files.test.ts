@@ -13,7 +13,8 @@ import { istiods, ours } from './compare.ts';
 const modes = ['REDIRECT', 'NONE'];
 const explained = new Set<RegExp>();
 
-if (controlPlane === undefined) leftOut('the comparison of shapes of folders with a real istiod', 'a program');
+if (controlPlane === undefined)
+  leftOut('the comparison of shapes of folders with a real istiod', 'a program');
 
 /** A service that tells the folder of a case from that of the case before. */
 const marked = ({ yaml }: Case, number: number) => `${yaml}---
@@ -23,31 +24,44 @@ metadata: { name: marker, namespace: default }
 spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, protocol: TCP }], resolution: STATIC }
 `;
 
-describe.skipIf(controlPlane === undefined)('what a proxy is told of the shapes that real folders have', () => {
-  let istiod: Istiod;
-  let port = 0;
-  beforeAll(async () => {
-    [port = 0] = await freePorts(3);
-    istiod = makeIstiod(controlPlane ?? '', port);
-    await istiod.start();
-  });
-  afterAll(async () => {
-    await istiod.dispose();
-    expect(fileDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why)).toEqual([]);
-  });
+describe.skipIf(controlPlane === undefined)(
+  'what a proxy is told of the shapes that real folders have',
+  () => {
+    let istiod: Istiod;
+    let port = 0;
+    beforeAll(async () => {
+      [port = 0] = await freePorts(3);
+      istiod = makeIstiod(controlPlane ?? '', port);
+      await istiod.start();
+    });
+    afterAll(async () => {
+      await istiod.dispose();
+      expect(
+        fileDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why),
+      ).toEqual([]);
+    });
 
-  it.each(files.map((one, number) => ({ ...one, yaml: marked(one, number), number })))('$name', async ({ number, ...one }) => {
-    writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
-    const isThere = async () => JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(`marker-${number}.mesh`);
-    await expect.poll(isThere, { timeout: 10_000, interval: 20 }).toBe(true);
-    for (const mode of modes) {
-      const found = differences(ours(one, mode), await istiods(one, port, mode));
-      const unexplained = found.filter((difference) => {
-        const known = [...fileDeviations, ...deviations].find(([where]) => where.test(difference));
-        if (known !== undefined) explained.add(known[0]);
-        return known === undefined;
-      });
-      expect(unexplained, mode).toEqual([]);
-    }
-  });
-});
+    it.each(files.map((one, number) => ({ ...one, yaml: marked(one, number), number })))(
+      '$name',
+      async ({ number, ...one }) => {
+        writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
+        const isThere = async () =>
+          JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(
+            `marker-${number}.mesh`,
+          );
+        await expect.poll(isThere, { timeout: 10_000, interval: 20 }).toBe(true);
+        for (const mode of modes) {
+          const found = differences(ours(one, mode), await istiods(one, port, mode));
+          const unexplained = found.filter((difference) => {
+            const known = [...fileDeviations, ...deviations].find(([where]) =>
+              where.test(difference),
+            );
+            if (known !== undefined) explained.add(known[0]);
+            return known === undefined;
+          });
+          expect(unexplained, mode).toEqual([]);
+        }
+      },
+    );
+  },
+);

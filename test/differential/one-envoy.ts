@@ -12,20 +12,40 @@ export async function backend(name: string, at: number | string = 0): Promise<Se
   const server = createServer(({ method, url, headers }, response) => {
     const { 'x-request-id': id, 'x-forwarded-proto': proto, ...rest } = headers;
     response.setHeader('x-backend', name);
-    response.end(JSON.stringify({ name, method, url, hasId: id !== undefined, proto, headers: rest }));
+    response.end(
+      JSON.stringify({ name, method, url, hasId: id !== undefined, proto, headers: rest }),
+    );
   });
-  await once(typeof at === 'string' ? server.listen(at) : server.listen(at, '127.0.0.1'), 'listening');
+  await once(
+    typeof at === 'string' ? server.listen(at) : server.listen(at, '127.0.0.1'),
+    'listening',
+  );
   return server;
 }
 
 /** Runs a bare Envoy that lives from the control plane at a port, for as long as `work` takes. */
 export async function withEnvoy<T>(xds: number, admin: number, work: () => Promise<T>): Promise<T> {
-  const address = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+  const address = (port: number) => ({
+    socket_address: { address: '127.0.0.1', port_value: port },
+  });
   const bootstrap = {
-    node: { id: 'sidecar~127.0.0.1~app.default~default.svc.cluster.local', cluster: 'app', metadata: { NAMESPACE: 'default', INTERCEPTION_MODE: 'NONE', ISTIO_VERSION: '1.26.0', CLUSTER_ID: 'Kubernetes' } }, // prettier-ignore
+    node: {
+      id: 'sidecar~127.0.0.1~app.default~default.svc.cluster.local',
+      cluster: 'app',
+      metadata: {
+        NAMESPACE: 'default',
+        INTERCEPTION_MODE: 'NONE',
+        ISTIO_VERSION: '1.26.0',
+        CLUSTER_ID: 'Kubernetes',
+      },
+    },
     admin: { address: address(admin) },
     dynamic_resources: {
-      ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: 'xds' } }] },
+      ads_config: {
+        api_type: 'GRPC',
+        transport_api_version: 'V3',
+        grpc_services: [{ envoy_grpc: { cluster_name: 'xds' } }],
+      },
       cds_config: { ads: {}, resource_api_version: 'V3' },
       lds_config: { ads: {}, resource_api_version: 'V3' },
     },
@@ -34,7 +54,10 @@ export async function withEnvoy<T>(xds: number, admin: number, work: () => Promi
         {
           name: 'xds',
           connect_timeout: '1s',
-          load_assignment: { cluster_name: 'xds', endpoints: [{ lb_endpoints: [{ endpoint: { address: address(xds) } }] }] },
+          load_assignment: {
+            cluster_name: 'xds',
+            endpoints: [{ lb_endpoints: [{ endpoint: { address: address(xds) } }] }],
+          },
           typed_extension_protocol_options: {
             'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
               '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
@@ -45,7 +68,15 @@ export async function withEnvoy<T>(xds: number, admin: number, work: () => Promi
       ],
     },
   };
-  const args = ['--config-yaml', JSON.stringify(bootstrap), '--concurrency', '1', '--disable-hot-restart', '--log-level', 'error'];
+  const args = [
+    '--config-yaml',
+    JSON.stringify(bootstrap),
+    '--concurrency',
+    '1',
+    '--disable-hot-restart',
+    '--log-level',
+    'error',
+  ];
   const child = spawn(realEnvoy(), args, { stdio: 'ignore' });
   try {
     return await work();
@@ -56,10 +87,17 @@ export async function withEnvoy<T>(xds: number, admin: number, work: () => Promi
 }
 
 /** Runs pilot-discovery over a folder with one file, for as long as `work` takes. */
-export async function withPilotDiscovery<T>(yaml: string, ports: readonly number[], work: () => Promise<T>): Promise<T> {
+export async function withPilotDiscovery<T>(
+  yaml: string,
+  ports: readonly number[],
+  work: () => Promise<T>,
+): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
   writeFileSync(join(folder, 'all.yaml'), yaml);
-  const listen = ports.flatMap((port, index) => [`--${['grpcAddr', 'httpAddr', 'monitoringAddr'][index] ?? ''}`, `127.0.0.1:${port}`]);
+  const listen = ports.flatMap((port, index) => [
+    `--${['grpcAddr', 'httpAddr', 'monitoringAddr'][index] ?? ''}`,
+    `127.0.0.1:${port}`,
+  ]);
   const args = [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', folder, ...listen];
   const program = spawn(process.execPath, args, { stdio: 'ignore' });
   try {
@@ -72,7 +110,12 @@ export async function withPilotDiscovery<T>(yaml: string, ports: readonly number
 }
 
 /** Runs a real istiod over a folder with one file, for as long as `work` takes. */
-export async function withIstiod<T>(program: string, yaml: string, port: number, work: () => Promise<T>): Promise<T> {
+export async function withIstiod<T>(
+  program: string,
+  yaml: string,
+  port: number,
+  work: () => Promise<T>,
+): Promise<T> {
   const istiod = makeIstiod(program, port);
   writeFileSync(join(istiod.folder, 'all.yaml'), yaml);
   try {

@@ -62,7 +62,24 @@ const question: fc.Arbitrary<Question> = fc.record({
   method: fc.constantFrom('GET', 'GET', 'GET', 'POST', 'DELETE', 'OPTIONS'),
   path: fc
     .tuple(
-      fc.constantFrom('/', '/exact', '/exact/', '/moved', '/moved/x', '/slash/y', '/slash', '/rw/z', '/rw', '/item/12', '/item/x', '/case', '/Case/q', '/cors', '/gone', '/other'), // prettier-ignore
+      fc.constantFrom(
+        '/',
+        '/exact',
+        '/exact/',
+        '/moved',
+        '/moved/x',
+        '/slash/y',
+        '/slash',
+        '/rw/z',
+        '/rw',
+        '/item/12',
+        '/item/x',
+        '/case',
+        '/Case/q',
+        '/cors',
+        '/gone',
+        '/other',
+      ),
       fc.constantFrom('', '', '?debug=1', '?debug=2', '?a=b&debug=1'),
     )
     .map((parts) => parts.join('')),
@@ -72,21 +89,30 @@ const question: fc.Arbitrary<Question> = fc.record({
       'x-block': fc.constantFrom('', '', '1'),
       origin: fc.constantFrom('', 'https://x.com', 'https://y.com'),
       'access-control-request-method': fc.constantFrom('', 'PUT'),
-    }) // prettier-ignore
+    })
     .map((all) => Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''))),
 });
 
 /** Status, headers and body, but for what differs from one request to the next. */
 function answerTo(port: number, { host, method, path, headers }: Question): Promise<unknown> {
   return new Promise((done, fail) => {
-    const asked = request({ host: '127.0.0.1', port, method, path, headers: { ...headers, host }, agent: false }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-      response.on('end', () => {
-        const { date, 'x-envoy-upstream-service-time': time, ...rest } = response.headers;
-        done({ status: response.statusCode, hasDate: date !== undefined, isTimed: time !== undefined, headers: rest, body: body.startsWith('{') ? (JSON.parse(body) as unknown) : body }); // prettier-ignore
-      });
-    });
+    const asked = request(
+      { host: '127.0.0.1', port, method, path, headers: { ...headers, host }, agent: false },
+      (response) => {
+        let body = '';
+        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+        response.on('end', () => {
+          const { date, 'x-envoy-upstream-service-time': time, ...rest } = response.headers;
+          done({
+            status: response.statusCode,
+            hasDate: date !== undefined,
+            isTimed: time !== undefined,
+            headers: rest,
+            body: body.startsWith('{') ? (JSON.parse(body) as unknown) : body,
+          });
+        });
+      },
+    );
     asked.on('error', fail).end();
   });
 }
@@ -107,24 +133,32 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
   /** What an Envoy answers to each of the questions. */
   const answers = (questions: readonly Question[]): Promise<readonly unknown[]> =>
     withEnvoy(xds, admin, async () => {
-      await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200, { within: 20_000 });
+      await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200, {
+        within: 20_000,
+      });
       const all: unknown[] = [];
       for (const one of questions) all.push(await answerTo(service, one));
       return all;
     });
 
-  it('answers 500 requests as one that lives from istiod: status, backend, headers', { timeout: 120_000 }, async () => {
-    const questions = fc.sample(question, { numRuns: 500, seed: 1 });
-    const ports = backends.map((server) => (server.address() as AddressInfo).port);
-    const yaml = resources(service, ports);
-    const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () => answers(questions));
-    const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
-    const differing = questions.flatMap((one, index) => {
-      const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
-      return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];
-    });
-    expect(differing).toEqual([]);
-    const statuses = new Set(ours.map((one) => (one as { readonly status: number }).status));
-    expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 302, 308, 405, 418, 503]));
-  });
+  it(
+    'answers 500 requests as one that lives from istiod: status, backend, headers',
+    { timeout: 120_000 },
+    async () => {
+      const questions = fc.sample(question, { numRuns: 500, seed: 1 });
+      const ports = backends.map((server) => (server.address() as AddressInfo).port);
+      const yaml = resources(service, ports);
+      const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () =>
+        answers(questions),
+      );
+      const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
+      const differing = questions.flatMap((one, index) => {
+        const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
+        return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];
+      });
+      expect(differing).toEqual([]);
+      const statuses = new Set(ours.map((one) => (one as { readonly status: number }).status));
+      expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 302, 308, 405, 418, 503]));
+    },
+  );
 });

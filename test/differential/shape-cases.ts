@@ -14,18 +14,29 @@ interface Proxy {
 
 const plain: Proxy = { name: 'plain', addresses: ['10.0.0.10'] };
 const ofBoth: Proxy = { name: 'of both families', addresses: ['10.0.0.10', '2001:db8::10'] };
-const ofBothTurned: Proxy = { name: 'of both families, IPv6 first', addresses: ['2001:db8::10', '10.0.0.10'] };
+const ofBothTurned: Proxy = {
+  name: 'of both families, IPv6 first',
+  addresses: ['2001:db8::10', '10.0.0.10'],
+};
 const ofIpv6: Proxy = { name: 'of IPv6', addresses: ['2001:db8::10'] };
 const families = [plain, ofIpv6, ofBoth, ofBothTurned];
 const atLoopback: Proxy = { name: 'at loopback', addresses: ['127.0.0.10'] };
-const saying = (metadata: JsonObject, addresses = plain.addresses): Proxy => ({ name: JSON.stringify(metadata), addresses, metadata });
+const saying = (metadata: JsonObject, addresses = plain.addresses): Proxy => ({
+  name: JSON.stringify(metadata),
+  addresses,
+  metadata,
+});
 
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'ingress-without-bind': [...families, atLoopback],
   'ingress-with-bind': [plain, ofBoth],
   'ingress-of-the-root': [plain, atLoopback],
   'ingress-below-1024': [plain, saying({ UNPRIVILEGED_POD: 'true' })],
-  'services-below-1024': [plain, saying({ UNPRIVILEGED_POD: 'true' }), saying({ UNPRIVILEGED_POD: 'no' })],
+  'services-below-1024': [
+    plain,
+    saying({ UNPRIVILEGED_POD: 'true' }),
+    saying({ UNPRIVILEGED_POD: 'no' }),
+  ],
   'endpoints-at-own-addresses': [
     { name: 'first at an endpoint', addresses: ['10.0.0.8', '10.0.0.2'] },
     { name: 'second at an endpoint', addresses: ['10.0.0.1', '10.0.0.8'] },
@@ -39,7 +50,9 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true' }),
     saying({ OUTBOUND_LISTENER_EXACT_BALANCE: '1', INBOUND_LISTENER_EXACT_BALANCE: 'false' }),
   ],
-  'exact-balance-of-an-ingress': [saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true', OUTBOUND_LISTENER_EXACT_BALANCE: 'true' })],
+  'exact-balance-of-an-ingress': [
+    saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true', OUTBOUND_LISTENER_EXACT_BALANCE: 'true' }),
+  ],
 };
 
 interface Shape {

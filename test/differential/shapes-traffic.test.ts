@@ -11,7 +11,8 @@ import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { backend, withEnvoy, withIstiod, withPilotDiscovery } from './one-envoy.ts';
 
-if (controlPlane === undefined) leftOut('the requests of shapes through a real istiod', 'a program');
+if (controlPlane === undefined)
+  leftOut('the requests of shapes through a real istiod', 'a program');
 
 /** What Envoy listens on, and where applications do. */
 interface Ports {
@@ -42,14 +43,23 @@ function resource(kind: string, name: string, spec: string): string {
   return `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: default, creationTimestamp: "${at}" }\nspec: ${spec}\n`;
 }
 const entry = (name: string, host: string, ports: string, more: string) =>
-  resource('ServiceEntry', name, `{ hosts: ['${host}'], location: MESH_EXTERNAL, ports: [${ports}], ${more} }`);
-const http = (number: number, name = 'http') => `{ number: ${number}, name: ${name}, protocol: HTTP }`;
+  resource(
+    'ServiceEntry',
+    name,
+    `{ hosts: ['${host}'], location: MESH_EXTERNAL, ports: [${ports}], ${more} }`,
+  );
+const http = (number: number, name = 'http') =>
+  `{ number: ${number}, name: ${name}, protocol: HTTP }`;
 const at = (port: number, name = 'http', labels = '') =>
   `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { ${name}: ${port} }${labels} }]`;
 const to = (host: string) => `route: [{ destination: { host: ${host} } }]`;
 
 /** Whose answer it is, or the status. */
-async function who(port: number, host: string, headers: Readonly<Record<string, string>> = {}): Promise<string> {
+async function who(
+  port: number,
+  host: string,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<string> {
   const { status, body } = await ask(port, '/', { host, headers });
   return status === 200 ? (JSON.parse(body) as { readonly name: string }).name : String(status);
 }
@@ -77,7 +87,11 @@ const rows: readonly Row[] = [
       yaml: ({ http: port, one, two }) => [
         entry(`m${index}`, host, http(port), at(one)),
         entry(`m${index}-other`, `o${index}.mesh`, http(port), at(two)),
-        resource('VirtualService', `m${index}`, `{ hosts: [${host}], gateways: [mesh, front], http: [{ match: [{ ${match} }], ${to(`o${index}.mesh`)} }] }`), // prettier-ignore
+        resource(
+          'VirtualService',
+          `m${index}`,
+          `{ hosts: [${host}], gateways: [mesh, front], http: [{ match: [{ ${match} }], ${to(`o${index}.mesh`)} }] }`,
+        ),
       ],
       asked: (ports) => who(ports.http, host),
       right: 'one',
@@ -100,7 +114,12 @@ const rows: readonly Row[] = [
   {
     name: 'an endpoint at a socket is reached',
     yaml: ({ http: port }) => [
-      entry('socket', 'socket.mesh', http(port), `resolution: STATIC, endpoints: [{ address: 'unix://${socket}' }]`),
+      entry(
+        'socket',
+        'socket.mesh',
+        http(port),
+        `resolution: STATIC, endpoints: [{ address: 'unix://${socket}' }]`,
+      ),
     ],
     asked: (ports) => who(ports.http, 'socket.mesh'),
     right: 'socket',
@@ -108,7 +127,11 @@ const rows: readonly Row[] = [
   {
     name: 'a field of a newer Istio costs nothing else of its resource',
     yaml: ({ http: port, one }) => [
-      resource('ServiceEntry', 'newer', `{ hosts: [newer.mesh], location: MESH_EXTERNAL, ports: [${http(port)}], ${at(one)}, brandNew: { a: 1 } }`), // prettier-ignore
+      resource(
+        'ServiceEntry',
+        'newer',
+        `{ hosts: [newer.mesh], location: MESH_EXTERNAL, ports: [${http(port)}], ${at(one)}, brandNew: { a: 1 } }`,
+      ),
     ],
     asked: (ports) => who(ports.http, 'newer.mesh'),
     right: 'one',
@@ -116,9 +139,22 @@ const rows: readonly Row[] = [
   {
     name: 'subsets of an external service are told by labels',
     yaml: ({ http: port, one, two }) => [
-      entry('subsets', 'subsets.mesh', http(port), `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { http: ${one} }, labels: { v: a } }, { address: 127.0.0.1, ports: { http: ${two} }, labels: { v: b } }]`), // prettier-ignore
-      resource('DestinationRule', 'subsets', '{ host: subsets.mesh, subsets: [{ name: b, labels: { v: b } }] }'),
-      resource('VirtualService', 'subsets', '{ hosts: [subsets.mesh], http: [{ route: [{ destination: { host: subsets.mesh, subset: b } }] }] }'), // prettier-ignore
+      entry(
+        'subsets',
+        'subsets.mesh',
+        http(port),
+        `resolution: STATIC, endpoints: [{ address: 127.0.0.1, ports: { http: ${one} }, labels: { v: a } }, { address: 127.0.0.1, ports: { http: ${two} }, labels: { v: b } }]`,
+      ),
+      resource(
+        'DestinationRule',
+        'subsets',
+        '{ host: subsets.mesh, subsets: [{ name: b, labels: { v: b } }] }',
+      ),
+      resource(
+        'VirtualService',
+        'subsets',
+        '{ hosts: [subsets.mesh], http: [{ route: [{ destination: { host: subsets.mesh, subset: b } }] }] }',
+      ),
     ],
     asked: (ports) => who(ports.http, 'subsets.mesh'),
     right: 'two',
@@ -126,7 +162,14 @@ const rows: readonly Row[] = [
   ...(['http', 'second'] as const).map((port, index): Row => {
     return {
       name: `two entries of a host whose ports have one name: the ${index === 0 ? 'first' : 'second'} port`,
-      yaml: (ports) => [entry(`named-${index}`, 'named.mesh', http(ports[port]), at(index === 0 ? ports.one : ports.two))],
+      yaml: (ports) => [
+        entry(
+          `named-${index}`,
+          'named.mesh',
+          http(ports[port]),
+          at(index === 0 ? ports.one : ports.two),
+        ),
+      ],
       asked: (ports) => who(ports[port], 'named.mesh'),
       right: index === 0 ? 'one' : 'two',
       istiod: 'unsteady',
@@ -135,7 +178,12 @@ const rows: readonly Row[] = [
   {
     name: 'a server that speaks first is heard, and the HTTP of its port is not served',
     yaml: ({ mysql, greeter, one }) => [
-      entry('mysql', 'mysql.mesh', `{ number: ${mysql}, name: mysql, protocol: MySQL }`, at(greeter, 'mysql')),
+      entry(
+        'mysql',
+        'mysql.mesh',
+        `{ number: ${mysql}, name: mysql, protocol: MySQL }`,
+        at(greeter, 'mysql'),
+      ),
       entry('beside', 'beside.mesh', http(mysql), at(one)),
     ],
     asked: (ports) => greeting(ports.mysql),
@@ -160,7 +208,11 @@ const rows: readonly Row[] = [
           : [
               entry('absent', 'absent.mesh', http(port), at(one)),
               entry('present', 'present.mesh', http(port), at(two)),
-              resource('VirtualService', 'absent', `{ hosts: [absent.mesh], http: [{ match: [{ withoutHeaders: { x-a: { regex: '*' } } }], ${to('absent.mesh')} }, { ${to('present.mesh')} }] }`), // prettier-ignore
+              resource(
+                'VirtualService',
+                'absent',
+                `{ hosts: [absent.mesh], http: [{ match: [{ withoutHeaders: { x-a: { regex: '*' } } }], ${to('absent.mesh')} }, { ${to('present.mesh')} }] }`,
+              ),
             ],
       asked: (ports) => who(ports.http, 'absent.mesh', headers),
       right,
@@ -169,35 +221,54 @@ const rows: readonly Row[] = [
 ];
 
 /** Over a real Envoy each, with one folder of all rows. */
-describe.skipIf(controlPlane === undefined)('requests of the shapes that real folders have', { timeout: 60_000 }, () => {
-  const servers: { close(): unknown }[] = [];
-  const answers = { ours: [] as readonly string[], istiod: [] as readonly string[] };
+describe.skipIf(controlPlane === undefined)(
+  'requests of the shapes that real folders have',
+  { timeout: 60_000 },
+  () => {
+    const servers: { close(): unknown }[] = [];
+    const answers = { ours: [] as readonly string[], istiod: [] as readonly string[] };
 
-  beforeAll(async () => {
-    const [first, second] = [await backend('one'), await backend('two')];
-    servers.push(first, second, await backend('socket', socket));
-    const greeter = createServer((socket) => void socket.on('error', () => undefined).write('I am first')).listen(0, '127.0.0.1');
-    await once(greeter, 'listening');
-    servers.push(greeter);
-    const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
-    const [own = 0, two = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] = await freePorts(7);
-    const ports: Ports = { http: own, second: two, mysql, one: portOf(first), two: portOf(second), greeter: portOf(greeter) }; // prettier-ignore
-    const ready = entry('ready', 'ready.mesh', http(own), at(ports.one));
-    const yaml = [...rows.flatMap((row) => row.yaml(ports)), ready].join('---\n');
-    const ask = () =>
-      withEnvoy(xds, admin, async () => {
-        await eventually(async () => (await who(own, 'ready.mesh')) === 'one', { within: 20_000 });
-        return Promise.all(rows.map((row) => row.asked(ports)));
-      });
-    answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
-    answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);
-  }, 60_000);
-  afterAll(() => {
-    for (const server of servers) server.close();
-  });
+    beforeAll(async () => {
+      const [first, second] = [await backend('one'), await backend('two')];
+      servers.push(first, second, await backend('socket', socket));
+      const greeter = createServer(
+        (socket) => void socket.on('error', () => undefined).write('I am first'),
+      ).listen(0, '127.0.0.1');
+      await once(greeter, 'listening');
+      servers.push(greeter);
+      const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
+      const [own = 0, two = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] =
+        await freePorts(7);
+      const ports: Ports = {
+        http: own,
+        second: two,
+        mysql,
+        one: portOf(first),
+        two: portOf(second),
+        greeter: portOf(greeter),
+      };
+      const ready = entry('ready', 'ready.mesh', http(own), at(ports.one));
+      const yaml = [...rows.flatMap((row) => row.yaml(ports)), ready].join('---\n');
+      const ask = () =>
+        withEnvoy(xds, admin, async () => {
+          await eventually(async () => (await who(own, 'ready.mesh')) === 'one', {
+            within: 20_000,
+          });
+          return Promise.all(rows.map((row) => row.asked(ports)));
+        });
+      answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
+      answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);
+    }, 60_000);
+    afterAll(() => {
+      for (const server of servers) server.close();
+    });
 
-  it.each(rows.map((row, index) => ({ ...row, index })))('$name', ({ right, istiod = right, index }) => {
-    expect(answers.ours[index]).toBe(right);
-    if (istiod !== 'unsteady') expect(answers.istiod[index]).toBe(istiod);
-  });
-});
+    it.each(rows.map((row, index) => ({ ...row, index })))(
+      '$name',
+      ({ right, istiod = right, index }) => {
+        expect(answers.ours[index]).toBe(right);
+        if (istiod !== 'unsteady') expect(answers.istiod[index]).toBe(istiod);
+      },
+    );
+  },
+);

@@ -15,38 +15,47 @@ if (controlPlane === undefined) leftOut('the comparison of shapes with a real is
 const explained = new Set<RegExp>();
 
 /** One istiod is given one shape after the other: its start takes longest. */
-describe.skipIf(controlPlane === undefined)('what a proxy is told of a shape is what istiod tells it', () => {
-  let istiod: Istiod;
-  let port = 0;
+describe.skipIf(controlPlane === undefined)(
+  'what a proxy is told of a shape is what istiod tells it',
+  () => {
+    let istiod: Istiod;
+    let port = 0;
 
-  beforeAll(async () => {
-    [port = 0] = await freePorts(3);
-    istiod = makeIstiod(controlPlane ?? '', port);
-    await istiod.start();
-  }, 30_000);
-  afterAll(() => istiod.dispose());
+    beforeAll(async () => {
+      [port = 0] = await freePorts(3);
+      istiod = makeIstiod(controlPlane ?? '', port);
+      await istiod.start();
+    }, 30_000);
+    afterAll(() => istiod.dispose());
 
-  it.each(shapes)('$name', { timeout: 60_000 }, async ({ yaml, cases }) => {
-    writeFileSync(join(istiod.folder, 'all.new'), yaml);
-    renameSync(join(istiod.folder, 'all.new'), join(istiod.folder, 'all.yaml'));
-    for (const one of cases) {
-      for (const mode of ['REDIRECT', 'NONE']) {
-        const mine = ours(one, mode);
-        const unexplained = async () => {
-          const found = differences(mine, await istiods(one, port, mode));
-          return found.filter((difference) => {
-            const known = [...shapeDeviations, ...deviations].find(([where]) => where.test(difference));
-            if (known !== undefined) explained.add(known[0]);
-            return known === undefined && !unsteady.some(([where]) => where.test(difference));
-          });
-        };
-        // istiod reads its folder after a while.
-        await expect.poll(unexplained, { timeout: 15_000, interval: 100, message: `${one.name}, ${mode}` }).toEqual([]);
+    it.each(shapes)('$name', { timeout: 60_000 }, async ({ yaml, cases }) => {
+      writeFileSync(join(istiod.folder, 'all.new'), yaml);
+      renameSync(join(istiod.folder, 'all.new'), join(istiod.folder, 'all.yaml'));
+      for (const one of cases) {
+        for (const mode of ['REDIRECT', 'NONE']) {
+          const mine = ours(one, mode);
+          const unexplained = async () => {
+            const found = differences(mine, await istiods(one, port, mode));
+            return found.filter((difference) => {
+              const known = [...shapeDeviations, ...deviations].find(([where]) =>
+                where.test(difference),
+              );
+              if (known !== undefined) explained.add(known[0]);
+              return known === undefined && !unsteady.some(([where]) => where.test(difference));
+            });
+          };
+          // istiod reads its folder after a while.
+          await expect
+            .poll(unexplained, { timeout: 15_000, interval: 100, message: `${one.name}, ${mode}` })
+            .toEqual([]);
+        }
       }
-    }
-  });
+    });
 
-  it('differs nowhere else than it is said', () => {
-    expect(shapeDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why)).toEqual([]);
-  });
-});
+    it('differs nowhere else than it is said', () => {
+      expect(
+        shapeDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why),
+      ).toEqual([]);
+    });
+  },
+);

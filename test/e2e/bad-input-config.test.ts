@@ -19,12 +19,25 @@ interface Bad {
 }
 
 const start = ({ files = {}, env = {}, flags = [] }: Bad, command = 'proxy') => {
-  for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.folder, name), content);
+  for (const [name, content] of Object.entries(files))
+    writeFileSync(join(rig.folder, name), content);
   const here = (text: string) => text.replaceAll('@', rig.folder);
   const variables = Object.entries(env).map(([name, value]) => `${name}=${here(value)}`);
-  const ports = [`ENVOY_PROMETHEUS_PORT=${rig.ports.prometheus}`, `ENVOY_STATUS_PORT=${rig.ports.health}`];
+  const ports = [
+    `ENVOY_PROMETHEUS_PORT=${rig.ports.prometheus}`,
+    `ENVOY_STATUS_PORT=${rig.ports.health}`,
+  ];
   const standard = standardFlags(rig).filter((_, index) => index > 1); // no custom configuration
-  return run(rig, ['env', ...ports, ...variables, ...program, command, 'sidecar', ...standard, ...flags.map(here)]);
+  return run(rig, [
+    'env',
+    ...ports,
+    ...variables,
+    ...program,
+    command,
+    'sidecar',
+    ...standard,
+    ...flags.map(here),
+  ]);
 };
 
 it('wrong annotations, and what a proxy can serve without, end nothing: each is a warning', async () => {
@@ -39,13 +52,30 @@ it('wrong annotations, and what a proxy can serve without, end nothing: each is 
     ISTIO_PROMETHEUS_ANNOTATIONS: '{"scrape":"true","path":"","port":"http"}',
     ISTIO_KUBE_APP_PROBERS: '{"/app-health/app/readyz":{"httpGet":{"port":"http"}}}',
   };
-  const agent = rig.start(['--log_output_level=default:loud', '--proxyLogLevel=loud', '--proxyComponentLogLevel=misc'], {
-    env,
-    generated: true,
-  });
+  const agent = rig.start(
+    ['--log_output_level=default:loud', '--proxyLogLevel=loud', '--proxyComponentLogLevel=misc'],
+    {
+      env,
+      generated: true,
+    },
+  );
   await agent.said('epoch.started');
-  const warned = agent.log().filter(({ event }) => event === 'config.warning').map((line) => String(line['warning'])); // prettier-ignore
-  const places = ['PROXY_CONFIG.tracing', 'PROXY_CONFIG.envoyMetricsService.tlsSettings', 'PROXY_CONFIG.statsdUdpAddress', 'PROXY_CONFIG.gatewayTopology.numTrustedProxies', 'ISTIO_METAJSON_ANNOTATIONS', 'ISTIO_PROMETHEUS_ANNOTATIONS', 'ISTIO_KUBE_APP_PROBERS', '--log_output_level', '--proxyLogLevel', '--proxyComponentLogLevel']; // prettier-ignore
+  const warned = agent
+    .log()
+    .filter(({ event }) => event === 'config.warning')
+    .map((line) => String(line['warning']));
+  const places = [
+    'PROXY_CONFIG.tracing',
+    'PROXY_CONFIG.envoyMetricsService.tlsSettings',
+    'PROXY_CONFIG.statsdUdpAddress',
+    'PROXY_CONFIG.gatewayTopology.numTrustedProxies',
+    'ISTIO_METAJSON_ANNOTATIONS',
+    'ISTIO_PROMETHEUS_ANNOTATIONS',
+    'ISTIO_KUBE_APP_PROBERS',
+    '--log_output_level',
+    '--proxyLogLevel',
+    '--proxyComponentLogLevel',
+  ];
   expect(places.filter((place) => !warned.some((text) => text.includes(place)))).toEqual([]);
 });
 
@@ -53,7 +83,11 @@ describe('a configuration that can not be', () => {
   it.each<[what: string, bad: Bad]>([
     [
       'a mesh file that is a folder',
-      { flags: ['--meshConfig', '@/certs'], code: 78, why: /^mesh file @\/certs: cannot be read: it is a directory, and no regular file/ },
+      {
+        flags: ['--meshConfig', '@/certs'],
+        code: 78,
+        why: /^mesh file @\/certs: cannot be read: it is a directory, and no regular file/,
+      },
     ],
     [
       'a mesh file that is no YAML',
@@ -73,14 +107,25 @@ describe('a configuration that can not be', () => {
         why: "mesh file @/mesh: defaultConfig.concurrency: 'many' is not a whole number from 0 on",
       },
     ],
-    ['PROXY_CONFIG that is no YAML', { env: { PROXY_CONFIG: '{bogus: [}' }, code: 78, why: /^PROXY_CONFIG: line 1, column \d+: / }],
+    [
+      'PROXY_CONFIG that is no YAML',
+      { env: { PROXY_CONFIG: '{bogus: [}' }, code: 78, why: /^PROXY_CONFIG: line 1, column \d+: / },
+    ],
     [
       'PROXY_CONFIG with a wrong type',
-      { env: { PROXY_CONFIG: 'drainDuration: 5' }, code: 78, why: /^PROXY_CONFIG\.drainDuration: .* is not a duration/ },
+      {
+        env: { PROXY_CONFIG: 'drainDuration: 5' },
+        code: 78,
+        why: /^PROXY_CONFIG\.drainDuration: .* is not a duration/,
+      },
     ],
     [
       'a bad discovery address',
-      { flags: ['--discoveryAddress', 'istiod'], code: 64, why: /^--discoveryAddress: 'istiod' is not host:port/ },
+      {
+        flags: ['--discoveryAddress', 'istiod'],
+        code: 64,
+        why: /^--discoveryAddress: 'istiod' is not host:port/,
+      },
     ],
     [
       'a template with an unknown variable',
@@ -100,8 +145,14 @@ describe('a configuration that can not be', () => {
         why: /^@\/template: line 1: .*if/,
       },
     ],
-    ['a template that is not there', { env: { ISTIO_BOOTSTRAP: '@/none' }, code: 78, why: /^@\/none: cannot be read: ENOENT/ }],
-    ['metadata that does not parse', { env: { ISTIO_METAJSON_LABELS: '{"app": ' }, code: 78, why: /^ISTIO_METAJSON_LABELS: / }],
+    [
+      'a template that is not there',
+      { env: { ISTIO_BOOTSTRAP: '@/none' }, code: 78, why: /^@\/none: cannot be read: ENOENT/ },
+    ],
+    [
+      'metadata that does not parse',
+      { env: { ISTIO_METAJSON_LABELS: '{"app": ' }, code: 78, why: /^ISTIO_METAJSON_LABELS: / },
+    ],
     [
       'several of them at once',
       {
@@ -112,26 +163,55 @@ describe('a configuration that can not be', () => {
       },
     ],
   ])('%s is refused in one line', async (_what, bad) => {
-    const why = typeof bad.why === 'string' ? bad.why.replaceAll('@', rig.folder) : new RegExp(bad.why.source.replaceAll('@', rig.folder));
+    const why =
+      typeof bad.why === 'string'
+        ? bad.why.replaceAll('@', rig.folder)
+        : new RegExp(bad.why.source.replaceAll('@', rig.folder));
     await expectEnd(rig, start(bad), bad.code, why);
   });
 
   it.each<[what: string, override: string, why: RegExp]>([
-    ['is no YAML', '{a: [}', /^Envoy refuses its configuration: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o\/over\.yaml:1:6: it is no YAML/],
+    [
+      'is no YAML',
+      '{a: [}',
+      /^Envoy refuses its configuration: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o\/over\.yaml:1:6: it is no YAML/,
+    ],
     [
       'has a field that Envoy does not know',
       'nodes: {}',
       /^Envoy refuses its configuration: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o\/over\.yaml:1:1: no such field: 'nodes'/,
     ],
-  ])('an override that %s is refused with 78, and the old way is not taken instead', async (_what, override, why) => {
-    mkdirSync(join(rig.folder, 'o'));
-    await expectEnd(rig, start({ files: { 'o/over.yaml': override }, env: { ISTIO_BOOTSTRAP_OVERRIDE: '@/o/over.yaml' }, code: 78, why }), 78, why); // prettier-ignore
-  });
+  ])(
+    'an override that %s is refused with 78, and the old way is not taken instead',
+    async (_what, override, why) => {
+      mkdirSync(join(rig.folder, 'o'));
+      await expectEnd(
+        rig,
+        start({
+          files: { 'o/over.yaml': override },
+          env: { ISTIO_BOOTSTRAP_OVERRIDE: '@/o/over.yaml' },
+          code: 78,
+          why,
+        }),
+        78,
+        why,
+      );
+    },
+  );
 
   it.each<[what: string, bad: Bad]>([
     ['a flag', { flags: ['--concurrency', '-1'], code: 64, why: /--concurrency/ }],
     ['a problem', { env: { ISTIO_METAJSON_LABELS: 'x' }, code: 78, why: /ISTIO_METAJSON_LABELS/ }],
-    ['an override that Envoy refuses', { files: { o: 'nodes: {}' }, env: { ISTIO_BOOTSTRAP_OVERRIDE: '@/o' }, flags: ['--validate'], code: 78, why: /^Envoy refuses it: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o:1:1: no such field: 'nodes'/ }], // prettier-ignore
+    [
+      'an override that Envoy refuses',
+      {
+        files: { o: 'nodes: {}' },
+        env: { ISTIO_BOOTSTRAP_OVERRIDE: '@/o' },
+        flags: ['--validate'],
+        code: 78,
+        why: /^Envoy refuses it: ISTIO_BOOTSTRAP_OVERRIDE \S+\/o:1:1: no such field: 'nodes'/,
+      },
+    ],
   ])('bootstrap says of %s what proxy would', async (_what, bad) => {
     const printed = start(bad, 'bootstrap');
     await expectEnd(rig, printed, bad.code, bad.why);

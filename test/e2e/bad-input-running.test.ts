@@ -2,7 +2,12 @@ import { renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateFiles, type Issued, writeCertificates } from '../../demo/certificates.ts';
-import { expectNothingLeft, servedSerial, starts, withoutDrain } from './support/bad-input-program.ts';
+import {
+  expectNothingLeft,
+  servedSerial,
+  starts,
+  withoutDrain,
+} from './support/bad-input-program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 const refusal = 'config.refused';
@@ -27,36 +32,70 @@ it('certificates that vanish are refused, and new ones are taken when the folder
 });
 
 it.each<[what: string, make: () => Promise<Issued>, reason: string]>([
-  ['a key that does not match', async () => ({ ...(await rig.ca.issue()), key: rig.issued.key }), 'the key does not match the certificate'],
-  ['a key that is garbage', async () => ({ ...(await rig.ca.issue()), key: 'garbage' }), 'the key does not parse'],
-  ['a certificate that is garbage', async () => ({ ...(await rig.ca.issue()), certChain: 'garbage' }), 'the certificate does not parse'],
-  ['a certificate that is empty', async () => ({ ...(await rig.ca.issue()), certChain: '' }), 'the certificate does not parse'],
-  ['a certificate that has expired', () => rig.ca.issue({ notAfter: new Date(Date.now() - 1_000) }), 'the certificate has expired at '],
-  ['a certificate of tomorrow', () => rig.ca.issue({ notBefore: new Date(Date.now() + 60_000) }), 'the certificate is not valid before '],
-])('%s never reaches a running Envoy, and the next good pair works', async (_what, make, reason) => {
-  writeCertificates(rig.certDir, await make());
-  expect((await agent.said(refusal))['reason']).toContain(`${rig.certDir}/cert-chain.pem, ${rig.certDir}/key.pem: ${reason}`);
-  await expectOldEpoch();
+  [
+    'a key that does not match',
+    async () => ({ ...(await rig.ca.issue()), key: rig.issued.key }),
+    'the key does not match the certificate',
+  ],
+  [
+    'a key that is garbage',
+    async () => ({ ...(await rig.ca.issue()), key: 'garbage' }),
+    'the key does not parse',
+  ],
+  [
+    'a certificate that is garbage',
+    async () => ({ ...(await rig.ca.issue()), certChain: 'garbage' }),
+    'the certificate does not parse',
+  ],
+  [
+    'a certificate that is empty',
+    async () => ({ ...(await rig.ca.issue()), certChain: '' }),
+    'the certificate does not parse',
+  ],
+  [
+    'a certificate that has expired',
+    () => rig.ca.issue({ notAfter: new Date(Date.now() - 1_000) }),
+    'the certificate has expired at ',
+  ],
+  [
+    'a certificate of tomorrow',
+    () => rig.ca.issue({ notBefore: new Date(Date.now() + 60_000) }),
+    'the certificate is not valid before ',
+  ],
+])(
+  '%s never reaches a running Envoy, and the next good pair works',
+  async (_what, make, reason) => {
+    writeCertificates(rig.certDir, await make());
+    expect((await agent.said(refusal))['reason']).toContain(
+      `${rig.certDir}/cert-chain.pem, ${rig.certDir}/key.pem: ${reason}`,
+    );
+    await expectOldEpoch();
 
-  const next = await rig.ca.issue();
-  writeCertificates(rig.certDir, next);
-  await expectNextEpoch(next.serial);
-});
+    const next = await rig.ca.issue();
+    writeCertificates(rig.certDir, next);
+    await expectNextEpoch(next.serial);
+  },
+);
 
 it.each([
   ['cert-chain.pem', 'key.pem'],
   ['key.pem', 'cert-chain.pem'],
-] as const)('a pair whose halves arrive in two windows, %s first, is one restart', async (first, second) => {
-  const next = await rig.ca.issue();
-  const files = certificateFiles(next);
-  put(join(rig.certDir, first), files[first]);
-  expect((await agent.said(refusal))['reason']).toContain('the key does not match the certificate');
-  await expectOldEpoch();
+] as const)(
+  'a pair whose halves arrive in two windows, %s first, is one restart',
+  async (first, second) => {
+    const next = await rig.ca.issue();
+    const files = certificateFiles(next);
+    put(join(rig.certDir, first), files[first]);
+    expect((await agent.said(refusal))['reason']).toContain(
+      'the key does not match the certificate',
+    );
+    await expectOldEpoch();
 
-  put(join(rig.certDir, second), files[second]);
-  await expectNextEpoch(next.serial);
-  expect(agent.log().filter(({ event }) => event === refusal)).toHaveLength(1);
-});
+    put(join(rig.certDir, second), files[second]);
+    await expectNextEpoch(next.serial);
+    expect(agent.log().filter(({ event }) => event === refusal)).toHaveLength(1);
+  },
+);
 
 it('a custom configuration that Envoy refuses leaves the old epoch as it is', async () => {
   put(rig.config, '{ "nonsense": 1 }');

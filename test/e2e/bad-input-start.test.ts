@@ -3,7 +3,18 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../support/left-out.ts';
-import { acceptsAll, expectEnd, expectNothingLeft, fakeEnvoy, onFullDisk, realEnvoy, run, standardFlags, withoutDrain, withoutPrivilege } from './support/bad-input-program.ts'; // prettier-ignore
+import {
+  acceptsAll,
+  expectEnd,
+  expectNothingLeft,
+  fakeEnvoy,
+  onFullDisk,
+  realEnvoy,
+  run,
+  standardFlags,
+  withoutDrain,
+  withoutPrivilege,
+} from './support/bad-input-program.ts';
 import { program } from './support/program.ts';
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
@@ -13,27 +24,88 @@ afterEach(() => rig.dispose());
 
 describe('the command line', () => {
   it.each<[what: string, flags: readonly string[], why: string]>([
-    ['a policy', ['--envoyRestartPolicy=never'], "--envoyRestartPolicy: 'never' is not one of backoff, exit"],
-    ['a duration without its unit', ['--drainDuration', '5'], "--drainDuration: '5' is not a duration (such as '45s' or '1m30s')"],
-    ['a duration in words', ['--minDelay', 'soon'], "--minDelay: 'soon' is not a duration (such as '45s' or '1m30s')"],
-    ['a duration below zero', ['--drainDuration', '-5s'], "--drainDuration: '-5s' is not a duration (such as '45s' or '1m30s')"],
-    ['an empty duration', ['--parentShutdownDuration='], "--parentShutdownDuration: '' is not a duration (such as '45s' or '1m30s')"],
-    ['a drain as long as the parent lives', ['--drainDuration', '60s', '--parentShutdownDuration', '1m'], '--parentShutdownDuration: 60s is not more than --drainDuration 60s'], // prettier-ignore
-    ['a drain that outlasts the parent', ['--drainDuration', '60s', '--parentShutdownDuration', '5s'], '--parentShutdownDuration: 5s is not more than --drainDuration 60s'], // prettier-ignore
+    [
+      'a policy',
+      ['--envoyRestartPolicy=never'],
+      "--envoyRestartPolicy: 'never' is not one of backoff, exit",
+    ],
+    [
+      'a duration without its unit',
+      ['--drainDuration', '5'],
+      "--drainDuration: '5' is not a duration (such as '45s' or '1m30s')",
+    ],
+    [
+      'a duration in words',
+      ['--minDelay', 'soon'],
+      "--minDelay: 'soon' is not a duration (such as '45s' or '1m30s')",
+    ],
+    [
+      'a duration below zero',
+      ['--drainDuration', '-5s'],
+      "--drainDuration: '-5s' is not a duration (such as '45s' or '1m30s')",
+    ],
+    [
+      'an empty duration',
+      ['--parentShutdownDuration='],
+      "--parentShutdownDuration: '' is not a duration (such as '45s' or '1m30s')",
+    ],
+    [
+      'a drain as long as the parent lives',
+      ['--drainDuration', '60s', '--parentShutdownDuration', '1m'],
+      '--parentShutdownDuration: 60s is not more than --drainDuration 60s',
+    ],
+    [
+      'a drain that outlasts the parent',
+      ['--drainDuration', '60s', '--parentShutdownDuration', '5s'],
+      '--parentShutdownDuration: 5s is not more than --drainDuration 60s',
+    ],
     ['admin port 0', ['--proxyAdminPort', '0'], "--proxyAdminPort: '0' is not a port (1 to 65535)"],
-    ['admin port 70000', ['--proxyAdminPort', '70000'], "--proxyAdminPort: '70000' is not a port (1 to 65535)"],
-    ['an admin port in words', ['--proxyAdminPort', 'http'], "--proxyAdminPort: 'http' is not a port (1 to 65535)"],
-    ['status port 70000', ['--statusPort', '70000'], "--statusPort: '70000' is not a port (1 to 65535, or 0 for none)"],
-    ['a negative concurrency', ['--concurrency', '-1'], "--concurrency: '-1' is not a whole number from 0 on"],
-    ['a flag without its value', ['--proxyAdminPort'], "option '--proxyAdminPort <port>' argument missing; see pilot-agent proxy --help"],
-    ['a flag in the place of a value', ['--drainDuration', '--minDelay'], "--drainDuration: '--minDelay' is not a duration (such as '45s' or '1m30s')"], // prettier-ignore
-    ['a value of two lines', ['--concurrency', '1\n2'], "--concurrency: '1 2' is not a whole number from 0 on"],
+    [
+      'admin port 70000',
+      ['--proxyAdminPort', '70000'],
+      "--proxyAdminPort: '70000' is not a port (1 to 65535)",
+    ],
+    [
+      'an admin port in words',
+      ['--proxyAdminPort', 'http'],
+      "--proxyAdminPort: 'http' is not a port (1 to 65535)",
+    ],
+    [
+      'status port 70000',
+      ['--statusPort', '70000'],
+      "--statusPort: '70000' is not a port (1 to 65535, or 0 for none)",
+    ],
+    [
+      'a negative concurrency',
+      ['--concurrency', '-1'],
+      "--concurrency: '-1' is not a whole number from 0 on",
+    ],
+    [
+      'a flag without its value',
+      ['--proxyAdminPort'],
+      "option '--proxyAdminPort <port>' argument missing; see pilot-agent proxy --help",
+    ],
+    [
+      'a flag in the place of a value',
+      ['--drainDuration', '--minDelay'],
+      "--drainDuration: '--minDelay' is not a duration (such as '45s' or '1m30s')",
+    ],
+    [
+      'a value of two lines',
+      ['--concurrency', '1\n2'],
+      "--concurrency: '1 2' is not a whole number from 0 on",
+    ],
   ])('%s is refused with 64', async (_what, flags, why) => {
     await expectEnd(rig, rig.start(flags), 64, why);
   });
 
   it('a role that is none is refused with 64', async () => {
-    await expectEnd(rig, run(rig, [...program, 'proxy', 'sidecat', ...standardFlags(rig)]), 64, "role: 'sidecat' is not sidecar or router");
+    await expectEnd(
+      rig,
+      run(rig, [...program, 'proxy', 'sidecat', ...standardFlags(rig)]),
+      64,
+      "role: 'sidecat' is not sidecar or router",
+    );
   });
 
   it('names all that is wrong in one run', async () => {
@@ -43,7 +115,12 @@ describe('the command line', () => {
       "--drainDuration: 'long' is not a duration (such as '45s' or '1m30s'); " +
       "--proxyAdminPort: '0' is not a port (1 to 65535); " +
       "--concurrency: '-1' is not a whole number from 0 on";
-    await expectEnd(rig, run(rig, [...program, 'proxy', 'sidecat', ...standardFlags(rig), ...flags]), 64, why);
+    await expectEnd(
+      rig,
+      run(rig, [...program, 'proxy', 'sidecat', ...standardFlags(rig), ...flags]),
+      64,
+      why,
+    );
   });
 
   it.each([
@@ -54,20 +131,33 @@ describe('the command line', () => {
     await expectEnd(rig, run(rig, [...program, ...args]), 64, why);
   });
 
-  it.each(['router', 'sidecar'])('an unknown flag before the role %s is a warning, and does not eat it', async (role) => {
-    const agent = run(rig, [...program, 'proxy', '--newThing', role, ...standardFlags(rig), '--newList=a', '--newest', 'x']);
-    try {
-      expect(await agent.said('agent.started')).toMatchObject({ role });
-      await agent.said('epoch.live');
-      for (const flag of ['--newThing', '--newList', '--newest']) expect(agent.output()).toContain(`"unknown flag ${flag} is ignored"`);
-      agent.kill('SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-      expect(agent.errors()).toBe('');
-      expectNothingLeft(rig);
-    } finally {
-      agent.kill('SIGKILL');
-    }
-  });
+  it.each(['router', 'sidecar'])(
+    'an unknown flag before the role %s is a warning, and does not eat it',
+    async (role) => {
+      const agent = run(rig, [
+        ...program,
+        'proxy',
+        '--newThing',
+        role,
+        ...standardFlags(rig),
+        '--newList=a',
+        '--newest',
+        'x',
+      ]);
+      try {
+        expect(await agent.said('agent.started')).toMatchObject({ role });
+        await agent.said('epoch.live');
+        for (const flag of ['--newThing', '--newList', '--newest'])
+          expect(agent.output()).toContain(`"unknown flag ${flag} is ignored"`);
+        agent.kill('SIGTERM');
+        expect(await agent.exit).toEqual({ code: 0, signal: null });
+        expect(agent.errors()).toBe('');
+        expectNothingLeft(rig);
+      } finally {
+        agent.kill('SIGKILL');
+      }
+    },
+  );
 });
 
 describe('a port that is taken', () => {
@@ -77,25 +167,35 @@ describe('a port that is taken', () => {
     const { status } = rig.ports;
     const close = await take(status);
     const agent = rig.start();
-    await expectEnd(rig, agent, 69, new RegExp(`^--statusPort ${status}: the port ${byMe}: end who has it, or change --statusPort$`));
-    expect(launches(agent)).toBe(0);
-    await close();
-  });
-
-  it.each(['admin', 'listen'] as const)('the %s port: 69, and Envoy is not tried again', async (name) => {
-    const close = await take(rig.ports[name], '127.0.0.1');
-    const agent = rig.start();
     await expectEnd(
       rig,
       agent,
       69,
       new RegExp(
-        `^Envoy cannot bind 127.0.0.1:${rig.ports[name]}: the address ${byMe}: end who has it, or change the port in ${rig.config}$`,
+        `^--statusPort ${status}: the port ${byMe}: end who has it, or change --statusPort$`,
       ),
     );
-    expect(launches(agent)).toBe(1);
+    expect(launches(agent)).toBe(0);
     await close();
   });
+
+  it.each(['admin', 'listen'] as const)(
+    'the %s port: 69, and Envoy is not tried again',
+    async (name) => {
+      const close = await take(rig.ports[name], '127.0.0.1');
+      const agent = rig.start();
+      await expectEnd(
+        rig,
+        agent,
+        69,
+        new RegExp(
+          `^Envoy cannot bind 127.0.0.1:${rig.ports[name]}: the address ${byMe}: end who has it, or change the port in ${rig.config}$`,
+        ),
+      );
+      expect(launches(agent)).toBe(1);
+      await close();
+    },
+  );
 });
 
 describe('the folder to write to', () => {
@@ -114,7 +214,12 @@ describe('the folder to write to', () => {
 
   it.each([0o644, 0o755])('a regular file of mode %o: 78', async (mode) => {
     chmodSync(rig.config, mode);
-    await expectEnd(rig, rig.start(['--configPath', rig.config]), 78, new RegExp(`^--configPath ${rig.config} .*directory`));
+    await expectEnd(
+      rig,
+      rig.start(['--configPath', rig.config]),
+      78,
+      new RegExp(`^--configPath ${rig.config} .*directory`),
+    );
   });
 
   it('that may not be written to: 78', async () => {
@@ -125,31 +230,41 @@ describe('the folder to write to', () => {
     }
     mkdirSync(join(rig.folder, 'run'), { mode: 0o500 });
     const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig)]);
-    await expectEnd(rig, agent, 78, new RegExp(`^--configPath ${rig.folder}/run cannot be written: EACCES`));
+    await expectEnd(
+      rig,
+      agent,
+      78,
+      new RegExp(`^--configPath ${rig.folder}/run cannot be written: EACCES`),
+    );
   });
 
-  it.each(['no bytes', 'no bytes and no inodes'] as const)('on a disk with %s left: all works that needs no disk', async (left) => {
-    const folder = join(rig.folder, 'run');
-    mkdirSync(folder);
-    const prefix = onFullDisk(folder, left);
-    if (prefix === undefined) {
-      leftOut(`a disk with ${left} left`);
-      return;
-    }
-    const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig)]);
-    try {
-      await agent.said('epoch.live');
-      expect(await rig.ready()).toEqual({ status: 200, body: '' });
-      if (left !== 'no bytes')
-        expect(JSON.stringify(await agent.said('config.warning'))).toContain('a second agent with it would not be noticed');
-      agent.kill('SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-      expect(agent.errors()).not.toMatch(/pilot-agent:|^ +at /m);
-      expectNothingLeft(rig);
-    } finally {
-      agent.kill('SIGKILL');
-    }
-  });
+  it.each(['no bytes', 'no bytes and no inodes'] as const)(
+    'on a disk with %s left: all works that needs no disk',
+    async (left) => {
+      const folder = join(rig.folder, 'run');
+      mkdirSync(folder);
+      const prefix = onFullDisk(folder, left);
+      if (prefix === undefined) {
+        leftOut(`a disk with ${left} left`);
+        return;
+      }
+      const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig)]);
+      try {
+        await agent.said('epoch.live');
+        expect(await rig.ready()).toEqual({ status: 200, body: '' });
+        if (left !== 'no bytes')
+          expect(JSON.stringify(await agent.said('config.warning'))).toContain(
+            'a second agent with it would not be noticed',
+          );
+        agent.kill('SIGTERM');
+        expect(await agent.exit).toEqual({ code: 0, signal: null });
+        expect(agent.errors()).not.toMatch(/pilot-agent:|^ +at /m);
+        expectNothingLeft(rig);
+      } finally {
+        agent.kill('SIGKILL');
+      }
+    },
+  );
 
   it('that has to be made on a full disk: 78', async () => {
     const disk = join(rig.folder, 'disk');
@@ -159,20 +274,43 @@ describe('the folder to write to', () => {
       leftOut('a folder to be made on a full disk');
       return;
     }
-    const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig), '--configPath', join(disk, 'run')]);
-    await expectEnd(rig, agent, 78, new RegExp(`^--configPath ${disk}/run cannot be written: ENOSPC`));
+    const agent = run(rig, [
+      ...prefix,
+      ...program,
+      'proxy',
+      'sidecar',
+      ...standardFlags(rig),
+      '--configPath',
+      join(disk, 'run'),
+    ]);
+    await expectEnd(
+      rig,
+      agent,
+      78,
+      new RegExp(`^--configPath ${disk}/run cannot be written: ENOSPC`),
+    );
   });
 });
 
 describe('the custom configuration', () => {
   it('that is missing: 78', async () => {
     const path = join(rig.folder, 'none.json');
-    await expectEnd(rig, rig.start(['--customConfigFile', path]), 78, new RegExp(`^--customConfigFile ${path} cannot be read: ENOENT`));
+    await expectEnd(
+      rig,
+      rig.start(['--customConfigFile', path]),
+      78,
+      new RegExp(`^--customConfigFile ${path} cannot be read: ENOENT`),
+    );
   });
 
   it('that is a directory: 78', async () => {
     const path = rig.certDir;
-    await expectEnd(rig, rig.start(['--customConfigFile', path]), 78, new RegExp(`^--customConfigFile ${path} .*(directory|regular file)`));
+    await expectEnd(
+      rig,
+      rig.start(['--customConfigFile', path]),
+      78,
+      new RegExp(`^--customConfigFile ${path} .*(directory|regular file)`),
+    );
   });
 
   it('that may not be read: 78', async () => {
@@ -183,21 +321,34 @@ describe('the custom configuration', () => {
     }
     chmodSync(rig.config, 0o000);
     const agent = run(rig, [...prefix, ...program, 'proxy', 'sidecar', ...standardFlags(rig)]);
-    await expectEnd(rig, agent, 78, new RegExp(`^--customConfigFile ${rig.config} cannot be read: EACCES`));
+    await expectEnd(
+      rig,
+      agent,
+      78,
+      new RegExp(`^--customConfigFile ${rig.config} cannot be read: EACCES`),
+    );
   });
 
-  it.each(['backoff', 'exit'])("that Envoy refuses: 78 with Envoy's reason and the file, under the policy %s", async (policy) => {
-    writeFileSync(rig.config, '{ "nonsense": 1 }');
-    const agent = rig.start(['--envoyRestartPolicy', policy]);
-    await expectEnd(rig, agent, 78, `Envoy refuses its configuration: ${rig.config}:1:3: no such field: 'nonsense'`);
-    expect(launches(agent)).toBe(1);
-    const told = agent.log().filter((line) => JSON.stringify(line).includes('nonsense'));
-    expect(told.map(({ event, excerpt }) => [event, excerpt])).toEqual([
-      ['config.refused', '1 | { "nonsense": 1 }\n  |   ^^^^^^^^^^'],
-      ['agent.ended', undefined],
-      ['agent.failed', undefined],
-    ]);
-  });
+  it.each(['backoff', 'exit'])(
+    "that Envoy refuses: 78 with Envoy's reason and the file, under the policy %s",
+    async (policy) => {
+      writeFileSync(rig.config, '{ "nonsense": 1 }');
+      const agent = rig.start(['--envoyRestartPolicy', policy]);
+      await expectEnd(
+        rig,
+        agent,
+        78,
+        `Envoy refuses its configuration: ${rig.config}:1:3: no such field: 'nonsense'`,
+      );
+      expect(launches(agent)).toBe(1);
+      const told = agent.log().filter((line) => JSON.stringify(line).includes('nonsense'));
+      expect(told.map(({ event, excerpt }) => [event, excerpt])).toEqual([
+        ['config.refused', '1 | { "nonsense": 1 }\n  |   ^^^^^^^^^^'],
+        ['agent.ended', undefined],
+        ['agent.failed', undefined],
+      ]);
+    },
+  );
 
   it('with a key that does not match its certificate: 78', async () => {
     const { key } = await rig.ca.issue();
@@ -216,7 +367,12 @@ describe('the custom configuration', () => {
 describe('an Envoy that is none', () => {
   it('is missing: 69', async () => {
     const path = join(rig.folder, 'none');
-    await expectEnd(rig, rig.start(['--binaryPath', path]), 69, `--binaryPath ${path} does not exist: name another Envoy, or leave it out`);
+    await expectEnd(
+      rig,
+      rig.start(['--binaryPath', path]),
+      69,
+      `--binaryPath ${path} does not exist: name another Envoy, or leave it out`,
+    );
   });
 
   it('is a directory: 69', async () => {
@@ -247,19 +403,34 @@ describe('an Envoy that is none', () => {
 
 describe('an Envoy that ends by itself', () => {
   it('with 7 at once, policy exit: 7', async () => {
-    const agent = rig.start(['--binaryPath', fakeEnvoy(rig, 'exit 7'), '--envoyRestartPolicy', 'exit']);
+    const agent = rig.start([
+      '--binaryPath',
+      fakeEnvoy(rig, 'exit 7'),
+      '--envoyRestartPolicy',
+      'exit',
+    ]);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
     expect(launches(agent)).toBe(1);
   });
 
   it('with 7 at once, policy backoff: 7 after one more try', async () => {
-    const agent = rig.start(['--binaryPath', fakeEnvoy(rig, acceptsAll, 'exit 7'), '--envoyRestartBudget', '1']);
+    const agent = rig.start([
+      '--binaryPath',
+      fakeEnvoy(rig, acceptsAll, 'exit 7'),
+      '--envoyRestartBudget',
+      '1',
+    ]);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
     expect(launches(agent)).toBe(2);
   });
 
   it('with 7 whatever it is asked: the same, for that is no word about the configuration', async () => {
-    const agent = rig.start(['--binaryPath', fakeEnvoy(rig, 'exit 7'), '--envoyRestartBudget', '1']);
+    const agent = rig.start([
+      '--binaryPath',
+      fakeEnvoy(rig, 'exit 7'),
+      '--envoyRestartBudget',
+      '1',
+    ]);
     await expectEnd(rig, agent, 7, 'Envoy ended with 7');
     expect(launches(agent)).toBe(2);
   });
@@ -305,7 +476,12 @@ function launches(agent: RunningAgent): number {
 
 function take(port: number, host?: string): Promise<() => Promise<void>> {
   return new Promise((taken, fail) => {
-    const server = createServer((socket) => socket.on('error', () => undefined).resume()).once('error', fail);
-    server.listen(port, host, () => taken(() => new Promise((closed) => server.close(() => closed()))));
+    const server = createServer((socket) => socket.on('error', () => undefined).resume()).once(
+      'error',
+      fail,
+    );
+    server.listen(port, host, () =>
+      taken(() => new Promise((closed) => server.close(() => closed()))),
+    );
   });
 }

@@ -35,34 +35,47 @@ async function startChild(agent: RunningAgent): Promise<void> {
 }
 
 describe('a bug', () => {
-  it.each(bugs)('$what drains Envoy, and the agent ends with 70', async ({ fault, before, then }) => {
-    rig = await makeRig();
-    const agent = rig.start(['--log_output_level', 'default:debug'], { env: { ...env, ...faultEnv(rig) } });
-    await agent.said('epoch.live', 0);
-    load = await underLoad(rig);
-    await before?.(agent);
-    await inject(rig, fault);
-    then?.(agent);
-    const line = await agent.said('agent.bug');
-    expect(line).toMatchObject({ level: 'error', envoy: 'drained', reason: expect.stringMatching(/^injected/) as string });
-    expect(line['stack']).toContain(' at ');
-    // As a client does that looks at readiness.
-    await expect.poll(() => rig.ready(), { timeout: 1_000, interval: 10 }).toEqual({ status: 503, body: 'terminating: a bug\n' });
-    await load.lostNothing();
-    expect(await agent.exit).toEqual({ code: 70, signal: null });
-    expect(agent.errors()).toMatch(/^pilot-agent: this is a bug: injected.*\n$/);
-    expect(agent.log().slice(-2)).toMatchObject([
-      { event: 'agent.ended', code: 70 },
-      { event: 'agent.failed', code: 70 },
-    ]);
-    expect(rig.envoys()).toEqual([]);
-  });
+  it.each(bugs)(
+    '$what drains Envoy, and the agent ends with 70',
+    async ({ fault, before, then }) => {
+      rig = await makeRig();
+      const agent = rig.start(['--log_output_level', 'default:debug'], {
+        env: { ...env, ...faultEnv(rig) },
+      });
+      await agent.said('epoch.live', 0);
+      load = await underLoad(rig);
+      await before?.(agent);
+      await inject(rig, fault);
+      then?.(agent);
+      const line = await agent.said('agent.bug');
+      expect(line).toMatchObject({
+        level: 'error',
+        envoy: 'drained',
+        reason: expect.stringMatching(/^injected/) as string,
+      });
+      expect(line['stack']).toContain(' at ');
+      // As a client does that looks at readiness.
+      await expect
+        .poll(() => rig.ready(), { timeout: 1_000, interval: 10 })
+        .toEqual({ status: 503, body: 'terminating: a bug\n' });
+      await load.lostNothing();
+      expect(await agent.exit).toEqual({ code: 70, signal: null });
+      expect(agent.errors()).toMatch(/^pilot-agent: this is a bug: injected.*\n$/);
+      expect(agent.log().slice(-2)).toMatchObject([
+        { event: 'agent.ended', code: 70 },
+        { event: 'agent.failed', code: 70 },
+      ]);
+      expect(rig.envoys()).toEqual([]);
+    },
+  );
 
   it('of a command without an Envoy is told, and ends it with 70', async () => {
     rig = await makeRig();
     const nobody = `http://127.0.0.1:${rig.ports.status}/`;
     const given = ['dist/pilot-agent.cjs', 'wait', '--url', nobody];
-    const waiting = promisify(execFile)(process.execPath, given, { env: { ...process.env, ...faultEnv(rig) } });
+    const waiting = promisify(execFile)(process.execPath, given, {
+      env: { ...process.env, ...faultEnv(rig) },
+    });
     const stderr = expect.stringMatching(/^pilot-agent: this is a bug: Error: injected/) as string;
     // The rejection is expected before the fault is injected: it may come before inject() returns.
     const ended = expect(waiting).rejects.toMatchObject({ code: 70, stderr });

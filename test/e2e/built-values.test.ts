@@ -11,7 +11,11 @@ const [node, ...launcher] = program;
 
 /** What the built program makes of flags, or why it does not. */
 function printed(...flags: readonly string[]): string {
-  const { status, stdout, stderr } = spawnSync(node, [...launcher, 'config', 'print', '--output', 'json', ...flags], { encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync(
+    node,
+    [...launcher, 'config', 'print', '--output', 'json', ...flags],
+    { encoding: 'utf8' },
+  );
   return status === 0 ? stdout : `${String(status)}: ${stderr}`;
 }
 
@@ -24,16 +28,26 @@ describe('the built program', () => {
     expect(/[^\0-\x7f]/.exec(readFileSync(`dist/${part}`, 'utf8'))?.[0]).toBeUndefined();
   });
 
-  it.each(['1500000µs', '1500000μs', '1500000us', '1500000000ns', '1500ms', '1.5s'])('takes %s for a second and a half', (duration) => {
-    expect(printed('--drainDuration', duration)).toBe(printed('--drainDuration', '1s500ms'));
-  });
+  it.each(['1500000µs', '1500000μs', '1500000us', '1500000000ns', '1500ms', '1.5s'])(
+    'takes %s for a second and a half',
+    (duration) => {
+      expect(printed('--drainDuration', duration)).toBe(printed('--drainDuration', '1s500ms'));
+    },
+  );
 
-  it.each(['500µs', '500μs', '500us', '1ns'])('takes %s, which is less than it counts', (duration) => {
-    expect(printed('--drainDuration', duration)).toMatch(/^\{/);
-  });
+  it.each(['500µs', '500μs', '500us', '1ns'])(
+    'takes %s, which is less than it counts',
+    (duration) => {
+      expect(printed('--drainDuration', duration)).toMatch(/^\{/);
+    },
+  );
 
   it('takes each value that the page of flags has', () => {
-    const rows = [...readFileSync('docs/reference/flags.md', 'utf8').matchAll(/^\| `(--\w+)` \| .* \| `([^`]+)` \| /gm)];
+    const rows = [
+      ...readFileSync('docs/reference/flags.md', 'utf8').matchAll(
+        /^\| `(--\w+)` \| .* \| `([^`]+)` \| /gm,
+      ),
+    ];
     const flags = rows.map(([, flag = '', value = '']) => `${flag}=${value}`);
     expect(flags.length).toBeGreaterThan(30);
     expect(printed(...flags)).toMatch(/^\{/);

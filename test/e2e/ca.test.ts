@@ -29,11 +29,17 @@ it(
   async () => {
     const issued: { readonly serial: number; readonly at: number }[] = [];
     server.answer = async ({ csr }) => {
-      const { certificate, serial } = await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 10_000) });
+      const { certificate, serial } = await rig.ca.sign(csr, {
+        notAfter: new Date(Date.now() + 10_000),
+      });
       issued.push({ serial: Number.parseInt(serial, 16), at: performance.now() });
       return [certificate, rig.ca.rootCert];
     };
-    const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1', ECC_SIGNATURE_ALGORITHM: 'ECDSA', OUTPUT_CERTS: join(rig.folder, 'output') });
+    const agent = start({
+      SECRET_GRACE_PERIOD_RATIO: '1',
+      ECC_SIGNATURE_ALGORITHM: 'ECDSA',
+      OUTPUT_CERTS: join(rig.folder, 'output'),
+    });
     await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
     const load = startLoad({
       port: rig.ports.listen,
@@ -62,49 +68,77 @@ it(
   },
 );
 
-it('an authority that is down, or refuses, takes nothing away, and is asked until it answers', { timeout: 60_000 }, async () => {
-  const sign = server.answer;
-  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
-  const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
-  expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
-  server.answer = async ({ csr }) => [(await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate, rig.ca.rootCert];
-  await agent.said('certificate.issued');
-  await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
-  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
-  await expect.poll(() => agent.log(), { timeout: 15_000 }).toContainEqual(expect.objectContaining({ reason: 'down again' }));
-  expect(await served()).toBeDefined();
-  server.answer = sign;
-  const asked = server.asked.length;
-  await expect.poll(() => server.asked.length, { timeout: 40_000 }).toBeGreaterThan(asked);
-  await expect.poll(() => served(), { timeout: 10_000 }).toBeDefined(); // the one before has expired meanwhile, perhaps
-});
+it(
+  'an authority that is down, or refuses, takes nothing away, and is asked until it answers',
+  { timeout: 60_000 },
+  async () => {
+    const sign = server.answer;
+    server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
+    const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
+    expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
+    server.answer = async ({ csr }) => [
+      (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+      rig.ca.rootCert,
+    ];
+    await agent.said('certificate.issued');
+    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
+    server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
+    await expect
+      .poll(() => agent.log(), { timeout: 15_000 })
+      .toContainEqual(expect.objectContaining({ reason: 'down again' }));
+    expect(await served()).toBeDefined();
+    server.answer = sign;
+    const asked = server.asked.length;
+    await expect.poll(() => server.asked.length, { timeout: 40_000 }).toBeGreaterThan(asked);
+    await expect.poll(() => served(), { timeout: 10_000 }).toBeDefined(); // the one before has expired meanwhile, perhaps
+  },
+);
 
-it('a proxy of the environment that refuses is not asked, at the start and later', { timeout: 60_000 }, async () => {
-  const proxied = vi.fn();
-  const proxy = createServer((socket) => {
-    proxied();
-    socket.resetAndDestroy();
-  }).listen(0, '127.0.0.1');
-  await once(proxy, 'listening');
-  const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
-  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  server.answer = async ({ csr }) => [(await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate, rig.ca.rootCert];
-  const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1', NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) });
-  await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
-  const first = await served();
-  await expect.poll(async () => (await served()) ?? first, { timeout: 20_000 }).not.toBe(first);
-  agent.kill('SIGTERM');
-  expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(proxied).not.toHaveBeenCalled();
-  proxy.close();
-});
+it(
+  'a proxy of the environment that refuses is not asked, at the start and later',
+  { timeout: 60_000 },
+  async () => {
+    const proxied = vi.fn();
+    const proxy = createServer((socket) => {
+      proxied();
+      socket.resetAndDestroy();
+    }).listen(0, '127.0.0.1');
+    await once(proxy, 'listening');
+    const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
+      name,
+      name.toUpperCase(),
+    ]);
+    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    server.answer = async ({ csr }) => [
+      (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+      rig.ca.rootCert,
+    ];
+    const agent = start({
+      SECRET_GRACE_PERIOD_RATIO: '1',
+      NODE_USE_ENV_PROXY: '1',
+      ...Object.fromEntries(names.map((name) => [name, url])),
+    });
+    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
+    const first = await served();
+    await expect.poll(async () => (await served()) ?? first, { timeout: 20_000 }).not.toBe(first);
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(proxied).not.toHaveBeenCalled();
+    proxy.close();
+  },
+);
 
 it('without a token it is said, and Envoy goes on without a certificate', async () => {
   const agent = start({ JWT_POLICY: 'none' });
   await agent.said('epoch.started', 0);
   expect((await agent.said('certificate.request_failed'))['reason']).toContain('token');
   await agent.said('epoch.live', 0);
-  await expect.poll(() => rig.ready(), { timeout: 10_000 }).toMatchObject({ status: 503, body: expect.stringMatching(/^secret default: .*token/) as string }); // prettier-ignore
+  await expect
+    .poll(() => rig.ready(), { timeout: 10_000 })
+    .toMatchObject({
+      status: 503,
+      body: expect.stringMatching(/^secret default: .*token/) as string,
+    });
 });
 
 it('an unknown provider of the roots ends the agent with 78', async () => {

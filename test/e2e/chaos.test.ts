@@ -5,17 +5,23 @@ import { runChaos } from '../chaos/run-chaos.ts';
 /** Each has broken a promise once, or stands for those that might. */
 const seeds = [5];
 
-it.each(seeds)('whatever happens, nothing is lost that could be kept (30 events of seed %d)', { timeout: 150_000 }, async (seed) => {
-  const { violations, log, ...figures } = await runChaos({ seed, events: 30 });
-  expect(violations, `seed ${seed}\n${log}`).toEqual([]);
-  expect(figures.requests).toBeGreaterThan(100);
-});
+it.each(seeds)(
+  'whatever happens, nothing is lost that could be kept (30 events of seed %d)',
+  { timeout: 150_000 },
+  async (seed) => {
+    const { violations, log, ...figures } = await runChaos({ seed, events: 30 });
+    expect(violations, `seed ${seed}\n${log}`).toEqual([]);
+    expect(figures.requests).toBeGreaterThan(100);
+  },
+);
 
 it('goes on behind the events that have been played', () => {
   const rest = plan(5, 20);
   const all = plan(5);
   for (let index = 0; index < 20; index++) all.next();
-  expect(Array.from({ length: 20 }, () => rest.next().value)).toEqual(Array.from({ length: 20 }, () => all.next().value));
+  expect(Array.from({ length: 20 }, () => rest.next().value)).toEqual(
+    Array.from({ length: 20 }, () => all.next().value),
+  );
 });
 
 it('a seed stands for the same events each time, and another one for others', () => {

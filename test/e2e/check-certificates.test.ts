@@ -2,7 +2,12 @@ import { chmodSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnsecuredJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../demo/certificates.ts';
+import {
+  type CertificateAuthority,
+  certificateAuthority,
+  type Issued,
+  writeCertificates,
+} from '../../demo/certificates.ts';
 import { leftOut } from '../support/left-out.ts';
 import { flawed, flawsOf, isPermitted, makeCheck } from './support/checked.ts';
 import { certificateEnv } from './support/rig.ts';
@@ -31,7 +36,8 @@ async function withCertificates() {
     path,
     write: (issued: Partial<Issued>) => writeCertificates(folder, { ...good, ...issued }),
     remove: (name: string) => rmSync(path(name)),
-    look: async (wrap: readonly string[] = []) => flawsOf('certificates', await check.run({}, { env: certificateEnv(folder), wrap })),
+    look: async (wrap: readonly string[] = []) =>
+      flawsOf('certificates', await check.run({}, { env: certificateEnv(folder), wrap })),
   };
 }
 
@@ -40,9 +46,13 @@ describe('check of certificates', () => {
     const { write, run, path } = await withCertificates();
     write(good);
     const { findings } = await run({}, { env: certificateEnv(join(path('.'))) });
-    const told = findings.filter(({ check }) => check === 'certificates').map(({ level, what }) => `${level} ${what}`);
+    const told = findings
+      .filter(({ check }) => check === 'certificates')
+      .map(({ level, what }) => `${level} ${what}`);
     expect(told).toEqual([
-      expect.stringMatching(/^ok .*cert-chain\.pem \(CN=localhost, serial 1\w+\) is valid for 60 min$/),
+      expect.stringMatching(
+        /^ok .*cert-chain\.pem \(CN=localhost, serial 1\w+\) is valid for 60 min$/,
+      ),
       expect.stringMatching(/^ok .*root-cert\.pem \(CN=pilot-agent demo CA\) is valid for \d+ d$/),
     ]);
   });
@@ -50,12 +60,18 @@ describe('check of certificates', () => {
   it('names what is missing: half a pair is worse than none', async () => {
     const { write, look, remove } = await withCertificates();
     const absent = ['cert-chain', 'key', 'root-cert'].map((name) =>
-      flawed('warn', 'certificate missing', new RegExp(`${name}\\.pem is missing: the first Envoy waits`)),
+      flawed(
+        'warn',
+        'certificate missing',
+        new RegExp(`${name}\\.pem is missing: the first Envoy waits`),
+      ),
     );
     expect(await look()).toEqual(absent);
     write(good);
     remove('key.pem');
-    expect(await look()).toEqual([flawed('fail', 'certificate missing', /key\.pem is missing, and the other half/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate missing', /key\.pem is missing, and the other half/),
+    ]);
     write(good);
     expect(await look()).toEqual([]);
   });
@@ -63,15 +79,23 @@ describe('check of certificates', () => {
   it('says that a key is of another certificate, and that a file is none of PEM', async () => {
     const { write, look, path } = await withCertificates();
     write({ key: (await ca.issue()).key });
-    expect(await look()).toEqual([flawed('fail', 'certificate unusable', /cert-chain\.pem, .*key\.pem: .*key/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate unusable', /cert-chain\.pem, .*key\.pem: .*key/),
+    ]);
     write({ certChain: 'no PEM' });
-    expect(await look()).toEqual([flawed('fail', 'certificate unusable', /the certificate does not parse/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate unusable', /the certificate does not parse/),
+    ]);
     write({ rootCert: 'no PEM' });
-    expect(await look()).toEqual([flawed('fail', 'certificate unusable', /root-cert\.pem: no root certificate/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate unusable', /root-cert\.pem: no root certificate/),
+    ]);
     write(good);
     rmSync(path('key.pem'));
     mkdirSync(path('key.pem'));
-    expect(await look()).toEqual([flawed('fail', 'certificate unusable', /key\.pem cannot be read: it is a directory/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate unusable', /key\.pem cannot be read: it is a directory/),
+    ]);
     rmSync(path('key.pem'), { recursive: true });
     write(good);
     expect(await look()).toEqual([]);
@@ -80,11 +104,17 @@ describe('check of certificates', () => {
   it('says that one has expired, will soon, or is not valid yet', async () => {
     const { write, look } = await withCertificates();
     write(await ca.issue({ notBefore: from(-2 * hour), notAfter: from(-hour) }));
-    expect(await look()).toEqual([flawed('fail', 'certificate.expired', /has expired at 20/, /issue it anew/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate.expired', /has expired at 20/, /issue it anew/),
+    ]);
     write(await ca.issue({ notBefore: from(-9 * hour), notAfter: from(hour) }));
-    expect(await look()).toEqual([flawed('warn', 'certificate.expiring', /expires in 60 min, at 20/)]);
+    expect(await look()).toEqual([
+      flawed('warn', 'certificate.expiring', /expires in 60 min, at 20/),
+    ]);
     write(await ca.issue({ notBefore: from(hour), notAfter: from(9 * hour) }));
-    expect(await look()).toEqual([flawed('fail', 'certificate early', /is not valid before 20.*, and it is 20/, /clock/)]);
+    expect(await look()).toEqual([
+      flawed('fail', 'certificate early', /is not valid before 20.*, and it is 20/, /clock/),
+    ]);
     write(good);
     expect(await look()).toEqual([]);
   });
@@ -93,7 +123,9 @@ describe('check of certificates', () => {
     const { write, look } = await withCertificates();
     const other = await certificateAuthority('another CA');
     write({ certChain: `${good.certChain}${other.rootCert}` });
-    expect(await look()).toEqual([flawed('warn', 'certificate chain broken', /not signed by the one that follows it/)]);
+    expect(await look()).toEqual([
+      flawed('warn', 'certificate chain broken', /not signed by the one that follows it/),
+    ]);
     write({ certChain: `${good.certChain}${ca.rootCert}` });
     expect(await look()).toEqual([]);
   });
@@ -102,7 +134,14 @@ describe('check of certificates', () => {
     const { write, look, path, folder } = await withCertificates();
     write(good);
     for (const open of [folder, path('.')]) chmodSync(open, 0o777);
-    expect(await look(nobody)).toEqual([flawed('fail', 'certificate unusable', /key\.pem cannot be read: EACCES/, /let user 65534 read/)]);
+    expect(await look(nobody)).toEqual([
+      flawed(
+        'fail',
+        'certificate unusable',
+        /key\.pem cannot be read: EACCES/,
+        /let user 65534 read/,
+      ),
+    ]);
     chmodSync(path('key.pem'), 0o644);
     expect(await look(nobody)).toEqual([]);
   });
@@ -121,12 +160,19 @@ describe('check of the token', () => {
   }
 
   const token = (audience: string, life: number) =>
-    new UnsecuredJWT({ sub: 'system:serviceaccount:ns:account' }).setAudience(audience).setExpirationTime(from(life)).encode();
+    new UnsecuredJWT({ sub: 'system:serviceaccount:ns:account' })
+      .setAudience(audience)
+      .setExpirationTime(from(life))
+      .encode();
 
   it('says that there is none where one is needed', async () => {
     const { look, write } = await withToken();
     expect((await look()).flaws).toEqual([
-      flawed('fail', 'token missing', /istio-token is not there, and the certificate authority wants/),
+      flawed(
+        'fail',
+        'token missing',
+        /istio-token is not there, and the certificate authority wants/,
+      ),
     ]);
     expect((await look({})).flaws).toEqual([]);
     write(' \n');
@@ -137,7 +183,11 @@ describe('check of the token', () => {
 
   it('says that it has expired, or is for another audience; and never what it is', async () => {
     const { look, write } = await withToken();
-    const [old, other, right] = [token('istio-ca', -hour), token('kubernetes', hour), token('istio-ca', hour)];
+    const [old, other, right] = [
+      token('istio-ca', -hour),
+      token('kubernetes', hour),
+      token('istio-ca', hour),
+    ];
     const seen: string[] = [];
     const next = async (text: string) => {
       write(text);
@@ -146,13 +196,17 @@ describe('check of the token', () => {
       return { flaws, told: checked.findings.find(({ check }) => check === 'token')?.what };
     };
     expect((await next(old)).flaws).toEqual([flawed('fail', 'token expired', /has expired at 20/)]);
-    expect((await next(other)).flaws).toEqual([flawed('warn', 'token audience', /is for kubernetes, and istiod takes those for istio-ca/)]);
+    expect((await next(other)).flaws).toEqual([
+      flawed('warn', 'token audience', /is for kubernetes, and istiod takes those for istio-ca/),
+    ]);
     expect(await next(right)).toEqual({
       flaws: [],
       told: expect.stringMatching(/istio-token, for istio-ca, expires in 60 min$/) as string,
     });
     expect((await next('opaque-secret')).told).toMatch(/is no JWT/);
-    for (const secret of [old, other, right].flatMap((text) => text.split('.')).filter((part) => part !== ''))
+    for (const secret of [old, other, right]
+      .flatMap((text) => text.split('.'))
+      .filter((part) => part !== ''))
       expect(seen.filter((output) => output.includes(secret))).toEqual([]);
     expect(seen.filter((output) => output.includes('opaque-secret'))).toEqual([]);
   });

@@ -10,7 +10,8 @@ import { program } from './support/program.ts';
 import { certificateEnv, makeRig, type Rig } from './support/rig.ts';
 
 const hasProcesses = isPermitted('unshare', '-pf');
-if (!hasProcesses) leftOut('what `check` says of an agent that is process 1 (needs process namespaces)');
+if (!hasProcesses)
+  leftOut('what `check` says of an agent that is process 1 (needs process namespaces)');
 
 let rig: Rig;
 beforeEach(async () => {
@@ -34,7 +35,9 @@ describe('check beside an agent that runs', () => {
     expect(checked).toMatchObject({ code: 0, agent: { pid: agent.pid } });
     const told = checked.findings.map(({ check: name, what }) => `${name}: ${what}`);
     expect(told).toContain('agent: it is ready');
-    expect(told).toContainEqual(expect.stringMatching(/^ports: .*: free, or held by this agent and its Envoy$/));
+    expect(told).toContainEqual(
+      expect.stringMatching(/^ports: .*: free, or held by this agent and its Envoy$/),
+    );
   });
 
   it('takes the Envoy of another folder for a stranger', async () => {
@@ -45,7 +48,9 @@ describe('check beside an agent that runs', () => {
       flawed(
         'fail',
         'port taken',
-        new RegExp(`^${rig.ports.status} for the status port is taken by process ${agent.pid} \\(${basename(program[0])} `),
+        new RegExp(
+          `^${rig.ports.status} for the status port is taken by process ${agent.pid} \\(${basename(program[0])} `,
+        ),
       ),
     );
     expect(flawsOf('ports', checked)).toContainEqual(
@@ -70,14 +75,18 @@ describe('check beside an agent that runs', () => {
   it.skipIf(!hasProcesses)('warns of one that is process 1', async () => {
     const agent = rig.start([], { wrap: ['unshare', '-pf', '--kill-child', '--mount-proc'] });
     await agent.said('agent.process_one');
-    expect(flawsOf('tools', await check())).toEqual([flawed('warn', 'agent.process_one', /the agent is process 1/, /tini/)]);
+    expect(flawsOf('tools', await check())).toEqual([
+      flawed('warn', 'agent.process_one', /the agent is process 1/, /tini/),
+    ]);
   });
 
   it('says that it is silent', async () => {
     const agent = rig.start();
     await agent.said('epoch.live', 0);
     rmSync(join(rig.folder, 'run', 'status'));
-    expect(flawsOf('agent', await check())).toEqual([flawed('fail', 'agent silent', /run\/status: connect ENOENT/)]);
+    expect(flawsOf('agent', await check())).toEqual([
+      flawed('fail', 'agent silent', /run\/status: connect ENOENT/),
+    ]);
   });
 });
 
@@ -110,7 +119,12 @@ os.waitpid(pid, 0)`;
     expect(lines.filter((line) => stringWidth(line) > columns)).toEqual([]);
     expect(lines.join('\n')).toContain('\u001b[32m√\u001b[39m ports');
     expect(lines.length).toBeLessThanOrEqual(rows);
-    const wrong = await onTerminal('--binaryPath', `/nowhere/${'long/'.repeat(60)}envoy`, '--discoveryAddress', 'nobody.invalid:15010');
+    const wrong = await onTerminal(
+      '--binaryPath',
+      `/nowhere/${'long/'.repeat(60)}envoy`,
+      '--discoveryAddress',
+      'nobody.invalid:15010',
+    );
     expect(wrong.filter((line) => stringWidth(line) > columns)).toEqual([]);
     expect(wrong.join('\n')).toContain('\u001b[31m×\u001b[39m envoy');
     expect(wrong.at(-1)).toMatch(/^\d failures?, /);

@@ -38,12 +38,22 @@ describe('beside an agent that runs', () => {
 
   it('wait is over when the agent is ready', async () => {
     const url = `http://localhost:${rig.ports.status}/healthz/ready`;
-    expect(await run('wait', '--url', url, '--periodMillis', '50', '--quiet')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run('wait', '--url', url, '--periodMillis', '50', '--quiet')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
     expect((await rig.ready()).status).toBe(200);
   });
 
   it('request finds its Envoy, and prints the answer as it is', async () => {
-    const { stdout, ...rest } = await run('request', 'GET', 'server_info', '--configPath', join(rig.folder, 'run'));
+    const { stdout, ...rest } = await run(
+      'request',
+      'GET',
+      'server_info',
+      '--configPath',
+      join(rig.folder, 'run'),
+    );
     expect(rest).toEqual({ code: 0, stderr: '' });
     expect(JSON.parse(stdout)).toMatchObject({ state: 'LIVE' });
   });
@@ -61,7 +71,9 @@ describe('beside an agent that runs', () => {
     await expect.poll(() => existsSync(logFile), { timeout: 10_000 }).toBe(true);
     agent.kill('SIGTERM');
     expect((await agent.exit).code).toBe(0);
-    const [before = [], after = []] = [`${logFile}.1`, logFile].map((path) => messages(readFileSync(path, 'utf8')));
+    const [before = [], after = []] = [`${logFile}.1`, logFile].map((path) =>
+      messages(readFileSync(path, 'utf8')),
+    );
     expect(after).toContain('no Envoy is left');
     expect([...before, ...after]).toEqual(messages(agent.output()));
   });

@@ -9,13 +9,32 @@ beforeEach(async () => {
 });
 afterEach(() => rig.dispose());
 
-const admin = async (path: string) => JSON.parse((await ask(rig.ports.admin, path)).body) as Readonly<Record<string, unknown>>;
+const admin = async (path: string) =>
+  JSON.parse((await ask(rig.ports.admin, path)).body) as Readonly<Record<string, unknown>>;
 
 it('Envoy says of itself what the flags have said of it; of a flag that is given twice the last one counts', async () => {
   const agent = rig.start(
     [
-      ...['--proxyLogLevel', 'debug', '--proxyComponentLogLevel', 'upstream:warning', '--concurrency', '3', '--concurrency', '2'],
-      ...['--serviceCluster', 'mycluster', '--id', 'mynode', '--drainDuration', '30s', '--parentShutdownDuration', '60s'],
+      ...[
+        '--proxyLogLevel',
+        'debug',
+        '--proxyComponentLogLevel',
+        'upstream:warning',
+        '--concurrency',
+        '3',
+        '--concurrency',
+        '2',
+      ],
+      ...[
+        '--serviceCluster',
+        'mycluster',
+        '--id',
+        'mynode',
+        '--drainDuration',
+        '30s',
+        '--parentShutdownDuration',
+        '60s',
+      ],
     ],
     { env: withoutDrain },
   );
@@ -42,7 +61,11 @@ it('Envoy has the admin endpoint of its configuration', async () => {
   const { configs } = await admin('/config_dump');
   expect(configs).toContainEqual(
     expect.objectContaining({
-      bootstrap: expect.objectContaining({ admin: expect.objectContaining({ address: { socket_address: { address: '127.0.0.1', port_value: rig.ports.admin } } }) as object }) as object, // prettier-ignore
+      bootstrap: expect.objectContaining({
+        admin: expect.objectContaining({
+          address: { socket_address: { address: '127.0.0.1', port_value: rig.ports.admin } },
+        }) as object,
+      }) as object,
     }),
   );
 });

@@ -16,15 +16,24 @@ describe('an agent with a configuration file', { timeout: 60_000 }, () => {
 
   it('starts a new epoch when the file says another bootstrap, keeps what is its own, and refuses a mistake', async () => {
     const write = (owner: string, more = '') =>
-      writeFileSync(file, `# read by the agent\nxdsProxy: false\nenvironment: {ISTIO_META_OWNER: ${owner}}\n${more}`);
+      writeFileSync(
+        file,
+        `# read by the agent\nxdsProxy: false\nenvironment: {ISTIO_META_OWNER: ${owner}}\n${more}`,
+      );
     write('first');
-    const agent = rig.start(['--config', file, '--log_output_level', 'default:debug'], { generated: true });
+    const agent = rig.start(['--config', file, '--log_output_level', 'default:debug'], {
+      generated: true,
+    });
     await agent.said('epoch.started', 0);
 
     write('second', 'keepEnvoy: true\n');
     await agent.said('epoch.started', 1);
-    expect(await agent.said('config.changed')).toMatchObject({ changed: ['configuration metadataVariables'] });
-    expect(await agent.said('config.warning')).toMatchObject({ warning: 'keepEnvoy: changed, which only a new agent can honour' });
+    expect(await agent.said('config.changed')).toMatchObject({
+      changed: ['configuration metadataVariables'],
+    });
+    expect(await agent.said('config.warning')).toMatchObject({
+      warning: 'keepEnvoy: changed, which only a new agent can honour',
+    });
 
     write('third', 'minDelai: 1s\n');
     expect(await agent.said('config.refused')).toMatchObject({
@@ -38,14 +47,27 @@ describe('an agent with a configuration file', { timeout: 60_000 }, () => {
   });
 
   it('does not start with a mistake in the file: one line says all of them, which config check says by line and column', async () => {
-    writeFileSync(file, 'minDelai: 1s\nsources: [{kind: http, name: a, url: "ftp://user:hush@host"}]\n');
+    writeFileSync(
+      file,
+      'minDelai: 1s\nsources: [{kind: http, name: a, url: "ftp://user:hush@host"}]\n',
+    );
     const agent = rig.start(['--config', file]);
     expect(await agent.exit).toEqual({ code: 78, signal: null });
-    const [first, second] = ['minDelai: is not known: did you mean minDelay?', 'sources[0].url: is not an http or https URL'];
-    expect(`${agent.output()}${agent.errors()}`).toContain(`config file ${file}: ${first}; config file ${file}: ${second}`);
+    const [first, second] = [
+      'minDelai: is not known: did you mean minDelay?',
+      'sources[0].url: is not an http or https URL',
+    ];
+    expect(`${agent.output()}${agent.errors()}`).toContain(
+      `config file ${file}: ${first}; config file ${file}: ${second}`,
+    );
     expect(`${agent.output()}${agent.errors()}`).not.toContain('hush');
 
-    const check = spawnSync(program[0], [...program.slice(1), 'config', 'check', file], { encoding: 'utf8' });
-    expect(check).toMatchObject({ status: 78, stdout: `${file}:1:1: ${first}\n${file}:2:38: ${second}\n` });
+    const check = spawnSync(program[0], [...program.slice(1), 'config', 'check', file], {
+      encoding: 'utf8',
+    });
+    expect(check).toMatchObject({
+      status: 78,
+      stdout: `${file}:1:1: ${first}\n${file}:2:38: ${second}\n`,
+    });
   });
 });

@@ -4,7 +4,11 @@ import { join } from 'node:path';
 import { Subscription, switchMap, tap } from 'rxjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import type { SourceConfig } from '../../src/pilot-agent/config/source-config.ts';
-import { consul, type ConsulOptions, type ConsulWatch } from '../../src/pilot-agent/sources/consul.ts';
+import {
+  consul,
+  type ConsulOptions,
+  type ConsulWatch,
+} from '../../src/pilot-agent/sources/consul.ts';
 import type { Contribution } from '../../src/pilot-agent/sources/contribution.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { type Consul, hasConsul, startConsul } from '../support/consul.ts';
@@ -23,7 +27,11 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
   const listenTo = (watch: ConsulWatch, options: ConsulOptions = {}) => {
     const said: SourceChange[] = [];
     let now: Contribution | undefined;
-    const { changes$, reading$ } = consul(watch, { address: server.address, pauses: { first: 100, longest: 500 }, ...options });
+    const { changes$, reading$ } = consul(watch, {
+      address: server.address,
+      pauses: { first: 100, longest: 500 },
+      ...options,
+    });
     const error = (problem: unknown) => expect.unreachable(String(problem));
     const now$ = changes$.pipe(
       tap((change) => said.push(change)),
@@ -67,8 +75,20 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
     it('has the value of a key that is named, as bytes where it is a secret', async () => {
       await server.ask('PUT', 'kv/envoy.json', '{}');
       await server.ask('PUT', 'kv/envoy.json.old', 'old');
-      const config: SourceConfig = { kind: 'consul', name: 'mine', as: 'envoy', at: '', address: server.address, watch: { prefix: 'envoy.json' }, caFile: '', tokenFile: '' }; // prettier-ignore
-      const [text, secret] = [listenTo(config.watch, config), listenTo({ prefix: 'envoy.json' }, { as: 'secret' })];
+      const config: SourceConfig = {
+        kind: 'consul',
+        name: 'mine',
+        as: 'envoy',
+        at: '',
+        address: server.address,
+        watch: { prefix: 'envoy.json' },
+        caFile: '',
+        tokenFile: '',
+      };
+      const [text, secret] = [
+        listenTo(config.watch, config),
+        listenTo({ prefix: 'envoy.json' }, { as: 'secret' }),
+      ];
       await expect.poll(text.content, limit).toBe('{}');
       await expect.poll(secret.content, limit).toEqual(Buffer.from('{}'));
     });
@@ -85,7 +105,15 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       const { content } = listenTo({ service: 'web' });
       await expect.poll(content, limit).toEqual({});
       const register = (ID: string, Check?: object) =>
-        server.ask('PUT', 'agent/service/register', { ID, Name: 'web', Address: '192.0.2.1', Port: 80, Tags: ['t'], Meta: { m: 'v' }, ...(Check && { Check }) }); // prettier-ignore
+        server.ask('PUT', 'agent/service/register', {
+          ID,
+          Name: 'web',
+          Address: '192.0.2.1',
+          Port: 80,
+          Tags: ['t'],
+          Meta: { m: 'v' },
+          ...(Check && { Check }),
+        });
       await register('one');
       await register('two', { CheckID: 'two', TTL: '60s', Status: 'critical' });
       const instance = { address: '192.0.2.1', port: 80, tags: ['t'], meta: { m: 'v' } };
@@ -143,12 +171,16 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       );
       writeFileSync(tokenFile, 'unknown');
       const { content, trouble, count } = listenTo({ prefix: 'mesh/' }, { tokenFile, wait: 200 });
-      await expect.poll(trouble, limit).toBe(`${url}: it answers 403: the token in ${tokenFile} may not read this`);
+      await expect
+        .poll(trouble, limit)
+        .toBe(`${url}: it answers 403: the token in ${tokenFile} may not read this`);
       writeFileSync(tokenFile, all);
       await expect.poll(content, limit).toEqual({ a: 'a', b: 'b' });
       for (const token of [part, none]) {
         writeFileSync(tokenFile, token);
-        await expect.poll(trouble, limit).toBe(`${url}: it holds back what the token in ${tokenFile} may not read`);
+        await expect
+          .poll(trouble, limit)
+          .toBe(`${url}: it holds back what the token in ${tokenFile} may not read`);
         expect(content()).toEqual({ a: 'a', b: 'b' });
         writeFileSync(tokenFile, all);
         await expect.poll(trouble, limit).toBeUndefined();
@@ -163,11 +195,17 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       expect(await firstTrouble(listenTo({ service: 'web' }))).toBe(
         `${url}: it shows nothing to who has no token, and no token file is given`,
       );
-      expect(await firstTrouble(listenTo({ service: 'web' }, { tokenFile }))).toBe(`${url}: it holds back what the token in ${tokenFile} may not read`); // prettier-ignore
+      expect(await firstTrouble(listenTo({ service: 'web' }, { tokenFile }))).toBe(
+        `${url}: it holds back what the token in ${tokenFile} may not read`,
+      );
     });
   });
 
-  async function firstTrouble({ trouble }: { readonly trouble: () => string | undefined }): Promise<string | undefined> {
+  async function firstTrouble({
+    trouble,
+  }: {
+    readonly trouble: () => string | undefined;
+  }): Promise<string | undefined> {
     await expect.poll(trouble, limit).toBeDefined();
     return trouble();
   }

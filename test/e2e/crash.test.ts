@@ -17,8 +17,12 @@ it('a killed Envoy is started again; it is not ready meanwhile, and says why', a
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGKILL');
-  await expect.poll(async () => (await rig.ready()).status, { timeout: 1_000, interval: 1 }).toBe(503);
-  await expect.poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 1 }).toContain('has crashed and waits to be started again: SIGKILL'); // prettier-ignore
+  await expect
+    .poll(async () => (await rig.ready()).status, { timeout: 1_000, interval: 1 })
+    .toBe(503);
+  await expect
+    .poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 1 })
+    .toContain('has crashed and waits to be started again: SIGKILL');
   const failed = await agent.said('epoch.failed', 0);
   expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
   expect(['may be out of memory', undefined]).toContain(failed['hint']); // where the kernel counts, it is known that it was not
@@ -34,14 +38,20 @@ it('the budget ends the agent with the code of the last Envoy', async () => {
   process.kill(envoy(), 'SIGSEGV');
   expect(await agent.exit).toEqual({ code: 139, signal: null });
   const words = 'Caught Segmentation fault, suspect faulting address 0x[0-9a-f]+';
-  expect(agent.errors()).toMatch(new RegExp(`^pilot-agent: Envoy was ended by SIGSEGV: ${words} \\(docs/troubleshooting\\.md#exit-other\\)\n$`)); // prettier-ignore
+  expect(agent.errors()).toMatch(
+    new RegExp(
+      `^pilot-agent: Envoy was ended by SIGSEGV: ${words} \\(docs/troubleshooting\\.md#exit-other\\)\n$`,
+    ),
+  );
 });
 
 it('a stopped Envoy is not ready within 3 s, and is again when it goes on', async () => {
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGSTOP');
-  await expect.poll(() => rig.ready(), { timeout: 3_000 }).toEqual({ status: 503, body: 'Envoy does not answer\n' });
+  await expect
+    .poll(() => rig.ready(), { timeout: 3_000 })
+    .toEqual({ status: 503, body: 'Envoy does not answer\n' });
   await agent.said('epoch.unresponsive', 0);
   process.kill(envoy(), 'SIGCONT');
   await agent.said('epoch.answering', 0);

@@ -27,38 +27,77 @@ describe.runIf(canPackage)('the Debian package', () => {
     let executable = resolve(built);
     if (!existsSync(executable)) {
       executable = join(folder, 'executable');
-      writeFileSync(executable, `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/pilot-agent.cjs')}' "$@"\n`, { mode: 0o755 });
+      writeFileSync(
+        executable,
+        `#!/bin/sh\nexec '${process.execPath}' '${resolve('dist/pilot-agent.cjs')}' "$@"\n`,
+        { mode: 0o755 },
+      );
     }
-    deb = run(process.execPath, ['scripts/package-deb.mjs', process.arch, executable, folder]).trim();
+    deb = run(process.execPath, [
+      'scripts/package-deb.mjs',
+      process.arch,
+      executable,
+      folder,
+    ]).trim();
     root = join(folder, 'root');
-    for (const path of ['var/lib/dpkg/info', 'var/lib/dpkg/updates']) mkdirSync(inRoot(path), { recursive: true });
+    for (const path of ['var/lib/dpkg/info', 'var/lib/dpkg/updates'])
+      mkdirSync(inRoot(path), { recursive: true });
     writeFileSync(inRoot('var/lib/dpkg/status'), '');
-    run('dpkg', ['--root', root, '--force-not-root', '--force-depends', '--no-triggers', '--unpack', deb]);
+    run('dpkg', [
+      '--root',
+      root,
+      '--force-not-root',
+      '--force-depends',
+      '--no-triggers',
+      '--unpack',
+      deb,
+    ]);
   }, 120_000);
 
   it('runs where it is installed, with the guard beside it', () => {
     expect(run(inRoot('usr/bin/pilot-agent'), ['--version']).trim()).toBe(packageJson.version);
-    expect(spawnSync(inRoot('usr/lib/pilot-agent/pilot-agent-guard'), { encoding: 'utf8' })).toMatchObject({ status: exitCodes.usage });
+    expect(
+      spawnSync(inRoot('usr/lib/pilot-agent/pilot-agent-guard'), { encoding: 'utf8' }),
+    ).toMatchObject({ status: exitCodes.usage });
   });
 
   it('has what belongs to a program, all of it of root', () => {
     const listed = run('dpkg-deb', ['--contents', deb]).trim().split('\n');
     expect(listed.filter((line) => !line.includes(' root/root '))).toEqual([]);
-    const texts = ['usr/share/bash-completion/completions/pilot-agent', 'usr/share/zsh/vendor-completions/_pilot-agent', 'usr/share/fish/vendor_completions.d/pilot-agent.fish']; // prettier-ignore
+    const texts = [
+      'usr/share/bash-completion/completions/pilot-agent',
+      'usr/share/zsh/vendor-completions/_pilot-agent',
+      'usr/share/fish/vendor_completions.d/pilot-agent.fish',
+    ];
     for (const path of texts) expect(readFileSync(inRoot(path), 'utf8')).toContain('pilot-agent');
     expect(readFileSync(inRoot('usr/share/pilot-agent/pilot-agent.schema.json'), 'utf8')).toBe(
       readFileSync('schema/pilot-agent.schema.json', 'utf8'),
     );
-    expect(run('gzip', ['-cd', inRoot('usr/share/man/man1/pilot-agent.1.gz')])).toBe(readFileSync('man/pilot-agent.1', 'utf8'));
-    expect(run('gzip', ['-cd', inRoot('usr/share/doc/pilot-agent/THIRD-PARTY-NOTICES.txt.gz')])).toContain('rxjs');
-    expect(readFileSync(inRoot('usr/share/doc/pilot-agent/copyright'), 'utf8')).toContain('Apache-2.0');
+    expect(run('gzip', ['-cd', inRoot('usr/share/man/man1/pilot-agent.1.gz')])).toBe(
+      readFileSync('man/pilot-agent.1', 'utf8'),
+    );
+    expect(
+      run('gzip', ['-cd', inRoot('usr/share/doc/pilot-agent/THIRD-PARTY-NOTICES.txt.gz')]),
+    ).toContain('rxjs');
+    expect(readFileSync(inRoot('usr/share/doc/pilot-agent/copyright'), 'utf8')).toContain(
+      'Apache-2.0',
+    );
   });
 
   it('leaves nothing when it is removed', () => {
     const other = join(folder, 'other');
     execFileSync('cp', ['-a', root, other]);
-    for (const script of ['postinst', 'postrm']) rmSync(join(other, `var/lib/dpkg/info/pilot-agent.${script}`)); // they need a shell in the root
-    run('dpkg', ['--root', other, '--force-not-root', '--force-depends', '--no-triggers', '--purge', 'pilot-agent']);
+    for (const script of ['postinst', 'postrm'])
+      rmSync(join(other, `var/lib/dpkg/info/pilot-agent.${script}`)); // they need a shell in the root
+    run('dpkg', [
+      '--root',
+      other,
+      '--force-not-root',
+      '--force-depends',
+      '--no-triggers',
+      '--purge',
+      'pilot-agent',
+    ]);
     expect(run('find', [other, '-name', '*pilot-agent*']).trim()).toBe('');
   });
 
@@ -72,7 +111,11 @@ describe.runIf(canPackage)('the Debian package', () => {
       'no-changelog',
       'unstripped-binary-or-object',
     ];
-    const { stdout } = spawnSync('lintian', ['--allow-root', '--no-cfg', '--suppress-tags', meant.join(','), deb], { encoding: 'utf8' });
+    const { stdout } = spawnSync(
+      'lintian',
+      ['--allow-root', '--no-cfg', '--suppress-tags', meant.join(','), deb],
+      { encoding: 'utf8' },
+    );
     expect(stdout.split('\n').filter((line) => line.startsWith('E:'))).toEqual([]);
   });
 });
@@ -87,11 +130,20 @@ describe('the unit of systemd', () => {
   it.runIf(hasSystemd)('is in order for systemd, which finds it little exposed', () => {
     const file = join(folder, 'pilot-agent.service');
     // It is not installed here.
-    writeFileSync(file, unit.replace('/usr/bin/pilot-agent', '/bin/true').replace(/^User=.*$/m, 'User=daemon'));
-    expect(spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
-    const { status, stdout } = spawnSync('systemd-analyze', ['security', '--offline=true', '--threshold=40', '--no-pager', file], {
-      encoding: 'utf8',
-    });
+    writeFileSync(
+      file,
+      unit.replace('/usr/bin/pilot-agent', '/bin/true').replace(/^User=.*$/m, 'User=daemon'),
+    );
+    expect(
+      spawnSync('systemd-analyze', ['verify', '--man=no', file], { encoding: 'utf8' }),
+    ).toMatchObject({ status: 0, stderr: '' });
+    const { status, stdout } = spawnSync(
+      'systemd-analyze',
+      ['security', '--offline=true', '--threshold=40', '--no-pager', file],
+      {
+        encoding: 'utf8',
+      },
+    );
     expect(status, stdout).toBe(0);
   });
 
@@ -108,8 +160,14 @@ describe('the unit of systemd', () => {
     writeFileSync(config, '{}');
     const given = args.map((arg) => (arg === '/etc/pilot-agent/agent.yaml' ? config : arg));
     const env = { PATH: process.env['PATH'], TERMINATION_DRAIN_DURATION_SECONDS: '20' };
-    const printed = spawnSync(process.execPath, ['dist/pilot-agent.cjs', 'config', 'print', ...given], { encoding: 'utf8', env });
+    const printed = spawnSync(
+      process.execPath,
+      ['dist/pilot-agent.cjs', 'config', 'print', ...given],
+      { encoding: 'utf8', env },
+    );
     expect(printed).toMatchObject({ status: 0, stderr: '' });
-    expect(args).toEqual(expect.arrayContaining(['--configPath', `/run/${one('RuntimeDirectory')}`]));
+    expect(args).toEqual(
+      expect.arrayContaining(['--configPath', `/run/${one('RuntimeDirectory')}`]),
+    );
   });
 });

@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+} from 'node:fs';
 import { constants, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -38,11 +46,17 @@ afterEach(async () => {
 });
 
 it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once drains once, and nothing is left', async () => {
-  const demo = await start({ DEMO_ROTATE_EVERY: '3s', MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: '1' });
+  const demo = await start({
+    DEMO_ROTATE_EVERY: '3s',
+    MINIMUM_DRAIN_DURATION: '1s',
+    TERMINATION_DRAIN_DURATION_SECONDS: '1',
+  });
   const { serial } = await demo.said('demo.certificate_shown');
   expect(demo.errors()).toContain(`curl --cacert ${temporary}`);
   const { pid } = await demo.said('epoch.started', { epoch: 0 });
-  const sharedMemory = sharedMemoryOf(Number(/--base-id\0(\d+)/.exec(read(`/proc/${String(pid)}/cmdline`))?.[1]));
+  const sharedMemory = sharedMemoryOf(
+    Number(/--base-id\0(\d+)/.exec(read(`/proc/${String(pid)}/cmdline`))?.[1]),
+  );
   expect(existsSync(sharedMemory)).toBe(true);
 
   const written = await demo.said('demo.certificate_written');
@@ -53,7 +67,9 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
   const first = performance.now();
   while (performance.now() - first < 100) await demo.press();
   expect(await demo.exit, demo.errors()).toEqual({ code: 0, signal: null });
-  expect(demo.log().filter(({ event }) => event === 'termination.requested')).toMatchObject([{ msg: 'asked to end: draining' }]);
+  expect(demo.log().filter(({ event }) => event === 'termination.requested')).toMatchObject([
+    { msg: 'asked to end: draining' },
+  ]);
   expect(demo.log()).toContainEqual(expect.objectContaining({ event: 'drain.ended', active: 0 }));
   expect(processes()).toEqual([]);
   expect(left()).toEqual([]);
@@ -61,7 +77,11 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
 });
 
 it('with --rotation sds a new certificate is pushed to the Envoy that runs', async () => {
-  const quick = { DEMO_ROTATE_EVERY: '1s', MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' };
+  const quick = {
+    DEMO_ROTATE_EVERY: '1s',
+    MINIMUM_DRAIN_DURATION: '0s',
+    TERMINATION_DRAIN_DURATION_SECONDS: '0',
+  };
   const demo = await start(quick, ['--rotation', 'sds']);
   await demo.said('demo.certificate_shown');
   const written = await demo.said('demo.certificate_written');
@@ -73,16 +93,25 @@ it('with --rotation sds a new certificate is pushed to the Envoy that runs', asy
 });
 
 it('a later Ctrl-C cuts the drain short', async () => {
-  const demo = await start({ MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
+  const demo = await start({
+    MINIMUM_DRAIN_DURATION: '60s',
+    TERMINATION_DRAIN_DURATION_SECONDS: '60',
+  });
   await demo.said('epoch.live', { epoch: 0 });
-  const again = () => demo.log().filter(({ event }) => event === 'termination.requested').length >= 2;
-  await expect.poll(() => again() || demo.press().then(again), { timeout: 10_000, interval: 50 }).toBe(true);
+  const again = () =>
+    demo.log().filter(({ event }) => event === 'termination.requested').length >= 2;
+  await expect
+    .poll(() => again() || demo.press().then(again), { timeout: 10_000, interval: 50 })
+    .toBe(true);
   expect((await demo.exit).code).toBe(0);
   expect(left()).toEqual([]);
 });
 
 it('the agent ends when the demo is killed', async () => {
-  const demo = await start({ MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' });
+  const demo = await start({
+    MINIMUM_DRAIN_DURATION: '0s',
+    TERMINATION_DRAIN_DURATION_SECONDS: '0',
+  });
   await demo.said('epoch.live', { epoch: 0 });
   demo.kill('SIGKILL');
   await demo.said('agent.stopped');
@@ -113,24 +142,36 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
     '--parentShutdownDuration',
     '2s',
   ];
-  const child = spawn(process.execPath, ['--import', 'tsx', resolve('demo/start.ts'), ...args, '--minDelay', '100ms', ...flags], {
-    stdio: ['ignore', ...descriptors],
-    env: { ...process.env, TMPDIR: temporary, DEMO_TLS_PORT: String(tls), ...env },
-  });
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', resolve('demo/start.ts'), ...args, '--minDelay', '100ms', ...flags],
+    {
+      stdio: ['ignore', ...descriptors],
+      env: { ...process.env, TMPDIR: temporary, DEMO_TLS_PORT: String(tls), ...env },
+    },
+  );
   for (const descriptor of descriptors) closeSync(descriptor);
-  const log = () => read(stdout).split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine); // prettier-ignore
+  const log = () =>
+    read(stdout)
+      .split('\n')
+      .filter((line) => line.endsWith('}'))
+      .map((line) => JSON.parse(line) as LogLine);
   const matches = (line: LogLine, fields: Readonly<Record<string, unknown>>) =>
     Object.entries(fields).every(([name, value]) => line[name] === value);
   const demo: Demo = {
     exit: new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
     said: (event, fields = {}) =>
-      eventually(() => log().find((line) => line.event === event && matches(line, fields)), { within: 10_000 }).catch((error: unknown) => {
+      eventually(() => log().find((line) => line.event === event && matches(line, fields)), {
+        within: 10_000,
+      }).catch((error: unknown) => {
         throw new Error(`${event}: ${String(error)}\n${read(stdout)}${read(stderr)}`);
       }),
     log,
     press: async () => {
       child.kill('SIGINT');
-      await expect.poll(() => isPending(child.pid ?? 0), { timeout: 5_000, interval: 1 }).toBe(false);
+      await expect
+        .poll(() => isPending(child.pid ?? 0), { timeout: 5_000, interval: 1 })
+        .toBe(false);
     },
     kill: (signal) => child.kill(signal),
     errors: () => read(stderr),
@@ -141,7 +182,9 @@ async function start(env: NodeJS.ProcessEnv, flags: readonly string[] = []): Pro
 
 /** Whether a SIGINT has not been taken yet. Also false when the process has ended. */
 function isPending(pid: number): boolean {
-  const masks = [...read(`/proc/${pid}/status`).matchAll(/^(?:ShdPnd|SigPnd):\s*(\w+)$/gm)].map(([, mask = '']) => BigInt(`0x${mask}`));
+  const masks = [...read(`/proc/${pid}/status`).matchAll(/^(?:ShdPnd|SigPnd):\s*(\w+)$/gm)].map(
+    ([, mask = '']) => BigInt(`0x${mask}`),
+  );
   return masks.some((mask) => (mask & (1n << BigInt(constants.signals.SIGINT - 1))) !== 0n);
 }
 
@@ -152,7 +195,10 @@ function left(): readonly string[] {
 
 /** The agent and its Envoys. */
 function processes(): readonly number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(temporary)); // prettier-ignore
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => read(`/proc/${pid}/cmdline`).includes(temporary));
 }
 
 function read(path: string): string {

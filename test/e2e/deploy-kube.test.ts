@@ -33,26 +33,43 @@ interface PodTemplate {
 
 const read = (file: string) => readFileSync(join('deploy', file), 'utf8');
 const manifests = ['kubernetes/sidecar.yaml', 'kubernetes/gateway.yaml'];
-const resourcesOf = (file: string) => parseAllDocuments(read(file)).map((document) => document.toJS() as Resource);
+const resourcesOf = (file: string) =>
+  parseAllDocuments(read(file)).map((document) => document.toJS() as Resource);
 const templateOf = (resources: readonly Resource[]) =>
-  (resources.find(({ kind }) => kind === 'Deployment')?.['spec'] as { readonly template: PodTemplate }).template;
+  (
+    resources.find(({ kind }) => kind === 'Deployment')?.['spec'] as {
+      readonly template: PodTemplate;
+    }
+  ).template;
 const proxyOf = ({ spec: { initContainers = [], containers } }: PodTemplate) => {
-  const [proxy] = [...initContainers, ...containers].filter(({ name }) => name === 'istio-proxy') as [Container];
+  const [proxy] = [...initContainers, ...containers].filter(
+    ({ name }) => name === 'istio-proxy',
+  ) as [Container];
   return proxy;
 };
 
 /** What the agent says against the flags and variables of a container. */
 async function objections({ args: [command, ...args], env }: Container): Promise<string> {
-  const variables = Object.fromEntries(env.map(({ name, value }) => [name, value ?? (name === 'ISTIO_CPU_LIMIT' ? '2' : '10.0.0.7')]));
-  const given = args.map((arg) => arg.replace(/\$\((\w+)\)/g, (_, name: string) => variables[name] ?? ''));
+  const variables = Object.fromEntries(
+    env.map(({ name, value }) => [name, value ?? (name === 'ISTIO_CPU_LIMIT' ? '2' : '10.0.0.7')]),
+  );
+  const given = args.map((arg) =>
+    arg.replace(/\$\((\w+)\)/g, (_, name: string) => variables[name] ?? ''),
+  );
   expect(command).toBe('proxy');
-  const { stderr } = await promisify(execFile)(process.execPath, ['dist/pilot-agent.cjs', 'config', 'print', ...given], {
-    env: { PATH: process.env['PATH'], ...variables },
-  });
+  const { stderr } = await promisify(execFile)(
+    process.execPath,
+    ['dist/pilot-agent.cjs', 'config', 'print', ...given],
+    {
+      env: { PATH: process.env['PATH'], ...variables },
+    },
+  );
   return stderr;
 }
 
-const values = parse(read('istio/values.yaml')) as { readonly sidecarInjectorWebhook: { readonly templates: Record<string, string> } };
+const values = parse(read('istio/values.yaml')) as {
+  readonly sidecarInjectorWebhook: { readonly templates: Record<string, string> };
+};
 const injected = parse(values.sidecarInjectorWebhook.templates['pilot-agent'] ?? '') as PodTemplate;
 
 describe.each(manifests)('deploy/%s', (file) => {
@@ -66,27 +83,43 @@ describe.each(manifests)('deploy/%s', (file) => {
   it('has the image of this version, and mounts what the agent reads and writes', () => {
     expect(proxy.image).toBe(`pilot-agent:${packageJson.version}`);
     const mounts = proxy.volumeMounts.map(({ mountPath }) => mountPath);
-    expect(mounts).toEqual(expect.arrayContaining([flags.configPath.default, dirname(join('/', annotationsFile))]));
+    expect(mounts).toEqual(
+      expect.arrayContaining([flags.configPath.default, dirname(join('/', annotationsFile))]),
+    );
   });
 
   it('has a grace period that is long enough for all that ends before', () => {
-    const drain = Number(proxy.env.find(({ name }) => name === 'TERMINATION_DRAIN_DURATION_SECONDS')?.value);
-    const before = template.spec.containers.map(({ lifecycle }) => lifecycle?.preStop.sleep.seconds ?? 0);
-    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(drain + 3 + Math.max(...before));
+    const drain = Number(
+      proxy.env.find(({ name }) => name === 'TERMINATION_DRAIN_DURATION_SECONDS')?.value,
+    );
+    const before = template.spec.containers.map(
+      ({ lifecycle }) => lifecycle?.preStop.sleep.seconds ?? 0,
+    );
+    expect(template.spec.terminationGracePeriodSeconds).toBeGreaterThanOrEqual(
+      drain + 3 + Math.max(...before),
+    );
   });
 });
 
-if (kubeProgram === undefined) leftOut('the manifests of deploy/, in a real Kubernetes API', 'a program');
+if (kubeProgram === undefined)
+  leftOut('the manifests of deploy/, in a real Kubernetes API', 'a program');
 
 describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
   let server: KubeApi;
   beforeAll(async () => {
     server = await sharedKubeApi();
-    for (const name of ['shop', 'istio-ingress']) await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+    for (const name of ['shop', 'istio-ingress'])
+      await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
   }, 60_000);
 
   const strict = 'dryRun=All&fieldValidation=Strict';
-  const lay = (resource: Resource) => server.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true&${strict}`, resource, 'application/apply-patch+yaml'); // prettier-ignore
+  const lay = (resource: Resource) =>
+    server.ask(
+      'PATCH',
+      `${pathOf(resource)}?fieldManager=test&force=true&${strict}`,
+      resource,
+      'application/apply-patch+yaml',
+    );
 
   it.each(manifests)('takes each resource of deploy/%s', async (file) => {
     const resources = resourcesOf(file);
@@ -96,7 +129,9 @@ describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
 
   it('refuses what it does not know', async () => {
     const [resource] = resourcesOf('kubernetes/sidecar.yaml') as [Resource];
-    await expect(lay({ ...resource, automount: true })).rejects.toThrow(/automount: field not declared in schema/);
+    await expect(lay({ ...resource, automount: true })).rejects.toThrow(
+      /automount: field not declared in schema/,
+    );
   });
 
   it('lays the template for the injector over a pod, as the injector does', async () => {
@@ -104,21 +139,34 @@ describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
     const { spec } = structuredClone(templateOf([deployment]));
     const { restartPolicy, startupProbe, ...theirs } = proxyOf({ spec });
     expect([restartPolicy, startupProbe]).not.toContain(undefined);
-    const { initContainers, ...pod } = { ...spec, containers: [...spec.containers, { ...theirs, image: 'proxyv2' }] };
+    const { initContainers, ...pod } = {
+      ...spec,
+      containers: [...spec.containers, { ...theirs, image: 'proxyv2' }],
+    };
     expect(initContainers).toHaveLength(1);
     const given = {
       ...deployment,
-      spec: { ...(deployment['spec'] as object), template: { metadata: { labels: { app: 'web' } }, spec: pod } },
+      spec: {
+        ...(deployment['spec'] as object),
+        template: { metadata: { labels: { app: 'web' } }, spec: pod },
+      },
     };
     await server.apply(given);
-    const patched = (await server.ask('PATCH', `${pathOf(deployment)}?${strict}`, { spec: { template: injected } }, 'application/strategic-merge-patch+json')) as Resource; // prettier-ignore
+    const patched = (await server.ask(
+      'PATCH',
+      `${pathOf(deployment)}?${strict}`,
+      { spec: { template: injected } },
+      'application/strategic-merge-patch+json',
+    )) as Resource;
     const proxy = proxyOf(templateOf([patched]));
     expect(proxy).toMatchObject({
       image: `pilot-agent:${packageJson.version}`,
       args: theirs.args,
       startupProbe: { failureThreshold: 150 },
     });
-    expect(proxy.env.map(({ name }) => name).sort()).toEqual(theirs.env.map(({ name }) => name).sort());
+    expect(proxy.env.map(({ name }) => name).sort()).toEqual(
+      theirs.env.map(({ name }) => name).sort(),
+    );
     expect(await objections(proxy)).toBe('');
   });
 });

@@ -14,7 +14,8 @@ import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 
 const program = resolve('dist/pilot-discovery.cjs');
-const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) => execa(process.execPath, [program, ...args], { env, reject: false, timeout: 20_000 }); // prettier-ignore
+const run = (args: readonly string[], env: NodeJS.ProcessEnv = {}) =>
+  execa(process.execPath, [program, ...args], { env, reject: false, timeout: 20_000 });
 
 describe('pilot-discovery with bad input', () => {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
@@ -23,26 +24,51 @@ describe('pilot-discovery with bad input', () => {
     ports = await freePorts(3);
   });
   afterAll(() => rmSync(folder, { recursive: true }));
-  const listen = () => ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [`--${flag}`, `127.0.0.1:${ports[index] ?? 0}`]);
+  const listen = () =>
+    ['grpcAddr', 'httpAddr', 'monitoringAddr'].flatMap((flag, index) => [
+      `--${flag}`,
+      `127.0.0.1:${ports[index] ?? 0}`,
+    ]);
 
   it.each([
     [['discovery'], '--configDir is missing: name the folder of YAML files with the resources'],
-    [['discovery', '--configDir', folder, '--grpcAddr', 'here'], "--grpcAddr: 'here' is not host:port, :port, or empty"],
-    [['discovery', '--configDir', folder, '--grpcAddr', ''], '--grpcAddr is empty: no proxy could ask for anything'],
+    [
+      ['discovery', '--configDir', folder, '--grpcAddr', 'here'],
+      "--grpcAddr: 'here' is not host:port, :port, or empty",
+    ],
+    [
+      ['discovery', '--configDir', folder, '--grpcAddr', ''],
+      '--grpcAddr is empty: no proxy could ask for anything',
+    ],
     [
       ['discovery', '--configDir', folder, '--keepaliveTimeout', 'long'],
       "--keepaliveTimeout: 'long' is not a duration (such as '100ms' or '10s')",
     ],
-    [['discovry'], "unknown command 'discovry'\n(Did you mean discovery?); see pilot-discovery --help"],
+    [
+      ['discovry'],
+      "unknown command 'discovry'\n(Did you mean discovery?); see pilot-discovery --help",
+    ],
     [['request', 'GET'], "missing required argument 'path'; see pilot-discovery --help"],
   ])('%j ends with 64 and one line', async (args, said) => {
-    expect(await run(args)).toMatchObject({ exitCode: 64, stderr: `pilot-discovery: ${said}`, stdout: '' });
+    expect(await run(args)).toMatchObject({
+      exitCode: 64,
+      stderr: `pilot-discovery: ${said}`,
+      stdout: '',
+    });
   });
 
   it.each([
-    ['PILOT_DEBOUNCE_AFTER', 'soon', "PILOT_DEBOUNCE_AFTER: 'soon' is not a duration (such as '100ms' or '10s')"],
+    [
+      'PILOT_DEBOUNCE_AFTER',
+      'soon',
+      "PILOT_DEBOUNCE_AFTER: 'soon' is not a duration (such as '100ms' or '10s')",
+    ],
     ['PILOT_PUSH_THROTTLE', 'many', "PILOT_PUSH_THROTTLE: 'many' is not a whole number"],
-    ['PILOT_ENABLE_EDS_DEBOUNCE', 'perhaps', "PILOT_ENABLE_EDS_DEBOUNCE: 'perhaps' is not true or false"],
+    [
+      'PILOT_ENABLE_EDS_DEBOUNCE',
+      'perhaps',
+      "PILOT_ENABLE_EDS_DEBOUNCE: 'perhaps' is not true or false",
+    ],
     ['PILOT_DEBOUNCE', 'never', "PILOT_DEBOUNCE: 'never' is not adaptive, or empty"],
   ])('%s=%s ends with 64 and one line', async (name, value, said) => {
     const ended = await run(['discovery', '--configDir', folder], { [name]: value });
@@ -53,53 +79,102 @@ describe('pilot-discovery with bad input', () => {
     const file = join(folder, 'mesh');
     writeFileSync(file, '# all\naccessLogFile: /dev/stdout\nenableAutoMtls: perhaps\n');
     const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
-    expect(ended).toMatchObject({ exitCode: 78, stderr: `pilot-discovery: --meshConfig ${file}:3: enableAutoMtls: 'perhaps' is not true or false` }); // prettier-ignore
+    expect(ended).toMatchObject({
+      exitCode: 78,
+      stderr: `pilot-discovery: --meshConfig ${file}:3: enableAutoMtls: 'perhaps' is not true or false`,
+    });
     rmSync(file);
   });
 
   it.each<[what: string, make: (file: string) => unknown, reason: string]>([
     ['is a FIFO', (file) => execFileSync('mkfifo', [file]), 'it is a FIFO, and no regular file'],
-    ['has 300 KB', (file) => writeFileSync(file, `# ${'x'.repeat(300_000)}\n`), 'it has 300003 bytes, and 262144 are read at most'],
-  ])('does not start with a MeshConfig that %s, as it takes none later', async (_, make, reason) => {
-    const file = join(folder, 'mesh');
-    make(file);
-    const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
-    expect(ended).toMatchObject({ exitCode: 78, stderr: `pilot-discovery: --meshConfig ${file}: it cannot be read: ${reason}` });
-    const told = await firstValueFrom(meshSource(file, defaultMeshConfig).pipe(filter(({ type }) => type === 'lost')), {
-      defaultValue: undefined,
-    });
-    expect(told).toEqual({ type: 'lost', source: 'mesh', reason: `${file}: ${reason}` });
-    rmSync(file);
-  });
+    [
+      'has 300 KB',
+      (file) => writeFileSync(file, `# ${'x'.repeat(300_000)}\n`),
+      'it has 300003 bytes, and 262144 are read at most',
+    ],
+  ])(
+    'does not start with a MeshConfig that %s, as it takes none later',
+    async (_, make, reason) => {
+      const file = join(folder, 'mesh');
+      make(file);
+      const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
+      expect(ended).toMatchObject({
+        exitCode: 78,
+        stderr: `pilot-discovery: --meshConfig ${file}: it cannot be read: ${reason}`,
+      });
+      const told = await firstValueFrom(
+        meshSource(file, defaultMeshConfig).pipe(filter(({ type }) => type === 'lost')),
+        {
+          defaultValue: undefined,
+        },
+      );
+      expect(told).toEqual({ type: 'lost', source: 'mesh', reason: `${file}: ${reason}` });
+      rmSync(file);
+    },
+  );
 
   it('says who has an address that is taken, in the log too', async () => {
     const server = createServer();
     await once(server.listen(ports[0], '127.0.0.1'), 'listening');
-    const { exitCode, stderr, stdout } = await run(['discovery', '--configDir', folder, ...listen()]);
+    const { exitCode, stderr, stdout } = await run([
+      'discovery',
+      '--configDir',
+      folder,
+      ...listen(),
+    ]);
     server.close();
     const said = new RegExp(
       `^pilot-discovery: --grpcAddr 127\\.0\\.0\\.1:${ports[0] ?? 0} is taken by .*${process.pid}.*: end who has it, or change --grpcAddr$`,
     );
     expect(stderr).toMatch(said);
     expect(exitCode).toBe(69);
-    expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({ level: 'fatal', event: 'discovery.failed', code: 69 });
+    expect(JSON.parse(stdout.split('\n').at(-1) ?? '')).toMatchObject({
+      level: 'fatal',
+      event: 'discovery.failed',
+      code: 69,
+    });
   });
 
   it('goes on with a flag that nobody knows, and with other spellings of those that it knows', async () => {
-    const args = ['discovery', '--configdir', folder, '--unknownFlag', 'x', '--secureGrpcAddr', ':1', ...listen()];
+    const args = [
+      'discovery',
+      '--configdir',
+      folder,
+      '--unknownFlag',
+      'x',
+      '--secureGrpcAddr',
+      ':1',
+      ...listen(),
+    ];
     const child = execa(process.execPath, [program, ...args], { reject: false });
-    await eventually(async () => (await ask(ports[1] ?? 0, '/ready')).status === 200, { within: 10_000 });
+    await eventually(async () => (await ask(ports[1] ?? 0, '/ready')).status === 200, {
+      within: 10_000,
+    });
     child.kill('SIGTERM');
     const { exitCode, stdout } = await child;
     expect(exitCode).toBe(0);
-    const warnings = stdout.split('\n').map((line) => JSON.parse(line) as { readonly event: string; readonly warning?: string }).filter(({ event }) => event === 'discovery.flag_ignored').map(({ warning }) => warning); // prettier-ignore
-    expect(warnings).toEqual(['--secureGRPCAddr is ignored: there is no xDS over TLS yet', '--unknownFlag x is not known, and ignored']);
+    const warnings = stdout
+      .split('\n')
+      .map((line) => JSON.parse(line) as { readonly event: string; readonly warning?: string })
+      .filter(({ event }) => event === 'discovery.flag_ignored')
+      .map(({ warning }) => warning);
+    expect(warnings).toEqual([
+      '--secureGRPCAddr is ignored: there is no xDS over TLS yet',
+      '--unknownFlag x is not known, and ignored',
+    ]);
   });
 
   it('waits for a folder that is not there yet, and says so', async () => {
     const missing = join(folder, 'later');
-    const child = execa(process.execPath, [program, 'discovery', '--configDir', missing, ...listen()], { reject: false });
-    await eventually(async () => (await ask(ports[1] ?? 0, '/ready')).status === 503, { within: 10_000 });
+    const child = execa(
+      process.execPath,
+      [program, 'discovery', '--configDir', missing, ...listen()],
+      { reject: false },
+    );
+    await eventually(async () => (await ask(ports[1] ?? 0, '/ready')).status === 503, {
+      within: 10_000,
+    });
     expect((await ask(ports[1] ?? 0, '/ready')).body).toContain('files');
     child.kill('SIGTERM');
     expect((await child).stdout).toContain('"event":"discovery.source_lost"');

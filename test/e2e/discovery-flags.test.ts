@@ -39,7 +39,9 @@ interface Row {
 }
 
 type ServedFlag = {
-  [Name in DiscoveryFlagName]: (typeof discoveryFlags)[Name] extends { ignored: true } ? never : Name;
+  [Name in DiscoveryFlagName]: (typeof discoveryFlags)[Name] extends { ignored: true }
+    ? never
+    : Name;
 }[DiscoveryFlagName];
 
 const id = 'sidecar~127.0.0.1~app.default~default.svc.cluster.local';
@@ -61,7 +63,8 @@ kind: DestinationRule
 metadata: { name: a, namespace: default }
 spec: { host: a, trafficPolicy: { connectionPool: { tcp: { connectTimeout: 4.321s } } } }
 `;
-const write = ({ folder }: Program, name: string, text: string) => writeFileSync(join(folder, 'config', name), text);
+const write = ({ folder }: Program, name: string, text: string) =>
+  writeFileSync(join(folder, 'config', name), text);
 
 async function debug<T>({ ports }: Program, path: string): Promise<T> {
   return JSON.parse((await ask(ports.httpAddr, path)).body) as T;
@@ -69,7 +72,10 @@ async function debug<T>({ ports }: Program, path: string): Promise<T> {
 
 /** How long the window of the newest snapshot of a class was, in ms. */
 async function windowOf(program: Program, what: string): Promise<number | undefined> {
-  const traces = await debug<readonly { readonly class: string; readonly windowMs: number }[]>(program, '/debug/trace');
+  const traces = await debug<readonly { readonly class: string; readonly windowMs: number }[]>(
+    program,
+    '/debug/trace',
+  );
   return traces.filter((trace) => trace.class === what).at(-1)?.windowMs;
 }
 
@@ -86,15 +92,19 @@ const windowIs = (name: string, isRight: (ms: number) => boolean): Row['observe'
 };
 
 function http2(program: Program, initialWindowSize = 65_535) {
-  const session = connectHttp2(`http://127.0.0.1:${program.ports.grpcAddr}`, { settings: { initialWindowSize } }).on(
-    'error',
-    () => undefined,
-  );
+  const session = connectHttp2(`http://127.0.0.1:${program.ports.grpcAddr}`, {
+    settings: { initialWindowSize },
+  }).on('error', () => undefined);
   ends.push(() => session.destroy());
   return session;
 }
 
-const request = Buffer.from(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster })));
+const request = Buffer.from(
+  toBinary(
+    DiscoveryRequestSchema,
+    create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster }),
+  ),
+);
 const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
 
 /** So many proxies that ask for clusters and read nothing. */
@@ -104,11 +114,18 @@ async function silentProxies(program: Program, count: number): Promise<void> {
   for (let left = count; left > 0; left -= 100) {
     const session = http2(program, 0);
     for (let number = 0; number < Math.min(left, 100); number += 1) {
-      const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
+      const stream = session.request({
+        ':method': 'POST',
+        ':path': path,
+        'content-type': 'application/grpc',
+        te: 'trailers',
+      });
       stream.on('error', () => undefined).write(Buffer.concat([length, request]));
     }
   }
-  const connected = async () => (await debug<{ readonly totalClients: number }>(program, '/debug/connections')).totalClients >= count;
+  const connected = async () =>
+    (await debug<{ readonly totalClients: number }>(program, '/debug/connections')).totalClients >=
+    count;
   await eventually(connected, { within: 20_000 });
 }
 
@@ -117,7 +134,13 @@ const refuses = (size: number): Row['observe'] => {
   return (program) => {
     const client = wholeClient(program.ports.grpcAddr);
     ends.push(() => client.close());
-    client.call.write(create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.endpoint, resourceNames: ['x'.repeat(size)] }));
+    client.call.write(
+      create(DiscoveryRequestSchema, {
+        node: { id },
+        typeUrl: typeUrls.endpoint,
+        resourceNames: ['x'.repeat(size)],
+      }),
+    );
     return () => client.statuses.length > 0;
   };
 };
@@ -134,12 +157,15 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     program: null,
     value: '',
     observe: (program) => async () =>
-      (await ask(program.ports.httpAddr, '/debug/configz')).body.includes(`${program.folder}/config/a.yaml`),
+      (await ask(program.ports.httpAddr, '/debug/configz')).body.includes(
+        `${program.folder}/config/a.yaml`,
+      ),
   },
   meshConfig: {
     program: 'one',
     value: 'MESH',
-    observe: (program) => async () => (await ask(program.ports.httpAddr, '/debug/mesh')).body.includes('registry-only'),
+    observe: (program) => async () =>
+      (await ask(program.ports.httpAddr, '/debug/mesh')).body.includes('registry-only'),
   },
   domain: {
     program: 'one',
@@ -147,13 +173,17 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     observe: (program) => {
       const client = acceptingClient(program.ports.grpcAddr, id, typeUrls.cluster);
       ends.push(() => client.close());
-      return async () => (await ask(program.ports.httpAddr, '/debug/config_dump?proxyID=app.default')).body.includes('4.321');
+      return async () =>
+        (await ask(program.ports.httpAddr, '/debug/config_dump?proxyID=app.default')).body.includes(
+          '4.321',
+        );
     },
   },
   namespace: {
     program: 'one',
     value: 'shop',
-    observe: (program) => async () => (await ask(program.ports.httpAddr, '/debug/configz')).body.includes('"namespace":"shop"'),
+    observe: (program) => async () =>
+      (await ask(program.ports.httpAddr, '/debug/configz')).body.includes('"namespace":"shop"'),
   },
   grpcAddr: listens('grpcAddr'),
   httpAddr: listens('httpAddr'),
@@ -174,7 +204,12 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
       let isClosed = false;
       const socket = connect(program.ports.grpcAddr, '127.0.0.1').on('error', () => undefined);
       socket.on('close', () => (isClosed = true)).resume();
-      socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0])]));
+      socket.write(
+        Buffer.concat([
+          Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'),
+          Buffer.from([0, 0, 0, 4, 0, 0, 0, 0, 0]),
+        ]),
+      );
       ends.push(() => socket.destroy());
       return () => isClosed;
     },
@@ -193,8 +228,10 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     program: 'two',
     value: '0s',
     observe: (program) => {
-      for (let number = 0; number < 12; number += 1) rmSync(join(program.folder, `config/s-${number}.yaml`));
-      return async () => !(await ask(program.ports.httpAddr, '/debug/configz')).body.includes('s-11.yaml');
+      for (let number = 0; number < 12; number += 1)
+        rmSync(join(program.folder, `config/s-${number}.yaml`));
+      return async () =>
+        !(await ask(program.ports.httpAddr, '/debug/configz')).body.includes('s-11.yaml');
     },
   },
   shutdownDuration: {
@@ -211,9 +248,21 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
 };
 
 const variables: Readonly<Record<string, Row>> = {
-  PILOT_DEBOUNCE_AFTER: { program: 'one', value: '700ms', observe: windowIs('after', (ms) => ms >= 700) },
-  PILOT_DEBOUNCE_MAX: { program: 'two', value: '50ms', observe: windowIs('max', (ms) => ms >= 50 && ms < 100) },
-  PILOT_DEBOUNCE: { program: 'three', value: 'adaptive', observe: windowIs('adaptive', (ms) => ms < 40) },
+  PILOT_DEBOUNCE_AFTER: {
+    program: 'one',
+    value: '700ms',
+    observe: windowIs('after', (ms) => ms >= 700),
+  },
+  PILOT_DEBOUNCE_MAX: {
+    program: 'two',
+    value: '50ms',
+    observe: windowIs('max', (ms) => ms >= 50 && ms < 100),
+  },
+  PILOT_DEBOUNCE: {
+    program: 'three',
+    value: 'adaptive',
+    observe: windowIs('adaptive', (ms) => ms < 40),
+  },
   PILOT_ENABLE_EDS_DEBOUNCE: {
     program: 'two',
     value: 'false',
@@ -231,7 +280,10 @@ const variables: Readonly<Record<string, Row>> = {
     value: '1',
     observe: async (program) => {
       await silentProxies(program, 400); // each holds a place for 5 ms
-      const waited = async () => /pilot_proxy_queue_time_sum (\S+)/.exec((await ask(program.ports.monitoringAddr, '/metrics')).body)?.[1];
+      const waited = async () =>
+        /pilot_proxy_queue_time_sum (\S+)/.exec(
+          (await ask(program.ports.monitoringAddr, '/metrics')).body,
+        )?.[1];
       return async () => Number(await waited()) > 350; // seconds: 400 × 400 / 2 × 5 ms
     },
   },
@@ -241,7 +293,8 @@ const variables: Readonly<Record<string, Row>> = {
     observe: (program) => {
       const client = acceptingClient(program.ports.grpcAddr, id, typeUrls.cluster);
       ends.push(() => client.close());
-      return () => client.answers.some(({ controlPlane }) => controlPlane?.identifier.includes('"istiod-7"'));
+      return () =>
+        client.answers.some(({ controlPlane }) => controlPlane?.identifier.includes('"istiod-7"'));
     },
   },
 };
@@ -262,20 +315,46 @@ describe('each flag and variable of pilot-discovery', { timeout: 40_000 }, () =>
       writeFileSync(join(folder, 'mesh'), 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n');
       const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0] = all.slice(3 * index);
       const ports = { grpcAddr, httpAddr, monitoringAddr };
-      const given = (kind: Readonly<Record<string, Row>>) => Object.entries(kind).filter(([, { program }]) => program === name);
-      const its = given(flags).flatMap(([flag, { value }]) => [`--${flag}`, value === 'MESH' ? join(folder, 'mesh') : value]);
-      const listen = Object.entries(ports).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]);
-      const env = Object.fromEntries(given(variables).map(([variable, { value }]) => [variable, value]));
-      const args = [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', join(folder, 'config'), ...listen, ...its];
+      const given = (kind: Readonly<Record<string, Row>>) =>
+        Object.entries(kind).filter(([, { program }]) => program === name);
+      const its = given(flags).flatMap(([flag, { value }]) => [
+        `--${flag}`,
+        value === 'MESH' ? join(folder, 'mesh') : value,
+      ]);
+      const listen = Object.entries(ports).flatMap(([flag, port]) => [
+        `--${flag}`,
+        `127.0.0.1:${port}`,
+      ]);
+      const env = Object.fromEntries(
+        given(variables).map(([variable, { value }]) => [variable, value]),
+      );
+      const args = [
+        resolve('dist/pilot-discovery.cjs'),
+        'discovery',
+        '--configDir',
+        join(folder, 'config'),
+        ...listen,
+        ...its,
+      ];
       const program = { folder, ports } as const;
       const files = { 'a.yaml': entry('a'), 'rule.yaml': rule };
-      for (const [file, text] of Object.entries(files)) writeFileSync(join(folder, 'config', file), text);
-      for (let number = 0; number < 12; number += 1) writeFileSync(join(folder, `config/s-${number}.yaml`), entry(`s-${number}`));
-      const child = execa(process.execPath, args, { env, buffer: false, reject: false, stdout: 'ignore', stderr: 'inherit' });
+      for (const [file, text] of Object.entries(files))
+        writeFileSync(join(folder, 'config', file), text);
+      for (let number = 0; number < 12; number += 1)
+        writeFileSync(join(folder, `config/s-${number}.yaml`), entry(`s-${number}`));
+      const child = execa(process.execPath, args, {
+        env,
+        buffer: false,
+        reject: false,
+        stdout: 'ignore',
+        stderr: 'inherit',
+      });
       programs.set(name, { ...program, child, ended: child });
     }
     for (const { ports } of programs.values())
-      await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200, { within: 20_000 });
+      await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200, {
+        within: 20_000,
+      });
   }, 30_000);
   afterAll(async () => {
     for (const end of ends.splice(0)) end();

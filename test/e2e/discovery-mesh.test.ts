@@ -5,7 +5,12 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Load, startLoad } from '../support/load.ts';
-import { type Line, type Running, type TwoSidecarsRig, twoSidecarsRig } from './support/two-sidecars-rig.ts';
+import {
+  type Line,
+  type Running,
+  type TwoSidecarsRig,
+  twoSidecarsRig,
+} from './support/two-sidecars-rig.ts';
 
 const within = { timeout: 20_000 };
 /** A change of a file is in effect after so many ms, the 100 ms of the window among them. */
@@ -18,7 +23,11 @@ interface Edit {
 }
 
 /** The VirtualService and the DestinationRule of `echo.mesh`. */
-function route({ weights: [v1, v2] = [100, 0], subsets: [first, second] = ['v1', 'v2'], more = '' }: Edit): string {
+function route({
+  weights: [v1, v2] = [100, 0],
+  subsets: [first, second] = ['v1', 'v2'],
+  more = '',
+}: Edit): string {
   return `
 apiVersion: networking.istio.io/v1
 kind: VirtualService
@@ -67,7 +76,14 @@ describe('two sidecars that live from pilot-discovery', () => {
     discovery = rig.startDiscovery();
     rig.startAgents();
     await eventually(async () => (await rig.ask()).status === 200, { within: 20_000 });
-    load = startLoad({ port: rig.ports.service, host: 'echo.mesh', mode: 'keep-alive', clients: 4, pause: 5, maxDuration: 300_000 });
+    load = startLoad({
+      port: rig.ports.service,
+      host: 'echo.mesh',
+      mode: 'keep-alive',
+      clients: 4,
+      pause: 5,
+      maxDuration: 300_000,
+    });
   }, 60_000);
   afterAll(async () => {
     await load.stop();
@@ -76,8 +92,12 @@ describe('two sidecars that live from pilot-discovery', () => {
 
   /** Nothing failed so far; what was asked is more than before. */
   const flawless = () =>
-    expect({ failed: load.counts.failed, errors: Object.fromEntries(load.counts.errors) }).toEqual({ failed: 0, errors: {} });
-  const of = (event: string, since = 0): readonly Line[] => discovery.lines.slice(since).filter((line) => line.event === event);
+    expect({ failed: load.counts.failed, errors: Object.fromEntries(load.counts.errors) }).toEqual({
+      failed: 0,
+      errors: {},
+    });
+  const of = (event: string, since = 0): readonly Line[] =>
+    discovery.lines.slice(since).filter((line) => line.event === event);
   const rejected = () => of('discovery.rejected');
 
   it('answers by both versions, as the weights are', async () => {
@@ -90,13 +110,25 @@ describe('two sidecars that live from pilot-discovery', () => {
 
   it('tells what a proxy has as Envoy itself tells it', async () => {
     type Dump = {
-      readonly configs: readonly { readonly dynamic_active_clusters?: readonly { readonly cluster: { readonly name: string } }[] }[];
+      readonly configs: readonly {
+        readonly dynamic_active_clusters?: readonly {
+          readonly cluster: { readonly name: string };
+        }[];
+      }[];
     };
-    const namesOf = ({ configs }: Dump) => configs.flatMap((each) => (each.dynamic_active_clusters ?? []).map(({ cluster }) => cluster.name)).sort(); // prettier-ignore
+    const namesOf = ({ configs }: Dump) =>
+      configs
+        .flatMap((each) => (each.dynamic_active_clusters ?? []).map(({ cluster }) => cluster.name))
+        .sort();
     const { body } = await ask(rig.ports.client.admin, '/config_dump');
-    expect(namesOf(await rig.debug<Dump>('config_dump?proxyID=client-0.shop'))).toEqual(namesOf(JSON.parse(body) as Dump));
+    expect(namesOf(await rig.debug<Dump>('config_dump?proxyID=client-0.shop'))).toEqual(
+      namesOf(JSON.parse(body) as Dump),
+    );
     expect(await rig.debug('edsz?proxyID=client-0.shop')).toHaveLength(3);
-    expect(await rig.debug('sidecarz?proxyID=echo-0.default')).toMatchObject({ kind: 'Sidecar', name: 'echo' });
+    expect(await rig.debug('sidecarz?proxyID=echo-0.default')).toMatchObject({
+      kind: 'Sidecar',
+      name: 'echo',
+    });
     expect(await rig.debug('config_dump?proxyID=nobody')).toEqual({
       error: 'no proxy nobody is connected',
       connected: expect.arrayContaining(['client-0.shop', 'echo-0.default']) as unknown,
@@ -104,13 +136,19 @@ describe('two sidecars that live from pilot-discovery', () => {
   });
 
   it('answers nobody without a certificate of the mesh', async () => {
-    expect(await rig.askPlain()).toEqual({ status: 0, body: expect.stringMatching(/ECONNRESET|socket hang up/) as string });
+    expect(await rig.askPlain()).toEqual({
+      status: 0,
+      body: expect.stringMatching(/ECONNRESET|socket hang up/) as string,
+    });
   });
 
   it('has an edit in effect', async () => {
     rig.write('40-route.yaml', route({ weights: [0, 100] }));
     await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v2\n' });
-    rig.write('40-route.yaml', route({ more: 'headers: { response: { set: { x-edited: "yes" } } }' }));
+    rig.write(
+      '40-route.yaml',
+      route({ more: 'headers: { response: { set: { x-edited: "yes" } } }' }),
+    );
     await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v1\n' });
     flawless();
   });
@@ -123,7 +161,8 @@ describe('two sidecars that live from pilot-discovery', () => {
         () => rig.write('40-route.yaml', route({ weights: [100 - share, share] })),
         () => rig.write('40-route.yaml', route({ more: `timeout: ${1 + (edit % 9)}s` })),
         () => rig.write('40-route.yaml', route({ more: 'retries: { attempts: 3, retryOn: 5xx }' })),
-        () => rig.write(`50-more-${edit % 10}.yaml`, serviceEntry(`more-${edit % 10}`, 5_000 + edit)),
+        () =>
+          rig.write(`50-more-${edit % 10}.yaml`, serviceEntry(`more-${edit % 10}`, 5_000 + edit)),
         () => rmSync(join(rig.configDir, `50-more-${(edit + 5) % 10}.yaml`), { force: true }),
       ];
       kinds[edit % kinds.length]?.();
@@ -136,70 +175,115 @@ describe('two sidecars that live from pilot-discovery', () => {
     expect(rejected()).toEqual([]);
   });
 
-  it('renames subsets 10 times under load, and no request fails', { timeout: 120_000 }, async () => {
-    for (let time = 0; time < 10; time += 1) {
-      const subsets = [`first-${time}`, `second-${time}`] as const;
-      rig.write('40-route.yaml', route({ subsets, weights: time % 2 === 0 ? [100, 0] : [0, 100] }));
-      await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: time % 2 === 0 ? 'v1\n' : 'v2\n' });
+  it(
+    'renames subsets 10 times under load, and no request fails',
+    { timeout: 120_000 },
+    async () => {
+      for (let time = 0; time < 10; time += 1) {
+        const subsets = [`first-${time}`, `second-${time}`] as const;
+        rig.write(
+          '40-route.yaml',
+          route({ subsets, weights: time % 2 === 0 ? [100, 0] : [0, 100] }),
+        );
+        await expect
+          .poll(() => rig.ask(), effective)
+          .toMatchObject({ status: 200, body: time % 2 === 0 ? 'v1\n' : 'v2\n' });
+        flawless();
+      }
+      expect(rejected()).toEqual([]);
+    },
+  );
+
+  it(
+    'takes 50 good changes among bad ones, and names each of those',
+    { timeout: 60_000 },
+    async () => {
+      const since = discovery.lines.length;
+      const bad: Readonly<Record<string, string>> = {
+        '60-yaml.yaml': 'kind: [ServiceEntry',
+        '61-field.yaml': serviceEntry('field', 5_300).replace('MESH_INTERNAL', 'MESH_INSIDE'),
+        '62-regex.yaml': route({})
+          .replace('- route:', '- match: [{ uri: { regex: "(" } }]\n      route:')
+          .replaceAll('name: echo,', 'name: regex,')
+          .replace('host: echo.mesh\n', 'host: regex.mesh\n'),
+        '63-format.yaml': route({ more: 'headers: { response: { set: { x: "%BAD%" } } }' })
+          .replaceAll('name: echo,', 'name: format,')
+          .replaceAll('echo.mesh', 'format.mesh'),
+      };
+      for (let change = 0; change < 50; change += 1) {
+        rig.write(`70-good-${change}.yaml`, serviceEntry(`good-${change}`, 5_400 + change));
+        const [name = '', text = ''] = Object.entries(bad)[change] ?? [];
+        if (name !== '') rig.write(name, text);
+      }
+      const hosts = async () =>
+        (await rig.debug<readonly { readonly host: string }[]>('registryz')).filter(({ host }) =>
+          host.startsWith('good-'),
+        ).length;
+      await expect.poll(hosts, effective).toBe(50);
+      const refused = () =>
+        of('discovery.refused', since).map(
+          ({ path, field, reason }) =>
+            `${String(path).replace(/.*\//, '')} ${typeof field === 'string' ? field : ''} ${String(reason)}`,
+        );
+      await expect.poll(refused, effective).toHaveLength(4);
+      expect(refused().sort()).toEqual([
+        expect.stringMatching(/^60-yaml\.yaml:\d+ {2}it is no YAML/),
+        expect.stringMatching(/^61-field\.yaml:\d+ spec\.location /),
+        expect.stringMatching(/^62-regex\.yaml:\d+ spec\.http\[0\]\.match\[0\]\.uri\.regex /),
+        expect.stringMatching(
+          /^63-format\.yaml:\d+ spec\.http\[0\]\.headers\.response\.set\.x .*%BAD%/,
+        ),
+      ]);
+      for (const name of Object.keys(bad)) rmSync(join(rig.configDir, name));
+      await expect.poll(() => of('discovery.mended', since), effective).toHaveLength(4);
+      await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200 });
       flawless();
-    }
-    expect(rejected()).toEqual([]);
-  });
+      expect(rejected()).toEqual([]);
+    },
+  );
 
-  it('takes 50 good changes among bad ones, and names each of those', { timeout: 60_000 }, async () => {
-    const since = discovery.lines.length;
-    const bad: Readonly<Record<string, string>> = {
-      '60-yaml.yaml': 'kind: [ServiceEntry',
-      '61-field.yaml': serviceEntry('field', 5_300).replace('MESH_INTERNAL', 'MESH_INSIDE'),
-      '62-regex.yaml': route({})
-        .replace('- route:', '- match: [{ uri: { regex: "(" } }]\n      route:')
-        .replaceAll('name: echo,', 'name: regex,')
-        .replace('host: echo.mesh\n', 'host: regex.mesh\n'),
-      '63-format.yaml': route({ more: 'headers: { response: { set: { x: "%BAD%" } } }' })
-        .replaceAll('name: echo,', 'name: format,')
-        .replaceAll('echo.mesh', 'format.mesh'),
-    };
-    for (let change = 0; change < 50; change += 1) {
-      rig.write(`70-good-${change}.yaml`, serviceEntry(`good-${change}`, 5_400 + change));
-      const [name = '', text = ''] = Object.entries(bad)[change] ?? [];
-      if (name !== '') rig.write(name, text);
-    }
-    const hosts = async () => (await rig.debug<readonly { readonly host: string }[]>('registryz')).filter(({ host }) => host.startsWith('good-')).length; // prettier-ignore
-    await expect.poll(hosts, effective).toBe(50);
-    const refused = () => of('discovery.refused', since).map(({ path, field, reason }) => `${String(path).replace(/.*\//, '')} ${typeof field === 'string' ? field : ''} ${String(reason)}`); // prettier-ignore
-    await expect.poll(refused, effective).toHaveLength(4);
-    expect(refused().sort()).toEqual([
-      expect.stringMatching(/^60-yaml\.yaml:\d+ {2}it is no YAML/),
-      expect.stringMatching(/^61-field\.yaml:\d+ spec\.location /),
-      expect.stringMatching(/^62-regex\.yaml:\d+ spec\.http\[0\]\.match\[0\]\.uri\.regex /),
-      expect.stringMatching(/^63-format\.yaml:\d+ spec\.http\[0\]\.headers\.response\.set\.x .*%BAD%/),
-    ]);
-    for (const name of Object.keys(bad)) rmSync(join(rig.configDir, name));
-    await expect.poll(() => of('discovery.mended', since), effective).toHaveLength(4);
-    await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200 });
-    flawless();
-    expect(rejected()).toEqual([]);
-  });
-
-  it('is killed and comes back, no request fails, and nothing is sent that the proxies have', { timeout: 60_000 }, async () => {
-    const pushes = async () => (await Promise.all(['cds', 'eds', 'lds', 'rds'].map((type) => rig.metric(`pilot_xds_pushes{type="${type}"}`)))).join(); // prettier-ignore
-    // What is under way when it is killed is sent again, as it should be.
-    await eventually(async () => (await pushes()) === (await sleep(1_000, pushes).then((later) => later())), { within: 20_000 });
-    await discovery.end('SIGKILL');
-    const before = load.counts.ok;
-    await expect.poll(() => load.counts.ok - before, within).toBeGreaterThan(100);
-    discovery = rig.startDiscovery();
-    await expect.poll(() => of('discovery.connected'), within).toHaveLength(2);
-    type Synced = {
-      readonly proxy: string;
-      readonly resources: Readonly<Record<string, { readonly status: string; readonly sentResources?: number }>>;
-    };
-    const client = async () => Object.values((await rig.debug<readonly Synced[]>('syncz')).find(({ proxy }) => proxy === 'client-0.shop')?.resources ?? {}); // prettier-ignore
-    await expect.poll(async () => (await client()).map(({ status }) => status), within).toContain('SYNCED');
-    await sleep(2_000);
-    expect((await client()).map(({ sentResources }) => sentResources ?? 0)).toEqual([0, 0, 0, 0]);
-    rig.write('40-route.yaml', route({ weights: [0, 100] }));
-    await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v2\n' });
-    flawless();
-  });
+  it(
+    'is killed and comes back, no request fails, and nothing is sent that the proxies have',
+    { timeout: 60_000 },
+    async () => {
+      const pushes = async () =>
+        (
+          await Promise.all(
+            ['cds', 'eds', 'lds', 'rds'].map((type) =>
+              rig.metric(`pilot_xds_pushes{type="${type}"}`),
+            ),
+          )
+        ).join();
+      // What is under way when it is killed is sent again, as it should be.
+      await eventually(
+        async () => (await pushes()) === (await sleep(1_000, pushes).then((later) => later())),
+        { within: 20_000 },
+      );
+      await discovery.end('SIGKILL');
+      const before = load.counts.ok;
+      await expect.poll(() => load.counts.ok - before, within).toBeGreaterThan(100);
+      discovery = rig.startDiscovery();
+      await expect.poll(() => of('discovery.connected'), within).toHaveLength(2);
+      type Synced = {
+        readonly proxy: string;
+        readonly resources: Readonly<
+          Record<string, { readonly status: string; readonly sentResources?: number }>
+        >;
+      };
+      const client = async () =>
+        Object.values(
+          (await rig.debug<readonly Synced[]>('syncz')).find(
+            ({ proxy }) => proxy === 'client-0.shop',
+          )?.resources ?? {},
+        );
+      await expect
+        .poll(async () => (await client()).map(({ status }) => status), within)
+        .toContain('SYNCED');
+      await sleep(2_000);
+      expect((await client()).map(({ sentResources }) => sentResources ?? 0)).toEqual([0, 0, 0, 0]);
+      rig.write('40-route.yaml', route({ weights: [0, 100] }));
+      await expect.poll(() => rig.ask(), effective).toMatchObject({ status: 200, body: 'v2\n' });
+      flawless();
+    },
+  );
 });

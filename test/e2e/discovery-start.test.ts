@@ -49,16 +49,30 @@ describe('how pilot-discovery is started', () => {
   }
 
   async function start(...more: readonly string[]): Promise<() => readonly Line[]> {
-    const listen = Object.entries({ grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring }).flatMap(([flag, port = 0]) => [`--${flag}`, `127.0.0.1:${port}`]); // prettier-ignore
-    const child = execa(process.execPath, [resolve('dist/pilot-discovery.cjs'), 'discovery', ...listen, ...more], {
-      buffer: false,
-      reject: false,
-    });
+    const listen = Object.entries({
+      grpcAddr: xds,
+      httpAddr: http,
+      monitoringAddr: monitoring,
+    }).flatMap(([flag, port = 0]) => [`--${flag}`, `127.0.0.1:${port}`]);
+    const child = execa(
+      process.execPath,
+      [resolve('dist/pilot-discovery.cjs'), 'discovery', ...listen, ...more],
+      {
+        buffer: false,
+        reject: false,
+      },
+    );
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     ends.push(() => (child.kill('SIGTERM'), child));
-    await eventually(async () => (await ask(http ?? 0, '/ready')).status === 200, { within: 10_000 });
-    return () => said.split('\n').slice(0, -1).map((line) => JSON.parse(line) as Line); // prettier-ignore
+    await eventually(async () => (await ask(http ?? 0, '/ready')).status === 200, {
+      within: 10_000,
+    });
+    return () =>
+      said
+        .split('\n')
+        .slice(0, -1)
+        .map((line) => JSON.parse(line) as Line);
   }
 
   it('has the resources of the folders that the MeshConfig names, beside those of --configDir', async () => {
@@ -66,12 +80,21 @@ describe('how pilot-discovery is started', () => {
       mkdirSync(place(name));
       writeFileSync(join(place(name), 'service.yaml'), service(`${name}.mesh`));
     }
-    write('mesh', `configSources: [{ address: "fs://${place('two')}" }, { address: "fs://${place('three')}" }, { address: "xds://istiod:15010" }]`); // prettier-ignore
+    write(
+      'mesh',
+      `configSources: [{ address: "fs://${place('two')}" }, { address: "fs://${place('three')}" }, { address: "xds://istiod:15010" }]`,
+    );
     const lines = await start('--configDir', place('one'), '--meshConfig', place('mesh'));
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     ends.push(() => client.close());
-    const names = () => client.answers.flatMap(({ resources }) => resources.map(({ name }) => name)).filter((name) => name.endsWith('.mesh')).sort(); // prettier-ignore
-    await expect.poll(names).toEqual(['outbound|80||one.mesh', 'outbound|80||three.mesh', 'outbound|80||two.mesh']);
+    const names = () =>
+      client.answers
+        .flatMap(({ resources }) => resources.map(({ name }) => name))
+        .filter((name) => name.endsWith('.mesh'))
+        .sort();
+    await expect
+      .poll(names)
+      .toEqual(['outbound|80||one.mesh', 'outbound|80||three.mesh', 'outbound|80||two.mesh']);
     write('three/service.yaml', service('four.mesh'));
     await expect.poll(names).toContain('outbound|80||four.mesh');
     await expect
@@ -88,7 +111,10 @@ describe('how pilot-discovery is started', () => {
     const lines = await start('--configDir', place('resources'), '--meshConfig', place('mesh'));
     const client = acceptingClient(xds ?? 0, id, typeUrls.listener);
     ends.push(() => client.close());
-    const newest = () => client.answers.flatMap(({ resources }) => resources).findLast(({ name }) => name === 'virtualOutbound')?.resource;
+    const newest = () =>
+      client.answers
+        .flatMap(({ resources }) => resources)
+        .findLast(({ name }) => name === 'virtualOutbound')?.resource;
     const passes = () => Buffer.from(newest()?.value ?? '').includes('PassthroughCluster');
     await expect.poll(passes).toBe(true);
     write('mesh', 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }');
@@ -96,7 +122,9 @@ describe('how pilot-discovery is started', () => {
     const count = client.answers.length;
     write('mesh', '# new\noutboundTrafficPolicy: { mode: ALL }');
     const about = (name: string) => lines().findLast(({ event }) => event === name);
-    await expect.poll(() => about('discovery.refused')).toMatchObject({ path: `${place('mesh')}:2`, field: 'outboundTrafficPolicy.mode' });
+    await expect
+      .poll(() => about('discovery.refused'))
+      .toMatchObject({ path: `${place('mesh')}:2`, field: 'outboundTrafficPolicy.mode' });
     rmSync(place('mesh'));
     await expect.poll(() => about('discovery.source_lost')).toMatchObject({ source: 'mesh' });
     write('mesh', '# back\noutboundTrafficPolicy: { mode: REGISTRY_ONLY }');
@@ -113,20 +141,32 @@ describe('how pilot-discovery is started', () => {
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     ends.push(() => client.close());
     await expect.poll(() => client.statuses.length, { timeout: 5_000 }).toBe(1);
-    const versions = Object.fromEntries(client.answers.flatMap(({ resources }) => resources).map(({ name, version }) => [name, version]));
+    const versions = Object.fromEntries(
+      client.answers
+        .flatMap(({ resources }) => resources)
+        .map(({ name, version }) => [name, version]),
+    );
     expect(Object.keys(versions)).toContain('outbound|80||one.mesh');
     const again = deltaClient(xds ?? 0);
     ends.push(() => again.close());
     const answered: DeltaDiscoveryResponse[] = [];
     again.call.on('data', (answer: DeltaDiscoveryResponse) => answered.push(answer));
-    again.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions: versions }));
+    again.call.write(
+      create(DeltaDiscoveryRequestSchema, {
+        node: { id },
+        typeUrl: typeUrls.cluster,
+        initialResourceVersions: versions,
+      }),
+    );
     await expect.poll(() => again.statuses.length, { timeout: 5_000 }).toBe(1);
     expect(answered.flatMap(({ resources }) => resources)).toEqual([]);
   });
 
   it('keeps what an emptied folder had until that is confirmed, and says so', async () => {
     mkdirSync(place('resources'));
-    const files = Array.from({ length: 12 }, (_, index) => join(place('resources'), `${index}.yaml`));
+    const files = Array.from({ length: 12 }, (_, index) =>
+      join(place('resources'), `${index}.yaml`),
+    );
     files.forEach((file, index) => writeFileSync(file, service(`s${index}.mesh`)));
     const lines = await start('--configDir', place('resources'));
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
@@ -134,15 +174,27 @@ describe('how pilot-discovery is started', () => {
     await expect.poll(() => client.answers.length).toBe(1);
     for (const file of files) rmSync(file);
     const about = (name: string) => lines().find(({ event }) => event === name);
-    await expect.poll(() => about('discovery.removals_held')).toMatchObject({ level: 'error', removals: 12, source: 'files' });
-    const note = { status: 200, body: '12 removals are held back: pilot-discovery confirm lets them happen\n' };
+    await expect
+      .poll(() => about('discovery.removals_held'))
+      .toMatchObject({ level: 'error', removals: 12, source: 'files' });
+    const note = {
+      status: 200,
+      body: '12 removals are held back: pilot-discovery confirm lets them happen\n',
+    };
     expect(await ask(http ?? 0, '/ready')).toMatchObject(note);
     expect((await ask(monitoring ?? 0, '/metrics')).body).toContain('pilot_held_removals 12\n');
     expect(client.answers).toHaveLength(1);
     expect((await ask(http ?? 0, '/confirm')).status).toBe(405);
-    const { stdout } = await execa(process.execPath, [resolve('dist/pilot-discovery.cjs'), 'confirm', '--httpAddr', `127.0.0.1:${http ?? 0}`]); // prettier-ignore
+    const { stdout } = await execa(process.execPath, [
+      resolve('dist/pilot-discovery.cjs'),
+      'confirm',
+      '--httpAddr',
+      `127.0.0.1:${http ?? 0}`,
+    ]);
     expect(stdout).toBe('confirmed: 12 resources are removed');
-    await expect.poll(() => client.answers.flatMap(({ removedResources }) => removedResources)).toHaveLength(12);
+    await expect
+      .poll(() => client.answers.flatMap(({ removedResources }) => removedResources))
+      .toHaveLength(12);
     expect(await ask(http ?? 0, '/ready')).toMatchObject({ status: 200, body: '' });
     expect(about('discovery.removals_over')).toBeDefined();
   });
@@ -154,7 +206,13 @@ describe('how pilot-discovery is started', () => {
     const back = deltaClient(xds ?? 0);
     for (const client of [fresh, back]) ends.push(() => client.close());
     const initialResourceVersions = { 'outbound|80||one.mesh': '1' };
-    back.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions }));
+    back.call.write(
+      create(DeltaDiscoveryRequestSchema, {
+        node: { id },
+        typeUrl: typeUrls.cluster,
+        initialResourceVersions,
+      }),
+    );
     await expect.poll(() => fresh.answers.length).toBeGreaterThan(0);
     await expect.poll(() => back.statuses.length, { timeout: 8_000 }).toBe(1);
     expect(back.answers).toEqual([]);
@@ -162,7 +220,13 @@ describe('how pilot-discovery is started', () => {
     await expect.poll(() => fresh.answers.length).toBeGreaterThan(1);
     const again = deltaClient(xds ?? 0);
     ends.push(() => again.close());
-    again.call.write(create(DeltaDiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster, initialResourceVersions }));
+    again.call.write(
+      create(DeltaDiscoveryRequestSchema, {
+        node: { id },
+        typeUrl: typeUrls.cluster,
+        initialResourceVersions,
+      }),
+    );
     await expect.poll(() => again.answers.length).toBeGreaterThan(0);
   });
 });

@@ -13,7 +13,9 @@ beforeEach(async () => {
   // Says again whatever it hears: as the body of an answer, or over an upgraded connection.
   upstream = createServer((heard, answer) => heard.pipe(answer)).listen(0, '127.0.0.1');
   upstream.on('upgrade', (_, socket: Duplex) => {
-    socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n');
+    socket.write(
+      'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n',
+    );
     socket.on('error', () => undefined).pipe(socket);
   });
   await once(upstream, 'listening');
@@ -58,17 +60,33 @@ interface Conversation {
 const conversations: Record<string, { prepare?: () => void; open: () => Promise<Conversation> }> = {
   'HTTP/1.1': {
     open: async () => {
-      const asked = request({ host: '127.0.0.1', port: rig.ports.listen, path: '/slow', method: 'POST', agent: false });
+      const asked = request({
+        host: '127.0.0.1',
+        port: rig.ports.listen,
+        path: '/slow',
+        method: 'POST',
+        agent: false,
+      });
       asked.write('>');
       const [answer] = (await once(asked, 'response')) as [Duplex];
       await once(answer, 'data');
-      return { stream: Object.assign(answer, { write: (text: string) => asked.write(text) }), close: () => asked.end() };
+      return {
+        stream: Object.assign(answer, { write: (text: string) => asked.write(text) }),
+        close: () => asked.end(),
+      };
     },
   },
   'HTTP/2': {
-    prepare: () => withFilter((filter) => ({ ...filter, typed_config: { ...filter.typed_config, codec_type: 'AUTO' } })),
+    prepare: () =>
+      withFilter((filter) => ({
+        ...filter,
+        typed_config: { ...filter.typed_config, codec_type: 'AUTO' },
+      })),
     open: async () => {
-      const session = connectHttp2(`http://127.0.0.1:${rig.ports.listen}`).on('error', () => undefined);
+      const session = connectHttp2(`http://127.0.0.1:${rig.ports.listen}`).on(
+        'error',
+        () => undefined,
+      );
       const stream = session.request({ ':method': 'POST', ':path': '/slow' });
       stream.write('>');
       await once(stream, 'data');
@@ -88,7 +106,13 @@ const conversations: Record<string, { prepare?: () => void; open: () => Promise<
         'sec-websocket-version': '13',
         'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
       };
-      const asked = request({ host: '127.0.0.1', port: rig.ports.listen, path: '/slow', headers, agent: false });
+      const asked = request({
+        host: '127.0.0.1',
+        port: rig.ports.listen,
+        path: '/slow',
+        headers,
+        agent: false,
+      });
       asked.end();
       const [, stream] = (await once(asked, 'upgrade')) as [unknown, Duplex];
       return { stream, close: () => stream.destroy() };
@@ -105,7 +129,12 @@ const conversations: Record<string, { prepare?: () => void; open: () => Promise<
       const stream = connect(rig.ports.listen, '127.0.0.1');
       stream.write('POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n1\r\n>\r\n');
       await once(stream, 'data');
-      return { stream: Object.assign(stream, { write: (text: string) => stream.end(`${text.length}\r\n${text}\r\n0\r\n\r\n`) }), close: () => stream.destroy() }; // prettier-ignore
+      return {
+        stream: Object.assign(stream, {
+          write: (text: string) => stream.end(`${text.length}\r\n${text}\r\n0\r\n\r\n`),
+        }),
+        close: () => stream.destroy(),
+      };
     },
   },
 };
@@ -118,12 +147,18 @@ it.each(Object.entries(conversations))(
     await agent.said('epoch.live', 0);
     const { stream, close } = await open();
     let heard = '';
-    stream.on('data', (piece: Buffer) => (heard += piece.toString('latin1'))).on('error', () => undefined);
+    stream
+      .on('data', (piece: Buffer) => (heard += piece.toString('latin1')))
+      .on('error', () => undefined);
 
     agent.kill('SIGTERM');
     const beyondTheMinimum = performance.now() + 2_500;
     await expect
-      .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 10_000 })
+      .poll(
+        async () =>
+          (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum,
+        { timeout: 10_000 },
+      )
       .toBe(true);
     stream.write('still heard');
     await expect.poll(() => heard, { timeout: 5_000 }).toContain('still heard');

@@ -13,10 +13,13 @@ const env = { MINIMUM_DRAIN_DURATION: '3s', TERMINATION_DRAIN_DURATION_SECONDS: 
 /** What a server that wants to be rid of its client says. */
 function connectionHeader(port: number): Promise<string> {
   return new Promise((done) => {
-    get({ host: '127.0.0.1', port, headers: { connection: 'keep-alive' }, agent: false }, (response) => {
-      response.resume();
-      done(response.headers.connection ?? 'kept');
-    }).on('error', (error) => done(error.message));
+    get(
+      { host: '127.0.0.1', port, headers: { connection: 'keep-alive' }, agent: false },
+      (response) => {
+        response.resume();
+        done(response.headers.connection ?? 'kept');
+      },
+    ).on('error', (error) => done(error.message));
   });
 }
 
@@ -28,7 +31,13 @@ async function withOutbound(where: 'static' | 'dynamic'): Promise<number> {
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as {
     dynamic_resources?: unknown;
     node?: unknown;
-    static_resources: { listeners: { name: string; traffic_direction?: string; address: { socket_address: { port_value: number } } }[] };
+    static_resources: {
+      listeners: {
+        name: string;
+        traffic_direction?: string;
+        address: { socket_address: { port_value: number } };
+      }[];
+    };
   };
   const { listeners } = config.static_resources;
   for (const listener of [...listeners]) {
@@ -39,8 +48,15 @@ async function withOutbound(where: 'static' | 'dynamic'): Promise<number> {
   if (where === 'dynamic') {
     const path = join(rig.folder, 'lds.json');
     const type = 'type.googleapis.com/envoy.config.listener.v3.Listener';
-    writeFileSync(path, JSON.stringify({ resources: listeners.splice(0).map((listener) => ({ '@type': type, ...listener })) }));
-    config.dynamic_resources = { lds_config: { path_config_source: { path }, resource_api_version: 'V3' } };
+    writeFileSync(
+      path,
+      JSON.stringify({
+        resources: listeners.splice(0).map((listener) => ({ '@type': type, ...listener })),
+      }),
+    );
+    config.dynamic_resources = {
+      lds_config: { path_config_source: { path }, resource_api_version: 'V3' },
+    };
     config.node = { id: 'a', cluster: 'b' };
   }
   writeFileSync(rig.config, JSON.stringify(config));
@@ -55,7 +71,10 @@ it.each(['static', 'dynamic'] as const)(
     const agent = rig.start([], { env });
     await agent.said('epoch.live', 0);
     expect((await rig.ready()).status).toBe(200);
-    expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual(['kept', 'kept']);
+    expect([await connectionHeader(rig.ports.listen), await connectionHeader(outbound)]).toEqual([
+      'kept',
+      'kept',
+    ]);
     agent.kill('SIGTERM');
     await expect.poll(() => connectionHeader(rig.ports.listen), { timeout: 2_500 }).toBe('close');
     expect(await connectionHeader(outbound)).toBe('kept');

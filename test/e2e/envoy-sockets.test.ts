@@ -24,7 +24,10 @@ const option = (name: string) => {
   return envoy[envoy.indexOf(name) + 1] ?? '';
 };
 /** What is left in /dev/shm of an agent that has drawn this base id. */
-const left = (baseId: string) => readdirSync('/dev/shm').filter((name) => name.includes(`-${baseId}-`) || name.endsWith(`_${baseId}0`));
+const left = (baseId: string) =>
+  readdirSync('/dev/shm').filter(
+    (name) => name.includes(`-${baseId}-`) || name.endsWith(`_${baseId}0`),
+  );
 
 /** What another user gets who connects to each: a parent there would hand out its listeners. */
 const attack = `import socket, sys
@@ -34,48 +37,68 @@ for path in sys.argv[1:]:
     print('open')
   except OSError as error:
     print(error.strerror)`;
-const attackers = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups', '/usr/bin/python3', '-c', attack];
-const canAttack = process.getuid?.() === 0 && spawnSync('setpriv', [...attackers.slice(1, -2), '-c', '']).status === 0;
+const attackers = [
+  'setpriv',
+  '--reuid',
+  '65534',
+  '--regid',
+  '65534',
+  '--clear-groups',
+  '/usr/bin/python3',
+  '-c',
+  attack,
+];
+const canAttack =
+  process.getuid?.() === 0 &&
+  spawnSync('setpriv', [...attackers.slice(1, -2), '-c', '']).status === 0;
 if (!hasNetworks || !canAttack) leftOut('another user who wants the sockets of a hot restart');
 
 describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_000 }, () => {
-  it.skipIf(!hasNetworks || !canAttack)('are not in the network, and are their owner’s alone, until the last epoch has ended', async () => {
-    network = makeNetwork();
-    rig = await makeRig();
-    chmodSync(rig.folder, 0o755);
-    mkdirSync(run(), { mode: 0o755 }); // open to look at
-    const { enter } = network.place('pod', []);
-    const agent = rig.start([], { wrap: enter, env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' } });
-    await agent.said('epoch.live', 0);
-    writeCertificates(rig.certDir, await rig.ca.issue());
-    await agent.said('epoch.live', 1);
+  it.skipIf(!hasNetworks || !canAttack)(
+    'are not in the network, and are their owner’s alone, until the last epoch has ended',
+    async () => {
+      network = makeNetwork();
+      rig = await makeRig();
+      chmodSync(rig.folder, 0o755);
+      mkdirSync(run(), { mode: 0o755 }); // open to look at
+      const { enter } = network.place('pod', []);
+      const agent = rig.start([], {
+        wrap: enter,
+        env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
+      });
+      await agent.said('epoch.live', 0);
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await agent.said('epoch.live', 1);
 
-    const [file = '', ...args] = enter;
-    const table = execFileSync(file, [...args, 'cat', '/proc/net/unix'], { encoding: 'utf8' });
-    expect(table).not.toContain('@envoy');
-    const folder = dirname(option('--socket-path'));
-    expect(dirname(folder)).toBe(run());
-    expect(statSync(folder).mode & 0o777).toBe(0o700);
-    const sockets = readdirSync(folder).map((name) => join(folder, name));
-    expect(sockets.length).toBeGreaterThanOrEqual(8);
-    expect(new Set(sockets.map((path) => statSync(path).mode & 0o777))).toEqual(new Set([0o600]));
-    const [user = '', ...command] = attackers;
-    const answers = execFileSync(user, [...command, ...sockets], { encoding: 'utf8' })
-      .trim()
-      .split('\n');
-    expect(new Set(answers)).toEqual(new Set(['Permission denied']));
+      const [file = '', ...args] = enter;
+      const table = execFileSync(file, [...args, 'cat', '/proc/net/unix'], { encoding: 'utf8' });
+      expect(table).not.toContain('@envoy');
+      const folder = dirname(option('--socket-path'));
+      expect(dirname(folder)).toBe(run());
+      expect(statSync(folder).mode & 0o777).toBe(0o700);
+      const sockets = readdirSync(folder).map((name) => join(folder, name));
+      expect(sockets.length).toBeGreaterThanOrEqual(8);
+      expect(new Set(sockets.map((path) => statSync(path).mode & 0o777))).toEqual(new Set([0o600]));
+      const [user = '', ...command] = attackers;
+      const answers = execFileSync(user, [...command, ...sockets], { encoding: 'utf8' })
+        .trim()
+        .split('\n');
+      expect(new Set(answers)).toEqual(new Set(['Permission denied']));
 
-    const baseId = option('--base-id');
-    expect(left(baseId)).toHaveLength(2);
-    agent.kill('SIGTERM');
-    expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect([readdirSync(run()), left(baseId)]).toEqual([['ended.json'], []]);
-  });
+      const baseId = option('--base-id');
+      expect(left(baseId)).toHaveLength(2);
+      agent.kill('SIGTERM');
+      expect(await agent.exit).toEqual({ code: 0, signal: null });
+      expect([readdirSync(run()), left(baseId)]).toEqual([['ended.json'], []]);
+    },
+  );
 
   it('are in a folder of their own where that of the agent has too long a path, and hot restarts work', async () => {
     rig = await makeRig();
     const long = join(rig.folder, 'x'.repeat(90 - rig.folder.length));
-    const agent = rig.start(['--configPath', long], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' } });
+    const agent = rig.start(['--configPath', long], {
+      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
+    });
     await agent.said('epoch.live', 0);
     const folder = dirname(option('--socket-path'));
     expect(dirname(folder)).toBe(tmpdir());
@@ -88,15 +111,21 @@ describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_
     expect(existsSync(folder)).toBe(false);
   });
 
-  it.each(['short', 'long'])('are removed with what else is left, when the agent is killed (%s)', async (path) => {
-    rig = await makeRig();
-    const folder = path === 'short' ? run() : join(rig.folder, 'x'.repeat(90 - rig.folder.length));
-    const agent = rig.start(['--configPath', folder]);
-    await agent.said('epoch.live', 0);
-    const [sockets, baseId] = [dirname(option('--socket-path')), option('--base-id')];
-    agent.kill('SIGKILL');
-    await expect.poll(() => [existsSync(sockets), left(baseId)], { timeout: 5_000 }).toEqual([false, []]);
-  });
+  it.each(['short', 'long'])(
+    'are removed with what else is left, when the agent is killed (%s)',
+    async (path) => {
+      rig = await makeRig();
+      const folder =
+        path === 'short' ? run() : join(rig.folder, 'x'.repeat(90 - rig.folder.length));
+      const agent = rig.start(['--configPath', folder]);
+      await agent.said('epoch.live', 0);
+      const [sockets, baseId] = [dirname(option('--socket-path')), option('--base-id')];
+      agent.kill('SIGKILL');
+      await expect
+        .poll(() => [existsSync(sockets), left(baseId)], { timeout: 5_000 })
+        .toEqual([false, []]);
+    },
+  );
 
   it('are found where nobody could remove them, and removed by the next agent', async () => {
     rig = await makeRig();
@@ -110,7 +139,9 @@ describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_
     expect(readdirSync(sockets)).not.toEqual([]);
     await rig.start().said('epoch.live', 0);
     expect(existsSync(sockets)).toBe(false);
-    await expect.poll(() => left(baseId).filter((name) => name.startsWith('pilot-agent')), { timeout: 5_000 }).toEqual([]);
+    await expect
+      .poll(() => left(baseId).filter((name) => name.startsWith('pilot-agent')), { timeout: 5_000 })
+      .toEqual([]);
     for (const name of left(baseId)) execFileSync('rm', [`/dev/shm/${name}`]);
   });
 });

@@ -8,7 +8,10 @@ import { type InstalledPackage, installPackage } from './support/installed-packa
 import { makeRig } from './support/rig.ts';
 
 /** It only makes JavaScript of the examples, for a Node that does not do so. */
-const tsx = 'typescript' in process.features ? [] : ['--import', pathToFileURL('node_modules/tsx/dist/loader.mjs').href];
+const tsx =
+  'typescript' in process.features
+    ? []
+    : ['--import', pathToFileURL('node_modules/tsx/dist/loader.mjs').href];
 
 describe('the examples, with the package installed elsewhere', () => {
   let installed: InstalledPackage;
@@ -19,20 +22,38 @@ describe('the examples, with the package installed elsewhere', () => {
   });
   afterAll(() => installed.dispose());
 
-  it.each(['own-source', 'timing-rule', 'two-clusters'])('%s keeps what its test says', { timeout: 120_000 }, (name) => {
-    const args = [...tsx, '--test', '--test-reporter', 'tap', `examples/${name}.test.ts`];
-    const { stdout, stderr } = spawnSync(process.execPath, args, { cwd: installed.folder, encoding: 'utf8' });
-    expect(stdout + stderr).toMatch(/^# pass [1-9]/m);
-    expect(stdout + stderr).toMatch(/^# fail 0$/m);
-  });
+  it.each(['own-source', 'timing-rule', 'two-clusters'])(
+    '%s keeps what its test says',
+    { timeout: 120_000 },
+    (name) => {
+      const args = [...tsx, '--test', '--test-reporter', 'tap', `examples/${name}.test.ts`];
+      const { stdout, stderr } = spawnSync(process.execPath, args, {
+        cwd: installed.folder,
+        encoding: 'utf8',
+      });
+      expect(stdout + stderr).toMatch(/^# pass [1-9]/m);
+      expect(stdout + stderr).toMatch(/^# fail 0$/m);
+    },
+  );
 
   it('embedded-agent serves, and ends as it is asked', async () => {
     const rig = await makeRig({ plain: true });
     writeFileSync(join(rig.folder, 'switches.json'), '{}');
     const { folder, config, ports } = rig;
-    const args = [...tsx, 'examples/embedded-agent.ts', config, join(folder, 'run'), String(ports.admin), String(ports.status)];
+    const args = [
+      ...tsx,
+      'examples/embedded-agent.ts',
+      config,
+      join(folder, 'run'),
+      String(ports.admin),
+      String(ports.status),
+    ];
     const env = { ...process.env, MINIMUM_DRAIN_DURATION: '0s' };
-    const child = spawn(process.execPath, args, { cwd: installed.folder, env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const child = spawn(process.execPath, args, {
+      cwd: installed.folder,
+      env,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     try {

@@ -15,7 +15,15 @@ function exec(script: string, flags: readonly string[] = []) {
 
 function execCommand(command: readonly string[], flags: readonly string[] = []) {
   const [file, ...main] = program;
-  const child = spawn(file, [...main, 'exec', '--statusPort', String(rig.ports.status), ...flags, '--', ...command]);
+  const child = spawn(file, [
+    ...main,
+    'exec',
+    '--statusPort',
+    String(rig.ports.status),
+    ...flags,
+    '--',
+    ...command,
+  ]);
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (piece: string) => (stdout += piece));
   child.stderr.setEncoding('utf8').on('data', (piece: string) => (stderr += piece));
@@ -29,21 +37,28 @@ it('holds the command back until the agent is ready, ends the agent with it, and
   rig = await makeRig({ plain: true });
   const look = `fetch('http://127.0.0.1:${rig.ports.status}/healthz/ready').then(({ status }) => (console.log(status), process.exit(7)))`;
   const { ended, errors } = execCommand([process.execPath, '-e', look]);
-  await expect.poll(errors, { timeout: 15_000 }).toMatch(/^pilot-agent: waiting for the agent: connect ECONNREFUSED .*\n$/);
+  await expect
+    .poll(errors, { timeout: 15_000 })
+    .toMatch(/^pilot-agent: waiting for the agent: connect ECONNREFUSED .*\n$/);
   const agent = rig.start([], { env: withoutDrain });
   const { stderr, ...rest } = await ended;
   expect(rest).toEqual({ code: 7, stdout: '200\n' });
-  expect(stderr).toMatch(/^(pilot-agent: waiting for the agent: .*\n)+pilot-agent: the agent is ready after \d+\.\d s\n$/);
+  expect(stderr).toMatch(
+    /^(pilot-agent: waiting for the agent: .*\n)+pilot-agent: the agent is ready after \d+\.\d s\n$/,
+  );
   expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(agent.log().find(({ event }) => event === 'termination.requested')).toMatchObject({ by: '/quitquitquit' });
+  expect(agent.log().find(({ event }) => event === 'termination.requested')).toMatchObject({
+    by: '/quitquitquit',
+  });
 });
 
 it('passes signals on to the command, and says what ended it', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
-  const { child, ended, output } = exec("trap 'echo heard' USR1; trap 'kill -KILL $$' TERM; echo up; while :; do sleep 0.05; done", [
-    '--quiet',
-  ]);
+  const { child, ended, output } = exec(
+    "trap 'echo heard' USR1; trap 'kill -KILL $$' TERM; echo up; while :; do sleep 0.05; done",
+    ['--quiet'],
+  );
   await expect.poll(output, { timeout: 15_000 }).toBe('up\n');
   child.kill('SIGUSR1');
   await expect.poll(output, { timeout: 15_000 }).toBe('up\nheard\n');
@@ -55,10 +70,13 @@ it('passes signals on to the command, and says what ended it', async () => {
 it('ends with 127 and a line for a command that is not there, and ends the agent all the same', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
-  const { code, stderr } = await execCommand([join(rig.folder, 'no-such-command')], ['--quiet']).ended;
+  const { code, stderr } = await execCommand([join(rig.folder, 'no-such-command')], ['--quiet'])
+    .ended;
   expect([code, stderr]).toEqual([
     127,
-    expect.stringMatching(/^pilot-agent: .*no-such-command.*ENOENT \(docs.troubleshooting\.md#exit-other\)\n$/),
+    expect.stringMatching(
+      /^pilot-agent: .*no-such-command.*ENOENT \(docs.troubleshooting\.md#exit-other\)\n$/,
+    ),
   ]);
   expect((await agent.exit).code).toBe(0);
 });
@@ -75,7 +93,13 @@ it('does not start the command where the agent is not ready in time, and ends wi
 it('returns the code of the command also where the agent is gone by then, and says so', async () => {
   rig = await makeRig({ plain: true });
   const agent = rig.start([], { env: withoutDrain });
-  const { ended } = exec(`kill -KILL ${agent.pid}; while kill -0 ${agent.pid} 2>/dev/null; do sleep 0.05; done; exit 3`, ['--quiet']);
+  const { ended } = exec(
+    `kill -KILL ${agent.pid}; while kill -0 ${agent.pid} 2>/dev/null; do sleep 0.05; done; exit 3`,
+    ['--quiet'],
+  );
   const { code, stderr } = await ended;
-  expect([code, stderr]).toEqual([3, expect.stringMatching(/^pilot-agent: the agent cannot be asked to quit: connect ECONNREFUSED/)]);
+  expect([code, stderr]).toEqual([
+    3,
+    expect.stringMatching(/^pilot-agent: the agent cannot be asked to quit: connect ECONNREFUSED/),
+  ]);
 });

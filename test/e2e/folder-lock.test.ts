@@ -9,7 +9,9 @@ afterEach(() => rig.dispose());
 const alone = ['--statusPort', '0'];
 /** What is in the agent's folder: an entry that was replaced has another number. */
 const entries = () =>
-  readdirSync(join(rig.folder, 'run')).map((name) => `${name} ${statSync(join(rig.folder, 'run', name)).ino}`); // prettier-ignore
+  readdirSync(join(rig.folder, 'run')).map(
+    (name) => `${name} ${statSync(join(rig.folder, 'run', name)).ino}`,
+  );
 
 it('a second agent with the same folder is told who has it, and touches nothing in it', async () => {
   rig = await makeRig({ secret: 'default' });
@@ -19,8 +21,10 @@ it('a second agent with the same folder is told who has it, and touches nothing 
   const second = rig.start(alone);
   expect(await second.exit).toEqual({ code: 69, signal: null });
   expect(second.errors()).toMatch(
-    new RegExp(`^pilot-agent: --configPath \\S+/run belongs to another agent \\(process ${first.pid}, version \\S+, since 20\\S+Z\\): end it, or give this one a --configPath of its own \\(docs/troubleshooting.md#exit-69\\)\\n$`),
-  ); // prettier-ignore
+    new RegExp(
+      `^pilot-agent: --configPath \\S+/run belongs to another agent \\(process ${first.pid}, version \\S+, since 20\\S+Z\\): end it, or give this one a --configPath of its own \\(docs/troubleshooting.md#exit-69\\)\\n$`,
+    ),
+  );
   expect(second.log()).toMatchObject([{ level: 'fatal', event: 'agent.failed', code: 69 }]);
   expect(entries()).toEqual(before);
   expect((await rig.ready()).status).toBe(200);
@@ -29,25 +33,34 @@ it('a second agent with the same folder is told who has it, and touches nothing 
   expect(entries()).toEqual([expect.stringMatching(/^ended\.json /)]);
 });
 
-it('an agent that is killed is followed at once, one that is stopped is not', { timeout: 60_000 }, async () => {
-  rig = await makeRig();
-  const first = rig.start(alone);
-  await first.said('epoch.live', 0);
-  first.kill('SIGSTOP');
-  const early = rig.start(alone);
-  expect(await early.exit).toEqual({ code: 69, signal: null });
-  expect(early.errors()).toContain('belongs to another agent, which does not say who it is');
-  first.kill('SIGKILL');
-  const next = rig.start(alone);
-  await next.said('epoch.live', 0);
-  expect(entries().filter((name) => name.startsWith('agent-'))).toHaveLength(1);
-});
+it(
+  'an agent that is killed is followed at once, one that is stopped is not',
+  { timeout: 60_000 },
+  async () => {
+    rig = await makeRig();
+    const first = rig.start(alone);
+    await first.said('epoch.live', 0);
+    first.kill('SIGSTOP');
+    const early = rig.start(alone);
+    expect(await early.exit).toEqual({ code: 69, signal: null });
+    expect(early.errors()).toContain('belongs to another agent, which does not say who it is');
+    first.kill('SIGKILL');
+    const next = rig.start(alone);
+    await next.said('epoch.live', 0);
+    expect(entries().filter((name) => name.startsWith('agent-'))).toHaveLength(1);
+  },
+);
 
 it('of agents that start at the same moment one runs', { timeout: 60_000 }, async () => {
   rig = await makeRig();
   const agents = Array.from({ length: 4 }, () => rig.start(alone));
   const ended = Promise.all(agents.map(async (agent) => ({ agent, ...(await agent.exit) })));
-  await expect.poll(() => agents.filter((agent) => agent.errors().includes('belongs to another agent')).length, { timeout: 20_000 }).toBe(3); // prettier-ignore
+  await expect
+    .poll(
+      () => agents.filter((agent) => agent.errors().includes('belongs to another agent')).length,
+      { timeout: 20_000 },
+    )
+    .toBe(3);
   const winner = agents.find((agent) => agent.errors() === '');
   await winner?.said('epoch.live', 0);
   winner?.kill('SIGTERM');

@@ -28,19 +28,31 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
     };
   })();
   const start = (flags: readonly string[] = []) => rig.start(flags, { wrap: place() });
-  const run = (...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> =>
+  const run = (
+    ...args: readonly string[]
+  ): Promise<{ code: number; stdout: string; stderr: string }> =>
     new Promise((done) => {
       const [file = '', ...enter] = place();
-      execFile(file, [...enter, ...program, ...args], (error, stdout, stderr) => done({ code: Number(error?.code ?? 0), stdout, stderr }));
+      execFile(file, [...enter, ...program, ...args], (error, stdout, stderr) =>
+        done({ code: Number(error?.code ?? 0), stdout, stderr }),
+      );
     });
 
   it('finds the one that runs here: wait, request, secrets, exec', async () => {
     const agent = start(['--rotation', 'sds']);
-    expect(await run('wait', '--quiet', '--periodMillis', '50')).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run('wait', '--quiet', '--periodMillis', '50')).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
     expect((await run('request', 'GET', 'server_info')).stdout).toContain('"state": "LIVE"');
     expect(await run('secrets', '-o', 'json')).toMatchObject({ code: 0, stderr: '' });
     const folder = mkdtempSync(join(rig.folder, 'ran-'));
-    expect(await run('exec', '--', 'mkdir', join(folder, 'done'))).toEqual({ code: 0, stdout: '', stderr: '' });
+    expect(await run('exec', '--', 'mkdir', join(folder, 'done'))).toEqual({
+      code: 0,
+      stdout: '',
+      stderr: '',
+    });
     rmSync(join(folder, 'done'), { recursive: true });
     expect((await agent.exit).code).toBe(0);
   });
@@ -61,10 +73,14 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
     mkdirSync(folder);
     expect(await run('wait', '--timeoutSeconds', '0')).toMatchObject({
       code: 69,
-      stderr: expect.stringContaining(`the proxy is not ready within 0 s: ${nobody}, and http://localhost:15021/healthz/ready: `) as string,
+      stderr: expect.stringContaining(
+        `the proxy is not ready within 0 s: ${nobody}, and http://localhost:15021/healthz/ready: `,
+      ) as string,
     });
     expect((await run('request', 'GET', 'stats')).stderr).toContain(`(${nobody})`);
-    expect((await run('secrets')).stderr).toContain(`${nobody}, and /etc/istio/proxy/SDS is not there`);
+    expect((await run('secrets')).stderr).toContain(
+      `${nobody}, and /etc/istio/proxy/SDS is not there`,
+    );
     expect((await run('secrets', '--configPath', folder)).stderr).not.toContain(nobody);
     expect(await run('exec', '--timeoutSeconds', '0', '--', 'true')).toMatchObject({ code: 69 });
   });
@@ -73,7 +89,16 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
     const agent = start();
     await agent.said('epoch.live', 0);
     const second = join(rig.folder, 'second');
-    const other = start(['--configPath', second, '--statusPort', '0', '--customConfigFile', '', '--proxyAdminPort', '15900']);
+    const other = start([
+      '--configPath',
+      second,
+      '--statusPort',
+      '0',
+      '--customConfigFile',
+      '',
+      '--proxyAdminPort',
+      '15900',
+    ]);
     await other.said('epoch.started', 0);
     const both = (flag: string, otherFlag: string) =>
       [
@@ -83,14 +108,21 @@ describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {
     const folders = both(`--configPath ${join(rig.folder, 'run')}`, `--configPath ${second}`);
     for (const command of [['request', 'GET', 'stats'], ['secrets']]) {
       const { code, stderr } = await run(...command);
-      expect([code, stderr]).toEqual([64, expect.stringContaining('2 agents run here: say which by ') as string]);
+      expect([code, stderr]).toEqual([
+        64,
+        expect.stringContaining('2 agents run here: say which by ') as string,
+      ]);
       for (const one of folders) expect(stderr).toContain(one);
     }
     const url = `http://localhost:${rig.ports.status}/healthz/ready`;
-    expect((await run('wait')).stderr).toContain(both(`--url ${url}`, `--url http://localhost:${rig.ports.health}/healthz/ready`)[0]);
+    expect((await run('wait')).stderr).toContain(
+      both(`--url ${url}`, `--url http://localhost:${rig.ports.health}/healthz/ready`)[0],
+    );
     expect(await run('exec', '--', 'true')).toMatchObject({ code: 64 });
     expect(await run('wait', '--url', url)).toMatchObject({ code: 0 });
-    expect(await run('request', 'GET', 'ready', '--configPath', join(rig.folder, 'run'))).toMatchObject({ code: 0, stdout: 'LIVE\n\n' });
+    expect(
+      await run('request', 'GET', 'ready', '--configPath', join(rig.folder, 'run')),
+    ).toMatchObject({ code: 0, stdout: 'LIVE\n\n' });
   });
 });
 

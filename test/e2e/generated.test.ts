@@ -1,4 +1,14 @@
-import { copyFileSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
@@ -29,7 +39,11 @@ const write = (path: string, text: string) => {
 const template = () => join(pod, 'bootstrap.json');
 const start = (flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}) => {
   if (!existsSync(template())) write(template(), alone);
-  return rig.start(['--templateFile', template(), ...flags], { generated: true, cwd: pod, env: { ...withoutDrain, ...env } });
+  return rig.start(['--templateFile', template(), ...flags], {
+    generated: true,
+    cwd: pod,
+    env: { ...withoutDrain, ...env },
+  });
 };
 const epochFile = (epoch: number) => join(rig.folder, 'run', `envoy-rev${epoch}.json`);
 
@@ -38,13 +52,21 @@ describe('a generated bootstrap', () => {
     const agent = start();
     await agent.said('epoch.live', 0);
     expect(statSync(epochFile(0)).mode & 0o777).toBe(0o600);
-    expect(JSON.parse(readFileSync(epochFile(0), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'first');
+    expect(JSON.parse(readFileSync(epochFile(0), 'utf8'))).toHaveProperty(
+      'static_resources.clusters.0.name',
+      'first',
+    );
 
     write(template(), alone.replace('first', 'second'));
     await agent.said('epoch.live', 1);
-    expect(JSON.parse(readFileSync(epochFile(1), 'utf8'))).toHaveProperty('static_resources.clusters.0.name', 'second');
+    expect(JSON.parse(readFileSync(epochFile(1), 'utf8'))).toHaveProperty(
+      'static_resources.clusters.0.name',
+      'second',
+    );
     await agent.said('epoch.ended', 0);
-    expect(readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev'))).toEqual(['envoy-rev1.json']);
+    expect(
+      readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev')),
+    ).toEqual(['envoy-rev1.json']);
 
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
@@ -52,15 +74,30 @@ describe('a generated bootstrap', () => {
   });
 
   it.each<[what: string, file: () => string, before: string | undefined, after: string]>([
-    ['the mesh file', () => join(pod, 'mesh.yaml'), 'defaultConfig: {}', 'defaultConfig: {serviceCluster: x, zipkinAddress: y, discoveryAddress: "there:15010"}'], // prettier-ignore
+    [
+      'the mesh file',
+      () => join(pod, 'mesh.yaml'),
+      'defaultConfig: {}',
+      'defaultConfig: {serviceCluster: x, zipkinAddress: y, discoveryAddress: "there:15010"}',
+    ],
     ['the labels of the pod', () => join(pod, 'etc/istio/pod/labels'), undefined, 'app="changed"'],
-    ['the annotations of the pod', () => join(pod, 'etc/istio/pod/annotations'), 'a="b"', 'proxy.istio.io/config="{extraStatTags: [one]}"'],
+    [
+      'the annotations of the pod',
+      () => join(pod, 'etc/istio/pod/annotations'),
+      'a="b"',
+      'proxy.istio.io/config="{extraStatTags: [one]}"',
+    ],
     ['the override', () => join(pod, 'override.yaml'), '{}', 'node: {metadata: {OVER: ridden}}'],
   ])('follows %s', async (_what, file, before, after) => {
-    const everything = alone.replace('"admin"', '"node":{"metadata":{"M":{{ toJSON .meta_json_str }},"T":{{ toJSON .extraStatTags }},"D":{{ toJSON .discovery_address }}}},"admin"'); // prettier-ignore
+    const everything = alone.replace(
+      '"admin"',
+      '"node":{"metadata":{"M":{{ toJSON .meta_json_str }},"T":{{ toJSON .extraStatTags }},"D":{{ toJSON .discovery_address }}}},"admin"',
+    );
     write(template(), everything);
     if (before !== undefined) write(file(), before);
-    const agent = start(['--meshConfig', join(pod, 'mesh.yaml')], { ISTIO_BOOTSTRAP_OVERRIDE: join(pod, 'override.yaml') });
+    const agent = start(['--meshConfig', join(pod, 'mesh.yaml')], {
+      ISTIO_BOOTSTRAP_OVERRIDE: join(pod, 'override.yaml'),
+    });
     await agent.said('epoch.live', 0);
     write(file(), after);
     await agent.said('epoch.live', 1);
@@ -90,7 +127,9 @@ describe('a generated bootstrap', () => {
     rmSync(override);
     await agent.said('epoch.live', 1);
     const { warning } = await agent.said('config.warning');
-    expect(warning).toMatch(/^ISTIO_BOOTSTRAP_OVERRIDE .*override\.yaml is left out: cannot be read: ENOENT/);
+    expect(warning).toMatch(
+      /^ISTIO_BOOTSTRAP_OVERRIDE .*override\.yaml is left out: cannot be read: ENOENT/,
+    );
   });
 
   it('is not moved by what only a new agent can honour, which is said', async () => {
@@ -98,10 +137,14 @@ describe('a generated bootstrap', () => {
     write(annotations, 'a="b"');
     const agent = start(['--log_output_level', 'default:debug']);
     await agent.said('epoch.live', 0);
-    write(annotations, 'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"');
+    write(
+      annotations,
+      'proxy.istio.io/config="drainDuration: 7s\\nparentShutdownDuration: 9s\\nconcurrency: 3\\nextraStatTags: [one]"',
+    );
     const { warning } = await agent.said('config.warning');
     expect(warning).toBe('concurrency: changed, which only a new agent can honour'); // the others are flags, which are stronger
-    const shown = async (): Promise<unknown> => (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
+    const shown = async (): Promise<unknown> =>
+      (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/config`)).json();
     // Whether a change is told depends on what came first: the watch of the file, or its change.
     await expect.poll(shown).toMatchObject({
       concurrency: { value: null, source: 'default' },
@@ -121,7 +164,9 @@ describe('certificates that a variable names', () => {
 
   it('are waited for while the status port says so, and the first epoch comes with them', async () => {
     const agent = start([], named());
-    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toMatch(/^waiting for/);
+    await expect
+      .poll(async () => (await rig.ready()).body, { timeout: 10_000 })
+      .toMatch(/^waiting for/);
     expect(await rig.ready()).toEqual({
       status: 503,
       body: `waiting for ${Object.values(named()).join(', ')}\n`,
@@ -129,8 +174,11 @@ describe('certificates that a variable names', () => {
     expect(agent.log().map(({ event }) => event)).not.toContain('epoch.started');
 
     mkdirSync(awaited());
-    for (const name of ['cert-chain.pem', 'key.pem']) copyFileSync(join(rig.certDir, name), join(awaited(), name));
-    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toBe(`waiting for ${join(awaited(), 'root-cert.pem')}\n`);
+    for (const name of ['cert-chain.pem', 'key.pem'])
+      copyFileSync(join(rig.certDir, name), join(awaited(), name));
+    await expect
+      .poll(async () => (await rig.ready()).body, { timeout: 10_000 })
+      .toBe(`waiting for ${join(awaited(), 'root-cert.pem')}\n`);
     copyFileSync(join(rig.certDir, 'root-cert.pem'), join(awaited(), 'root-cert.pem'));
     await agent.said('files.found');
     await agent.said('epoch.live', 0);
@@ -146,12 +194,20 @@ describe('certificates that a variable names', () => {
 });
 
 describe('the drop-in', () => {
-  it.each(injectedPods)('takes the command line and the variables of $by as they are, and Envoy takes what comes of it', async (by) => {
-    const variables = Object.entries(by.env).map(([name, value]) => `${name}=${value}`);
-    const args = ['bootstrap', ...by.args.slice(1), '--validate', '--binaryPath', realEnvoy()];
-    const done = run(rig, ['env', ...variables, ...program, ...args]);
-    expect(await done.exit, done.errors()).toEqual({ code: 0, signal: null });
-    expect(JSON.parse(done.output())).toHaveProperty('node.id', expect.stringMatching(/^(sidecar|router)~/));
-    expect(done.errors()).toBe(by.warnings.map((warning) => `pilot-agent: ${warning}\n`).join(''));
-  });
+  it.each(injectedPods)(
+    'takes the command line and the variables of $by as they are, and Envoy takes what comes of it',
+    async (by) => {
+      const variables = Object.entries(by.env).map(([name, value]) => `${name}=${value}`);
+      const args = ['bootstrap', ...by.args.slice(1), '--validate', '--binaryPath', realEnvoy()];
+      const done = run(rig, ['env', ...variables, ...program, ...args]);
+      expect(await done.exit, done.errors()).toEqual({ code: 0, signal: null });
+      expect(JSON.parse(done.output())).toHaveProperty(
+        'node.id',
+        expect.stringMatching(/^(sidecar|router)~/),
+      );
+      expect(done.errors()).toBe(
+        by.warnings.map((warning) => `pilot-agent: ${warning}\n`).join(''),
+      );
+    },
+  );
 });

@@ -1,5 +1,13 @@
 import { spawn } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
@@ -25,21 +33,32 @@ const blocksOf = (page: string) => blocksIn(textOf(page));
 /** The blocks that are typed; each with the text after it, where that comes at once. */
 function blocksIn(text: string): readonly Block[] {
   const found = text.matchAll(/^```sh\n(.*?)^```\n(?:\n```text\n(.*?)^```\n)?/gms);
-  return [...found].map(([, script = '', prints = '']) => ({ script, prints: prints.split('\n').filter((one) => one !== '') }));
+  return [...found].map(([, script = '', prints = '']) => ({
+    script,
+    prints: prints.split('\n').filter((one) => one !== ''),
+  }));
 }
 
 /** The blocks of the section in which a page begins, if it says so. */
 function beforehand(page: string): readonly Block[] {
-  const [, other = '', anchor = ''] = /\bBegin in the folder of \[[^\]]*\]\(([\w-]+\.md)#([\w-]+)\)/.exec(textOf(page)) ?? [];
+  const [, other = '', anchor = ''] =
+    /\bBegin in the folder of \[[^\]]*\]\(([\w-]+\.md)#([\w-]+)\)/.exec(textOf(page)) ?? [];
   if (other === '') return [];
-  const section = textOf(other).split(/^## /m).find((text) => text.toLowerCase().replaceAll(' ', '-').startsWith(`${anchor}\n`)); // prettier-ignore
+  const section = textOf(other)
+    .split(/^## /m)
+    .find((text) => text.toLowerCase().replaceAll(' ', '-').startsWith(`${anchor}\n`));
   if (section === undefined) throw new Error(`${page}: ${other} has no section ${anchor}`);
   return blocksIn(section);
 }
 
 /** A line of a page, in which `…` stands for anything. */
 function matching(text: string): RegExp {
-  return new RegExp(text.split('…').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('.*')); // prettier-ignore
+  return new RegExp(
+    text
+      .split('…')
+      .map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&'))
+      .join('.*'),
+  );
 }
 
 /** The processes that run in a folder. */
@@ -93,20 +112,34 @@ describe.concurrent('each block of a page runs as it is typed', () => {
     try {
       for (const path of [bin, home]) mkdirSync(path);
       writeFileSync(join(bin, 'pilot-agent'), shim, { mode: 0o755 });
-      const free = new Map((await freePorts(ports.length)).map((port, index) => [String(ports[index]), port]));
-      const local = (text: string) => text.replace(new RegExp(`\\b(?:${ports.join('|')})\\b`, 'g'), (port) => String(free.get(port)));
+      const free = new Map(
+        (await freePorts(ports.length)).map((port, index) => [String(ports[index]), port]),
+      );
+      const local = (text: string) =>
+        text.replace(new RegExp(`\\b(?:${ports.join('|')})\\b`, 'g'), (port) =>
+          String(free.get(port)),
+        );
       const blocks = [...beforehand(page), ...blocksOf(page)];
-      const { code, output } = await type(home, local(blocks.map(({ script }) => script).join(`echo '${line}'\n`)), {
-        ...process.env,
-        PATH: `${bin}:${process.env['PATH'] ?? ''}`,
-        PROXY_CONFIG: local('{"proxyAdminPort": 15000, "statusPort": 15020}'),
-        ENVOY_STATUS_PORT: local('15021'),
-        ENVOY_PROMETHEUS_PORT: local('15090'),
-      });
-      const logs = () => readdirSync(home, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.log')).map((name) => readFileSync(join(home, name), 'utf8')).join(''); // prettier-ignore
+      const { code, output } = await type(
+        home,
+        local(blocks.map(({ script }) => script).join(`echo '${line}'\n`)),
+        {
+          ...process.env,
+          PATH: `${bin}:${process.env['PATH'] ?? ''}`,
+          PROXY_CONFIG: local('{"proxyAdminPort": 15000, "statusPort": 15020}'),
+          ENVOY_STATUS_PORT: local('15021'),
+          ENVOY_PROMETHEUS_PORT: local('15090'),
+        },
+      );
+      const logs = () =>
+        readdirSync(home, { recursive: true, encoding: 'utf8' })
+          .filter((name) => name.endsWith('.log'))
+          .map((name) => readFileSync(join(home, name), 'utf8'))
+          .join('');
       expect(code, `${output}${code === 0 ? '' : logs()}`).toBe(0);
       const printed = output.split(`${line}\n`);
-      for (const [index, { prints }] of blocks.entries()) for (const text of prints) expect(printed[index]).toMatch(matching(local(text)));
+      for (const [index, { prints }] of blocks.entries())
+        for (const text of prints) expect(printed[index]).toMatch(matching(local(text)));
       await expect.poll(() => processesIn(root), { timeout: 10_000 }).toEqual([]);
     } finally {
       rmSync(root, { recursive: true, force: true });

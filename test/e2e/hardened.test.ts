@@ -10,7 +10,9 @@ import { makeRig, type Rig } from './support/rig.ts';
 
 const user = '1337';
 const seccomp = resolve('test/e2e/support/seccomp.py');
-const isPermitted = spawnSync('unshare', ['--mount', 'setpriv', '--reuid', user, '--clear-groups', 'true']).status === 0;
+const isPermitted =
+  spawnSync('unshare', ['--mount', 'setpriv', '--reuid', user, '--clear-groups', 'true']).status ===
+  0;
 if (!isPermitted) leftOut('a read-only root, without capabilities, under a filter of system calls');
 
 /**
@@ -39,7 +41,12 @@ beforeEach(async () => {
   run = join(rig.folder, 'run');
   envoy = join(rig.folder, 'envoy');
   mkdirSync(run);
-  copyFileSync(execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim(), envoy);
+  copyFileSync(
+    execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+      encoding: 'utf8',
+    }).trim(),
+    envoy,
+  );
   chmodSync(envoy, 0o755);
   own();
 });
@@ -49,7 +56,8 @@ function own(): void {
   execFileSync('chown', ['-R', `${user}:${user}`, rig.folder]);
 }
 
-const said = (pid: number, name: string) => new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
+const said = (pid: number, name: string) =>
+  new RegExp(`^${name}:\\s+(\\S+)`, 'm').exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1];
 
 it.skipIf(!isPermitted)(
   'runs with a read-only root, as any user, without capabilities, under a filter of system calls: nothing is missing',
@@ -57,7 +65,9 @@ it.skipIf(!isPermitted)(
   async () => {
     const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run]), cwd: rig.folder });
     await agent.said('epoch.live', 0);
-    expect(['Uid', 'CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'].map((name) => said(agent.pid, name))).toEqual([user, '0000000000000000', '0000000000000000', '1', '2']); // prettier-ignore
+    expect(
+      ['Uid', 'CapEff', 'CapBnd', 'NoNewPrivs', 'Seccomp'].map((name) => said(agent.pid, name)),
+    ).toEqual([user, '0000000000000000', '0000000000000000', '1', '2']);
     const load = startLoad({
       port: rig.ports.listen,
       tls: { ca: rig.ca.rootCert },
@@ -72,9 +82,14 @@ it.skipIf(!isPermitted)(
     own();
     for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(rig.certDir, name));
     await agent.said('epoch.live', 1);
-    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 }).toBe(next.serial);
-    expect(agent.log().filter(({ level, component }) => level !== 'info' && component !== 'envoy.main')).toEqual([]);
-    for (const pid of rig.envoys().filter((one) => said(one, 'Name') === 'envoy')) process.kill(pid, 'SIGKILL');
+    await expect
+      .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 })
+      .toBe(next.serial);
+    expect(
+      agent.log().filter(({ level, component }) => level !== 'info' && component !== 'envoy.main'),
+    ).toEqual([]);
+    for (const pid of rig.envoys().filter((one) => said(one, 'Name') === 'envoy'))
+      process.kill(pid, 'SIGKILL');
     await agent.said('epoch.live', 2);
     await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
     await load.stop();
@@ -84,9 +99,17 @@ it.skipIf(!isPermitted)(
   },
 );
 
-it.skipIf(!isPermitted)('says in one line that Envoy cannot start where nothing can be written into /dev/shm', async () => {
-  const readOnly = 'mount --bind /dev/shm /dev/shm && mount -o remount,bind,ro /dev/shm';
-  const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run], readOnly), cwd: rig.folder });
-  expect(await agent.exit).toEqual({ code: 69, signal: null });
-  expect(agent.errors()).toMatch(/^pilot-agent: Envoy cannot be started: [^\n]*read-only file system, access '\/dev\/shm'[^\n]*\n$/);
-});
+it.skipIf(!isPermitted)(
+  'says in one line that Envoy cannot start where nothing can be written into /dev/shm',
+  async () => {
+    const readOnly = 'mount --bind /dev/shm /dev/shm && mount -o remount,bind,ro /dev/shm';
+    const agent = rig.start(['--binaryPath', envoy], {
+      wrap: hardened([run], readOnly),
+      cwd: rig.folder,
+    });
+    expect(await agent.exit).toEqual({ code: 69, signal: null });
+    expect(agent.errors()).toMatch(
+      /^pilot-agent: Envoy cannot be started: [^\n]*read-only file system, access '\/dev\/shm'[^\n]*\n$/,
+    );
+  },
+);

@@ -9,7 +9,9 @@ import { makeRig, type Rig } from './support/rig.ts';
 
 /** Those that need no agent; a test of the help says of all that they are taken. */
 const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'version', 'help'];
-const shown = commands.flatMap((name) => [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line));
+const shown = commands.flatMap((name) =>
+  [...examples(`pilot-agent ${name}`).matchAll(/^ {2}\$ (.*)$/gm)].map(([, line = '']) => line),
+);
 
 let rig: Rig;
 beforeAll(() => oldestEnvoy(), 120_000); // which an example installs: a download would be told
@@ -21,13 +23,20 @@ it.each(shown)('the example %s does what its page says', (example) => {
   chmodSync(join(rig.folder, 'pilot-agent'), 0o755);
   writeFileSync(join(rig.folder, 'envoy.yaml'), 'static_resources: {}\n');
   const env = { ...process.env, PATH: `${rig.folder}:${process.env['PATH'] ?? ''}` };
-  const { status, stdout, stderr } = spawnSync('sh', ['-c', example], { cwd: rig.folder, env, encoding: 'utf8' });
+  const { status, stdout, stderr } = spawnSync('sh', ['-c', example], {
+    cwd: rig.folder,
+    env,
+    encoding: 'utf8',
+  });
   expect([status, stderr]).toEqual([0, '']);
   expect(stdout).toMatch(/\S\n+$/);
 });
 
 it.each([
-  [{}, "pilot-agent: unknown command 'nonsense'; see pilot-agent --help (docs/troubleshooting.md#exit-64)\n"],
+  [
+    {},
+    "pilot-agent: unknown command 'nonsense'; see pilot-agent --help (docs/troubleshooting.md#exit-64)\n",
+  ],
   [
     { FORCE_COLOR: '1' },
     "\u001b[31mpilot-agent:\u001b[39m unknown command 'nonsense'; see pilot-agent --help\u001b[90m (docs/troubleshooting.md#exit-64)\u001b[39m\n",
@@ -36,5 +45,7 @@ it.each([
   const [file, ...args] = program;
   const outer = { ...process.env };
   delete outer['FORCE_COLOR'];
-  expect(spawnSync(file, [...args, 'nonsense'], { env: { ...outer, ...env }, encoding: 'utf8' }).stderr).toBe(line);
+  expect(
+    spawnSync(file, [...args, 'nonsense'], { env: { ...outer, ...env }, encoding: 'utf8' }).stderr,
+  ).toBe(line);
 });

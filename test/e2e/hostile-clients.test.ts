@@ -18,31 +18,39 @@ describe('a control plane that one client or one file attacks', () => {
   });
   afterAll(() => Promise.all([plane.dispose(), attacker.dispose()]));
 
-  it.each([...clients, ...files, ...frames].filter(({ cost }) => cost === undefined).map((row) => [row.name, row] as const))(
-    'goes on: %s',
-    async (_, { name, told }) => {
-      const from = plane.lines.length;
-      const end = await attacker.attack(name, plane.target);
-      // The clock of a busy machine says little: a second of its own time is a stall.
-      expect((await plane.change()).own).toBeLessThan(1_000);
-      if (told !== undefined) {
-        const [event, reason] = told;
-        const isTold = () => plane.lines.slice(from).some((line) => line.event === event && String(line['reason']).includes(reason));
-        await expect.poll(isTold, { timeout: 10_000 }).toBe(true);
-      }
-      await end();
-      expect(plane.exitCode()).toBeUndefined();
-    },
-  );
+  it.each(
+    [...clients, ...files, ...frames]
+      .filter(({ cost }) => cost === undefined)
+      .map((row) => [row.name, row] as const),
+  )('goes on: %s', async (_, { name, told }) => {
+    const from = plane.lines.length;
+    const end = await attacker.attack(name, plane.target);
+    // The clock of a busy machine says little: a second of its own time is a stall.
+    expect((await plane.change()).own).toBeLessThan(1_000);
+    if (told !== undefined) {
+      const [event, reason] = told;
+      const isTold = () =>
+        plane.lines
+          .slice(from)
+          .some((line) => line.event === event && String(line['reason']).includes(reason));
+      await expect.poll(isTold, { timeout: 10_000 }).toBe(true);
+    }
+    await end();
+    expect(plane.exitCode()).toBeUndefined();
+  });
 
   it('is told of by `request` without what a terminal acts on, and by a line of the log', async () => {
     const { ports } = plane.target;
     const id = `sidecar~10.0.0.9~\u009b31m\u202eevil${'n'.repeat(4_000)}.default~default.svc.cluster.local`;
     const evil = acceptingClient(ports.xds, id, typeUrls.cluster);
-    const connected = () => plane.lines.filter(({ event, nodeId }) => event === 'discovery.connected' && nodeId === id);
+    const connected = () =>
+      plane.lines.filter(({ event, nodeId }) => event === 'discovery.connected' && nodeId === id);
     await expect.poll(connected, { timeout: 10_000 }).toHaveLength(1);
     const args = ['request', 'GET', '/debug/syncz', '--httpAddr', `127.0.0.1:${ports.http}`];
-    const { stdout } = await execa(process.execPath, [resolve('dist/pilot-discovery.cjs'), ...args]);
+    const { stdout } = await execa(process.execPath, [
+      resolve('dist/pilot-discovery.cjs'),
+      ...args,
+    ]);
     evil.close();
     expect(stdout).toContain('\\x9b31m\\u202eevil');
     expect(stdout.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\u202e]/u);
@@ -50,10 +58,17 @@ describe('a control plane that one client or one file attacks', () => {
 
   it('has a line for a node id that is too long, and no stream', async () => {
     const from = plane.lines.length;
-    const client = acceptingClient(plane.target.ports.xds, `sidecar~10.0.0.9~${'n'.repeat(3 << 20)}.default~x`, typeUrls.cluster);
+    const client = acceptingClient(
+      plane.target.ports.xds,
+      `sidecar~10.0.0.9~${'n'.repeat(3 << 20)}.default~x`,
+      typeUrls.cluster,
+    );
     await expect.poll(() => client.statuses.length, { timeout: 10_000 }).toBe(1);
-    const reasons = () => plane.lines.slice(from).map(({ event, reason }) => `${event} ${String(reason)}`);
-    await expect.poll(reasons, { timeout: 10_000 }).toContainEqual(expect.stringContaining('what it says of its node has 31457'));
+    const reasons = () =>
+      plane.lines.slice(from).map(({ event, reason }) => `${event} ${String(reason)}`);
+    await expect
+      .poll(reasons, { timeout: 10_000 })
+      .toContainEqual(expect.stringContaining('what it says of its node has 31457'));
     client.close();
   });
 });

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { run, standardFlags, withoutDrain } from './support/bad-input-program.ts';
@@ -24,24 +32,55 @@ const put = (name: string, make: (path: string) => unknown) => {
 const fifo = (path: string) => execFileSync('mkfifo', [path]);
 const endless = (path: string) => symlinkSync('/dev/zero', path);
 const text = (content: string) => (path: string) => writeFileSync(path, content);
-const manyNames = text(`defaultConfig:\n  proxyMetadata:\n${Array.from({ length: 100_000 }, (_, index) => `    K${index}: a\n`).join('')}`);
+const manyNames = text(
+  `defaultConfig:\n  proxyMetadata:\n${Array.from({ length: 100_000 }, (_, index) => `    K${index}: a\n`).join('')}`,
+);
 
 describe('at the start', () => {
   it.each<[what: string, make: (path: string) => unknown, flag: string, why: RegExp]>([
-    ['a mesh file that is a FIFO', fifo, '--meshConfig', /^mesh file \S+: cannot be read: it is a FIFO, and no regular file$/],
-    ['a mesh file without end', endless, '--meshConfig', /^mesh file \S+: cannot be read: it is a device, and no regular file$/],
+    [
+      'a mesh file that is a FIFO',
+      fifo,
+      '--meshConfig',
+      /^mesh file \S+: cannot be read: it is a FIFO, and no regular file$/,
+    ],
+    [
+      'a mesh file without end',
+      endless,
+      '--meshConfig',
+      /^mesh file \S+: cannot be read: it is a device, and no regular file$/,
+    ],
     [
       'a mesh file with 100,000 names',
       manyNames,
       '--meshConfig',
       /^mesh file \S+: cannot be read: it has \d+ bytes, and 262144 are read at most$/,
     ],
-    ['a template that is a FIFO', fifo, '--templateFile', /cannot be read: it is a FIFO, and no regular file$/],
-    ['a custom configuration without end', endless, '--customConfigFile', /cannot be read: it is a device, and no regular file$/],
+    [
+      'a template that is a FIFO',
+      fifo,
+      '--templateFile',
+      /cannot be read: it is a FIFO, and no regular file$/,
+    ],
+    [
+      'a custom configuration without end',
+      endless,
+      '--customConfigFile',
+      /cannot be read: it is a device, and no regular file$/,
+    ],
   ])('%s is told at once, in one line', async (_, make, flag, why) => {
     put('input', make);
     const standard = standardFlags(rig).filter((_each, index) => index > 1); // no custom configuration
-    const agent = run(rig, [...program, 'proxy', 'sidecar', ...standard, flag, file('input'), '--log_target', '/dev/null']);
+    const agent = run(rig, [
+      ...program,
+      'proxy',
+      'sidecar',
+      ...standard,
+      flag,
+      file('input'),
+      '--log_target',
+      '/dev/null',
+    ]);
     expect(await agent.exit).toEqual({ code: 78, signal: null });
     const [line = '', ...others] = agent.errors().trimEnd().split('\n');
     expect(others).toEqual([]);
@@ -53,7 +92,13 @@ describe('at the start', () => {
     mkdirSync(folder);
     chmodSync(folder, 0o777);
     writeFileSync(file('foreign'), 'theirs');
-    for (const name of ['envoy-rev0.json', 'envoy-rev0.json.new', 'envoy-check.json', 'envoy-check.json.new', 'SDS.new']) {
+    for (const name of [
+      'envoy-rev0.json',
+      'envoy-rev0.json.new',
+      'envoy-check.json',
+      'envoy-check.json.new',
+      'SDS.new',
+    ]) {
       symlinkSync(file('foreign'), join(folder, name));
     }
     const agent = start();
@@ -69,7 +114,10 @@ function start(): RunningAgent {
     admin: { address: { socket_address: { address: '127.0.0.1', port_value: '@' } } },
     static_resources: { clusters: [] },
   };
-  put('bootstrap.json', text(JSON.stringify(bootstrap).replace('"@"', '{{ .config.ProxyAdminPort }}')));
+  put(
+    'bootstrap.json',
+    text(JSON.stringify(bootstrap).replace('"@"', '{{ .config.ProxyAdminPort }}')),
+  );
   const flags = ['--templateFile', file('bootstrap.json'), '--meshConfig', file('mesh')];
   return rig.start(flags, { generated: true, cwd: pod, env: withoutDrain });
 }
@@ -81,14 +129,24 @@ describe('an agent that runs', () => {
     void done.finally(() => (isOver = true));
     while (!isOver) {
       const begun = performance.now();
-      await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`).then((answer) => answer.text());
+      await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`).then((answer) =>
+        answer.text(),
+      );
       longest = Math.max(longest, performance.now() - begun);
     }
     await done;
     return longest;
   };
 
-  it.each<[what: string, name: string, make: (path: string) => unknown, event: 'config.warning' | 'config.refused', why: string]>([
+  it.each<
+    [
+      what: string,
+      name: string,
+      make: (path: string) => unknown,
+      event: 'config.warning' | 'config.refused',
+      why: string,
+    ]
+  >([
     [
       '16 MB of annotations',
       'etc/istio/pod/annotations',
@@ -96,9 +154,27 @@ describe('an agent that runs', () => {
       'config.warning',
       './etc/istio/pod/annotations is ignored: it cannot be read: it has 16777220 bytes, and 524288 are read at most',
     ],
-    ['a mesh file with 100,000 names', 'mesh', manyNames, 'config.refused', 'bytes, and 262144 are read at most'],
-    ['a mesh file that has become a FIFO', 'mesh', fifo, 'config.refused', 'cannot be read: it is a FIFO, and no regular file'],
-    ['a template without end', 'bootstrap.json', endless, 'config.refused', 'cannot be read: it is a device, and no regular file'],
+    [
+      'a mesh file with 100,000 names',
+      'mesh',
+      manyNames,
+      'config.refused',
+      'bytes, and 262144 are read at most',
+    ],
+    [
+      'a mesh file that has become a FIFO',
+      'mesh',
+      fifo,
+      'config.refused',
+      'cannot be read: it is a FIFO, and no regular file',
+    ],
+    [
+      'a template without end',
+      'bootstrap.json',
+      endless,
+      'config.refused',
+      'cannot be read: it is a device, and no regular file',
+    ],
   ])('says what is wrong with %s, and answers on', async (_, name, make, event, why) => {
     put('etc/istio/pod/annotations', text('a="b"'));
     put('mesh', text('defaultConfig: {}'));
@@ -118,7 +194,9 @@ describe('an agent that runs', () => {
     const key = join(rig.certDir, 'key.pem');
     rmSync(key);
     fifo(key);
-    expect((await agent.said('config.refused'))['reason']).toContain(`${key}: the key cannot be read: it is a FIFO, and no regular file`);
+    expect((await agent.said('config.refused'))['reason']).toContain(
+      `${key}: the key cannot be read: it is a FIFO, and no regular file`,
+    );
     expect((await rig.ready()).status).toBe(200);
   });
 });

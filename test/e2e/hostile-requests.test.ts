@@ -25,12 +25,16 @@ function send(port: number, text: string): Promise<string> {
     let answer = '';
     const socket = connect(port, '127.0.0.1', () => socket.write(text));
     socket.setEncoding('latin1').setTimeout(1_000, () => socket.destroy());
-    socket.on('data', (piece: string) => (answer += piece)).on('error', () => undefined).on('close', () => done(answer)); // prettier-ignore
+    socket
+      .on('data', (piece: string) => (answer += piece))
+      .on('error', () => undefined)
+      .on('close', () => done(answer));
   });
 }
 
 const order = 'POST /quitquitquit HTTP/1.1\r\nHost: localhost\r\n\r\n';
-const probe = (...headers: readonly string[]) => ['GET /healthz/ready HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n');
+const probe = (...headers: readonly string[]) =>
+  ['GET /healthz/ready HTTP/1.1', 'Host: localhost', ...headers, '', ''].join('\r\n');
 /** Two parties may read each of them in two ways, one of which has a further request. */
 const ambiguous = {
   'a length and a coding': `${probe('Content-Length: 4', 'Transfer-Encoding: chunked')}0\r\n\r\n${order}`,
@@ -44,60 +48,101 @@ const ambiguous = {
   'a chunk that is too long': `${probe('Transfer-Encoding: chunked')}0;${'a'.repeat(20_000)}\r\n\r\n${order}`,
 };
 /** Other ways to say a path that this port does not pass on. */
-const detours = ['/healthz/ready/../../quitquitquit', '/healthz/ready/%2e%2e/%2e%2e/quitquitquit', '/healthz/ready%2f..%2f..%2fquitquitquit', '//quitquitquit', '/healthz/ready/..;/quitquitquit', '/healthz/ready#/quitquitquit', '/quitquitquit']; // prettier-ignore
+const detours = [
+  '/healthz/ready/../../quitquitquit',
+  '/healthz/ready/%2e%2e/%2e%2e/quitquitquit',
+  '/healthz/ready%2f..%2f..%2fquitquitquit',
+  '//quitquitquit',
+  '/healthz/ready/..;/quitquitquit',
+  '/healthz/ready#/quitquitquit',
+  '/quitquitquit',
+];
 
 describe('at the port by which Envoy passes on a probe to the agent', () => {
   let agent: RunningAgent;
   let controlPlane: Discovery;
   beforeEach(async () => {
     controlPlane = await startDiscovery();
-    agent = rig.start(['--discoveryAddress', `127.0.0.1:${controlPlane.port}`], { generated: true });
+    agent = rig.start(['--discoveryAddress', `127.0.0.1:${controlPlane.port}`], {
+      generated: true,
+    });
     await agent.said('epoch.live');
-    await expect.poll(async () => (await ask(rig.ports.health, '/healthz/ready')).status, { timeout: 15_000 }).toBeGreaterThan(0);
+    await expect
+      .poll(async () => (await ask(rig.ports.health, '/healthz/ready')).status, { timeout: 15_000 })
+      .toBeGreaterThan(0);
   });
   afterEach(() => controlPlane.close());
 
-  it('no request within a request reaches the agent, and no detour', { timeout: 60_000 }, async () => {
-    expect(await send(rig.ports.health, probe('Connection: close'))).toMatch(/^HTTP\/1.1 (?:200|503)/);
-    for (const [what, text] of Object.entries(ambiguous)) {
-      const answer = await send(rig.ports.health, text);
-      expect(answer, what).not.toContain('OK\n');
-    }
-    for (const path of detours) {
-      const answer = await send(
-        rig.ports.health,
-        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+  it(
+    'no request within a request reaches the agent, and no detour',
+    { timeout: 60_000 },
+    async () => {
+      expect(await send(rig.ports.health, probe('Connection: close'))).toMatch(
+        /^HTTP\/1.1 (?:200|503)/,
       );
-      expect(answer, path).not.toContain('OK\n');
-    }
-    expect(agent.log().filter(({ event }) => event === 'termination.requested')).toEqual([]);
-    // What none of them was, this is.
-    expect(await send(rig.ports.status, order)).toContain('OK\n');
-    await agent.said('termination.requested');
-  });
+      for (const [what, text] of Object.entries(ambiguous)) {
+        const answer = await send(rig.ports.health, text);
+        expect(answer, what).not.toContain('OK\n');
+      }
+      for (const path of detours) {
+        const answer = await send(
+          rig.ports.health,
+          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
+        );
+        expect(answer, path).not.toContain('OK\n');
+      }
+      expect(agent.log().filter(({ event }) => event === 'termination.requested')).toEqual([]);
+      // What none of them was, this is.
+      expect(await send(rig.ports.status, order)).toContain('OK\n');
+      await agent.said('termination.requested');
+    },
+  );
 });
 
 it('no path of a probe leads out of the probes', async () => {
   const agent = rig.start();
   await agent.said('epoch.live', 0);
-  for (const path of ['/app-health/../debug/config', '/app-health/%2e%2e/debug/config', '/app-health/..%2fdebug%2fconfig', '/app-lifecycle/a/../../debug/epochs'])
-    expect((await send(rig.ports.status, `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`)).split('\r\n')[0]).toMatch(/ 40[04] /); // prettier-ignore
+  for (const path of [
+    '/app-health/../debug/config',
+    '/app-health/%2e%2e/debug/config',
+    '/app-health/..%2fdebug%2fconfig',
+    '/app-lifecycle/a/../../debug/epochs',
+  ])
+    expect(
+      (
+        await send(
+          rig.ports.status,
+          `GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`,
+        )
+      ).split('\r\n')[0],
+    ).toMatch(/ 40[04] /);
 });
 
-it('metrics that are small until they are unpacked are refused, and the others are served', { timeout: 60_000 }, async () => {
-  const bomb = gzipSync(Buffer.alloc(512 << 20, 'a_metric 1\n'));
-  const [port = 0] = await freePorts(1);
-  servers.push(createServer((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb)).listen(port, '127.0.0.1'));
-  const agent = rig.start([], { env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/metrics' }]) } });
-  await agent.said('epoch.live', 0);
-  const memory = () => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]) / 1024;
-  const before = memory();
-  const { status, body } = await ask(rig.ports.status, '/stats/prometheus', { timeout: 20_000 });
-  expect(status).toBe(200);
-  expect(body).toContain('envoy_server_live');
-  expect(body).toMatch(/reason="too_(?:large|many)/);
-  expect(memory() - before).toBeLessThan(60);
-});
+it(
+  'metrics that are small until they are unpacked are refused, and the others are served',
+  { timeout: 60_000 },
+  async () => {
+    const bomb = gzipSync(Buffer.alloc(512 << 20, 'a_metric 1\n'));
+    const [port = 0] = await freePorts(1);
+    servers.push(
+      createServer((_, response) =>
+        response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+      ).listen(port, '127.0.0.1'),
+    );
+    const agent = rig.start([], {
+      env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/metrics' }]) },
+    });
+    await agent.said('epoch.live', 0);
+    const memory = () =>
+      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]) / 1024;
+    const before = memory();
+    const { status, body } = await ask(rig.ports.status, '/stats/prometheus', { timeout: 20_000 });
+    expect(status).toBe(200);
+    expect(body).toContain('envoy_server_live');
+    expect(body).toMatch(/reason="too_(?:large|many)/);
+    expect(memory() - before).toBeLessThan(60);
+  },
+);
 
 it('a folder with a name that a shell would act on is a folder', async () => {
   const taken = join(rig.folder, 'taken');

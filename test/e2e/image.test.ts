@@ -18,7 +18,12 @@ const file = DockerfileParser.parse(containerFile);
 
 describe('deploy/Containerfile', () => {
   it('is in order for a linter', () => {
-    expect(validate(containerFile).map(({ message, range }) => ({ message, line: range.start.line + 1 }))).toEqual([]);
+    expect(
+      validate(containerFile).map(({ message, range }) => ({
+        message,
+        line: range.start.line + 1,
+      })),
+    ).toEqual([]);
   });
 
   it('has the Envoy that is tested, the agent, its folder and its ports', () => {
@@ -27,7 +32,13 @@ describe('deploy/Containerfile', () => {
     expect(containerFile).toContain(` ${flags.configPath.default}\n`);
     expect(wordsOf(file, 'WORKDIR')).toEqual(['/']);
     expect(wordsOf(file, 'EXPOSE')).toEqual([flags.statusPort.default, '15021', '15090']);
-    expect([...wordsOf(file, 'ENTRYPOINT'), ...wordsOf(file, 'CMD')]).toEqual(['tini', '--', 'pilot-agent', 'proxy', 'sidecar']);
+    expect([...wordsOf(file, 'ENTRYPOINT'), ...wordsOf(file, 'CMD')]).toEqual([
+      'tini',
+      '--',
+      'pilot-agent',
+      'proxy',
+      'sidecar',
+    ]);
   });
 });
 
@@ -55,7 +66,9 @@ describe.runIf(canMount && hasTini)('the image', () => {
   let image: Image | undefined;
   beforeEach(async () => {
     rig = await makeRig();
-    const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+    const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+      encoding: 'utf8',
+    }).trim();
     image = makeImage(envoy);
   });
   afterEach(async () => {
@@ -70,15 +83,21 @@ describe.runIf(canMount && hasTini)('the image', () => {
     async ({ skip }) => {
       if (image === undefined) return skip(); // which is told: it has no guard
       const { root, user, entry, programs } = image;
-      expect(programs.filter((name) => !/\/(?:envoy|tini|node|pilot-agent(?:-guard)?)$/.test(name))).toEqual([]);
+      expect(
+        programs.filter((name) => !/\/(?:envoy|tini|node|pilot-agent(?:-guard)?)$/.test(name)),
+      ).toEqual([]);
       mkdirSync(join(root, rig.folder), { recursive: true });
       execFileSync('chown', ['-R', user, rig.folder]);
       const unshared = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c'];
       const agent = rig.start([], { wrap: [...unshared, enter(entry), root, rig.folder, user] });
       await agent.said('epoch.live', 0);
-      expect(agent.log().filter(({ event }) => ['tool.missing', 'agent.process_one'].includes(event))).toEqual([]);
+      expect(
+        agent.log().filter(({ event }) => ['tool.missing', 'agent.process_one'].includes(event)),
+      ).toEqual([]);
       await expect.poll(async () => (await rig.ready()).status).toBe(200);
-      const [envoy = 0] = rig.envoys().filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/envoy'));
+      const [envoy = 0] = rig
+        .envoys()
+        .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/envoy'));
       const status = readFileSync(`/proc/${envoy}/status`, 'utf8');
       expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).toBe(user.split(':')[0]);
       expect(/^CapEff:\s+(\w+)/m.exec(status)?.[1]).toMatch(/^0+$/);
@@ -86,7 +105,9 @@ describe.runIf(canMount && hasTini)('the image', () => {
       execFileSync('chown', ['-R', user, rig.certDir]);
       await agent.said('epoch.live', 1);
       expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
-      const [init = 0] = rig.envoys().filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/tini'));
+      const [init = 0] = rig
+        .envoys()
+        .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/tini'));
       process.kill(init, 'SIGTERM');
       expect(await agent.exit).toEqual({ code: 0, signal: null });
       expect(agent.log().at(-1)?.event).toBe('agent.ended');

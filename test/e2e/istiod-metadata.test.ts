@@ -26,11 +26,20 @@ afterEach(async () => {
 
 if (controlPlane === undefined) leftOut('the tests of what a real istiod is told', 'a program');
 
-const admin = async (path: string) => (await fetch(`http://127.0.0.1:${rig.ports.admin}/${path}`)).text();
+const admin = async (path: string) =>
+  (await fetch(`http://127.0.0.1:${rig.ports.admin}/${path}`)).text();
 
 describe.skipIf(controlPlane === undefined)('a real istiod', () => {
   it('goes by what PROXY_CONFIG says to it alone, and is not confused by what nobody knows', async () => {
-    istiod.put('gateway', { apiVersion: 'networking.istio.io/v1', kind: 'Gateway', metadata: { name: 'gateway', namespace: 'ns' }, spec: { selector: { app: 'gateway' }, servers: [{ port: { number: port, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }] } }); // prettier-ignore
+    istiod.put('gateway', {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Gateway',
+      metadata: { name: 'gateway', namespace: 'ns' },
+      spec: {
+        selector: { app: 'gateway' },
+        servers: [{ port: { number: port, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
+      },
+    });
     await istiod.start();
     const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
       generated: true,
@@ -40,35 +49,58 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
         POD_NAMESPACE: 'ns',
         INSTANCE_IP: '127.0.0.1',
         ISTIO_METAJSON_LABELS: '{"app":"gateway"}',
-        PROXY_CONFIG: 'gateway_topology: {numTrustedProxies: 3, later: [1]}\nnobody: {knows: {what: this is}}\ninterceptionMode: NONE',
+        PROXY_CONFIG:
+          'gateway_topology: {numTrustedProxies: 3, later: [1]}\nnobody: {knows: {what: this is}}\ninterceptionMode: NONE',
       },
     });
     await agent.said('epoch.live', 0);
     await expect.poll(() => admin('config_dump'), within).toContain('"xff_num_trusted_hops": 3');
     expect((await rig.ready()).status).toBe(200);
-    expect(agent.log().filter(({ event }) => event === 'config.warning').map(({ warning }) => warning)).toEqual([
+    expect(
+      agent
+        .log()
+        .filter(({ event }) => event === 'config.warning')
+        .map(({ warning }) => warning),
+    ).toEqual([
       'PROXY_CONFIG.gatewayTopology.later is not known here: the control plane gets it as it is',
       'PROXY_CONFIG.nobody is not known here: the control plane gets it as it is',
-    ]); // prettier-ignore
+    ]);
   }, 60_000);
 
   it('gives the same to an agent with a version of Istio and to one without', async () => {
     istiod.serve('one.test', port, 1);
-    istiod.put('rule', { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: 'one', namespace: 'ns' }, spec: { host: 'one.test', trafficPolicy: { outlierDetection: { consecutive5xxErrors: 1 }, tls: { mode: 'ISTIO_MUTUAL' } } } }); // prettier-ignore
+    istiod.put('rule', {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'DestinationRule',
+      metadata: { name: 'one', namespace: 'ns' },
+      spec: {
+        host: 'one.test',
+        trafficPolicy: {
+          outlierDetection: { consecutive5xxErrors: 1 },
+          tls: { mode: 'ISTIO_MUTUAL' },
+        },
+      },
+    });
     await istiod.start();
     const given = async (env: NodeJS.ProcessEnv) => {
-      const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`, '--xdsProxy=false'], {
-        generated: true,
-        env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', MINIMUM_DRAIN_DURATION: '0s', ...env },
-      });
+      const agent = rig.start(
+        ['--discoveryAddress', `127.0.0.1:${discovery}`, '--xdsProxy=false'],
+        {
+          generated: true,
+          env: { ISTIO_META_INTERCEPTION_MODE: 'NONE', MINIMUM_DRAIN_DURATION: '0s', ...env },
+        },
+      );
       await agent.said('epoch.live', 0);
       await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
       const told = await admin('config_dump?mask=bootstrap');
       const all = ['dynamic_active_clusters', 'dynamic_listeners', 'dynamic_route_configs'];
-      const dumps = await Promise.all(all.map((resource) => admin(`config_dump?resource=${resource}`)));
+      const dumps = await Promise.all(
+        all.map((resource) => admin(`config_dump?resource=${resource}`)),
+      );
       agent.kill('SIGTERM');
       await agent.exit;
-      const timeless = (name: string, value: unknown) => (['version_info', 'last_updated'].includes(name) ? undefined : value);
+      const timeless = (name: string, value: unknown) =>
+        ['version_info', 'last_updated'].includes(name) ? undefined : value;
       return { told, resources: dumps.map((dump) => JSON.parse(dump, timeless) as unknown) };
     };
     const absent = await given({ ISTIO_METAJSON_X: '{"ISTIO_VERSION":null}' });
@@ -81,7 +113,10 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
 
   it('finds an Envoy that has as many workers as the limit of the CPU, and that misses no limit of connections', async () => {
     await istiod.start();
-    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, env: { ISTIO_CPU_LIMIT: '3' } });
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      env: { ISTIO_CPU_LIMIT: '3' },
+    });
     await agent.said('epoch.live', 0);
     await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
     expect(await admin('stats?filter=^server.concurrency$')).toBe('server.concurrency: 3\n');

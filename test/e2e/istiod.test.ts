@@ -113,22 +113,31 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     istiod.serve('one.test', second, target);
     await expect.poll(() => ask('one.test', second), within).toBe(200);
     expect((await requests()) - before).toBeLessThan(20);
-    const dump = await (await fetch(`http://127.0.0.1:${rig.ports.admin}/config_dump?mask=bootstrap`)).text();
+    const dump = await (
+      await fetch(`http://127.0.0.1:${rig.ports.admin}/config_dump?mask=bootstrap`)
+    ).text();
     expect(dump).toContain('"api_type": "DELTA_GRPC"');
   }, 120_000);
 
   it('goes on with what it has where the control plane is said to be at a wrong address, says so, and follows the right one', async () => {
     const [first = 0, second = 0] = listen;
     const mesh = join(rig.folder, 'mesh.yaml');
-    const at = (address: string) => writeFileSync(mesh, JSON.stringify({ defaultConfig: { discoveryAddress: address } }));
+    const at = (address: string) =>
+      writeFileSync(mesh, JSON.stringify({ defaultConfig: { discoveryAddress: address } }));
     istiod.serve('one.test', first, target);
     await istiod.start();
     at(`127.0.0.1:${discovery}`);
-    const agent = rig.start(['--meshConfig', mesh], { generated: true, env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' } });
+    const agent = rig.start(['--meshConfig', mesh], {
+      generated: true,
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' },
+    });
     await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
     at('nowhere.invalid:15010');
     await agent.said('epoch.live', 1);
-    expect(await agent.said('xds.unavailable')).toMatchObject({ address: 'nowhere.invalid:15010', reason: 'its name does not resolve' });
+    expect(await agent.said('xds.unavailable')).toMatchObject({
+      address: 'nowhere.invalid:15010',
+      reason: 'its name does not resolve',
+    });
     expect((await rig.ready()).status).toBe(200);
     expect(await ask('one.test', first)).toBe(200);
     at(`127.0.0.1:${discovery}`);
@@ -143,13 +152,27 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     istiod.serve('one.test', first, target);
     await istiod.start();
     const cluster = `outbound|${first}||one.test`;
-    const admin = async (path: string) => (await fetch(`http://127.0.0.1:${rig.ports.admin}/${path}`)).text();
+    const admin = async (path: string) =>
+      (await fetch(`http://127.0.0.1:${rig.ports.admin}/${path}`)).text();
     const limit = async (value: number) => {
-      istiod.put('rule', { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: 'one', namespace: 'ns' }, spec: { host: 'one.test', trafficPolicy: { connectionPool: { tcp: { maxConnections: value } } } } }); // prettier-ignore
-      await expect.poll(() => admin('clusters'), within).toContain(`${cluster}::default_priority::max_connections::${value}\n`);
+      istiod.put('rule', {
+        apiVersion: 'networking.istio.io/v1',
+        kind: 'DestinationRule',
+        metadata: { name: 'one', namespace: 'ns' },
+        spec: {
+          host: 'one.test',
+          trafficPolicy: { connectionPool: { tcp: { maxConnections: value } } },
+        },
+      });
+      await expect
+        .poll(() => admin('clusters'), within)
+        .toContain(`${cluster}::default_priority::max_connections::${value}\n`);
       expect(await admin('stats?filter=warming_clusters')).toContain('warming_clusters: 0');
     };
-    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' } }); // prettier-ignore
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' },
+    });
     await agent.said('epoch.live', 0);
     await expect.poll(() => ask('one.test', first), within).toBe(200);
     await limit(17);
@@ -160,28 +183,66 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
   /** mTLS to and from the workload: `from` is its listener, `to` that of the service `one.test`. */
   const mutual = (to: number, from: number) => {
     istiod.serve('one.test', to, target);
-    istiod.put('rule', { apiVersion: 'networking.istio.io/v1', kind: 'DestinationRule', metadata: { name: 'one', namespace: 'ns' }, spec: { host: 'one.test', trafficPolicy: { tls: { mode: 'ISTIO_MUTUAL' } } } }); // prettier-ignore
-    istiod.put('strict', { apiVersion: 'security.istio.io/v1', kind: 'PeerAuthentication', metadata: { name: 'strict', namespace: 'ns' }, spec: { mtls: { mode: 'STRICT' } } }); // prettier-ignore
-    istiod.put('side', { apiVersion: 'networking.istio.io/v1', kind: 'Sidecar', metadata: { name: 'side', namespace: 'ns' }, spec: { ingress: [{ port: { number: from, protocol: 'HTTP', name: 'http' }, bind: '127.0.0.1', defaultEndpoint: `127.0.0.1:${target}` }], egress: [{ hosts: ['*/*'] }] } }); // prettier-ignore
+    istiod.put('rule', {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'DestinationRule',
+      metadata: { name: 'one', namespace: 'ns' },
+      spec: { host: 'one.test', trafficPolicy: { tls: { mode: 'ISTIO_MUTUAL' } } },
+    });
+    istiod.put('strict', {
+      apiVersion: 'security.istio.io/v1',
+      kind: 'PeerAuthentication',
+      metadata: { name: 'strict', namespace: 'ns' },
+      spec: { mtls: { mode: 'STRICT' } },
+    });
+    istiod.put('side', {
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Sidecar',
+      metadata: { name: 'side', namespace: 'ns' },
+      spec: {
+        ingress: [
+          {
+            port: { number: from, protocol: 'HTTP', name: 'http' },
+            bind: '127.0.0.1',
+            defaultEndpoint: `127.0.0.1:${target}`,
+          },
+        ],
+        egress: [{ hosts: ['*/*'] }],
+      },
+    });
   };
   /** What a client with the certificate of the mesh gets from the workload. */
   const askByTls = async (port: number) => {
-    const { csr, key } = await certificateRequest('spiffe://cluster.local/ns/ns/sa/client', { algorithm: 'ECDSA', pkcs8: true });
+    const { csr, key } = await certificateRequest('spiffe://cluster.local/ns/ns/sa/client', {
+      algorithm: 'ECDSA',
+      pkcs8: true,
+    });
     const { certificate: cert } = await rig.ca.sign(csr);
     return new Promise<number>((done) => {
-      const asked = getByTls({ host: '127.0.0.1', port, cert, key, ca: rig.ca.rootCert, agent: false }, (response) => {
-        response.resume().on('end', () => done(response.statusCode ?? 0));
-      });
+      const asked = getByTls(
+        { host: '127.0.0.1', port, cert, key, ca: rig.ca.rootCert, agent: false },
+        (response) => {
+          response.resume().on('end', () => done(response.statusCode ?? 0));
+        },
+      );
       asked.on('error', () => done(0));
     });
   };
-  const own = { ISTIO_META_INTERCEPTION_MODE: 'NONE', POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '127.0.0.1' };
+  const own = {
+    ISTIO_META_INTERCEPTION_MODE: 'NONE',
+    POD_NAME: 'pod',
+    POD_NAMESPACE: 'ns',
+    INSTANCE_IP: '127.0.0.1',
+  };
 
   it('takes the secrets that istiod refers to from the agent: it is LIVE at once, and serves mTLS', async () => {
     const [to = 0, from = 0] = listen;
     mutual(to, from);
     await istiod.start();
-    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, env: own });
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      env: own,
+    });
     await agent.said('epoch.started', 0);
     const started = Date.now();
     await agent.said('epoch.live', 0);
@@ -195,13 +256,21 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     const [to = 0, from = 0] = listen;
     mutual(to, from);
     await istiod.start();
-    const none = Object.fromEntries(Object.keys(certificateEnv('')).map((name) => [name, undefined]));
+    const none = Object.fromEntries(
+      Object.keys(certificateEnv('')).map((name) => [name, undefined]),
+    );
     const cwd = join(rig.folder, 'pod');
     mkdirSync(join(cwd, 'etc/certs'), { recursive: true });
-    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], { generated: true, cwd, env: { ...own, ...none } });
+    const agent = rig.start(['--discoveryAddress', `127.0.0.1:${discovery}`], {
+      generated: true,
+      cwd,
+      env: { ...own, ...none },
+    });
     await agent.said('epoch.live', 0);
     const why = /^secret (default|ROOTCA): .*neither a certificate nor a root is there/m;
-    await expect.poll(async () => rig.ready(), within).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+    await expect
+      .poll(async () => rig.ready(), within)
+      .toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
     expect(await askByTls(from)).toBe(0);
 
     writeCertificates(join(cwd, 'etc/certs'), rig.issued);

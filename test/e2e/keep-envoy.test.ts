@@ -1,5 +1,15 @@
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
@@ -43,13 +53,19 @@ it(
     const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
     await before.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
-    const loads = [startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
+    const loads = [
+      startLoad({ ...to, mode: 'keep-alive' }),
+      startLoad({ ...to, mode: 'new-connection', pause: 20 }),
+    ];
     const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
 
     before.kill('SIGTERM');
     expect(await before.exit).toEqual({ code: 0, signal: null });
     const [old] = kept();
-    expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({ epoch: 0, pid: old?.pid });
+    expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({
+      epoch: 0,
+      pid: old?.pid,
+    });
     const alone = sent();
     await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(alone + 50);
 
@@ -63,7 +79,10 @@ it(
     const served = sent();
     await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(served + 50);
     const results = await Promise.all(loads.map((load) => load.stop()));
-    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([[0, []], [0, []]]); // prettier-ignore
+    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
+      [0, []],
+      [0, []],
+    ]);
 
     expect(await quit()).toBe(200);
     expect(await after.exit).toEqual({ code: 0, signal: null });
@@ -90,7 +109,12 @@ it(
     await after.said('epoch.live', 1);
     await after.said('epoch.ended', 0);
     await after.said('epoch.live', 2);
-    const unwanted: readonly LogEvent[] = ['epoch.hung', 'epoch.not_drained', 'envoy.orphan_killed', 'rescue.started'];
+    const unwanted: readonly LogEvent[] = [
+      'epoch.hung',
+      'epoch.not_drained',
+      'envoy.orphan_killed',
+      'rescue.started',
+    ];
     expect(after.log().filter(({ event }) => unwanted.includes(event))).toEqual([]);
     await after.said('epoch.ended', 1);
     expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
@@ -112,8 +136,11 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   await after.said('config.refused');
   await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
   expect((await rig.ready()).status).toBe(200);
-  const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json(); // prettier-ignore
-  expect(epochs).toMatchObject({ epochs: [{ epoch: 0, state: 'live', why: 'adopted' }], refused: {} });
+  const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json();
+  expect(epochs).toMatchObject({
+    epochs: [{ epoch: 0, state: 'live', why: 'adopted' }],
+    refused: {},
+  });
   writeFileSync(rig.config, good);
   await after.said('epoch.live', 1);
 });
@@ -157,7 +184,9 @@ it('a second agent that wants the same Envoy is told that it has one', async () 
   await rig.start(keep, { env }).said('epoch.live', 0);
   const second = rig.start([...keep, '--statusPort', '0'], { env });
   expect(await second.exit).toEqual({ code: 69, signal: null });
-  expect(second.errors()).toMatch(/^pilot-agent: --configPath \S+ belongs to another agent \(process \d+, .+\n$/);
+  expect(second.errors()).toMatch(
+    /^pilot-agent: --configPath \S+ belongs to another agent \(process \d+, .+\n$/,
+  );
   expect((await rig.ready()).status).toBe(200);
 });
 
@@ -165,10 +194,13 @@ it('without setsid the flag is refused', async () => {
   rig = await makeRig();
   const bin = join(rig.folder, 'bin');
   mkdirSync(bin);
-  for (const name of ['sh', 'mkfifo', 'setpriv']) symlinkSync(findExecutable(name, process.env['PATH']) ?? '', join(bin, name));
+  for (const name of ['sh', 'mkfifo', 'setpriv'])
+    symlinkSync(findExecutable(name, process.env['PATH']) ?? '', join(bin, name));
   const agent = rig.start(keep, { env: { PATH: bin } });
   expect(await agent.exit).toEqual({ code: 69, signal: null });
-  expect(agent.errors()).toBe('pilot-agent: --keepEnvoy needs setsid (util-linux) and sh in PATH (docs/troubleshooting.md#exit-69)\n');
+  expect(agent.errors()).toBe(
+    'pilot-agent: --keepEnvoy needs setsid (util-linux) and sh in PATH (docs/troubleshooting.md#exit-69)\n',
+  );
 });
 
 it('an Envoy that is kept is started again when it crashes, and its log is its owner’s alone', async () => {
@@ -208,14 +240,19 @@ it.each<[what: string, put: (path: string) => unknown]>([
   process.kill(pid, 'SIGKILL');
   expect(await agent.said('epoch.failed')).toMatchObject({ epoch: 0 });
   await agent.said('epoch.live', 1);
-  expect([readFileSync(run('theirs'), 'utf8'), existsSync(run('nowhere'))]).toEqual(['theirs', false]);
+  expect([readFileSync(run('theirs'), 'utf8'), existsSync(run('nowhere'))]).toEqual([
+    'theirs',
+    false,
+  ]);
   await quit();
   expect(await agent.exit).toMatchObject({ code: 0 });
 });
 
 it('an Envoy that an earlier agent has left with abstract sockets is replaced side by side by one whose sockets are its own', async () => {
   rig = await makeRig();
-  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+    encoding: 'utf8',
+  }).trim();
   const earlier = join(rig.folder, 'earlier');
   const withoutSockets = `for word; do
   shift
@@ -230,9 +267,17 @@ done`;
   const { socketPath, ...written } = old ?? expect.unreachable();
   expect(socketPath).toContain(run());
   writeFileSync(run('envoy-kept.json'), JSON.stringify([written]), { mode: 0o600 });
-  const abstract = () => readFileSync('/proc/net/unix', 'utf8').includes(`@envoy_domain_socket_parent_${written.baseId}0`);
+  const abstract = () =>
+    readFileSync('/proc/net/unix', 'utf8').includes(
+      `@envoy_domain_socket_parent_${written.baseId}0`,
+    );
   expect(abstract()).toBe(true);
-  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'keep-alive',
+    clients: 2,
+  });
   const after = rig.start(keep, { env });
   expect(await after.said('epoch.adopted')).toMatchObject({ pid: written.pid });
   await after.said('epoch.live', 1);
@@ -242,7 +287,9 @@ done`;
   expect(abstract()).toBe(false);
   await expect
     .poll(kept, { timeout: 5_000 })
-    .toMatchObject([{ epoch: 1, lineage: 1, socketPath: expect.stringContaining(run()) as string }]);
+    .toMatchObject([
+      { epoch: 1, lineage: 1, socketPath: expect.stringContaining(run()) as string },
+    ]);
 });
 
 it('a kept Envoy of another hot restart version is replaced side by side', async () => {
@@ -251,17 +298,30 @@ it('a kept Envoy of another hot restart version is replaced side by side', async
   await before.said('epoch.live', 0);
   before.kill('SIGTERM');
   await before.exit;
-  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+  const envoy = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+    encoding: 'utf8',
+  }).trim();
   const other = join(rig.folder, 'other-envoy');
-  writeFileSync(other, `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${envoy} "$@"; fi\n`, { mode: 0o755 });
-  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
+  writeFileSync(
+    other,
+    `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${envoy} "$@"; fi\n`,
+    { mode: 0o755 },
+  );
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'keep-alive',
+    clients: 2,
+  });
   const after = rig.start([...keep, '--binaryPath', other], { env });
   await after.said('rescue.started');
   await after.said('epoch.live', 1);
   await after.said('epoch.ended', 0);
   const { failed, errors } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
-  await expect.poll(kept, { timeout: 5_000 }).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
+  await expect
+    .poll(kept, { timeout: 5_000 })
+    .toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
   expect((await rig.ready()).status).toBe(200);
 });
 

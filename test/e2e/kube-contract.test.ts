@@ -4,7 +4,8 @@ import { sourceContract } from '../../src/testing/source-contract.ts';
 import { leftOut } from '../support/left-out.ts';
 import { kubeProgram, type KubeServer, startKubeServer } from './support/kube-server.ts';
 
-if (kubeProgram === undefined) leftOut('the contract of a source of Kubernetes: there is no API server');
+if (kubeProgram === undefined)
+  leftOut('the contract of a source of Kubernetes: there is no API server');
 
 describe.runIf(kubeProgram !== undefined)('kube()', { timeout: 90_000 }, () => {
   let server: KubeServer;
@@ -25,7 +26,10 @@ describe.runIf(kubeProgram !== undefined)('kube()', { timeout: 90_000 }, () => {
   afterAll(() => server.dispose());
 
   const stage = () => ({
-    source: kube({ resource: 'ConfigMap', namespace: 'default', object: 'settings' }, { kubeconfig: server.kubeconfig }),
+    source: kube(
+      { resource: 'ConfigMap', namespace: 'default', object: 'settings' },
+      { kubeconfig: server.kubeconfig },
+    ),
     change,
     outage: { begin: () => server.stop(), end: () => server.start() },
     within: 40_000,

@@ -7,7 +7,12 @@ import { type KubeApi, kubeApi } from '../../src/shared/kube/kube-api.ts';
 import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
 import { objectStore, type ObjectChange, type Store } from '../../src/shared/kube/object-store.ts';
 import { leftOut } from '../support/left-out.ts';
-import { kubeProgram, type KubeServer, type Resource, startKubeServer } from './support/kube-server.ts';
+import {
+  kubeProgram,
+  type KubeServer,
+  type Resource,
+  startKubeServer,
+} from './support/kube-server.ts';
 
 if (kubeProgram === undefined) leftOut('watching a real Kubernetes API', 'a program');
 
@@ -28,7 +33,11 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
   });
 
   /** Follows what a query finds, and keeps what it was asked and told. */
-  function follow(kind: string, namespace: string, { name = '', kubeconfig = kube.kubeconfig } = {}) {
+  function follow(
+    kind: string,
+    namespace: string,
+    { name = '', kubeconfig = kube.kubeconfig } = {},
+  ) {
     const real = kubeApi(findAccess(kubeconfig));
     const asked: string[] = [];
     const refusals: string[] = [];
@@ -52,8 +61,11 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     const error = (thrown: unknown) => {
       throw thrown;
     };
-    const keep = ({ data, spec }: KubeObject) => (data as { readonly text?: Buffer } | undefined)?.text?.toString() ?? JSON.stringify(spec);
-    subscriptions.add(objectStore(followObjects(api, { kind, namespace, name }), keep).subscribe({ next, error }));
+    const keep = ({ data, spec }: KubeObject) =>
+      (data as { readonly text?: Buffer } | undefined)?.text?.toString() ?? JSON.stringify(spec);
+    subscriptions.add(
+      objectStore(followObjects(api, { kind, namespace, name }), keep).subscribe({ next, error }),
+    );
     return {
       asked,
       changes,
@@ -65,26 +77,45 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
   }
   const within = { timeout: 40_000 };
 
-  it('tells each of a hundred changes of one Secret once, in their order, and nothing of its neighbours', { timeout: 60_000 }, async () => {
-    await kube.apply(secret('one', '0'));
-    const { changes, value } = follow('Secret', 'default', { name: 'one' });
-    await expect.poll(() => value('default/one'), within).toBe('0');
-    for (let n = 1; n <= 100; n += 1) {
-      await kube.apply(secret('one', String(n)));
-      if (n % 10 === 0) await kube.apply(secret('other', String(n)));
-    }
-    await expect.poll(() => value('default/one'), within).toBe('100');
-    expect(changes.map(({ value: each }) => each)).toEqual(Array.from({ length: 101 }, (_, n) => String(n)));
-  });
+  it(
+    'tells each of a hundred changes of one Secret once, in their order, and nothing of its neighbours',
+    { timeout: 60_000 },
+    async () => {
+      await kube.apply(secret('one', '0'));
+      const { changes, value } = follow('Secret', 'default', { name: 'one' });
+      await expect.poll(() => value('default/one'), within).toBe('0');
+      for (let n = 1; n <= 100; n += 1) {
+        await kube.apply(secret('one', String(n)));
+        if (n % 10 === 0) await kube.apply(secret('other', String(n)));
+      }
+      await expect.poll(() => value('default/one'), within).toBe('100');
+      expect(changes.map(({ value: each }) => each)).toEqual(
+        Array.from({ length: 101 }, (_, n) => String(n)),
+      );
+    },
+  );
 
   it('follows a custom resource, and the objects of a cluster', async () => {
     const gateways = follow('Gateway.networking.istio.io', 'default');
     const namespaces = follow('namespaces', '');
     await expect.poll(() => namespaces.value('default'), within).toContain('finalizers');
-    const spec = { servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }] };
-    await kube.apply({ apiVersion: 'networking.istio.io/v1', kind: 'Gateway', metadata: { name: 'front', namespace: 'default' }, spec });
-    await expect.poll(() => JSON.parse(gateways.value('default/front') ?? 'null') as unknown, within).toEqual(spec);
-    await kube.remove({ apiVersion: 'networking.istio.io/v1', kind: 'Gateway', metadata: { name: 'front', namespace: 'default' } });
+    const spec = {
+      servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
+    };
+    await kube.apply({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Gateway',
+      metadata: { name: 'front', namespace: 'default' },
+      spec,
+    });
+    await expect
+      .poll(() => JSON.parse(gateways.value('default/front') ?? 'null') as unknown, within)
+      .toEqual(spec);
+    await kube.remove({
+      apiVersion: 'networking.istio.io/v1',
+      kind: 'Gateway',
+      metadata: { name: 'front', namespace: 'default' },
+    });
     await expect.poll(() => gateways.size(), within).toBe(0);
   });
 
@@ -92,9 +123,11 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
     'of 1,000 Secrets tells what differs alone, through a restart after which the version is forgotten (410)',
     { timeout: 180_000 },
     async () => {
-      // prettier-ignore
       await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
-      for (let n = 0; n < 1_000; n += 50) await Promise.all(Array.from({ length: 50 }, (_, i) => kube.apply(secret(`s${n + i}`, 'a', 'many')))); // prettier-ignore
+      for (let n = 0; n < 1_000; n += 50)
+        await Promise.all(
+          Array.from({ length: 50 }, (_, i) => kube.apply(secret(`s${n + i}`, 'a', 'many'))),
+        );
       const begun = performance.now();
       const store = follow('Secret', 'many');
       await expect.poll(() => store.size(), within).toBe(1_000);
@@ -105,48 +138,83 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       const known = store.changes.length;
       await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
       await kube.stop();
-      await expect.poll(() => store.refusals.at(-1), within).toMatch(/^https:.*: connect ECONNREFUSED/);
+      await expect
+        .poll(() => store.refusals.at(-1), within)
+        .toMatch(/^https:.*: connect ECONNREFUSED/);
       expect(store.size()).toBe(1_000);
       await kube.start();
       await kube.apply(secret('s7', 'b', 'many'));
       await kube.remove(secret('s8', '', 'many'));
-      await expect.poll(() => [store.value('many/s7'), store.size(), store.isCurrent()], within).toEqual(['b', 999, true]);
-      expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual(['changed many/s7', 'removed many/s8']);
+      await expect
+        .poll(() => [store.value('many/s7'), store.size(), store.isCurrent()], within)
+        .toEqual(['b', 999, true]);
+      expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual([
+        'changed many/s7',
+        'removed many/s8',
+      ]);
       expect(store.asked.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(8); // more, where the API refuses while it starts
       expect(store.asked.filter((each) => each === 'find')).toHaveLength(1);
     },
   );
 
-  it('says clearly that it may not, or that its token is none, and goes on by itself when it may', { timeout: 180_000 }, async () => {
-    const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
-    const rbac = 'rbac.authorization.k8s.io';
-    const at = (kind: string) => ({ apiVersion: `${rbac}/v1`, kind, metadata: { name: 'reader', namespace: 'default' } });
-    const binding: Resource = {
-      ...at('RoleBinding'),
-      roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
-      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
-    };
-    // The least that is needed to follow one Secret.
-    await kube.apply({ ...at('Role'), rules: [{ apiGroups: [''], resources: ['secrets'], resourceNames: ['one'], verbs: ['get', 'list', 'watch'] }] }); // prettier-ignore
-    await kube.apply(secret('one', 'before'));
-    const one = follow('Secret', 'default', { name: 'one', kubeconfig });
-    await expect.poll(() => one.refusals.at(-1), within).toMatch(/secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/); // prettier-ignore
-    await kube.apply(binding);
-    await expect.poll(() => one.value('default/one'), within).toBe('before');
+  it(
+    'says clearly that it may not, or that its token is none, and goes on by itself when it may',
+    { timeout: 180_000 },
+    async () => {
+      const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
+      const rbac = 'rbac.authorization.k8s.io';
+      const at = (kind: string) => ({
+        apiVersion: `${rbac}/v1`,
+        kind,
+        metadata: { name: 'reader', namespace: 'default' },
+      });
+      const binding: Resource = {
+        ...at('RoleBinding'),
+        roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
+        subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
+      };
+      // The least that is needed to follow one Secret.
+      await kube.apply({
+        ...at('Role'),
+        rules: [
+          {
+            apiGroups: [''],
+            resources: ['secrets'],
+            resourceNames: ['one'],
+            verbs: ['get', 'list', 'watch'],
+          },
+        ],
+      });
+      await kube.apply(secret('one', 'before'));
+      const one = follow('Secret', 'default', { name: 'one', kubeconfig });
+      await expect
+        .poll(() => one.refusals.at(-1), within)
+        .toMatch(
+          /secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/,
+        );
+      await kube.apply(binding);
+      await expect.poll(() => one.value('default/one'), within).toBe('before');
 
-    await kube.remove(binding);
-    await kube.stop();
-    await kube.start();
-    await kube.apply(secret('one', 'after'));
-    await expect.poll(() => one.refusals.at(-1), within).toContain('403 secrets "one" is forbidden');
-    expect(one.value('default/one')).toBe('before');
-    const token = readFileSync(tokenFile, 'utf8');
-    writeFileSync(tokenFile, 'no-token');
-    await expect.poll(() => one.refusals.at(-1), within).toContain('401 Unauthorized (the token or the certificate is not one that it knows, or has expired)'); // prettier-ignore
-    expect(one.refusals.join()).not.toContain(token.slice(0, 20));
-    writeFileSync(tokenFile, token);
-    await kube.apply(binding);
-    await expect.poll(() => one.value('default/one'), within).toBe('after');
-    expect(one.isCurrent()).toBe(true);
-  });
+      await kube.remove(binding);
+      await kube.stop();
+      await kube.start();
+      await kube.apply(secret('one', 'after'));
+      await expect
+        .poll(() => one.refusals.at(-1), within)
+        .toContain('403 secrets "one" is forbidden');
+      expect(one.value('default/one')).toBe('before');
+      const token = readFileSync(tokenFile, 'utf8');
+      writeFileSync(tokenFile, 'no-token');
+      await expect
+        .poll(() => one.refusals.at(-1), within)
+        .toContain(
+          '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)',
+        );
+      expect(one.refusals.join()).not.toContain(token.slice(0, 20));
+      writeFileSync(tokenFile, token);
+      await kube.apply(binding);
+      await expect.poll(() => one.value('default/one'), within).toBe('after');
+      expect(one.isCurrent()).toBe(true);
+    },
+  );
 });

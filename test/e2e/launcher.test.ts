@@ -14,10 +14,14 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const inFolder = (name: string) => join(folder, name);
 
 function run(env: NodeJS.ProcessEnv = {}) {
-  const { status, signal, stdout, stderr } = spawnSync(process.execPath, [inFolder('pilot-agent.cjs'), 'version', '--short'], {
-    encoding: 'utf8',
-    env: { ...process.env, ...env },
-  });
+  const { status, signal, stdout, stderr } = spawnSync(
+    process.execPath,
+    [inFolder('pilot-agent.cjs'), 'version', '--short'],
+    {
+      encoding: 'utf8',
+      env: { ...process.env, ...env },
+    },
+  );
   return { status, signal, stdout, stderr };
 }
 
@@ -29,7 +33,8 @@ it('a code cache in which bits have flipped, or of which a part is missing, is n
   const right = run();
   expect(right).toMatchObject({ status: 0, stderr: '' });
   const whole = readFileSync(inFolder('main.cjs.cache'));
-  const flipped = (every: number) => whole.map((byte, at) => (at % every === every - 1 ? byte ^ 0x10 : byte));
+  const flipped = (every: number) =>
+    whole.map((byte, at) => (at % every === every - 1 ? byte ^ 0x10 : byte));
   const damaged = [flipped(whole.length - 1), flipped(1 << 16), flipped(1 << 10)];
   const cut = [0, 10, 32, 5_000].map((length) => whole.subarray(0, length));
   for (const content of [...damaged, ...cut]) {
@@ -43,7 +48,9 @@ it('the code cache of another bundle of the same length is not used', () => {
   const version = stdout.trim();
   const other = version.replace(/\d/g, '7');
   expect(other).not.toBe(version);
-  change('main.cjs', (bundle) => Buffer.from(bundle.toString('latin1').replaceAll(`"${version}"`, `"${other}"`), 'latin1'));
+  change('main.cjs', (bundle) =>
+    Buffer.from(bundle.toString('latin1').replaceAll(`"${version}"`, `"${other}"`), 'latin1'),
+  );
   expect(run().stdout).toBe(stdout.replace(version, other));
 });
 

@@ -1,7 +1,22 @@
-import { copyFileSync, mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
+import {
+  certificateFiles,
+  type Issued,
+  writeCertificates,
+  writeKubernetesVolume,
+} from '../../demo/certificates.ts';
 import { makeRig, type Rig } from './support/rig.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 
@@ -18,7 +33,10 @@ interface Layout {
   readonly rotate: (issued: Issued) => void;
 }
 
-const overwrite = (issued: Issued) => Object.entries(certificateFiles(issued)).forEach(([name, content]) => writeFileSync(join(rig.certDir, name), content)); // prettier-ignore
+const overwrite = (issued: Issued) =>
+  Object.entries(certificateFiles(issued)).forEach(([name, content]) =>
+    writeFileSync(join(rig.certDir, name), content),
+  );
 const afresh = (fill: (files: Record<string, string>) => void) => () => {
   rmSync(rig.certDir, { recursive: true });
   fill(certificateFiles(rig.issued));
@@ -91,7 +109,10 @@ it('a folder of certificates that appears later is waited for, and then watched'
     writeFileSync(join(late, 'k.pem'), issued.key);
   };
   const agent = rig.start([], {
-    env: { ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(late, 'c.pem'), ISTIO_META_TLS_CLIENT_KEY: join(late, 'k.pem') },
+    env: {
+      ISTIO_META_TLS_CLIENT_CERT_CHAIN: join(late, 'c.pem'),
+      ISTIO_META_TLS_CLIENT_KEY: join(late, 'k.pem'),
+    },
   });
   await agent.said('files.awaited');
   await appear();
@@ -111,7 +132,9 @@ it('the same bytes, other times and unrelated files change nothing', async () =>
     utimesSync(chain, 1, 1);
   };
   // Before the files are watched a change is not told.
-  await expect.poll(() => agent.log().some(({ event }) => event === 'config.change_seen') || write()).toBe(true);
+  await expect
+    .poll(() => agent.log().some(({ event }) => event === 'config.change_seen') || write())
+    .toBe(true);
   // What follows is seen in a later window than what went before, so nothing came of that if this
   // is epoch 1.
   await agent.said('config.unchanged');
@@ -126,9 +149,12 @@ it('a thousand writes in a window are one epoch, with what was written last', as
   const chain = readFileSync(join(rig.certDir, 'cert-chain.pem'), 'utf8');
   const isHeard = () => agent.log().some(({ event }) => event === 'config.change_seen');
   // Before the files are watched a change is no window.
-  await expect.poll(() => isHeard() || writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain)).toBe(true);
+  await expect
+    .poll(() => isHeard() || writeFileSync(join(rig.certDir, 'cert-chain.pem'), chain))
+    .toBe(true);
   await agent.said('config.unchanged');
-  for (let n = 0; n < 1_000; n++) writeFileSync(join(rig.certDir, 'cert-chain.pem'), `${chain}\n# ${n}\n`);
+  for (let n = 0; n < 1_000; n++)
+    writeFileSync(join(rig.certDir, 'cert-chain.pem'), `${chain}\n# ${n}\n`);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
   await agent.said('epoch.live', 1);

@@ -30,7 +30,11 @@ afterEach(async () => {
 const quick = { minDelay: '300ms', drainDuration: '1s', parentShutdownDuration: '2s' } as const;
 
 function settings({ config, folder, ports }: Rig): AgentSettings {
-  const places = { configPath: join(folder, 'run'), proxyAdminPort: ports.admin, statusPort: ports.status };
+  const places = {
+    configPath: join(folder, 'run'),
+    proxyAdminPort: ports.admin,
+    statusPort: ports.status,
+  };
   return { ...quick, customConfigFile: config, ...places };
 }
 
@@ -60,7 +64,10 @@ function live({ state$ }: PilotAgent): Promise<number | undefined> {
   );
 }
 
-const listeners = () => ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'uncaughtException', 'exit'].map((name) => process.listenerCount(name));
+const listeners = () =>
+  ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGUSR1', 'uncaughtException', 'exit'].map((name) =>
+    process.listenerCount(name),
+  );
 
 describe('an agent as a part of a program', () => {
   it('serves until its signal, drains then, and leaves nothing of itself', async () => {
@@ -71,8 +78,13 @@ describe('an agent as a part of a program', () => {
     expect(listeners().slice(0, 5)).toEqual(before.slice(0, 5));
     abort();
     await over;
-    expect(await lastValueFrom(agent.state$, { defaultValue: undefined })).toMatchObject({ phase: 'stopped', outcome: { kind: 'asked' } });
-    expect(lines.map(({ event }) => event)).toEqual(expect.arrayContaining(['agent.started', 'epoch.live']));
+    expect(await lastValueFrom(agent.state$, { defaultValue: undefined })).toMatchObject({
+      phase: 'stopped',
+      outcome: { kind: 'asked' },
+    });
+    expect(lines.map(({ event }) => event)).toEqual(
+      expect.arrayContaining(['agent.started', 'epoch.live']),
+    );
     expect(rig.envoys()).toEqual([]);
     expect(listeners()).toEqual(before);
     const again = start(rig); // the folder and the ports are free
@@ -84,13 +96,24 @@ describe('an agent as a part of a program', () => {
   it('says when it is ready, starts a new Envoy by restart(), and drains by drain()', async () => {
     const { agent, lines, over, abort } = start(rig);
     const told = (type: 'ready' | 'unready') =>
-      firstValueFrom(agent.ready$.pipe(filter((one) => one.type === type)), { defaultValue: undefined });
-    expect(await told('unready')).toEqual({ type: 'unready', reason: 'it has not been started yet' });
+      firstValueFrom(agent.ready$.pipe(filter((one) => one.type === type)), {
+        defaultValue: undefined,
+      });
+    expect(await told('unready')).toEqual({
+      type: 'unready',
+      reason: 'it has not been started yet',
+    });
     await told('ready');
     expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
     agent.restart();
-    await firstValueFrom(agent.state$.pipe(filter(({ epochs }) => epochs.get(1)?.stage === 'live')), { defaultValue: undefined });
-    expect(lines.find(({ by }) => by !== undefined)).toMatchObject({ event: 'restart.requested', by: 'restart()' });
+    await firstValueFrom(
+      agent.state$.pipe(filter(({ epochs }) => epochs.get(1)?.stage === 'live')),
+      { defaultValue: undefined },
+    );
+    expect(lines.find(({ by }) => by !== undefined)).toMatchObject({
+      event: 'restart.requested',
+      by: 'restart()',
+    });
     expect((await ask(rig.ports.admin, '/server_info')).body).toContain('"restart_epoch": 1');
     await told('ready');
     agent.drain();
@@ -105,7 +128,10 @@ describe('an agent as a part of a program', () => {
   it('refuses sources of one name that it cannot know before it reads them', async () => {
     const mine = () => ({ ...source('mine', () => of('a')), names: [] });
     const { over } = start(rig, { sources: [mine(), mine()] });
-    await expect(over).rejects.toMatchObject({ code: 78, reason: expect.stringContaining("two sources have the name 'mine'") as string });
+    await expect(over).rejects.toMatchObject({
+      code: 78,
+      reason: expect.stringContaining("two sources have the name 'mine'") as string,
+    });
   });
 
   it('is beside another one of the same process, which does not feel its end', async () => {
@@ -154,22 +180,47 @@ describe('an agent as a part of a program', () => {
   });
 
   it.each<[string, PilotAgentOptions, object]>([
-    ['a wrong value', { config: { drainDuration: 'soon' } as object }, { code: 64, reason: /^--drainDuration: 'soon' is not a duration/ }],
-    ['a flag that is nearly one', { config: { statusPrt: 1 } as AgentSettings }, { code: 64, reason: /--statusPrt.*--statusPort/ }],
-    ['no Envoy', { config: { binaryPath: '/no/envoy' } }, { code: 69, reason: /^--binaryPath \/no\/envoy does not exist/ }],
-    ['a file that is not there', { config: { customConfigFile: '/no/envoy.json' } }, { code: 78, reason: /cannot be read/ }],
-  ])('rejects with what is wrong and what to do: %s', async (_, { config }, { code, reason }: { code?: number; reason?: RegExp }) => {
-    const { over } = start(rig, { config: { ...settings(rig), ...config } });
-    const failure: unknown = await over.catch((error: unknown) => error);
-    expect(failure).toMatchObject({ code, fix: expect.stringMatching(`^correct|^free`) as string });
-    expect((failure as { reason: string }).reason).toMatch(reason ?? '');
-  });
+    [
+      'a wrong value',
+      { config: { drainDuration: 'soon' } as object },
+      { code: 64, reason: /^--drainDuration: 'soon' is not a duration/ },
+    ],
+    [
+      'a flag that is nearly one',
+      { config: { statusPrt: 1 } as AgentSettings },
+      { code: 64, reason: /--statusPrt.*--statusPort/ },
+    ],
+    [
+      'no Envoy',
+      { config: { binaryPath: '/no/envoy' } },
+      { code: 69, reason: /^--binaryPath \/no\/envoy does not exist/ },
+    ],
+    [
+      'a file that is not there',
+      { config: { customConfigFile: '/no/envoy.json' } },
+      { code: 78, reason: /cannot be read/ },
+    ],
+  ])(
+    'rejects with what is wrong and what to do: %s',
+    async (_, { config }, { code, reason }: { code?: number; reason?: RegExp }) => {
+      const { over } = start(rig, { config: { ...settings(rig), ...config } });
+      const failure: unknown = await over.catch((error: unknown) => error);
+      expect(failure).toMatchObject({
+        code,
+        fix: expect.stringMatching(`^correct|^free`) as string,
+      });
+      expect((failure as { reason: string }).reason).toMatch(reason ?? '');
+    },
+  );
 
   it('rejects where its port is taken, with Envoy never started', async () => {
     const neighbour = createServer();
     await new Promise<void>((listening) => neighbour.listen(rig.ports.status, listening));
     const { over } = start(rig);
-    await expect(over).rejects.toMatchObject({ code: 69, reason: expect.stringContaining('--statusPort') as string });
+    await expect(over).rejects.toMatchObject({
+      code: 69,
+      reason: expect.stringContaining('--statusPort') as string,
+    });
     neighbour.close();
     expect(rig.envoys()).toEqual([]);
   });

@@ -16,7 +16,8 @@ const healed = 75_000;
 
 const all = Object.entries<Fault>(faults);
 const possible = all.filter(([, { isPossible }]) => isPossible());
-for (const [what] of all) if (possible.every(([name]) => name !== what)) leftOut(`a fault of the machine: ${what}`);
+for (const [what] of all)
+  if (possible.every(([name]) => name !== what)) leftOut(`a fault of the machine: ${what}`);
 
 async function prepare(fault: Fault, clear: Clear) {
   const rig = await makeRig();
@@ -29,7 +30,10 @@ async function prepare(fault: Fault, clear: Clear) {
   });
   const start = () => {
     const { wrap = [], env } = stage.start;
-    return rig.start([], { wrap, env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1', ...env } });
+    return rig.start([], {
+      wrap,
+      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1', ...env },
+    });
   };
   return { rig, stage, start };
 }
@@ -45,48 +49,64 @@ async function outcome(rig: Rig, agent: RunningAgent): Promise<'serves' | 'ended
 
 describe.concurrent.each(possible)('%s', (_, fault) => {
   if (fault.preventsStart !== true)
-    it('at the start: the agent serves, or ends with one line that says why, and starts when it is over', { timeout: 60_000 }, () =>
-      clearedAfter(async (clear) => {
-        const { rig, stage, start } = await prepare(fault, clear);
-        stage.begin(undefined);
-        const agent = start();
-        if ((await outcome(rig, agent)) === 'serves') return;
-        expect(agent.errors()).toMatch(/^pilot-agent: .+\n$/);
-        expect([69, 78]).toContain((await agent.exit).code);
-        stage.end();
-        await start().said('epoch.live', 0);
-      }),
+    it(
+      'at the start: the agent serves, or ends with one line that says why, and starts when it is over',
+      { timeout: 60_000 },
+      () =>
+        clearedAfter(async (clear) => {
+          const { rig, stage, start } = await prepare(fault, clear);
+          stage.begin(undefined);
+          const agent = start();
+          if ((await outcome(rig, agent)) === 'serves') return;
+          expect(agent.errors()).toMatch(/^pilot-agent: .+\n$/);
+          expect([69, 78]).toContain((await agent.exit).code);
+          stage.end();
+          await start().said('epoch.live', 0);
+        }),
     );
 
-  it('at a restart: no request fails, the log says what is wrong, and it heals by itself', { timeout: 120_000 }, () =>
-    clearedAfter(async (clear) => {
-      const { rig, stage, start } = await prepare(fault, clear);
-      const agent = start();
-      await agent.said('epoch.live', 0);
-      const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2, pause: 10, maxDuration: Infinity }); // prettier-ignore
-      clear(() => load.stop());
-      stage.begin(agent.pid);
-      const issued = await rig.ca.issue();
-      writeCertificates(rig.certDir, issued);
-      if (fault.told === undefined) await agent.said('epoch.live', 1);
-      else expect(await agent.said(fault.told.event)).toMatchObject(fault.told);
-      await new Promise((done) => setTimeout(done, lasting));
-      stage.end();
-      await eventually(async () => (await serial(rig)) === issued.serial, { within: healed });
-      const { failed, errors } = await load.stop();
-      expect([failed, [...errors]]).toEqual([0, []]);
-    }),
+  it(
+    'at a restart: no request fails, the log says what is wrong, and it heals by itself',
+    { timeout: 120_000 },
+    () =>
+      clearedAfter(async (clear) => {
+        const { rig, stage, start } = await prepare(fault, clear);
+        const agent = start();
+        await agent.said('epoch.live', 0);
+        const load = startLoad({
+          port: rig.ports.listen,
+          tls: { ca: rig.ca.rootCert },
+          mode: 'keep-alive',
+          clients: 2,
+          pause: 10,
+          maxDuration: Infinity,
+        });
+        clear(() => load.stop());
+        stage.begin(agent.pid);
+        const issued = await rig.ca.issue();
+        writeCertificates(rig.certDir, issued);
+        if (fault.told === undefined) await agent.said('epoch.live', 1);
+        else expect(await agent.said(fault.told.event)).toMatchObject(fault.told);
+        await new Promise((done) => setTimeout(done, lasting));
+        stage.end();
+        await eventually(async () => (await serial(rig)) === issued.serial, { within: healed });
+        const { failed, errors } = await load.stop();
+        expect([failed, [...errors]]).toEqual([0, []]);
+      }),
   );
 
-  it('at the end: the agent ends as it was asked to, and leaves no process', { timeout: 60_000 }, () =>
-    clearedAfter(async (clear) => {
-      const { rig, stage, start } = await prepare(fault, clear);
-      const agent = start();
-      await agent.said('epoch.live', 0);
-      stage.begin(agent.pid);
-      agent.kill('SIGTERM');
-      expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
-      expect(rig.envoys()).toEqual([]);
-    }),
+  it(
+    'at the end: the agent ends as it was asked to, and leaves no process',
+    { timeout: 60_000 },
+    () =>
+      clearedAfter(async (clear) => {
+        const { rig, stage, start } = await prepare(fault, clear);
+        const agent = start();
+        await agent.said('epoch.live', 0);
+        stage.begin(agent.pid);
+        agent.kill('SIGTERM');
+        expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
+        expect(rig.envoys()).toEqual([]);
+      }),
   );
 });

@@ -32,88 +32,116 @@ const agents = new Map<Name, RunningAgent>();
 /** Resolves when istiod is there again: ms since 1970. */
 let back: Promise<number>;
 
-if (kubeProgram === undefined) leftOut('the tests of a mesh whose control plane is away', 'a program');
+if (kubeProgram === undefined)
+  leftOut('the tests of a mesh whose control plane is away', 'a program');
 
 /** All pods live through the same minute. */
-describe.skipIf(kubeProgram === undefined).concurrent('while istiod is away', { timeout: away + 150_000 }, () => {
-  beforeAll(async () => {
-    [kube, upstream] = await Promise.all([startKube(), startUpstream()]);
-    // A key of RSA takes seconds on a machine under load.
-    for (const name of names) pods.set(name, await makePod(kube, upstream.port, { name, env: { ECC_SIGNATURE_ALGORITHM: 'ECDSA' } }));
-    const early = names.filter((name) => name !== 'comes-late' && name !== 'asks-itself');
-    for (const name of early) agents.set(name, podOf(name).start());
-    for (const name of early) await isReady(podOf(name));
-    await kube.stopIstiod();
-    back = sleep(away)
-      .then(() => kube.startIstiod())
-      .then(() => Date.now());
-  }, 180_000);
-  afterAll(async () => {
-    await Promise.all([...pods.values()].map((pod) => pod.dispose()));
-    await back;
-    await Promise.all([kube.dispose(), upstream.close()]);
-  }, away + 60_000);
+describe
+  .skipIf(kubeProgram === undefined)
+  .concurrent('while istiod is away', { timeout: away + 150_000 }, () => {
+    beforeAll(async () => {
+      [kube, upstream] = await Promise.all([startKube(), startUpstream()]);
+      // A key of RSA takes seconds on a machine under load.
+      for (const name of names)
+        pods.set(
+          name,
+          await makePod(kube, upstream.port, { name, env: { ECC_SIGNATURE_ALGORITHM: 'ECDSA' } }),
+        );
+      const early = names.filter((name) => name !== 'comes-late' && name !== 'asks-itself');
+      for (const name of early) agents.set(name, podOf(name).start());
+      for (const name of early) await isReady(podOf(name));
+      await kube.stopIstiod();
+      back = sleep(away)
+        .then(() => kube.startIstiod())
+        .then(() => Date.now());
+    }, 180_000);
+    afterAll(async () => {
+      await Promise.all([...pods.values()].map((pod) => pod.dispose()));
+      await back;
+      await Promise.all([kube.dispose(), upstream.close()]);
+    }, away + 60_000);
 
-  it('a hot restart is seen by nobody', async ({ expect }) => {
-    const pod = podOf('restarts');
-    const watch = watchPod(pod);
-    expect(await pod.restart()).toMatchObject({ status: 200 });
-    await agents.get('restarts')?.said('epoch.live', 1);
-    await follows(pod);
-    const samples = await watch.stop();
-    expect(broken(samples)).toEqual([]);
-    expect(untrue(samples)).toEqual([]);
-  });
+    it('a hot restart is seen by nobody', async ({ expect }) => {
+      const pod = podOf('restarts');
+      const watch = watchPod(pod);
+      expect(await pod.restart()).toMatchObject({ status: 200 });
+      await agents.get('restarts')?.said('epoch.live', 1);
+      await follows(pod);
+      const samples = await watch.stop();
+      expect(broken(samples)).toEqual([]);
+      expect(untrue(samples)).toEqual([]);
+    });
 
-  it('an Envoy that crashes has its listeners and its certificate again within 15 s', async ({ expect }) => {
-    const pod = podOf('crashes');
-    const watch = watchPod(pod);
-    process.kill(pod.envoys()[0] ?? 0, 'SIGKILL');
-    await follows(pod);
-    const samples = await watch.stop();
-    expect(broken(samples.filter(({ at }) => at > soon))).toEqual([]);
-    expect(untrue(samples)).toEqual([]);
-  });
+    it('an Envoy that crashes has its listeners and its certificate again within 15 s', async ({
+      expect,
+    }) => {
+      const pod = podOf('crashes');
+      const watch = watchPod(pod);
+      process.kill(pod.envoys()[0] ?? 0, 'SIGKILL');
+      await follows(pod);
+      const samples = await watch.stop();
+      expect(broken(samples.filter(({ at }) => at > soon))).toEqual([]);
+      expect(untrue(samples)).toEqual([]);
+    });
 
-  it('an agent that starts again serves what the one before has left, and says that it has no certificate', async ({ expect }) => {
-    const pod = podOf('agent-ends');
-    agents.get('agent-ends')?.kill('SIGTERM');
-    await agents.get('agent-ends')?.exit;
-    pod.start();
-    const watch = watchPod(pod);
-    await eventually(async () => /secret (ROOTCA|default)/.test((await pod.ready()).body), { within: soon });
-    await follows(pod);
-    const samples = await watch.stop();
-    const left = samples.filter(({ at }) => at > soon && at < away);
-    expect(unserved(left)).toEqual([]);
-    expect(untrue(samples)).toEqual([]);
-  });
+    it('an agent that starts again serves what the one before has left, and says that it has no certificate', async ({
+      expect,
+    }) => {
+      const pod = podOf('agent-ends');
+      agents.get('agent-ends')?.kill('SIGTERM');
+      await agents.get('agent-ends')?.exit;
+      pod.start();
+      const watch = watchPod(pod);
+      await eventually(async () => /secret (ROOTCA|default)/.test((await pod.ready()).body), {
+        within: soon,
+      });
+      await follows(pod);
+      const samples = await watch.stop();
+      const left = samples.filter(({ at }) => at > soon && at < away);
+      expect(unserved(left)).toEqual([]);
+      expect(untrue(samples)).toEqual([]);
+    });
 
-  it('an agent that starts for the first time says what is wrong with the control plane, and waits', async ({ expect }) => {
-    const pod = podOf('comes-late');
-    const agent = pod.start();
-    const watch = watchPod(pod);
-    const address = `localhost:${kube.istiodPort}`;
-    await eventually(() => agent.log().some(({ level, msg, ...others }) => level === 'warn' && `${msg} ${JSON.stringify(others)}`.includes(address)), { within: soon }); // prettier-ignore
-    const refused = (whom: string) => `${whom} ${address}: connection refused, since 2`;
-    const why = `^no certificate yet: ${refused('certificate authority')}.*; ${refused('control plane')}`;
-    await expect.poll(() => pod.ready(), { timeout: soon }).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
-    expect(await certified(agent)).toBeLessThan(again);
-    await follows(pod);
-    expect(untrue(await watch.stop())).toEqual([]);
-  });
+    it('an agent that starts for the first time says what is wrong with the control plane, and waits', async ({
+      expect,
+    }) => {
+      const pod = podOf('comes-late');
+      const agent = pod.start();
+      const watch = watchPod(pod);
+      const address = `localhost:${kube.istiodPort}`;
+      await eventually(
+        () =>
+          agent
+            .log()
+            .some(
+              ({ level, msg, ...others }) =>
+                level === 'warn' && `${msg} ${JSON.stringify(others)}`.includes(address),
+            ),
+        { within: soon },
+      );
+      const refused = (whom: string) => `${whom} ${address}: connection refused, since 2`;
+      const why = `^no certificate yet: ${refused('certificate authority')}.*; ${refused('control plane')}`;
+      await expect
+        .poll(() => pod.ready(), { timeout: soon })
+        .toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+      expect(await certified(agent)).toBeLessThan(again);
+      await follows(pod);
+      expect(untrue(await watch.stop())).toEqual([]);
+    });
 
-  it('an agent whose Envoy connects itself has its certificate within seconds of its return, and names the authority until then', async ({
-    expect,
-  }) => {
-    const pod = podOf('asks-itself');
-    const agent = pod.start(['--xdsProxy=false']);
-    const why = `^no certificate yet: certificate authority localhost:${kube.istiodPort}: connection refused, since`;
-    await expect.poll(() => pod.ready(), { timeout: soon }).toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
-    expect(await certified(agent)).toBeLessThan(again);
-    await follows(pod);
+    it('an agent whose Envoy connects itself has its certificate within seconds of its return, and names the authority until then', async ({
+      expect,
+    }) => {
+      const pod = podOf('asks-itself');
+      const agent = pod.start(['--xdsProxy=false']);
+      const why = `^no certificate yet: certificate authority localhost:${kube.istiodPort}: connection refused, since`;
+      await expect
+        .poll(() => pod.ready(), { timeout: soon })
+        .toMatchObject({ status: 503, body: expect.stringMatching(why) as string });
+      expect(await certified(agent)).toBeLessThan(again);
+      await follows(pod);
+    });
   });
-});
 
 function podOf(name: Name): MeshPod {
   const pod = pods.get(name);
@@ -128,13 +156,16 @@ async function certified(agent: RunningAgent): Promise<number> {
   return Date.now() - since;
 }
 
-const isReady = (pod: MeshPod) => eventually(async () => (await pod.ready()).status === 200, { within: 60_000 });
+const isReady = (pod: MeshPod) =>
+  eventually(async () => (await pod.ready()).status === 200, { within: 60_000 });
 
 /** As soon as istiod is back, a pod follows the mesh. */
 async function follows(pod: MeshPod): Promise<void> {
   await back;
   const [port = 0] = await freePorts(1);
   await pod.serve(port);
-  await eventually(async () => (await pod.request('outbound', port)).status === 200, { within: 60_000 });
+  await eventually(async () => (await pod.request('outbound', port)).status === 200, {
+    within: 60_000,
+  });
   await isReady(pod);
 }

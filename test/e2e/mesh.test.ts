@@ -7,7 +7,13 @@ import { startLoad } from '../support/load.ts';
 import { makeRelay, type Relay } from '../support/relay.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
-import { account, makePod, type MeshPod, type PodOptions, upstreamHost } from './support/mesh-pod.ts';
+import {
+  account,
+  makePod,
+  type MeshPod,
+  type PodOptions,
+  upstreamHost,
+} from './support/mesh-pod.ts';
 import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
 
 const within = { timeout: 60_000 };
@@ -33,55 +39,73 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
   }
 
   /** The certificate authority, which may go away while xDS stays. */
-  async function authority({ onTestFinished }: TestContext): Promise<{ readonly port: number; readonly relay: Relay }> {
+  async function authority({
+    onTestFinished,
+  }: TestContext): Promise<{ readonly port: number; readonly relay: Relay }> {
     const [port = 0] = await freePorts(1);
     const relay = makeRelay(port, kube.istiodPort);
     onTestFinished(() => relay.close());
     return { port, relay };
   }
 
-  const ready = ({ expect }: TestContext, one: MeshPod) => expect.poll(() => one.ready(), within).toMatchObject({ status: 200 });
+  const ready = ({ expect }: TestContext, one: MeshPod) =>
+    expect.poll(() => one.ready(), within).toMatchObject({ status: 200 });
 
-  it('starts, is ready with its listeners and its certificate, and follows a change', { timeout: 180_000 }, async (context) => {
-    const { expect } = context;
-    const one = await pod(context, { name: 'starts' });
-    const agent = one.start();
-    await ready(context, one);
-    expect((await one.request('outbound')).body).toBe('upstream');
-    expect((await one.request('inbound')).body).toBe('upstream');
-    expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
+  it(
+    'starts, is ready with its listeners and its certificate, and follows a change',
+    { timeout: 180_000 },
+    async (context) => {
+      const { expect } = context;
+      const one = await pod(context, { name: 'starts' });
+      const agent = one.start();
+      await ready(context, one);
+      expect((await one.request('outbound')).body).toBe('upstream');
+      expect((await one.request('inbound')).body).toBe('upstream');
+      expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
 
-    const [port = 0] = await freePorts(1);
-    await one.serve(port);
-    await expect.poll(() => one.request('outbound', port), within).toMatchObject({ status: 200 });
+      const [port = 0] = await freePorts(1);
+      await one.serve(port);
+      await expect.poll(() => one.request('outbound', port), within).toMatchObject({ status: 200 });
 
-    agent.kill('SIGTERM');
-    expect(await agent.exit).toEqual({ code: 0, signal: null });
-  });
+      agent.kill('SIGTERM');
+      expect(await agent.exit).toEqual({ code: 0, signal: null });
+    },
+  );
 
-  it('its certificate rotates under load, and its token is replaced, without a failed request', { timeout: 180_000 }, async (context) => {
-    const { expect } = context;
-    const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
-    const agent = one.start();
-    await ready(context, one);
-    const loads = (['outbound', 'inbound'] as const).map((direction) =>
-      startLoad({ port: one.ports[direction], host: upstreamHost, mode: 'keep-alive', clients: 2, pause: 5, maxDuration: 180_000 }),
-    );
-    const watch = watchPod(one);
-    const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
-    await expect.poll(serials, within).toBe(3);
+  it(
+    'its certificate rotates under load, and its token is replaced, without a failed request',
+    { timeout: 180_000 },
+    async (context) => {
+      const { expect } = context;
+      const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
+      const agent = one.start();
+      await ready(context, one);
+      const loads = (['outbound', 'inbound'] as const).map((direction) =>
+        startLoad({
+          port: one.ports[direction],
+          host: upstreamHost,
+          mode: 'keep-alive',
+          clients: 2,
+          pause: 5,
+          maxDuration: 180_000,
+        }),
+      );
+      const watch = watchPod(one);
+      const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
+      await expect.poll(serials, within).toBe(3);
 
-    replaceToken(one, 'nobody');
-    await agent.said('certificate.request_failed');
-    replaceToken(one, await kube.token('rotates', account));
-    await expect.poll(serials, within).toBe(4);
+      replaceToken(one, 'nobody');
+      await agent.said('certificate.request_failed');
+      replaceToken(one, await kube.token('rotates', account));
+      await expect.poll(serials, within).toBe(4);
 
-    const samples = await watch.stop();
-    expect(broken(samples)).toEqual([]);
-    expect(untrue(samples)).toEqual([]);
-    for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
-    expect(one.envoys()).toHaveLength(1);
-  });
+      const samples = await watch.stop();
+      expect(broken(samples)).toEqual([]);
+      expect(untrue(samples)).toEqual([]);
+      for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
+      expect(one.envoys()).toHaveLength(1);
+    },
+  );
 
   it(
     'serves without an authority at the start, says that it has no certificate, and gets it later',
@@ -109,23 +133,29 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
     },
   );
 
-  it('keeps its certificate while the authority is away at a renewal, and renews it then', { timeout: 180_000 }, async (context) => {
-    const { expect } = context;
-    const { port, relay } = await authority(context);
-    await relay.open();
-    const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
-    const agent = one.start();
-    await ready(context, one);
-    await relay.close();
-    const watch = watchPod(one);
-    await expect.poll(() => agent.log(), within).toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
-    const before = await one.shownSerial();
-    await relay.open();
-    await expect.poll(() => one.shownSerial(), within).not.toBe(before);
-    const samples = await watch.stop();
-    expect(broken(samples)).toEqual([]);
-    expect(untrue(samples)).toEqual([]);
-  });
+  it(
+    'keeps its certificate while the authority is away at a renewal, and renews it then',
+    { timeout: 180_000 },
+    async (context) => {
+      const { expect } = context;
+      const { port, relay } = await authority(context);
+      await relay.open();
+      const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
+      const agent = one.start();
+      await ready(context, one);
+      await relay.close();
+      const watch = watchPod(one);
+      await expect
+        .poll(() => agent.log(), within)
+        .toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
+      const before = await one.shownSerial();
+      await relay.open();
+      await expect.poll(() => one.shownSerial(), within).not.toBe(before);
+      const samples = await watch.stop();
+      expect(broken(samples)).toEqual([]);
+      expect(untrue(samples)).toEqual([]);
+    },
+  );
 });
 
 /** As the kubelet does it: never a part of it. */

@@ -24,13 +24,17 @@ it(
     rig = await makeRig();
     for (let trial = 0; trial < 10; trial++) {
       const agent = rig.start(['--statusPort', '0']);
-      await expect.poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 }).toBeGreaterThan(0);
+      await expect
+        .poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 })
+        .toBeGreaterThan(0);
       await moment(trial * 10);
       const shared = rig.sharedMemory();
       agent.kill('SIGKILL');
       await agent.exit;
       await expect.poll(() => rig.envoys(), { timeout: 2_000, interval: 5 }).toHaveLength(0);
-      await expect.poll(() => shared.some((file) => existsSync(file)), { timeout: 2_000 }).toBe(false);
+      await expect
+        .poll(() => shared.some((file) => existsSync(file)), { timeout: 2_000 })
+        .toBe(false);
     }
     await rig.start().said('epoch.live', 0);
   },
@@ -45,7 +49,9 @@ it(
       const agent = rig.start(['--minDelay', '0s']);
       await agent.said('epoch.live', 0);
       writeCertificates(rig.certDir, await rig.ca.issue());
-      await expect.poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 }).toBeGreaterThan(1);
+      await expect
+        .poll(() => rig.envoys().length, { timeout: 10_000, interval: 1 })
+        .toBeGreaterThan(1);
       // The first 100 ms of the new Envoy, and then up to 0.5 s, when it is LIVE.
       await moment(trial < 12 ? trial * 9 : (trial - 10) * 60);
       const [shared = ''] = rig.sharedMemory();
@@ -88,26 +94,33 @@ function guardsOf(agent: number): readonly number[] {
     .filter((pid) => readFileSync(`/proc/${pid}/environ`, 'utf8').includes('PILOT_AGENT_BASE_ID='));
 }
 
-it.each(['SIGSTOP', 'SIGCONT'] as const)('an Envoy whose agent is gone is taken out of the way by the next start (%s)', async (signal) => {
-  rig = await makeRig();
-  const agent = rig.start([], { env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' } });
-  await agent.said('epoch.live', 0);
-  const [envoy = 0] = rig.envoys();
-  // Started from the same folder, by a parent that ends at once: nothing kills it when an agent
-  // dies.
-  const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8').split('\0').slice(0, -1);
-  agent.kill('SIGTERM');
-  await agent.exit;
-  mkdirSync(dirname(args[args.indexOf('--socket-path') + 1] ?? ''), { mode: 0o700 });
-  spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
-  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(1);
-  const [stale = 0] = rig.envoys();
-  const [shared = ''] = rig.sharedMemory();
-  await expect.poll(() => existsSync(shared), { timeout: 10_000 }).toBe(true);
-  process.kill(stale, signal);
-  const next = rig.start();
-  expect(await next.said('envoy.orphan_killed')).toMatchObject({ pid: stale });
-  await next.said('epoch.live', 0);
-  expect(rig.envoys()).not.toContain(stale);
-  expect(existsSync(shared)).toBe(false);
-});
+it.each(['SIGSTOP', 'SIGCONT'] as const)(
+  'an Envoy whose agent is gone is taken out of the way by the next start (%s)',
+  async (signal) => {
+    rig = await makeRig();
+    const agent = rig.start([], {
+      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
+    });
+    await agent.said('epoch.live', 0);
+    const [envoy = 0] = rig.envoys();
+    // Started from the same folder, by a parent that ends at once: nothing kills it when an agent
+    // dies.
+    const [program = '', ...args] = readFileSync(`/proc/${envoy}/cmdline`, 'utf8')
+      .split('\0')
+      .slice(0, -1);
+    agent.kill('SIGTERM');
+    await agent.exit;
+    mkdirSync(dirname(args[args.indexOf('--socket-path') + 1] ?? ''), { mode: 0o700 });
+    spawnSync('sh', ['-c', '"$@" >/dev/null 2>&1 &', 'sh', program, ...args]);
+    await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(1);
+    const [stale = 0] = rig.envoys();
+    const [shared = ''] = rig.sharedMemory();
+    await expect.poll(() => existsSync(shared), { timeout: 10_000 }).toBe(true);
+    process.kill(stale, signal);
+    const next = rig.start();
+    expect(await next.said('envoy.orphan_killed')).toMatchObject({ pid: stale });
+    await next.said('epoch.live', 0);
+    expect(rig.envoys()).not.toContain(stale);
+    expect(existsSync(shared)).toBe(false);
+  },
+);

@@ -10,7 +10,12 @@ import { makeRig, type Rig } from './support/rig.ts';
 let rig: Rig;
 afterEach(() => rig.dispose());
 
-const ask = (port: number) => new Promise<void>((done, fail) => get({ host: '127.0.0.1', port, agent: false }, (response) => response.resume().on('end', done)).on('error', fail)); // prettier-ignore
+const ask = (port: number) =>
+  new Promise<void>((done, fail) =>
+    get({ host: '127.0.0.1', port, agent: false }, (response) =>
+      response.resume().on('end', done),
+    ).on('error', fail),
+  );
 
 it('an access log on /dev/stdout goes where the output of the agent goes', async () => {
   rig = await makeRig({ plain: true, accessLog: '/dev/stdout' });
@@ -44,8 +49,12 @@ it("each line of Envoy's log has its epoch, level and component", async () => {
   expect(lines.filter((line) => !line.startsWith('{') || !line.endsWith('}'))).toEqual([]);
   const envoy = agent.log().filter(({ component }) => String(component).startsWith('envoy.'));
   expect(envoy.length).toBeGreaterThan(100);
-  expect(envoy.every(({ epoch, level }) => epoch === 0 && ['debug', 'info', 'warn'].includes(level))).toBe(true);
-  expect(envoy.find(({ component, level }) => component === 'envoy.connection' && level === 'debug')).toBeDefined();
+  expect(
+    envoy.every(({ epoch, level }) => epoch === 0 && ['debug', 'info', 'warn'].includes(level)),
+  ).toBe(true);
+  expect(
+    envoy.find(({ component, level }) => component === 'envoy.connection' && level === 'debug'),
+  ).toBeDefined();
 });
 
 it('a reader that does not read stalls neither Envoy nor the agent, and is told what it missed', async () => {
@@ -54,7 +63,9 @@ it('a reader that does not read stalls neither Envoy nor the agent, and is told 
   execFileSync('mkfifo', [fifo]);
   const reader = openSync(fifo, constants.O_RDONLY | constants.O_NONBLOCK);
   const writer = openSync(fifo, constants.O_WRONLY);
-  const agent = rig.start(['--proxyLogLevel', 'trace', '--proxyComponentLogLevel', ''], { output: writer });
+  const agent = rig.start(['--proxyLogLevel', 'trace', '--proxyComponentLogLevel', ''], {
+    output: writer,
+  });
   closeSync(writer);
   await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
 
@@ -87,12 +98,22 @@ it('a reader that does not read stalls neither Envoy nor the agent, and is told 
 it('SIGUSR1 makes Envoy open its log files anew', async () => {
   rig = await makeRig({ plain: true });
   const path = join(rig.folder, 'access.log');
-  writeFileSync(rig.config, JSON.stringify(envoyConfig({ adminPort: rig.ports.admin, listenPort: rig.ports.listen, accessLog: path })));
+  writeFileSync(
+    rig.config,
+    JSON.stringify(
+      envoyConfig({ adminPort: rig.ports.admin, listenPort: rig.ports.listen, accessLog: path }),
+    ),
+  );
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   execFileSync('mv', [path, `${path}.1`]);
   agent.kill('SIGUSR1');
   // Envoy does it when it next writes.
-  await expect.poll(() => ask(rig.ports.listen).then(() => existsSync(path)), { timeout: 20_000, interval: 100 }).toBe(true);
+  await expect
+    .poll(() => ask(rig.ports.listen).then(() => existsSync(path)), {
+      timeout: 20_000,
+      interval: 100,
+    })
+    .toBe(true);
   expect((await rig.ready()).status).toBe(200);
 });

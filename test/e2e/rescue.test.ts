@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, readFileSync, renameSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  existsSync,
+  readFileSync,
+  renameSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { get } from 'node:http';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -12,7 +20,9 @@ import { makeRig, type Rig } from './support/rig.ts';
 let rig: Rig;
 afterEach(() => rig.dispose());
 
-const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], { encoding: 'utf8' }).trim();
+const binary = execFileSync(process.execPath, ['dist/pilot-agent.cjs', 'envoy', 'path'], {
+  encoding: 'utf8',
+}).trim();
 /** Whether the kernel gives what waits for a listener that closes to its neighbour on the port. */
 const migration = '/proc/sys/net/ipv4/tcp_migrate_req';
 const migrates = existsSync(migration) && readFileSync(migration, 'utf8').trim() === '1';
@@ -21,17 +31,24 @@ const patient = ['--drainDuration', '50s', '--parentShutdownDuration', '60s'];
 const addressFile = () => join(rig.folder, 'run', 'envoy-admin-address');
 const address = () => readFileSync(addressFile(), 'utf8');
 const restartEpoch = async () =>
-  (JSON.parse((await ask(address().split(':')[1], '/server_info')).body) as Info).command_line_options.restart_epoch;
+  (JSON.parse((await ask(address().split(':')[1], '/server_info')).body) as Info)
+    .command_line_options.restart_epoch;
 
 interface Info {
   readonly command_line_options: { readonly restart_epoch: number };
 }
 
-function ask(port: string | number | undefined, path: string): Promise<{ status: number; body: string }> {
+function ask(
+  port: string | number | undefined,
+  path: string,
+): Promise<{ status: number; body: string }> {
   return new Promise((done, fail) => {
     get({ host: '127.0.0.1', port, path, agent: false, timeout: 2_000 }, (response) => {
       let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
+      response
+        .setEncoding('utf8')
+        .on('data', (piece: string) => (body += piece))
+        .on('end', () => done({ status: response.statusCode ?? 0, body }));
     }).on('error', fail);
   });
 }
@@ -39,7 +56,8 @@ function ask(port: string | number | undefined, path: string): Promise<{ status:
 /** Resolves when that certificate is served, to all who ask, by an Envoy that is ready. */
 async function serves(serial: string): Promise<void> {
   await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
-  const served = () => Promise.all(Array.from({ length: 8 }, () => servedSerial(rig.ports.listen, rig.ca.rootCert)));
+  const served = () =>
+    Promise.all(Array.from({ length: 8 }, () => servedSerial(rig.ports.listen, rig.ca.rootCert)));
   await expect.poll(served, { timeout: 10_000 }).toEqual(Array.from({ length: 8 }, () => serial));
 }
 
@@ -58,7 +76,11 @@ it.each([0, 10, 20, 30, 45, 60, 90, 150])(
     process.kill(Number(started['pid']), 'SIGKILL');
     await agent.said('epoch.failed', 1);
     await serves(issued.serial);
-    await expect.poll(() => rig.envoys().length === 1 && !rig.envoys().includes(parent ?? 0), { timeout: 10_000 }).toBe(true);
+    await expect
+      .poll(() => rig.envoys().length === 1 && !rig.envoys().includes(parent ?? 0), {
+        timeout: 10_000,
+      })
+      .toBe(true);
     expect(agent.log().filter(({ event }) => event === 'restart.scheduled')).toEqual([]);
   },
 );
@@ -69,7 +91,12 @@ it('a parent that is killed while it drains does not take its child along: no re
   await agent.said('epoch.live', 0);
   const [parent = 0] = rig.envoys();
   writeCertificates(rig.certDir, await rig.ca.issue());
-  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'new-connection', clients: 2 });
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'new-connection',
+    clients: 2,
+  });
   await agent.said('epoch.live', 1);
   // What the parent had in flight when its child took over is answered.
   const { ok: before } = load.counts;
@@ -101,7 +128,10 @@ it('a parent that is killed while it drains does not take its child along: no re
 
 /** Puts another program in the place of the Envoy binary, whose epochs talk by another protocol. */
 function replaceBinary(path: string): void {
-  writeFileSync(`${path}.new`, `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${binary} "$@"; fi\n`);
+  writeFileSync(
+    `${path}.new`,
+    `#!/bin/sh\nif [ "$1" = --hot-restart-version ]; then echo 99.1; else exec ${binary} "$@"; fi\n`,
+  );
   chmodSync(`${path}.new`, 0o755);
   renameSync(`${path}.new`, path);
 }
@@ -119,7 +149,12 @@ it('an Envoy binary of another hot restart version takes over side by side, and 
   symlinkSync(binary, program);
   const agent = rig.start(['--binaryPath', program, '--minDelay', '0s']);
   await agent.said('epoch.live', 0);
-  const load = startLoad({ port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, mode: 'keep-alive', clients: 2 });
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'keep-alive',
+    clients: 2,
+  });
   replaceBinary(program);
   const issued = await rig.ca.issue();
   writeCertificates(rig.certDir, issued);
@@ -154,11 +189,20 @@ it(
   async () => {
     rig = await makeRig();
     const good = readFileSync(rig.config, 'utf8');
-    const { static_resources: resources, ...rest } = JSON.parse(good) as { static_resources: { clusters: unknown[] } };
-    const waiting = { ...rest, node: { id: 'a', cluster: 'b' }, static_resources: { ...resources, clusters: [adminCluster(1)] }, dynamic_resources: dynamicClusters }; // prettier-ignore
+    const { static_resources: resources, ...rest } = JSON.parse(good) as {
+      static_resources: { clusters: unknown[] };
+    };
+    const waiting = {
+      ...rest,
+      node: { id: 'a', cluster: 'b' },
+      static_resources: { ...resources, clusters: [adminCluster(1)] },
+      dynamic_resources: dynamicClusters,
+    };
     writeFileSync(rig.config, JSON.stringify(waiting));
     const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
-    await expect.poll(async () => (await ask(rig.ports.admin, '/ready')).body, { timeout: 10_000 }).toBe('PRE_INITIALIZING\n');
+    await expect
+      .poll(async () => (await ask(rig.ports.admin, '/ready')).body, { timeout: 10_000 })
+      .toBe('PRE_INITIALIZING\n');
     writeFileSync(rig.config, good);
     await agent.said('epoch.live', 1); // within 15 s: the next epoch would wait 20 s for one that may still become LIVE
     expect((await ask(rig.ports.admin, '/ready')).body).toBe('LIVE\n');
@@ -172,7 +216,11 @@ const dynamicClusters = {
   cds_config: {
     initial_fetch_timeout: '0s',
     resource_api_version: 'V3',
-    api_config_source: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: [{ envoy_grpc: { cluster_name: 'admin' } }] },
+    api_config_source: {
+      api_type: 'GRPC',
+      transport_api_version: 'V3',
+      grpc_services: [{ envoy_grpc: { cluster_name: 'admin' } }],
+    },
   },
 };
 
@@ -183,7 +231,10 @@ function adminCluster(port: number): unknown {
     type: 'STATIC',
     connect_timeout: '1s',
 
-    load_assignment: { cluster_name: 'admin', endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] },
+    load_assignment: {
+      cluster_name: 'admin',
+      endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
+    },
   };
 }
 
@@ -192,12 +243,29 @@ function metricsListener(port: number): Record<string, unknown> {
   const manager = {
     '@type': type('network.http_connection_manager.v3.HttpConnectionManager'),
     stat_prefix: 'stats',
-    route_config: { virtual_hosts: [{ name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster: 'admin' } }] }] },
-    http_filters: [{ name: 'envoy.filters.http.router', typed_config: { '@type': type('http.router.v3.Router') } }],
+    route_config: {
+      virtual_hosts: [
+        {
+          name: 'all',
+          domains: ['*'],
+          routes: [{ match: { prefix: '/' }, route: { cluster: 'admin' } }],
+        },
+      ],
+    },
+    http_filters: [
+      {
+        name: 'envoy.filters.http.router',
+        typed_config: { '@type': type('http.router.v3.Router') },
+      },
+    ],
   };
   return {
     name: 'stats',
     address: { socket_address: { address: '127.0.0.1', port_value: port } },
-    filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
+    filter_chains: [
+      {
+        filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }],
+      },
+    ],
   };
 }

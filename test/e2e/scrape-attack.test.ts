@@ -18,13 +18,18 @@ function rssOf(pid: number): number {
 }
 
 /** The answer to a scrape, of which the beginning is kept. */
-async function scrape(port: number, seconds: number): Promise<{ readonly status: number; readonly begin: string }> {
+async function scrape(
+  port: number,
+  seconds: number,
+): Promise<{ readonly status: number; readonly begin: string }> {
   const headers = { 'x-prometheus-scrape-timeout-seconds': String(seconds) };
-  const [answer] = (await once(get({ host: '127.0.0.1', port, path: '/stats/prometheus', agent: false, headers }), 'response')) as [
-    IncomingMessage,
-  ];
+  const [answer] = (await once(
+    get({ host: '127.0.0.1', port, path: '/stats/prometheus', agent: false, headers }),
+    'response',
+  )) as [IncomingMessage];
   let begin = '';
-  for await (const piece of answer.setEncoding('utf8')) if (begin.length < 64 << 10) begin += String(piece);
+  for await (const piece of answer.setEncoding('utf8'))
+    if (begin.length < 64 << 10) begin += String(piece);
   return { status: answer.statusCode ?? 0, begin };
 }
 
@@ -32,13 +37,20 @@ it(
   'an application with 10 MiB of names and 16 scrapes at once bring down neither the agent nor a healthy Envoy',
   { timeout: 90_000 },
   async () => {
-    const names = Buffer.from(Array.from({ length: 1_200_000 }, (_, name) => `a${name.toString(36)} 1\n`).join(''));
-    const application = createServer((_, response) => void response.end(names)).listen(0, '127.0.0.1');
+    const names = Buffer.from(
+      Array.from({ length: 1_200_000 }, (_, name) => `a${name.toString(36)} 1\n`).join(''),
+    );
+    const application = createServer((_, response) => void response.end(names)).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(application, 'listening');
     const { port } = application.address() as AddressInfo;
     const rig = await makeRig({ plain: true });
     try {
-      const agent = rig.start([], { env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/' }]) } });
+      const agent = rig.start([], {
+        env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/' }]) },
+      });
       await agent.said('epoch.live');
       await expect.poll(async () => (await rig.ready()).status, { timeout: 20_000 }).toBe(200);
       const idle = rssOf(agent.pid);
@@ -66,7 +78,11 @@ it(
       expect((await agent.said('metrics.refused'))['source']).toBe(`application ${port}/`);
       const bad = agent
         .log()
-        .filter(({ event }) => ['epoch.unresponsive', 'epoch.hung', 'part.failed', 'status.request_failed'].includes(event));
+        .filter(({ event }) =>
+          ['epoch.unresponsive', 'epoch.hung', 'part.failed', 'status.request_failed'].includes(
+            event,
+          ),
+        );
       expect(bad).toEqual([]);
     } finally {
       await rig.dispose();

@@ -4,7 +4,13 @@ import { existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } 
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterEach, expect, it } from 'vitest';
-import { certificateAuthority, certificateFiles, type Issued, writeCertificates, writeKubernetesVolume } from '../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  certificateFiles,
+  type Issued,
+  writeCertificates,
+  writeKubernetesVolume,
+} from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { madeCertificate, pem } from '../certificates/made-certificate.ts';
 import { startLoad } from '../support/load.ts';
@@ -22,7 +28,9 @@ afterEach(() => Promise.all(rigs.splice(0).map((rig) => rig.dispose())));
 
 const rotations = 40;
 const serves = (rig: Rig, { serial }: Issued) =>
-  expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000, interval: 5 }).toBe(serial);
+  expect
+    .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000, interval: 5 })
+    .toBe(serial);
 
 /** Rotates under load, one after the other is served, and gives how long each took. */
 async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly number[]> {
@@ -55,102 +63,217 @@ it(
     writeKubernetesVolume(rig.certDir, certificateFiles(rig.issued));
     const agent = rig.start();
     await serves(rig, rig.issued);
-    const took = await rotate(rig, (issued) => writeKubernetesVolume(rig.certDir, certificateFiles(issued)));
+    const took = await rotate(rig, (issued) =>
+      writeKubernetesVolume(rig.certDir, certificateFiles(issued)),
+    );
     expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
     expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
     expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
-    expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({ because: "Envoy's configuration names the socket" }); // prettier-ignore
+    expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({
+      because: "Envoy's configuration names the socket",
+    });
   },
 );
 
-it('forty rotations of a gateway’s secret under load: the same, after the fallback until it is there', { timeout: 120_000 }, async () => {
-  const rig = await rigFor({ secret: 'shop' });
-  const gateway = join(rig.folder, 'gateway');
-  const put = (name: string, { certChain, key }: Issued) =>
-    writeKubernetesVolume(join(gateway, name), { 'tls.crt': certChain, 'tls.key': key });
-  mkdirSync(gateway);
-  const fallback = await rig.ca.issue();
-  put('gateway-fallback', fallback);
-  const agent = rig.start([], { env: { GATEWAY_SECRETS: gateway } });
-  await serves(rig, fallback);
-  const took = await rotate(rig, (issued) => put('shop', issued));
-  expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
-});
+it(
+  'forty rotations of a gateway’s secret under load: the same, after the fallback until it is there',
+  { timeout: 120_000 },
+  async () => {
+    const rig = await rigFor({ secret: 'shop' });
+    const gateway = join(rig.folder, 'gateway');
+    const put = (name: string, { certChain, key }: Issued) =>
+      writeKubernetesVolume(join(gateway, name), { 'tls.crt': certChain, 'tls.key': key });
+    mkdirSync(gateway);
+    const fallback = await rig.ca.issue();
+    put('gateway-fallback', fallback);
+    const agent = rig.start([], { env: { GATEWAY_SECRETS: gateway } });
+    await serves(rig, fallback);
+    const took = await rotate(rig, (issued) => put('shop', issued));
+    expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
+    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
+  },
+);
 
-it('what can not be served is refused with its reason, and the old certificate is served on', { timeout: 60_000 }, async () => {
-  const rig = await rigFor();
-  const agent = rig.start();
-  await serves(rig, rig.issued);
-  const other = await rig.ca.issue();
-  const expired = await rig.ca.issue({ notBefore: new Date(Date.now() - 7_200_000), notAfter: new Date(Date.now() - 3_600_000) });
-  const bad: readonly (readonly [files: Record<string, string>, reason: string, serial?: string])[] = [
-    [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
-    [{ ...certificateFiles(rig.issued), 'key.pem': other.key }, 'the key does not match the certificate'],
-    [certificateFiles(expired), 'the certificate has expired'],
-    [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
-    [{ ...certificateFiles(rig.issued), 'cert-chain.pem': randomBytes(10_000_000).toString('latin1') }, 'and 1048576 are read at most'],
-    // The pair beside them is as good as before.
-    [{ ...certificateFiles(other), 'root-cert.pem': 'garbage' }, 'no root certificate is in it', other.serial],
-  ];
-  for (const [files, reason, serial = rig.issued.serial] of bad) {
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(rig.certDir, name), content);
-    const refused = { event: 'secret.refused', reason: expect.stringContaining(reason) as string };
-    await expect.poll(() => agent.log(), { timeout: 10_000 }).toContainEqual(expect.objectContaining(refused));
-    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 }).toBe(serial);
-    // A note of readiness, for the secret that is wrong alone.
-    const ready = () => fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, { headers: { accept: 'application/json' } });
-    const note = expect.stringMatching(`^secret ${serial === rig.issued.serial ? 'default' : 'ROOTCA'} refused: .*${reason}`) as string;
-    await expect.poll(async () => (await ready()).json(), { timeout: 10_000 }).toEqual({ ok: true, pending: [], notes: [note] }); // prettier-ignore
-  }
-  const good = await rig.ca.issue();
-  const more = await Promise.all(Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)));
-  writeCertificates(rig.certDir, { ...good, rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join('') });
-  await serves(rig, good);
-  await expect.poll(() => agent.log().filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA'), { timeout: 10_000 }).toHaveLength(2); // prettier-ignore
-  agent.kill('SIGTERM');
-  expect(await agent.exit).toEqual({ code: 0, signal: null });
-  expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
-});
+it(
+  'what can not be served is refused with its reason, and the old certificate is served on',
+  { timeout: 60_000 },
+  async () => {
+    const rig = await rigFor();
+    const agent = rig.start();
+    await serves(rig, rig.issued);
+    const other = await rig.ca.issue();
+    const expired = await rig.ca.issue({
+      notBefore: new Date(Date.now() - 7_200_000),
+      notAfter: new Date(Date.now() - 3_600_000),
+    });
+    const bad: readonly (readonly [
+      files: Record<string, string>,
+      reason: string,
+      serial?: string,
+    ])[] = [
+      [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
+      [
+        { ...certificateFiles(rig.issued), 'key.pem': other.key },
+        'the key does not match the certificate',
+      ],
+      [certificateFiles(expired), 'the certificate has expired'],
+      [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
+      [
+        {
+          ...certificateFiles(rig.issued),
+          'cert-chain.pem': randomBytes(10_000_000).toString('latin1'),
+        },
+        'and 1048576 are read at most',
+      ],
+      // The pair beside them is as good as before.
+      [
+        { ...certificateFiles(other), 'root-cert.pem': 'garbage' },
+        'no root certificate is in it',
+        other.serial,
+      ],
+    ];
+    for (const [files, reason, serial = rig.issued.serial] of bad) {
+      for (const [name, content] of Object.entries(files))
+        writeFileSync(join(rig.certDir, name), content);
+      const refused = {
+        event: 'secret.refused',
+        reason: expect.stringContaining(reason) as string,
+      };
+      await expect
+        .poll(() => agent.log(), { timeout: 10_000 })
+        .toContainEqual(expect.objectContaining(refused));
+      await expect
+        .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 })
+        .toBe(serial);
+      // A note of readiness, for the secret that is wrong alone.
+      const ready = () =>
+        fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
+          headers: { accept: 'application/json' },
+        });
+      const note = expect.stringMatching(
+        `^secret ${serial === rig.issued.serial ? 'default' : 'ROOTCA'} refused: .*${reason}`,
+      ) as string;
+      await expect
+        .poll(async () => (await ready()).json(), { timeout: 10_000 })
+        .toEqual({ ok: true, pending: [], notes: [note] });
+    }
+    const good = await rig.ca.issue();
+    const more = await Promise.all(
+      Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)),
+    );
+    writeCertificates(rig.certDir, {
+      ...good,
+      rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join(''),
+    });
+    await serves(rig, good);
+    await expect
+      .poll(
+        () =>
+          agent
+            .log()
+            .filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA'),
+        { timeout: 10_000 },
+      )
+      .toHaveLength(2);
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
+  },
+);
 
-it('what Envoy alone finds wrong does not count as served, and a new Envoy is given the pair before it', { timeout: 60_000 }, async () => {
-  const rig = await rigFor();
-  const rejected = 'Envoy rejects it: Failed to load certificate chain from <inline>';
-  const put = (files: Record<string, string>) => Object.entries(files).forEach(([name, content]) => writeFileSync(join(rig.certDir, name), content)); // prettier-ignore
-  const ask = async (path: string) => (await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, { headers: { accept: 'application/json' } })).text(); // prettier-ignore
-  const ready = async () => JSON.parse(await ask('/healthz/ready')) as { ok: boolean; pending: { reason: string }[]; notes: string[] };
-  const gauges = async () => (await ask('/stats/prometheus')).split('\n').filter((row) => /^istio_agent_(secret_refused|cert_expiry_seconds)\{resource_name="default"/.test(row)).map((row) => row.replace(/.*agent_(\w+).* (\S+)$/, '$1 $2')); // prettier-ignore
-  const shown = async () => (JSON.parse(await ask('/debug/status')) as { certificates: { name: string; serialNumber: string; refused?: string }[] }).certificates.flatMap(({ name, serialNumber, refused }) => (name === 'default' ? [[serialNumber, refused]] : [])); // prettier-ignore
+it(
+  'what Envoy alone finds wrong does not count as served, and a new Envoy is given the pair before it',
+  { timeout: 60_000 },
+  async () => {
+    const rig = await rigFor();
+    const rejected = 'Envoy rejects it: Failed to load certificate chain from <inline>';
+    const put = (files: Record<string, string>) =>
+      Object.entries(files).forEach(([name, content]) =>
+        writeFileSync(join(rig.certDir, name), content),
+      );
+    const ask = async (path: string) =>
+      (
+        await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, {
+          headers: { accept: 'application/json' },
+        })
+      ).text();
+    const ready = async () =>
+      JSON.parse(await ask('/healthz/ready')) as {
+        ok: boolean;
+        pending: { reason: string }[];
+        notes: string[];
+      };
+    const gauges = async () =>
+      (await ask('/stats/prometheus'))
+        .split('\n')
+        .filter((row) =>
+          /^istio_agent_(secret_refused|cert_expiry_seconds)\{resource_name="default"/.test(row),
+        )
+        .map((row) => row.replace(/.*agent_(\w+).* (\S+)$/, '$1 $2'));
+    const shown = async () =>
+      (
+        JSON.parse(await ask('/debug/status')) as {
+          certificates: { name: string; serialNumber: string; refused?: string }[];
+        }
+      ).certificates.flatMap(({ name, serialNumber, refused }) =>
+        name === 'default' ? [[serialNumber, refused]] : [],
+      );
 
-  put(ofVersion1());
-  const agent = rig.start();
-  await expect.poll(ready, { timeout: 10_000 }).toMatchObject({ ok: false, pending: [{ reason: `secret default: ${rejected}` }] });
-  expect([await shown(), await gauges()]).toEqual([[], ['secret_refused 1']]);
+    put(ofVersion1());
+    const agent = rig.start();
+    await expect
+      .poll(ready, { timeout: 10_000 })
+      .toMatchObject({ ok: false, pending: [{ reason: `secret default: ${rejected}` }] });
+    expect([await shown(), await gauges()]).toEqual([[], ['secret_refused 1']]);
 
-  put(certificateFiles(rig.issued));
-  await serves(rig, rig.issued);
-  await expect.poll(ready).toEqual({ ok: true, pending: [], notes: [] });
+    put(certificateFiles(rig.issued));
+    await serves(rig, rig.issued);
+    await expect.poll(ready).toEqual({ ok: true, pending: [], notes: [] });
 
-  put(ofVersion1());
-  await expect.poll(ready, { timeout: 10_000 }).toEqual({ ok: true, pending: [], notes: [`secret default refused: ${rejected}`] });
-  expect(await shown()).toEqual([[rig.issued.serial, rejected]]);
-  expect(await gauges()).toEqual([expect.stringMatching(/^cert_expiry_seconds 3[45]\d\d(?:\.\d+)?$/), 'secret_refused 1']);
+    put(ofVersion1());
+    await expect
+      .poll(ready, { timeout: 10_000 })
+      .toEqual({ ok: true, pending: [], notes: [`secret default refused: ${rejected}`] });
+    expect(await shown()).toEqual([[rig.issued.serial, rejected]]);
+    expect(await gauges()).toEqual([
+      expect.stringMatching(/^cert_expiry_seconds 3[45]\d\d(?:\.\d+)?$/),
+      'secret_refused 1',
+    ]);
 
-  await agent.said('epoch.live', 0);
-  writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
-  await agent.said('epoch.live', 1);
-  await agent.said('epoch.ended', 0);
-  await serves(rig, rig.issued);
-  expect(await ready()).toMatchObject({ ok: true, notes: [`secret default refused: ${rejected}`] });
-});
+    await agent.said('epoch.live', 0);
+    writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
+    await agent.said('epoch.live', 1);
+    await agent.said('epoch.ended', 0);
+    await serves(rig, rig.issued);
+    expect(await ready()).toMatchObject({
+      ok: true,
+      notes: [`secret default refused: ${rejected}`],
+    });
+  },
+);
 
 /** OpenSSL takes a certificate of version 1 that has extensions, and BoringSSL does not. */
 function ofVersion1(): Record<string, string> {
   const { publicKey, privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const [subject, hour] = ['localhost', 3_600_000];
-  const terms = { subject, issuer: subject, publicKey, signer: privateKey, serial: 1, version: 1, isAuthority: false } as const;
-  const certificate = madeCertificate({ ...terms, notBefore: Date.now() - hour, notAfter: Date.now() + hour });
-  return { 'cert-chain.pem': pem('CERTIFICATE', certificate), 'key.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }).toString() };
+  const terms = {
+    subject,
+    issuer: subject,
+    publicKey,
+    signer: privateKey,
+    serial: 1,
+    version: 1,
+    isAuthority: false,
+  } as const;
+  const certificate = madeCertificate({
+    ...terms,
+    notBefore: Date.now() - hour,
+    notAfter: Date.now() + hour,
+  });
+  return {
+    'cert-chain.pem': pem('CERTIFICATE', certificate),
+    'key.pem': privateKey.export({ type: 'pkcs8', format: 'pem' }).toString(),
+  };
 }
 
 it('a changed configuration is a new epoch beside it, which takes the same secret', async () => {
@@ -175,14 +298,18 @@ it('--rotation hot-restart restarts Envoy for a changed file, though the socket 
   writeCertificates(rig.certDir, issued);
   await agent.said('epoch.live', 1);
   await serves(rig, issued);
-  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({ because: '--rotation' });
+  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({
+    because: '--rotation',
+  });
 });
 
 it('an Envoy that reads files is restarted by default, and no socket is served', async () => {
   const rig = await rigFor({});
   const agent = rig.start();
   await agent.said('epoch.live', 0);
-  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({ because: 'Envoy reads files' });
+  expect(agent.log().find(({ event }) => event === 'rotation.by_restart')).toMatchObject({
+    because: 'Envoy reads files',
+  });
   expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
 });
 
@@ -201,7 +328,9 @@ it('PROV_CERT is where default comes from, before the paths of the variables', a
 
 it('without a token and with FILE_MOUNTED_CERTS secrets are served from files', async () => {
   const rig = await rigFor();
-  const agent = rig.start([], { env: { FILE_MOUNTED_CERTS: 'true', JWT_POLICY: 'third-party-jwt' } });
+  const agent = rig.start([], {
+    env: { FILE_MOUNTED_CERTS: 'true', JWT_POLICY: 'third-party-jwt' },
+  });
   await serves(rig, rig.issued);
   expect(agent.errors()).toBe('');
 });
@@ -210,14 +339,28 @@ it('pilot-agent secrets prints names, subjects, serials and validity, and no key
   const rig = await rigFor();
   const agent = rig.start();
   await serves(rig, rig.issued);
-  const run = (...args: readonly string[]) => promisify(execFile)(program[0], [...program.slice(1), 'secrets', '--configPath', join(rig.folder, 'run'), ...args]); // prettier-ignore
+  const run = (...args: readonly string[]) =>
+    promisify(execFile)(program[0], [
+      ...program.slice(1),
+      'secrets',
+      '--configPath',
+      join(rig.folder, 'run'),
+      ...args,
+    ]);
   const { stdout } = await run();
   expect(stdout).toContain(`serial  ${rig.issued.serial}`);
   expect(stdout).toContain('CN=localhost');
   expect(stdout).toContain('DNS:localhost');
   expect(stdout).not.toContain('KEY');
-  const [root, pair] = JSON.parse((await run('-o', 'json')).stdout) as { name: string; certificates: { serialNumber: string }[] }[];
-  expect([root?.name, pair?.name, pair?.certificates[0]?.serialNumber]).toEqual(['ROOTCA', 'default', rig.issued.serial]);
+  const [root, pair] = JSON.parse((await run('-o', 'json')).stdout) as {
+    name: string;
+    certificates: { serialNumber: string }[];
+  }[];
+  expect([root?.name, pair?.name, pair?.certificates[0]?.serialNumber]).toEqual([
+    'ROOTCA',
+    'default',
+    rig.issued.serial,
+  ]);
   agent.kill('SIGTERM');
   await agent.exit;
   await expect(run()).rejects.toMatchObject({ code: 69 });
@@ -237,33 +380,41 @@ it('the metrics of the agent say how long each secret is valid, and what became 
         ?.split(' ')[1],
     );
   for (const name of ['default', 'ROOTCA'])
-    expect(valueOf(`istio_agent_cert_expiry_seconds{resource_name="${name}"}`)).toBeGreaterThan(3_000);
+    expect(valueOf(`istio_agent_cert_expiry_seconds{resource_name="${name}"}`)).toBeGreaterThan(
+      3_000,
+    );
   expect(valueOf('istio_agent_pilot_xds_pushes{type="sds"}')).toBe(1);
   expect(valueOf('istio_agent_pushes_accepted_total')).toBe(1);
   expect(valueOf('istio_agent_pilot_total_xds_rejects{type="sds"}')).toBe(0);
   expect(valueOf('istio_agent_num_outgoing_requests{request_type="csr"}')).toBe(0);
 });
 
-it('an agent that is killed with streams open leaves nothing that hinders the next one', { timeout: 60_000 }, async () => {
-  const rig = await rigFor();
-  const socket = join(rig.folder, 'run', 'SDS');
-  const first = rig.start();
-  await serves(rig, rig.issued);
-  const client = sdsClient(socket);
-  const streams = Array.from({ length: 100 }, () => client.stream());
-  for (const stream of streams) stream.send({ resourceNames: ['default'] });
-  await Promise.all(streams.map((stream) => stream.answer(1)));
-  first.kill('SIGKILL');
-  await first.exit;
-  await expect.poll(() => streams.every((stream) => stream.ended() !== undefined), { timeout: 10_000 }).toBe(true);
-  client.close();
-  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(0);
-  expect(statSync(socket).isSocket()).toBe(true);
-  const second = rig.start();
-  await second.said('sds.listening');
-  await serves(rig, rig.issued);
-  expect(statSync(socket).mode & 0o777).toBe(0o600);
-});
+it(
+  'an agent that is killed with streams open leaves nothing that hinders the next one',
+  { timeout: 60_000 },
+  async () => {
+    const rig = await rigFor();
+    const socket = join(rig.folder, 'run', 'SDS');
+    const first = rig.start();
+    await serves(rig, rig.issued);
+    const client = sdsClient(socket);
+    const streams = Array.from({ length: 100 }, () => client.stream());
+    for (const stream of streams) stream.send({ resourceNames: ['default'] });
+    await Promise.all(streams.map((stream) => stream.answer(1)));
+    first.kill('SIGKILL');
+    await first.exit;
+    await expect
+      .poll(() => streams.every((stream) => stream.ended() !== undefined), { timeout: 10_000 })
+      .toBe(true);
+    client.close();
+    await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(0);
+    expect(statSync(socket).isSocket()).toBe(true);
+    const second = rig.start();
+    await second.said('sds.listening');
+    await serves(rig, rig.issued);
+    expect(statSync(socket).mode & 0o777).toBe(0o600);
+  },
+);
 
 it('two agents serve side by side, but not in one folder', async () => {
   const [one, two] = [await rigFor(), await rigFor()];

@@ -16,7 +16,8 @@ import { type KubeServer, kubeProgram, startKubeServer } from './support/kube-se
 import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
 
 const isWhole = kubeProgram !== undefined && hasConsul;
-if (!isWhole) leftOut('an agent with five sources: there is no API server of Kubernetes, or no Consul');
+if (!isWhole)
+  leftOut('an agent with five sources: there is no API server of Kubernetes, or no Consul');
 
 /** How long each source is away. In ms. */
 const outage = 8_000;
@@ -36,12 +37,23 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
   const listen = () => new Promise<void>((done) => web.listen(webPort, '127.0.0.1', done));
   const listener = (port: number, name: string) => {
     const { static_resources: found } = envoyConfig({ adminPort: 0, listenPort: port });
-    return JSON.stringify((found as { listeners: readonly object[] }).listeners.map((one) => ({ ...one, name })));
+    return JSON.stringify(
+      (found as { listeners: readonly object[] }).listeners.map((one) => ({ ...one, name })),
+    );
   };
-  const setMap = (text: string) => kube.apply({ apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name: 'settings' }, data: { 'settings.yaml': text } }); // prettier-ignore
+  const setMap = (text: string) =>
+    kube.apply({
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { namespace: 'default', name: 'settings' },
+      data: { 'settings.yaml': text },
+    });
   const setSecret = async () => {
     const { certChain, key, serial } = await rig.ca.issue();
-    const data = { 'tls.crt': Buffer.from(certChain).toString('base64'), 'tls.key': Buffer.from(key).toString('base64') };
+    const data = {
+      'tls.crt': Buffer.from(certChain).toString('base64'),
+      'tls.key': Buffer.from(key).toString('base64'),
+    };
     await kube.apply({
       apiVersion: 'v1',
       kind: 'Secret',
@@ -51,12 +63,17 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     });
     return serial;
   };
-  const setFlags = (value: string) => consul.ask('PUT', 'kv/envoy/runtime', `runtime: {test.flag: "${value}"}\n`);
+  const setFlags = (value: string) =>
+    consul.ask('PUT', 'kv/envoy/runtime', `runtime: {test.flag: "${value}"}\n`);
   const runtime = async () => (await ask(rig.ports.admin, '/runtime')).body;
   const started = () => agent.log().filter(({ event }) => event === 'epoch.live').length;
   const lived = () => agent.log().filter(({ event }) => event === 'epoch.live').length;
   const status = async () =>
-    JSON.parse((await ask(rig.ports.status, '/debug/sources')).body) as readonly { name: string; state: string; effect: string }[];
+    JSON.parse((await ask(rig.ports.status, '/debug/sources')).body) as readonly {
+      name: string;
+      state: string;
+      effect: string;
+    }[];
   /** Resolves when one more epoch serves than before. */
   const nextEpoch = async (act: () => unknown) => {
     const before = lived();
@@ -66,10 +83,16 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
   const served = () => servedSerial(rig.ports.listen, rig.ca.rootCert);
 
   beforeAll(async () => {
-    [kube, consul, rig] = await Promise.all([startKubeServer(), startConsul(), makeRig({ secret: 'front' })]);
+    [kube, consul, rig] = await Promise.all([
+      startKubeServer(),
+      startConsul(),
+      makeRig({ secret: 'front' }),
+    ]);
     [extraPort = 0] = await freePorts(1);
     document = listener(extraPort, 'extra');
-    web = createServer((_, response) => response.writeHead(200, { connection: 'close' }).end(document)).listen(0, '127.0.0.1');
+    web = createServer((_, response) =>
+      response.writeHead(200, { connection: 'close' }).end(document),
+    ).listen(0, '127.0.0.1');
     await new Promise((done) => web.once('listening', done));
     webPort = (web.address() as AddressInfo).port;
     mkdirSync(folder());
@@ -92,7 +115,13 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
           },
           { ...kubeTarget, name: 'map', resource: 'ConfigMap', object: 'settings' },
           { ...kubeTarget, name: 'front', resource: 'Secret', object: 'front', as: 'secret' },
-          { kind: 'consul', name: 'flags', address: consul.address, prefix: 'envoy/runtime', as: 'runtime' },
+          {
+            kind: 'consul',
+            name: 'flags',
+            address: consul.address,
+            prefix: 'envoy/runtime',
+            as: 'runtime',
+          },
         ],
       }),
     );
@@ -116,8 +145,16 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
 
   it('begins with what all of them say, in one epoch', async () => {
     await expect
-      .poll(async () => (await status()).map(({ name, state, effect }) => `${name} ${state} ${effect}`))
-      .toEqual(['folder read epoch', 'document read epoch', 'map read epoch', 'front read push', 'flags read runtime']);
+      .poll(async () =>
+        (await status()).map(({ name, state, effect }) => `${name} ${state} ${effect}`),
+      )
+      .toEqual([
+        'folder read epoch',
+        'document read epoch',
+        'map read epoch',
+        'front read push',
+        'flags read runtime',
+      ]);
     await expect.poll(runtime).toContain('"test.flag"');
     expect((await ask(extraPort, '/')).status).toBe(200);
     expect(started()).toBe(1);
@@ -129,11 +166,9 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     const [nextPort = 0] = await freePorts(1);
     await nextEpoch(() => (document = listener(nextPort, 'extra')));
     expect((await ask(nextPort, '/')).status).toBe(200);
-    expect(agent.log().flatMap(({ event, changed }) => (event === 'config.changed' ? [changed] : []))).toEqual([
-      [`folder ${folder()}/a`],
-      ['map settings.yaml'],
-      ['document'],
-    ]);
+    expect(
+      agent.log().flatMap(({ event, changed }) => (event === 'config.changed' ? [changed] : [])),
+    ).toEqual([[`folder ${folder()}/a`], ['map settings.yaml'], ['document']]);
 
     const epochs = started();
     const serial = await setSecret();
@@ -141,7 +176,10 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     await setFlags('two');
     await expect.poll(runtime).toContain('two');
     expect(started()).toBe(epochs);
-    expect(agent.log().findLast(({ event }) => event === 'runtime.changed')).toMatchObject({ effect: 'runtime', because: 'only runtime settings differ (source flags)' }); // prettier-ignore
+    expect(agent.log().findLast(({ event }) => event === 'runtime.changed')).toMatchObject({
+      effect: 'runtime',
+      because: 'only runtime settings differ (source flags)',
+    });
   });
 
   it('makes one epoch of changes of all of them at once', async () => {
@@ -175,9 +213,12 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     await kube.stop();
     await consul.stop();
     const away = ['document', 'map', 'front', 'flags'];
-    const failing = async () => (await status()).filter(({ state }) => state === 'failing').map(({ name }) => name);
+    const failing = async () =>
+      (await status()).filter(({ state }) => state === 'failing').map(({ name }) => name);
     await expect.poll(failing, { timeout: 10_000 }).toEqual(away);
-    const ready = await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, { headers: { accept: 'application/json' } });
+    const ready = await fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
+      headers: { accept: 'application/json' },
+    });
     expect(ready.status).toBe(200);
     const { notes } = (await ready.json()) as { notes: readonly string[] };
     for (const name of away) expect(notes.join('\n')).toContain(`source ${name}: `);
@@ -192,7 +233,9 @@ describe.runIf(isWhole)('an agent with five sources', { timeout: 180_000 }, () =
     await expect.poll(failing, { timeout: 70_000 }).toEqual([]);
     expect(started()).toBe(epochs);
     await nextEpoch(() => setMap('four'));
-    const again = agent.log().flatMap(({ event, source }) => (event === 'source.read_again' ? [source] : []));
+    const again = agent
+      .log()
+      .flatMap(({ event, source }) => (event === 'source.read_again' ? [source] : []));
     expect([...new Set(again)].sort()).toEqual(away.sort());
   });
 

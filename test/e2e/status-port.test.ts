@@ -23,21 +23,29 @@ describe('the status port', () => {
     await rig.dispose();
   });
 
-  async function started(flags: readonly string[] = [], env: NodeJS.ProcessEnv = {}): Promise<RunningAgent> {
+  async function started(
+    flags: readonly string[] = [],
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<RunningAgent> {
     const agent = rig.start(flags, { env: { ...quick, ...env } });
     await agent.said('epoch.live');
     await expect.poll(async () => (await rig.ready()).status, { timeout: within }).toBe(200);
     return agent;
   }
   async function read(path: string): Promise<{ status: number; body: string }> {
-    const [answer] = (await once(get({ host: '127.0.0.1', port: rig.ports.status, path, agent: false }), 'response')) as [IncomingMessage];
+    const [answer] = (await once(
+      get({ host: '127.0.0.1', port: rig.ports.status, path, agent: false }),
+      'response',
+    )) as [IncomingMessage];
     let body = '';
     for await (const piece of answer.setEncoding('utf8')) body += String(piece);
     return { status: answer.statusCode ?? 0, body };
   }
   const post = (path: string) => rig.post(rig.ports.status, path);
   const memory = ({ pid }: RunningAgent, field: 'VmRSS' | 'VmHWM') =>
-    Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]) / 1024;
+    Number(
+      new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1],
+    ) / 1024;
 
   it(
     'says ready without a flap through 10 hot restarts, by hand and with an unchanged hash, asked every 5 ms',
@@ -57,7 +65,9 @@ describe('the status port', () => {
       const sampling = sample();
       for (let epoch = 1; epoch <= 10; epoch++) {
         expect(await post('/restart')).toBe(200);
-        await expect.poll(() => agent.log(), { timeout: within }).toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
+        await expect
+          .poll(() => agent.log(), { timeout: within })
+          .toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
       }
       over = true;
       await sampling;
@@ -85,10 +95,16 @@ describe('the status port', () => {
   });
 
   it('drains by hand: not ready, serving on, and a later SIGTERM leaves at once', async () => {
-    const agent = await started([], { MINIMUM_DRAIN_DURATION: '60s', TERMINATION_DRAIN_DURATION_SECONDS: '60' });
+    const agent = await started([], {
+      MINIMUM_DRAIN_DURATION: '60s',
+      TERMINATION_DRAIN_DURATION_SECONDS: '60',
+    });
     expect(await post('/drain')).toBe(200);
     await expect.poll(async () => (await rig.ready()).body, { timeout: within }).toBe('draining\n');
-    const [answer] = (await once(get({ host: '127.0.0.1', port: rig.ports.listen, agent: false }), 'response')) as [IncomingMessage];
+    const [answer] = (await once(
+      get({ host: '127.0.0.1', port: rig.ports.listen, agent: false }),
+      'response',
+    )) as [IncomingMessage];
     answer.resume();
     expect([answer.statusCode, answer.headers.connection]).toEqual([200, 'close']);
     const asked = performance.now();
@@ -98,7 +114,10 @@ describe('the status port', () => {
   });
 
   it('says on SIGTERM that it is not ready before any connection is refused', async () => {
-    const agent = await started([], { MINIMUM_DRAIN_DURATION: '2s', TERMINATION_DRAIN_DURATION_SECONDS: '3' });
+    const agent = await started([], {
+      MINIMUM_DRAIN_DURATION: '2s',
+      TERMINATION_DRAIN_DURATION_SECONDS: '3',
+    });
     const seen: string[] = [];
     let over = false;
     const sample = async () => {
@@ -130,7 +149,9 @@ describe('the status port', () => {
     expect(await post('/logging?paths=http:debug')).toBe(200);
     expect(await post('/logging?level=error')).toBe(200);
     expect(await post('/restart')).toBe(200);
-    await expect.poll(async () => (await read('/debug/epochs')).body, { timeout: within }).toContain('"epoch": 1');
+    await expect
+      .poll(async () => (await read('/debug/epochs')).body, { timeout: within })
+      .toContain('"epoch": 1');
     expect(agent.log().some(({ event }) => event === 'restart.requested')).toBe(false);
     expect(await post('/logging?level=info')).toBe(200);
     expect(await post('/restart')).toBe(200);
@@ -142,13 +163,22 @@ describe('the status port', () => {
     expect(JSON.parse((await read('/debug/epochs')).body)).toMatchObject({
       epochs: [{ epoch: 0, state: 'live', why: 'first' }],
     });
-    expect(JSON.parse((await read('/debug/status')).body)).toMatchObject({ phase: 'running', ready: { ok: true }, epochs: [{ epoch: 0 }] });
+    expect(JSON.parse((await read('/debug/status')).body)).toMatchObject({
+      phase: 'running',
+      ready: { ok: true },
+      epochs: [{ epoch: 0 }],
+    });
     expect(JSON.parse((await read('/debug/config')).body)).toMatchObject({
       statusPort: { value: rig.ports.status, source: '--statusPort' },
     });
-    expect(JSON.parse((await read('/version')).body)).toMatchObject({ node: expect.stringMatching(/^v\d/) as string });
+    expect(JSON.parse((await read('/version')).body)).toMatchObject({
+      node: expect.stringMatching(/^v\d/) as string,
+    });
     for (const kind of ['profile', 'heap'])
-      expect(await read(`/debug/pprof/${kind}`)).toEqual({ status: 404, body: 'Profiles are off: --profiling=true turns them on\n' });
+      expect(await read(`/debug/pprof/${kind}`)).toEqual({
+        status: 404,
+        body: 'Profiles are off: --profiling=true turns them on\n',
+      });
   });
 
   it(
@@ -174,12 +204,16 @@ describe('the status port', () => {
       servers.push(big);
       await once(big, 'listening');
       const { port } = big.address() as AddressInfo;
-      const targets = JSON.stringify(Array.from({ length: 4 }, (_, number) => ({ port, path: `/${number}` })));
+      const targets = JSON.stringify(
+        Array.from({ length: 4 }, (_, number) => ({ port, path: `/${number}` })),
+      );
       const agent = await started([], { PILOT_AGENT_METRICS_TARGETS: targets });
       const { body } = await read('/stats/prometheus');
       const families = strictExposition(body, 'text');
       expect(families.get('envoy_server_live')?.rows).toMatchObject([{ value: 1 }]);
-      expect(families.get('istio_agent_scrape_source_up')?.rows.every(({ value }) => value === 1)).toBe(true);
+      expect(
+        families.get('istio_agent_scrape_source_up')?.rows.every(({ value }) => value === 1),
+      ).toBe(true);
       await read('/stats/prometheus');
       const before = memory(agent, 'VmHWM');
       for (let round = 0; round < 3; round++) await read('/stats/prometheus'); // 36 MB of sources each
@@ -197,7 +231,10 @@ describe('the status port', () => {
         new Promise<Socket>((done) => {
           const socket = connect(rig.ports.status, '127.0.0.1');
           sockets.add(socket);
-          socket.on('error', () => done(socket)).on('close', () => sockets.delete(socket)).resume(); // prettier-ignore
+          socket
+            .on('error', () => done(socket))
+            .on('close', () => sockets.delete(socket))
+            .resume();
           socket.on('connect', () => {
             if (text !== undefined) socket.write(text);
             done(socket);
@@ -205,13 +242,25 @@ describe('the status port', () => {
         });
       for (let round = 0; round < 100; round++) {
         await Promise.all(
-          Array.from({ length: 100 }, (_, number) => open(number % 2 === 0 ? 'GET /healthz/ready HTTP/1.1\r\nX-Slow: ' : undefined)),
+          Array.from({ length: 100 }, (_, number) =>
+            open(number % 2 === 0 ? 'GET /healthz/ready HTTP/1.1\r\nX-Slow: ' : undefined),
+          ),
         );
         if (round % 10 === 0) expect((await rig.ready()).status).toBe(200);
       }
-      await Promise.all(Array.from({ length: 20 }, () => open(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(1 << 20)}`)));
-      await Promise.all(Array.from({ length: 20 }, () => open('\0\x01garbage\r\n\r\n'.repeat(10_000))));
-      await Promise.all(Array.from({ length: 20 }, () => open('GET /stats/prometheus HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200))));
+      await Promise.all(
+        Array.from({ length: 20 }, () =>
+          open(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(1 << 20)}`),
+        ),
+      );
+      await Promise.all(
+        Array.from({ length: 20 }, () => open('\0\x01garbage\r\n\r\n'.repeat(10_000))),
+      );
+      await Promise.all(
+        Array.from({ length: 20 }, () =>
+          open('GET /stats/prometheus HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200)),
+        ),
+      );
       for (let probe = 0; probe < 20; probe++) expect((await rig.ready()).status).toBe(200);
       expect(memory(agent, 'VmRSS') - before).toBeLessThan(100);
       await expect.poll(() => sockets.size, { timeout: within }).toBeLessThan(600);
@@ -219,9 +268,21 @@ describe('the status port', () => {
   );
 
   it.each([
-    { what: 'an annotation whose port is a name', env: () => ({ ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"http"}' }), why: /ISTIO_PROMETHEUS_ANNOTATIONS: port 'http' is not a port/ }, // prettier-ignore
-    { what: 'a target that is the status port itself', env: (port: number) => ({ PILOT_AGENT_METRICS_TARGETS: `[{"port":${port}}]` }), why: /PILOT_AGENT_METRICS_TARGETS: port \d+ is the status port/ }, // prettier-ignore
-    { what: 'probers that cannot be read', env: () => ({ ISTIO_KUBE_APP_PROBERS: '{' }), why: /ISTIO_KUBE_APP_PROBERS: failed to decode/ },
+    {
+      what: 'an annotation whose port is a name',
+      env: () => ({ ISTIO_PROMETHEUS_ANNOTATIONS: '{"port":"http"}' }),
+      why: /ISTIO_PROMETHEUS_ANNOTATIONS: port 'http' is not a port/,
+    },
+    {
+      what: 'a target that is the status port itself',
+      env: (port: number) => ({ PILOT_AGENT_METRICS_TARGETS: `[{"port":${port}}]` }),
+      why: /PILOT_AGENT_METRICS_TARGETS: port \d+ is the status port/,
+    },
+    {
+      what: 'probers that cannot be read',
+      env: () => ({ ISTIO_KUBE_APP_PROBERS: '{' }),
+      why: /ISTIO_KUBE_APP_PROBERS: failed to decode/,
+    },
   ])('warns of $what, and serves', async ({ env, why }) => {
     const agent = rig.start([], { env: env(rig.ports.status) });
     expect((await agent.said('config.warning'))['warning']).toMatch(why);

@@ -5,8 +5,17 @@ import { leftOut } from '../support/left-out.ts';
 const matrix = [process.execPath, '--import', 'tsx', 'test/support/status-matrix.ts'] as const;
 const other = '10.99.0.1';
 /** A network of its own, in which the machine has an address that is no loopback. */
-const namespace = ['unshare', '-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo && exec "$@"`, 'sh'] as const;
-const permitted = spawnSync('unshare', ['-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo`]).status === 0;
+const namespace = [
+  'unshare',
+  '-n',
+  'sh',
+  '-c',
+  `ip link set lo up && ip addr add ${other}/32 dev lo && exec "$@"`,
+  'sh',
+] as const;
+const permitted =
+  spawnSync('unshare', ['-n', 'sh', '-c', `ip link set lo up && ip addr add ${other}/32 dev lo`])
+    .status === 0;
 const local = ['127.0.0.1', '::1'];
 /** Of the loopback interface too: Envoy's inbound passthrough comes from the first. */
 const passed = ['127.0.0.6', '127.8.8.8'];
@@ -26,7 +35,11 @@ const open: Readonly<Record<string, string>> = { '/app-health/a/livez': '400' };
 
 /** What a path, a method, an address and an origin should come to. */
 function expected(path: string, method: string, address: string, origin: string): string {
-  const methods = control.includes(path) ? ['POST'] : inside.includes(path) ? ['GET', 'HEAD'] : undefined;
+  const methods = control.includes(path)
+    ? ['POST']
+    : inside.includes(path)
+      ? ['GET', 'HEAD']
+      : undefined;
   if (methods === undefined) return open[path] ?? '200';
   if (!local.includes(address)) return '403';
   if (!methods.includes(method)) return '405';
@@ -37,7 +50,9 @@ function expected(path: string, method: string, address: string, origin: string)
 describe('the status port', () => {
   it('lets nobody else change or see anything: every endpoint, by every method, from here and from elsewhere, with and without a foreign origin', () => {
     if (!permitted) leftOut('a network namespace: requests from another address of the machine');
-    const command = permitted ? [...namespace, ...matrix, ...local, ...passed, other] : [...matrix, '127.0.0.1', ...passed];
+    const command = permitted
+      ? [...namespace, ...matrix, ...local, ...passed, other]
+      : [...matrix, '127.0.0.1', ...passed];
     const [file = '', ...args] = command;
     const lines = execFileSync(file, args, { encoding: 'utf8' }).trim().split('\n');
     const events = lines.pop();

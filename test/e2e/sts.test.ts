@@ -21,7 +21,9 @@ const status = (host: string, port: number) =>
 
 it('tokens are exchanged on the loopback address, as long as the agent runs, and nowhere without --stsPort', async () => {
   const [port = 0] = await freePorts(1);
-  const agent = rig.start(['--stsPort', String(port)], { env: { GCP_METADATA: 'project|123|cluster|zone', GKE_CLUSTER_URL: 'https://c' } });
+  const agent = rig.start(['--stsPort', String(port)], {
+    env: { GCP_METADATA: 'project|123|cluster|zone', GKE_CLUSTER_URL: 'https://c' },
+  });
   await agent.said('epoch.live', 0);
   expect(await agent.said('sts.listening')).toMatchObject({ component: 'sts', port });
   expect(await status('127.0.0.1', port)).toBe(200);

@@ -6,14 +6,23 @@ import { idle, type MomentName, moments } from './support/part-moments.ts';
 const names = Object.keys(moments) as readonly MomentName[];
 const rows = names.flatMap((moment) => parts.map((part) => [part, moment] as const));
 
-describe.concurrent('a part that fails is told, counted and started again, and no request is lost', () => {
-  it.each(rows)('%s %s', { timeout: 60_000 }, (part, moment) =>
-    clearedAfter(async (clear) => {
-      const agent = await moments[moment](part, clear);
-      expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
-      const failures = agent.log().filter(({ level }) => level === 'error');
-      const told = { event: 'part.failed', part, reason: expect.stringContaining('injected') as string };
-      expect(failures).toEqual(idle[part]?.[moment] === undefined ? [expect.objectContaining(told)] : []);
-    }),
-  );
-});
+describe.concurrent(
+  'a part that fails is told, counted and started again, and no request is lost',
+  () => {
+    it.each(rows)('%s %s', { timeout: 60_000 }, (part, moment) =>
+      clearedAfter(async (clear) => {
+        const agent = await moments[moment](part, clear);
+        expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
+        const failures = agent.log().filter(({ level }) => level === 'error');
+        const told = {
+          event: 'part.failed',
+          part,
+          reason: expect.stringContaining('injected') as string,
+        };
+        expect(failures).toEqual(
+          idle[part]?.[moment] === undefined ? [expect.objectContaining(told)] : [],
+        );
+      }),
+    );
+  },
+);

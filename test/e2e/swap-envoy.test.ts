@@ -20,7 +20,10 @@ it(
   'the oldest Envoy is replaced by the newest one under load, and that by the oldest one: hot restarts both, and no request fails',
   { timeout: 120_000 },
   async () => {
-    const [oldest, newest] = [await oldestEnvoy(), await installEnvoy({ cacheDir: cacheDir(process.env) })];
+    const [oldest, newest] = [
+      await oldestEnvoy(),
+      await installEnvoy({ cacheDir: cacheDir(process.env) }),
+    ];
     rig = await makeRig();
     const program = join(rig.folder, 'envoy-in-use');
     const put = (binary: string) => {
@@ -28,7 +31,9 @@ it(
       renameSync(`${program}.new`, program);
     };
     const serves = async () => {
-      const { version, command_line_options: options } = JSON.parse((await ask(rig.ports.admin, '/server_info')).body) as Info;
+      const { version, command_line_options: options } = JSON.parse(
+        (await ask(rig.ports.admin, '/server_info')).body,
+      ) as Info;
       return { version: version.split('/')[1], restartEpoch: options.restart_epoch };
     };
 
@@ -36,7 +41,10 @@ it(
     const agent = rig.start(['--binaryPath', program]);
     await agent.said('epoch.live', 0);
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
-    const loads = [startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 10 })];
+    const loads = [
+      startLoad({ ...to, mode: 'keep-alive' }),
+      startLoad({ ...to, mode: 'new-connection', pause: 10 }),
+    ];
     const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
     const old = await serves();
     expect(old.version).not.toBe(pinnedEnvoy.version);
@@ -46,14 +54,22 @@ it(
       agent.kill('SIGHUP');
       await agent.said('epoch.live', epoch + 1);
       await agent.said('epoch.ended', epoch);
-      expect(await serves()).toEqual({ version: binary === newest ? pinnedEnvoy.version : old.version, restartEpoch: epoch + 1 });
+      expect(await serves()).toEqual({
+        version: binary === newest ? pinnedEnvoy.version : old.version,
+        restartEpoch: epoch + 1,
+      });
       const served = sent();
       await expect.poll(sent, { timeout: 20_000 }).toBeGreaterThan(served + 100);
     }
 
     const results = await Promise.all(loads.map((load) => load.stop()));
-    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([[0, []], [0, []]]); // prettier-ignore
-    const warned = agent.log().filter(({ level, event }) => ['warn', 'error'].includes(level) && event !== 'envoy.log');
+    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
+      [0, []],
+      [0, []],
+    ]);
+    const warned = agent
+      .log()
+      .filter(({ level, event }) => ['warn', 'error'].includes(level) && event !== 'envoy.log');
     expect(warned.map(({ event, msg }) => [event, msg])).toEqual([]);
   },
 );

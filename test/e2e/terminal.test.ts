@@ -34,13 +34,17 @@ describe('in a terminal', () => {
     opened.push(terminal);
     return terminal;
   };
-  const named = (name: string) => rig.envoys().filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(name));
+  const named = (name: string) =>
+    rig.envoys().filter((pid) => readFileSync(`/proc/${pid}/comm`, 'utf8').startsWith(name));
   /** It comes after the shell that runs it. */
   const topPid = () =>
-    rig.envoys().findLast((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0top\0')) ??
+    rig
+      .envoys()
+      .findLast((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('\0top\0')) ??
     expect.unreachable('top does not run');
   const ofFolder = () => ['--configPath', join(rig.folder, 'run')];
-  const report = async () => JSON.parse((await ask(rig.ports.status, '/debug/status')).body) as AgentReport;
+  const report = async () =>
+    JSON.parse((await ask(rig.ports.status, '/debug/status')).body) as AgentReport;
   /** Settings and last words of the terminal on both sides of `top`, which a shell runs. */
   const around = (script = '') => [
     'sh',
@@ -53,23 +57,38 @@ describe('in a terminal', () => {
   ];
   const settings = (screen: readonly string[]) => {
     const text = screen.join('\n');
-    return [text.slice(0, text.indexOf('before')).trim(), text.slice(text.search(/after \d+/)).replace(/after \d+/, '').trim()]; // prettier-ignore
+    return [
+      text.slice(0, text.indexOf('before')).trim(),
+      text
+        .slice(text.search(/after \d+/))
+        .replace(/after \d+/, '')
+        .trim(),
+    ];
   };
 
   it.each([
     { columns: 80, lines: 24 },
     { columns: 200, lines: 60 },
   ])('status shows what /debug/status says, at $columns×$lines', async (size) => {
-    // prettier-ignore
     agent.kill('SIGHUP');
     await agent.said('epoch.ended', 0);
     await expect.poll(async () => (await report()).ready.ok, soon).toBe(true);
     const before = await report();
     const terminal = open([...program, 'status', ...ofFolder()], size);
     expect(await terminal.exit).toBe(0);
-    const look = { width: size.columns, height: size.lines - 1, isWide: false, paint: (_: unknown, text: string) => text };
+    const look = {
+      width: size.columns,
+      height: size.lines - 1,
+      isWide: false,
+      paint: (_: unknown, text: string) => text,
+    };
     // What grows while it is looked at is left out.
-    const still = (lines: readonly string[]) => lines.map((line) => line.replace(/[\d.]+(?:m \d+)? ?s\b|\d+d \d+h|\d+m \d+s/g, '…').replace(/ +/g, ' ')).filter(Boolean); // prettier-ignore
+    const still = (lines: readonly string[]) =>
+      lines
+        .map((line) =>
+          line.replace(/[\d.]+(?:m \d+)? ?s\b|\d+d \d+h|\d+m \d+s/g, '…').replace(/ +/g, ' '),
+        )
+        .filter(Boolean);
     expect(still(terminal.screen())).toEqual(still(statusScreen(before, look)));
     expect(terminal.text()).toMatch(/^READY {2}pilot-agent /);
     expect(terminal.text()).toMatch(/ {6}1 {2}live .* by hand: SIGHUP/);
@@ -86,46 +105,53 @@ describe('in a terminal', () => {
   it.each([
     { columns: 80, lines: 24 },
     { columns: 200, lines: 60 },
-  ])('top shows a rotation and a crash, and drains where it is sure, at $columns×$lines', async (size) => {
-    // prettier-ignore
-    const top = open([...program, 'top', ...ofFolder()], size);
-    await expect.poll(() => top.text(), soon).toMatch(/^READY [^]*\n +0 live .*█[^]*\nLOG .*\n[^]* epoch is LIVE/);
-    expect([top.isOther(), top.isCursorHidden()]).toEqual([true, true]);
+  ])(
+    'top shows a rotation and a crash, and drains where it is sure, at $columns×$lines',
+    async (size) => {
+      const top = open([...program, 'top', ...ofFolder()], size);
+      await expect
+        .poll(() => top.text(), soon)
+        .toMatch(/^READY [^]*\n +0 live .*█[^]*\nLOG .*\n[^]* epoch is LIVE/);
+      expect([top.isOther(), top.isCursorHidden()]).toEqual([true, true]);
 
-    agent.kill('SIGHUP');
-    await expect.poll(() => top.text(), soon).toMatch(/\n +1 live .*█/);
-    await expect.poll(() => top.text(), soon).toMatch(/\n +0 ended .* lived /);
+      agent.kill('SIGHUP');
+      await expect.poll(() => top.text(), soon).toMatch(/\n +1 live .*█/);
+      await expect.poll(() => top.text(), soon).toMatch(/\n +0 ended .* lived /);
 
-    const live = (await report()).epochs.find(({ state }) => state === 'live');
-    process.kill(live?.pid ?? 0, 'SIGSEGV');
-    await expect.poll(() => top.text(), soon).toMatch(/\n +1 crashed .*×.* lived /);
-    await expect.poll(() => top.text(), soon).toMatch(/\n +2 live .*█/);
-    top.type('k');
-    top.type('k');
-    await expect.poll(() => top.text(), soon).toMatch(/\n> +1 crashed [^]*crash: SIGSEGV/);
+      const live = (await report()).epochs.find(({ state }) => state === 'live');
+      process.kill(live?.pid ?? 0, 'SIGSEGV');
+      await expect.poll(() => top.text(), soon).toMatch(/\n +1 crashed .*×.* lived /);
+      await expect.poll(() => top.text(), soon).toMatch(/\n +2 live .*█/);
+      top.type('k');
+      top.type('k');
+      await expect.poll(() => top.text(), soon).toMatch(/\n> +1 crashed [^]*crash: SIGSEGV/);
 
-    top.type('d');
-    await expect.poll(() => top.text(), soon).toMatch(/Drain\?.*cannot be undone.*y: drain/);
-    top.type('n');
-    await expect.poll(() => top.text(), soon).not.toContain('Drain?');
-    expect((await report()).phase).toBe('running');
-    top.type('dy');
-    await expect.poll(() => top.text(), soon).toContain('drain: the agent does it');
-    await expect.poll(() => top.text(), soon).toMatch(/^NOT READY/);
-    expect((await report()).phase).toBe('draining');
-    top.type('q');
-    expect(await top.exit).toBe(0);
-    expect(top.isOther()).toBe(false);
-  });
+      top.type('d');
+      await expect.poll(() => top.text(), soon).toMatch(/Drain\?.*cannot be undone.*y: drain/);
+      top.type('n');
+      await expect.poll(() => top.text(), soon).not.toContain('Drain?');
+      expect((await report()).phase).toBe('running');
+      top.type('dy');
+      await expect.poll(() => top.text(), soon).toContain('drain: the agent does it');
+      await expect.poll(() => top.text(), soon).toMatch(/^NOT READY/);
+      expect((await report()).phase).toBe('draining');
+      top.type('q');
+      expect(await top.exit).toBe(0);
+      expect(top.isOther()).toBe(false);
+    },
+  );
 
   it.skipIf(!hasTmux)('top has its last column in tmux, where lines do not wrap', async () => {
     const socket = join(rig.folder, 'tmux');
-    const tmux = (...args: readonly string[]) => execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
+    const tmux = (...args: readonly string[]) =>
+      execFileSync('tmux', ['-S', socket, '-f', '/dev/null', ...args], { encoding: 'utf8' });
     tmux('new-session', '-d', '-x', '80', '-y', '24', ...program, 'top', ...ofFolder());
     try {
       const lines = () => tmux('capture-pane', '-p').split('\n');
       await expect.poll(() => lines()[0], soon).toMatch(/^READY.{66} \d\d:\d\d:\d\d$/);
-      await expect.poll(() => lines().filter((line) => line.length === 80 && line.endsWith('…')).length, soon).toBeGreaterThan(1);
+      await expect
+        .poll(() => lines().filter((line) => line.length === 80 && line.endsWith('…')).length, soon)
+        .toBeGreaterThan(1);
     } finally {
       tmux('kill-server');
     }
@@ -139,10 +165,16 @@ describe('in a terminal', () => {
       [60, 15],
       [80, 24],
     ] as const) {
-      // prettier-ignore
       top.resize(columns, lines);
       await expect
-        .poll(() => [top.screen().length, top.screen().at(-1)?.slice(0, 6), /\d\d:\d\d:\d\d$/.exec(top.screen()[0] ?? '')?.index], soon) // prettier-ignore
+        .poll(
+          () => [
+            top.screen().length,
+            top.screen().at(-1)?.slice(0, 6),
+            /\d\d:\d\d:\d\d$/.exec(top.screen()[0] ?? '')?.index,
+          ],
+          soon,
+        )
         .toEqual([lines, 'q quit', columns - 8]);
     }
   });
@@ -151,9 +183,14 @@ describe('in a terminal', () => {
     ['q', (top: InTerminal) => top.type('q'), 0],
     ['Ctrl-C', (top: InTerminal) => top.type('\x03'), 0],
     ['SIGTERM', () => process.kill(topPid(), 'SIGTERM'), 0],
-    ...(takesNodeOptions ? [['an exception that nobody catches', () => process.kill(topPid(), 'SIGUSR2'), 70] as const] : []),
+    ...(takesNodeOptions
+      ? [['an exception that nobody catches', () => process.kill(topPid(), 'SIGUSR2'), 70] as const]
+      : []),
   ] as const)('top leaves the terminal as it was at %s', async (_, end, code) => {
-    const top = open(around('NODE_OPTIONS="--require ./test/e2e/support/thrown-later.cjs" '), { columns: 120, lines: 50 });
+    const top = open(around('NODE_OPTIONS="--require ./test/e2e/support/thrown-later.cjs" '), {
+      columns: 120,
+      lines: 50,
+    });
     await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY/);
     end(top);
     expect(await top.exit).toBe(0);
@@ -178,7 +215,9 @@ describe('in a terminal', () => {
     await expect.poll(() => top.isOther(), soon).toBe(false);
     await expect.poll(() => top.text(), soon).toContain('Stopped');
     expect(top.isCursorHidden()).toBe(false);
-    top.type(`stty -a > ${rig.folder}/stopped; cmp ${rig.folder}/before ${rig.folder}/stopped && echo sa''me\n`);
+    top.type(
+      `stty -a > ${rig.folder}/stopped; cmp ${rig.folder}/before ${rig.folder}/stopped && echo sa''me\n`,
+    );
     await expect.poll(() => top.text(), soon).toContain('same');
     top.type('fg\n');
     await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY[^]*q quit/);
@@ -217,12 +256,25 @@ describe('in a terminal', () => {
 
   it.each([
     ['there is no terminal', `${program.join(' ')} top < /dev/null`, 64, 'top needs a terminal'],
-    ['the terminal is dumb', `TERM=dumb ${program.join(' ')} top`, 64, 'TERM: nothing can be drawn on a dumb terminal'],
-    ['no agent is there', `${program.join(' ')} top --configPath /no/such`, 69, 'no agent answers at /no/such/status: there is no socket'],
+    [
+      'the terminal is dumb',
+      `TERM=dumb ${program.join(' ')} top`,
+      64,
+      'TERM: nothing can be drawn on a dumb terminal',
+    ],
+    [
+      'no agent is there',
+      `${program.join(' ')} top --configPath /no/such`,
+      69,
+      'no agent answers at /no/such/status: there is no socket',
+    ],
   ])('top ends with one line where %s', async (_, command, code, line) => {
     const shell = open(['sh', '-c', `${command}; echo "after $?"`], { columns: 200 });
     await shell.exit;
-    expect(shell.screen().filter(Boolean)).toEqual([expect.stringContaining(`pilot-agent: ${line}`), `after ${code}`]);
+    expect(shell.screen().filter(Boolean)).toEqual([
+      expect.stringContaining(`pilot-agent: ${line}`),
+      `after ${code}`,
+    ]);
     expect(shell.isOther()).toBe(false);
   });
 });

@@ -21,10 +21,17 @@ const env = { MINIMUM_DRAIN_DURATION: '1s', TERMINATION_DRAIN_DURATION_SECONDS: 
 /** A request that stays in flight until the upstream answers. */
 async function inFlight(): Promise<{ answered: Promise<string> }> {
   const answered = new Promise<string>((done, fail) => {
-    get({ host: '127.0.0.1', port: rig.ports.listen, path: '/slow', agent: false }, (response: IncomingMessage) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done(body)).on('error', fail); // prettier-ignore
-    }).on('error', fail);
+    get(
+      { host: '127.0.0.1', port: rig.ports.listen, path: '/slow', agent: false },
+      (response: IncomingMessage) => {
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('end', () => done(body))
+          .on('error', fail);
+      },
+    ).on('error', fail);
   });
   answered.catch(() => undefined);
   await upstream.asked();
@@ -40,10 +47,15 @@ it('SIGTERM waits for the request in flight, but not for idle connections', asyn
   const { answered } = await inFlight();
 
   agent.kill('SIGTERM');
-  await expect.poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 5 }).toBe('draining\n');
+  await expect
+    .poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 5 })
+    .toBe('draining\n');
   const beyondTheMinimum = performance.now() + 2_000;
   await expect
-    .poll(async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum, { timeout: 5_000 })
+    .poll(
+      async () => (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum,
+      { timeout: 5_000 },
+    )
     .toBe(true);
   upstream.open();
   expect(await answered).toBe(heldAnswer);
@@ -68,7 +80,11 @@ it('a second signal ends the drain', async () => {
   agent.kill('SIGTERM');
   await agent.said('termination.requested');
   agent.kill('SIGINT');
-  await expect.poll(() => agent.log().filter(({ event }) => event === 'termination.requested'), { timeout: 15_000 }).toHaveLength(2);
+  await expect
+    .poll(() => agent.log().filter(({ event }) => event === 'termination.requested'), {
+      timeout: 15_000,
+    })
+    .toHaveLength(2);
   expect(await agent.exit).toEqual({ code: 0, signal: null });
   expect(rig.envoys()).toEqual([]);
 });

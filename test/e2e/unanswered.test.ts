@@ -22,13 +22,20 @@ async function setStage({ onTestFinished }: TestContext): Promise<Stage> {
 function subscribe({ rig, control }: Stage, patience: string, mark = ''): void {
   const config = JSON.parse(readFileSync(rig.config, 'utf8')) as Config;
   const source = { ads: {}, resource_api_version: 'V3', initial_fetch_timeout: patience };
-  const http2 = { '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions', explicit_http_config: { http2_protocol_options: {} } }; // prettier-ignore
-  const endpoint = { address: { socket_address: { address: '127.0.0.1', port_value: control.port } } };
+  const http2 = {
+    '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
+    explicit_http_config: { http2_protocol_options: {} },
+  };
+  const endpoint = {
+    address: { socket_address: { address: '127.0.0.1', port_value: control.port } },
+  };
   const xds = {
     name: 'xds',
     type: 'STATIC',
     connect_timeout: '1s',
-    typed_extension_protocol_options: { 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': http2 },
+    typed_extension_protocol_options: {
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': http2,
+    },
     load_assignment: { cluster_name: 'xds', endpoints: [{ lb_endpoints: [{ endpoint }] }] },
   };
   const clusters = (config.static_resources.clusters ?? []).filter(({ name }) => name !== 'xds');
@@ -36,7 +43,11 @@ function subscribe({ rig, control }: Stage, patience: string, mark = ''): void {
   const next = {
     ...config,
     node: { id: `node${mark}`, cluster: 'test' },
-    dynamic_resources: { ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: grpc }, cds_config: source, lds_config: source }, // prettier-ignore
+    dynamic_resources: {
+      ads_config: { api_type: 'GRPC', transport_api_version: 'V3', grpc_services: grpc },
+      cds_config: source,
+      lds_config: source,
+    },
     static_resources: { ...config.static_resources, clusters: [...clusters, xds] },
   };
   writeFileSync(rig.config, JSON.stringify(next));
@@ -58,7 +69,9 @@ function answers(port: number): Promise<number> {
 function watch(rig: Rig) {
   const seen = { served: 0, refused: 0, ready: 0, unready: 0 };
   const timer = setInterval(() => {
-    void answers(rig.ports.listen).then((status) => (seen[status === 0 ? 'refused' : 'served'] += 1));
+    void answers(rig.ports.listen).then(
+      (status) => (seen[status === 0 ? 'refused' : 'served'] += 1),
+    );
     void rig.ready().then(({ status }) => (seen[status === 200 ? 'ready' : 'unready'] += 1));
   }, 100);
   return { seen, stop: () => clearInterval(timer) };
@@ -78,7 +91,9 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     subscribe(stage, '0s', '2');
     await agent.said('epoch.started', 1);
     const asked = Date.now();
-    await expect.poll(() => agent.log().some(({ event }) => event === 'epoch.late'), { timeout: 25_000 }).toBe(true);
+    await expect
+      .poll(() => agent.log().some(({ event }) => event === 'epoch.late'), { timeout: 25_000 })
+      .toBe(true);
     expect(Date.now() - asked).toBeGreaterThan(18_000);
     expect(await agent.said('epoch.ended', 1)).toMatchObject({ signal: 'SIGKILL' });
     // It is longer than it takes to be unresponsive.
@@ -93,7 +108,13 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     expect(await agent.said('epoch.ended', 0)).toMatchObject({ signal: 'SIGKILL' });
     expect(rig.envoys()).toHaveLength(1);
     expect(await answers(rig.ports.listen)).toBe(200);
-    expect(agent.log().filter(({ event }) => ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event))).toEqual([]);
+    expect(
+      agent
+        .log()
+        .filter(({ event }) =>
+          ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event),
+        ),
+    ).toEqual([]);
   }, 60_000);
 
   it('a termination kills a child that waits, and drains its parent, which serves until it is told to end', async (context) => {
@@ -126,7 +147,9 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     subscribe(stage, '0s');
     const agent = rig.start(['--minDelay', '0s', '--log_output_level', 'default:debug']);
     await agent.said('epoch.started', 0);
-    await expect.poll(async () => (await rig.ready()).body).toContain('config not received from Pilot');
+    await expect
+      .poll(async () => (await rig.ready()).body)
+      .toContain('config not received from Pilot');
     subscribe(stage, '0s', '2');
     await agent.said('epoch.started', 1);
     expect(rig.envoys()).toHaveLength(1);
@@ -145,7 +168,9 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     control.hush();
     subscribe(stage, '1s'); // a child that loses its patience
     await agent.said('epoch.live', 1);
-    await expect.poll(async () => (await rig.ready()).body, { timeout: 10_000 }).toContain('cds updates: 0 successful');
+    await expect
+      .poll(async () => (await rig.ready()).body, { timeout: 10_000 })
+      .toContain('cds updates: 0 successful');
     await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
     expect(await rig.ready()).toMatchObject({ status: 503 });
     control.answer();

@@ -29,12 +29,26 @@ interface WorldFault {
 
 const within = { within: 20_000 };
 const preload = { NODE_OPTIONS: `--require ${resolve('test/e2e/support/busy-pool.cjs')}` };
-const busy = (atOnce: boolean, env: NodeJS.ProcessEnv = {}) => ({ ...preload, ...env, ...(atOnce && { BUSY_AT_ONCE: '1' }) });
-const mountOver = (file: string) => ['unshare', '-m', 'sh', '-c', `mount --bind ${file} /etc/resolv.conf && exec "$@"`, 'sh'] as const;
+const busy = (atOnce: boolean, env: NodeJS.ProcessEnv = {}) => ({
+  ...preload,
+  ...env,
+  ...(atOnce && { BUSY_AT_ONCE: '1' }),
+});
+const mountOver = (file: string) =>
+  [
+    'unshare',
+    '-m',
+    'sh',
+    '-c',
+    `mount --bind ${file} /etc/resolv.conf && exec "$@"`,
+    'sh',
+  ] as const;
 
 function isMountable(): boolean {
   try {
-    execFileSync('unshare', ['-m', 'mount', '--bind', '/dev/null', '/etc/resolv.conf'], { stdio: 'ignore' });
+    execFileSync('unshare', ['-m', 'mount', '--bind', '/dev/null', '/etc/resolv.conf'], {
+      stdio: 'ignore',
+    });
     return true;
   } catch {
     return false;
@@ -87,32 +101,45 @@ async function refusingProxy(_: Rig, clear: Clear): Promise<WorldFault> {
   clear(() => void proxy.close());
   await once(proxy.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-  const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [name, name.toUpperCase()]);
+  const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
+    name,
+    name.toUpperCase(),
+  ]);
   return {
-    start: () => ({ env: { NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) } }),
+    start: () => ({
+      env: { NODE_USE_ENV_PROXY: '1', ...Object.fromEntries(names.map((name) => [name, url])) },
+    }),
     begin: () => void (refuses = true),
     end: () => void (refuses = false),
   };
 }
 
-const faults: Readonly<Record<string, (rig: Rig, clear: Clear) => WorldFault | Promise<WorldFault>>> = {
+const faults: Readonly<
+  Record<string, (rig: Rig, clear: Clear) => WorldFault | Promise<WorldFault>>
+> = {
   ...(takesNodeOptions && isMountable() && { 'a name server that is silent': silentNames }),
   ...(takesNodeOptions && { 'a thread pool that is full': fullPool }),
   'a proxy of the environment that refuses': refusingProxy,
 };
-if (Object.keys(faults).length < 3) leftOut('a fault of the world: a silent name server, or a full thread pool');
+if (Object.keys(faults).length < 3)
+  leftOut('a fault of the world: a silent name server, or a full thread pool');
 
 async function prepare(make: (typeof faults)[string], clear: Clear) {
   const rig = await makeRig();
   clear(() => rig.dispose());
-  const application = createServer((_, response) => response.end('application_up 1\n')).listen(0, '127.0.0.1');
+  const application = createServer((_, response) => response.end('application_up 1\n')).listen(
+    0,
+    '127.0.0.1',
+  );
   clear(() => application.close().closeAllConnections());
   await once(application, 'listening');
   const { port } = application.address() as AddressInfo;
   const fault = await make(rig, clear);
   clear(() => fault.end());
   const about = {
-    ISTIO_KUBE_APP_PROBERS: JSON.stringify({ '/app-health/a/readyz': { httpGet: { port }, timeoutSeconds: 10 } }),
+    ISTIO_KUBE_APP_PROBERS: JSON.stringify({
+      '/app-health/a/readyz': { httpGet: { port }, timeoutSeconds: 10 },
+    }),
     ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ port: String(port) }),
     ...{ MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' },
   };
@@ -126,7 +153,10 @@ async function prepare(make: (typeof faults)[string], clear: Clear) {
 /** The status port answers of itself, of Envoy and of the application. */
 async function answers({ ports }: Rig): Promise<void> {
   const ask = (path: string) => fetch(`http://127.0.0.1:${ports.status}${path}`);
-  expect([(await ask('/healthz/ready')).status, (await ask('/app-health/a/readyz')).status]).toEqual([200, 200]);
+  expect([
+    (await ask('/healthz/ready')).status,
+    (await ask('/app-health/a/readyz')).status,
+  ]).toEqual([200, 200]);
   expect(await (await ask('/stats/prometheus')).text()).toMatch(/^application_up 1$/m);
 }
 
@@ -147,35 +177,44 @@ describe.concurrent.each(Object.entries(faults))('%s', (_, make) => {
     }),
   );
 
-  it('in the middle: the status port answers, and a new certificate is served', { timeout: 60_000 }, () =>
-    clearedAfter(async (clear) => {
-      const { rig, fault, start } = await prepare(make, clear);
-      const agent = start(false);
-      await agent.said('epoch.live', 0);
-      await eventually(async () => (await rig.ready()).status === 200, within);
-      fault.begin(agent);
-      await eventually(() => fault.isMet?.() ?? true, within);
-      await answers(rig);
-      const issued = await rig.ca.issue();
-      writeCertificates(rig.certDir, issued);
-      await answers(rig);
-      fault.end();
-      await eventually(async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === issued.serial, within);
-      expect(agent.log().filter(({ level }) => level === 'fatal')).toEqual([]);
-    }),
+  it(
+    'in the middle: the status port answers, and a new certificate is served',
+    { timeout: 60_000 },
+    () =>
+      clearedAfter(async (clear) => {
+        const { rig, fault, start } = await prepare(make, clear);
+        const agent = start(false);
+        await agent.said('epoch.live', 0);
+        await eventually(async () => (await rig.ready()).status === 200, within);
+        fault.begin(agent);
+        await eventually(() => fault.isMet?.() ?? true, within);
+        await answers(rig);
+        const issued = await rig.ca.issue();
+        writeCertificates(rig.certDir, issued);
+        await answers(rig);
+        fault.end();
+        await eventually(
+          async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === issued.serial,
+          within,
+        );
+        expect(agent.log().filter(({ level }) => level === 'fatal')).toEqual([]);
+      }),
   );
 
-  it('at the end: the agent ends as it was asked to, and leaves no process', { timeout: 60_000 }, () =>
-    clearedAfter(async (clear) => {
-      const { rig, fault, start } = await prepare(make, clear);
-      const agent = start(false);
-      await agent.said('epoch.live', 0);
-      fault.begin(agent);
-      agent.kill('SIGTERM');
-      await eventually(() => rig.envoys().length === 0, within);
-      // Node itself waits for its threads.
-      if (fault.holds === true) fault.end();
-      expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
-    }),
+  it(
+    'at the end: the agent ends as it was asked to, and leaves no process',
+    { timeout: 60_000 },
+    () =>
+      clearedAfter(async (clear) => {
+        const { rig, fault, start } = await prepare(make, clear);
+        const agent = start(false);
+        await agent.said('epoch.live', 0);
+        fault.begin(agent);
+        agent.kill('SIGTERM');
+        await eventually(() => rig.envoys().length === 0, within);
+        // Node itself waits for its threads.
+        if (fault.holds === true) fault.end();
+        expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
+      }),
   );
 });

@@ -19,11 +19,22 @@ const heap = 256;
 const allowed = 64;
 
 it(`nothing grows faster than n log n, in a heap of ${heap} MiB`, () => {
-  const args = [`--max-old-space-size=${heap}`, '--import', 'tsx', 'test/fuzz/growth.ts', String(allowed)];
-  const { stdout, stderr, status } = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 240_000 });
+  const args = [
+    `--max-old-space-size=${heap}`,
+    '--import',
+    'tsx',
+    'test/fuzz/growth.ts',
+    String(allowed),
+  ];
+  const { stdout, stderr, status } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+    timeout: 240_000,
+  });
   const told = stdout.trimEnd().split('\n');
   expect({ status, stderr }, told.at(-1)).toEqual({ status: 0, stderr: '' });
   const grown = told.map((line) => JSON.parse(line) as Partial<Growth>);
   expect(grown.filter(({ ratio = 0 }) => ratio > allowed)).toEqual([]);
-  expect(new Set(grown.map(({ parser }) => parser))).toEqual(new Set(parsers.map(({ name }) => name)));
+  expect(new Set(grown.map(({ parser }) => parser))).toEqual(
+    new Set(parsers.map(({ name }) => name)),
+  );
 }, 300_000);

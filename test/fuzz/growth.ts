@@ -29,7 +29,10 @@ async function cpu(read: () => unknown, times: number): Promise<number> {
 /** A ratio up to this is not looked at again: what takes the processor meanwhile only raises it. */
 const enough = Number(process.argv[2] ?? 0);
 
-async function growthOf(parser: FuzzedParser, { shape, size, at }: FuzzedParser['growing'][number]): Promise<Growth> {
+async function growthOf(
+  parser: FuzzedParser,
+  { shape, size, at }: FuzzedParser['growing'][number],
+): Promise<Growth> {
   const [small, large] = [at(size), at(size * factor)];
   const tries: { readonly small: number; readonly large: number }[] = [];
   const best = (of: 'small' | 'large') => Math.min(...tries.map((tried) => tried[of]));
@@ -38,7 +41,12 @@ async function growthOf(parser: FuzzedParser, { shape, size, at }: FuzzedParser[
     // The same amount of text both times.
     tries.push({ small: await cpu(small, factor), large: await cpu(large, 1) });
   } while (ratio() > enough && tries.length < 5);
-  return { parser: parser.name, shape, large: Number(best('large').toFixed(2)), ratio: Number(ratio().toFixed(1)) };
+  return {
+    parser: parser.name,
+    shape,
+    large: Number(best('large').toFixed(2)),
+    ratio: Number(ratio().toFixed(1)),
+  };
 }
 
 for (const parser of parsers) {

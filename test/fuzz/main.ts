@@ -7,7 +7,11 @@ import { parsers } from './parsers.ts';
 
 const page = 'test/fuzz/report.md';
 const { values } = parseArgs({
-  options: { seconds: { type: 'string', default: '60' }, only: { type: 'string', default: '' }, seed: { type: 'string' } },
+  options: {
+    seconds: { type: 'string', default: '60' },
+    only: { type: 'string', default: '' },
+    seed: { type: 'string' },
+  },
 });
 const chosen = parsers.filter(({ name }) => name.includes(values.only));
 const seed = Number(values.seed ?? Date.now() % 2 ** 31);
@@ -19,9 +23,24 @@ interface Run {
 }
 
 function run(name: string): Run & { readonly result: string } {
-  const args = ['--max-old-space-size=1024', '--import', 'tsx', 'test/fuzz/run-parser.ts', name, values.seconds, String(seed)];
-  const { stdout, stderr, status, signal } = spawnSync(process.execPath, args, { encoding: 'utf8' });
-  if (status !== 0) return { runs: 0, result: 'ends the process', failure: `${signal ?? `exit code ${status}`}\n${stderr}` };
+  const args = [
+    '--max-old-space-size=1024',
+    '--import',
+    'tsx',
+    'test/fuzz/run-parser.ts',
+    name,
+    values.seconds,
+    String(seed),
+  ];
+  const { stdout, stderr, status, signal } = spawnSync(process.execPath, args, {
+    encoding: 'utf8',
+  });
+  if (status !== 0)
+    return {
+      runs: 0,
+      result: 'ends the process',
+      failure: `${signal ?? `exit code ${status}`}\n${stderr}`,
+    };
   const told = JSON.parse(stdout.trimEnd().split('\n').at(-1) ?? '') as Run;
   return { ...told, result: told.failure === undefined ? 'takes all' : 'throws' };
 }
@@ -29,12 +48,16 @@ function run(name: string): Run & { readonly result: string } {
 const rows: string[] = [];
 for (const { name } of chosen) {
   const { runs, result, failure } = run(name);
-  console.log(`${name}: seed ${seed}, ${runs} inputs${failure === undefined ? '' : `\n${failure}`}`);
+  console.log(
+    `${name}: seed ${seed}, ${runs} inputs${failure === undefined ? '' : `\n${failure}`}`,
+  );
   if (failure !== undefined) process.exitCode = 1;
   rows.push(`| ${name} | ${runs} | ${result} |`);
 }
 
-const grown = execFileSync(process.execPath, ['--import', 'tsx', 'test/fuzz/growth.ts'], { encoding: 'utf8' })
+const grown = execFileSync(process.execPath, ['--import', 'tsx', 'test/fuzz/growth.ts'], {
+  encoding: 'utf8',
+})
   .trimEnd()
   .split('\n')
   .map((line) => JSON.parse(line) as Partial<Growth>)

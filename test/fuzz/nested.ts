@@ -1,5 +1,8 @@
 import * as fc from 'fast-check';
-import { environmentMetadata, podPorts } from '../../src/pilot-agent/bootstrap/environment-metadata.ts';
+import {
+  environmentMetadata,
+  podPorts,
+} from '../../src/pilot-agent/bootstrap/environment-metadata.ts';
 import { appProbes } from '../../src/pilot-agent/config/app-probes.ts';
 import { flagLayer } from '../../src/pilot-agent/config/flag-layer.ts';
 import { metricsTargets } from '../../src/pilot-agent/config/metrics-targets.ts';
@@ -18,15 +21,24 @@ import { listenersIn } from '../../src/proxy/listener-list.ts';
  */
 const readers: readonly ((text: string) => unknown)[] = [
   (text) => parseText(text),
-  (text) => parseText(text, { characters: Infinity, tokens: Infinity, values: Infinity, levels: 100 }),
+  (text) =>
+    parseText(text, { characters: Infinity, tokens: Infinity, values: Infinity, levels: 100 }),
   (text) => findMembers(text).then((find) => find('a.b[0].c')),
   (text) => parseEnvoyYaml(text),
   (text) => readMeshConfig(text, 'mesh'),
   (text) => readResources(text, { source: 'files', path: 'a.yaml', defaultNamespace: 'default' }),
   (text) => appProbes(text),
-  (text) => metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: text, PILOT_AGENT_METRICS_TARGETS: text }, new Map()),
+  (text) =>
+    metricsTargets(
+      { ISTIO_PROMETHEUS_ANNOTATIONS: text, PILOT_AGENT_METRICS_TARGETS: text },
+      new Map(),
+    ),
   (text) => flagLayer({ envoyMetricsService: text, envoyAccessLogService: text }),
-  (text) => environmentMetadata({ ISTIO_METAJSON_LABELS: text, ISTIO_METAJSON_A: text }, { problems: [], warnings: [] }),
+  (text) =>
+    environmentMetadata(
+      { ISTIO_METAJSON_LABELS: text, ISTIO_METAJSON_A: text },
+      { problems: [], warnings: [] },
+    ),
   (text) => podPorts(text),
   (text) => orThrown(() => decodeJson(Buffer.from(text))),
   (text) => orThrown(() => decodeSecrets(Buffer.from(text))),
@@ -43,8 +55,24 @@ function orThrown(read: () => unknown): unknown {
   }
 }
 
-const opened = ['[', '{', '{a: ', '[[{"a":', '- ', '? ', '- - a: ', '&x [', '!t [', '"a": [', ': ', '-\t', '[{? ', '<<: '];
-const line = (piece: string) => (count: number) => Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
+const opened = [
+  '[',
+  '{',
+  '{a: ',
+  '[[{"a":',
+  '- ',
+  '? ',
+  '- - a: ',
+  '&x [',
+  '!t [',
+  '"a": [',
+  ': ',
+  '-\t',
+  '[{? ',
+  '<<: ',
+];
+const line = (piece: string) => (count: number) =>
+  Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
 const shapes: readonly ((count: number) => string)[] = [
   ...opened.map((piece) => (count: number) => piece.repeat(count)),
   (count) => `${'['.repeat(count)}${']'.repeat(count)}`,
@@ -55,14 +83,32 @@ const shapes: readonly ((count: number) => string)[] = [
   (count) => line('? a')(Math.min(count, 1_500)),
   () => 'accessLogFile: &a [*a]\n',
   () => `a: &a [x]\nb: [${'*a, '.repeat(200)}]\n`,
-  (count) => Array.from({ length: 40 }, (_, index) => `a${index}: &a${index} [${index === 0 ? count : `*a${index - 1}, *a${index - 1}`}]`).join('\n'), // prettier-ignore
+  (count) =>
+    Array.from(
+      { length: 40 },
+      (_, index) =>
+        `a${index}: &a${index} [${index === 0 ? count : `*a${index - 1}, *a${index - 1}`}]`,
+    ).join('\n'),
 ];
 
-const pieces = fc.array(fc.tuple(fc.constantFrom(...opened, ']', '}', '\n', '\n---\n', 'a', '*x', '# c\n', "'", '|\n'), fc.integer({ min: 1, max: 3_000 }))); // prettier-ignore
-const random = fc.sample(pieces, { numRuns: Number(process.env['FUZZ_NESTED'] ?? 40), seed: Number(process.env['FUZZ_SEED'] ?? 1) });
+const pieces = fc.array(
+  fc.tuple(
+    fc.constantFrom(...opened, ']', '}', '\n', '\n---\n', 'a', '*x', '# c\n', "'", '|\n'),
+    fc.integer({ min: 1, max: 3_000 }),
+  ),
+);
+const random = fc.sample(pieces, {
+  numRuns: Number(process.env['FUZZ_NESTED'] ?? 40),
+  seed: Number(process.env['FUZZ_SEED'] ?? 1),
+});
 const texts = [
   ...[101, 1_500, 9_900, 20_000].flatMap((count) => shapes.map((shape) => shape(count))),
-  ...random.map((parts) => parts.map(([piece, count]) => piece.repeat(count)).join('').slice(0, 60_000)), // prettier-ignore
+  ...random.map((parts) =>
+    parts
+      .map(([piece, count]) => piece.repeat(count))
+      .join('')
+      .slice(0, 60_000),
+  ),
 ];
 for (const read of readers) for (const text of texts) await read(text);
 console.log(texts.length * readers.length);

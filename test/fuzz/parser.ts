@@ -25,7 +25,13 @@ export interface FuzzedParser {
   }[];
 }
 
-export function fuzzed<Input>({ name, inputs, parse, growing, size = 1_000 }: Parser<Input>): FuzzedParser {
+export function fuzzed<Input>({
+  name,
+  inputs,
+  parse,
+  growing,
+  size = 1_000,
+}: Parser<Input>): FuzzedParser {
   return {
     name,
     takesAll: fc.asyncProperty(inputs, async (input) => {
@@ -44,6 +50,9 @@ export function fuzzed<Input>({ name, inputs, parse, growing, size = 1_000 }: Pa
 
 /** Texts of these pieces, and of anything else: what a grammar is made of comes in any order. */
 export function textOf(...pieces: readonly string[]): fc.Arbitrary<string> {
-  const piece = fc.oneof({ weight: 8, arbitrary: fc.constantFrom(...pieces) }, fc.string({ unit: 'binary', maxLength: 6 }));
+  const piece = fc.oneof(
+    { weight: 8, arbitrary: fc.constantFrom(...pieces) },
+    fc.string({ unit: 'binary', maxLength: 6 }),
+  );
   return fc.array(piece, { maxLength: 60 }).map((parts) => parts.join(''));
 }

@@ -9,6 +9,16 @@ const [, , name = '', seconds = '60', seed = '1'] = process.argv;
 const parser = parsers.find((one) => one.name === name);
 if (parser === undefined) throw new Error(`there is no parser ${name}`);
 
-const options = { seed: Number(seed), numRuns: Infinity, interruptAfterTimeLimit: Number(seconds) * 1_000, markInterruptAsFailure: false };
+const options = {
+  seed: Number(seed),
+  numRuns: Infinity,
+  interruptAfterTimeLimit: Number(seconds) * 1_000,
+  markInterruptAsFailure: false,
+};
 const details = await fc.check(parser.takesAll, options);
-console.log(JSON.stringify({ runs: details.numRuns, ...(details.failed && { failure: fc.defaultReportMessage(details) }) }));
+console.log(
+  JSON.stringify({
+    runs: details.numRuns,
+    ...(details.failed && { failure: fc.defaultReportMessage(details) }),
+  }),
+);

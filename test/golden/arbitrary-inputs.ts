@@ -1,10 +1,16 @@
 import * as fc from 'fast-check';
-import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/pilot-agent/config/proxy-config.ts';
+import type {
+  ProxyConfig,
+  RemoteService,
+  TlsSettings,
+} from '../../src/pilot-agent/config/proxy-config.ts';
 import { certificates, type GoldenCase, inputsOf } from './cases.ts';
 
 /** Of whatever characters, and halves of them. */
 export const anyText = fc
-  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff })), { maxLength: 20 })
+  .array(fc.oneof(fc.integer({ min: 0, max: 0x7f }), fc.integer({ min: 0, max: 0x10ffff })), {
+    maxLength: 20,
+  })
   .map((points) => String.fromCodePoint(...points));
 /** Texts as nobody should write them. */
 const oddText = fc.oneof(
@@ -43,17 +49,25 @@ const address = fc.oneof(
   fc.tuple(name, port).map((parts) => parts.join(':')),
   ipAddress,
 );
-const duration = fc.oneof(fc.integer({ min: 0, max: 2 ** 31 - 1 }), fc.double({ min: 0, max: 10, noNaN: true }));
+const duration = fc.oneof(
+  fc.integer({ min: 0, max: 2 ** 31 - 1 }),
+  fc.double({ min: 0, max: 10, noNaN: true }),
+);
 const count = fc.integer({ min: 0, max: 2 ** 31 - 1 });
 
 /** The files are those of the golden folder: that they exist is no matter of the bootstrap. */
 const tls: fc.Arbitrary<TlsSettings> = fc.record({
   mode: fc.constantFrom('DISABLE', 'SIMPLE', 'MUTUAL'),
-  caCertificates: fc.oneof({ weight: 5, arbitrary: fc.constant(`${certificates}/root-cert.pem`) }, fc.constant('')),
+  caCertificates: fc.oneof(
+    { weight: 5, arbitrary: fc.constant(`${certificates}/root-cert.pem`) },
+    fc.constant(''),
+  ),
   clientCertificate: fc.constant(`${certificates}/cert-chain.pem`),
   privateKey: fc.constant(`${certificates}/key.pem`),
   sni: fc.oneof({ weight: 5, arbitrary: name }, oddText),
-  subjectAltNames: fc.array(fc.oneof(oddText, name, fc.ipV4(), fc.constant('spiffe://a/b')), { maxLength: 3 }),
+  subjectAltNames: fc.array(fc.oneof(oddText, name, fc.ipV4(), fc.constant('spiffe://a/b')), {
+    maxLength: 3,
+  }),
 });
 const some = <T>(value: fc.Arbitrary<T>) => fc.option(value, { nil: undefined });
 const service: fc.Arbitrary<RemoteService> = fc.record({
@@ -63,9 +77,23 @@ const service: fc.Arbitrary<RemoteService> = fc.record({
 });
 const tracing: fc.Arbitrary<ProxyConfig['tracing']> = fc.record({
   zipkin: some(fc.record({ address })),
-  lightstep: some(fc.record({ address, accessToken: fc.oneof({ weight: 5, arbitrary: name }, oddText), secure: fc.boolean(), cacertPath: fc.constantFrom('', `${certificates}/root-cert.pem`) })), // prettier-ignore
+  lightstep: some(
+    fc.record({
+      address,
+      accessToken: fc.oneof({ weight: 5, arbitrary: name }, oddText),
+      secure: fc.boolean(),
+      cacertPath: fc.constantFrom('', `${certificates}/root-cert.pem`),
+    }),
+  ),
   datadog: some(fc.record({ address })),
-  stackdriver: some(fc.record({ debug: fc.boolean(), maxNumberOfAttributes: count, maxNumberOfAnnotations: count, maxNumberOfMessageEvents: count })), // prettier-ignore
+  stackdriver: some(
+    fc.record({
+      debug: fc.boolean(),
+      maxNumberOfAttributes: count,
+      maxNumberOfAnnotations: count,
+      maxNumberOfMessageEvents: count,
+    }),
+  ),
   openTelemetry: some(fc.record({ address })),
   tlsSettings: some(tls),
 });
@@ -102,12 +130,40 @@ export const expression = fc
   .array(
     fc.oneof(
       fc.stringMatching(/^[abz019_.^$|()[\]{}*+?\\:<>=!#&~ \n'"\/é\0-]$/),
-      fc.constantFrom('(?:', '(?i)', '(?P<n>', '(?=', '[^', '[a-z]', '[[:alpha:]]', '\\d', '\\W', '\\b', '\\z', '\\Z', '\\pL', '\\p{Greek}', '\\x41', '\\1', '\\Q', '{2}', '{2,5}', '{1001}', '*?', '\\.', '[z-a]', '[\\d-z]', '\ud800', '{pod_ip}'), // prettier-ignore
+      fc.constantFrom(
+        '(?:',
+        '(?i)',
+        '(?P<n>',
+        '(?=',
+        '[^',
+        '[a-z]',
+        '[[:alpha:]]',
+        '\\d',
+        '\\W',
+        '\\b',
+        '\\z',
+        '\\Z',
+        '\\pL',
+        '\\p{Greek}',
+        '\\x41',
+        '\\1',
+        '\\Q',
+        '{2}',
+        '{2,5}',
+        '{1001}',
+        '*?',
+        '\\.',
+        '[z-a]',
+        '[\\d-z]',
+        '\ud800',
+        '{pod_ip}',
+      ),
     ),
     { minLength: 1, maxLength: 8 },
   )
   .map((parts) => parts.join(''));
-const patterns = (pattern: fc.Arbitrary<string>) => fc.array(pattern, { maxLength: 5 }).map((all) => all.join(','));
+const patterns = (pattern: fc.Arbitrary<string>) =>
+  fc.array(pattern, { maxLength: 5 }).map((all) => all.join(','));
 
 const annotations = fc.record(
   {
@@ -121,11 +177,15 @@ const annotations = fc.record(
 const env = fc
   .record({
     texts: fc.dictionary(oddText, oddText, { maxKeys: 4 }),
-    json: fc.dictionary(oddText, fc.dictionary(oddText, fc.jsonValue(), { maxKeys: 3 }), { maxKeys: 2 }),
+    json: fc.dictionary(oddText, fc.dictionary(oddText, fc.jsonValue(), { maxKeys: 3 }), {
+      maxKeys: 2,
+    }),
   })
   .map(({ texts, json }) => ({
     ...Object.fromEntries(Object.entries(texts).map(([key, text]) => [`ISTIO_META_${key}`, text])),
-    ...Object.fromEntries(Object.entries(json).map(([key, value]) => [`ISTIO_METAJSON_${key}`, JSON.stringify(value)])),
+    ...Object.fromEntries(
+      Object.entries(json).map(([key, value]) => [`ISTIO_METAJSON_${key}`, JSON.stringify(value)]),
+    ),
   }));
 
 /**
@@ -135,13 +195,21 @@ const env = fc
 export const arbitraryInputs = fc
   .record({
     config,
-    metadata: fc.record({ env, annotations, labels: fc.dictionary(oddText, oddText, { maxKeys: 4 }), platform: fc.dictionary(oddText, oddText, { maxKeys: 2 }) }), // prettier-ignore
+    metadata: fc.record({
+      env,
+      annotations,
+      labels: fc.dictionary(oddText, oddText, { maxKeys: 4 }),
+      platform: fc.dictionary(oddText, oddText, { maxKeys: 2 }),
+    }),
     inputs: fc.record({
       serviceNode: oddText.map((id) => `sidecar~10.0.0.1~${id}~`),
       ipv6: fc.boolean(),
       addresses: fc.array(fc.oneof(fc.ipV4(), ipv6), { maxLength: 3 }),
       locality: fc.record({ region: oddText, zone: oddText, subZone: oddText }),
-      sans: fc.array(fc.record({ type: fc.constantFrom('DNS', 'URI'), value: oddText }), { minLength: 1, maxLength: 2 }),
+      sans: fc.array(fc.record({ type: fc.constantFrom('DNS', 'URI'), value: oddText }), {
+        minLength: 1,
+        maxLength: 2,
+      }),
       prometheusPort: fc.oneof(fc.constant(0), port),
       healthPort: fc.oneof(fc.constant(0), port),
       outlierLogPath: fc.constantFrom('', '/dev/stdout'),

@@ -1,8 +1,21 @@
 import { environment } from '../../src/pilot-agent/config/environment.ts';
-import type { ProxyConfig, RemoteService, TlsSettings } from '../../src/pilot-agent/config/proxy-config.ts';
-import type { BootstrapInputs, SdsInputs } from '../../src/pilot-agent/bootstrap/bootstrap-inputs.ts';
-import { bootstrap, type BootstrapResult } from '../../src/pilot-agent/bootstrap/envoy-bootstrap.ts';
-import { nodeMetadata, type NodeMetadataInputs } from '../../src/pilot-agent/bootstrap/node-metadata.ts';
+import type {
+  ProxyConfig,
+  RemoteService,
+  TlsSettings,
+} from '../../src/pilot-agent/config/proxy-config.ts';
+import type {
+  BootstrapInputs,
+  SdsInputs,
+} from '../../src/pilot-agent/bootstrap/bootstrap-inputs.ts';
+import {
+  bootstrap,
+  type BootstrapResult,
+} from '../../src/pilot-agent/bootstrap/envoy-bootstrap.ts';
+import {
+  nodeMetadata,
+  type NodeMetadataInputs,
+} from '../../src/pilot-agent/bootstrap/node-metadata.ts';
 import type { TemplateInputs } from '../../src/pilot-agent/bootstrap/template.ts';
 
 /** Stands in the golden files for the folder where the certificates are. */
@@ -24,8 +37,19 @@ const mutual: TlsSettings = {
   sni: 'reports.example.com',
   subjectAltNames: ['reports.example.com', 'spiffe://cluster.local/ns/reports/sa/default'],
 };
-const none = { zipkin: undefined, lightstep: undefined, datadog: undefined, stackdriver: undefined, openTelemetry: undefined, tlsSettings: undefined }; // prettier-ignore
-const service: RemoteService = { address: 'reports.example.com:15000', tlsSettings: undefined, tcpKeepalive: undefined };
+const none = {
+  zipkin: undefined,
+  lightstep: undefined,
+  datadog: undefined,
+  stackdriver: undefined,
+  openTelemetry: undefined,
+  tlsSettings: undefined,
+};
+const service: RemoteService = {
+  address: 'reports.example.com:15000',
+  tlsSettings: undefined,
+  tcpKeepalive: undefined,
+};
 
 /** The configuration of the case `default`, and the defaults of what it does not name. */
 export const proxyConfig: ProxyConfig = {
@@ -56,7 +80,9 @@ export const proxyConfig: ProxyConfig = {
 /** What differs from the case `default`. */
 export interface GoldenCase {
   readonly config?: Partial<ProxyConfig>;
-  readonly metadata?: Partial<Omit<NodeMetadataInputs, 'variables'>> & { readonly env?: NodeJS.ProcessEnv };
+  readonly metadata?: Partial<Omit<NodeMetadataInputs, 'variables'>> & {
+    readonly env?: NodeJS.ProcessEnv;
+  };
   readonly inputs?: Partial<BootstrapInputs>;
 }
 
@@ -79,14 +105,22 @@ const running: GoldenCase = {
       POD_NAME: 'svc-0-0-0-6944fb884d-4pgx8',
       POD_NAMESPACE: 'test',
       INSTANCE_IP: '10.10.10.1',
-      ISTIO_METAJSON_LABELS: '{"version": "v1alpha1", "app": "test", "istio-locality":"regionA.zoneB.sub_zoneC"}',
-      ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'istio.io/insecurepath': '{"paths":["/metrics","/live"]}' }),
+      ISTIO_METAJSON_LABELS:
+        '{"version": "v1alpha1", "app": "test", "istio-locality":"regionA.zoneB.sub_zoneC"}',
+      ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({
+        'istio.io/insecurepath': '{"paths":["/metrics","/live"]}',
+      }),
     },
   },
   inputs: { locality: { region: 'regionA', zone: 'zoneB', subZone: 'sub_zoneC' } },
 };
 
-const sds: SdsInputs = { socket: '/etc/istio/proxy/SDS', isPushed: true, hasToken: true, root: `${certificates}/root-cert.pem` };
+const sds: SdsInputs = {
+  socket: '/etc/istio/proxy/SDS',
+  isPushed: true,
+  hasToken: true,
+  root: `${certificates}/root-cert.pem`,
+};
 const istioMutual: TlsSettings = { ...tls, mode: 'ISTIO_MUTUAL', caCertificates: '' };
 const ownCertificates = {
   ISTIO_META_TLS_CLIENT_CERT_CHAIN: `${certificates}/cert-chain.pem`,
@@ -110,28 +144,67 @@ const ownCertificates = {
 export const goldenCases: Readonly<Record<string, GoldenCase>> = {
   default: {},
   auth: { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' } },
-  authsds: { config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' }, inputs: { sds } },
+  authsds: {
+    config: { discoveryAddress: 'istio-pilot:15011', controlPlaneAuthPolicy: 'MUTUAL_TLS' },
+    inputs: { sds },
+  },
   running: running,
   runningsds: { ...running, inputs: { ...running.inputs, sds } },
   'tracing-lightstep': {
     config: {
-      tracing: { ...none, lightstep: { address: 'lightstep-satellite:8080', accessToken: 'abcdefg1234567', secure: true, cacertPath: `${certificates}/root-cert.pem` } }, // prettier-ignore
+      tracing: {
+        ...none,
+        lightstep: {
+          address: 'lightstep-satellite:8080',
+          accessToken: 'abcdefg1234567',
+          secure: true,
+          cacertPath: `${certificates}/root-cert.pem`,
+        },
+      },
     },
   },
   'tracing-zipkin': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' } } } },
   'tracing-datadog': { config: { tracing: { ...none, datadog: { address: 'localhost:8126' } } } },
   'tracing-stackdriver': {
     config: {
-      tracing: { ...none, stackdriver: { debug: true, maxNumberOfAttributes: 0, maxNumberOfAnnotations: 201, maxNumberOfMessageEvents: 201 } }, // prettier-ignore
+      tracing: {
+        ...none,
+        stackdriver: {
+          debug: true,
+          maxNumberOfAttributes: 0,
+          maxNumberOfAnnotations: 201,
+          maxNumberOfMessageEvents: 201,
+        },
+      },
     },
     metadata: { platform: { gcp_project: 'my-sd-project' } },
   },
   'stats-inclusion': {
-    metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
+    metadata: {
+      env: {
+        ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({
+          'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_',
+        }),
+      },
+    },
   },
-  'tracing-tls': { config: { tracing: { ...none, zipkin: { address: 'localhost:6000' }, tlsSettings: tls } } },
-  'metrics-service': { config: { envoyMetricsService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 1_500 } } } }, // prettier-ignore
-  'access-log-service': { config: { envoyAccessLogService: { ...service, tlsSettings: { ...tls, sni: 'reports.example.com' } } } },
+  'tracing-tls': {
+    config: { tracing: { ...none, zipkin: { address: 'localhost:6000' }, tlsSettings: tls } },
+  },
+  'metrics-service': {
+    config: {
+      envoyMetricsService: {
+        ...service,
+        tlsSettings: mutual,
+        tcpKeepalive: { probes: 3, time: 10_000, interval: 1_500 },
+      },
+    },
+  },
+  'access-log-service': {
+    config: {
+      envoyAccessLogService: { ...service, tlsSettings: { ...tls, sni: 'reports.example.com' } },
+    },
+  },
   'istio-mutual': {
     config: {
       envoyMetricsService: { ...service, tlsSettings: istioMutual },
@@ -140,16 +213,45 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
     metadata: { env: ownCertificates },
   },
   ipv6: {
-    config: { discoveryAddress: '[2001:db8::100]:15010', statsdUdpAddress: '[2001:db8::5]:9125', envoyMetricsService: service },
-    metadata: { env: { ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({ 'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_' }) } },
-    inputs: { ipv6: true, addresses: ['2001:db8::1', '2001:db8::2'], serviceNode: 'sidecar~2001:db8::1~foo~bar' },
+    config: {
+      discoveryAddress: '[2001:db8::100]:15010',
+      statsdUdpAddress: '[2001:db8::5]:9125',
+      envoyMetricsService: service,
+    },
+    metadata: {
+      env: {
+        ISTIO_METAJSON_ANNOTATIONS: JSON.stringify({
+          'sidecar.istio.io/statsInclusionPrefixes': 'http.{pod_ip}_',
+        }),
+      },
+    },
+    inputs: {
+      ipv6: true,
+      addresses: ['2001:db8::1', '2001:db8::2'],
+      serviceNode: 'sidecar~2001:db8::1~foo~bar',
+    },
   },
   delta: { inputs: { deltaXds: true } },
-  limited: { inputs: { memoryLimit: 1 << 30 }, metadata: { env: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '10000' } } },
+  limited: {
+    inputs: { memoryLimit: 1 << 30 },
+    metadata: { env: { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '10000' } },
+  },
   router: { inputs: { serviceNode: 'router~1.2.3.4~foo~bar' }, config: { statusPort: 0 } },
-  'open-telemetry': { config: { tracing: { ...none, openTelemetry: { address: 'collector.example.com:4317' } } } },
+  'open-telemetry': {
+    config: { tracing: { ...none, openTelemetry: { address: 'collector.example.com:4317' } } },
+  },
   'stackdriver-sts': {
-    config: { tracing: { ...none, stackdriver: { debug: false, maxNumberOfAttributes: 200, maxNumberOfAnnotations: 200, maxNumberOfMessageEvents: 200 } } }, // prettier-ignore
+    config: {
+      tracing: {
+        ...none,
+        stackdriver: {
+          debug: false,
+          maxNumberOfAttributes: 200,
+          maxNumberOfAnnotations: 200,
+          maxNumberOfMessageEvents: 200,
+        },
+      },
+    },
     metadata: { stsPort: 15_463, platform: { gcp_project: 'my-sd-project' } },
     inputs: { stsPort: 15_463 },
   },
@@ -159,9 +261,21 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
       connectTimeout: 7_000,
       dnsRefreshRate: 60_000,
       extraStatTags: ['of_the_mesh'],
-      envoyMetricsService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
-      envoyAccessLogService: { ...service, tlsSettings: mutual, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
-      tracing: { ...none, openTelemetry: { address: '10.2.2.2:4317' }, tlsSettings: { ...mutual, subjectAltNames: ['10.2.2.2'], sni: '' } },
+      envoyMetricsService: {
+        ...service,
+        tlsSettings: mutual,
+        tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 },
+      },
+      envoyAccessLogService: {
+        ...service,
+        tlsSettings: mutual,
+        tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 },
+      },
+      tracing: {
+        ...none,
+        openTelemetry: { address: '10.2.2.2:4317' },
+        tlsSettings: { ...mutual, subjectAltNames: ['10.2.2.2'], sni: '' },
+      },
       proxyMetadata: { ISTIO_META_OF_THE_MESH: 'yes', HOST_IP: '10.3.3.3' },
     },
     metadata: {
@@ -176,7 +290,11 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
       platform: { gcp_project: 'p', gcp_location: 'europe-west1-b' },
       stsPort: 15_463,
     },
-    inputs: { ...running.inputs, stsPort: 15_463, sds: { ...sds, isPushed: false, hasToken: false } },
+    inputs: {
+      ...running.inputs,
+      stsPort: 15_463,
+      sds: { ...sds, isPushed: false, hasToken: false },
+    },
   },
 };
 
@@ -185,7 +303,11 @@ const podAddresses = ['10.3.3.3', '10.4.4.4', '10.5.5.5', '10.6.6.6', '10.4.4.4'
 /**
  * All that a bootstrap or a template is made of, of a case. Throws where its metadata is refused.
  */
-export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given } = {}, inputs = {} }: GoldenCase): TemplateInputs {
+export function inputsOf({
+  config: changes = {},
+  metadata: { env = {}, ...given } = {},
+  inputs = {},
+}: GoldenCase): TemplateInputs {
   const config = { ...proxyConfig, ...changes };
   const addresses = inputs.addresses ?? podAddresses;
   const { sds } = inputs;
@@ -210,7 +332,10 @@ export function inputsOf({ config: changes = {}, metadata: { env = {}, ...given 
     locality: { region: '', zone: '', subZone: '' },
     sans: [
       { type: 'DNS', value: 'istio-pilot' },
-      { type: 'URI', value: 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account' },
+      {
+        type: 'URI',
+        value: 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account',
+      },
     ],
     controlPlaneTls: {
       chain: `${certificates}/cert-chain.pem`,

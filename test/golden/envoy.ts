@@ -29,7 +29,12 @@ const timeoutMs = 20_000;
 
 export async function trialEnvoy(): Promise<TrialEnvoy> {
   const { env } = process;
-  const found = findEnvoy({ binaryPath: undefined, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+  const found = findEnvoy({
+    binaryPath: undefined,
+    env,
+    cacheDir: cacheDir(env),
+    version: pinnedEnvoy.version,
+  });
   if (!found.ok) throw new Error(found.reason);
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   writeCertificates(folder, await (await certificateAuthority()).issue());
@@ -41,9 +46,13 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
     const errors = openSync(log, 'w');
     // Its output stream is no pipe: those of Node are sockets, and Envoy cannot open /dev/stdout
     // then.
-    const child = spawn(found.path, ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args], {
-      stdio: ['ignore', 'ignore', errors],
-    });
+    const child = spawn(
+      found.path,
+      ['-c', file, '-l', 'warning', '--use-dynamic-base-id', ...args],
+      {
+        stdio: ['ignore', 'ignore', errors],
+      },
+    );
     closeSync(errors);
     const ended = new Promise<number | null>((done) => child.once('exit', done));
     const limit = setTimeout(() => child.kill('SIGKILL'), timeoutMs);
@@ -56,12 +65,22 @@ export async function trialEnvoy(): Promise<TrialEnvoy> {
       return { accepted: (await ended) === 0, said: said() };
     },
     async start(text) {
-      const { child, ended, said } = run(text, ['--component-log-level', 'main:info', '--concurrency', '1']);
+      const { child, ended, said } = run(text, [
+        '--component-log-level',
+        'main:info',
+        '--concurrency',
+        '1',
+      ]);
       const isUp = () => said().includes('starting main dispatch loop');
-      await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, { within: timeoutMs });
+      await eventually(() => isUp() || child.exitCode !== null || child.signalCode !== null, {
+        within: timeoutMs,
+      });
       return {
         accepted: isUp(),
-        said: said().split('\n').filter((line) => !/\[(?:info|debug)\]|^ /.test(line)).join('\n'), // prettier-ignore
+        said: said()
+          .split('\n')
+          .filter((line) => !/\[(?:info|debug)\]|^ /.test(line))
+          .join('\n'),
         end: async () => {
           child.kill('SIGKILL');
           await ended;

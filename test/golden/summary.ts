@@ -24,26 +24,42 @@ type Json = Readonly<Record<string, unknown>>;
 
 /** Reads a bootstrap by the paths of Envoy's API (v3), without what has made it. */
 export function summary(made: unknown): Summary {
-  const sinks = list(made, 'stats_sinks').map((sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`);
+  const sinks = list(made, 'stats_sinks').map(
+    (sink) => `${text(sink, 'name')} → ${sinkTarget(sink)}`,
+  );
   const tracer = get(made, 'tracing', 'http');
-  const ads = (...path: readonly (string | number)[]) => text(made, 'dynamic_resources', 'ads_config', ...path);
+  const ads = (...path: readonly (string | number)[]) =>
+    text(made, 'dynamic_resources', 'ads_config', ...path);
   const patterns = list(made, 'stats_config', 'stats_matcher', 'inclusion_list', 'patterns');
-  const included = patterns.map((pattern) => text(pattern, 'prefix')).filter((prefix) => prefix.startsWith('http.'));
+  const included = patterns
+    .map((pattern) => text(pattern, 'prefix'))
+    .filter((prefix) => prefix.startsWith('http.'));
   return {
     node: text(made, 'node', 'id'),
     admin: socket(get(made, 'admin', 'address')),
-    listeners: byName(list(made, 'static_resources', 'listeners'), (listener) => socket(get(listener, 'address'))),
-    clusters: byName(list(made, 'static_resources', 'clusters'), (cluster) => [target(cluster), ...tls(cluster)].join(' ')),
-    ads: [ads('grpc_services', 0, 'envoy_grpc', 'cluster_name'), ...(ads('api_type') === 'GRPC' ? [] : [ads('api_type')])].join(' '),
+    listeners: byName(list(made, 'static_resources', 'listeners'), (listener) =>
+      socket(get(listener, 'address')),
+    ),
+    clusters: byName(list(made, 'static_resources', 'clusters'), (cluster) =>
+      [target(cluster), ...tls(cluster)].join(' '),
+    ),
+    ads: [
+      ads('grpc_services', 0, 'envoy_grpc', 'cluster_name'),
+      ...(ads('api_type') === 'GRPC' ? [] : [ads('api_type')]),
+    ].join(' '),
     overload: overload(get(made, 'overload_manager')),
-    ...(tracer !== undefined && { tracing: `${text(tracer, 'name')} → ${tracerTarget(get(tracer, 'typed_config'))}` }),
+    ...(tracer !== undefined && {
+      tracing: `${text(tracer, 'name')} → ${tracerTarget(get(tracer, 'typed_config'))}`,
+    }),
     ...(sinks.length > 0 && { sinks }),
     ...(included.length > 0 && { included }),
   };
 }
 
 function target(cluster: unknown): string {
-  return socket(get(cluster, 'load_assignment', 'endpoints', 0, 'lb_endpoints', 0, 'endpoint', 'address'));
+  return socket(
+    get(cluster, 'load_assignment', 'endpoints', 0, 'lb_endpoints', 0, 'endpoint', 'address'),
+  );
 }
 
 function tls(cluster: unknown): readonly string[] {
@@ -59,8 +75,11 @@ function tls(cluster: unknown): readonly string[] {
     text(common, 'validation_context', 'trusted_ca', 'filename'),
     text(combined, 'validation_context_sds_secret_config', 'name'),
   ];
-  const validation = get(common, 'validation_context') ?? get(combined, 'default_validation_context');
-  const names = list(validation, 'match_typed_subject_alt_names').map((name) => text(name, 'matcher', 'exact'));
+  const validation =
+    get(common, 'validation_context') ?? get(combined, 'default_validation_context');
+  const names = list(validation, 'match_typed_subject_alt_names').map((name) =>
+    text(name, 'matcher', 'exact'),
+  );
   const [sni, root, certificate] = [text(context, 'sni'), trusted.join(''), shown.join('')];
   return [
     'TLS',
@@ -73,30 +92,47 @@ function tls(cluster: unknown): readonly string[] {
 
 function tracerTarget(tracer: unknown): string {
   const grpc = get(tracer, 'grpc_service');
-  return [text(tracer, 'collector_cluster'), text(grpc, 'envoy_grpc', 'cluster_name'), text(grpc, 'google_grpc', 'target_uri')].join('');
+  return [
+    text(tracer, 'collector_cluster'),
+    text(grpc, 'envoy_grpc', 'cluster_name'),
+    text(grpc, 'google_grpc', 'target_uri'),
+  ].join('');
 }
 
 function sinkTarget(sink: unknown): string {
   const config = get(sink, 'typed_config');
-  return get(config, 'address') === undefined ? text(config, 'grpc_service', 'envoy_grpc', 'cluster_name') : socket(get(config, 'address'));
+  return get(config, 'address') === undefined
+    ? text(config, 'grpc_service', 'envoy_grpc', 'cluster_name')
+    : socket(get(config, 'address'));
 }
 
 function overload(manager: unknown): string {
-  const [connections, heap] = list(manager, 'resource_monitors').map((monitor) => get(monitor, 'typed_config'));
+  const [connections, heap] = list(manager, 'resource_monitors').map((monitor) =>
+    get(monitor, 'typed_config'),
+  );
   const actions = list(manager, 'actions').map((action) => {
     const threshold = get(action, 'triggers', 0, 'threshold', 'value') as number;
     return `${text(action, 'name').replace('envoy.overload_actions.', '')} ${threshold}`;
   });
-  const numbers = [get(connections, 'max_active_downstream_connections'), get(heap, 'max_heap_size_bytes')] as (number | undefined)[];
+  const numbers = [
+    get(connections, 'max_active_downstream_connections'),
+    get(heap, 'max_heap_size_bytes'),
+  ] as (number | undefined)[];
   return [...numbers.filter((number) => number !== undefined), ...actions].join(' ');
 }
 
 function socket(address: unknown): string {
-  const { address: host, port_value: port } = (get(address, 'socket_address') ?? {}) as { address?: string; port_value?: number };
+  const { address: host, port_value: port } = (get(address, 'socket_address') ?? {}) as {
+    address?: string;
+    port_value?: number;
+  };
   return host === undefined ? text(address, 'pipe', 'path') : `${host} ${port}`;
 }
 
-function byName(items: readonly unknown[], tell: (item: unknown) => string): Readonly<Record<string, string>> {
+function byName(
+  items: readonly unknown[],
+  tell: (item: unknown) => string,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(items.map((item) => [text(item, 'name'), tell(item)]));
 }
 

@@ -16,10 +16,14 @@ interface Order {
 }
 
 export async function startAttacker(): Promise<Attacker> {
-  const child = fork(import.meta.filename, { execArgv: ['--import', 'tsx'], serialization: 'json' });
+  const child = fork(import.meta.filename, {
+    execArgv: ['--import', 'tsx'],
+    serialization: 'json',
+  });
   const said = async (word: string): Promise<void> => {
     const [message] = (await once(child, 'message')) as [unknown];
-    if (message !== word) throw new Error(`the attacker says ${JSON.stringify(message)}, not ${word}`);
+    if (message !== word)
+      throw new Error(`the attacker says ${JSON.stringify(message)}, not ${word}`);
   };
   await said('ready');
   return {

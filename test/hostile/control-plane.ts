@@ -40,7 +40,10 @@ export interface AttackedControlPlane {
 }
 
 /** A ServiceEntry with the host `NAME.mesh`. */
-function serviceEntry(name: string, spec = 'ports: [{ number: 80, name: http, protocol: HTTP }]'): string {
+function serviceEntry(
+  name: string,
+  spec = 'ports: [{ number: 80, name: http, protocol: HTTP }]',
+): string {
   return `apiVersion: networking.istio.io/v1
 kind: ServiceEntry
 metadata: { name: ${name}, namespace: default }
@@ -57,7 +60,10 @@ export interface AttackedOptions {
   readonly files?: Readonly<Record<string, string>>;
 }
 
-export async function attackedControlPlane({ flags = [], files = {} }: AttackedOptions = {}): Promise<AttackedControlPlane> {
+export async function attackedControlPlane({
+  flags = [],
+  files = {},
+}: AttackedOptions = {}): Promise<AttackedControlPlane> {
   const root = mkdtempSync(join(tmpdir(), 'pilot-hostile-'));
   const [folder, meshConfig] = [join(root, 'config'), join(root, 'mesh')];
   mkdirSync(folder);
@@ -65,16 +71,32 @@ export async function attackedControlPlane({ flags = [], files = {} }: AttackedO
     writeFileSync(join(folder, `.${name}`), text);
     renameSync(join(folder, `.${name}`), join(folder, name));
   };
-  for (const [name, text] of Object.entries({ 'first.yaml': serviceEntry('first'), ...files })) write(name, text);
+  for (const [name, text] of Object.entries({ 'first.yaml': serviceEntry('first'), ...files }))
+    write(name, text);
   const [xds = 0, http = 0, monitoring = 0] = await freePorts(3);
-  const listen = Object.entries({ grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring }).flatMap(([flag, port]) => [
-    `--${flag}`,
-    `127.0.0.1:${port}`,
-  ]);
-  const args = ['discovery', '--configDir', folder, '--meshConfig', meshConfig, ...listen, ...flags];
+  const listen = Object.entries({
+    grpcAddr: xds,
+    httpAddr: http,
+    monitoringAddr: monitoring,
+  }).flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]);
+  const args = [
+    'discovery',
+    '--configDir',
+    folder,
+    '--meshConfig',
+    meshConfig,
+    ...listen,
+    ...flags,
+  ];
   const child = execa(
     process.execPath,
-    ['--expose-gc', '--require', resolve('test/hostile/report-memory.cjs'), resolve('dist/pilot-discovery.cjs'), ...args],
+    [
+      '--expose-gc',
+      '--require',
+      resolve('test/hostile/report-memory.cjs'),
+      resolve('dist/pilot-discovery.cjs'),
+      ...args,
+    ],
     {
       stdin: 'ignore',
       reject: false,
@@ -87,7 +109,8 @@ export async function attackedControlPlane({ flags = [], files = {} }: AttackedO
   child.stdout.setEncoding('utf8').on('data', (piece: string) => {
     const texts = (left + piece).split('\n');
     left = texts.pop() ?? '';
-    for (const text of texts) if (text.startsWith('{')) lines.push(JSON.parse(text) as (typeof lines)[number]);
+    for (const text of texts)
+      if (text.startsWith('{')) lines.push(JSON.parse(text) as (typeof lines)[number]);
   });
   const reports: number[] = [];
   child.stderr.setEncoding('utf8').on('data', (piece: string) => {
@@ -95,17 +118,30 @@ export async function attackedControlPlane({ flags = [], files = {} }: AttackedO
     if (found === undefined) process.stderr.write(piece);
     else reports.push(Number(found) / 2 ** 20);
   });
-  void once(child, 'exit').then(([code, signal]) => (ended = code === null ? 1_000 + String(signal).length : Number(code)));
-  for (let tries = 0; (await ask(http, '/ready').catch(() => undefined))?.status !== 200; tries += 1) {
-    if (tries > 400) throw new Error(`pilot-discovery is not ready: ${JSON.stringify(lines.slice(-5))}`);
+  void once(child, 'exit').then(
+    ([code, signal]) => (ended = code === null ? 1_000 + String(signal).length : Number(code)),
+  );
+  for (
+    let tries = 0;
+    (await ask(http, '/ready').catch(() => undefined))?.status !== 200;
+    tries += 1
+  ) {
+    if (tries > 400)
+      throw new Error(`pilot-discovery is not ready: ${JSON.stringify(lines.slice(-5))}`);
     await sleep(50);
   }
   const proxy: AdsClient<unknown> & { readonly names: Set<string> } = Object.assign(
-    acceptingClient(xds, 'sidecar~10.0.0.1~healthy.default~default.svc.cluster.local', typeUrls.cluster),
+    acceptingClient(
+      xds,
+      'sidecar~10.0.0.1~healthy.default~default.svc.cluster.local',
+      typeUrls.cluster,
+    ),
     { names: new Set<string>() },
   );
   proxy.call.on('data', (answer) => {
-    for (const { name } of (answer as { readonly resources: readonly { readonly name: string }[] }).resources) proxy.names.add(name);
+    for (const { name } of (answer as { readonly resources: readonly { readonly name: string }[] })
+      .resources)
+      proxy.names.add(name);
   });
   let changes = 0;
   return {
@@ -117,12 +153,15 @@ export async function attackedControlPlane({ flags = [], files = {} }: AttackedO
       const [begun, ownBegun] = [performance.now(), processorTime(child.pid)];
       write('changing.yaml', serviceEntry(name));
       while (![...proxy.names].some((one) => one.includes(`${name}.mesh`))) {
-        if (performance.now() - begun > 10_000) throw new Error('the healthy proxy has no change after 10 s');
+        if (performance.now() - begun > 10_000)
+          throw new Error('the healthy proxy has no change after 10 s');
         await sleep(5);
       }
       return { clock: performance.now() - begun, own: processorTime(child.pid) - ownBegun };
     },
-    memory: () => Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8'))?.[1]) / 1024,
+    memory: () =>
+      Number(/^VmRSS:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid ?? 0}/status`, 'utf8'))?.[1]) /
+      1024,
     async inUse() {
       const before = reports.length;
       child.kill('SIGUSR2');

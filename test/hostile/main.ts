@@ -20,29 +20,55 @@ const services = Object.fromEntries(
     `services-${file}.yaml`,
     Array.from({ length: 50 }, (_each, index) => {
       const name = `service-${file}-${index}`;
-      const spec = { hosts: [`${name}.mesh`], resolution: 'DNS', ports: [{ number: 80, name: 'http', protocol: 'HTTP' }] };
-      return JSON.stringify({ apiVersion: 'networking.istio.io/v1', kind: 'ServiceEntry', metadata: { name }, spec });
+      const spec = {
+        hosts: [`${name}.mesh`],
+        resolution: 'DNS',
+        ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+      };
+      return JSON.stringify({
+        apiVersion: 'networking.istio.io/v1',
+        kind: 'ServiceEntry',
+        metadata: { name },
+        spec,
+      });
     }).join('\n---\n'),
   ]),
 );
 
 /** Attacks a control plane of its own; `outcome` resolves a minute later. */
 async function attacked({ name, told }: Row): Promise<{ readonly outcome: Promise<Outcome> }> {
-  const [plane, attacker] = await Promise.all([attackedControlPlane({ files: services }), startAttacker()]);
+  const [plane, attacker] = await Promise.all([
+    attackedControlPlane({ files: services }),
+    startAttacker(),
+  ]);
   for (let count = 0; count < 3; count += 1) await plane.change();
   const before = await plane.inUse();
   const from = plane.lines.length;
-  const [end, change] = await Promise.all([attacker.attack(name, plane.target), sleep(50).then(() => plane.change())]);
+  const [end, change] = await Promise.all([
+    attacker.attack(name, plane.target),
+    sleep(50).then(() => plane.change()),
+  ]);
   const during = plane.memory();
   const isTold = () =>
-    told === undefined || plane.lines.slice(from).some(({ event, reason }) => event === told[0] && String(reason).includes(told[1]));
+    told === undefined ||
+    plane.lines
+      .slice(from)
+      .some(({ event, reason }) => event === told[0] && String(reason).includes(told[1]));
   for (let tries = 0; !isTold() && tries < 200; tries += 1) await sleep(50);
   await end();
   await attacker.dispose();
   const aMinuteLater = async (): Promise<Outcome> => {
     await sleep(60_000);
     const after = plane.exitCode() === undefined ? await plane.inUse() : NaN;
-    const made = { name, change, during, before, after, isTold: isTold(), exitCode: plane.exitCode() };
+    const made = {
+      name,
+      change,
+      during,
+      before,
+      after,
+      isTold: isTold(),
+      exitCode: plane.exitCode(),
+    };
     await plane.dispose();
     return made;
   };
@@ -56,7 +82,10 @@ for (const row of rows.filter(({ name }) => name.includes(values.only))) {
   console.log(row.name);
 }
 const outcomes = await Promise.all(waiting);
-const { text, failed } = report(outcomes, `${cpus().length} processors, Node ${process.versions.node}`);
+const { text, failed } = report(
+  outcomes,
+  `${cpus().length} processors, Node ${process.versions.node}`,
+);
 console.log(text);
 if (failed.length > 0) process.exitCode = 1;
 const style = await resolveConfig(page);

@@ -4,16 +4,30 @@ import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/dis
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
 const whole = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
-export const delta = '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
+export const delta =
+  '/envoy.service.discovery.v3.AggregatedDiscoveryService/DeltaAggregatedResources';
 
 /** A connection of HTTP/2 that nothing ends but `destroy`. */
 export function connection(port: number): ClientHttp2Session {
-  return connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 }).on('error', () => undefined);
+  return connect(`http://127.0.0.1:${port}`, { maxSessionMemory: 1_000 }).on(
+    'error',
+    () => undefined,
+  );
 }
 
 /** A stream of xDS that sends what it is given, and nothing by itself. */
-export function openStream(session: ClientHttp2Session, path = whole, headers: Readonly<Record<string, string>> = {}): ClientHttp2Stream {
-  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers', ...headers });
+export function openStream(
+  session: ClientHttp2Session,
+  path = whole,
+  headers: Readonly<Record<string, string>> = {},
+): ClientHttp2Stream {
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+    ...headers,
+  });
   return stream.on('error', () => undefined).resume();
 }
 
@@ -24,14 +38,24 @@ export function prefix(length: number): Buffer {
   return bytes;
 }
 
-export const framed = (message: Uint8Array): Buffer => Buffer.concat([prefix(message.length), message]);
+export const framed = (message: Uint8Array): Buffer =>
+  Buffer.concat([prefix(message.length), message]);
 
 /** A sidecar by its name. */
-export const nodeOf = (name: string, namespace = 'default', domain = 'default.svc.cluster.local') => ({
+export const nodeOf = (
+  name: string,
+  namespace = 'default',
+  domain = 'default.svc.cluster.local',
+) => ({
   id: `sidecar~10.0.0.2~${name}.${namespace}~${domain}`,
 });
 
 /** The first request of a proxy, for all clusters. */
 export function firstRequest(name: string): Buffer {
-  return framed(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: nodeOf(name), typeUrl: typeUrls.cluster })));
+  return framed(
+    toBinary(
+      DiscoveryRequestSchema,
+      create(DiscoveryRequestSchema, { node: nodeOf(name), typeUrl: typeUrls.cluster }),
+    ),
+  );
 }

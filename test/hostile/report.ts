@@ -15,7 +15,13 @@ export interface Outcome {
 }
 
 /** Why an outcome is none that holds; undefined if it is. */
-export function failureOf({ change, before, after, isTold, exitCode }: Outcome): string | undefined {
+export function failureOf({
+  change,
+  before,
+  after,
+  isTold,
+  exitCode,
+}: Outcome): string | undefined {
   if (exitCode !== undefined) return `it ended with ${exitCode}`;
   if (!isTold) return 'nothing was said of it';
   if (change.own > 500) return `it worked ${change.own} ms before the change was there`;
@@ -23,10 +29,20 @@ export function failureOf({ change, before, after, isTold, exitCode }: Outcome):
 }
 
 /** A page about all attacks, in Markdown, and the names of those that did not hold. */
-export function report(outcomes: readonly Outcome[], machine: string): { readonly text: string; readonly failed: readonly string[] } {
+export function report(
+  outcomes: readonly Outcome[],
+  machine: string,
+): { readonly text: string; readonly failed: readonly string[] } {
   const lines = outcomes.map((one) => {
     const { name, change, during, before, after } = one;
-    const cells = [name, change.own, Math.round(change.clock), Math.round(during), before.toFixed(1), after.toFixed(1)];
+    const cells = [
+      name,
+      change.own,
+      Math.round(change.clock),
+      Math.round(during),
+      before.toFixed(1),
+      after.toFixed(1),
+    ];
     return `| ${[...cells, failureOf(one) ?? 'holds'].join(' | ')} |`;
   });
   const text = `# What one client or one file does to a control plane
@@ -42,5 +58,8 @@ clock says how long the proxy waited, beside whatever else the machine did; 100 
 | --- | --: | --: | --: | --: | --: | --- |
 ${lines.join('\n')}
 `;
-  return { text, failed: outcomes.filter((one) => failureOf(one) !== undefined).map(({ name }) => name) };
+  return {
+    text,
+    failed: outcomes.filter((one) => failureOf(one) !== undefined).map(({ name }) => name),
+  };
 }

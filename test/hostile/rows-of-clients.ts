@@ -4,13 +4,20 @@ import { connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { create, toBinary } from '@bufbuild/protobuf';
-import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import {
+  DeltaDiscoveryRequestSchema,
+  DiscoveryRequestSchema,
+} from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { connection, delta, firstRequest, framed, nodeOf, openStream, prefix } from './raw-grpc.ts';
 import type { Row } from './rows.ts';
 
 /** Opens connections, does something on each, and destroys them at the end. */
-async function onConnections(port: number, count: number, act: (session: ClientHttp2Session, index: number) => unknown) {
+async function onConnections(
+  port: number,
+  count: number,
+  act: (session: ClientHttp2Session, index: number) => unknown,
+) {
   const sessions: ClientHttp2Session[] = [];
   for (let index = 0; index < count; index += 1) {
     const session = connection(port);
@@ -21,12 +28,15 @@ async function onConnections(port: number, count: number, act: (session: ClientH
 }
 
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
-const whole = (more: object) => framed(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, more)));
-const change = (more: object) => framed(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, more)));
+const whole = (more: object) =>
+  framed(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, more)));
+const change = (more: object) =>
+  framed(toBinary(DeltaDiscoveryRequestSchema, create(DeltaDiscoveryRequestSchema, more)));
 const node = nodeOf('hostile');
 
 /** The stream has been answered, or ended. */
-const answered = (stream: ClientHttp2Stream) => Promise.race([once(stream, 'response'), once(stream, 'close'), sleep(5_000)]);
+const answered = (stream: ClientHttp2Stream) =>
+  Promise.race([once(stream, 'response'), once(stream, 'close'), sleep(5_000)]);
 
 /** One stream that sends this. */
 const sends =
@@ -47,7 +57,8 @@ export const clients: readonly Row[] = [
     attack: ({ ports }) =>
       onConnections(ports.xds, 2, async (session, index) => {
         const stream = openStream(session, index === 0 ? undefined : delta);
-        for (const typeUrl of inherited) stream.write(index === 0 ? whole({ node, typeUrl }) : change({ node, typeUrl }));
+        for (const typeUrl of inherited)
+          stream.write(index === 0 ? whole({ node, typeUrl }) : change({ node, typeUrl }));
         await answered(stream);
       }),
   },
@@ -58,7 +69,13 @@ export const clients: readonly Row[] = [
         const stream = openStream(session);
         stream.write(firstRequest('nack'));
         await answered(stream);
-        stream.write(whole({ typeUrl: typeUrls.cluster, responseNonce: 'x', errorDetail: { code: 3, message: 'a'.repeat(3 << 20) } }));
+        stream.write(
+          whole({
+            typeUrl: typeUrls.cluster,
+            responseNonce: 'x',
+            errorDetail: { code: 3, message: 'a'.repeat(3 << 20) },
+          }),
+        );
       }),
   },
   {
@@ -69,7 +86,9 @@ export const clients: readonly Row[] = [
     name: '500,000 names with versions',
     attack: sends(() => {
       // Field 5 has an entry with a key of two bytes.
-      return framed(Buffer.concat([...times(500_000).map(() => Buffer.from([0x2a, 4, 0x0a, 2, 0x61, 0x62]))]));
+      return framed(
+        Buffer.concat([...times(500_000).map(() => Buffer.from([0x2a, 4, 0x0a, 2, 0x61, 0x62]))]),
+      );
     }, delta),
     told: ['discovery.stream_refused', 'it names more than 100000 resources'],
   },
@@ -80,14 +99,20 @@ export const clients: readonly Row[] = [
   },
   {
     name: 'a node with 2 MB of metadata',
-    attack: sends(() => whole({ node: { ...node, metadata: { a: 'a'.repeat(2 << 20) } }, typeUrl: typeUrls.cluster })),
+    attack: sends(() =>
+      whole({ node: { ...node, metadata: { a: 'a'.repeat(2 << 20) } }, typeUrl: typeUrls.cluster }),
+    ),
     told: ['discovery.stream_refused', 'what it says of its node has'],
   },
   {
     name: 'endpoints by 99,000 names that nobody has',
     cost: 'seconds',
     attack: sends(() =>
-      whole({ node, typeUrl: typeUrls.endpoint, resourceNames: times(99_000).map((index) => `outbound|80||svc-${index}`) }),
+      whole({
+        node,
+        typeUrl: typeUrls.endpoint,
+        resourceNames: times(99_000).map((index) => `outbound|80||svc-${index}`),
+      }),
     ),
   },
   {
@@ -95,7 +120,8 @@ export const clients: readonly Row[] = [
     attack: ({ ports }) =>
       onConnections(ports.xds, 1, async (session) => {
         const stream = openStream(session);
-        for (const index of times(10_000)) stream.write(whole({ node, typeUrl: `type.googleapis.com/a.Type${index}` }));
+        for (const index of times(10_000))
+          stream.write(whole({ node, typeUrl: `type.googleapis.com/a.Type${index}` }));
         await once(stream, 'close');
       }),
     told: ['discovery.stream_refused', 'it asks for more than 32 types that are not served'],
@@ -113,20 +139,27 @@ export const clients: readonly Row[] = [
   {
     name: '37,000 streams without a request on one connection',
     cost: 'seconds',
-    attack: ({ ports }) => onConnections(ports.xds, 1, (session) => times(37_000).forEach(() => openStream(session))),
+    attack: ({ ports }) =>
+      onConnections(ports.xds, 1, (session) => times(37_000).forEach(() => openStream(session))),
   },
   {
     name: '2,000 streams without a request on 20 connections',
     cost: 'seconds',
-    attack: ({ ports }) => onConnections(ports.xds, 20, (session) => times(100).forEach(() => openStream(session))),
-    told: ['discovery.stream_refused', 'it has asked for nothing, and 1000 streams have come since'],
+    attack: ({ ports }) =>
+      onConnections(ports.xds, 20, (session) => times(100).forEach(() => openStream(session))),
+    told: [
+      'discovery.stream_refused',
+      'it has asked for nothing, and 1000 streams have come since',
+    ],
   },
   {
     name: '60 requests of 4 MB on 20 connections, none of them finished',
     cost: 'seconds',
     attack: ({ ports }) =>
       onConnections(ports.xds, 20, (session) =>
-        times(3).forEach(() => openStream(session).write(Buffer.concat([prefix(4 << 20), Buffer.alloc((4 << 20) - 1)]))),
+        times(3).forEach(() =>
+          openStream(session).write(Buffer.concat([prefix(4 << 20), Buffer.alloc((4 << 20) - 1)])),
+        ),
       ),
     told: ['discovery.stream_refused', 'unfinished messages of'],
   },
@@ -136,7 +169,9 @@ export const clients: readonly Row[] = [
       onConnections(ports.xds, 1, (session) => {
         const bytes = framed(gzipSync(Buffer.alloc(4 << 20)));
         bytes[0] = 1;
-        times(100).forEach(() => openStream(session, undefined, { 'grpc-encoding': 'gzip' }).write(bytes));
+        times(100).forEach(() =>
+          openStream(session, undefined, { 'grpc-encoding': 'gzip' }).write(bytes),
+        );
       }),
     told: ['discovery.stream_refused', 'compressed messages are not taken'],
   },
@@ -144,8 +179,12 @@ export const clients: readonly Row[] = [
     name: '1,000 streams with 60 KB of metadata each',
     attack: ({ ports }) =>
       onConnections(ports.xds, 10, (session) => {
-        const headers = Object.fromEntries(times(10).map((index) => [`x-${index}`, 'a'.repeat(6_000)]));
-        times(100).forEach(() => openStream(session, undefined, headers).write(firstRequest('metadata')));
+        const headers = Object.fromEntries(
+          times(10).map((index) => [`x-${index}`, 'a'.repeat(6_000)]),
+        );
+        times(100).forEach(() =>
+          openStream(session, undefined, headers).write(firstRequest('metadata')),
+        );
       }),
     told: ['discovery.stream_refused', 'its metadata have'],
   },
@@ -159,6 +198,9 @@ export const clients: readonly Row[] = [
       }
       return () => sockets.forEach((socket) => socket.destroy());
     },
-    told: ['discovery.stream_refused', 'nothing was asked for on the connection, and 1000 have come since'],
+    told: [
+      'discovery.stream_refused',
+      'nothing was asked for on the connection, and 1000 have come since',
+    ],
   },
 ];

@@ -18,7 +18,12 @@ const come =
       const stream = openStream(session);
       const asks = (typeUrl: string, resourceNames: string[] = []) =>
         stream.write(
-          framed(toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: nodeAt(index), typeUrl, resourceNames }))),
+          framed(
+            toBinary(
+              DiscoveryRequestSchema,
+              create(DiscoveryRequestSchema, { node: nodeAt(index), typeUrl, resourceNames }),
+            ),
+          ),
         );
       asks(typeUrls.cluster);
       asks(typeUrls.listener);
@@ -39,6 +44,12 @@ const come =
 
 /** What many proxies leave behind that nobody has heard of. */
 export const crowds: readonly Row[] = [
-  { name: '600 namespaces that come and go', attack: come(600, (index) => nodeOf('a', `namespace-${index}`)) },
-  { name: '3,000 domains that come and go', attack: come(3_000, (index) => nodeOf('a', 'default', `domain-${index}.svc.cluster.local`)) },
+  {
+    name: '600 namespaces that come and go',
+    attack: come(600, (index) => nodeOf('a', `namespace-${index}`)),
+  },
+  {
+    name: '3,000 domains that come and go',
+    attack: come(3_000, (index) => nodeOf('a', 'default', `domain-${index}.svc.cluster.local`)),
+  },
 ];

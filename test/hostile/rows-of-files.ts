@@ -22,13 +22,26 @@ const inFolder = ({ folder }: Target) => join(folder, 'hostile.yaml');
 const ofMesh = ({ meshConfig }: Target) => meshConfig;
 
 const entry = (spec: object) =>
-  JSON.stringify({ apiVersion: 'networking.istio.io/v1', kind: 'ServiceEntry', metadata: { name: 'hostile' }, spec });
-const small = { hosts: ['hostile.mesh'], resolution: 'DNS', ports: [{ number: 80, name: 'http', protocol: 'HTTP' }] };
+  JSON.stringify({
+    apiVersion: 'networking.istio.io/v1',
+    kind: 'ServiceEntry',
+    metadata: { name: 'hostile' },
+    spec,
+  });
+const small = {
+  hosts: ['hostile.mesh'],
+  resolution: 'DNS',
+  ports: [{ number: 80, name: 'http', protocol: 'HTTP' }],
+};
 const nested = `${'['.repeat(20_000)}\n---\n${'['.repeat(3_000)}${']'.repeat(3_000)}\n`;
 
 /** What one file, in the folder or with the MeshConfig, has in it. */
 export const files: readonly Row[] = [
-  { name: 'a file with 20,000 open lists', attack: puts(inFolder, text(nested)), told: ['discovery.refused', 'more than 100 levels deep'] },
+  {
+    name: 'a file with 20,000 open lists',
+    attack: puts(inFolder, text(nested)),
+    told: ['discovery.refused', 'more than 100 levels deep'],
+  },
   {
     name: 'a document of 9 MB',
     attack: puts(inFolder, text(`a:\n${'  - b\n'.repeat(1_500_000)}`)),
@@ -36,22 +49,45 @@ export const files: readonly Row[] = [
   },
   {
     name: 'a ServiceEntry with 65,535 ports',
-    attack: puts(inFolder, text(entry({ ...small, ports: times(65_535).map((index) => ({ number: index + 1, name: `p${index}`, protocol: 'HTTP' })) }))), // prettier-ignore
+    attack: puts(
+      inFolder,
+      text(
+        entry({
+          ...small,
+          ports: times(65_535).map((index) => ({
+            number: index + 1,
+            name: `p${index}`,
+            protocol: 'HTTP',
+          })),
+        }),
+      ),
+    ),
     told: ['discovery.refused', 'the document has'],
   },
   {
     name: 'a ServiceEntry with 50,000 hosts',
-    attack: puts(inFolder, text(entry({ ...small, hosts: times(50_000).map((index) => `h${index}.mesh`) }))),
+    attack: puts(
+      inFolder,
+      text(entry({ ...small, hosts: times(50_000).map((index) => `h${index}.mesh`) })),
+    ),
     told: ['discovery.refused', 'the document has'],
   },
   {
     name: 'a ServiceEntry with 30,000 hosts',
-    attack: puts(inFolder, text(entry({ ...small, hosts: times(30_000).map((index) => `h${index}.mesh`) }))),
+    attack: puts(
+      inFolder,
+      text(entry({ ...small, hosts: times(30_000).map((index) => `h${index}.mesh`) })),
+    ),
     told: ['discovery.refused', 'it has 30000 entries, and 256 are the limit'],
   },
   {
     name: 'a ServiceEntry with 30,000 fields that nobody knows',
-    attack: puts(inFolder, text(entry({ ...small, ...Object.fromEntries(times(30_000).map((index) => [`k${index}`, 1])) }))),
+    attack: puts(
+      inFolder,
+      text(
+        entry({ ...small, ...Object.fromEntries(times(30_000).map((index) => [`k${index}`, 1])) }),
+      ),
+    ),
     told: ['discovery.unserved', '29980 more things are wrong with it'],
   },
   {
@@ -63,8 +99,16 @@ export const files: readonly Row[] = [
     },
     told: ['discovery.refused', 'it is in proc'],
   },
-  { name: 'a FIFO in the folder', attack: puts(inFolder, fifo), told: ['discovery.refused', 'it is a FIFO'] },
-  { name: 'a MeshConfig that becomes a FIFO', attack: puts(ofMesh, fifo), told: ['discovery.source_lost', 'it is a FIFO'] },
+  {
+    name: 'a FIFO in the folder',
+    attack: puts(inFolder, fifo),
+    told: ['discovery.refused', 'it is a FIFO'],
+  },
+  {
+    name: 'a MeshConfig that becomes a FIFO',
+    attack: puts(ofMesh, fifo),
+    told: ['discovery.source_lost', 'it is a FIFO'],
+  },
   {
     name: 'a MeshConfig of 300 KB',
     attack: puts(ofMesh, text(`# ${'x'.repeat(300_000)}\n`)),

@@ -178,13 +178,23 @@ describe('the newest Envoy', () => {
   it.each([
     ['at once', '14999ms c'],
     ['while the next one is checked', '14950ms c'],
-  ])('ends the agent when it ends cleanly, also if its parent is seen to end before it: %s', (_, parent) => {
-    marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: [parent, '5s c'], checks: ['(y|)', '100ms (y|)'] });
-      play(m, agent, { outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }], signalled: '' });
-    })();
-  });
+  ])(
+    'ends the agent when it ends cleanly, also if its parent is seen to end before it: %s',
+    (_, parent) => {
+      marbles((m) => {
+        const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+        const agent = scriptedAgent(
+          m,
+          { hash$ },
+          { processes: [parent, '5s c'], checks: ['(y|)', '100ms (y|)'] },
+        );
+        play(m, agent, {
+          outcome: ['15s (E|)', { E: { kind: 'envoy', exit: exits.c } }],
+          signalled: '',
+        });
+      })();
+    },
+  );
 
   it('is replaced when it aborts some time after its parent has ended cleanly, before its time', () => {
     marbles((m) => {

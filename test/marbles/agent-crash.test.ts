@@ -17,8 +17,10 @@ describe('a crash', () => {
       play(m, agent, {
         outcome: ['          122s (E|)', { E: crashed }],
         //                     200 ms   400      800      1.6 s    3.2      6.4      12.8      25.6      30        30
-        hashes: '            a 1199ms a 1399ms a 1799ms a 2599ms a 4199ms a 7399ms a 13799ms a 26599ms a 30999ms a 30999ms a',
-        restartEpochs: '     0 1199ms 0 1399ms 0 1799ms 0 2599ms 0 4199ms 0 7399ms 0 13799ms 0 26599ms 0 30999ms 0 30999ms 0',
+        hashes:
+          '            a 1199ms a 1399ms a 1799ms a 2599ms a 4199ms a 7399ms a 13799ms a 26599ms a 30999ms a 30999ms a',
+        restartEpochs:
+          '     0 1199ms 0 1399ms 0 1799ms 0 2599ms 0 4199ms 0 7399ms 0 13799ms 0 26599ms 0 30999ms 0 30999ms 0',
       });
     }),
   );
@@ -40,7 +42,11 @@ describe('a crash', () => {
     'ends the questions to the one that is gone',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['12.9s k', '-'], health: ['l', 'l'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['12.9s k', '-'], health: ['l', 'l'] },
+      );
       const asked = at({ '0s': '0', '5s': '0', '10s': '0', '13.1s': '1', '18.1s': '1' }); // none at 15 s
       play(m, agent, { unsub: '^ 19s !', serving: at({ '0s': '0', '12.9s': 'n', '13.1s': '1' }) });
       m.expectObservable(agent.asked$, '^ 19s !').toBe(asked);
@@ -64,7 +70,11 @@ describe('a crash', () => {
     { random: 0, share: '20 % shorter', launches: at({ '0s': 'a', '1.16s': 'a' }) },
     { random: 0.5, share: 'as long', launches: at({ '0s': 'a', '1.2s': 'a' }) },
     { random: 0.75, share: '10 % longer', launches: at({ '0s': 'a', '1.22s': 'a' }) },
-    { random: 0.9999999999999999, share: 'almost 20 % longer', launches: at({ '0s': 'a', '1.24s': 'a' }) },
+    {
+      random: 0.9999999999999999,
+      share: 'almost 20 % longer',
+      launches: at({ '0s': 'a', '1.24s': 'a' }),
+    },
   ])('waits $share when the dice show $random', ({ random, launches }) =>
     marbles((m) => {
       const hash$ = m.hot('a');
@@ -110,10 +120,23 @@ describe('a crash', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const processes = ['1s k', '5s c', '5s k', '-'];
-      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { budget: 1 }, timing: { parentShutdown: 1_000 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes },
+        { policy: { budget: 1 }, timing: { parentShutdown: 1_000 } },
+      );
       play(m, agent, {
         unsub: '^ 15s !',
-        serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '5.5s': '2', '10s': 'n', '10.7s': '3' }),
+        serving: at({
+          '0s': 'n',
+          '500ms': '0',
+          '1s': 'n',
+          '1.7s': '1',
+          '5.5s': '2',
+          '10s': 'n',
+          '10.7s': '3',
+        }),
         hashes: at({ '0s': 'a', '1.2s': 'a', '5s': 'b', '10.2s': 'b' }),
         restartEpochs: at({ '0s': '0', '1.2s': '0', '5s': '1', '10.2s': '0' }),
       });
@@ -158,17 +181,19 @@ describe('a crash', () => {
 });
 
 describe('a clean exit', () => {
-  it.each(['backoff', 'exit'] as const)('ends the agent by itself, where the policy is %s', (onCrash) =>
-    marbles((m) => {
-      const hash$ = m.hot('  -a');
-      const processes = ['   c'];
-      const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash } });
-      play(m, agent, {
-        outcome: ['          -(E|)', { E: { kind: 'envoy', exit: exits.c } }],
-        lives: { 0: '        -(^!)' },
-      });
-      m.expectSubscriptions(hash$.subscriptions).toBe('^!');
-    })(),
+  it.each(['backoff', 'exit'] as const)(
+    'ends the agent by itself, where the policy is %s',
+    (onCrash) =>
+      marbles((m) => {
+        const hash$ = m.hot('  -a');
+        const processes = ['   c'];
+        const agent = scriptedAgent(m, { hash$ }, { processes }, { policy: { onCrash } });
+        play(m, agent, {
+          outcome: ['          -(E|)', { E: { kind: 'envoy', exit: exits.c } }],
+          lives: { 0: '        -(^!)' },
+        });
+        m.expectSubscriptions(hash$.subscriptions).toBe('^!');
+      })(),
   );
 
   it(
@@ -241,7 +266,10 @@ describe('the first Envoy', () => {
       const processes = ['   100ms p'];
       const agent = scriptedAgent(m, { hash$ }, { processes });
       play(m, agent, {
-        outcome: ['          100ms (P|)', { P: { kind: 'address-taken', address: '0.0.0.0:15001' } }],
+        outcome: [
+          '          100ms (P|)',
+          { P: { kind: 'address-taken', address: '0.0.0.0:15001' } },
+        ],
         checked: '           -',
       });
     }),

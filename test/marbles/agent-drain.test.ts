@@ -26,7 +26,11 @@ describe('a request to drain', () => {
       const hash$ = m.hot('a');
       const drain$ = m.hot('10s d');
       const terminate$ = m.hot('30s t');
-      const agent = scriptedAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['3'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, drain$, terminate$ },
+        { processes: ['-'], active: ['3'] },
+      );
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '30s': 'A|' }),
         drained: [at({ '10s': 'g', '30s': 'p' }), { g: 'g0', p: 'p0' }],
@@ -69,7 +73,11 @@ describe('a request to drain', () => {
       const terminate$ = m.hot('10s t');
       const drain$ = m.hot('12s d');
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' });
-      const agent = scriptedAgent(m, { hash$, drain$, terminate$ }, { processes: ['-'], active: ['0'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, drain$, terminate$ },
+        { processes: ['-'], active: ['0'] },
+      );
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );

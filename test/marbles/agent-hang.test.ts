@@ -58,7 +58,12 @@ describe('an Envoy that hangs', () => {
       const unsub = '^ 90s !';
       const health = [at({ '0s': 'u', '500ms': 'l', '9.601s': 's' }), 's'];
       const serving = at({ '0s': 'n', '500ms': '0', '12.5s': 'n', '65.7s': 'E|' });
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health },
+        { policy: { budget: 1 } },
+      );
       m.expectObservable(agent.serving$, unsub).toBe(serving);
     }),
   );
@@ -79,7 +84,11 @@ describe('an Envoy that hangs', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '12s': 'b' }));
       const health = [at({ '0s': 'l', '6s': 's' })]; // last heard of at 5 s
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health, ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health, ignoresTerm: [0] },
+      );
       play(m, agent, {
         unsub: '^ 40s !',
         serving: at({ '0s': '0', '12s': 'n', '32.5s': '1' }),

@@ -13,7 +13,11 @@ describe('a child that waits for its configuration', () => {
     'is killed after 20 s, never told to end: its parent serves on, though it does not answer, and 30 s later an Envoy of its own follows',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-', '-'], health: [mute, waits] },
+      );
       play(m, agent, {
         unsub: '^ 90s !',
         serving: at({ '0s': '0', '60.5s': '2' }),
@@ -32,12 +36,33 @@ describe('a child that waits for its configuration', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const late = Array.from({ length: 7 }, () => waits);
       const processes = Array.from({ length: 8 }, () => '-');
-      const agent = scriptedAgent(m, { hash$ }, { processes, health: [mute, ...late] }, { policy: { budget: 1 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes, health: [mute, ...late] },
+        { policy: { budget: 1 } },
+      );
       play(m, agent, {
         unsub: '^ 1190s !',
         serving: '0',
-        epochs: at({ '0s': '0', '10s': '1', '60s': '2', '140s': '3', '280s': '4', '540s': '5', '860s': '6', '1180s': '7' }),
-        signalled: at({ '30s': 'K', '80s': 'K', '160s': 'K', '300s': 'K', '560s': 'K', '880s': 'K' }),
+        epochs: at({
+          '0s': '0',
+          '10s': '1',
+          '60s': '2',
+          '140s': '3',
+          '280s': '4',
+          '540s': '5',
+          '860s': '6',
+          '1180s': '7',
+        }),
+        signalled: at({
+          '30s': 'K',
+          '80s': 'K',
+          '160s': 'K',
+          '300s': 'K',
+          '560s': 'K',
+          '880s': 'K',
+        }),
       });
     }),
   );
@@ -47,8 +72,16 @@ describe('a child that waits for its configuration', () => {
     ['a restart by hand', { '0s': 'a', '10s': 'b' } as const, '40s b', 'b'],
   ])('is followed by %s at once', (_, hashes, byHand, last) =>
     marbles((m) => {
-      const agent = scriptedAgent(m, { hash$: m.hot(at(hashes)), restart$: m.hot(byHand) }, { processes: ['-', '-', '-'], health: [mute, waits] }); // prettier-ignore
-      play(m, agent, { unsub: '^ 50s !', serving: at({ '0s': '0', '40.5s': '2' }), hashes: at({ '0s': 'a', '10s': 'b', '40s': last }) });
+      const agent = scriptedAgent(
+        m,
+        { hash$: m.hot(at(hashes)), restart$: m.hot(byHand) },
+        { processes: ['-', '-', '-'], health: [mute, waits] },
+      );
+      play(m, agent, {
+        unsub: '^ 50s !',
+        serving: at({ '0s': '0', '40.5s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '40s': last }),
+      });
     })(),
   );
 
@@ -56,25 +89,44 @@ describe('a child that waits for its configuration', () => {
     'makes way for the change that has waited for it',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '25s': 'c' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health: [mute, waits] });
-      play(m, agent, { unsub: '^ 40s !', serving: at({ '0s': '0', '30.5s': '2' }), hashes: at({ '0s': 'a', '10s': 'b', '30s': 'c' }) });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-', '-'], health: [mute, waits] },
+      );
+      play(m, agent, {
+        unsub: '^ 40s !',
+        serving: at({ '0s': '0', '30.5s': '2' }),
+        hashes: at({ '0s': 'a', '10s': 'b', '30s': 'c' }),
+      });
     }),
   );
 
-  it.each(['20s', '40s'] as const)('is not tried again when the hash flips back to what its parent runs (at %s)', (time) =>
-    marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', [time]: 'a' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, waits] });
-      play(m, agent, { unsub: '^ 120s !', serving: '0', hashes: at({ '0s': 'a', '10s': 'b' }) });
-    })(),
+  it.each(['20s', '40s'] as const)(
+    'is not tried again when the hash flips back to what its parent runs (at %s)',
+    (time) =>
+      marbles((m) => {
+        const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', [time]: 'a' }));
+        const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, waits] });
+        play(m, agent, { unsub: '^ 120s !', serving: '0', hashes: at({ '0s': 'a', '10s': 'b' }) });
+      })(),
   );
 
   it(
     'is left alone when it is LIVE in the last moment',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [mute, at({ '0s': 'u', '19.9s': 'l' })] });
-      play(m, agent, { unsub: '^ 60s !', serving: at({ '0s': '0', '30s': '1' }), hashes: at({ '0s': 'a', '10s': 'b' }), signalled: '-' });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health: [mute, at({ '0s': 'u', '19.9s': 'l' })] },
+      );
+      play(m, agent, {
+        unsub: '^ 60s !',
+        serving: at({ '0s': '0', '30s': '1' }),
+        hashes: at({ '0s': 'a', '10s': 'b' }),
+        signalled: '-',
+      });
     }),
   );
 
@@ -83,7 +135,11 @@ describe('a child that waits for its configuration', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const terminate$ = m.hot('15s t');
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], health: [mute, waits], active: ['?', '0'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-', '-'], health: [mute, waits], active: ['?', '0'] },
+      );
       play(m, agent, {
         serving: at({ '0s': '0', '15s': 'D', '35s': 'A|' }),
         signalled: at({ '15s': 'K', '35s': 'T' }),
@@ -117,8 +173,16 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'is replaced by SIGKILL if it stays',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: ['u'], ignoresTerm: [0] });
-      play(m, agent, { unsub: '^ 20s !', signalled: at({ '11s': 'T', '12s': 'K' }), serving: at({ '0s': 'n', '12.5s': '1' }) });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health: ['u'], ignoresTerm: [0] },
+      );
+      play(m, agent, {
+        unsub: '^ 20s !',
+        signalled: at({ '11s': 'T', '12s': 'K' }),
+        serving: at({ '0s': 'n', '12.5s': '1' }),
+      });
     }),
   );
 
@@ -126,7 +190,11 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'is the parent as usual if it is LIVE meanwhile',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '12s': 'l' })], checks: ['2s (y|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health: [at({ '0s': 'u', '12s': 'l' })], checks: ['2s (y|)'] },
+      );
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '12s': '0', '13.5s': '1' }),
@@ -140,16 +208,34 @@ describe('an Envoy that waits for its configuration, and comes up alone,', () =>
     'goes on if the change is refused',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], health: [at({ '0s': 'u', '15s': 'l' })], checks: ['n'] });
-      play(m, agent, { unsub: '^ 20s !', serving: at({ '0s': 'n', '15s': '0' }), hashes: 'a', signalled: '-' });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], health: [at({ '0s': 'u', '15s': 'l' })], checks: ['n'] },
+      );
+      play(m, agent, {
+        unsub: '^ 20s !',
+        serving: at({ '0s': 'n', '15s': '0' }),
+        hashes: 'a',
+        signalled: '-',
+      });
     }),
   );
 
   it(
     'is left alone while nobody else serves',
     marbles((m) => {
-      const agent = scriptedAgent(m, { hash$: m.hot('a') }, { processes: ['-'], health: [at({ '0s': 'u', '300s': 'l' })] });
-      play(m, agent, { unsub: '^ 400s !', serving: at({ '0s': 'n', '300s': '0' }), hashes: 'a', signalled: '-' });
+      const agent = scriptedAgent(
+        m,
+        { hash$: m.hot('a') },
+        { processes: ['-'], health: [at({ '0s': 'u', '300s': 'l' })] },
+      );
+      play(m, agent, {
+        unsub: '^ 400s !',
+        serving: at({ '0s': 'n', '300s': '0' }),
+        hashes: 'a',
+        signalled: '-',
+      });
     }),
   );
 });

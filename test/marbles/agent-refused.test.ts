@@ -42,7 +42,12 @@ describe('a refused change', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'a' }));
       const agent = scriptedAgent(m, { hash$ }, { processes: ['-'], checks: ['(n|)'] });
-      play(m, agent, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0' }), checked: '10s c', hashes: 'a' });
+      play(m, agent, {
+        unsub: '^ 120s !',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        checked: '10s c',
+        hashes: 'a',
+      });
     }),
   );
 
@@ -149,7 +154,12 @@ describe('a request to reopen the logs', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const reopen$ = m.hot(at({ '5s': 'r', '20s': 'r', '40s': 'r' }));
       const processes = ['30s c', '-'];
-      const agent = scriptedAgent(m, { hash$, reopen$ }, { processes }, { timing: { parentShutdown: 15_000 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$, reopen$ },
+        { processes },
+        { timing: { parentShutdown: 15_000 } },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),

@@ -69,19 +69,27 @@ describe('a parent that refuses every child', () => {
       serves: '40.6s',
     },
     // 1 s, and 60 s as for a parent; then 1 s for what is in flight.
-    { what: 'for as long as a parent has', active: '3', closed: { '71.1s': 'p', '72.1s': 'p' }, ended: '72.1s', serves: '72.6s' },
-  ])('keeps its listeners open $what where no other may be beside it', ({ active, closed, ended, serves }) =>
-    marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const processes = ['-', '50ms k', '50ms f', 'n', '-'];
-      const agent = scriptedAgent(m, { hash$ }, { processes, active: [active] });
-      play(m, agent, {
-        unsub: '^ 90s !',
-        serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', [serves]: '4' }),
-        drained: [at({ '10.1s': 'g', ...closed }), { g: 'g0', p: 'p0' }], // its end by SIGTERM is the last p
-        epochs: at({ '0s': '0', '10s': '1', '10.05s': '2', '10.1s': '3', [ended]: '4' }),
-      });
-    })(),
+    {
+      what: 'for as long as a parent has',
+      active: '3',
+      closed: { '71.1s': 'p', '72.1s': 'p' },
+      ended: '72.1s',
+      serves: '72.6s',
+    },
+  ])(
+    'keeps its listeners open $what where no other may be beside it',
+    ({ active, closed, ended, serves }) =>
+      marbles((m) => {
+        const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+        const processes = ['-', '50ms k', '50ms f', 'n', '-'];
+        const agent = scriptedAgent(m, { hash$ }, { processes, active: [active] });
+        play(m, agent, {
+          unsub: '^ 90s !',
+          serving: at({ '0s': 'n', '500ms': '0', '10.1s': 'n', [serves]: '4' }),
+          drained: [at({ '10.1s': 'g', ...closed }), { g: 'g0', p: 'p0' }], // its end by SIGTERM is the last p
+          epochs: at({ '0s': '0', '10s': '1', '10.05s': '2', '10.1s': '3', [ended]: '4' }),
+        });
+      })(),
   );
 
   it(
@@ -94,30 +102,46 @@ describe('a parent that refuses every child', () => {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.9s': '5' }),
         // the fifth after 200 ms
-        hashes: at({ '0s': 'a', '10s': 'b', '10.05s': 'b', '10.1s': 'b', '10.35s': 'b', '10.4s': 'b' }),
-        lines: at({ '0s': '0', '10s': '0', '10.05s': '0', '10.1s': 'b', '10.35s': '0', '10.4s': 'b' }),
+        hashes: at({
+          '0s': 'a',
+          '10s': 'b',
+          '10.05s': 'b',
+          '10.1s': 'b',
+          '10.35s': 'b',
+          '10.4s': 'b',
+        }),
+        lines: at({
+          '0s': '0',
+          '10s': '0',
+          '10.05s': '0',
+          '10.1s': 'b',
+          '10.35s': '0',
+          '10.4s': 'b',
+        }),
       });
     }),
   );
 });
 
 describe('a parent that ends before its time', () => {
-  it.each(['c', 'k'])('dooms its child, which is replaced side by side before it ends (%s)', (exit) =>
-    marbles((m) => {
-      const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const processes = [`15s ${exit}`, '25s k', '-'];
-      const agent = scriptedAgent(m, { hash$ }, { processes });
-      play(m, agent, {
-        unsub: '^ 30s !',
-        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
-        checked: at({ '10s': 'c', '15s': 'c' }),
-        hashes: at({ '0s': 'a', '10s': 'b', '15s': 'b' }),
-        restartEpochs: at({ '0s': '0', '10s': '1', '15s': '0' }),
-        lines: at({ '0s': '0', '10s': '0', '15s': 'b' }),
-        drained: [at({ '15.5s': 'g', '16.5s': 'pp' }), { g: 'g1', p: 'p1' }],
-        lives: { 1: at({ '10s': '^', '16.5s': '!' }) },
-      });
-    })(),
+  it.each(['c', 'k'])(
+    'dooms its child, which is replaced side by side before it ends (%s)',
+    (exit) =>
+      marbles((m) => {
+        const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
+        const processes = [`15s ${exit}`, '25s k', '-'];
+        const agent = scriptedAgent(m, { hash$ }, { processes });
+        play(m, agent, {
+          unsub: '^ 30s !',
+          serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2' }),
+          checked: at({ '10s': 'c', '15s': 'c' }),
+          hashes: at({ '0s': 'a', '10s': 'b', '15s': 'b' }),
+          restartEpochs: at({ '0s': '0', '10s': '1', '15s': '0' }),
+          lines: at({ '0s': '0', '10s': '0', '15s': 'b' }),
+          drained: [at({ '15.5s': 'g', '16.5s': 'pp' }), { g: 'g1', p: 'p1' }],
+          lives: { 1: at({ '10s': '^', '16.5s': '!' }) },
+        });
+      })(),
   );
 
   // Its child is seen LIVE at 10.5 s, and tells it to end about 60 s later.
@@ -141,7 +165,12 @@ describe('a parent that ends before its time', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '13.2s': 'c' }));
       const processes = ['13100ms k', '-', '-', '-'];
-      const agent = scriptedAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 3_000 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes },
+        { timing: { parentShutdown: 3_000 } },
+      );
       play(m, agent, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '13.6s': '2', '15.1s': '3' }),
@@ -239,7 +268,11 @@ describe('an Envoy that was replaced side by side', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const processes = ['15s k', '-', '-'];
-      const health = [at({ '0s': 'u', '500ms': 'l' }), at({ '0s': 'u', '500ms': 'l', '5.2s': 's' }), at({ '0s': 'u', '500ms': 'l' })];
+      const health = [
+        at({ '0s': 'u', '500ms': 'l' }),
+        at({ '0s': 'u', '500ms': 'l', '5.2s': 's' }),
+        at({ '0s': 'u', '500ms': 'l' }),
+      ];
       const agent = scriptedAgent(m, { hash$ }, { processes, health });
       play(m, agent, {
         unsub: '^ 30s !',
@@ -274,8 +307,18 @@ describe('an Envoy that was replaced side by side', () => {
       const active = ['0', at({ '0s': '3', '23s': '0' }), '0'];
       const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active });
       play(m, agent, {
-        serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1', '15.5s': '2', '16s': 'D', '23s': 'A|' }),
-        drained: [at({ '15.5s': 'g', '16s': 'gG', '16.5s': 'p', '23s': 'pP' }), { g: 'g1', G: 'g2', p: 'p1', P: 'p2' }],
+        serving: at({
+          '0s': 'n',
+          '500ms': '0',
+          '10.5s': '1',
+          '15.5s': '2',
+          '16s': 'D',
+          '23s': 'A|',
+        }),
+        drained: [
+          at({ '15.5s': 'g', '16s': 'gG', '16.5s': 'p', '23s': 'pP' }),
+          { g: 'g1', G: 'g2', p: 'p1', P: 'p2' },
+        ],
         signalled: '23s (TT)',
       });
     }),

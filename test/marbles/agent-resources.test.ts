@@ -31,7 +31,12 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'c' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
       const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'] });
-      play(m, agent, { unsub: '^ 40s !', checked: '30s c', serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }), hashes: at({ '0s': 'a', '30s': 'c' }) }); // prettier-ignore
+      play(m, agent, {
+        unsub: '^ 40s !',
+        checked: '30s c',
+        serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }),
+        hashes: at({ '0s': 'a', '30s': 'c' }),
+      });
     }),
   );
 
@@ -41,7 +46,12 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '20s': 'a' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
       const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-'] });
-      play(m, agent, { unsub: '^ 40s !', checked: '-', serving: at({ '0s': 'n', '500ms': '0' }), hashes: 'a' });
+      play(m, agent, {
+        unsub: '^ 40s !',
+        checked: '-',
+        serving: at({ '0s': 'n', '500ms': '0' }),
+        hashes: 'a',
+      });
     }),
   );
 
@@ -52,7 +62,12 @@ describe('a claim while resources are missing', () => {
       const resources$ = m.hot(at({ '5s': 'm', '21s': 'n' }), missing);
       const terminate$ = m.hot('20s x');
       const agent = scriptedAgent(m, { hash$, resources$, terminate$ }, { processes: ['-'] });
-      play(m, agent, { unsub: '^ 40s !', checked: '-', serving: at({ '0s': 'n', '500ms': '0', '20s': 'D', '25s': 'A|' }), hashes: 'a' });
+      play(m, agent, {
+        unsub: '^ 40s !',
+        checked: '-',
+        serving: at({ '0s': 'n', '500ms': '0', '20s': 'D', '25s': 'A|' }),
+        hashes: 'a',
+      });
     }),
   );
 
@@ -63,7 +78,11 @@ describe('a claim while resources are missing', () => {
       const restart$ = m.hot('10s a');
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n' }), missing);
       const agent = scriptedAgent(m, { hash$, restart$, resources$ }, { processes: ['-', '-'] });
-      play(m, agent, { unsub: '^ 40s !', serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }), hashes: at({ '0s': 'a', '30s': 'a' }) });
+      play(m, agent, {
+        unsub: '^ 40s !',
+        serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1' }),
+        hashes: at({ '0s': 'a', '30s': 'a' }),
+      });
     }),
   );
 
@@ -123,7 +142,11 @@ describe('a claim while resources are missing', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const resources$ = m.hot(at({ '5s': 'm', '30s': 'n', '31s': 'm', '60s': 'n' }), missing);
       // The resources go missing again before the verdict.
-      const agent = scriptedAgent(m, { hash$, resources$ }, { processes: ['-', '-'], checks: [`2s (${verdict}|)`, '(y|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, resources$ },
+        { processes: ['-', '-'], checks: [`2s (${verdict}|)`, '(y|)'] },
+      );
       play(m, agent, {
         unsub: '^ 70s !',
         serving: at({ '0s': 'n', '500ms': '0', '60.5s': '1' }),

@@ -71,7 +71,12 @@ describe('a request to terminate', () => {
       const hash$ = m.hot('a');
       const terminate$ = m.hot('10s t');
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '12.2s': 'A|' });
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'] }, { timing: { drainMinimum: 5_000, drainCap: 2_200 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-'] },
+        { timing: { drainMinimum: 5_000, drainCap: 2_200 } },
+      );
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -112,7 +117,11 @@ describe('a request to terminate', () => {
       const agent = scriptedAgent(
         m,
         { hash$, terminate$ },
-        { processes: ['23.1s c', '-'], health: [at({ '0s': '?', '21.2s': 'u' })], ignoresTerm: [0] },
+        {
+          processes: ['23.1s c', '-'],
+          health: [at({ '0s': '?', '21.2s': 'u' })],
+          ignoresTerm: [0],
+        },
       );
       play(m, agent, {
         serving: at({ '0s': 'n', '21.5s': '1', '22.7s': 'T', '23.1s': 'A|' }),
@@ -127,9 +136,20 @@ describe('a request to terminate', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot(at({ '10s': 't', '11s': 't', '11.5s': 't' }));
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], ignoresTerm: [0, 1] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-', '-'], ignoresTerm: [0, 1] },
+      );
       play(m, agent, {
-        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '11s': 'T', '11.5s': 'A|' }),
+        serving: at({
+          '0s': 'n',
+          '500ms': '0',
+          '5.5s': '1',
+          '10s': 'D',
+          '11s': 'T',
+          '11.5s': 'A|',
+        }),
         signalled: at({ '11s': 'T', '11.5s': 'KK' }), // the parent would have been told after its child
         lives: { 0: at({ '0s': '^', '11.5s': '!' }), 1: at({ '5s': '^', '11.5s': '!' }) },
       });
@@ -206,7 +226,11 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '7s': 'b' }));
       const terminate$ = m.hot('10.2s t');
       const health = ['l', at({ '0s': 'u', '3.1s': 'l' })];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '3'], health });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-', '-'], active: ['?', '3'], health },
+      );
       play(m, agent, {
         unsub: '^ 20s !',
         drained: [at({ '10.2s': 'P', '10.5s': 'C' }), { P: 'g0', C: 'g1' }],
@@ -246,7 +270,11 @@ describe('a request to terminate', () => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const terminate$ = m.hot(at({ '11.5s': 't' }));
       const checks = ['(m|)'];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-'], checks, ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-'], checks, ignoresTerm: [0] },
+      );
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '11.5s': 'D', '12s': 'A|' }),
         signalled: at({ '11s': 'T', '12s': 'K' }),
@@ -263,9 +291,20 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
       const active = ['?', '0'];
-      const serving = at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.1s': 'A|' });
+      const serving = at({
+        '0s': 'n',
+        '500ms': '0',
+        '5.5s': '1',
+        '10s': 'D',
+        '16s': 'T',
+        '16.1s': 'A|',
+      });
       const processes = ['16100ms c', '-'];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active, ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes, active, ignoresTerm: [0] },
+      );
       m.expectObservable(agent.serving$).toBe(serving);
     }),
   );
@@ -276,9 +315,20 @@ describe('while the parent is alive', () => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
       const processes = ['16900ms c', '-'];
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes, active: ['?', '0'], ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes, active: ['?', '0'], ignoresTerm: [0] },
+      );
       play(m, agent, {
-        serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '16.9s': 'A|' }),
+        serving: at({
+          '0s': 'n',
+          '500ms': '0',
+          '5.5s': '1',
+          '10s': 'D',
+          '16s': 'T',
+          '16.9s': 'A|',
+        }),
         signalled: '16s T',
       });
     }),
@@ -289,7 +339,11 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [0] },
+      );
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '18s': 'A|' }),
         signalled: at({ '16s': 'T', '17s': 'T', '18s': 'K' }),
@@ -302,7 +356,11 @@ describe('while the parent is alive', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b' }));
       const terminate$ = m.hot('10s t');
-      const agent = scriptedAgent(m, { hash$, terminate$ }, { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] });
+      const agent = scriptedAgent(
+        m,
+        { hash$, terminate$ },
+        { processes: ['-', '-'], active: ['?', '0'], ignoresTerm: [1] },
+      );
       play(m, agent, {
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '10s': 'D', '16s': 'T', '17s': 'A|' }),
         signalled: at({ '16s': 'T', '17s': 'KT' }),

@@ -113,7 +113,11 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '1s': 'b', '21.5s': 'c' }));
       const health = [at({ '0s': '?', '21.2s': 'u' })]; // it cannot be asked at first
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'], health, ignoresTerm: [0] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-', '-'], health, ignoresTerm: [0] },
+      );
       play(m, agent, {
         unsub: '^ 30s !',
         serving: at({ '0s': 'n', '21.5s': '1', '24s': '2' }),
@@ -161,7 +165,12 @@ describe('turns', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b', '10s': 'c' }));
       const processes = ['41s c', '-', '-'];
-      const agent = scriptedAgent(m, { hash$ }, { processes }, { timing: { parentShutdown: 35_000 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes },
+        { timing: { parentShutdown: 35_000 } },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '41.5s': '2' }),
@@ -176,7 +185,12 @@ describe('turns', () => {
     'waits for a draining grandparent no longer than the parent shutdown time',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '5s': 'b', '10s': 'c' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-', '-'] }, { timing: { parentShutdown: 60_000 } });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-', '-'] },
+        { timing: { parentShutdown: 60_000 } },
+      );
       play(m, agent, {
         unsub: '^ 80s !',
         serving: at({ '0s': 'n', '500ms': '0', '5.5s': '1', '70.5s': '2' }),

@@ -24,7 +24,11 @@ describe('a check without a verdict', () => {
     'is no refusal: the next verdict decides',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '-'], checks: ['(k|)', '(k|)', '(y|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '-'], checks: ['(k|)', '(k|)', '(y|)'] },
+      );
       play(m, agent, {
         unsub: '^ 50s !',
         serving: at({ '0s': 'n', '500ms': '0', '13.5s': '1' }),
@@ -57,7 +61,15 @@ describe('a check without a verdict', () => {
       play(m, agent, {
         unsub: '^ 400s !',
         serving: at({ '0s': 'n', '500ms': '0', '370.5s': '1' }),
-        checked: at({ '10s': 'c', '70s': 'c', '130s': 'c', '190s': 'c', '250s': 'c', '310s': 'c', '370s': 'c' }),
+        checked: at({
+          '10s': 'c',
+          '70s': 'c',
+          '130s': 'c',
+          '190s': 'c',
+          '250s': 'c',
+          '310s': 'c',
+          '370s': 'c',
+        }),
         hashes: at({ '0s': 'a', '370s': 'b' }),
       });
     }),
@@ -71,7 +83,17 @@ describe('a check without a verdict', () => {
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '35.5s': '1' }),
-        checked: at({ '10s': 'c', '11s': 'c', '13s': 'c', '17s': 'c', '20s': 'c', '21s': 'c', '23s': 'c', '27s': 'c', '35s': 'c' }),
+        checked: at({
+          '10s': 'c',
+          '11s': 'c',
+          '13s': 'c',
+          '17s': 'c',
+          '20s': 'c',
+          '21s': 'c',
+          '23s': 'c',
+          '27s': 'c',
+          '35s': 'c',
+        }),
         hashes: at({ '0s': 'a', '35s': 'c' }),
       });
     }),

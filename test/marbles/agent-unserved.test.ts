@@ -9,7 +9,11 @@ describe('while nobody serves', () => {
     'a check is waited for no longer than 750 ms, whatever it comes to',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['20s (n|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['15s k', '-'], checks: ['20s (n|)'] },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '15s': 'n', '16.25s': '1' }),
@@ -23,7 +27,11 @@ describe('while nobody serves', () => {
     'a check that ends in 749 ms is waited for',
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-'], checks: ['5749ms (n|)', '(y|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['15s k', '-'], checks: ['5749ms (n|)', '(y|)'] },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': 'n', '500ms': '0', '15s': 'n', '46.249s': '1' }),
@@ -50,7 +58,11 @@ describe('while nobody serves', () => {
     marbles((m) => {
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b' }));
       const health = ['l', 'u'];
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['15s k', '-', '-'], health, checks: ['(y|)', '20s (y|)'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['15s k', '-', '-'], health, checks: ['(y|)', '20s (y|)'] },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         serving: at({ '0s': '0', '15s': 'n', '16.25s': '2' }),
@@ -78,10 +90,25 @@ describe('while nobody serves', () => {
     'the pause after a crash is kept',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['10s k', '600ms k', '600ms k', '600ms k', '-'] });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['10s k', '600ms k', '600ms k', '600ms k', '-'] },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
-        serving: at({ '0s': 'n', '500ms': '0', '10s': 'n', '10.7s': '1', '10.8s': 'n', '11.7s': '2', '11.8s': 'n', '13.1s': '3', '13.2s': 'n', '15.3s': '4' }), // prettier-ignore
+        serving: at({
+          '0s': 'n',
+          '500ms': '0',
+          '10s': 'n',
+          '10.7s': '1',
+          '10.8s': 'n',
+          '11.7s': '2',
+          '11.8s': 'n',
+          '13.1s': '3',
+          '13.2s': 'n',
+          '15.3s': '4',
+        }),
         hashes: at({ '0s': 'a', '10.2s': 'a', '11.2s': 'a', '12.6s': 'a', '14.8s': 'a' }),
       });
     }),
@@ -158,7 +185,11 @@ describe('a child that is killed after its parent has handed over, and before it
       const hash$ = m.hot(at({ '0s': 'a', '10s': 'b', '10.05s': 'c' }));
       const health = [at({ '0s': 'l', '10.05s': 's' }), 's'];
       const checks = ['(y|)', '20s (y|)'];
-      const agent = scriptedAgent(m, { hash$ }, { processes: ['-', '100ms k', '-'], health, checks });
+      const agent = scriptedAgent(
+        m,
+        { hash$ },
+        { processes: ['-', '100ms k', '-'], health, checks },
+      );
       play(m, agent, {
         unsub: '^ 60s !',
         // Unresponsive 2 s after the exit, and 750 ms later nobody serves.

@@ -9,7 +9,12 @@ import { marbles } from './support/marbles.ts';
 const started = { logLevel: 'warning', componentLogLevel: '' };
 const a: RuntimeWish = { epoch: 0, settings: { ...noSettings, values: { k: 'a' } } };
 const b: RuntimeWish = { epoch: 0, settings: { ...noSettings, values: { k: 'b' } } };
-const wishes: Record<string, RuntimeWish> = { n: { epoch: 0, settings: noSettings }, a, b, c: { ...b, epoch: 1 } };
+const wishes: Record<string, RuntimeWish> = {
+  n: { epoch: 0, settings: noSettings },
+  a,
+  b,
+  c: { ...b, epoch: 1 },
+};
 
 /** An admin endpoint that answers with these statuses, the last of which stays; 0 is no answer. */
 function admin(...statuses: readonly number[]) {
@@ -19,15 +24,22 @@ function admin(...statuses: readonly number[]) {
     asked$.next(path.replace('/runtime_modify?k=', ''));
     const status = statuses[Math.min(next++, statuses.length - 1)] ?? 200;
     return of(
-      status === 0 ? ({ ok: false, error: new Error('silent') } as const) : ({ ok: true, value: { status, body: 'no\n' } } as const),
+      status === 0
+        ? ({ ok: false, error: new Error('silent') } as const)
+        : ({ ok: true, value: { status, body: 'no\n' } } as const),
     );
   }
   return { admin: { request }, asked$ };
 }
 
 /** t told, f refused. */
-function signs(wish$: Observable<RuntimeWish>, endpoint: Parameters<typeof applyRuntime>[1]): Observable<string> {
-  return applyRuntime(wish$, endpoint, started, () => 0.5).pipe(map(({ type }) => (type === 'runtime-told' ? 't' : 'f')));
+function signs(
+  wish$: Observable<RuntimeWish>,
+  endpoint: Parameters<typeof applyRuntime>[1],
+): Observable<string> {
+  return applyRuntime(wish$, endpoint, started, () => 0.5).pipe(
+    map(({ type }) => (type === 'runtime-told' ? 't' : 'f')),
+  );
 }
 
 describe('runtime settings', () => {
@@ -37,7 +49,9 @@ describe('runtime settings', () => {
       const { admin: endpoint, asked$ } = admin(200);
       const wish$ = m.hot(at({ '1s': 'n', '2s': 'a', '5s': 'b', '9s': 'c' }), wishes);
       m.expectObservable(asked$).toBe(at({ '2s': 'a', '5s': 'b', '9s': 'b' }));
-      m.expectObservable(signs(wish$, endpoint), '^ 20s !').toBe(at({ '2s': 't', '5s': 't', '9s': 't' }));
+      m.expectObservable(signs(wish$, endpoint), '^ 20s !').toBe(
+        at({ '2s': 't', '5s': 't', '9s': 't' }),
+      );
     }),
   );
 
@@ -56,9 +70,10 @@ describe('runtime settings', () => {
     marbles((m) => {
       const { admin: endpoint, asked$ } = admin(0, 200);
       m.expectObservable(asked$).toBe(at({ '1s': 'a', '1100ms': 'b' }));
-      m.expectObservable(signs(m.hot(at({ '1s': 'a', '1100ms': 'b' }), wishes), endpoint), '^ 20s !').toBe(
-        at({ '1s': 'f', '1100ms': 't' }),
-      );
+      m.expectObservable(
+        signs(m.hot(at({ '1s': 'a', '1100ms': 'b' }), wishes), endpoint),
+        '^ 20s !',
+      ).toBe(at({ '1s': 'f', '1100ms': 't' }));
     }),
   );
 
@@ -67,9 +82,10 @@ describe('runtime settings', () => {
     marbles((m) => {
       const { admin: endpoint, asked$ } = admin(200);
       m.expectObservable(asked$).toBe(at({ '2s': 'a', '3s': 'e' }), { a: 'a', e: '' });
-      m.expectObservable(signs(m.hot(at({ '1s': 'n', '2s': 'a', '3s': 'n' }), wishes), endpoint), '^ 9s !').toBe(
-        at({ '2s': 't', '3s': 't' }),
-      );
+      m.expectObservable(
+        signs(m.hot(at({ '1s': 'n', '2s': 'a', '3s': 'n' }), wishes), endpoint),
+        '^ 9s !',
+      ).toBe(at({ '2s': 't', '3s': 't' }));
     }),
   );
 });

@@ -4,15 +4,39 @@ import { at } from '../../src/testing/at.ts';
 
 describe('at', () => {
   it.each([
-    { what: 'the gaps between the times', diagram: at({ '0s': 'A', '10s': 'B', '22s': 'C' }), expected: 'A 9999ms B 11999ms C' },
+    {
+      what: 'the gaps between the times',
+      diagram: at({ '0s': 'A', '10s': 'B', '22s': 'C' }),
+      expected: 'A 9999ms B 11999ms C',
+    },
     { what: 'a first sign that is not at 0', diagram: at({ '5s': 'a' }), expected: '5000ms a' },
-    { what: 'neighbours', diagram: at({ '0ms': 'a', '1ms': 'b', '3ms': 'c' }), expected: 'a b 1ms c' },
-    { what: 'each unit, and fractions', diagram: at({ '500ms': 'a', '1.55s': 'b', '2m': 'c' }), expected: '500ms a 1049ms b 118449ms c' },
-    { what: 'several signs at one time', diagram: at({ '0s': 'ab', '1s': 'c' }), expected: '(ab) 996ms c' },
+    {
+      what: 'neighbours',
+      diagram: at({ '0ms': 'a', '1ms': 'b', '3ms': 'c' }),
+      expected: 'a b 1ms c',
+    },
+    {
+      what: 'each unit, and fractions',
+      diagram: at({ '500ms': 'a', '1.55s': 'b', '2m': 'c' }),
+      expected: '500ms a 1049ms b 118449ms c',
+    },
+    {
+      what: 'several signs at one time',
+      diagram: at({ '0s': 'ab', '1s': 'c' }),
+      expected: '(ab) 996ms c',
+    },
     { what: 'an end', diagram: at({ '0s': 'a', '1s': '|' }), expected: 'a 999ms |' },
-    { what: 'an end with a value', diagram: at({ '0s': 'a', '1s': 'b|' }), expected: 'a 999ms (b|)' },
+    {
+      what: 'an end with a value',
+      diagram: at({ '0s': 'a', '1s': 'b|' }),
+      expected: 'a 999ms (b|)',
+    },
     { what: 'an error', diagram: at({ '0s': 'a', '1s': '#' }), expected: 'a 999ms #' },
-    { what: 'a subscription', diagram: at({ '10s': '^', '15s': '!' }), expected: '10000ms ^ 4999ms !' },
+    {
+      what: 'a subscription',
+      diagram: at({ '10s': '^', '15s': '!' }),
+      expected: '10000ms ^ 4999ms !',
+    },
     { what: 'nothing', diagram: at({}), expected: '' },
   ])('draws $what', ({ diagram, expected }) => {
     expect(diagram).toBe(expected);
@@ -28,11 +52,15 @@ describe('at', () => {
   );
 
   it('refuses a time that goes back', () => {
-    expect(() => at({ '2s': 'a', '1s': 'b' })).toThrow("'b' can not be drawn at 1s: what is before it ends at 2001 ms");
+    expect(() => at({ '2s': 'a', '1s': 'b' })).toThrow(
+      "'b' can not be drawn at 1s: what is before it ends at 2001 ms",
+    );
   });
 
   it('refuses a time within a group', () => {
-    expect(() => at({ '0s': 'ab', '3ms': 'c' })).toThrow("'c' can not be drawn at 3ms: what is before it ends at 4 ms");
+    expect(() => at({ '0s': 'ab', '3ms': 'c' })).toThrow(
+      "'c' can not be drawn at 3ms: what is before it ends at 4 ms",
+    );
   });
 
   it.each(['1e3s', '-1s'] as const)('refuses the time %s', (time) => {

@@ -23,16 +23,25 @@ describe('attentiveTimer', () => {
     marbles((m) => {
       // steps at   0.5 s, 1 s, and then at the end of the stall, and after 0.5 s more
       const stall = '1200ms ^ 9999ms !';
-      m.expectObservable(attentiveTimer(2_000, lateScheduler(stall))).toBe('11700ms (0|)', { 0: 0 });
+      m.expectObservable(attentiveTimer(2_000, lateScheduler(stall))).toBe('11700ms (0|)', {
+        0: 0,
+      });
       const hour = '1200ms ^ 3599999ms !';
-      m.expectObservable(attentiveTimer(2_000, lateScheduler(hour))).toBe('3601700ms (0|)', { 0: 0 });
+      m.expectObservable(attentiveTimer(2_000, lateScheduler(hour))).toBe('3601700ms (0|)', {
+        0: 0,
+      });
     }),
   );
 
   it(
     'emits all the same where the loop is late again and again',
     marbles((m) => {
-      const stalls = ['  100ms ^ 1899ms !', ' 2100ms ^ 1899ms !', ' 4100ms ^ 1899ms !', ' 6100ms ^ 1899ms !'];
+      const stalls = [
+        '  100ms ^ 1899ms !',
+        ' 2100ms ^ 1899ms !',
+        ' 4100ms ^ 1899ms !',
+        ' 6100ms ^ 1899ms !',
+      ];
       const expected = ' 8s (0|)';
       m.expectObservable(attentiveTimer(2_000, lateScheduler(...stalls))).toBe(expected, { 0: 0 });
     }),
@@ -106,7 +115,10 @@ describe('a healthy Envoy of an agent', () => {
     marbles((m) => {
       const stalls = ['20s ^ 9999ms !'];
       // last heard of at 10 s; from 17 s on 5 steps until the stall, one in it, and 40 after it
-      m.expectObservable(asked(stalls, 10_500), unsub).toBe(at({ '0.002s': 'LA', '17.004s': 'S', '50s': 'H' }), signs);
+      m.expectObservable(asked(stalls, 10_500), unsub).toBe(
+        at({ '0.002s': 'LA', '17.004s': 'S', '50s': 'H' }),
+        signs,
+      );
     }),
   );
 });

@@ -20,7 +20,9 @@ const reasons: Record<string, string | undefined> = {
 function fakeLook(m: RunHelpers, ...diagrams: readonly string[]) {
   const colds = diagrams.map((diagram) => m.cold(diagram, reasons));
   let count = 0;
-  const look$ = defer((): Observable<string | undefined> => colds[Math.min(count++, colds.length - 1)] ?? EMPTY);
+  const look$ = defer(
+    (): Observable<string | undefined> => colds[Math.min(count++, colds.length - 1)] ?? EMPTY,
+  );
   return { look$, questions: colds.map(({ subscriptions }) => subscriptions) };
 }
 
@@ -56,7 +58,10 @@ describe('awaitReady', () => {
     'says each time what is wrong, and ends as soon as no question fits into the time any more',
     marbles((m) => {
       const { look$ } = fakeLook(m, '(x|)', '(y|)');
-      m.expectObservable(awaitReady(look$, { ...standard, limit: 2_000 })).toBe('x 499ms y 499ms y 499ms (y|)', reasons);
+      m.expectObservable(awaitReady(look$, { ...standard, limit: 2_000 })).toBe(
+        'x 499ms y 499ms y 499ms (y|)',
+        reasons,
+      );
     }),
   );
 
@@ -74,8 +79,13 @@ describe('awaitReady', () => {
     'waits 60 s for a good answer at 59.9 s, and not for one at 60.1 s',
     marbles((m) => {
       const patient = { ...standard, timeoutMs: 100_000 };
-      m.expectObservable(awaitReady(m.cold('59900ms (r|)', reasons), patient)).toBe('59900ms (r|)', reasons);
-      m.expectObservable(awaitReady(m.cold('60100ms (r|)', reasons), patient)).toBe('60s (l|)', { l: 'no answer within 60000 ms' });
+      m.expectObservable(awaitReady(m.cold('59900ms (r|)', reasons), patient)).toBe(
+        '59900ms (r|)',
+        reasons,
+      );
+      m.expectObservable(awaitReady(m.cold('60100ms (r|)', reasons), patient)).toBe('60s (l|)', {
+        l: 'no answer within 60000 ms',
+      });
     }),
   );
 
@@ -94,7 +104,10 @@ describe('awaitReady', () => {
     'asks anew at once where the period is 0, one question at a time',
     marbles((m) => {
       const { look$ } = fakeLook(m, '300ms (x|)', '300ms (x|)', '300ms (r|)');
-      m.expectObservable(awaitReady(look$, { ...standard, period: 0 })).toBe('300ms x 299ms x 299ms (r|)', reasons);
+      m.expectObservable(awaitReady(look$, { ...standard, period: 0 })).toBe(
+        '300ms x 299ms x 299ms (r|)',
+        reasons,
+      );
     }),
   );
 

@@ -19,7 +19,11 @@ describe('the first Envoy', () => {
     'waits for the source that its configuration is to come from, and is told why it is not there',
     marbles((m) => {
       let tries = 0;
-      const url = source('url', () => (tries++ < 2 ? m.cold('#', {}, new Error(`refused ${tries}`)) : m.cold('(a|)')), asEnvoy);
+      const url = source(
+        'url',
+        () => (tries++ < 2 ? m.cold('#', {}, new Error(`refused ${tries}`)) : m.cold('(a|)')),
+        asEnvoy,
+      );
       const names = { a: 'source url (refused 1)', b: 'source url (refused 2)', n: '' };
       m.expectObservable(awaited(url)).toBe(at({ '0s': 'a', '1s': 'b', '3s': 'n|' }), names);
     }),
@@ -29,7 +33,10 @@ describe('the first Envoy', () => {
     'waits 1 s before it says so, and no longer than the source takes',
     marbles((m) => {
       const names = { a: 'source slow (it has not been read yet)', n: '' };
-      m.expectObservable(awaited(source('slow', () => m.cold('4s a'), asEnvoy))).toBe(at({ '1s': 'a', '4s': 'n|' }), names);
+      m.expectObservable(awaited(source('slow', () => m.cold('4s a'), asEnvoy))).toBe(
+        at({ '1s': 'a', '4s': 'n|' }),
+        names,
+      );
     }),
   );
 
@@ -46,7 +53,9 @@ describe('the first Envoy', () => {
           ),
         ),
       ).toBe('|');
-      m.expectObservable(awaited(source('other', () => m.cold('#', {}, new Error('away')), { random }))).toBe('|');
+      m.expectObservable(
+        awaited(source('other', () => m.cold('#', {}, new Error('away')), { random })),
+      ).toBe('|');
       m.expectObservable(awaited(noSource)).toBe('|');
     }),
   );

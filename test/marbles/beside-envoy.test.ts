@@ -7,8 +7,14 @@ const signs: Record<string, ServersSign> = {
   b: { type: 'servers-listening' },
   f: { type: 'servers-failed', exit: 'unavailable', reason: 'the socket is in use' },
   g: { type: 'servers-failed', exit: 'unavailable', reason: 'the port is in use' },
-  l: { type: 'servers-log', line: { level: 'info', event: 'sds.listening', msg: 'secrets are served' } },
-  k: { type: 'servers-log', line: { level: 'info', event: 'sts.listening', msg: 'tokens are exchanged' } },
+  l: {
+    type: 'servers-log',
+    line: { level: 'info', event: 'sds.listening', msg: 'secrets are served' },
+  },
+  k: {
+    type: 'servers-log',
+    line: { level: 'info', event: 'sts.listening', msg: 'tokens are exchanged' },
+  },
   m: { type: 'servers-measured', server: 'secrets', families: () => [] },
 };
 
@@ -19,7 +25,8 @@ describe('the servers beside Envoy', () => {
       const secrets$ = m.cold(' 1s b', signs);
       const tokens$ = m.cold('  3s b', signs);
       m.expectObservable(asOneServer([secrets$, tokens$]), '^ 10s !').toBe('3s b', signs);
-      for (const { subscriptions } of [secrets$, tokens$]) m.expectSubscriptions(subscriptions).toBe('^ 10s !');
+      for (const { subscriptions } of [secrets$, tokens$])
+        m.expectSubscriptions(subscriptions).toBe('^ 10s !');
     }),
   );
 
@@ -51,15 +58,37 @@ describe('the servers beside Envoy', () => {
   );
 
   it.each([
-    { id: 'before another listens', secrets: '500ms f', tokens: '2s b', expected: '500ms (f|)', unsub: '^ 499ms !' },
-    { id: 'after another listens', secrets: '2s f', tokens: '500ms b', expected: '2s (f|)', unsub: '^ 1999ms !' },
-    { id: 'as another does', secrets: '1s f', tokens: '1s g', expected: '1s (f|)', unsub: '^ 999ms !' },
-  ])('never listen when one cannot, $id: the first reason counts, and all are let go of', ({ secrets, tokens, expected, unsub }) => {
-    marbles((m) => {
-      const secrets$ = m.cold(secrets, signs);
-      const tokens$ = m.cold(tokens, signs);
-      m.expectObservable(asOneServer([secrets$, tokens$])).toBe(expected, signs);
-      for (const { subscriptions } of [secrets$, tokens$]) m.expectSubscriptions(subscriptions).toBe(unsub);
-    })();
-  });
+    {
+      id: 'before another listens',
+      secrets: '500ms f',
+      tokens: '2s b',
+      expected: '500ms (f|)',
+      unsub: '^ 499ms !',
+    },
+    {
+      id: 'after another listens',
+      secrets: '2s f',
+      tokens: '500ms b',
+      expected: '2s (f|)',
+      unsub: '^ 1999ms !',
+    },
+    {
+      id: 'as another does',
+      secrets: '1s f',
+      tokens: '1s g',
+      expected: '1s (f|)',
+      unsub: '^ 999ms !',
+    },
+  ])(
+    'never listen when one cannot, $id: the first reason counts, and all are let go of',
+    ({ secrets, tokens, expected, unsub }) => {
+      marbles((m) => {
+        const secrets$ = m.cold(secrets, signs);
+        const tokens$ = m.cold(tokens, signs);
+        m.expectObservable(asOneServer([secrets$, tokens$])).toBe(expected, signs);
+        for (const { subscriptions } of [secrets$, tokens$])
+          m.expectSubscriptions(subscriptions).toBe(unsub);
+      })();
+    },
+  );
 });

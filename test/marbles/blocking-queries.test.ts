@@ -1,6 +1,10 @@
 import { defer, map, NEVER, timer } from 'rxjs';
 import { describe, expect, it } from 'vitest';
-import { blockingQueries, type Queried, type QueryTimes } from '../../src/pilot-agent/sources/blocking-queries.ts';
+import {
+  blockingQueries,
+  type Queried,
+  type QueryTimes,
+} from '../../src/pilot-agent/sources/blocking-queries.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
@@ -17,27 +21,44 @@ function drawn(answers: readonly Drawn[], times: Partial<QueryTimes> = {}) {
       defer(() => {
         const [index, after] = answers[asked.length] ?? [0, undefined];
         asked.push(from);
-        return after === undefined ? NEVER : timer(after * 1_000).pipe(map(() => ({ index, state: String(index % 10) })));
+        return after === undefined
+          ? NEVER
+          : timer(after * 1_000).pipe(map(() => ({ index, state: String(index % 10) })));
       }),
   };
   return { asked, state$: blockingQueries(queried, { ...usual, ...times }) };
 }
 
-const many = (count: number, index: (n: number) => number): readonly Drawn[] => Array.from({ length: count }, (_, n) => [index(n), 0]);
+const many = (count: number, index: (n: number) => number): readonly Drawn[] =>
+  Array.from({ length: count }, (_, n) => [index(n), 0]);
 
 describe('blockingQueries', () => {
   it('asks from the index of the state that it knows', () => {
-    const { asked, state$ } = drawn([[1, 0], [2, 5], [2, 61], [4, 3]]); // prettier-ignore
+    const { asked, state$ } = drawn([
+      [1, 0],
+      [2, 5],
+      [2, 61],
+      [4, 3],
+    ]);
     marbles((m) => {
-      m.expectObservable(state$, '^ 100s !').toBe(at({ '0s': '1', '5s': '2', '66s': '2', '69s': '4' }));
+      m.expectObservable(state$, '^ 100s !').toBe(
+        at({ '0s': '1', '5s': '2', '66s': '2', '69s': '4' }),
+      );
     })();
     expect(asked).toEqual([0, 1, 2, 2, 4]);
   });
 
   it('begins anew where the index goes back', () => {
-    const { asked, state$ } = drawn([[5, 0], [3, 1], [3, 1], [4, 1]]); // prettier-ignore
+    const { asked, state$ } = drawn([
+      [5, 0],
+      [3, 1],
+      [3, 1],
+      [4, 1],
+    ]);
     marbles((m) => {
-      m.expectObservable(state$, '^ 10s !').toBe(at({ '0s': '5', '1s': '3', '2s': '3', '3s': '4' }));
+      m.expectObservable(state$, '^ 10s !').toBe(
+        at({ '0s': '5', '1s': '3', '2s': '3', '3s': '4' }),
+      );
     })();
     expect(asked).toEqual([0, 5, 0, 3, 4]);
   });
@@ -45,7 +66,9 @@ describe('blockingQueries', () => {
   it('asks once in 10 s where an index of 0 keeps Consul from waiting', () => {
     const { asked, state$ } = drawn(many(9, () => 0));
     marbles((m) => {
-      m.expectObservable(state$, '^ 25s !').toBe(at({ '0s': '00', '1s': '0', '11s': '0', '21s': '0' }));
+      m.expectObservable(state$, '^ 25s !').toBe(
+        at({ '0s': '00', '1s': '0', '11s': '0', '21s': '0' }),
+      );
     })();
     expect(asked).toEqual([0, 1, 1, 1, 1]);
   });
@@ -75,8 +98,16 @@ describe('blockingQueries', () => {
   it(
     'owes nothing after a wait that was kept',
     marbles((m) => {
-      const { state$ } = drawn([[1, 0], [1, 60], [1, 60], [2, 1], [3, 0]]); // prettier-ignore
-      m.expectObservable(state$, '^ 130s !').toBe(at({ '0s': '1', '60s': '1', '120s': '1', '121s': '23' }));
+      const { state$ } = drawn([
+        [1, 0],
+        [1, 60],
+        [1, 60],
+        [2, 1],
+        [3, 0],
+      ]);
+      m.expectObservable(state$, '^ 130s !').toBe(
+        at({ '0s': '1', '60s': '1', '120s': '1', '121s': '23' }),
+      );
     }),
   );
 
@@ -85,7 +116,13 @@ describe('blockingQueries', () => {
     marbles((m) => {
       const late = (seconds: number) => new Error(`nothing within ${seconds} s`);
       m.expectObservable(drawn([]).state$).toBe('10s #', undefined, late(10));
-      m.expectObservable(drawn([[1, 0], [2, 73.7]]).state$, '^ 100s !').toBe(at({ '0s': '1', '73.7s': '2' })); // prettier-ignore
+      m.expectObservable(
+        drawn([
+          [1, 0],
+          [2, 73.7],
+        ]).state$,
+        '^ 100s !',
+      ).toBe(at({ '0s': '1', '73.7s': '2' }));
       m.expectObservable(drawn([[1, 0]]).state$).toBe('1 73749ms #', undefined, late(73.75));
     }),
   );

@@ -8,15 +8,27 @@ import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
 const day = 24 * 3_600_000;
-const options = { name: 'ca', ratio: 0.5, initialBackOff: 0, random: () => 0.5, back$: () => NEVER };
+const options = {
+  name: 'ca',
+  ratio: 0.5,
+  initialBackOff: 0,
+  random: () => 0.5,
+  back$: () => NEVER,
+};
 function good(lifetime: number): Observable<Issue> {
-  return defer(() => of<Issue>({ ok: true, set: { roots: 'r' }, expires: asyncScheduler.now() + lifetime, took: 0 }));
+  return defer(() =>
+    of<Issue>({ ok: true, set: { roots: 'r' }, expires: asyncScheduler.now() + lifetime, took: 0 }),
+  );
 }
 function bad(failure: Failure): Observable<Issue> {
   return of({ ok: false, reason: 'down', failure, took: 0 });
 }
 /** An authority that is one until a time has come, and another from then on. */
-function turning(before$: Observable<Issue>, time: number, after$: Observable<Issue>): Observable<Issue> {
+function turning(
+  before$: Observable<Issue>,
+  time: number,
+  after$: Observable<Issue>,
+): Observable<Issue> {
   return defer(() => (asyncScheduler.now() < time ? before$ : after$));
 }
 /** `s` for a set, `f` for a failed request. */
@@ -42,7 +54,9 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '^ 55m !';
       const expected = at({ '0s': 's', '48m': 's' });
-      m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, ratio: 0.2 })), unsub).toBe(expected);
+      m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, ratio: 0.2 })), unsub).toBe(
+        expected,
+      );
     }),
   );
 
@@ -51,7 +65,10 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '^ 35m !';
       const expected = at({ '0s': 's', '30.6m': 's' });
-      m.expectObservable(signs(caSecrets(good(3_600_000), { ...options, random: () => 1 - 2 ** -53 })), unsub).toBe(expected);
+      m.expectObservable(
+        signs(caSecrets(good(3_600_000), { ...options, random: () => 1 - 2 ** -53 })),
+        unsub,
+      ).toBe(expected);
     }),
   );
 
@@ -60,7 +77,10 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '    ^ 3s !';
       const expected = ' 1s s';
-      m.expectObservable(signs(caSecrets(good(day), { ...options, initialBackOff: 2_000 })), unsub).toBe(expected);
+      m.expectObservable(
+        signs(caSecrets(good(day), { ...options, initialBackOff: 2_000 })),
+        unsub,
+      ).toBe(expected);
     }),
   );
 
@@ -101,7 +121,14 @@ describe('caSecrets', () => {
     marbles((m) => {
       const issue$ = turning(bad('fleeting'), 100, turning(good(20_000), 1_000, bad('fleeting')));
       const unsub = '^ 10400ms !';
-      const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 's', '10.15s': 'f', '10.2s': 'f', '10.3s': 'f' });
+      const expected = at({
+        '0s': 'f',
+        '50ms': 'f',
+        '150ms': 's',
+        '10.15s': 'f',
+        '10.2s': 'f',
+        '10.3s': 'f',
+      });
       m.expectObservable(signs(caSecrets(issue$, options)), unsub).toBe(expected);
     }),
   );
@@ -124,12 +151,18 @@ describe('caSecrets', () => {
     { random: 0, at: '600s' },
     { random: 0.5, at: '600.5s' },
     { random: 1 - 2 ** -53, at: '601s' },
-  ])('asks one that was away for 10 minutes within a second of when it is back, at random: $at', ({ random, at: first }) => {
-    marbles((m) => {
-      const set$ = caSecrets(away$, { ...options, random: () => random, back$ }).pipe(filter(({ type }) => type === 'set'), map(() => 's')); // prettier-ignore
-      m.expectObservable(set$, '^ 11m !').toBe(at({ [first]: 's' }));
-    })();
-  });
+  ])(
+    'asks one that was away for 10 minutes within a second of when it is back, at random: $at',
+    ({ random, at: first }) => {
+      marbles((m) => {
+        const set$ = caSecrets(away$, { ...options, random: () => random, back$ }).pipe(
+          filter(({ type }) => type === 'set'),
+          map(() => 's'),
+        );
+        m.expectObservable(set$, '^ 11m !').toBe(at({ [first]: 's' }));
+      })();
+    },
+  );
 
   it(
     'says when it asks, and whether that is a retry',
@@ -138,7 +171,9 @@ describe('caSecrets', () => {
         filter((sign) => sign.type === 'asked'),
         map(({ isRetry }) => (isRetry ? 'r' : 'a')),
       );
-      m.expectObservable(asked$, '^ 780m !').toBe(at({ '0s': 'a', '50ms': 'r', '150ms': 'r', '43200150ms': 'a' }));
+      m.expectObservable(asked$, '^ 780m !').toBe(
+        at({ '0s': 'a', '50ms': 'r', '150ms': 'r', '43200150ms': 'a' }),
+      );
     }),
   );
 
@@ -147,8 +182,24 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '^ 14s !';
       // Back half a second after each failure, but not looked for after a request because of that.
-      const expected = at({ '0s': 'f', '50ms': 'f', '150ms': 'f', '350ms': 'f', '750ms': 'f', '1250ms': 'f', '2850ms': 'f', '3350ms': 'f', '6550ms': 'f', '7050ms': 'f', '13450ms': 'f', '13950ms': 'f' }); // prettier-ignore
-      m.expectObservable(signs(caSecrets(bad('away'), { ...options, back$: () => of(0) })), unsub).toBe(expected);
+      const expected = at({
+        '0s': 'f',
+        '50ms': 'f',
+        '150ms': 'f',
+        '350ms': 'f',
+        '750ms': 'f',
+        '1250ms': 'f',
+        '2850ms': 'f',
+        '3350ms': 'f',
+        '6550ms': 'f',
+        '7050ms': 'f',
+        '13450ms': 'f',
+        '13950ms': 'f',
+      });
+      m.expectObservable(
+        signs(caSecrets(bad('away'), { ...options, back$: () => of(0) })),
+        unsub,
+      ).toBe(expected);
     }),
   );
 
@@ -157,7 +208,10 @@ describe('caSecrets', () => {
     marbles((m) => {
       const unsub = '^ 65s !';
       const expected = at({ '0s': 'f', '30s': 'f', '60s': 'f' });
-      m.expectObservable(signs(caSecrets(bad('refused'), { ...options, back$: () => of(0) })), unsub).toBe(expected);
+      m.expectObservable(
+        signs(caSecrets(bad('refused'), { ...options, back$: () => of(0) })),
+        unsub,
+      ).toBe(expected);
     }),
   );
 
@@ -166,7 +220,10 @@ describe('caSecrets', () => {
     marbles((m) => {
       const looks$ = m.cold<number>('-');
       const first$ = turning(bad('away'), 50, good(day));
-      m.expectObservable(signs(caSecrets(first$, { ...options, back$: () => looks$ })), '^ 1s !').toBe(at({ '0s': 'f', '50ms': 's' }));
+      m.expectObservable(
+        signs(caSecrets(first$, { ...options, back$: () => looks$ })),
+        '^ 1s !',
+      ).toBe(at({ '0s': 'f', '50ms': 's' }));
       m.expectSubscriptions(looks$.subscriptions).toBe('^ 49ms !');
     }),
   );

@@ -20,14 +20,20 @@ describe('oncePatient', () => {
     'emits at once what is whole, and after 80 ms what has become so meanwhile',
     marbles((m) => {
       m.expectObservable(writtenUntil(0).pipe(oncePatient(asyncScheduler))).toBe('(w|)', values);
-      m.expectObservable(writtenUntil(80).pipe(oncePatient(asyncScheduler))).toBe(at({ '80ms': 'w|' }), values);
+      m.expectObservable(writtenUntil(80).pipe(oncePatient(asyncScheduler))).toBe(
+        at({ '80ms': 'w|' }),
+        values,
+      );
     }),
   );
 
   it(
     'emits after 80 ms what is refused then too, which is read again every 30 s',
     marbles((m) => {
-      const reading$ = writtenUntil(50_000).pipe(oncePatient(asyncScheduler), untilWhole(asyncScheduler));
+      const reading$ = writtenUntil(50_000).pipe(
+        oncePatient(asyncScheduler),
+        untilWhole(asyncScheduler),
+      );
       m.expectObservable(reading$).toBe(at({ '80ms': 'h', '60.16s': 'w|' }), values);
     }),
   );

@@ -25,15 +25,24 @@ describe('clockTimer', () => {
     'emits within a minute after a suspension in which its time was over, and not before it is',
     marbles((m) => {
       // Twenty minutes are lost after 5.5 minutes.
-      m.expectObservable(clockTimer(25 * minute, suspended(5.5 * minute, 20 * minute))).toBe('360s (0|)', { 0: 0 });
-      m.expectObservable(clockTimer(28 * minute, suspended(5.5 * minute, 20 * minute))).toBe('480s (0|)', { 0: 0 });
+      m.expectObservable(clockTimer(25 * minute, suspended(5.5 * minute, 20 * minute))).toBe(
+        '360s (0|)',
+        { 0: 0 },
+      );
+      m.expectObservable(clockTimer(28 * minute, suspended(5.5 * minute, 20 * minute))).toBe(
+        '480s (0|)',
+        { 0: 0 },
+      );
     }),
   );
 
   it(
     'does not wait longer where the clock is set back',
     marbles((m) => {
-      m.expectObservable(clockTimer(10 * minute, suspended(5.5 * minute, -60 * minute))).toBe('600s (0|)', { 0: 0 });
+      m.expectObservable(clockTimer(10 * minute, suspended(5.5 * minute, -60 * minute))).toBe(
+        '600s (0|)',
+        { 0: 0 },
+      );
     }),
   );
 

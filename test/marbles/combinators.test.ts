@@ -1,9 +1,20 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, of, throwError } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import {
+  gated,
+  mapped,
+  polled,
+  renamed,
+  shared,
+} from '../../src/pilot-agent/sources/combinators.ts';
 import { compose } from '../../src/pilot-agent/sources/compose.ts';
-import { type Content, contentHash, type ContributingSource, readingOf } from '../../src/pilot-agent/sources/contribution.ts';
+import {
+  type Content,
+  contentHash,
+  type ContributingSource,
+  readingOf,
+} from '../../src/pilot-agent/sources/contribution.ts';
 import { source } from '../../src/pilot-agent/sources/source.ts';
 import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
@@ -15,26 +26,50 @@ const random = () => 0.5;
 type Signs = Parameters<typeof at>[0];
 
 /** A source that says these at their times, e.g. `{ '0s': 'a', '9s': 'b' }`; # is a failure. */
-const drawn = (m: RunHelpers, contents: Signs, name = 'drawn') => source(name, () => m.cold(at(contents)), { random });
+const drawn = (m: RunHelpers, contents: Signs, name = 'drawn') =>
+  source(name, () => m.cold(at(contents)), { random });
 
 const text = (content: Content) => (typeof content === 'string' ? content : '');
 
 /** A source as somebody else may write it: it tells nothing of itself, and is read each time. */
-const plain = (reading$: Observable<string>, changes$: Observable<SourceChange> = NEVER): ContributingSource => ({
+const plain = (
+  reading$: Observable<string>,
+  changes$: Observable<SourceChange> = NEVER,
+): ContributingSource => ({
   changes$,
-  reading$: reading$.pipe(map((content) => readingOf([{ source: 'plain', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]))), // prettier-ignore
+  reading$: reading$.pipe(
+    map((content) =>
+      readingOf([
+        {
+          source: 'plain',
+          use: 'restart',
+          at: '',
+          hash: contentHash(content),
+          content,
+          trouble: undefined,
+        },
+      ]),
+    ),
+  ),
 });
 
 describe('compose', () => {
   it(
     'merges what the sources tell, and reads all of them',
     marbles((m) => {
-      const both = () => compose(drawn(m, { '0s': 'a', '5s': 'b' }), drawn(m, { '0s': 'x', '7s': 'y' }, 'other'));
-      m.expectObservable(signs(both()), '^ 10s !').toBe(at({ '0s': 'rr.x.x', '5s': '.x', '7s': '.x' }));
+      const both = () =>
+        compose(drawn(m, { '0s': 'a', '5s': 'b' }), drawn(m, { '0s': 'x', '7s': 'y' }, 'other'));
+      m.expectObservable(signs(both()), '^ 10s !').toBe(
+        at({ '0s': 'rr.x.x', '5s': '.x', '7s': '.x' }),
+      );
       const when$ = m.hot(at({ '1s': 'w', '6s': 'w', '8s': 'w' }));
       const one = both();
       m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '6s': '2', '8s': '3' }), { 1: 'ax', 2: 'bx', 3: 'by' });
+      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '6s': '2', '8s': '3' }), {
+        1: 'ax',
+        2: 'bx',
+        3: 'by',
+      });
     }),
   );
 
@@ -44,7 +79,9 @@ describe('compose', () => {
       const one = compose(drawn(m, { '0s': 'a' }), drawn(m, { '8s': 'x' }, 'other'));
       m.expectObservable(one.changes$, '^ 9s !');
       m.expectObservable(given(one)).toBe('1s (n|)', { n: 'a-!' });
-      m.expectObservable(givenAt(one, m.hot(at({ '8500ms': 'w' })))).toBe(at({ '8500ms': 'w' }), { w: 'ax' });
+      m.expectObservable(givenAt(one, m.hot(at({ '8500ms': 'w' })))).toBe(at({ '8500ms': 'w' }), {
+        w: 'ax',
+      });
     }),
   );
 
@@ -58,9 +95,15 @@ describe('compose', () => {
       );
       const one = compose(broken, drawn(m, { '0s': 'a', '5s': 'b' }));
       m.expectObservable(signs(one), '^ 2100ms !').toBe(at({ '0s': 'r.x', '2s': 'f' }));
-      const when$ = m.hot(at({ '1s': 'w', '3s': 'w', '6s': 'w' })).pipe(map((_, count) => (isBad = count > 0)));
+      const when$ = m
+        .hot(at({ '1s': 'w', '3s': 'w', '6s': 'w' }))
+        .pipe(map((_, count) => (isBad = count > 0)));
       m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '3s': '2', '6s': '3' }), { 1: 'pa', 2: 'p!a', 3: 'p!b' });
+      m.expectObservable(givenAt(one, when$)).toBe(at({ '1s': '1', '3s': '2', '6s': '3' }), {
+        1: 'pa',
+        2: 'p!a',
+        3: 'p!b',
+      });
     }),
   );
 
@@ -81,8 +124,12 @@ describe('renamed', () => {
         source('old', () => of({ key: 'a' })),
         'new',
       );
-      m.expectObservable(one.changes$.pipe(map((sign) => ('source' in sign ? sign.source : '')))).toBe('(onn)', { o: '', n: 'new' });
-      const names$ = one.reading$.pipe(map(({ config, parts }) => [config?.[0]?.source, parts()[0]?.source, parts()[0]?.part]));
+      m.expectObservable(
+        one.changes$.pipe(map((sign) => ('source' in sign ? sign.source : ''))),
+      ).toBe('(onn)', { o: '', n: 'new' });
+      const names$ = one.reading$.pipe(
+        map(({ config, parts }) => [config?.[0]?.source, parts()[0]?.source, parts()[0]?.part]),
+      );
       m.expectObservable(names$).toBe('(n|)', { n: ['new', 'new', 'key'] });
     }),
   );
@@ -95,7 +142,9 @@ describe('gated', () => {
       const open$ = m.cold(at({ '0s': 'o', '3s': 'c', '20s': 'o' }), { o: true, c: false });
       const one = gated(drawn(m, { '0s': 'a', '5s': 'b', '10s': 'c' }), open$);
       // From 3 s on nobody listens to the source; at 20 s it begins anew with a.
-      m.expectObservable(signs(one), '^ 31s !').toBe(at({ '0s': 'rx.', '20s': '.', '25s': '.x', '30s': '.x' }));
+      m.expectObservable(signs(one), '^ 31s !').toBe(
+        at({ '0s': 'rx.', '20s': '.', '25s': '.x', '30s': '.x' }),
+      );
     }),
   );
 
@@ -106,10 +155,13 @@ describe('gated', () => {
       const content = { '0s': 'a' } as const;
       const one = gated(drawn(m, content), open$);
       m.expectObservable(one.changes$, '^ 12s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '5s': 'w', '9s': 'w' })))).toBe(at({ '1s': 'n', '5s': 'a', '9s': 'a' }), {
-        n: '',
-        a: 'a',
-      });
+      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '5s': 'w', '9s': 'w' })))).toBe(
+        at({ '1s': 'n', '5s': 'a', '9s': 'a' }),
+        {
+          n: '',
+          a: 'a',
+        },
+      );
     }),
   );
 
@@ -125,7 +177,9 @@ describe('mapped', () => {
   it(
     'has each content as it is made, and no change where that is the same',
     marbles((m) => {
-      const one = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) => text(content).toLowerCase());
+      const one = mapped(drawn(m, { '0s': 'a', '3s': 'A', '6s': 'b' }), (content) =>
+        text(content).toLowerCase(),
+      );
       m.expectObservable(signs(one), '^ 7s !').toBe(at({ '0s': 'rx.', '3s': '.', '6s': '.x' }));
     }),
   );
@@ -138,7 +192,10 @@ describe('mapped', () => {
         return text(content).repeat(2);
       });
       m.expectObservable(one.changes$, '^ 9s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w' })))).toBe(at({ '1s': '1', '4s': '2', '7s': '3' }), { 1: 'aa', 2: 'aa!', 3: 'cc' }); // prettier-ignore
+      m.expectObservable(givenAt(one, m.hot(at({ '1s': 'w', '4s': 'w', '7s': 'w' })))).toBe(
+        at({ '1s': '1', '4s': '2', '7s': '3' }),
+        { 1: 'aa', 2: 'aa!', 3: 'cc' },
+      );
     }),
   );
 });
@@ -148,10 +205,14 @@ describe('polled', () => {
     'looks every 10 s at a source that cannot tell, and has what is new from then on',
     marbles((m) => {
       const mute = () => plain(defer(() => of(asyncScheduler.now() < 15_000 ? 'a' : 'b')));
-      m.expectObservable(signs(polled(mute(), 10_000)), '^ 45s !').toBe(at({ '0s': 'rx', '20s': 'x' }));
+      m.expectObservable(signs(polled(mute(), 10_000)), '^ 45s !').toBe(
+        at({ '0s': 'rx', '20s': 'x' }),
+      );
       const again = polled(mute(), 10_000);
       m.expectObservable(again.changes$, '^ 45s !');
-      m.expectObservable(givenAt(again, m.hot(at({ '16s': 'w', '21s': 'w' })))).toBe(at({ '16s': 'a', '21s': 'b' }));
+      m.expectObservable(givenAt(again, m.hot(at({ '16s': 'w', '21s': 'w' })))).toBe(
+        at({ '16s': 'a', '21s': 'b' }),
+      );
     }),
   );
 });
@@ -162,16 +223,26 @@ describe('withFallback', () => {
     marbles((m) => {
       const one = withFallback(drawn(m, { '5s': 'a', '9s': '#' }), drawn(m, { '0s': 'z' }));
       m.expectObservable(one.changes$, '^ 12s !');
-      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(at({ '2s': '1', '6s': '2', '9500ms': '3' }), { 1: 'z', 2: 'a', 3: 'a!' }); // prettier-ignore
+      m.expectObservable(givenAt(one, m.hot(at({ '2s': 'w', '6s': 'w', '9500ms': 'w' })))).toBe(
+        at({ '2s': '1', '6s': '2', '9500ms': '3' }),
+        { 1: 'z', 2: 'a', 3: 'a!' },
+      );
     }),
   );
 });
 
 describe('one status of a source with a fallback', () => {
   const east = (m: RunHelpers, contents: Signs, keepLastOnError: boolean) => {
-    const turns = Object.values(contents).map((sign) => (sign === '#' ? throwError(() => new Error('away')) : m.cold(`(${sign}|)`)));
+    const turns = Object.values(contents).map((sign) =>
+      sign === '#' ? throwError(() => new Error('away')) : m.cold(`(${sign}|)`),
+    );
     const pauses = { first: 10_000, longest: 10_000 };
-    return source('east', () => turns.shift() ?? NEVER, { every: 10_000, pauses, keepLastOnError, random });
+    return source('east', () => turns.shift() ?? NEVER, {
+      every: 10_000,
+      pauses,
+      keepLastOnError,
+      random,
+    });
   };
 
   it(
@@ -185,21 +256,32 @@ describe('one status of a source with a fallback', () => {
         ),
         'gateway',
       );
-      m.expectObservable(signs(one), '^ 45s !').toBe(at({ '0s': 'rx', '10s': 'x.', '20s': '.', '30s': '.', '40s': '.x' }));
-      m.expectObservable(givenAt(one, m.hot(at({ '5s': 'w', '25s': 'w', '42s': 'w' })))).toBe(at({ '5s': 'a', '25s': 'z', '42s': 'b' }));
+      m.expectObservable(signs(one), '^ 45s !').toBe(
+        at({ '0s': 'rx', '10s': 'x.', '20s': '.', '30s': '.', '40s': '.x' }),
+      );
+      m.expectObservable(givenAt(one, m.hot(at({ '5s': 'w', '25s': 'w', '42s': 'w' })))).toBe(
+        at({ '5s': 'a', '25s': 'z', '42s': 'b' }),
+      );
     }),
   );
 
   it(
     'is a trouble where nobody serves, or the one that serves has what was read before',
     marbles((m) => {
-      const [first, second] = [true, false].map((keeps) => east(m, { '0s': 'a', '10s': '#', '20s': 'b' }, keeps)) as [ContributingSource, ContributingSource]; // prettier-ignore
-      const away = source('west', () => throwError(() => new Error('away too')), { pauses: { first: 60_000, longest: 60_000 }, random });
+      const [first, second] = [true, false].map((keeps) =>
+        east(m, { '0s': 'a', '10s': '#', '20s': 'b' }, keeps),
+      ) as [ContributingSource, ContributingSource];
+      const away = source('west', () => throwError(() => new Error('away too')), {
+        pauses: { first: 60_000, longest: 60_000 },
+        random,
+      });
       const fallback = source('west', () => m.cold('(z|)'), { random });
       const kept = withFallback(first, fallback);
       m.expectObservable(signs(kept), '^ 16s !').toBe(at({ '0s': 'rx', '10s': 'f' }));
       m.expectObservable(givenAt(kept, m.hot('15s w'))).toBe('15s v', { v: 'a!' });
-      m.expectObservable(signs(withFallback(second, away)), '^ 25s !').toBe(at({ '0s': 'rx.', '10s': 'fx', '20s': '.x' }));
+      m.expectObservable(signs(withFallback(second, away)), '^ 25s !').toBe(
+        at({ '0s': 'rx.', '10s': 'fx', '20s': '.x' }),
+      );
     }),
   );
 });
@@ -219,7 +301,9 @@ describe('shared', () => {
 });
 
 it('contents are told apart by what they say, whatever the order of their members', () => {
-  expect(contentHash({ a: 1, b: { c: [1, 2], d: 3 } })).toBe(contentHash({ b: { d: 3, c: [1, 2] }, a: 1 }));
+  expect(contentHash({ a: 1, b: { c: [1, 2], d: 3 } })).toBe(
+    contentHash({ b: { d: 3, c: [1, 2] }, a: 1 }),
+  );
   expect(contentHash({ a: Buffer.from('x') })).not.toBe(contentHash({ a: Buffer.from('y') }));
   expect(contentHash(Buffer.from('x'))).toBe(contentHash('x'));
   expect(contentHash([1, 2])).not.toBe(contentHash([2, 1]));
@@ -227,6 +311,15 @@ it('contents are told apart by what they say, whatever the order of their member
 
 it('a content that is nothing, as JSON has it, is one part', () => {
   const content = JSON.parse('null') as Content;
-  const { parts } = readingOf([{ source: 'own', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]);
+  const { parts } = readingOf([
+    {
+      source: 'own',
+      use: 'restart',
+      at: '',
+      hash: contentHash(content),
+      content,
+      trouble: undefined,
+    },
+  ]);
   expect(parts()).toEqual([{ source: 'own', part: '', hash: contentHash(content) }]);
 });

@@ -32,7 +32,10 @@ describe('composeSources', () => {
       //                      [ 10s ]
       const reads = ['       (^!)', '- 10s (^!)'];
       const expected = '     h';
-      const source = composeSources(drawnSource({ changes$: certs$, hash$: cert$ }), drawnSource({ changes$: labels$, hash$: label$ }));
+      const source = composeSources(
+        drawnSource({ changes$: certs$, hash$: cert$ }),
+        drawnSource({ changes$: labels$, hash$: label$ }),
+      );
       m.expectObservable(hashes(source, { minDelay: 10_000 }), unsub).toBe(expected, { h: 'a+b' });
       m.expectSubscriptions(cert$.subscriptions).toBe(reads);
       m.expectSubscriptions(label$.subscriptions).toBe(reads);
@@ -50,15 +53,23 @@ describe('composeSources', () => {
         drawnSource({ changes$: certs$, hash$: readings('aab') }),
         drawnSource({ changes$: NEVER, hash$: readings('xyy') }),
       );
-      m.expectObservable(hashes(source, { minDelay: 10_000 }), unsub).toBe(expected, { k: 'a+x', l: 'a+y', m: 'b+y' });
+      m.expectObservable(hashes(source, { minDelay: 10_000 }), unsub).toBe(expected, {
+        k: 'a+x',
+        l: 'a+y',
+        m: 'b+y',
+      });
     }),
   );
 
   it(
     'starts the first epoch even without a source',
     marbles((m) => {
-      m.expectObservable(composeSources().reading$.pipe(map(({ hash }) => hash))).toBe('(e|)', { e: '' });
-      m.expectObservable(hashes(composeSources(), { minDelay: 10_000 }), '^ 90s !').toBe('e', { e: '' });
+      m.expectObservable(composeSources().reading$.pipe(map(({ hash }) => hash))).toBe('(e|)', {
+        e: '',
+      });
+      m.expectObservable(hashes(composeSources(), { minDelay: 10_000 }), '^ 90s !').toBe('e', {
+        e: '',
+      });
     }),
   );
 });

@@ -33,10 +33,15 @@ describe('drained', () => {
       const asked = ['         ^ 799ms !', '1s ^ 799ms !', '2s ^ 199ms !'];
       const expected = '       2200ms (3|)';
       m.expectObservable(
-        drained({ epochs: [9], parents: [] }, { active: () => count$.pipe(map((count) => Number(count))) }, events$, {
-          ...timing,
-          drainCap: 2_200,
-        }),
+        drained(
+          { epochs: [9], parents: [] },
+          { active: () => count$.pipe(map((count) => Number(count))) },
+          events$,
+          {
+            ...timing,
+            drainCap: 2_200,
+          },
+        ),
       ).toBe(expected, results);
       m.expectSubscriptions(count$.subscriptions).toBe(asked);
     }),
@@ -48,7 +53,9 @@ describe('drained', () => {
       const events$ = m.hot('  -', ends);
       //                       [ 5s ]
       const expected = '       5s (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, 0]), events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, counting([0, 0]), events$, timing),
+      ).toBe(expected, results);
       m.expectSubscriptions(events$.subscriptions).toBe('^ 4999ms !');
     }),
   );
@@ -58,7 +65,9 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const expected = '       8s (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, 3], [7_600, 0]), events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, counting([0, 3], [7_600, 0]), events$, timing),
+      ).toBe(expected, results);
     }),
   );
 
@@ -67,10 +76,14 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const expected = '       9s (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, 0], [4_300, 1], [9_000, 0]), events$, timing)).toBe(
-        expected,
-        results,
-      );
+      m.expectObservable(
+        drained(
+          { epochs: [9], parents: [] },
+          counting([0, 0], [4_300, 1], [9_000, 0]),
+          events$,
+          timing,
+        ),
+      ).toBe(expected, results);
     }),
   );
 
@@ -80,7 +93,9 @@ describe('drained', () => {
       const events$ = m.hot('  -', ends);
       //                       [ 20s ]
       const expected = '       20s (3|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, 3]), events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, counting([0, 3]), events$, timing),
+      ).toBe(expected, results);
     }),
   );
 
@@ -89,7 +104,9 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const expected = '       20s (?|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, undefined]), events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, counting([0, undefined]), events$, timing),
+      ).toBe(expected, results);
     }),
   );
 
@@ -99,7 +116,9 @@ describe('drained', () => {
       const events$ = m.hot('  -', ends);
       const never$ = m.cold('  -').pipe(map(() => 0));
       const expected = '       20s (?|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, { active: () => never$ }, events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, { active: () => never$ }, events$, timing),
+      ).toBe(expected, results);
     }),
   );
 
@@ -108,10 +127,12 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const expected = '       1200ms (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [] }, counting([0, 0]), events$, { ...timing, drainCap: 1_200 })).toBe(
-        expected,
-        results,
-      );
+      m.expectObservable(
+        drained({ epochs: [9], parents: [] }, counting([0, 0]), events$, {
+          ...timing,
+          drainCap: 1_200,
+        }),
+      ).toBe(expected, results);
     }),
   );
 
@@ -121,7 +142,9 @@ describe('drained', () => {
       const events$ = m.hot('  -', ends);
       //                       [ 6s ]
       const expected = '       6s (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [0] }, counting([0, 0]), events$, timing)).toBe(expected, results);
+      m.expectObservable(
+        drained({ epochs: [9], parents: [0] }, counting([0, 0]), events$, timing),
+      ).toBe(expected, results);
     }),
   );
 
@@ -131,10 +154,14 @@ describe('drained', () => {
       const events$ = m.hot('  -', ends);
       //                       [ 5s   ][ 6s  ]
       const expected = '       11500ms (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [0] }, counting([0, 0], [5_000, 1], [5_500, 0]), events$, timing)).toBe(
-        expected,
-        results,
-      );
+      m.expectObservable(
+        drained(
+          { epochs: [9], parents: [0] },
+          counting([0, 0], [5_000, 1], [5_500, 0]),
+          events$,
+          timing,
+        ),
+      ).toBe(expected, results);
     }),
   );
 
@@ -143,10 +170,14 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  z 2s x 3s y', ends);
       const expected = '       5002ms (0|)';
-      m.expectObservable(drained({ epochs: [9], parents: [0, 1] }, counting([0, 0], [500, 1], [1_000, 0]), events$, timing)).toBe(
-        expected,
-        results,
-      );
+      m.expectObservable(
+        drained(
+          { epochs: [9], parents: [0, 1] },
+          counting([0, 0], [500, 1], [1_000, 0]),
+          events$,
+          timing,
+        ),
+      ).toBe(expected, results);
     }),
   );
 
@@ -157,10 +188,15 @@ describe('drained', () => {
       const count$ = m.cold('  -');
       const unsub = '          ^ 1s !';
       const expected = '       -';
-      m.expectObservable(drained({ epochs: [9], parents: [0] }, { active: () => count$.pipe(map(() => 0)) }, events$, timing), unsub).toBe(
-        expected,
-        results,
-      );
+      m.expectObservable(
+        drained(
+          { epochs: [9], parents: [0] },
+          { active: () => count$.pipe(map(() => 0)) },
+          events$,
+          timing,
+        ),
+        unsub,
+      ).toBe(expected, results);
       m.expectSubscriptions(events$.subscriptions).toBe([unsub, unsub]);
       m.expectSubscriptions(count$.subscriptions).toBe(unsub);
     }),
@@ -171,8 +207,13 @@ describe('drained', () => {
     marbles((m) => {
       const events$ = m.hot('  -', ends);
       const expected = '       9s (0|)';
-      const proxy = { active: (epoch: number) => counting([0, 1], [epoch === 1 ? 7_000 : 9_000, 0]).active() };
-      m.expectObservable(drained({ epochs: [1, 2], parents: [] }, proxy, events$, timing)).toBe(expected, results);
+      const proxy = {
+        active: (epoch: number) => counting([0, 1], [epoch === 1 ? 7_000 : 9_000, 0]).active(),
+      };
+      m.expectObservable(drained({ epochs: [1, 2], parents: [] }, proxy, events$, timing)).toBe(
+        expected,
+        results,
+      );
     }),
   );
 
@@ -182,7 +223,10 @@ describe('drained', () => {
       const events$ = m.hot('  6100ms y', ends);
       const expected = '       6500ms (0|)';
       const proxy = { active: (epoch: number) => of(epoch === 1 ? undefined : 0) };
-      m.expectObservable(drained({ epochs: [1, 2], parents: [] }, proxy, events$, timing)).toBe(expected, results);
+      m.expectObservable(drained({ epochs: [1, 2], parents: [] }, proxy, events$, timing)).toBe(
+        expected,
+        results,
+      );
     }),
   );
 });

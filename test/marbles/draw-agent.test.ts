@@ -17,7 +17,9 @@ describe('drawAgent', () => {
   });
 
   it('throws an AssertionError with both diagrams', () => {
-    expect(() => drawAgent({ config: 'a 15s b' }).expectEpochs('a 15s b')).toThrow("epochs: expected 'a 15s b', but it is 'a 25s b'");
+    expect(() => drawAgent({ config: 'a 15s b' }).expectEpochs('a 15s b')).toThrow(
+      "epochs: expected 'a 15s b', but it is 'a 25s b'",
+    );
   });
 
   it('has an epoch of each restart by hand', () => {
@@ -25,15 +27,22 @@ describe('drawAgent', () => {
   });
 
   it('draws a source of a rule of its own', () => {
-    drawAgent({ config: 'a 4s b', minDelay: 0, source: (read) => source('mine', read, { every: 10_000 }) }).expectEpochs('a 9999ms b');
+    drawAgent({
+      config: 'a 4s b',
+      minDelay: 0,
+      source: (read) => source('mine', read, { every: 10_000 }),
+    }).expectEpochs('a 9999ms b');
   });
 
   it('throws what the script does not have', () => {
-    expect(() => drawAgent({ config: 'a 15s b', processes: ['S'] }).expectEpochs('a 25s b')).toThrow('the script has no process 1');
+    expect(() =>
+      drawAgent({ config: 'a 15s b', processes: ['S'] }).expectEpochs('a 25s b'),
+    ).toThrow('the script has no process 1');
   });
 
   it('has no epoch for what Envoy is told or pushed', () => {
-    const as = (use: Use) => (read: () => Observable<string>, on$: Observable<unknown>) => source('mine', read, { on$, as: use });
+    const as = (use: Use) => (read: () => Observable<string>, on$: Observable<unknown>) =>
+      source('mine', read, { on$, as: use });
     drawAgent({ config: 'a 9s b', source: as('runtime') }).expectEpochs('a');
     drawAgent({ config: 'a 9s b', source: as('secret') }).expectEpochs('a');
     drawAgent({ config: 'a 9s b', source: as('merge') }).expectEpochs('a 19s b');
@@ -45,16 +54,27 @@ describe('drawAgent', () => {
   });
 
   it('says that a promise never resolves in virtual time', () => {
-    const drawn = drawAgent({ config: 'a', source: () => source('mine', () => Promise.resolve('a')) });
-    expect(() => drawn.expectEpochs('a')).toThrow('source mine: a promise never resolves in virtual time');
+    const drawn = drawAgent({
+      config: 'a',
+      source: () => source('mine', () => Promise.resolve('a')),
+    });
+    expect(() => drawn.expectEpochs('a')).toThrow(
+      'source mine: a promise never resolves in virtual time',
+    );
   });
 
   it('draws two sources, each as it is read', () => {
-    drawAgent({ config: 'a 9s b', beside: { other: 'x 99s y' } }).expectEpochs('(ax) 18997ms (bx) 89996ms (by)');
+    drawAgent({ config: 'a 9s b', beside: { other: 'x 99s y' } }).expectEpochs(
+      '(ax) 18997ms (bx) 89996ms (by)',
+    );
   });
 
   it('draws what two sources come to, by a rule', () => {
-    const options = { keepLastOnError: false, pauses: { first: 1_000, longest: 1_000 }, random: () => 0.5 };
+    const options = {
+      keepLastOnError: false,
+      pauses: { first: 1_000, longest: 1_000 },
+      random: () => 0.5,
+    };
     drawAgent({
       config: 'a 59s # 99s c',
       beside: { other: 'z' },

@@ -4,8 +4,13 @@ import { describe, expect, it } from 'vitest';
 import { type EnvoyLine, envoyLines } from '../../src/proxy/envoy-lines.ts';
 import { marbles } from './support/marbles.ts';
 
-const header = (level = 'info', component = 'main') => `2026-11-21T10:30:00.000001Z\t${level}\tenvoy ${component}\t`;
-const line = (message: string, level: EnvoyLine['level'] = 'info', component = 'main'): EnvoyLine => ({ level, component, message });
+const header = (level = 'info', component = 'main') =>
+  `2026-11-21T10:30:00.000001Z\t${level}\tenvoy ${component}\t`;
+const line = (
+  message: string,
+  level: EnvoyLine['level'] = 'info',
+  component = 'main',
+): EnvoyLine => ({ level, component, message });
 const stray = (message: string) => line(message, 'info', 'stderr');
 
 /** The messages of a text that comes in these pieces, all in one moment, and then ends. */
@@ -13,7 +18,10 @@ const cut = (...pieces: readonly string[]): readonly EnvoyLine[] => {
   let lines: readonly EnvoyLine[] = [];
   from(pieces)
     .pipe(envoyLines(new VirtualTimeScheduler()), toArray())
-    .subscribe({ next: (all) => (lines = all), error: (error: unknown) => expect.unreachable(String(error)) });
+    .subscribe({
+      next: (all) => (lines = all),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
   return lines;
 };
 
@@ -29,18 +37,38 @@ describe('envoyLines', () => {
     { what: 'knows debug', text: `${header('debug')}m\n`, lines: [line('m', 'debug')] },
     { what: 'makes warn of warning', text: `${header('warning')}m\n`, lines: [line('m', 'warn')] },
     { what: 'knows error', text: `${header('error')}m\n`, lines: [line('m', 'error')] },
-    { what: 'makes error of critical', text: `${header('critical')}m\n`, lines: [line('m', 'error')] },
-    { what: 'takes a level that Envoy does not have for no header', text: `${header('loud')}m\n`, lines: [stray(`${header('loud')}m`)] },
-    { what: 'takes what every object has for no level', text: `${header('constructor')}m\n`, lines: [stray(`${header('constructor')}m`)] },
+    {
+      what: 'makes error of critical',
+      text: `${header('critical')}m\n`,
+      lines: [line('m', 'error')],
+    },
+    {
+      what: 'takes a level that Envoy does not have for no header',
+      text: `${header('loud')}m\n`,
+      lines: [stray(`${header('loud')}m`)],
+    },
+    {
+      what: 'takes what every object has for no level',
+      text: `${header('constructor')}m\n`,
+      lines: [stray(`${header('constructor')}m`)],
+    },
     { what: 'keeps the tabs of a message', text: `${header()}a\tb\n`, lines: [line('a\tb')] },
     { what: 'takes a message that is empty', text: `${header()}\n`, lines: [line('')] },
-    { what: 'ends a message where the next begins', text: `${header()}a\n${header()}b\n`, lines: [line('a'), line('b')] },
+    {
+      what: 'ends a message where the next begins',
+      text: `${header()}a\n${header()}b\n`,
+      lines: [line('a'), line('b')],
+    },
     {
       what: 'keeps a trace together',
       text: `${header('critical')}Caught\n#0: x\n\n#1: y\n${header()}b\n`,
       lines: [line('Caught\n#0: x\n\n#1: y', 'error'), line('b')],
     },
-    { what: 'passes on what has no header', text: 'libc: bad\n  at x\n', lines: [stray('libc: bad\n  at x')] },
+    {
+      what: 'passes on what has no header',
+      text: 'libc: bad\n  at x\n',
+      lines: [stray('libc: bad\n  at x')],
+    },
     { what: 'has no word for empty lines', text: '\n\n', lines: [] },
     { what: 'has the last line without its break', text: `${header()}a`, lines: [line('a')] },
     {
@@ -56,31 +84,53 @@ describe('envoyLines', () => {
     {
       what: 'tells a refusal of the configuration for debug, without the configuration',
       text: `${header('critical')}error initializing configuration 'a.json': Unable to parse JSON as proto (no: x): {\n{"key":"hush"}\n}\n${header()}exiting\n`,
-      lines: [line('error initializing configuration: Unable to parse JSON as proto (no: x)', 'debug'), line('exiting')],
+      lines: [
+        line('error initializing configuration: Unable to parse JSON as proto (no: x)', 'debug'),
+        line('exiting'),
+      ],
     },
     {
       what: 'sets lines of a JSON access log apart',
       text: `${header()}a\n{"path":"/"}\n{"path":"/b"}\n`,
       lines: [line('a'), stray('{"path":"/"}'), stray('{"path":"/b"}')],
     },
-    { what: 'keeps a dump that only begins like JSON with its message', text: `${header()}a\n{"x":\n1}\n`, lines: [line('a\n{"x":\n1}')] },
+    {
+      what: 'keeps a dump that only begins like JSON with its message',
+      text: `${header()}a\n{"x":\n1}\n`,
+      lines: [line('a\n{"x":\n1}')],
+    },
   ])('$what', ({ text, lines }) => {
     expect(cut(text)).toEqual(lines);
   });
 
   const part = fc.oneof(
     fc
-      .tuple(fc.constantFrom('trace', 'debug', 'info', 'warning', 'error', 'critical', 'loud'), fc.string())
+      .tuple(
+        fc.constantFrom('trace', 'debug', 'info', 'warning', 'error', 'critical', 'loud'),
+        fc.string(),
+      )
       .map(([level, text]) => header(level) + text),
-    fc.constantFrom('', '  at x', '[2026-11-21T10:30:00.000Z] "GET / HTTP/1.1" 200', '{"path":"/"}', header().slice(0, 20)),
+    fc.constantFrom(
+      '',
+      '  at x',
+      '[2026-11-21T10:30:00.000Z] "GET / HTTP/1.1" 200',
+      '{"path":"/"}',
+      header().slice(0, 20),
+    ),
     fc.string(),
   );
-  const text = fc.tuple(fc.array(part), fc.constantFrom('', '\n')).map(([parts, end]) => parts.join('\n') + end);
+  const text = fc
+    .tuple(fc.array(part), fc.constantFrom('', '\n'))
+    .map(([parts, end]) => parts.join('\n') + end);
 
   it('finds the same messages wherever the text is cut, while it is never quiet', () => {
     fc.assert(
       fc.property(text, fc.array(fc.nat({ max: 400 })), (whole, cuts) => {
-        const places = [0, ...cuts.filter((place) => place < whole.length).sort((one, other) => one - other), whole.length];
+        const places = [
+          0,
+          ...cuts.filter((place) => place < whole.length).sort((one, other) => one - other),
+          whole.length,
+        ];
         const pieces = places.slice(1).map((place, index) => whole.slice(places[index], place));
         expect(pieces.join('')).toBe(whole);
         expect(cut(...pieces)).toEqual(cut(whole));
@@ -114,8 +164,17 @@ describe('envoyLines', () => {
 
   it('keeps the reason of a refusal that has the configuration in 2,499 lines, and nothing of that', () => {
     const rows = Array.from({ length: 2_499 }, (_, index) => `key ${index}`);
-    const told = cut([`${header('critical')}error \`key a`, ...rows, ': Proto constraint validation failed (A: b)', ''].join('\n'));
-    expect(told).toEqual([line('error initializing configuration: Proto constraint validation failed (A: b)', 'debug')]);
+    const told = cut(
+      [
+        `${header('critical')}error \`key a`,
+        ...rows,
+        ': Proto constraint validation failed (A: b)',
+        '',
+      ].join('\n'),
+    );
+    expect(told).toEqual([
+      line('error initializing configuration: Proto constraint validation failed (A: b)', 'debug'),
+    ]);
   });
 
   it('cuts a message of more than 1,000 lines, and loses none of it', () => {
@@ -134,7 +193,13 @@ describe('envoyLines', () => {
     h: header().slice(0, 30),
     i: `${header().slice(30)}a\n`,
   };
-  const lines = { a: line('a'), b: line('b'), t: line('a\n#0: x\n#1: y'), s: line('a\n#0'), r: stray(': x\n#1: y') };
+  const lines = {
+    a: line('a'),
+    b: line('b'),
+    t: line('a\n#0: x\n#1: y'),
+    s: line('a\n#0'),
+    r: stray(': x\n#1: y'),
+  };
 
   it(
     'emits a message after 20 ms of quiet',
@@ -202,7 +267,12 @@ describe('envoyLines', () => {
     { what: 'is silent with a silent source', diagram: '-', expected: '-', subs: '^' },
     { what: 'completes with an empty source', diagram: '---|', expected: '---|', subs: '^--!' },
     { what: 'passes on an error', diagram: '---#', expected: '---#', subs: '^--!' },
-    { what: 'passes on an error with a message pending', diagram: '-a-#', expected: '---#', subs: '^--!' },
+    {
+      what: 'passes on an error with a message pending',
+      diagram: '-a-#',
+      expected: '---#',
+      subs: '^--!',
+    },
   ])('$what', ({ diagram, expected, subs }) => {
     marbles((m) => {
       const source$ = m.cold(diagram, pieces);
@@ -232,14 +302,21 @@ describe('envoyLines', () => {
     lines$.subscribe({ next: ({ message }) => seen.push(['second', message]), error: fail });
     source$.next(`${header().slice(30)}a\n`);
     source$.complete();
-    expect(seen).toEqual([['first', 'a'], ['second', `${header().slice(30)}a`]]); // prettier-ignore
+    expect(seen).toEqual([
+      ['first', 'a'],
+      ['second', `${header().slice(30)}a`],
+    ]);
   });
 
   it('does not grow with the number of messages: no timer stays behind', () => {
     const scheduler = new VirtualTimeScheduler();
     const source$ = new Subject<string>();
-    const subscription = source$.pipe(envoyLines(scheduler)).subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
-    const held = () => (subscription as unknown as { readonly _finalizers: readonly unknown[] | null })._finalizers?.length ?? 0;
+    const subscription = source$
+      .pipe(envoyLines(scheduler))
+      .subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
+    const held = () =>
+      (subscription as unknown as { readonly _finalizers: readonly unknown[] | null })._finalizers
+        ?.length ?? 0;
     const burst = () => {
       source$.next(`${header()}a\n`);
       scheduler.flush();
@@ -253,7 +330,9 @@ describe('envoyLines', () => {
 
   it('has no timer while nothing is said', () => {
     const scheduler = new VirtualTimeScheduler();
-    const subscription = NEVER.pipe(envoyLines(scheduler)).subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
+    const subscription = NEVER.pipe(envoyLines(scheduler)).subscribe({
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
     expect(scheduler.actions).toEqual([]);
     subscription.unsubscribe();
   });

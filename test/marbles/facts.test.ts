@@ -13,7 +13,12 @@ const values = {
 };
 
 /** The platform that readings at these moments know. */
-function drawn(m: RunHelpers, platform$: Observable<Platform>, readings: readonly string[], expected: readonly string[]): void {
+function drawn(
+  m: RunHelpers,
+  platform$: Observable<Platform>,
+  readings: readonly string[],
+  expected: readonly string[],
+): void {
   const factsFor$ = factsOf(platform$);
   for (const [index, reading] of readings.entries()) {
     const known$ = factsFor$(nothing).pipe(map(({ platform }) => platform));
@@ -31,7 +36,12 @@ describe('the platform, as a fact', () => {
     'is waited for 1 s: what it has said by then counts, and what it says later counts for later epochs',
     marbles((m) => {
       const platform$ = m.cold(' a 2s (b|)', values);
-      drawn(m, platform$, ['^ 9s !', '1500ms ^ 9s !', '3s ^ 9s !'], ['1s (a|)', '1500ms (a|)', '3s (b|)']);
+      drawn(
+        m,
+        platform$,
+        ['^ 9s !', '1500ms ^ 9s !', '3s ^ 9s !'],
+        ['1s (a|)', '1500ms (a|)', '3s (b|)'],
+      );
       m.expectSubscriptions(platform$.subscriptions).toBe('^ 2s !');
     }),
   );

@@ -17,10 +17,15 @@ function folder(took = 0) {
     const names = namesIn('/conf');
     looks.push(names === undefined ? 'all' : [...names]);
     const file = { digest: String(looks.length), bytes: undefined, flaw: undefined };
-    const seen: readonly SeenPath[] = [{ path: '/conf', isFolder: true, files: new Map([['a', file]]) }];
+    const seen: readonly SeenPath[] = [
+      { path: '/conf', isFolder: true, files: new Map([['a', file]]) },
+    ];
     return isAll && took > 0 ? timer(took).pipe(map(() => seen)) : [seen];
   }
-  return { looks, signs: (event$: Observable<PathEvent>) => signs(lookedAt({ look, event$ }, { name: 'files' })) };
+  return {
+    looks,
+    signs: (event$: Observable<PathEvent>) => signs(lookedAt({ look, event$ }, { name: 'files' })),
+  };
 }
 
 describe('files', () => {
@@ -29,7 +34,9 @@ describe('files', () => {
     marbles((m) => {
       // From 500 ms on: what is heard before the watch is not heard.
       const event$ = m.cold(at({ '9.5s': 'e', '9.502s': 'e', '9.6s': 'e' }), { e: event });
-      m.expectObservable(drawn.signs(event$), '^ 20s !').toBe(at({ '0s': 'r.x', '10.005s': '.x', '10.35s': '.x' }));
+      m.expectObservable(drawn.signs(event$), '^ 20s !').toBe(
+        at({ '0s': 'r.x', '10.005s': '.x', '10.35s': '.x' }),
+      );
     })();
     expect(drawn.looks).toEqual(['all', ['a'], ['a']]);
   });

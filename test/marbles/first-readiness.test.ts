@@ -13,10 +13,13 @@ it(
       return of(asyncScheduler.now() < 30_000 ? 'no clusters' : 'no listeners');
     });
     const ready$ = m.hot(at({ '2m': 'r' }));
-    m.expectObservable(firstReadiness(reason$).pipe(takeUntil(ready$))).toBe(at({ '10s': 'a', '70s': 'b', '2m': '|' }), {
-      a: { type: 'found-unready', reason: 'no clusters', forMs: 10_000 },
-      b: { type: 'found-unready', reason: 'no listeners', forMs: 70_000 },
-    });
+    m.expectObservable(firstReadiness(reason$).pipe(takeUntil(ready$))).toBe(
+      at({ '10s': 'a', '70s': 'b', '2m': '|' }),
+      {
+        a: { type: 'found-unready', reason: 'no clusters', forMs: 10_000 },
+        b: { type: 'found-unready', reason: 'no listeners', forMs: 70_000 },
+      },
+    );
     m.flush();
     expect(looks).toBe(4 * 120);
   }),

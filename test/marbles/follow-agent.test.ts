@@ -7,16 +7,29 @@ import { marbles } from './support/marbles.ts';
 
 const log: LiveEvent = { event: 'log', data: [] };
 const asked = [[log]];
-const brief = () => map((message: { readonly type: string; readonly reason?: string }) => message.reason ?? message.type);
+const brief = () =>
+  map(
+    (message: { readonly type: string; readonly reason?: string }) =>
+      message.reason ?? message.type,
+  );
 
 describe('the page follows an agent', () => {
-  const said = { c: 'connected', t: 'told', g: 'The agent has closed the connection', s: 'The agent is silent', r: 'refused' };
+  const said = {
+    c: 'connected',
+    t: 'told',
+    g: 'The agent has closed the connection',
+    s: 'The agent is silent',
+    r: 'refused',
+  };
 
   it(
     'says that it is connected, and each event',
     marbles((m) => {
       const connection$ = m.cold('-a---a', { a: asked[0] ?? [] });
-      m.expectObservable(followAgent(() => connection$).pipe(brief()), '^------!').toBe('-(ct)(ct)', said);
+      m.expectObservable(followAgent(() => connection$).pipe(brief()), '^------!').toBe(
+        '-(ct)(ct)',
+        said,
+      );
     }),
   );
 
@@ -24,7 +37,10 @@ describe('the page follows an agent', () => {
     'says that the agent is away when the connection ends, and asks again 1 s later',
     marbles((m) => {
       const connection$ = m.cold('a-|', { a: [] });
-      m.expectObservable(followAgent(() => connection$).pipe(brief()), '^ 1500ms !').toBe('c-g 999ms c-g', said);
+      m.expectObservable(followAgent(() => connection$).pipe(brief()), '^ 1500ms !').toBe(
+        'c-g 999ms c-g',
+        said,
+      );
       m.expectSubscriptions(connection$.subscriptions).toBe(['^-!', '1002ms ^-!']);
     }),
   );
@@ -33,7 +49,10 @@ describe('the page follows an agent', () => {
     'says why it is refused',
     marbles((m) => {
       const refused$ = throwError(() => new Error('refused'));
-      m.expectObservable(followAgent(() => refused$).pipe(brief()), '^ 2500ms !').toBe('r 999ms r 999ms r', said);
+      m.expectObservable(followAgent(() => refused$).pipe(brief()), '^ 2500ms !').toBe(
+        'r 999ms r 999ms r',
+        said,
+      );
     }),
   );
 
@@ -47,8 +66,16 @@ describe('the page follows an agent', () => {
   it(
     'reads events wherever the stream is cut, and leaves out what it does not know',
     marbles((m) => {
-      const pieces = { a: 'event: lo', b: 'g\ndata: []\n\n:\n\nevent: new\ndata: 1\n\neve', c: 'nt: log\ndata: []\n', d: '\n' };
-      const read$ = m.cold('abcd', pieces).pipe(eventsIn(), map((events) => events.length)); // prettier-ignore
+      const pieces = {
+        a: 'event: lo',
+        b: 'g\ndata: []\n\n:\n\nevent: new\ndata: 1\n\neve',
+        c: 'nt: log\ndata: []\n',
+        d: '\n',
+      };
+      const read$ = m.cold('abcd', pieces).pipe(
+        eventsIn(),
+        map((events) => events.length),
+      );
       m.expectObservable(read$).toBe('0101', { 0: 0, 1: 1 });
     }),
   );

@@ -32,7 +32,10 @@ describe('follow', () => {
       const first = Array.from({ length: 50 }, (_, index) => `${index * 20}ms (^!)`);
       const asked = [...first, '1s (^!)', '1500ms (^!)'];
       const expected = '       A';
-      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(
+        expected,
+        events,
+      );
       m.expectSubscriptions(up$.subscriptions).toBe(asked);
     }),
   );
@@ -42,9 +45,16 @@ describe('follow', () => {
     marbles((m) => {
       const slow$ = m.cold('800ms (u|)', signs);
       const unsub = '^ 2200ms !';
-      const asked = [at({ '0s': '^', '800ms': '!' }), at({ '800ms': '^', '1.6s': '!' }), '2s ^ 200ms !'];
+      const asked = [
+        at({ '0s': '^', '800ms': '!' }),
+        at({ '800ms': '^', '1.6s': '!' }),
+        '2s ^ 200ms !',
+      ];
       const expected = '800ms A';
-      m.expectObservable(follow(third, { health: () => slow$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => slow$ }, timing), unsub).toBe(
+        expected,
+        events,
+      );
       m.expectSubscriptions(slow$.subscriptions).toBe(asked);
     }),
   );
@@ -57,7 +67,10 @@ describe('follow', () => {
       const unsub = '^ 11s !';
       const asked = ['700ms (^!)', '5700ms (^!)', '10700ms (^!)'];
       const expected = at({ '0s': 'A', '700ms': 'L' });
-      m.expectObservable(follow(third, turning(up$, 681, live$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(up$, 681, live$), timing), unsub).toBe(
+        expected,
+        events,
+      );
       m.expectSubscriptions(live$.subscriptions).toBe(asked);
     }),
   );
@@ -70,7 +83,10 @@ describe('follow', () => {
       const unsub = '^ 120s !';
       // last answer at 9.5 s
       const expected = at({ '0s': 'A', '11.5s': 'S', '39.5s': 'H' });
-      m.expectObservable(follow(third, turning(up$, 10_000, silent$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(up$, 10_000, silent$), timing), unsub).toBe(
+        expected,
+        events,
+      );
     }),
   );
 
@@ -80,7 +96,10 @@ describe('follow', () => {
       const silent$ = m.cold('(s|)', signs);
       const unsub = '^ 60s !';
       const expected = at({ '2s': 'S', '30s': 'H' });
-      m.expectObservable(follow(third, { health: () => silent$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => silent$ }, timing), unsub).toBe(
+        expected,
+        events,
+      );
     }),
   );
 
@@ -119,7 +138,12 @@ describe('follow', () => {
     marbles((m) => {
       const [live$, silent$] = [m.cold('(l|)', signs), m.cold('(s|)', signs)];
       const asked = ['5s (^!)', '5500ms (^!)', '6s (^!)'];
-      const answers = { health: () => defer(() => (asyncScheduler.now() > 4_000 && asyncScheduler.now() < 6_400 ? silent$ : live$)) };
+      const answers = {
+        health: () =>
+          defer(() =>
+            asyncScheduler.now() > 4_000 && asyncScheduler.now() < 6_400 ? silent$ : live$,
+          ),
+      };
       m.expectObservable(follow(third, answers, timing), '^ 12s !').toBe('(LA)', events);
       m.expectSubscriptions(silent$.subscriptions).toBe(asked);
       m.expectSubscriptions(live$.subscriptions).toBe(['(^!)', '6500ms (^!)', '11500ms (^!)']);
@@ -133,7 +157,10 @@ describe('follow', () => {
       const live$ = m.cold('(l|)', signs);
       const unsub = '^ 29900ms !';
       const expected = at({ '2s': 'S', '29.5s': 'LA' });
-      m.expectObservable(follow(third, turning(silent$, 29_400, live$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(silent$, 29_400, live$), timing), unsub).toBe(
+        expected,
+        events,
+      );
     }),
   );
 
@@ -144,18 +171,34 @@ describe('follow', () => {
       const up$ = m.cold('     (u|)', signs);
       const unsub = '          ^ 30s !';
       const expected = at({ '1.5s': 'A', '20s': 'Z' }); // and it is not LIVE
-      m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, turning(silent$, 1_400, up$), timing), unsub).toBe(
+        expected,
+        events,
+      );
     }),
   );
 
   it(
     'tells once that it answers after 20 s, and is not LIVE; nothing of one that is, or is silent',
     marbles((m) => {
-      const [silent$, up$, live$] = [m.cold('(s|)', signs), m.cold('(u|)', signs), m.cold('(l|)', signs)];
+      const [silent$, up$, live$] = [
+        m.cold('(s|)', signs),
+        m.cold('(u|)', signs),
+        m.cold('(l|)', signs),
+      ];
       const unsub = '          ^ 29s !';
-      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(at({ '0s': 'A', '20s': 'Z' }), events);
-      m.expectObservable(follow(third, turning(up$, 19_900, live$), timing), unsub).toBe(at({ '0s': 'A', '20s': 'L' }), events);
-      m.expectObservable(follow(third, turning(silent$, 25_000, up$), timing), unsub).toBe(at({ '2s': 'S', '25s': 'ZA' }), events);
+      m.expectObservable(follow(third, { health: () => up$ }, timing), unsub).toBe(
+        at({ '0s': 'A', '20s': 'Z' }),
+        events,
+      );
+      m.expectObservable(follow(third, turning(up$, 19_900, live$), timing), unsub).toBe(
+        at({ '0s': 'A', '20s': 'L' }),
+        events,
+      );
+      m.expectObservable(follow(third, turning(silent$, 25_000, up$), timing), unsub).toBe(
+        at({ '2s': 'S', '25s': 'ZA' }),
+        events,
+      );
     }),
   );
 
@@ -165,7 +208,10 @@ describe('follow', () => {
       const nobody$ = m.cold(' (?|)', signs);
       const unsub = '          ^ 60s !';
       const expected = '       A';
-      m.expectObservable(follow(third, { health: () => nobody$ }, timing), unsub).toBe(expected, events);
+      m.expectObservable(follow(third, { health: () => nobody$ }, timing), unsub).toBe(
+        expected,
+        events,
+      );
     }),
   );
 });

@@ -18,7 +18,11 @@ const request = { subjectToken: 'jwt', scope: '' };
 
 /** Google, of which each step has an answer of its own; and all that it was asked. */
 function google(first$: Answer, second$: Answer) {
-  const asked: { readonly step: 'f' | 'a'; readonly url: string; readonly question: HttpQuestion }[] = [];
+  const asked: {
+    readonly step: 'f' | 'a';
+    readonly url: string;
+    readonly question: HttpQuestion;
+  }[] = [];
   const exchange = googleTokenExchange({
     projectNumber: '123',
     trustDomain: 'mesh.com',
@@ -94,7 +98,12 @@ describe('googleTokenExchange', () => {
         federated$,
         defer(() => access(expires)),
       );
-      const times$ = concat(of(0), timer(3_299_998).pipe(map(() => 1)), timer(2).pipe(map(() => 2)), of(3));
+      const times$ = concat(
+        of(0),
+        timer(3_299_998).pipe(map(() => 1)),
+        timer(2).pipe(map(() => 2)),
+        of(3),
+      );
       const asks$ = times$.pipe(
         concatMap((time) => {
           if (time === 2) expires = 3_300_000 + 240_000;
@@ -116,7 +125,9 @@ describe('googleTokenExchange', () => {
       const failed = { ok: false, reason: 'failed to exchange federated token: the answer is 503' };
       m.expectObservable(exchange.exchange(request)).toBe('40ms (t|)', { t: failed });
       m.flush();
-      expect(new Set(asked.map(({ question }) => question.body))).toEqual(new Set([asked[0]?.question.body]));
+      expect(new Set(asked.map(({ question }) => question.body))).toEqual(
+        new Set([asked[0]?.question.body]),
+      );
       expect(asked).toHaveLength(5);
     }),
   );
@@ -128,7 +139,7 @@ describe('googleTokenExchange', () => {
       const { exchange } = google(
         defer(() => (answers++ === 0 ? NEVER : federated$)),
         access(3_605_010),
-      ); // prettier-ignore
+      );
       m.expectObservable(exchange.exchange(request)).toBe('5010ms (t|)', { t: token });
     }),
   );
@@ -137,8 +148,13 @@ describe('googleTokenExchange', () => {
     'an answer without a token is none, and one without a time is good for an hour',
     marbles((m) => {
       const none = google(said(200, { token: 'x' }), federated$).exchange;
-      m.expectObservable(none.exchange(request)).toBe('(t|)', { t: { ok: false, reason: 'failed to exchange federated token: the answer has no token' } }); // prettier-ignore
-      const timeless = google(federated$, said(200, { accessToken: 'access', expireTime: 'soon' })).exchange;
+      m.expectObservable(none.exchange(request)).toBe('(t|)', {
+        t: { ok: false, reason: 'failed to exchange federated token: the answer has no token' },
+      });
+      const timeless = google(
+        federated$,
+        said(200, { accessToken: 'access', expireTime: 'soon' }),
+      ).exchange;
       m.expectObservable(timeless.exchange(request)).toBe('(t|)', { t: token });
     }),
   );

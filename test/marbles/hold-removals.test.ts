@@ -6,10 +6,16 @@ import { holdRemovals } from '../../src/pilot-discovery/environment/hold-removal
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 import { anyResource, serviceEntry } from '../support/mesh-resources.ts';
 
-const key = (name: string, namespace = 'default'): ResourceKey => `ServiceEntry/${namespace}/${name}`;
+const key = (name: string, namespace = 'default'): ResourceKey =>
+  `ServiceEntry/${namespace}/${name}`;
 const names = (count: number) => Array.from({ length: count }, (_, index) => `s${index}`);
-const entry = (name: string, namespace = 'default') => anyResource(`ServiceEntry/${namespace}/${name}`, serviceEntry({}));
-const told = (upserts: readonly string[], removes: readonly ResourceKey[] = [], source = 'files'): StoreEvent => ({
+const entry = (name: string, namespace = 'default') =>
+  anyResource(`ServiceEntry/${namespace}/${name}`, serviceEntry({}));
+const told = (
+  upserts: readonly string[],
+  removes: readonly ResourceKey[] = [],
+  source = 'files',
+): StoreEvent => ({
   type: 'changed',
   source,
   upserts: upserts.map((name) => entry(name)),
@@ -46,18 +52,32 @@ const events: Readonly<Record<string, StoreEvent>> = {
   x: told([], [key('s19')]),
 };
 
-function check(source: string, confirm: string, expected: string, values: Readonly<Record<string, string>>, ms = 60_000): void {
+function check(
+  source: string,
+  confirm: string,
+  expected: string,
+  values: Readonly<Record<string, string>>,
+  ms = 60_000,
+): void {
   const scheduler = new TestScheduler((actual, wanted) => expect(actual).toEqual(wanted));
   scheduler.run((m) => {
     const confirm$ = m.hot(confirm).pipe(map(() => undefined));
     const event$ = m.hot(source, events);
-    m.expectObservable(event$.pipe(holdRemovals(ms, confirm$, scheduler), map(shown)), '70s !').toBe(expected, values);
+    m.expectObservable(
+      event$.pipe(holdRemovals(ms, confirm$, scheduler), map(shown)),
+      '70s !',
+    ).toBe(expected, values);
   });
 }
 
 describe('a reading that takes much away at once', () => {
   it('is held back for a minute', () => {
-    check('a-o 59998ms -----', '', 'a-h 59999ms (gz)', { a: '+20 -0', h: 'held 20', g: '+0 -20', z: 'held 0' });
+    check('a-o 59998ms -----', '', 'a-h 59999ms (gz)', {
+      a: '+20 -0',
+      h: 'held 20',
+      g: '+0 -20',
+      z: 'held 0',
+    });
   });
 
   it('is let through if it is confirmed', () => {
@@ -65,19 +85,44 @@ describe('a reading that takes much away at once', () => {
   });
 
   it('is forgotten if the resources come back', () => {
-    check('a-o--b', '-------c', 'a-h--(bz)', { a: '+20 -0', h: 'held 20', b: '+20 -0', z: 'held 0' });
+    check('a-o--b', '-------c', 'a-h--(bz)', {
+      a: '+20 -0',
+      h: 'held 20',
+      b: '+20 -0',
+      z: 'held 0',
+    });
   });
 
   it('shrinks as single resources come back, and its time goes on', () => {
-    check('a-o--s', '', 'a-h--(sk) 59993ms (gz)', { a: '+20 -0', h: 'held 20', s: '+1 -0', k: 'held 19', g: '+0 -19', z: 'held 0' });
+    check('a-o--s', '', 'a-h--(sk) 59993ms (gz)', {
+      a: '+20 -0',
+      h: 'held 20',
+      s: '+1 -0',
+      k: 'held 19',
+      g: '+0 -19',
+      z: 'held 0',
+    });
   });
 
   it('lets what comes meanwhile through, and what is no mass', () => {
-    check('a-m--n-l', '', 'a-h--n-l 59994ms (gz)', { a: '+20 -0', h: 'held 11', n: '+1 -0', l: 'lost', g: '+0 -11', z: 'held 0' });
+    check('a-m--n-l', '', 'a-h--n-l 59994ms (gz)', {
+      a: '+20 -0',
+      h: 'held 11',
+      n: '+1 -0',
+      l: 'lost',
+      g: '+0 -11',
+      z: 'held 0',
+    });
   });
 
   it('takes later removals in', () => {
-    check('a-m--x', '', 'a-h--k 59996ms (gz)', { a: '+20 -0', h: 'held 11', k: 'held 12', g: '+0 -12', z: 'held 0' });
+    check('a-m--x', '', 'a-h--k 59996ms (gz)', {
+      a: '+20 -0',
+      h: 'held 11',
+      k: 'held 12',
+      g: '+0 -12',
+      z: 'held 0',
+    });
   });
 
   it('is none up to half of a kind', () => {
@@ -94,13 +139,24 @@ describe('the entries of a namespace', () => {
     const said: string[] = [];
     const scheduler = new TestScheduler(() => undefined);
     scheduler.run((m) => {
-      const all: StoreEvent = { ...told(names(30)), upserts: [...names(30).map((name) => entry(name)), ...names(count).map((name) => entry(name, 'shop'))] } as StoreEvent; // prettier-ignore
+      const all: StoreEvent = {
+        ...told(names(30)),
+        upserts: [
+          ...names(30).map((name) => entry(name)),
+          ...names(count).map((name) => entry(name, 'shop')),
+        ],
+      } as StoreEvent;
       const gone = told(
         [],
         names(count).map((name) => key(name, 'shop')),
       );
-      const told$ = m.hot('a-g', { a: all, g: gone }).pipe(holdRemovals(60_000, NEVER, scheduler), map(shown));
-      told$.subscribe({ next: (one) => said.push(one), error: (error: unknown) => said.push(String(error)) });
+      const told$ = m
+        .hot('a-g', { a: all, g: gone })
+        .pipe(holdRemovals(60_000, NEVER, scheduler), map(shown));
+      told$.subscribe({
+        next: (one) => said.push(one),
+        error: (error: unknown) => said.push(String(error)),
+      });
       m.flush();
     });
     return said;

@@ -19,16 +19,25 @@ const answers: Readonly<Record<string, Partial<Fetched>>> = {
 function drawn(letters: string, options: HttpOptions = {}) {
   const answer$ = readings(letters).pipe(
     switchMap((letter) => (letter === '-' ? NEVER : [letter])),
-    map((letter): Fetched => ({ status: 200, headers: {}, body: Buffer.alloc(0), ...answers[letter] })),
+    map((letter): Fetched => ({
+      status: 200,
+      headers: {},
+      body: Buffer.alloc(0),
+      ...answers[letter],
+    })),
   );
-  return signs(document('http://server/', { random: () => 0.5, ...options }, { ask: () => answer$ }));
+  return signs(
+    document('http://server/', { random: () => 0.5, ...options }, { ask: () => answer$ }),
+  );
 }
 
 describe('http', () => {
   it(
     'asks again 30 s after an answer, and tells what is new',
     marbles((m) => {
-      m.expectObservable(drawn('anab'), '^ 100s !').toBe(at({ '0s': 'r.x', '30s': '.', '60s': '.', '90s': '.x' }));
+      m.expectObservable(drawn('anab'), '^ 100s !').toBe(
+        at({ '0s': 'r.x', '30s': '.', '60s': '.', '90s': '.x' }),
+      );
     }),
   );
 
@@ -37,14 +46,23 @@ describe('http', () => {
     ['later', 0.999_999, '36s'],
   ] as const)('asks up to 20 %% %s than that', (_, random, again) =>
     marbles((m) => {
-      m.expectObservable(drawn('a', { random: () => random }), '^ 40s !').toBe(at({ '0s': 'r.x', [again]: '.' }));
+      m.expectObservable(drawn('a', { random: () => random }), '^ 40s !').toBe(
+        at({ '0s': 'r.x', [again]: '.' }),
+      );
     })(),
   );
 
   it(
     'asks after 1, 2, 4 s while there is no document, and keeps what it has',
     marbles((m) => {
-      const expected = at({ '0s': 'r.x', '30s': 'f', '31s': 'f', '33s': 'f', '37s': '.', '67s': '.' });
+      const expected = at({
+        '0s': 'r.x',
+        '30s': 'f',
+        '31s': 'f',
+        '33s': 'f',
+        '37s': '.',
+        '67s': '.',
+      });
       m.expectObservable(drawn('afffa'), '^ 70s !').toBe(expected);
     }),
   );
@@ -60,7 +78,9 @@ describe('http', () => {
     'asks at once where somebody wants it to, and once more if that was during an answer',
     marbles((m) => {
       const on$ = m.hot(at({ '5s': 'o', '20s': 'o' }));
-      m.expectObservable(drawn('a-b', { on$ }), '^ 30s !').toBe(at({ '0s': 'r.x', '15s': 'f', '16s': '.x', '20s': '.' }));
+      m.expectObservable(drawn('a-b', { on$ }), '^ 30s !').toBe(
+        at({ '0s': 'r.x', '15s': 'f', '16s': '.x', '20s': '.' }),
+      );
     }),
   );
 });

@@ -7,14 +7,28 @@ import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
 import { objectStore } from '../../src/shared/kube/object-store.ts';
 import { marbles } from './support/marbles.ts';
 
-const object = (name: string, resourceVersion: string): KubeObject => ({ metadata: { name, resourceVersion } });
-const kinds: Answer = { ok: true, value: { resources: [{ name: 'secrets', kind: 'Secret', namespaced: true }] } };
-const list = (version: string, ...items: readonly KubeObject[]): Answer => ({ ok: true, value: { metadata: { resourceVersion: version }, items } }); // prettier-ignore
-const refused = (status: number | undefined, pause = 0): Answer => ({ ok: false, failure: { reason: 'no', status, pause } });
+const object = (name: string, resourceVersion: string): KubeObject => ({
+  metadata: { name, resourceVersion },
+});
+const kinds: Answer = {
+  ok: true,
+  value: { resources: [{ name: 'secrets', kind: 'Secret', namespaced: true }] },
+};
+const list = (version: string, ...items: readonly KubeObject[]): Answer => ({
+  ok: true,
+  value: { metadata: { resourceVersion: version }, items },
+});
+const refused = (status: number | undefined, pause = 0): Answer => ({
+  ok: false,
+  failure: { reason: 'no', status, pause },
+});
 const opened: WatchSign = { type: 'opened' };
 const silent: WatchSign = { type: 'silent' };
 const ended: WatchSign = { type: 'ended', reason: 'over' };
-const said = (type: string, about: unknown): WatchSign => ({ type: 'said', value: { type, object: about } });
+const said = (type: string, about: unknown): WatchSign => ({
+  type: 'said',
+  value: { type, object: about },
+});
 const tooOld = said('ERROR', { kind: 'Status', code: 410, message: 'too old' });
 
 /** An API that is a script: its n-th answer is the n-th one, and what it was asked. */
@@ -25,12 +39,16 @@ function scripted(lists: readonly Answer[], watches: readonly Observable<WatchSi
     get: (path) =>
       defer(() => {
         const url = new URL(path, 'https://api');
-        asked.push(url.pathname.endsWith('/v1') ? 'find' : `list${url.searchParams.get('continue') ?? ''}`);
+        asked.push(
+          url.pathname.endsWith('/v1') ? 'find' : `list${url.searchParams.get('continue') ?? ''}`,
+        );
         return of(url.pathname.endsWith('/v1') ? kinds : (lists[listed++] ?? refused(500)));
       }),
     watch: (path) =>
       defer(() => {
-        asked.push(`watch ${new URL(path, 'https://api').searchParams.get('resourceVersion') ?? ''}`);
+        asked.push(
+          `watch ${new URL(path, 'https://api').searchParams.get('resourceVersion') ?? ''}`,
+        );
         return watches[watched++] ?? concat(of(opened), NEVER);
       }),
   };
@@ -42,7 +60,8 @@ const query = { kind: 'Secret', namespace: 'ns', name: '' };
 function told(sign$: Observable<FollowSign>): Observable<string> {
   return sign$.pipe(
     map((sign) => {
-      if (sign.type === 'listed') return `listed ${sign.objects.map(({ metadata }) => metadata.name).join()}`;
+      if (sign.type === 'listed')
+        return `listed ${sign.objects.map(({ metadata }) => metadata.name).join()}`;
       if (sign.type === 'lost') return `lost ${sign.delayMs}`;
       return sign.type === 'current' ? 'current' : `${sign.type} ${sign.object.metadata.name}`;
     }),
@@ -57,7 +76,12 @@ describe('followObjects', () => {
   it(
     'finds the kind, lists, watches from the version of the list, and tells each change',
     marbles((m) => {
-      const watch$ = m.cold('o 999ms a 999ms b 999ms d', { o: opened, a: said('ADDED', object('b', '6')), b: said('MODIFIED', object('a', '7')), d: said('DELETED', object('a', '8')) }); // prettier-ignore
+      const watch$ = m.cold('o 999ms a 999ms b 999ms d', {
+        o: opened,
+        a: said('ADDED', object('b', '6')),
+        b: said('MODIFIED', object('a', '7')),
+        d: said('DELETED', object('a', '8')),
+      });
       const world = scripted([list('5', object('a', '1'))], [watch$]);
       m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc) 996ms a 999ms b 999ms d', {
         ...{ l: 'listed a', c: 'current', a: 'set b', b: 'set a', d: 'removed a' },
@@ -70,9 +94,15 @@ describe('followObjects', () => {
   it(
     'reads a list page by page',
     marbles((m) => {
-      const first = { ok: true, value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', '1')] } } as const;
+      const first = {
+        ok: true,
+        value: { metadata: { resourceVersion: '5', continue: 'more' }, items: [object('a', '1')] },
+      } as const;
       const world = scripted([first, list('5', object('b', '1'))], []);
-      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc)', { l: 'listed a,b', c: 'current' });
+      m.expectObservable(told(follow(world)), '^ 5s !').toBe('(lc)', {
+        l: 'listed a,b',
+        c: 'current',
+      });
       m.flush();
       expect(world.asked).toEqual(['find', 'list', 'listmore', 'watch 5']);
     }),
@@ -81,9 +111,18 @@ describe('followObjects', () => {
   it(
     'goes on from the last version that it has heard of, be it a bookmark, when a watch is over',
     marbles((m) => {
-      const watch$ = m.cold('o 999ms a 999ms b 2s (e|)', { o: opened, a: said('ADDED', object('b', '6')), b: said('BOOKMARK', { metadata: { resourceVersion: '9' } }), e: ended }); // prettier-ignore
+      const watch$ = m.cold('o 999ms a 999ms b 2s (e|)', {
+        o: opened,
+        a: said('ADDED', object('b', '6')),
+        b: said('BOOKMARK', { metadata: { resourceVersion: '9' } }),
+        e: ended,
+      });
       const world = scripted([list('5')], [watch$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lc) 996ms a 3s c', { l: 'listed ', c: 'current', a: 'set b' });
+      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lc) 996ms a 3s c', {
+        l: 'listed ',
+        c: 'current',
+        a: 'set b',
+      });
       m.flush();
       expect(world.asked).toEqual(['find', 'list', 'watch 5', 'watch 9']);
     }),
@@ -94,44 +133,102 @@ describe('followObjects', () => {
     marbles((m) => {
       const old$ = m.cold('(oe)', { o: opened, e: tooOld });
       const world = scripted([list('5'), list('6'), list('7')], [old$, old$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lclcx) 1993ms (lc)', { l: 'listed ', c: 'current', x: 'lost 2000' });
+      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lclcx) 1993ms (lc)', {
+        l: 'listed ',
+        c: 'current',
+        x: 'lost 2000',
+      });
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'watch 5', 'list', 'watch 6', 'list', 'watch 7']);
+      expect(world.asked).toEqual([
+        'find',
+        'list',
+        'watch 5',
+        'list',
+        'watch 6',
+        'list',
+        'watch 7',
+      ]);
     }),
   );
 
   it(
     'lists again at once where the version is forgotten after an outage',
     marbles((m) => {
-      const away$ = of<WatchSign>({ type: 'refused', failure: { reason: 'no', status: undefined, pause: 0 } });
-      const forgotten$ = of<WatchSign>({ type: 'refused', failure: { reason: 'too old', status: 410, pause: 0 } });
-      const world = scripted([list('5'), list('9')], [m.cold('o 20s (e|)', { o: opened, e: ended }), away$, forgotten$]);
-      m.expectObservable(told(follow(world)), '^ 40s !').toBe('(lc) 19997ms x 999ms (lc)', { l: 'listed ', c: 'current', x: 'lost 1000' });
+      const away$ = of<WatchSign>({
+        type: 'refused',
+        failure: { reason: 'no', status: undefined, pause: 0 },
+      });
+      const forgotten$ = of<WatchSign>({
+        type: 'refused',
+        failure: { reason: 'too old', status: 410, pause: 0 },
+      });
+      const world = scripted(
+        [list('5'), list('9')],
+        [m.cold('o 20s (e|)', { o: opened, e: ended }), away$, forgotten$],
+      );
+      m.expectObservable(told(follow(world)), '^ 40s !').toBe('(lc) 19997ms x 999ms (lc)', {
+        l: 'listed ',
+        c: 'current',
+        x: 'lost 1000',
+      });
     }),
   );
 
   it(
     'tries again after 1 s, 2 s, … while there is no connection, from where it was: it lists nothing anew',
     marbles((m) => {
-      const away$ = of<WatchSign>({ type: 'refused', failure: { reason: 'no', status: undefined, pause: 0 } });
+      const away$ = of<WatchSign>({
+        type: 'refused',
+        failure: { reason: 'no', status: undefined, pause: 0 },
+      });
       const watch$ = m.cold('o 20s (e|)', { o: opened, e: ended });
       const world = scripted([list('5')], [watch$, away$, away$, away$]);
-      m.expectObservable(told(follow(world)), '^ 40s !').toBe('(lc) 19997ms x 999ms y 1999ms z 3999ms c', {
-        ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000', z: 'lost 4000' },
-      });
+      m.expectObservable(told(follow(world)), '^ 40s !').toBe(
+        '(lc) 19997ms x 999ms y 1999ms z 3999ms c',
+        {
+          ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000', z: 'lost 4000' },
+        },
+      );
       m.flush();
-      expect(world.asked).toEqual(['find', 'list', 'watch 5', 'watch 5', 'watch 5', 'watch 5', 'watch 5']);
+      expect(world.asked).toEqual([
+        'find',
+        'list',
+        'watch 5',
+        'watch 5',
+        'watch 5',
+        'watch 5',
+        'watch 5',
+      ]);
     }),
   );
 
   it(
     'lists again after a refusal, for it may have missed something; and waits as long as the API says, 30 s at most by itself',
     marbles((m) => {
-      const no$ = of<WatchSign>({ type: 'refused', failure: { reason: 'no', status: 403, pause: 0 } });
-      const world = scripted([list('5'), refused(429, 9_000), ...Array<Answer>(5).fill(refused(403)), list('6')], [no$]);
-      m.expectObservable(told(follow(world)), '^ 150s !').toBe('(lx) 996ms y 8999ms 4 3999ms 8 7999ms 6 15999ms 3 29999ms 3 29999ms (kc)', {
-        ...{ l: 'listed ', x: 'lost 1000', y: 'lost 9000', 4: 'lost 4000', 8: 'lost 8000', 6: 'lost 16000', 3: 'lost 30000', k: 'listed ', c: 'current' }, // prettier-ignore
+      const no$ = of<WatchSign>({
+        type: 'refused',
+        failure: { reason: 'no', status: 403, pause: 0 },
       });
+      const world = scripted(
+        [list('5'), refused(429, 9_000), ...Array<Answer>(5).fill(refused(403)), list('6')],
+        [no$],
+      );
+      m.expectObservable(told(follow(world)), '^ 150s !').toBe(
+        '(lx) 996ms y 8999ms 4 3999ms 8 7999ms 6 15999ms 3 29999ms 3 29999ms (kc)',
+        {
+          ...{
+            l: 'listed ',
+            x: 'lost 1000',
+            y: 'lost 9000',
+            4: 'lost 4000',
+            8: 'lost 8000',
+            6: 'lost 16000',
+            3: 'lost 30000',
+            k: 'listed ',
+            c: 'current',
+          },
+        },
+      );
     }),
   );
 
@@ -140,9 +237,12 @@ describe('followObjects', () => {
     marbles((m) => {
       const short$ = m.cold('o 998ms (e|)', { o: opened, e: ended });
       const world = scripted([list('5'), list('6'), list('7')], [short$, short$]);
-      m.expectObservable(told(follow(world)), '^ 9s !').toBe('(lc) 995ms x 999ms (lc) 995ms y 1999ms (lc)', {
-        ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000' },
-      });
+      m.expectObservable(told(follow(world)), '^ 9s !').toBe(
+        '(lc) 995ms x 999ms (lc) 995ms y 1999ms (lc)',
+        {
+          ...{ l: 'listed ', c: 'current', x: 'lost 1000', y: 'lost 2000' },
+        },
+      );
     }),
   );
 
@@ -151,7 +251,10 @@ describe('followObjects', () => {
     marbles((m) => {
       const silent$ = m.cold<WatchSign>('o 150s (s|)', { o: opened, s: silent });
       const world = scripted([list('5'), list('6')], [silent$, silent$]);
-      m.expectObservable(told(follow(world)), '^ 400s !').toBe('(lc) 149997ms c 150000ms (lc)', { l: 'listed ', c: 'current' });
+      m.expectObservable(told(follow(world)), '^ 400s !').toBe('(lc) 149997ms c 150000ms (lc)', {
+        l: 'listed ',
+        c: 'current',
+      });
       m.flush();
       expect(world.asked).toEqual(['find', 'list', 'watch 5', 'watch 5', 'list', 'watch 6']);
     }),
@@ -161,7 +264,10 @@ describe('followObjects', () => {
     'lets go of the API when it is unsubscribed',
     marbles((m) => {
       const watch$ = m.cold('o', { o: opened });
-      m.expectObservable(told(follow(scripted([list('5')], [watch$]))), '^ 5s !').toBe('(lc)', { l: 'listed ', c: 'current' });
+      m.expectObservable(told(follow(scripted([list('5')], [watch$]))), '^ 5s !').toBe('(lc)', {
+        l: 'listed ',
+        c: 'current',
+      });
       m.expectSubscriptions(watch$.subscriptions).toBe('^ 5s !');
     }),
   );
@@ -175,7 +281,10 @@ describe('objectStore', () => {
       throw thrown;
     };
     const subscription = objectStore(sign$, ({ metadata }) => metadata.resourceVersion).subscribe({
-      next: (store) => changes.push(`${store.changes.map(({ type, key, value }) => `${type} ${key} ${value}`).join('; ')} (${store.objects.size})`), // prettier-ignore
+      next: (store) =>
+        changes.push(
+          `${store.changes.map(({ type, key, value }) => `${type} ${key} ${value}`).join('; ')} (${store.objects.size})`,
+        ),
       error,
     });
     for (const sign of signs) sign$.next(sign);
@@ -184,27 +293,41 @@ describe('objectStore', () => {
   };
 
   it('tells of a list only what differs from what was known', () => {
-    const first: FollowSign = { type: 'listed', objects: [object('a', '1'), object('b', '2'), object('c', '3')] };
-    const second: FollowSign = { type: 'listed', objects: [object('a', '1'), object('b', '9'), object('d', '4')] };
-    expect(run(first, second, second)).toEqual(['added a 1; added b 2; added c 3 (3)', 'changed b 9; added d 4; removed c 3 (3)', ' (3)']);
+    const first: FollowSign = {
+      type: 'listed',
+      objects: [object('a', '1'), object('b', '2'), object('c', '3')],
+    };
+    const second: FollowSign = {
+      type: 'listed',
+      objects: [object('a', '1'), object('b', '9'), object('d', '4')],
+    };
+    expect(run(first, second, second)).toEqual([
+      'added a 1; added b 2; added c 3 (3)',
+      'changed b 9; added d 4; removed c 3 (3)',
+      ' (3)',
+    ]);
   });
 
   it('tells each event once, and keeps what it knows through an outage', () => {
     const a2: FollowSign = { type: 'set', object: object('a', '2') };
     const lost: FollowSign = { type: 'lost', reason: 'no', delayMs: 1 };
-    expect(run({ type: 'listed', objects: [object('a', '1')] }, a2, a2, lost, { type: 'removed', object: object('a', '3') })).toEqual([
-      'added a 1 (1)',
-      'changed a 2 (1)',
-      ' (1)',
-      ' (1)',
-      'removed a 2 (0)',
-    ]);
+    expect(
+      run({ type: 'listed', objects: [object('a', '1')] }, a2, a2, lost, {
+        type: 'removed',
+        object: object('a', '3'),
+      }),
+    ).toEqual(['added a 1 (1)', 'changed a 2 (1)', ' (1)', ' (1)', 'removed a 2 (0)']);
   });
 
   it('follows 10,000 objects, of which each changes, and lists them again, within 2 s', () => {
-    const all = (version: string) => Array.from({ length: 10_000 }, (_, n) => object(`o${n}`, version));
+    const all = (version: string) =>
+      Array.from({ length: 10_000 }, (_, n) => object(`o${n}`, version));
     const begun = performance.now();
-    const lines = run({ type: 'listed', objects: all('1') }, ...all('2').map((each): FollowSign => ({ type: 'set', object: each })), { type: 'listed', objects: all('2') }); // prettier-ignore
+    const lines = run(
+      { type: 'listed', objects: all('1') },
+      ...all('2').map((each): FollowSign => ({ type: 'set', object: each })),
+      { type: 'listed', objects: all('2') },
+    );
     expect(lines.at(-1)).toBe(' (10000)');
     expect(performance.now() - begun).toBeLessThan(2_000);
   });

@@ -6,12 +6,23 @@ import { contentHash } from '../../src/pilot-agent/sources/contribution.ts';
 import { kubeFrom, type KubeOptions, type KubeTarget } from '../../src/pilot-agent/sources/kube.ts';
 import { marbles } from './support/marbles.ts';
 
-const secret = (version: string, data: object, more: object = {}): KubeObject => ({ metadata: { name: 'front', namespace: 'ns', resourceVersion: version }, data, ...more }); // prettier-ignore
-const said = (type: string, about: KubeObject): WatchSign => ({ type: 'said', value: { type, object: about } });
+const secret = (version: string, data: object, more: object = {}): KubeObject => ({
+  metadata: { name: 'front', namespace: 'ns', resourceVersion: version },
+  data,
+  ...more,
+});
+const said = (type: string, about: KubeObject): WatchSign => ({
+  type: 'said',
+  value: { type, object: about },
+});
 
 /** An API with one object at the most, of which a watch tells. */
 function apiOf(first: KubeObject | undefined, watch$: Observable<WatchSign> = NEVER): KubeApi {
-  const resources = ['Secret', 'ConfigMap', 'Gateway'].map((kind) => ({ kind, name: `${kind.toLowerCase()}s`, namespaced: true }));
+  const resources = ['Secret', 'ConfigMap', 'Gateway'].map((kind) => ({
+    kind,
+    name: `${kind.toLowerCase()}s`,
+    namespaced: true,
+  }));
   return {
     get: (path) =>
       of({
@@ -43,22 +54,40 @@ describe('an object of Kubernetes as a source', () => {
   it(
     'is read when it is listed, and at each change; a state that is told again is not read again',
     marbles((m) => {
-      const watch$ = m.cold('1s a 999ms a 999ms b', { a: said('MODIFIED', secret('2', { key })), b: said('MODIFIED', secret('3', { key, more: key })) }); // prettier-ignore
-      m.expectObservable(told(made(apiOf(secret('1', {}), watch$))), '^ 5s !').toBe('(rec) 995ms (kc) 1996ms (lc)', {
-        ...{ r: 'ready', e: hashOf({}), c: 'changed', k: hashOf({ key }), l: hashOf({ key, more: key }) },
+      const watch$ = m.cold('1s a 999ms a 999ms b', {
+        a: said('MODIFIED', secret('2', { key })),
+        b: said('MODIFIED', secret('3', { key, more: key })),
       });
+      m.expectObservable(told(made(apiOf(secret('1', {}), watch$))), '^ 5s !').toBe(
+        '(rec) 995ms (kc) 1996ms (lc)',
+        {
+          ...{
+            r: 'ready',
+            e: hashOf({}),
+            c: 'changed',
+            k: hashOf({ key }),
+            l: hashOf({ key, more: key }),
+          },
+        },
+      );
     }),
   );
 
   it(
     'that is not there is told, and read at once when it comes; one that goes is told, and kept',
     marbles((m) => {
-      const watch$ = m.cold('500ms a 999ms d', { a: said('ADDED', secret('2', { key })), d: said('DELETED', secret('3', { key })) });
+      const watch$ = m.cold('500ms a 999ms d', {
+        a: said('ADDED', secret('2', { key })),
+        d: said('DELETED', secret('3', { key })),
+      });
       const source = made(apiOf(undefined, watch$), { pauses: { first: 60_000, longest: 60_000 } });
       m.expectObservable(told(source), '^ 5s !').toBe('(rn) 496ms (kc) 996ms n', {
         ...{ r: 'ready', n: '! Secret/ns/front is not there', k: hashOf({ key }), c: 'changed' },
       });
-      m.expectObservable(source.reading$.pipe(map(({ hash }) => hash)), '4s ^ 500ms !').toBe('4s (h|)', { h: contentHash({ key }) });
+      m.expectObservable(source.reading$.pipe(map(({ hash }) => hash)), '4s ^ 500ms !').toBe(
+        '4s (h|)',
+        { h: contentHash({ key }) },
+      );
     }),
   );
 
@@ -70,41 +99,94 @@ describe('an object of Kubernetes as a source', () => {
       const api = apiOf(object);
       const down: KubeApi = {
         ...api,
-        get: (path) => (away ? of({ ok: false, failure: { reason: 'connection refused', status: undefined, pause: 0 } }) : api.get(path)),
+        get: (path) =>
+          away
+            ? of({
+                ok: false,
+                failure: { reason: 'connection refused', status: undefined, pause: 0 },
+              })
+            : api.get(path),
       };
       const back$ = m.cold('1500ms x').pipe(map(() => (away = false)));
       const source = made(down, { pauses: { first: 60_000, longest: 60_000 } });
       m.expectObservable(back$);
-      m.expectObservable(told(source), '^ 9s !').toBe('(rn) 2996ms (kc)', { r: 'ready', n: '! connection refused', k: hashOf({ key }), c: 'changed' }); // prettier-ignore
+      m.expectObservable(told(source), '^ 9s !').toBe('(rn) 2996ms (kc)', {
+        r: 'ready',
+        n: '! connection refused',
+        k: hashOf({ key }),
+        c: 'changed',
+      });
     }),
   );
 
-  it.each<[what: string, object: KubeObject, more: Partial<KubeTarget>, options: KubeOptions, expected: unknown]>([
+  it.each<
+    [
+      what: string,
+      object: KubeObject,
+      more: Partial<KubeTarget>,
+      options: KubeOptions,
+      expected: unknown,
+    ]
+  >([
     ['the data of a Secret, as bytes', secret('1', { key }), {}, { as: 'secret' }, { key }],
     ['one key', secret('1', { a: key, b: Buffer.of(1) }), {}, { key: 'a' }, key],
     ['the only key, for Envoy', secret('1', { 'envoy.yaml': 'x' }), {}, { as: 'envoy' }, 'x'],
-    ['ConfigMap: texts and bytes', secret('1', { a: 'x' }, { binaryData: { b: 'AQ==' } }), { resource: 'ConfigMap' }, {}, { a: 'x', b: Buffer.of(1) }], // prettier-ignore
-    ['the spec of a custom resource', { ...secret('1', {}), data: undefined, spec: { hosts: ['*'] }, status: { a: 1 } }, { resource: 'Gateway.networking.istio.io' }, {}, { hosts: ['*'] }], // prettier-ignore
-    ['what a user has said', { metadata: { name: 'front', resourceVersion: '1' }, roots: [1], status: {} }, { resource: 'Gateway.networking.istio.io' }, {}, { roots: [1] }], // prettier-ignore
+    [
+      'ConfigMap: texts and bytes',
+      secret('1', { a: 'x' }, { binaryData: { b: 'AQ==' } }),
+      { resource: 'ConfigMap' },
+      {},
+      { a: 'x', b: Buffer.of(1) },
+    ],
+    [
+      'the spec of a custom resource',
+      { ...secret('1', {}), data: undefined, spec: { hosts: ['*'] }, status: { a: 1 } },
+      { resource: 'Gateway.networking.istio.io' },
+      {},
+      { hosts: ['*'] },
+    ],
+    [
+      'what a user has said',
+      { metadata: { name: 'front', resourceVersion: '1' }, roots: [1], status: {} },
+      { resource: 'Gateway.networking.istio.io' },
+      {},
+      { roots: [1] },
+    ],
   ])('gives %s', (_, object, more, options, expected) =>
     marbles((m) => {
-      const content$ = made(apiOf(object), options, more).reading$.pipe(map(({ config }) => config?.[0]?.content));
+      const content$ = made(apiOf(object), options, more).reading$.pipe(
+        map(({ config }) => config?.[0]?.content),
+      );
       m.expectObservable(content$).toBe('(c|)', { c: expected });
     })(),
   );
 
   it.each<[data: object, more: Partial<KubeTarget>, options: KubeOptions, reason: string]>([
     [{ a: 'x', b: 'y' }, {}, { key: 'c' }, "Secret/ns/front has no key 'c': it has a, b"],
-    [{ a: 'x', b: 'y' }, {}, { as: 'envoy' }, 'Secret/ns/front has a, b: say which of them is meant'],
+    [
+      { a: 'x', b: 'y' },
+      {},
+      { as: 'envoy' },
+      'Secret/ns/front has a, b: say which of them is meant',
+    ],
   ])('says which keys there are: %j %j', (data, more, options, reason) =>
     marbles((m) => {
-      const trouble$ = made(apiOf(secret('1', data)), options, more).reading$.pipe(map(({ config }) => config?.[0]?.trouble));
+      const trouble$ = made(apiOf(secret('1', data)), options, more).reading$.pipe(
+        map(({ config }) => config?.[0]?.trouble),
+      );
       m.expectObservable(trouble$).toBe('(t|)', { t: reason });
     })(),
   );
 
   it('asks nothing of the API before somebody listens', () => {
     const api: KubeApi = { get: () => EMPTY, watch: () => EMPTY };
-    expect(() => made({ ...api, get: () => { throw new Error('asked'); } })).not.toThrow(); // prettier-ignore
+    expect(() =>
+      made({
+        ...api,
+        get: () => {
+          throw new Error('asked');
+        },
+      }),
+    ).not.toThrow();
   });
 });

@@ -40,14 +40,27 @@ interface Drawn {
  * All processes are launched by a core that is gone at 10 s; the last drain begins then. The
  * minimum of the drain is 5 s, its cap 20 s.
  */
-function drawLastDrain(m: RunHelpers, { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn) {
+function drawLastDrain(
+  m: RunHelpers,
+  { script, lineages = [], broken = {}, terminate$ = NEVER, terminations = 0 }: Drawn,
+) {
   const fake = fakeProxy(m, script);
   const held = holdProcesses({ ...fake.proxy, ...broken });
   const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 20_000 };
   const launches = script.processes.map((_, epoch): Launch => {
-    return { adopted: false, epoch, restartEpoch: epoch, lineage: lineages[epoch] ?? 0, sideBySide: false, reading: readingOf('a') };
+    return {
+      adopted: false,
+      epoch,
+      restartEpoch: epoch,
+      lineage: lineages[epoch] ?? 0,
+      sideBySide: false,
+      reading: readingOf('a'),
+    };
   });
-  const core$ = merge(...launches.map((launch) => held.proxy.run(launch, NEVER))).pipe(ignoreElements(), takeUntil(timer(10_000)));
+  const core$ = merge(...launches.map((launch) => held.proxy.run(launch, NEVER))).pipe(
+    ignoreElements(),
+    takeUntil(timer(10_000)),
+  );
   const ended$ = concat(core$, lastDrain(held, { terminate$, terminations }, timing)).pipe(
     tap({ finalize: () => held.release() }),
     share(),
@@ -62,7 +75,13 @@ describe('the last drain', () => {
       const run = drawLastDrain(m, { script: { processes: ['-', '-', '-'] }, lineages: [0, 0, 1] });
       // Beside a parent zero has to hold for 6 s.
       m.expectObservable(run.ended$).toBe('16s |');
-      m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), { a: 'g1', b: 'g2', c: 'p2', d: 'p1', e: 'p0' });
+      m.expectObservable(run.drained$).toBe(at({ '10s': 'ab', '16s': 'cde' }), {
+        a: 'g1',
+        b: 'g2',
+        c: 'p2',
+        d: 'p1',
+        e: 'p0',
+      });
       m.expectObservable(run.signalled$).toBe('16s (TT)');
       for (const life of run.lives) m.expectSubscriptions(life).toBe(at({ '0s': '^', '16s': '!' }));
     }),
@@ -80,7 +99,10 @@ describe('the last drain', () => {
   it(
     'kills a child that comes up still, which would end its parent',
     marbles((m) => {
-      const run = drawLastDrain(m, { script: { processes: ['-', '-'], health: ['l', 'u'] }, lineages: [0, 0] });
+      const run = drawLastDrain(m, {
+        script: { processes: ['-', '-'], health: ['l', 'u'] },
+        lineages: [0, 0],
+      });
       m.expectObservable(run.ended$).toBe('16s |');
       m.expectObservable(run.signalled$).toBe('16s (KT)');
     }),
@@ -89,7 +111,9 @@ describe('the last drain', () => {
   it(
     'is over as soon as no process is left',
     marbles((m) => {
-      const run = drawLastDrain(m, { script: { processes: ['12s c', '14s k'], active: ['1', '1'] } });
+      const run = drawLastDrain(m, {
+        script: { processes: ['12s c', '14s k'], active: ['1', '1'] },
+      });
       m.expectObservable(run.ended$).toBe('14s |');
       m.expectObservable(run.signalled$).toBe('');
     }),
@@ -98,7 +122,9 @@ describe('the last drain', () => {
   it(
     'passes over a parent that has ended while its child was told to',
     marbles((m) => {
-      const run = drawLastDrain(m, { script: { processes: ['-', '16500ms k', '-'], ignoresTerm: [2] } });
+      const run = drawLastDrain(m, {
+        script: { processes: ['-', '16500ms k', '-'], ignoresTerm: [2] },
+      });
       m.expectObservable(run.ended$).toBe('17s |');
       m.expectObservable(run.signalled$).toBe(at({ '16s': 'T', '17s': 'KT' }));
       m.expectSubscriptions(run.lives[1] ?? []).toBe(at({ '0s': '^', '16.5s': '!' }));
@@ -115,10 +141,34 @@ describe('the last drain', () => {
   );
 
   it.each([
-    { what: 'a first request changes nothing', asked: '11s s', before: 0, over: '31s', signalled: at({ '30s': 'T', '31s': 'K' }) },
-    { what: 'a second one skips the drain', asked: '11s s 999ms s', before: 0, over: '13s', signalled: at({ '12s': 'T', '13s': 'K' }) }, // prettier-ignore
-    { what: 'a third one kills', asked: '11s s 99ms s 99ms s', before: 0, over: '11.2s', signalled: at({ '11.1s': 'T', '11.2s': 'K' }) },
-    { what: 'those before it count', asked: '11s s 99ms s', before: 1, over: '11.1s', signalled: at({ '11s': 'T', '11.1s': 'K' }) },
+    {
+      what: 'a first request changes nothing',
+      asked: '11s s',
+      before: 0,
+      over: '31s',
+      signalled: at({ '30s': 'T', '31s': 'K' }),
+    },
+    {
+      what: 'a second one skips the drain',
+      asked: '11s s 999ms s',
+      before: 0,
+      over: '13s',
+      signalled: at({ '12s': 'T', '13s': 'K' }),
+    },
+    {
+      what: 'a third one kills',
+      asked: '11s s 99ms s 99ms s',
+      before: 0,
+      over: '11.2s',
+      signalled: at({ '11.1s': 'T', '11.2s': 'K' }),
+    },
+    {
+      what: 'those before it count',
+      asked: '11s s 99ms s',
+      before: 1,
+      over: '11.1s',
+      signalled: at({ '11s': 'T', '11.1s': 'K' }),
+    },
   ] as const)('$what', ({ asked, before, over, signalled }) => {
     marbles((m) => {
       const script = { processes: ['-'], active: ['1'], ignoresTerm: [0] };
@@ -134,7 +184,12 @@ describe('the last drain', () => {
   };
 
   it.each([
-    { what: 'no count of what is in flight', broken: { active: fails$ }, over: '30s', signalled: '30s T' },
+    {
+      what: 'no count of what is in flight',
+      broken: { active: fails$ },
+      over: '30s',
+      signalled: '30s T',
+    },
     { what: 'a count that throws', broken: { active: throws }, over: '30s', signalled: '30s T' },
     { what: 'no answer to a drain', broken: { drain: fails$ }, over: '15s', signalled: '15s T' },
     { what: 'a health that throws', broken: { health: throws }, over: '15s', signalled: '15s T' },
@@ -152,9 +207,14 @@ describe('the last drain', () => {
       const deaf: string[] = [];
       const endless$ = defer(() => {
         deaf.push('^');
-        return concat(EMPTY, NEVER).pipe(tap({ unsubscribe: () => deaf.push(`! ${asyncScheduler.now()}`) }));
+        return concat(EMPTY, NEVER).pipe(
+          tap({ unsubscribe: () => deaf.push(`! ${asyncScheduler.now()}`) }),
+        );
       });
-      const run = drawLastDrain(m, { script: { processes: ['-'] }, broken: { run: () => endless$, drain: () => NEVER } });
+      const run = drawLastDrain(m, {
+        script: { processes: ['-'] },
+        broken: { run: () => endless$, drain: () => NEVER },
+      });
       m.expectObservable(run.ended$).toBe('40s |');
       m.flush();
       expect(deaf).toEqual(['^', '! 40000']);
@@ -170,9 +230,16 @@ describe('held processes', () => {
       const held = holdProcesses(fake.proxy);
       const launch: Launch = { adopted: true, epoch: 0, restartEpoch: 0, lineage: 0 };
       const signals$ = m.cold<Signal>('1s u 999ms t 999ms #', { u: 'SIGUSR1', t: 'SIGTERM' });
-      m.expectObservable(held.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe('3s #');
+      m.expectObservable(held.proxy.run(launch, signals$).pipe(map(({ type }) => type))).toBe(
+        '3s #',
+      );
       m.expectObservable(fake.signalled$).toBe(at({ '1s': 'U', '2s': 'T' }));
-      m.expectObservable(timer(8_000).pipe(tap(() => held.release()), ignoreElements())).toBe('8s |'); // prettier-ignore
+      m.expectObservable(
+        timer(8_000).pipe(
+          tap(() => held.release()),
+          ignoreElements(),
+        ),
+      ).toBe('8s |');
       m.expectSubscriptions(fake.lives[0] ?? []).toBe(at({ '0s': '^', '8s': '!' }));
     }),
   );
@@ -182,7 +249,12 @@ describe('held processes', () => {
     marbles((m) => {
       const fake = fakeProxy(m, { processes: ['1s c', '-', '-'] });
       const held = holdProcesses(fake.proxy);
-      const launch = (epoch: number): Launch => ({ adopted: true, epoch, restartEpoch: 0, lineage: 0 });
+      const launch = (epoch: number): Launch => ({
+        adopted: true,
+        epoch,
+        restartEpoch: 0,
+        lineage: 0,
+      });
       const numbers: (readonly number[])[] = [];
       m.expectObservable(held.proxy.run(launch(0), NEVER).pipe(ignoreElements())).toBe('1s |');
       m.expectObservable(held.proxy.run(launch(1), NEVER), '^ 2s !').toBe('-');

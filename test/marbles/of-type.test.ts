@@ -5,7 +5,11 @@ import { marbles } from './support/marbles.ts';
 
 type Fruit = { readonly type: 'apple'; readonly seeds: number } | { readonly type: 'banana' };
 
-const values: Record<string, Fruit> = { a: { type: 'apple', seeds: 5 }, A: { type: 'apple', seeds: 8 }, b: { type: 'banana' } };
+const values: Record<string, Fruit> = {
+  a: { type: 'apple', seeds: 5 },
+  A: { type: 'apple', seeds: 8 },
+  b: { type: 'banana' },
+};
 function apples(source: Observable<Fruit>): Observable<Fruit> {
   return source.pipe(ofType('apple'));
 }
@@ -14,10 +18,25 @@ describe('ofType', () => {
   it.each([
     { what: 'is silent with a silent source', diagram: '    -', expected: '-', subs: '^' },
     { what: 'completes with an empty source', diagram: '    ---|', expected: '---|', subs: '^--!' },
-    { what: 'lets a single value of its type through', diagram: '-a-|', expected: '-a-|', subs: '^--!' },
-    { what: 'lets many values of its type through and no others', diagram: 'ab-A-ba-|', expected: 'a--A--a-|', subs: '^-------!' },
+    {
+      what: 'lets a single value of its type through',
+      diagram: '-a-|',
+      expected: '-a-|',
+      subs: '^--!',
+    },
+    {
+      what: 'lets many values of its type through and no others',
+      diagram: 'ab-A-ba-|',
+      expected: 'a--A--a-|',
+      subs: '^-------!',
+    },
     { what: 'passes an error on', diagram: '-b-a-#', expected: '---a-#', subs: '^----!' },
-    { what: 'goes on with a source that never ends', diagram: '-a-b-A-', expected: '-a---A-', subs: '^' },
+    {
+      what: 'goes on with a source that never ends',
+      diagram: '-a-b-A-',
+      expected: '-a---A-',
+      subs: '^',
+    },
   ])('$what', ({ diagram, expected, subs }) =>
     marbles((m) => {
       const source = m.cold(diagram, values);

@@ -3,13 +3,20 @@ import { describe, it } from 'vitest';
 import { patience } from '../../src/pilot-discovery/push/patience.ts';
 import { freshProxy, type ProxyEvent } from '../../src/pilot-discovery/push/proxy-stream.ts';
 import { type ProxyStep, reduceProxy } from '../../src/pilot-discovery/push/reduce-proxy.ts';
-import { type TypedView, typeUrls, type View, type XdsType } from '../../src/pilot-discovery/push/view.ts';
+import {
+  type TypedView,
+  typeUrls,
+  type View,
+  type XdsType,
+} from '../../src/pilot-discovery/push/view.ts';
 import type { EnvoyRequest, Variant } from '../../src/shared/xds/messages.ts';
 import { marbles } from './support/marbles.ts';
 
 const typed = (version: string, ...names: readonly string[]): TypedView => ({
   version,
-  resources: new Map(names.map((name) => [name, { name, version, body: Buffer.from(version), keys: [] }])),
+  resources: new Map(
+    names.map((name) => [name, { name, version, body: Buffer.from(version), keys: [] }]),
+  ),
 });
 const view = (version: string): View => ({
   snapshot: 1,
@@ -19,7 +26,12 @@ const view = (version: string): View => ({
   route: typed(version, '80'),
 });
 
-const letters: Readonly<Record<string, XdsType>> = { c: 'cluster', e: 'endpoint', l: 'listener', r: 'route' };
+const letters: Readonly<Record<string, XdsType>> = {
+  c: 'cluster',
+  e: 'endpoint',
+  l: 'listener',
+  r: 'route',
+};
 
 /**
  * What a client is sent, a letter for a type. It asks by the letter of a type, and accepts the last
@@ -39,16 +51,25 @@ function sent(variant: Variant, client$: Observable<string>): Observable<string>
         : { kind: 'all', names: named, version: '' };
     const node = { id: 'sidecar~10.0.0.1~a.b~c' } as EnvoyRequest['node'];
     const nonce = isAccepted ? (nonces.get(typeUrls[type]) ?? '') : '';
-    return { type: 'request', request: { node, typeUrl: typeUrls[type], nonce, refusal: undefined, names } };
+    return {
+      type: 'request',
+      request: { node, typeUrl: typeUrls[type], nonce, refusal: undefined, names },
+    };
   };
   return merge(client$.pipe(map(event)), patience(client$, clusters$)).pipe(
     scan(([state], one) => reduceProxy(state, one), [freshProxy(variant), []] as ProxyStep),
-    mergeMap(([, effects]) => effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : []))),
+    mergeMap(([, effects]) =>
+      effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : [])),
+    ),
     tap(({ typeUrl, nonce }) => {
       nonces.set(typeUrl, nonce);
       if (typeUrl === typeUrls.cluster) clusters$.next();
     }),
-    map(({ typeUrl }) => Object.keys(letters).find((letter) => typeUrls[letters[letter] ?? 'cluster'] === typeUrl) ?? '?'),
+    map(
+      ({ typeUrl }) =>
+        Object.keys(letters).find((letter) => typeUrls[letters[letter] ?? 'cluster'] === typeUrl) ??
+        '?',
+    ),
   );
 }
 

@@ -1,9 +1,19 @@
 import { asyncScheduler, defer, map, NEVER, type Observable, of, switchMap, tap } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
-import { gated, mapped, polled, renamed, shared } from '../../src/pilot-agent/sources/combinators.ts';
+import {
+  gated,
+  mapped,
+  polled,
+  renamed,
+  shared,
+} from '../../src/pilot-agent/sources/combinators.ts';
 import { compose } from '../../src/pilot-agent/sources/compose.ts';
-import { contentHash, type ContributingSource, readingOf } from '../../src/pilot-agent/sources/contribution.ts';
+import {
+  contentHash,
+  type ContributingSource,
+  readingOf,
+} from '../../src/pilot-agent/sources/contribution.ts';
 import { debounced, throttled } from '../../src/pilot-agent/sources/pace.ts';
 import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
 import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
@@ -19,7 +29,11 @@ const drawn = (m: RunHelpers, contents: Signs, options: SourceOptions = {}) =>
   source('drawn', () => m.cold(at(contents)), { random: () => 0.5, ...options });
 
 /** What is given at these times, while somebody listens. */
-function givenWhile(m: RunHelpers, one: ContributingSource, ...times: readonly (keyof Signs)[]): Observable<string> {
+function givenWhile(
+  m: RunHelpers,
+  one: ContributingSource,
+  ...times: readonly (keyof Signs)[]
+): Observable<string> {
   m.expectObservable(one.changes$, '^ 100s !');
   return givenAt(one, m.hot(at(Object.fromEntries(times.map((time) => [time, 'w'])))));
 }
@@ -29,7 +43,9 @@ describe('debounced', () => {
     'changes when the source has said the same for 10 s; the first reading waits for nothing',
     marbles((m) => {
       const one = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c', '60s': 'd' }), 10_000);
-      m.expectObservable(signs(one), '^ 75s !').toBe(at({ '0s': 'rx.', '20s': '.', '25s': '.', '35s': 'x', '60s': '.', '70s': 'x' }));
+      m.expectObservable(signs(one), '^ 75s !').toBe(
+        at({ '0s': 'rx.', '20s': '.', '25s': '.', '35s': 'x', '60s': '.', '70s': 'x' }),
+      );
       const again = debounced(drawn(m, { '0s': 'a', '20s': 'b', '25s': 'c' }), 10_000);
       m.expectObservable(givenWhile(m, again, '30s', '36s')).toBe(at({ '30s': 'a', '36s': 'c' }));
     }),
@@ -41,7 +57,9 @@ describe('throttled', () => {
     'changes once in 60 s at most, to the newest that there is',
     marbles((m) => {
       const one = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c', '200s': 'd' }), 60_000);
-      m.expectObservable(signs(one), '^ 201s !').toBe(at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }));
+      m.expectObservable(signs(one), '^ 201s !').toBe(
+        at({ '0s': 'rx.', '10s': '.', '20s': '.', '60s': 'x', '200s': '.x' }),
+      );
       const again = throttled(drawn(m, { '0s': 'a', '10s': 'b', '20s': 'c' }), 60_000);
       m.expectObservable(givenWhile(m, again, '30s', '61s')).toBe(at({ '30s': 'a', '61s': 'c' }));
     }),
@@ -60,15 +78,21 @@ describe('a window of its own', () => {
       m.expectObservable(signs(one), '^ 125s !').toBe(
         at({ '0s': 'rx.', '20s': '.', '40s': '.', '50s': 'x', '90s': '.', '120s': 'x' }), // c, and then d
       );
-      m.expectObservable(givenWhile(m, drawn(m, contents, { window: 30_000 }), '45s', '51s')).toBe(at({ '45s': 'a', '51s': 'c' }));
+      m.expectObservable(givenWhile(m, drawn(m, contents, { window: 30_000 }), '45s', '51s')).toBe(
+        at({ '45s': 'a', '51s': 'c' }),
+      );
     }),
   );
 
   it('is in the place of the window of the agent, be it longer or shorter', () => {
-    const after = (window: number) => (read: () => Observable<string>, on$: Observable<unknown>) => source('own', read, { on$, window });
+    const after = (window: number) => (read: () => Observable<string>, on$: Observable<unknown>) =>
+      source('own', read, { on$, window });
     drawAgent({ config: 'a 9s b', source: after(60_000) }).expectEpochs('a 69s b');
     drawAgent({ config: 'a 9s b 2s c', source: after(0), ...quick }).expectEpochs('a 9s b 2s c');
-    drawAgent({ config: 'a 9s b 2s c', source: (read, on$) => source('own', read, { on$ }) }).expectEpochs('a 19s c');
+    drawAgent({
+      config: 'a 9s b 2s c',
+      source: (read, on$) => source('own', read, { on$ }),
+    }).expectEpochs('a 19s c');
   });
 
   it('holds back what it gathers from a reading for another source, and reads with it what others have changed', () => {
@@ -77,13 +101,22 @@ describe('a window of its own', () => {
       config: 'a 9s b',
       beside: { other: 'x 19s y' },
       source: (read, on$, { other }) =>
-        compose(source('slow', read, { on$, window: 60_000 }), source('other', other?.read ?? (() => NEVER), { on$: other?.changed$ ?? NEVER })), // prettier-ignore
+        compose(
+          source('slow', read, { on$, window: 60_000 }),
+          source('other', other?.read ?? (() => NEVER), { on$: other?.changed$ ?? NEVER }),
+        ),
     }).expectEpochs('(ax) 28997ms (ay) 39996ms (by)');
     drawAgent({
       config: 'a 9s b',
       beside: { other: 'x 14s y' },
       source: (read, on$, { other }) =>
-        compose(source('usual', read, { on$ }), source('quick', other?.read ?? (() => NEVER), { on$: other?.changed$ ?? NEVER, window: 0 })), // prettier-ignore
+        compose(
+          source('usual', read, { on$ }),
+          source('quick', other?.read ?? (() => NEVER), {
+            on$: other?.changed$ ?? NEVER,
+            window: 0,
+          }),
+        ),
     }).expectEpochs('(ax) 13997ms (by)');
   });
 
@@ -101,7 +134,10 @@ describe('a window of its own', () => {
         ),
     };
     for (const make of Object.values(made)) {
-      drawAgent({ config: 'a 9s b', source: (read, on$) => make(source('own', read, { on$, window: 2_000 })) }).expectEpochs('a 11s b');
+      drawAgent({
+        config: 'a 9s b',
+        source: (read, on$) => make(source('own', read, { on$, window: 2_000 })),
+      }).expectEpochs('a 11s b');
     }
   });
 });
@@ -113,8 +149,13 @@ describe('a source that is slow to begin', () => {
     ['window', (one) => one],
   ])('is waited for no longer: %s', (name, make) => {
     marbles((m) => {
-      const one = make(drawn(m, { '5s': 'a', '20s': 'b' }, name === 'window' ? { window: 600_000 } : {}));
-      m.expectObservable(givenWhile(m, one, '3s', '6s', '30s')).toBe(at({ '3s': 'n', '6s': 'a', '30s': 'a' }), { n: '-!', a: 'a' });
+      const one = make(
+        drawn(m, { '5s': 'a', '20s': 'b' }, name === 'window' ? { window: 600_000 } : {}),
+      );
+      m.expectObservable(givenWhile(m, one, '3s', '6s', '30s')).toBe(
+        at({ '3s': 'n', '6s': 'a', '30s': 'a' }),
+        { n: '-!', a: 'a' },
+      );
     })();
   });
 });
@@ -123,9 +164,22 @@ describe('a source that is slow to begin', () => {
 const mute = (contents: Signs): ContributingSource => ({
   changes$: NEVER,
   reading$: defer(() => {
-    const times = Object.entries(contents).map(([time, content]) => [1_000 * parseInt(time, 10), content] as const);
+    const times = Object.entries(contents).map(
+      ([time, content]) => [1_000 * parseInt(time, 10), content] as const,
+    );
     const content = times.findLast(([time]) => time <= asyncScheduler.now())?.[1] ?? '';
-    return of(readingOf([{ source: 'mute', use: 'restart', at: '', hash: contentHash(content), content, trouble: undefined }]));
+    return of(
+      readingOf([
+        {
+          source: 'mute',
+          use: 'restart',
+          at: '',
+          hash: contentHash(content),
+          content,
+          trouble: undefined,
+        },
+      ]),
+    );
   }),
 });
 
@@ -144,21 +198,35 @@ describe('a reading', () => {
     ['renamed', (m) => renamed(throttled(drawn(m, contents), 25_000), 'other')],
     ['withFallback', (m) => withFallback(debounced(drawn(m, contents), 7_000), other())],
     ['shared', (m) => shared(throttled(drawn(m, contents), 25_000))],
-    ['compose', (m) => compose(other(), debounced(drawn(m, contents), 7_000), renamed(drawn(m, { '0s': '1', '40s': '2' }), 'more'))],
+    [
+      'compose',
+      (m) =>
+        compose(
+          other(),
+          debounced(drawn(m, contents), 7_000),
+          renamed(drawn(m, { '0s': '1', '40s': '2' }), 'more'),
+        ),
+    ],
     ['compose, throttled', (m) => throttled(compose(other(), drawn(m, contents)), 25_000)],
   ])('never has a change before it is told: %s', (_, make) => {
     const leaks: string[] = [];
     let told = 0;
     marbles((m) => {
       const one = make(m);
-      m.expectObservable(one.changes$.pipe(map(({ type }) => void (told += type === 'source-read' ? 0 : 1))), '^ 100s !');
+      m.expectObservable(
+        one.changes$.pipe(map(({ type }) => void (told += type === 'source-read' ? 0 : 1))),
+        '^ 100s !',
+      );
       let known: { readonly hash: string; readonly told: number } | undefined;
       // Between the changes, whose times are whole seconds.
-      const when$ = m.cold(at(Object.fromEntries(Array.from({ length: 99 }, (__, s) => [`${s}500ms`, 'w']))));
+      const when$ = m.cold(
+        at(Object.fromEntries(Array.from({ length: 99 }, (__, s) => [`${s}500ms`, 'w']))),
+      );
       const looked$ = when$.pipe(
         switchMap(() => one.reading$),
         tap(({ hash }) => {
-          if (known !== undefined && known.hash !== hash && known.told === told) leaks.push(`${asyncScheduler.now()} ms: ${hash}`);
+          if (known !== undefined && known.hash !== hash && known.told === told)
+            leaks.push(`${asyncScheduler.now()} ms: ${hash}`);
           known = { hash, told };
         }),
       );

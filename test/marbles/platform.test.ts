@@ -13,9 +13,15 @@ import { marbles } from './support/marbles.ts';
  * all else it says none at once.
  */
 function fakeServer(m: RunHelpers, answers: Readonly<Record<string, string>>, text: string) {
-  const drawn = new Map(Object.entries(answers).map(([end, diagram]) => [end, m.cold(diagram, { v: text, n: undefined })]));
+  const drawn = new Map(
+    Object.entries(answers).map(([end, diagram]) => [
+      end,
+      m.cold(diagram, { v: text, n: undefined }),
+    ]),
+  );
   const server: MetadataServer = {
-    ask: (path): Observable<string | undefined> => [...drawn].find(([end]) => path.endsWith(end))?.[1] ?? m.cold('(n|)', { n: undefined }),
+    ask: (path): Observable<string | undefined> =>
+      [...drawn].find(([end]) => path.endsWith(end))?.[1] ?? m.cold('(n|)', { n: undefined }),
   };
   return { server, asked: (end: string) => drawn.get(end)?.subscriptions ?? [] };
 }
@@ -30,16 +36,24 @@ describe('the metadata server of Google Cloud', () => {
     marbles((m) => {
       const { server } = fakeServer(m, { '/project-id': '1s (v|)', '/id': '4999ms (n|)' }, 'text');
       const expected = '                                u 999ms p 3998ms |';
-      m.expectObservable(googlePlatform(unknownPlatform, server).pipe(distinctUntilChanged(isDeepStrictEqual))).toBe(expected, values);
+      m.expectObservable(
+        googlePlatform(unknownPlatform, server).pipe(distinctUntilChanged(isDeepStrictEqual)),
+      ).toBe(expected, values);
     }),
   );
 
   it(
     'is given up after 5 s',
     marbles((m) => {
-      const { server, asked } = fakeServer(m, { '/project-id': '1s (v|)', '/id': '6s (v|)' }, 'text');
+      const { server, asked } = fakeServer(
+        m,
+        { '/project-id': '1s (v|)', '/id': '6s (v|)' },
+        'text',
+      );
       const expected = '                                u 999ms p 3999ms |';
-      m.expectObservable(googlePlatform(unknownPlatform, server).pipe(distinctUntilChanged(isDeepStrictEqual))).toBe(expected, values);
+      m.expectObservable(
+        googlePlatform(unknownPlatform, server).pipe(distinctUntilChanged(isDeepStrictEqual)),
+      ).toBe(expected, values);
       m.expectSubscriptions(asked('/id')).toBe('        ^ 4999ms !');
     }),
   );

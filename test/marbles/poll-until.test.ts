@@ -8,7 +8,12 @@ const untilReady = (value: string) => value === 'r';
 
 describe('pollUntil', () => {
   it.each([
-    { what: 'waits for an answer that never comes', answer: '        -', expected: '-', questions: ['^'] },
+    {
+      what: 'waits for an answer that never comes',
+      answer: '        -',
+      expected: '-',
+      questions: ['^'],
+    },
     {
       what: 'asks again after an empty answer',
       answer: '--|',
@@ -16,8 +21,18 @@ describe('pollUntil', () => {
       unsub: '30ms !',
       questions: ['^-!', '12ms ^-!', '24ms ^-!'],
     },
-    { what: 'asks once where that is enough', answer: '               (r|)', expected: '(r|)', questions: ['(^!)'] },
-    { what: 'takes no more of an answer than is enough', answer: '   -xrx|', expected: '-x(r|)', questions: ['^-!'] },
+    {
+      what: 'asks once where that is enough',
+      answer: '               (r|)',
+      expected: '(r|)',
+      questions: ['(^!)'],
+    },
+    {
+      what: 'takes no more of an answer than is enough',
+      answer: '   -xrx|',
+      expected: '-x(r|)',
+      questions: ['^-!'],
+    },
     {
       what: 'emits all values of all answers',
       answer: 'xy|',
@@ -25,8 +40,18 @@ describe('pollUntil', () => {
       unsub: '25ms !',
       questions: ['^-!', '12ms ^-!', '24ms ^!'],
     },
-    { what: 'fails with the source, and asks no more', answer: '       -x#', expected: '-x#', questions: ['^-!'] },
-    { what: 'goes on with an answer that never ends', answer: '        -x-x-', expected: '-x-x-', questions: ['^'] },
+    {
+      what: 'fails with the source, and asks no more',
+      answer: '       -x#',
+      expected: '-x#',
+      questions: ['^-!'],
+    },
+    {
+      what: 'goes on with an answer that never ends',
+      answer: '        -x-x-',
+      expected: '-x-x-',
+      questions: ['^'],
+    },
     {
       what: 'lets go of the question that is under way',
       answer: '-x---x',
@@ -59,14 +84,22 @@ describe('pollUntil', () => {
       const fail = () => {
         throw new Error('no judgement');
       };
-      m.expectObservable(source.pipe(pollUntil(fail, { every: 10 }))).toBe('-#', undefined, new Error('no judgement'));
+      m.expectObservable(source.pipe(pollUntil(fail, { every: 10 }))).toBe(
+        '-#',
+        undefined,
+        new Error('no judgement'),
+      );
       m.expectSubscriptions(source.subscriptions).toBe('^!');
     }),
   );
 
   it.each([
     { what: 'asks up to the limit', limit: 20, expected: 'a 9ms b 9ms (c|)' },
-    { what: 'asks once more where the limit is not over yet', limit: 21, expected: 'a 9ms b 9ms c 9ms (d|)' },
+    {
+      what: 'asks once more where the limit is not over yet',
+      limit: 21,
+      expected: 'a 9ms b 9ms c 9ms (d|)',
+    },
     { what: 'asks once at a limit of 0', limit: 0, expected: '(a|)' },
   ])('$what', ({ limit, expected }) =>
     marbles((m) => {
@@ -81,7 +114,9 @@ describe('pollUntil', () => {
     marbles((m) => {
       const source = m.cold('30ms (x|)');
       const expected = '     30ms x 39ms (x|)';
-      m.expectObservable(source.pipe(pollUntil(untilReady, { every: 10, limit: 50 }))).toBe(expected);
+      m.expectObservable(source.pipe(pollUntil(untilReady, { every: 10, limit: 50 }))).toBe(
+        expected,
+      );
       m.expectSubscriptions(source.subscriptions).toBe(['^ 29ms !', '40ms ^ 29ms !']);
     }),
   );

@@ -13,7 +13,9 @@ const statuses = { y: 200, n: 409, b: 400 };
 /** The status of each answer when it is whole; the profiler is the real one. */
 function draw(m: RunHelpers) {
   const handler = inspect();
-  return { ask: (times: string, url: string) => m.hot(times).pipe(mergeMap(() => answered(handler, url))) };
+  return {
+    ask: (times: string, url: string) => m.hot(times).pipe(mergeMap(() => answered(handler, url))),
+  };
 }
 
 function answered(handler: Handler, url: string): Observable<number> {
@@ -30,7 +32,9 @@ function answered(handler: Handler, url: string): Observable<number> {
       end: () => subscriber.next(status),
     };
     const request = { url, method: 'GET' } as unknown as IncomingMessage;
-    return handler(request, response as unknown as ServerResponse).subscribe({ error: expect.unreachable });
+    return handler(request, response as unknown as ServerResponse).subscribe({
+      error: expect.unreachable,
+    });
   });
 }
 
@@ -39,7 +43,10 @@ describe('inspect', () => {
     'takes one profile at a time, of 10 s if nothing else is asked for',
     marbles((m) => {
       const stage = draw(m);
-      m.expectObservable(stage.ask('    a 4999ms a 5999ms a', profile)).toBe('5s n 4999ms y 10999ms y', statuses);
+      m.expectObservable(stage.ask('    a 4999ms a 5999ms a', profile)).toBe(
+        '5s n 4999ms y 10999ms y',
+        statuses,
+      );
     }),
   );
 
@@ -47,8 +54,14 @@ describe('inspect', () => {
     'takes one of as long as is asked for, and looks at nothing else meanwhile',
     marbles((m) => {
       const stage = draw(m);
-      m.expectObservable(stage.ask('   a 1999ms a', `${profile}?seconds=2.5`)).toBe('2s n 499ms y', statuses);
-      m.expectObservable(stage.ask('   1s a', heap)).toBe('                          1s n', statuses);
+      m.expectObservable(stage.ask('   a 1999ms a', `${profile}?seconds=2.5`)).toBe(
+        '2s n 499ms y',
+        statuses,
+      );
+      m.expectObservable(stage.ask('   1s a', heap)).toBe(
+        '                          1s n',
+        statuses,
+      );
     }),
   );
 

@@ -1,4 +1,16 @@
-import { asyncScheduler, concat, EMPTY, map, NEVER, of, type SchedulerLike, Subject, switchMap, tap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  EMPTY,
+  map,
+  NEVER,
+  of,
+  type SchedulerLike,
+  Subject,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { quiesce } from '../../src/operators/quiesce.ts';
@@ -16,7 +28,11 @@ describe('quiesce', () => {
       const expected = '     --------x---------------y--------z--';
       const built$ = new Subject<string>();
       // What takes y is busy with it for 9 ms.
-      const busy$ = built$.pipe(switchMap((value) => (value === 'cde' ? concat(of(true), timer(9).pipe(map(() => false))) : EMPTY)));
+      const busy$ = built$.pipe(
+        switchMap((value) =>
+          value === 'cde' ? concat(of(true), timer(9).pipe(map(() => false))) : EMPTY,
+        ),
+      );
       const told$ = new Subject<boolean>();
       const out$ = source$.pipe(
         quiesce(4, 8, busy$.pipe(tap(told$)), join),
@@ -107,8 +123,13 @@ describe('quiesce', () => {
   it(
     'waits on after a value that came while busy, but not beyond the longest time',
     marbles((m) => {
-      m.expectObservable(m.hot('a----b--------').pipe(calmed(m, 't-----f'))).toBe('--------x', { x: 'ab' });
-      m.expectObservable(m.hot('a---------b---').pipe(calmed(m, 't----------f'))).toBe('-----------x', { x: 'ab' });
+      m.expectObservable(m.hot('a----b--------').pipe(calmed(m, 't-----f'))).toBe('--------x', {
+        x: 'ab',
+      });
+      m.expectObservable(m.hot('a---------b---').pipe(calmed(m, 't----------f'))).toBe(
+        '-----------x',
+        { x: 'ab' },
+      );
     }),
   );
 
@@ -119,7 +140,10 @@ describe('quiesce', () => {
       const busy = '          -t-----f----';
       const expected = '      a------x----';
       const busy$ = m.cold(busy, { t: true, f: false });
-      m.expectObservable(source$.pipe(quiesce(0, 0, busy$, join))).toBe(expected, { a: 'a', x: 'bcd' });
+      m.expectObservable(source$.pipe(quiesce(0, 0, busy$, join))).toBe(expected, {
+        a: 'a',
+        x: 'bcd',
+      });
     }),
   );
 
@@ -134,7 +158,10 @@ describe('quiesce', () => {
       //                      [2]    [4  ]
       const source$ = m.hot(' a------bc-------');
       const expected = '      --a---------x---';
-      m.expectObservable(source$.pipe(quiesce(quiet, 8, NEVER, join))).toBe(expected, { a: 'a', x: 'bc' });
+      m.expectObservable(source$.pipe(quiesce(quiet, 8, NEVER, join))).toBe(expected, {
+        a: 'a',
+        x: 'bc',
+      });
       m.flush();
       expect(asked).toEqual([
         [Infinity, 0],

@@ -1,4 +1,18 @@
-import { concat, EMPTY, filter, ignoreElements, map, merge, mergeMap, NEVER, type Observable, of, tap, throwError, timer } from 'rxjs';
+import {
+  concat,
+  EMPTY,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  of,
+  tap,
+  throwError,
+  timer,
+} from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reduceWithEffects, type Step } from '../../src/operators/reduce-with-effects.ts';
 import { marbles } from './support/marbles.ts';
@@ -35,8 +49,12 @@ describe('reduceWithEffects', () => {
       const subs = '           ^-!';
       const unsub = '          ^ 2s !';
       const expected = '       -x 999ms y';
-      const interpret = (effects$: Observable<string>) => effects$.pipe(mergeMap(() => timer(1_000).pipe(map(() => 'b'))));
-      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states), unsub).toBe(expected, { x: 'A', y: 'Ab' });
+      const interpret = (effects$: Observable<string>) =>
+        effects$.pipe(mergeMap(() => timer(1_000).pipe(map(() => 'b'))));
+      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states), unsub).toBe(
+        expected,
+        { x: 'A', y: 'Ab' },
+      );
       m.expectSubscriptions(source.subscriptions).toBe(subs);
     }),
   );
@@ -60,7 +78,10 @@ describe('reduceWithEffects', () => {
     marbles((m) => {
       const source = concat(of('a', 'b'), NEVER);
       const expected = '       (xy)';
-      m.expectObservable(source.pipe(reduceWithEffects('', write, nothing), states)).toBe(expected, { x: 'a', y: 'ab' });
+      m.expectObservable(source.pipe(reduceWithEffects('', write, nothing), states)).toBe(
+        expected,
+        { x: 'a', y: 'ab' },
+      );
     }),
   );
 
@@ -90,7 +111,11 @@ describe('reduceWithEffects', () => {
       m.expectObservable(state$).toBe(expected, { x: 'A', y: 'AB', z: 'ABC' });
       m.flush();
       expect(seen).toEqual(
-        ['state A', 'effect A', 'event A', 'state AB', 'effect B', 'event B'].concat(['state ABC', 'effect C', 'event C']),
+        ['state A', 'effect A', 'event A', 'state AB', 'effect B', 'event B'].concat([
+          'state ABC',
+          'effect C',
+          'event C',
+        ]),
       );
     }),
   );
@@ -109,7 +134,10 @@ describe('reduceWithEffects', () => {
             ),
           ),
         );
-      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states)).toBe(expected, { x: 'A', y: 'Aa', z: 'Aae' });
+      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states)).toBe(
+        expected,
+        { x: 'A', y: 'Aa', z: 'Aae' },
+      );
     }),
   );
 
@@ -134,7 +162,10 @@ describe('reduceWithEffects', () => {
       const running = '        -^--!';
       const expected = '       -x---';
       const interpret = (effects$: Observable<string>) => effects$.pipe(mergeMap(() => effect$));
-      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states), unsub).toBe(expected, { x: 'A' });
+      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states), unsub).toBe(
+        expected,
+        { x: 'A' },
+      );
       m.expectSubscriptions(source.subscriptions).toBe(unsub);
       m.expectSubscriptions(effect$.subscriptions).toBe(running);
     }),
@@ -148,7 +179,10 @@ describe('reduceWithEffects', () => {
       const running = '        -^-!';
       const expected = '       -x-#';
       const interpret = (effects$: Observable<string>) => effects$.pipe(mergeMap(() => effect$));
-      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states)).toBe(expected, { x: 'A' });
+      m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states)).toBe(
+        expected,
+        { x: 'A' },
+      );
       m.expectSubscriptions(effect$.subscriptions).toBe(running);
     }),
   );
@@ -159,7 +193,11 @@ describe('reduceWithEffects', () => {
       const source = m.hot('   -a-?');
       const subs = '           ^--!';
       const expected = '       -x-#';
-      m.expectObservable(source.pipe(reduceWithEffects('', write, nothing), states)).toBe(expected, { x: 'a' }, new Error('unreadable'));
+      m.expectObservable(source.pipe(reduceWithEffects('', write, nothing), states)).toBe(
+        expected,
+        { x: 'a' },
+        new Error('unreadable'),
+      );
       m.expectSubscriptions(source.subscriptions).toBe(subs);
     }),
   );
@@ -170,7 +208,8 @@ describe('reduceWithEffects', () => {
       const source = m.hot('   -a-B-c');
       const subs = '           ^--!';
       const expected = '       -x-(y#)';
-      const interpret = (effects$: Observable<string>) => effects$.pipe(mergeMap(() => throwError(() => new Error('no answer'))));
+      const interpret = (effects$: Observable<string>) =>
+        effects$.pipe(mergeMap(() => throwError(() => new Error('no answer'))));
       m.expectObservable(source.pipe(reduceWithEffects('', write, interpret), states)).toBe(
         expected,
         { x: 'a', y: 'aB' },

@@ -18,7 +18,9 @@ describe('what Envoy says of its service', () => {
       const admin = {
         open: (path: string) => {
           asked.push(path);
-          return of(Object.assign(Readable.from([]), { statusCode: 503 }) as unknown as IncomingMessage);
+          return of(
+            Object.assign(Readable.from([]), { statusCode: 503 }) as unknown as IncomingMessage,
+          );
         },
       };
       const looks$ = serviceFigures(admin);
@@ -33,8 +35,14 @@ describe('what Envoy says of its service', () => {
 
   it('is what came in the last minute; of the first look, since the start of Envoy', () => {
     const listeners = told('{}');
-    const after = [100, 160, 400].reduce((before, requests, index) => looked(before, told(counts(requests, index)), listeners, 1_000 + index * 40_000), none); // prettier-ignore
-    expect(looked(none, told(counts(100)), listeners, 1_000).report).toMatchObject({ inbound: { requests: 100 } });
+    const after = [100, 160, 400].reduce(
+      (before, requests, index) =>
+        looked(before, told(counts(requests, index)), listeners, 1_000 + index * 40_000),
+      none,
+    );
+    expect(looked(none, told(counts(100)), listeners, 1_000).report).toMatchObject({
+      inbound: { requests: 100 },
+    });
     expect(looked(none, told(counts(100)), listeners, 1_000).report).not.toHaveProperty('overMs');
     expect(after.report).toMatchObject({ overMs: 40_000, inbound: { requests: 240, failures: 1 } });
     expect(after.report).not.toHaveProperty('outbound');
@@ -42,15 +50,29 @@ describe('what Envoy says of its service', () => {
 
   it('begins anew with an Envoy that counts from 0, and keeps what it knows over a silence', () => {
     const first = looked(none, told(counts(100)), told('{}'), 1_000);
-    const silent = looked(first, { ok: false, error: new Error('connect ECONNREFUSED') }, told('{}'), 6_000);
+    const silent = looked(
+      first,
+      { ok: false, error: new Error('connect ECONNREFUSED') },
+      told('{}'),
+      6_000,
+    );
     expect(silent.report).toMatchObject({ state: 'silent', reason: 'connect ECONNREFUSED' });
-    expect(looked(silent, told(counts(130)), told('{}'), 11_000).report).toMatchObject({ overMs: 10_000, inbound: { requests: 30 } });
-    expect(looked(silent, told(counts(7)), told('{}'), 11_000).report).toMatchObject({ inbound: { requests: 7 } });
+    expect(looked(silent, told(counts(130)), told('{}'), 11_000).report).toMatchObject({
+      overMs: 10_000,
+      inbound: { requests: 30 },
+    });
+    expect(looked(silent, told(counts(7)), told('{}'), 11_000).report).toMatchObject({
+      inbound: { requests: 7 },
+    });
   });
 });
 
 /** Silences at these seconds, as `a`, `b` and `c`. */
 function reports(...seconds: readonly [number, number, number]) {
-  const report = (second: number) => ({ at: new Date(second * 1_000).toISOString(), state: 'silent', reason: 'Envoy answers 503' });
+  const report = (second: number) => ({
+    at: new Date(second * 1_000).toISOString(),
+    state: 'silent',
+    reason: 'Envoy answers 503',
+  });
   return { a: report(seconds[0]), b: report(seconds[1]), c: report(seconds[2]) };
 }

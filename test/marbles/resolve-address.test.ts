@@ -2,7 +2,10 @@ import { describe, it } from 'vitest';
 import { resolveAddress } from '../../src/pilot-agent/bootstrap/address.ts';
 import { marbles } from './support/marbles.ts';
 
-const values = { a: { ok: true, address: '1.2.3.4:9125' }, x: { ok: false, reason: "lookup failed for 'statsd': no answer within 5 s" } };
+const values = {
+  a: { ok: true, address: '1.2.3.4:9125' },
+  x: { ok: false, reason: "lookup failed for 'statsd': no answer within 5 s" },
+};
 
 describe('resolveAddress', () => {
   it(
@@ -10,7 +13,10 @@ describe('resolveAddress', () => {
     marbles((m) => {
       const lookup$ = m.cold('4999ms (a|)', { a: ['1.2.3.4'] });
       const expected = '      4999ms (a|)';
-      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(expected, values);
+      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(
+        expected,
+        values,
+      );
     }),
   );
 
@@ -20,7 +26,10 @@ describe('resolveAddress', () => {
       const lookup$ = m.cold(' 20s (a|)', { a: ['1.2.3.4'] });
       const subscribed = '    ^ 4999ms !';
       const expected = '      5s (x|)';
-      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(expected, values);
+      m.expectObservable(resolveAddress('statsd:9125', { lookup: () => lookup$ })).toBe(
+        expected,
+        values,
+      );
       m.expectSubscriptions(lookup$.subscriptions).toBe(subscribed);
     }),
   );

@@ -52,15 +52,49 @@ const changes: Record<string, SourceChange> = {
 };
 /** What is said besides the transitions; e is told at the end. */
 const lines: Record<string, LogLine> = {
-  c: { level: 'debug', event: 'config.change_seen', msg: 'change seen: all sources are read after the window', component: 'watcher', path: '/etc/cert-chain.pem', delayMs: 10_000 }, // prettier-ignore
-  s: { level: 'debug', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect: 'nothing' },
-  w: { level: 'warn', event: 'config.watch_failed', msg: 'a file cannot be watched: the agent tries again', component: 'watcher', path: '/etc/key.pem', reason: 'EACCES' }, // prettier-ignore
+  c: {
+    level: 'debug',
+    event: 'config.change_seen',
+    msg: 'change seen: all sources are read after the window',
+    component: 'watcher',
+    path: '/etc/cert-chain.pem',
+    delayMs: 10_000,
+  },
+  s: {
+    level: 'debug',
+    event: 'config.unchanged',
+    msg: 'the configuration is the same as before',
+    component: 'watcher',
+    effect: 'nothing',
+  },
+  w: {
+    level: 'warn',
+    event: 'config.watch_failed',
+    msg: 'a file cannot be watched: the agent tries again',
+    component: 'watcher',
+    path: '/etc/key.pem',
+    reason: 'EACCES',
+  },
 };
-const ends = (counters: Partial<Timeline['counters']>, code = 0, anchor = '', reason = ''): LogLine => ({
+const ends = (
+  counters: Partial<Timeline['counters']>,
+  code = 0,
+  anchor = '',
+  reason = '',
+): LogLine => ({
   ...{ level: 'info', event: 'agent.ended', msg: 'the agent ends', code },
   ...(reason !== '' && { reason }),
   ...(anchor !== '' && { see: `docs/troubleshooting.md#${anchor}` }),
-  ...{ changes: 0, windows: 1, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0, ...counters },
+  ...{
+    changes: 0,
+    windows: 1,
+    restarts: 0,
+    refusals: 0,
+    crashes: 0,
+    rescues: 0,
+    drains: 0,
+    ...counters,
+  },
 });
 
 const servers: Record<string, ServersSign> = {
@@ -96,7 +130,10 @@ interface Surroundings {
 function told(version: string | undefined): ReturnType<AdminClient['request']> {
   return version === undefined
     ? NEVER
-    : of({ ok: true, value: { status: 200, body: `{"version": "abc/${version}/Clean/RELEASE/BoringSSL"}` } });
+    : of({
+        ok: true,
+        value: { status: 200, body: `{"version": "abc/${version}/Clean/RELEASE/BoringSSL"}` },
+      });
 }
 
 /**
@@ -113,38 +150,76 @@ function drawRun(m: RunHelpers, around: Surroundings) {
   const served: number[] = [];
   const config = {
     ...configOf(),
-    ...{ statusPort: 15_020, minDelay: 10_000, drainMinimum: 5_000, drainCap: 20_000, parentShutdownDuration: 60_000 },
-    ...{ watched: [], customConfigFile: '', awaited: [], certificates: [], keepEnvoy: false, ...around.config },
+    ...{
+      statusPort: 15_020,
+      minDelay: 10_000,
+      drainMinimum: 5_000,
+      drainCap: 20_000,
+      parentShutdownDuration: 60_000,
+    },
+    ...{
+      watched: [],
+      customConfigFile: '',
+      awaited: [],
+      certificates: [],
+      keepEnvoy: false,
+      ...around.config,
+    },
   };
-  const shaped: ShapedConfig = { epoch: { kind: 'given', path: '/envoy.json', override: '' }, known: undefined, warnings: [] };
+  const shaped: ShapedConfig = {
+    epoch: { kind: 'given', path: '/envoy.json', override: '' },
+    known: undefined,
+    warnings: [],
+  };
   const steps$ = runAgent(
     config,
     {
       proxy: fake.proxy,
       adopted: around.adopted ?? [],
-      admin: { request: (_, path) => (path === '/server_info' ? told(versions.shift()) : NEVER), open: () => NEVER, located: () => false },
-      shape: { changes$: NEVER, reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }) },
+      admin: {
+        request: (_, path) => (path === '/server_info' ? told(versions.shift()) : NEVER),
+        open: () => NEVER,
+        located: () => false,
+      },
+      shape: {
+        changes$: NEVER,
+        reading$: around.shape$ ?? of({ hash: 'shape', config: shaped, parts: () => [] }),
+      },
       known: { config, sources: {} as Sources },
       terminal: around.terminal ?? false,
-      servers$: () => around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
+      servers$: () =>
+        around.servers$ ?? concat(of<ServersSign>({ type: 'servers-listening' }), NEVER),
       startedAt: 0,
       ...shown,
     },
     {
       files: (paths) => {
         watched.push(paths);
-        return drawnSource({ changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') }, 'files');
+        return drawnSource(
+          { changes$: around.changes$ ?? NEVER, hash$: around.hash$ ?? of('a') },
+          'files',
+        );
       },
       requests: () => NEVER,
       uncaught: () => around.uncaught$ ?? NEVER,
       random: () => 0.5,
       missing: () => around.missing$ ?? EMPTY,
-      signals: (names) => merge(NEVER, ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name)))),
+      signals: (names) =>
+        merge(
+          NEVER,
+          ...names.map((name) => (around.signals?.[name] ?? NEVER).pipe(map(() => name))),
+        ),
       serve: ({ statusPort }, view$) => {
-        const heard$ = view$.pipe(tap((view) => views$.next(view)), ignoreElements()); // prettier-ignore
+        const heard$ = view$.pipe(
+          tap((view) => views$.next(view)),
+          ignoreElements(),
+        );
         return defer(() => {
           served.push(statusPort);
-          return merge(heard$, around.status$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER));
+          return merge(
+            heard$,
+            around.status$ ?? concat(of<StatusEvent>({ type: 'listening' }), NEVER),
+          );
         });
       },
     },
@@ -152,13 +227,20 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     tap((step) => {
       const { sign } = step.value;
       const transition = sign.type === 'transition' ? sign.transition : undefined;
-      for (const line of step.state.lines.slice(transition && narrate(transition, step.state.past.epochs, 10).length)) told$.next(line);
+      for (const line of step.state.lines.slice(
+        transition && narrate(transition, step.state.past.epochs, 10).length,
+      ))
+        told$.next(line);
       if (transition?.event.type !== 'config-changed') return;
-      changed$.next(transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join());
+      changed$.next(
+        transition.event.reading.changed.map(({ source, part }) => `${source} ${part}`).join(),
+      );
     }),
     share(),
   );
-  const life$ = steps$.pipe(concatMap(({ value: { sign } }) => (sign.type === 'transition' ? [sign.transition] : [])));
+  const life$ = steps$.pipe(
+    concatMap(({ value: { sign } }) => (sign.type === 'transition' ? [sign.transition] : [])),
+  );
   return {
     ...fake,
     watched,
@@ -167,7 +249,11 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     /** Who serves; f and the reason where the run has ended without an agent. */
     serving$: merge(
       serving(life$.pipe(map(({ state }) => state))),
-      steps$.pipe(concatMap(({ value: { sign } }) => (sign.type === 'failed' || sign.type === 'servers-failed' ? [sign.reason] : []))),
+      steps$.pipe(
+        concatMap(({ value: { sign } }) =>
+          sign.type === 'failed' || sign.type === 'servers-failed' ? [sign.reason] : [],
+        ),
+      ),
     ),
     /** Who asks it to end or to leave. */
     by$: life$.pipe(concatMap(({ event }) => ('by' in event ? [event.by] : []))),
@@ -180,9 +266,22 @@ function drawRun(m: RunHelpers, around: Surroundings) {
     heard: {
       serving$: serving(views$.pipe(map(({ agent }) => agent))),
       pasts$: views$.pipe(map(({ past }) => past)),
-      families$: views$.pipe(map(({ families }) => families.size), distinctUntilChanged()), // prettier-ignore
-      failures$: views$.pipe(map(({ failures }) => Object.entries(failures).flatMap(([part, count]) => (count > 0 ? [`${part} ${count}`] : [])).join()), distinctUntilChanged()), // prettier-ignore
-      broken$: views$.pipe(map(({ isBroken }) => isBroken), distinctUntilChanged()), // prettier-ignore
+      families$: views$.pipe(
+        map(({ families }) => families.size),
+        distinctUntilChanged(),
+      ),
+      failures$: views$.pipe(
+        map(({ failures }) =>
+          Object.entries(failures)
+            .flatMap(([part, count]) => (count > 0 ? [`${part} ${count}`] : []))
+            .join(),
+        ),
+        distinctUntilChanged(),
+      ),
+      broken$: views$.pipe(
+        map(({ isBroken }) => isBroken),
+        distinctUntilChanged(),
+      ),
     },
   };
 }
@@ -229,7 +328,12 @@ describe('the first epoch', () => {
       m.expectObservable(run.serving$, unsub).toBe(at({ '1s': 'n', '1.5s': '0' }));
       m.expectSubscriptions(servers$.subscriptions).toBe('1s ^ 19s !');
       // 200 ms after the first failure, 400 ms after the second
-      m.expectSubscriptions(status$.subscriptions).toBe(['^ 5s !', '5201ms ^ 5s !', '10602ms ^ 5s !', '16403ms ^ 3597ms !']);
+      m.expectSubscriptions(status$.subscriptions).toBe([
+        '^ 5s !',
+        '5201ms ^ 5s !',
+        '10602ms ^ 5s !',
+        '16403ms ^ 3597ms !',
+      ]);
     }),
   );
 
@@ -273,24 +377,48 @@ describe('an epoch', () => {
       const hash$ = readings('aabb'); // each change is read ahead too
       const changes$ = m.hot(at({ '100s': 'c' }), changes);
       // The first Envoy crashes once it has been read again, after 60 s and its window.
-      const run = drawRun(m, { shape$, hash$, changes$, script: { processes: [at({ '80s': 'k' }), '-', '-'] } });
-      const paths$ = run.launched$.pipe(map((launch) => (launch.adopted ? '' : (launch.reading.config as { readonly path: string }).path)));
-      play(m, run, { unsub: '^ 120s !', serving: at({ '0s': 'n', '500ms': '0', '80s': 'n', '80.7s': '1', '110.5s': '2' }) });
-      m.expectObservable(paths$).toBe(at({ '0s': 's', '80.2s': 'm', '110s': 'c' }), { s: '/start', m: '/minute', c: '/change' });
+      const run = drawRun(m, {
+        shape$,
+        hash$,
+        changes$,
+        script: { processes: [at({ '80s': 'k' }), '-', '-'] },
+      });
+      const paths$ = run.launched$.pipe(
+        map((launch) =>
+          launch.adopted ? '' : (launch.reading.config as { readonly path: string }).path,
+        ),
+      );
+      play(m, run, {
+        unsub: '^ 120s !',
+        serving: at({ '0s': 'n', '500ms': '0', '80s': 'n', '80.7s': '1', '110.5s': '2' }),
+      });
+      m.expectObservable(paths$).toBe(at({ '0s': 's', '80.2s': 'm', '110s': 'c' }), {
+        s: '/start',
+        m: '/minute',
+        c: '/change',
+      });
     }),
   );
 });
 
 describe('the release of Envoy', () => {
   const warned = (version: string): LogLine => ({
-    ...{ level: 'warn', event: 'envoy.unsupported', msg: 'the agent is not made for this release of Envoy: take one of 1.36 to 1.40' },
+    ...{
+      level: 'warn',
+      event: 'envoy.unsupported',
+      msg: 'the agent is not made for this release of Envoy: take one of 1.36 to 1.40',
+    },
     ...{ version, path: shown.identity.binary },
   });
   const restarted = at({ '0s': 'l', '90s': 'r', '180s': 'r' });
   // The third one waits 60 s for the first one, which drains.
   const serving = at({ '0s': 'n', '500ms': '0', '90.5s': '1', '240.5s': '2' });
   const draw = (m: RunHelpers, versions: readonly string[]) =>
-    drawRun(m, { status$: m.hot(restarted, statusEvents), versions, script: { processes: ['-', '-', '-'] } });
+    drawRun(m, {
+      status$: m.hot(restarted, statusEvents),
+      versions,
+      script: { processes: ['-', '-', '-'] },
+    });
 
   it(
     'is told of once where it is out of the range, and again where another one is',
@@ -298,7 +426,10 @@ describe('the release of Envoy', () => {
       play(m, draw(m, ['1.35.9', '1.35.9', '1.41.0-dev']), {
         unsub: '^ 300s !',
         serving,
-        told: [at({ '500ms': 'o', '240.5s': 'n' }), { o: warned('1.35.9'), n: warned('1.41.0-dev') }],
+        told: [
+          at({ '500ms': 'o', '240.5s': 'n' }),
+          { o: warned('1.35.9'), n: warned('1.41.0-dev') },
+        ],
       });
     }),
   );
@@ -349,7 +480,11 @@ describe('a change', () => {
     'goes with the reading that it makes: which source, and which part of it',
     marbles((m) => {
       const changes$ = m.hot('20s c', changes);
-      const run = drawRun(m, { changes$, hash$: readings('ab'), script: { processes: ['-', '-'] } });
+      const run = drawRun(m, {
+        changes$,
+        hash$: readings('ab'),
+        script: { processes: ['-', '-'] },
+      });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
       m.expectObservable(run.changed$).toBe(at({ '0s': 'n', '30s': 'f' }), { n: '', f: 'files ' });
     }),
@@ -359,8 +494,16 @@ describe('a change', () => {
     'is checked ahead at the first pause of its window, of 500 ms, and once more when that closes',
     marbles((m) => {
       const changes$ = m.hot(at({ '20s': 'c', '20.2s': 'c', '25s': 'c' }), changes);
-      const run = drawRun(m, { changes$, hash$: readings('abb'), script: { processes: ['-', '-'] } });
-      play(m, run, { unsub: '^ 40s !', epochs: at({ '0s': '0', '30s': '1' }), checked: at({ '20.7s': 'a', '30s': 'c' }) });
+      const run = drawRun(m, {
+        changes$,
+        hash$: readings('abb'),
+        script: { processes: ['-', '-'] },
+      });
+      play(m, run, {
+        unsub: '^ 40s !',
+        epochs: at({ '0s': '0', '30s': '1' }),
+        checked: at({ '20.7s': 'a', '30s': 'c' }),
+      });
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 40s !').toBe('-');
     }),
   );
@@ -371,7 +514,12 @@ describe('a change', () => {
       const changes$ = m.hot(at({ '20s': 'c', '21s': 'c', '29.999s': 'c', '58s': 'c' }), changes);
       const hash$ = readings('abbcc');
       const script = { processes: ['55s c', '-', '-'] };
-      const run = drawRun(m, { changes$, hash$, script, config: { parentShutdownDuration: 20_000 } });
+      const run = drawRun(m, {
+        changes$,
+        hash$,
+        script,
+        config: { parentShutdownDuration: 20_000 },
+      });
       play(m, run, {
         unsub: '^ 70s !',
         serving: at({ '0s': 'n', '500ms': '0', '30.5s': '1', '68.5s': '2' }),
@@ -424,7 +572,9 @@ describe('a change', () => {
   it(
     'is looked for in the files that are to be watched and in the custom configuration',
     marbles((m) => {
-      const { watched, life$ } = drawRun(m, { config: { watched: ['certs/key.pem', ''], customConfigFile: 'envoy.json' } });
+      const { watched, life$ } = drawRun(m, {
+        config: { watched: ['certs/key.pem', ''], customConfigFile: 'envoy.json' },
+      });
       m.expectObservable(life$.pipe(ignoreElements()), '^!').toBe('-');
       m.flush();
       expect(watched).toEqual([[resolve('certs/key.pem'), resolve('envoy.json')]]);
@@ -454,16 +604,22 @@ describe('a signal', () => {
     })(),
   );
 
-  it.each(asks)('$name ends the agent at once and leaves Envoy alone with --keepEnvoy', ({ name, terminal }) =>
-    marbles((m) => {
-      const signal$ = m.hot('10s s');
-      const run = drawRun(m, { signals: { [name]: signal$ }, terminal, config: { keepEnvoy: true } });
-      play(m, run, {
-        serving: at({ '0s': 'n', '500ms': '0', '10s': 'A|' }),
-        drained: '',
-        signalled: '',
-      });
-    })(),
+  it.each(asks)(
+    '$name ends the agent at once and leaves Envoy alone with --keepEnvoy',
+    ({ name, terminal }) =>
+      marbles((m) => {
+        const signal$ = m.hot('10s s');
+        const run = drawRun(m, {
+          signals: { [name]: signal$ },
+          terminal,
+          config: { keepEnvoy: true },
+        });
+        play(m, run, {
+          serving: at({ '0s': 'n', '500ms': '0', '10s': 'A|' }),
+          drained: '',
+          signalled: '',
+        });
+      })(),
   );
 
   it(
@@ -472,7 +628,11 @@ describe('a signal', () => {
       const signal$ = m.hot('10s s');
       const serving = at({ '0s': 'n', '500ms': '0', '10s': 'D', '18s': 'A|' });
       const script = { processes: ['-'], active: ['3'] };
-      const run = drawRun(m, { signals: { SIGTERM: signal$ }, script, config: { drainCap: 8_000 } });
+      const run = drawRun(m, {
+        signals: { SIGTERM: signal$ },
+        script,
+        config: { drainCap: 8_000 },
+      });
       m.expectObservable(run.serving$).toBe(serving);
     }),
   );
@@ -480,7 +640,11 @@ describe('a signal', () => {
   it.each([false, true])('SIGHUP off a terminal restarts, with --keepEnvoy %s', (keepEnvoy) =>
     marbles((m) => {
       const signal$ = m.hot('10s s');
-      const run = drawRun(m, { signals: { SIGHUP: signal$ }, script: { processes: ['-', '-'] }, config: { keepEnvoy } });
+      const run = drawRun(m, {
+        signals: { SIGHUP: signal$ },
+        script: { processes: ['-', '-'] },
+        config: { keepEnvoy },
+      });
       play(m, run, {
         unsub: '^ 20s !',
         serving: at({ '0s': 'n', '500ms': '0', '10.5s': '1' }),
@@ -505,16 +669,18 @@ describe('a signal', () => {
 });
 
 describe('a request at the status port', () => {
-  it.each([false, true])('to quit asks Envoy to drain, then the agent ends, with --keepEnvoy %s', (keepEnvoy) =>
-    marbles((m) => {
-      const status$ = m.hot(at({ '0s': 'l', '10s': 'q' }), statusEvents);
-      const run = drawRun(m, { status$, config: { keepEnvoy } });
-      play(m, run, {
-        serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
-        by: [at({ '10s': 'b', '15s': '|' }), { b: '/quitquitquit' }],
-        drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
-      });
-    })(),
+  it.each([false, true])(
+    'to quit asks Envoy to drain, then the agent ends, with --keepEnvoy %s',
+    (keepEnvoy) =>
+      marbles((m) => {
+        const status$ = m.hot(at({ '0s': 'l', '10s': 'q' }), statusEvents);
+        const run = drawRun(m, { status$, config: { keepEnvoy } });
+        play(m, run, {
+          serving: at({ '0s': 'n', '500ms': '0', '10s': 'D', '15s': 'A|' }),
+          by: [at({ '10s': 'b', '15s': '|' }), { b: '/quitquitquit' }],
+          drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
+        });
+      })(),
   );
 
   it(
@@ -537,7 +703,9 @@ describe('a request at the status port', () => {
       const hash$ = m.cold('1s (a|)');
       const read = [at({ '0s': '^', '1s': '!' }), at({ '10s': '^', '11s': '!' })];
       const run = drawRun(m, { status$, hash$, script: { processes: ['-', '-'] } });
-      m.expectObservable(run.serving$, '^ 20s !').toBe(at({ '1s': 'n', '1.5s': '0', '11.5s': '1' }));
+      m.expectObservable(run.serving$, '^ 20s !').toBe(
+        at({ '1s': 'n', '1.5s': '0', '11.5s': '1' }),
+      );
       m.expectSubscriptions(hash$.subscriptions).toBe(read);
     }),
   );
@@ -550,15 +718,29 @@ describe('the status port', () => {
       const changes$ = m.hot('2s c', changes);
       const servers$ = m.hot<ServersSign>('1s (bf)', {
         b: { type: 'servers-listening' },
-        f: { type: 'servers-measured', server: 'secrets', families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }] },
+        f: {
+          type: 'servers-measured',
+          server: 'secrets',
+          families: () => [{ name: 'beside', type: 'gauge', help: '', samples: [] }],
+        },
       });
       const hash$ = m.cold('500ms (a|)');
       const run = drawRun(m, { changes$, servers$, hash$, script: { processes: ['S'] } });
-      const pasts$ = run.heard.pasts$.pipe(map(({ counters, epochs }) => [counters.changes, counters.windows, Math.floor(epochs.at(-1)?.liveAt ?? 0)].join(' ')), distinctUntilChanged()); // prettier-ignore
+      const pasts$ = run.heard.pasts$.pipe(
+        map(({ counters, epochs }) =>
+          [counters.changes, counters.windows, Math.floor(epochs.at(-1)?.liveAt ?? 0)].join(' '),
+        ),
+        distinctUntilChanged(),
+      );
       m.expectObservable(run.life$.pipe(ignoreElements()), '^ 5s !').toBe('-');
       m.expectObservable(run.heard.serving$).toBe(at({ '0s': 'n', '2s': '0' }));
       m.expectObservable(run.heard.families$).toBe(at({ '0s': '0', '1s': '1' }), { 0: 0, 1: 1 });
-      m.expectObservable(pasts$).toBe(at({ '0s': 'a', '1.5s': 'b', '2s': 'cd' }), { a: '0 0 0', b: '0 1 0', c: '1 1 0', d: '1 1 2000' });
+      m.expectObservable(pasts$).toBe(at({ '0s': 'a', '1.5s': 'b', '2s': 'cd' }), {
+        a: '0 0 0',
+        b: '0 1 0',
+        c: '1 1 0',
+        d: '1 1 2000',
+      });
     }),
   );
 });
@@ -612,7 +794,13 @@ describe('a warning about the configuration', () => {
           at({ '0s': 'w', '20s': 'c', '30s': 's' }),
           {
             ...lines,
-            w: { level: 'warn', event: 'config.warning', msg: 'configuration warning', component: 'watcher', warning: 'no labels' },
+            w: {
+              level: 'warn',
+              event: 'config.warning',
+              msg: 'configuration warning',
+              component: 'watcher',
+              warning: 'no labels',
+            },
           },
         ],
       });
@@ -630,7 +818,10 @@ describe('the end', () => {
       const run = drawRun(m, { changes$, status$, script, config: { envoyRestartPolicy: 'exit' } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '5s': 'E|' }),
-        told: [at({ '2s': 'c', '5s': 'e' }), { ...lines, e: ends({ changes: 2, crashes: 1 }, 3, 'exit-other', 'Envoy ended with 3') }],
+        told: [
+          at({ '2s': 'c', '5s': 'e' }),
+          { ...lines, e: ends({ changes: 2, crashes: 1 }, 3, 'exit-other', 'Envoy ended with 3') },
+        ],
       });
       m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
       m.expectSubscriptions(changes$.subscriptions).toBe(at({ '0s': '^', '5s': '!' }));
@@ -644,7 +835,10 @@ describe('the end', () => {
       const run = drawRun(m, { script, config: { envoyRestartBudget: 1 } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '1s': 'n', '1.7s': '1', '2.2s': 'E|' }),
-        told: [at({ '2.2s': 'e' }), { e: ends({ crashes: 2, restarts: 1 }, 137, 'exit-other', 'Envoy was ended by SIGKILL') }],
+        told: [
+          at({ '2.2s': 'e' }),
+          { e: ends({ crashes: 2, restarts: 1 }, 137, 'exit-other', 'Envoy was ended by SIGKILL') },
+        ],
       });
     }),
   );
@@ -653,7 +847,12 @@ describe('the end', () => {
     'of the subscription ends all others, and nothing is told',
     marbles((m) => {
       const unsub = at({ '0s': '^', '5s': '!' });
-      const hots = { SIGTERM: m.hot('-'), SIGINT: m.hot('-'), SIGHUP: m.hot('-'), SIGUSR1: m.hot('-') };
+      const hots = {
+        SIGTERM: m.hot('-'),
+        SIGINT: m.hot('-'),
+        SIGHUP: m.hot('-'),
+        SIGUSR1: m.hot('-'),
+      };
       const changes$ = m.hot('-', changes);
       const status$ = m.hot('l', statusEvents);
       const servers$ = m.hot('b', servers);
@@ -672,7 +871,11 @@ describe('the end', () => {
 
 describe('a part that fails', () => {
   const failed = (part: string, delayMs: number): LogLine => ({
-    ...{ level: 'error', event: 'part.failed', msg: 'a part of the agent failed, and is started again' },
+    ...{
+      level: 'error',
+      event: 'part.failed',
+      msg: 'a part of the agent failed, and is started again',
+    },
     ...{ part, reason: 'error', stack: undefined, delayMs },
   });
 
@@ -685,21 +888,35 @@ describe('a part that fails', () => {
       m.expectObservable(run.serving$, unsub).toBe(at({ '0s': 'n', '500ms': '0' }));
       m.expectObservable(run.told$).toBe('10s f', { f: failed('status', 200) });
       // as the status port hears it when it listens again
-      m.expectObservable(run.heard.failures$).toBe(at({ '0s': 'n', '10.2s': 's' }), { n: '', s: 'status 1' });
-      m.expectSubscriptions(status$.subscriptions).toBe([at({ '0s': '^', '10s': '!' }), at({ '10.2s': '^', '15.001s': '!' })]);
+      m.expectObservable(run.heard.failures$).toBe(at({ '0s': 'n', '10.2s': 's' }), {
+        n: '',
+        s: 'status 1',
+      });
+      m.expectSubscriptions(status$.subscriptions).toBe([
+        at({ '0s': '^', '10s': '!' }),
+        at({ '10.2s': '^', '15.001s': '!' }),
+      ]);
     }),
   );
 
   it(
     'that cannot listen again is tried again, and the run goes on',
     marbles((m) => {
-      const lives = [m.cold('l 999ms #', statusEvents), m.cold('f', statusEvents), m.cold('l', statusEvents)];
+      const lives = [
+        m.cold('l 999ms #', statusEvents),
+        m.cold('f', statusEvents),
+        m.cold('l', statusEvents),
+      ];
       const status$ = defer(() => lives.shift() ?? NEVER);
       const run = drawRun(m, { status$ });
       m.expectObservable(run.serving$, '^ 5s !').toBe(at({ '0s': 'n', '500ms': '0' }));
       m.expectObservable(run.told$).toBe(at({ '1s': 'a', '1.2s': 'b' }), {
         a: failed('status', 200),
-        b: { ...failed('status', 400), reason: 'address in use', stack: expect.any(String) as string },
+        b: {
+          ...failed('status', 400),
+          reason: 'address in use',
+          stack: expect.any(String) as string,
+        },
       });
     }),
   );
@@ -707,15 +924,26 @@ describe('a part that fails', () => {
   it(
     'is the watching of files: they are read again, and what they say as before makes no epoch',
     marbles((m) => {
-      const watches = [m.cold<SourceChange>('10s #'), m.cold<SourceChange>('r 4999ms c', { ...changes, r: { type: 'ready' } })];
+      const watches = [
+        m.cold<SourceChange>('10s #'),
+        m.cold<SourceChange>('r 4999ms c', { ...changes, r: { type: 'ready' } }),
+      ];
       const changes$ = defer(() => watches.shift() ?? NEVER);
       const hash$ = readings('aab');
       const run = drawRun(m, { changes$, hash$, script: { processes: ['-', '-'] } });
       // Read again after 200 ms; a change 5 s later, and its window.
       m.expectObservable(run.epochs$.pipe(), '^ 40s !').toBe(at({ '0s': '0', '25.2s': '1' }));
-      m.expectObservable(run.serving$, '^ 40s !').toBe(at({ '0s': 'n', '500ms': '0', '25.7s': '1' }));
-      m.expectObservable(run.told$).toBe(at({ '10s': 'f', '15.2s': 'c' }), { ...lines, f: failed('sources', 200) });
-      m.expectObservable(run.changed$).toBe(at({ '0s': 'n', '25.2s': 'c' }), { n: '', c: 'files ' });
+      m.expectObservable(run.serving$, '^ 40s !').toBe(
+        at({ '0s': 'n', '500ms': '0', '25.7s': '1' }),
+      );
+      m.expectObservable(run.told$).toBe(at({ '10s': 'f', '15.2s': 'c' }), {
+        ...lines,
+        f: failed('sources', 200),
+      });
+      m.expectObservable(run.changed$).toBe(at({ '0s': 'n', '25.2s': 'c' }), {
+        n: '',
+        c: 'files ',
+      });
     }),
   );
 
@@ -726,7 +954,9 @@ describe('a part that fails', () => {
       const readingsOf = [of('a'), m.cold('#'), of('a')];
       const hash$ = defer(() => readingsOf.shift() ?? NEVER);
       const run = drawRun(m, { status$, hash$, script: { processes: ['-', '-'] } });
-      m.expectObservable(run.serving$, '^ 20s !').toBe(at({ '0s': 'n', '500ms': '0', '10.7s': '1' }));
+      m.expectObservable(run.serving$, '^ 20s !').toBe(
+        at({ '0s': 'n', '500ms': '0', '10.7s': '1' }),
+      );
       m.expectObservable(run.told$).toBe('10s f', { f: failed('sources', 200) });
     }),
   );
@@ -745,7 +975,10 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected) });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
+        told: [
+          at({ '10s': 'b', '15s': 'e' }),
+          { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') },
+        ],
         drained: [at({ '10s': 'g', '15s': 'p' }), { g: 'g0', p: 'p0' }],
         signalled: '15s T',
         lives: { 0: at({ '0s': '^', '15s': '!' }) },
@@ -756,12 +989,19 @@ describe('a bug', () => {
   it(
     'is not that a connection breaks which nothing listens to: that is told, and the run goes on',
     marbles((m) => {
-      const reset = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+      const reset = Object.assign(new Error('read ECONNRESET'), {
+        code: 'ECONNRESET',
+        syscall: 'read',
+      });
       const run = drawRun(m, { uncaught$: m.hot('10s r', { r: reset }) });
       m.expectObservable(run.serving$, '^ 15s !').toBe(at({ '0s': 'n', '500ms': '0' }));
       m.expectObservable(run.told$).toBe('10s r', {
         r: {
-          ...{ level: 'warn', event: 'connection.broken', msg: 'a connection broke, and the agent goes on' },
+          ...{
+            level: 'warn',
+            event: 'connection.broken',
+            msg: 'a connection broke, and the agent goes on',
+          },
           ...{ reason: 'read ECONNRESET', stack: expect.any(String) as string },
         },
       });
@@ -774,14 +1014,23 @@ describe('a bug', () => {
       // The second launch throws: the script has no process for it.
       const status$ = m.hot(at({ '0s': 'l', '10s': 'r' }), statusEvents);
       const servers$ = m.cold('b', servers);
-      const run = drawRun(m, { status$, servers$, script: { processes: ['-'], active: [at({ '0s': '1', '22s': '0' })] } });
+      const run = drawRun(m, {
+        status$,
+        servers$,
+        script: { processes: ['-'], active: [at({ '0s': '1', '22s': '0' })] },
+      });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '22s': '|' }),
         told: [
           at({ '10s': 'b', '22s': 'e' }),
           {
             b: bug('the script has no process 1'),
-            e: ends({ windows: 2, restarts: 1 }, 70, 'exit-70', 'this is a bug: the script has no process 1'),
+            e: ends(
+              { windows: 2, restarts: 1 },
+              70,
+              'exit-70',
+              'this is a bug: the script has no process 1',
+            ),
           },
         ],
         drained: [at({ '10s': 'g', '22s': 'p' }), { g: 'g0', p: 'p0' }],
@@ -790,14 +1039,20 @@ describe('a bug', () => {
       });
       m.expectSubscriptions(status$.subscriptions).toBe(at({ '0s': '^', '22s': '!' }));
       m.expectSubscriptions(servers$.subscriptions).toBe(at({ '0s': '^', '22s': '!' }));
-      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), { n: false, y: true });
+      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), {
+        n: false,
+        y: true,
+      });
     }),
   );
 
   it(
     'ends with the drain at its cap',
     marbles((m) => {
-      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), script: { processes: ['-'], active: ['1'] } });
+      const run = drawRun(m, {
+        uncaught$: m.hot('10s b', injected),
+        script: { processes: ['-'], active: ['1'] },
+      });
       play(m, run, { serving: at({ '0s': 'n', '500ms': '0', '30s': '|' }), signalled: '30s T' });
     }),
   );
@@ -809,7 +1064,10 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$ });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
+        told: [
+          at({ '10s': 'b', '15s': 'e' }),
+          { b: bug('injected'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') },
+        ],
       });
     }),
   );
@@ -820,7 +1078,10 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), servers$: NEVER });
       play(m, run, {
         serving: '10s |',
-        told: ['10s (be)', { b: bug('injected'), e: ends({ windows: 0 }, 70, 'exit-70', 'this is a bug: injected') }],
+        told: [
+          '10s (be)',
+          { b: bug('injected'), e: ends({ windows: 0 }, 70, 'exit-70', 'this is a bug: injected') },
+        ],
         epochs: '',
       });
     }),
@@ -832,7 +1093,10 @@ describe('a bug', () => {
       const run = drawRun(m, { uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '10s': '|' }),
-        told: ['10s (be)', { b: bug('injected', 'left'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') }],
+        told: [
+          '10s (be)',
+          { b: bug('injected', 'left'), e: ends({}, 70, 'exit-70', 'this is a bug: injected') },
+        ],
         drained: '',
         signalled: '',
       });
@@ -843,10 +1107,17 @@ describe('a bug', () => {
     'of an agent that has been asked to end takes that Envoy down too',
     marbles((m) => {
       const status$ = m.hot(at({ '0s': 'l', '9s': 'q' }), statusEvents);
-      const run = drawRun(m, { status$, uncaught$: m.hot('10s b', injected), config: { keepEnvoy: true } });
+      const run = drawRun(m, {
+        status$,
+        uncaught$: m.hot('10s b', injected),
+        config: { keepEnvoy: true },
+      });
       play(m, run, {
         serving: at({ '0s': 'n', '500ms': '0', '9s': 'D', '15s': '|' }),
-        told: [at({ '10s': 'b', '15s': 'e' }), { b: bug('injected'), e: ends({ drains: 1 }, 70, 'exit-70', 'this is a bug: injected') }],
+        told: [
+          at({ '10s': 'b', '15s': 'e' }),
+          { b: bug('injected'), e: ends({ drains: 1 }, 70, 'exit-70', 'this is a bug: injected') },
+        ],
         signalled: '15s T',
       });
     }),
@@ -854,12 +1125,28 @@ describe('a bug', () => {
 
   it.each([
     { name: 'the first', asked: at({ '11s': 's' }), stopped: '15s', signalled: '15s T' },
-    { name: 'the second', asked: at({ '11s': 's', '12s': 's' }), stopped: '12s', signalled: '12s T' },
-    { name: 'the second, the first before it', asked: at({ '9s': 's', '11s': 's' }), stopped: '11s', signalled: '11s T' },
+    {
+      name: 'the second',
+      asked: at({ '11s': 's', '12s': 's' }),
+      stopped: '12s',
+      signalled: '12s T',
+    },
+    {
+      name: 'the second, the first before it',
+      asked: at({ '9s': 's', '11s': 's' }),
+      stopped: '11s',
+      signalled: '11s T',
+    },
   ] as const)('hears a request to end as ever: $name', ({ asked, stopped, signalled }) =>
     marbles((m) => {
-      const run = drawRun(m, { uncaught$: m.hot('10s b', injected), signals: { SIGTERM: m.hot(asked) } });
-      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), { n: false, y: true });
+      const run = drawRun(m, {
+        uncaught$: m.hot('10s b', injected),
+        signals: { SIGTERM: m.hot(asked) },
+      });
+      m.expectObservable(run.heard.broken$).toBe(at({ '0s': 'n', '10s': 'y' }), {
+        n: false,
+        y: true,
+      });
       m.expectObservable(run.life$.pipe(ignoreElements())).toBe(at({ [stopped]: '|' }));
       m.expectObservable(run.signalled$).toBe(signalled);
     })(),

@@ -27,15 +27,38 @@ describe('a source of a scrape of 20 s', () => {
   it(
     'is looked at after 4/5 of it, and then after each 1/20',
     marbles((m) => {
-      m.expectObservable(looks(20_000), '^ 19001ms !').toBe('16s a 999ms b 999ms c 999ms d', { a: 0, b: 1, c: 2, d: 3 });
+      m.expectObservable(looks(20_000), '^ 19001ms !').toBe('16s a 999ms b 999ms c 999ms d', {
+        a: 0,
+        b: 1,
+        c: 2,
+        d: 3,
+      });
     }),
   );
 
   it.each([
     { what: 'that does not answer has 16 s', source: '-', turn: '-', expected: '16s #', cut: [] },
-    { what: 'that does not answer has 16 s, though it is waited for', source: '-', turn: 't', expected: '16s #', cut: [] },
-    { what: 'that is being read has 16 s', source: '1s a', turn: '2s t', expected: '1s a 14999ms #', cut: ['timeout'] },
-    { what: 'that answers after its turn has come has 16 s', source: '3s a', turn: '2s t', expected: '3s a 12999ms #', cut: ['timeout'] },
+    {
+      what: 'that does not answer has 16 s, though it is waited for',
+      source: '-',
+      turn: 't',
+      expected: '16s #',
+      cut: [],
+    },
+    {
+      what: 'that is being read has 16 s',
+      source: '1s a',
+      turn: '2s t',
+      expected: '1s a 14999ms #',
+      cut: ['timeout'],
+    },
+    {
+      what: 'that answers after its turn has come has 16 s',
+      source: '3s a',
+      turn: '2s t',
+      expected: '3s a 12999ms #',
+      cut: ['timeout'],
+    },
     {
       what: 'whose turn comes after 16.5 s has 1/20 more',
       source: '1s a',
@@ -50,8 +73,20 @@ describe('a source of a scrape of 20 s', () => {
       expected: '1s a 16999ms #',
       cut: ['timeout'],
     },
-    { what: 'whose turn does not come is given up at 19/20', source: '1s a', turn: '-', expected: '1s a 17999ms #', cut: ['timeout'] },
-    { what: 'that is read to its end in time is not cut off', source: '1s a 9s |', turn: '2s t', expected: '1s a 9s |', cut: [] },
+    {
+      what: 'whose turn does not come is given up at 19/20',
+      source: '1s a',
+      turn: '-',
+      expected: '1s a 17999ms #',
+      cut: ['timeout'],
+    },
+    {
+      what: 'that is read to its end in time is not cut off',
+      source: '1s a 9s |',
+      turn: '2s t',
+      expected: '1s a 9s |',
+      cut: [],
+    },
   ])('$what', ({ source, turn, expected, cut }) => {
     const drawn: { cuts?: readonly unknown[] } = {};
     marbles((m) => {

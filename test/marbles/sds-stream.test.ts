@@ -9,7 +9,14 @@ import { marbles } from './support/marbles.ts';
 
 const state = (version: string): SecretState => {
   const offered = { secret: { kind: 'roots', roots: version }, version } as const;
-  return { name: 'default', source: 'files', offered, served: offered, refused: undefined, by: 'reading' };
+  return {
+    name: 'default',
+    source: 'files',
+    offered,
+    served: offered,
+    refused: undefined,
+    by: 'reading',
+  };
 };
 /** The secret in versions 1 to 4, or why there is none. */
 const states: Record<string, SecretState> = {
@@ -17,8 +24,18 @@ const states: Record<string, SecretState> = {
   x: absentSecret('default', 'no such file'),
 };
 
-const first: StreamRequest = { node: 'pod', nonce: '', error: undefined, names: { kind: 'all', names: ['default'], version: '' } };
-const answerTo = (nonce: string, error?: string): StreamRequest => ({ ...first, node: '', nonce, error });
+const first: StreamRequest = {
+  node: 'pod',
+  nonce: '',
+  error: undefined,
+  names: { kind: 'all', names: ['default'], version: '' },
+};
+const answerTo = (nonce: string, error?: string): StreamRequest => ({
+  ...first,
+  node: '',
+  nonce,
+  error,
+});
 /**
  * s subscribes, a accepts the first push, r refuses it, u accepts it and wants nothing any more.
  */
@@ -33,7 +50,10 @@ const requests: Record<string, StreamRequest> = {
  * What a stream says: a push by its version, A accepted, R refused, m missing, N that there is
  * none, E the end.
  */
-function draw(m: RunHelpers, { asked, secret }: { readonly asked: string; readonly secret: string }) {
+function draw(
+  m: RunHelpers,
+  { asked, secret }: { readonly asked: string; readonly secret: string },
+) {
   const secret$ = m.hot(secret, states);
   const said$ = sdsStream(m.hot(asked, requests), { get: () => secret$ }).pipe(
     map((output) => {
@@ -46,14 +66,54 @@ function draw(m: RunHelpers, { asked, secret }: { readonly asked: string; readon
 
 describe('a stream of secrets', () => {
   it.each([
-    { what: 'pushes a secret as soon as it is there', asked: 's', secret: '2s 1', expected: '2s 1' },
-    { what: 'lets what is newer wait for the answer to a push', asked: 's 2s a', secret: '1s 1 499ms 2', expected: '1s 1 1s (A2)' },
-    { what: 'lets it wait for a refusal too', asked: 's 2s r', secret: '1s 1 499ms 2', expected: '1s 1 1s (R2)' },
-    { what: 'pushes only the newest of what has waited', asked: 's 2s a', secret: '1s 1 99ms 2 99ms 3 99ms 4', expected: '1s 1 1s (A4)' },
-    { what: 'pushes at once when nothing is under way', asked: 's 2s a', secret: '1s 1 2s 2', expected: '1s 1 1s A 999ms 2' },
-    { what: 'does not push again what is refused, but the next one', asked: 's 2s r', secret: '1s 1 2s 1 999ms 2', expected: '1s 1 1s R 1999ms 2' }, // prettier-ignore
-    { what: 'says why there is none, and pushes it when there is', asked: 's', secret: '1s x 999ms 1', expected: '1s (mN)' },
-    { what: 'pushes it when there is one, after the answer to that', asked: 's 2s r', secret: '1s x 999ms 1', expected: '1s (mN) 997ms 1' },
+    {
+      what: 'pushes a secret as soon as it is there',
+      asked: 's',
+      secret: '2s 1',
+      expected: '2s 1',
+    },
+    {
+      what: 'lets what is newer wait for the answer to a push',
+      asked: 's 2s a',
+      secret: '1s 1 499ms 2',
+      expected: '1s 1 1s (A2)',
+    },
+    {
+      what: 'lets it wait for a refusal too',
+      asked: 's 2s r',
+      secret: '1s 1 499ms 2',
+      expected: '1s 1 1s (R2)',
+    },
+    {
+      what: 'pushes only the newest of what has waited',
+      asked: 's 2s a',
+      secret: '1s 1 99ms 2 99ms 3 99ms 4',
+      expected: '1s 1 1s (A4)',
+    },
+    {
+      what: 'pushes at once when nothing is under way',
+      asked: 's 2s a',
+      secret: '1s 1 2s 2',
+      expected: '1s 1 1s A 999ms 2',
+    },
+    {
+      what: 'does not push again what is refused, but the next one',
+      asked: 's 2s r',
+      secret: '1s 1 2s 1 999ms 2',
+      expected: '1s 1 1s R 1999ms 2',
+    },
+    {
+      what: 'says why there is none, and pushes it when there is',
+      asked: 's',
+      secret: '1s x 999ms 1',
+      expected: '1s (mN)',
+    },
+    {
+      what: 'pushes it when there is one, after the answer to that',
+      asked: 's 2s r',
+      secret: '1s x 999ms 1',
+      expected: '1s (mN) 997ms 1',
+    },
     { what: 'ends where nobody says who asks', asked: 'a', secret: '1s 1', expected: 'E' },
   ])('$what', ({ asked, secret, expected }) => {
     marbles((m) => {
@@ -73,13 +133,36 @@ describe('a stream of secrets', () => {
 
 describe('fetchSecrets', () => {
   it.each([
-    { what: 'answers at once where all are there', one: '1', other: '2', expected: '(f|)', answer: { version: '1+2', missing: [] } },
-    { what: 'waits for the last of them', one: '1', other: '1999ms 2', expected: '1999ms (f|)', answer: { version: '1+2', missing: [] } },
-    { what: 'waits 2 s, and names what has not come', one: '1s 1', other: 'x', expected: '2s (f|)', answer: { version: '1', missing: ['other'] } }, // prettier-ignore
+    {
+      what: 'answers at once where all are there',
+      one: '1',
+      other: '2',
+      expected: '(f|)',
+      answer: { version: '1+2', missing: [] },
+    },
+    {
+      what: 'waits for the last of them',
+      one: '1',
+      other: '1999ms 2',
+      expected: '1999ms (f|)',
+      answer: { version: '1+2', missing: [] },
+    },
+    {
+      what: 'waits 2 s, and names what has not come',
+      one: '1s 1',
+      other: 'x',
+      expected: '2s (f|)',
+      answer: { version: '1', missing: ['other'] },
+    },
   ])('$what', ({ one, other, expected, answer }) => {
     marbles((m) => {
-      const secrets = new Map([['one', m.cold(one, states)], ['other', m.cold(other, states)]]); // prettier-ignore
-      const fetched$ = fetchSecrets([...secrets.keys()], { get: (name) => secrets.get(name) ?? EMPTY });
+      const secrets = new Map([
+        ['one', m.cold(one, states)],
+        ['other', m.cold(other, states)],
+      ]);
+      const fetched$ = fetchSecrets([...secrets.keys()], {
+        get: (name) => secrets.get(name) ?? EMPTY,
+      });
       const told$ = fetched$.pipe(map(({ push, missing }) => ({ version: push.version, missing })));
       m.expectObservable(told$).toBe(expected, { f: answer });
     })();
@@ -88,7 +171,9 @@ describe('fetchSecrets', () => {
   it(
     'answers nobody’s names at once',
     marbles((m) => {
-      const told$ = fetchSecrets([], { get: () => EMPTY }).pipe(map(({ push }) => push.secrets.size));
+      const told$ = fetchSecrets([], { get: () => EMPTY }).pipe(
+        map(({ push }) => push.secrets.size),
+      );
       m.expectObservable(told$).toBe('(n|)', { n: 0 });
     }),
   );

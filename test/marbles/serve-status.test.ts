@@ -1,5 +1,18 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { BehaviorSubject, combineLatest, concat, ignoreElements, map, merge, mergeMap, NEVER, Observable, of, share, take } from 'rxjs';
+import {
+  BehaviorSubject,
+  combineLatest,
+  concat,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  Observable,
+  of,
+  share,
+  take,
+} from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Epoch } from '../../src/epochs/epoch.ts';
@@ -19,9 +32,20 @@ import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
-const epoch: Epoch = { hash: 'hash', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'starting', answering: true };
+const epoch: Epoch = {
+  hash: 'hash',
+  restartEpoch: 0,
+  lineage: 0,
+  parentTime: 'over',
+  stage: 'starting',
+  answering: true,
+};
 const running: AgentState = { ...initialState, lastEpoch: 0, epochs: new Map([[0, epoch]]) };
-const live: AgentState = { ...running, served: true, epochs: new Map([[0, { ...epoch, stage: 'live', pid: 1 }]]) };
+const live: AgentState = {
+  ...running,
+  served: true,
+  epochs: new Map([[0, { ...epoch, stage: 'live', pid: 1 }]]),
+};
 const states: Record<string, AgentState> = {
   s: running,
   l: live,
@@ -65,7 +89,15 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     held(noTimeline, around.past$),
     held<View['families']>(new Map(), around.families$),
     held<View['secrets']>([], around.secrets$),
-  ]).pipe(map(([agent, past, families, secrets]): View => ({ ...firstView(known, 0), agent, past, families, secrets })));
+  ]).pipe(
+    map(([agent, past, families, secrets]): View => ({
+      ...firstView(known, 0),
+      agent,
+      past,
+      families,
+      secrets,
+    })),
+  );
   const served$ = serveStatus(
     { ...configOf(), statusPort: 15_020, readinessTimeout: 300 },
     view$,
@@ -96,7 +128,8 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
     listened,
     served$,
     asked,
-    ask: (times: string, path: string, accept = '*/*') => m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
+    ask: (times: string, path: string, accept = '*/*') =>
+      m.hot(times).pipe(mergeMap(() => answered(route(path), request(path, accept)))),
     /** The server is there for so long. */
     serve: (unsub: string) => m.expectObservable(served$.pipe(ignoreElements()), unsub).toBe('-'),
   };
@@ -110,7 +143,12 @@ function held<T>(first: T, source$: Observable<T> = NEVER): Observable<T> {
 }
 
 function request(url: string, accept: string): IncomingMessage {
-  return { url, method: 'GET', headers: { accept }, socket: { remoteAddress: '127.0.0.1' } } as unknown as IncomingMessage;
+  return {
+    url,
+    method: 'GET',
+    headers: { accept },
+    socket: { remoteAddress: '127.0.0.1' },
+  } as unknown as IncomingMessage;
 }
 
 /** The status and the body of what `handler` answers. */
@@ -124,7 +162,9 @@ function answered(handler: Handler<StatusSign>, asked: IncomingMessage): Observa
       },
       end: (body: string) => subscriber.next(`${status} ${body.trim()}`.trim()),
     };
-    return handler(asked, response as unknown as ServerResponse).subscribe({ error: expect.unreachable });
+    return handler(asked, response as unknown as ServerResponse).subscribe({
+      error: expect.unreachable,
+    });
   });
 }
 
@@ -137,7 +177,12 @@ describe('the probes', () => {
       const ready = at({ '5s': 'n', '15s': 'y', '25s': 'y', '35s': 'd' });
       const startup = at({ '5s': 'n', '15s': 's', '25s': 'y', '35s': 'y' });
       const status = drawStatus(m, { state$ });
-      const answers = { n: '503 Envoy has not been started yet', s: '503 Envoy is starting', y: '200', d: '503 draining' };
+      const answers = {
+        n: '503 Envoy has not been started yet',
+        s: '503 Envoy is starting',
+        y: '200',
+        d: '503 draining',
+      };
       status.serve('^ 40s !');
       m.expectObservable(status.ask(times, '/healthz/ready')).toBe(ready, answers);
       m.expectObservable(status.ask(times, '/healthz/startup')).toBe(startup, answers);
@@ -150,14 +195,23 @@ describe('the probes', () => {
     marbles((m) => {
       const missing = { name: 'default', reason: 'no such file', isServed: false };
       const refused = { name: 'ROOTCA', reason: 'empty', isServed: true };
-      const secrets$ = m.hot(at({ '10s': 'm', '20s': 'b', '30s': 'r' }), { m: [missing], b: [missing, refused], r: [refused] });
+      const secrets$ = m.hot(at({ '10s': 'm', '20s': 'b', '30s': 'r' }), {
+        m: [missing],
+        b: [missing, refused],
+        r: [refused],
+      });
       const times = at({ '5s': 'a', '15s': 'a', '25s': 'a', '35s': 'a' });
       const status = drawStatus(m, { state$: m.hot('l', states), secrets$ });
       const answers = { y: '200', m: '503 secret default: no such file' };
       const noted = { e: [], b: ['secret ROOTCA refused: empty'] };
-      const notes$ = status.ask(times, '/healthz/ready', 'application/json').pipe(map((answer) => (JSON.parse(answer.slice(4)) as { notes: unknown }).notes)); // prettier-ignore
+      const notes$ = status
+        .ask(times, '/healthz/ready', 'application/json')
+        .pipe(map((answer) => (JSON.parse(answer.slice(4)) as { notes: unknown }).notes));
       status.serve('^ 40s !');
-      m.expectObservable(status.ask(times, '/healthz/ready')).toBe(at({ '5s': 'y', '15s': 'm', '25s': 'm', '35s': 'y' }), answers);
+      m.expectObservable(status.ask(times, '/healthz/ready')).toBe(
+        at({ '5s': 'y', '15s': 'm', '25s': 'm', '35s': 'y' }),
+        answers,
+      );
       m.expectObservable(notes$).toBe(at({ '5s': 'e', '15s': 'e', '25s': 'b', '35s': 'b' }), noted);
       m.expectObservable(status.ask(times, '/healthz/startup')).toBe(times, { a: '200' });
     }),
@@ -167,9 +221,14 @@ describe('the probes', () => {
     'ask Envoy for as long as is configured, and say what it lacks',
     marbles((m) => {
       const state$ = m.hot('   l', states);
-      const status = drawStatus(m, { state$, stats: 'server.state: 0\nlistener_manager.workers_started: 0\n' });
+      const status = drawStatus(m, {
+        state$,
+        stats: 'server.state: 0\nlistener_manager.workers_started: 0\n',
+      });
       status.serve('^ 10s !');
-      m.expectObservable(status.ask('5s a', '/healthz/ready')).toBe('5s n', { n: '503 workers have not yet started' });
+      m.expectObservable(status.ask('5s a', '/healthz/ready')).toBe('5s n', {
+        n: '503 workers have not yet started',
+      });
       m.flush();
       expect(status.asked).toEqual(['GET /stats 300']);
       expect(status.listened.map(([port]) => port)).toEqual([15_020]);
@@ -185,7 +244,10 @@ describe('the probes', () => {
       const answers = at({ '37.999s': 'y', '38.001s': 'n', '50s': 'y' });
       const status = drawStatus(m, { state$ });
       status.serve('^ 60s !');
-      m.expectObservable(status.ask(times, '/healthz/live')).toBe(answers, { y: '200', n: '503 Envoy hangs' });
+      m.expectObservable(status.ask(times, '/healthz/live')).toBe(answers, {
+        y: '200',
+        n: '503 Envoy hangs',
+      });
     }),
   );
 
@@ -195,7 +257,8 @@ describe('the probes', () => {
       const state$ = m.hot(at({ '0s': 'l', '10s': 'r', '20s': 'l' }), states);
       const times = at({ '5s': 'a', '15s': 'a', '25s': 'a' });
       const answers = at({ '5s': 'y', '15s': 'n', '25s': 'y' });
-      const body = (notes: readonly string[]) => `200 ${JSON.stringify({ ok: true, pending: [], notes })}`;
+      const body = (notes: readonly string[]) =>
+        `200 ${JSON.stringify({ ok: true, pending: [], notes })}`;
       const status = drawStatus(m, { state$ });
       status.serve('^ 60s !');
       m.expectObservable(status.ask(times, '/healthz/ready', 'application/json')).toBe(answers, {
@@ -206,8 +269,19 @@ describe('the probes', () => {
   );
 });
 
-const record = { epoch: 0, lineage: 0, hash: 'a', why: 'first', changed: [], launchedAt: 0 } as const;
-const past: Timeline = { ...noTimeline, epochs: [record], counters: { ...noTimeline.counters, changes: 3 } };
+const record = {
+  epoch: 0,
+  lineage: 0,
+  hash: 'a',
+  why: 'first',
+  changed: [],
+  launchedAt: 0,
+} as const;
+const past: Timeline = {
+  ...noTimeline,
+  epochs: [record],
+  counters: { ...noTimeline.counters, changes: 3 },
+};
 
 describe('what is told of the state and of the past', () => {
   it(
@@ -233,7 +307,9 @@ describe('what is told of the state and of the past', () => {
     'the metrics have both, those of the servers beside Envoy as they are now, and those of the process',
     marbles((m) => {
       let secrets = 0;
-      const beside = () => [{ name: 'secrets', type: 'gauge' as const, help: '', samples: [{ value: secrets++ }] }];
+      const beside = () => [
+        { name: 'secrets', type: 'gauge' as const, help: '', samples: [{ value: secrets++ }] },
+      ];
       const state$ = m.hot('10s s', states);
       const past$ = m.hot('20s p', { p: past });
       const families$ = m.hot('30s f', { f: new Map([['secrets', beside]]) });
@@ -241,7 +317,8 @@ describe('what is told of the state and of the past', () => {
       const answers = at({ '5s': 'a', '15s': 'b', '25s': 'c', '35s': 'd', '45s': 'e' });
       const status = drawStatus(m, { state$, past$, families$ });
       const names = ['istio_agent_epochs_total', 'istio_agent_config_changes_total', 'secrets'];
-      const value = (of: readonly MetricFamily[], name: string) => of.find((family) => family.name === name)?.samples[0]?.value;
+      const value = (of: readonly MetricFamily[], name: string) =>
+        of.find((family) => family.name === name)?.samples[0]?.value;
       const seen$ = m.hot(times).pipe(
         mergeMap(() => status.parts.families$.pipe(take(1))),
         map((families) => [
@@ -265,10 +342,16 @@ describe('what becomes of the server', () => {
   it(
     'is passed on',
     marbles((m) => {
-      const events$ = m.hot(at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }), events);
+      const events$ = m.hot(
+        at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }),
+        events,
+      );
       const unsub = '^ 60s !';
       const status = drawStatus(m, { events$ });
-      m.expectObservable(status.served$, unsub).toBe(at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }), events);
+      m.expectObservable(status.served$, unsub).toBe(
+        at({ '0s': 'l', '10s': 'b', '20s': 'f', '30s': 'n', '40s': 'q' }),
+        events,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe(unsub);
     }),
   );
@@ -279,7 +362,12 @@ describe('what becomes of the server', () => {
       const state$ = m.hot('10s l', states);
       const status = drawStatus(m, { state$, events$: NEVER });
       m.expectObservable(status.served$, '^ 60s !').toBe('10s r', { r: { type: 'found-ready' } });
-      m.expectObservable(status.ask(at({ '5s': 'a', '15s': 'a', '25s': 'a' }), '/healthz/ready').pipe(ignoreElements()), '^ 60s !').toBe('-'); // prettier-ignore
+      m.expectObservable(
+        status
+          .ask(at({ '5s': 'a', '15s': 'a', '25s': 'a' }), '/healthz/ready')
+          .pipe(ignoreElements()),
+        '^ 60s !',
+      ).toBe('-');
     }),
   );
 
@@ -295,7 +383,10 @@ describe('what becomes of the server', () => {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
           ...shown,
         },
-        { socket: () => NEVER, port: (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()) },
+        {
+          socket: () => NEVER,
+          port: (_, { unlive$ }) => merge(unlive$, unlive$).pipe(ignoreElements()),
+        },
       );
       m.expectObservable(live$, unsub).toBe('-');
       m.expectSubscriptions(state$.subscriptions).toBe([unsub, unsub]); // and whether an Envoy is LIVE for the first time

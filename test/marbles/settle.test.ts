@@ -3,7 +3,11 @@ import { describe, it } from 'vitest';
 import { settle } from '../../src/operators/settle.ts';
 import { marbles } from './support/marbles.ts';
 
-const settled = { a: { ok: true, value: 'a' }, b: { ok: true, value: 'b' }, e: { ok: false, error: 'error' } };
+const settled = {
+  a: { ok: true, value: 'a' },
+  b: { ok: true, value: 'b' },
+  e: { ok: false, error: 'error' },
+};
 
 describe('settle', () => {
   it.each([
@@ -11,8 +15,18 @@ describe('settle', () => {
     { what: 'completes with an empty source', diagram: '   ---|', expected: '---|', subs: '^--!' },
     { what: 'wraps a single value', diagram: '             -a-|', expected: '-a-|', subs: '^--!' },
     { what: 'wraps many values', diagram: '                ab-|', expected: 'ab-|', subs: '^--!' },
-    { what: 'turns an error into a last value', diagram: ' -a-#', expected: '-a-(e|)', subs: '^--!' },
-    { what: 'goes on with a source that never ends', diagram: '-a-b-', expected: '-a-b-', subs: '^' },
+    {
+      what: 'turns an error into a last value',
+      diagram: ' -a-#',
+      expected: '-a-(e|)',
+      subs: '^--!',
+    },
+    {
+      what: 'goes on with a source that never ends',
+      diagram: '-a-b-',
+      expected: '-a-b-',
+      subs: '^',
+    },
   ])('$what', ({ diagram, expected, subs }) =>
     marbles((m) => {
       const source = m.cold(diagram);
@@ -38,7 +52,10 @@ describe('settle', () => {
       const outer$ = m.hot('   -x----x---');
       const inner$ = m.cold('   -a#');
       const expected = '       --ae---ae-';
-      m.expectObservable(outer$.pipe(mergeMap(() => inner$.pipe(settle())))).toBe(expected, settled);
+      m.expectObservable(outer$.pipe(mergeMap(() => inner$.pipe(settle())))).toBe(
+        expected,
+        settled,
+      );
       m.expectSubscriptions(outer$.subscriptions).toBe('^');
     }),
   );

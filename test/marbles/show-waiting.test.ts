@@ -5,7 +5,11 @@ import { describe, expect, it } from 'vitest';
 import { showWaiting, type WaitingFor } from '../../src/pilot-agent/cli/waiting.ts';
 import { marbles } from './support/marbles.ts';
 
-const answers: Record<string, string | undefined> = { r: undefined, x: 'refused', y: 'it answers 503:\n starting\n' };
+const answers: Record<string, string | undefined> = {
+  r: undefined,
+  x: 'refused',
+  y: 'it answers 503:\n starting\n',
+};
 const clear = '\r\u001b[K';
 const limit = 60_000;
 
@@ -18,12 +22,25 @@ interface Look {
 }
 
 /** What is written while the answers come. */
-function written(m: RunHelpers, diagram: string, { waiting = {}, columns, env = {}, reasons = answers }: Look = {}) {
+function written(
+  m: RunHelpers,
+  diagram: string,
+  { waiting = {}, columns, env = {}, reasons = answers }: Look = {},
+) {
   return defer(() => {
     const texts$ = new Subject<string>();
-    const target = { ...(columns !== undefined && { isTTY: true, columns }), write: (text: string) => texts$.next(text) };
+    const target = {
+      ...(columns !== undefined && { isTTY: true, columns }),
+      write: (text: string) => texts$.next(text),
+    };
     const answers$ = m.cold(diagram, reasons, new Error('two agents run here'));
-    return merge(texts$, answers$.pipe(showWaiting({ what: 'the proxy', limit, ...waiting }, target, env), ignoreElements()));
+    return merge(
+      texts$,
+      answers$.pipe(
+        showWaiting({ what: 'the proxy', limit, ...waiting }, target, env),
+        ignoreElements(),
+      ),
+    );
   });
 }
 
@@ -33,13 +50,19 @@ describe('what is waited for', () => {
     marbles((m) => {
       const answers$ = m.cold('x 499ms y 499ms (r|)', answers);
       const target = { isTTY: true, columns: 80, write: () => true };
-      m.expectObservable(answers$.pipe(showWaiting({ what: 'the proxy', limit }, target, {}))).toBe('x 499ms y 499ms (r|)', answers);
+      m.expectObservable(answers$.pipe(showWaiting({ what: 'the proxy', limit }, target, {}))).toBe(
+        'x 499ms y 499ms (r|)',
+        answers,
+      );
       m.expectSubscriptions(answers$.subscriptions).toBe('^ 999ms !');
     }),
   );
 
   describe('on a pipe', () => {
-    const [a, b] = ['pilot-agent: waiting for the proxy: refused\n', 'pilot-agent: waiting for the proxy: it answers 503: starting\n'];
+    const [a, b] = [
+      'pilot-agent: waiting for the proxy: refused\n',
+      'pilot-agent: waiting for the proxy: it answers 503: starting\n',
+    ];
     const end = (seconds: string) => `pilot-agent: the proxy is ready after ${seconds} s\n`;
 
     it(
@@ -65,14 +88,21 @@ describe('what is waited for', () => {
       'does not tell the end of what is not ready: the error does',
       marbles((m) => {
         m.expectObservable(written(m, 'x 499ms (x|)'), '^ 10s !').toBe('a', { a });
-        m.expectObservable(written(m, 'x 499ms #'), '^ 10s !').toBe('a 499ms #', { a }, new Error('two agents run here'));
+        m.expectObservable(written(m, 'x 499ms #'), '^ 10s !').toBe(
+          'a 499ms #',
+          { a },
+          new Error('two agents run here'),
+        );
       }),
     );
 
     it(
       'is that of a dumb terminal too',
       marbles((m) => {
-        m.expectObservable(written(m, 'x 499ms (r|)', { columns: 80, env: { TERM: 'dumb' } })).toBe('a 499ms b', { a, b: end('0.5') });
+        m.expectObservable(written(m, 'x 499ms (r|)', { columns: 80, env: { TERM: 'dumb' } })).toBe(
+          'a 499ms b',
+          { a, b: end('0.5') },
+        );
       }),
     );
 
@@ -87,7 +117,8 @@ describe('what is waited for', () => {
   });
 
   describe('on a terminal', () => {
-    const line = (seconds: number, reason = '') => `${clear}waiting ${seconds} of 60 s for the proxy${reason}`;
+    const line = (seconds: number, reason = '') =>
+      `${clear}waiting ${seconds} of 60 s for the proxy${reason}`;
     const look = { columns: 80 };
 
     it(
@@ -109,7 +140,11 @@ describe('what is waited for', () => {
       'is there after a second without an answer, and not before',
       marbles((m) => {
         m.expectObservable(written(m, '999ms (r|)', look), '^ 10s !').toBe('-');
-        const texts = { a: line(1), b: line(2), c: `${clear}pilot-agent: the proxy is ready after 2.5 s\n` };
+        const texts = {
+          a: line(1),
+          b: line(2),
+          c: `${clear}pilot-agent: the proxy is ready after 2.5 s\n`,
+        };
         m.expectObservable(written(m, '2500ms (r|)', look)).toBe('1s a 999ms b 499ms c', texts);
       }),
     );
@@ -117,9 +152,16 @@ describe('what is waited for', () => {
     it(
       'is gone before the error is told',
       marbles((m) => {
-        m.expectObservable(written(m, 'x 499ms (x|)', look)).toBe('a 499ms b', { a: line(0, ': refused'), b: clear });
+        m.expectObservable(written(m, 'x 499ms (x|)', look)).toBe('a 499ms b', {
+          a: line(0, ': refused'),
+          b: clear,
+        });
         const error = new Error('two agents run here');
-        m.expectObservable(written(m, 'x 499ms #', look)).toBe('a 499ms (b#)', { a: line(0, ': refused'), b: clear }, error);
+        m.expectObservable(written(m, 'x 499ms #', look)).toBe(
+          'a 499ms (b#)',
+          { a: line(0, ': refused'), b: clear },
+          error,
+        );
       }),
     );
 
@@ -130,7 +172,9 @@ describe('what is waited for', () => {
     ])('fits into $columns columns: begin and end of the reason stay', ({ columns, shown }) => {
       marbles((m) => {
         const reasons = { l: 'http://localhost:15020/healthz/ready: it answers 503: not yet 日本' };
-        m.expectObservable(written(m, 'l', { columns, reasons }), '^ 500ms !').toBe('a', { a: clear + shown });
+        m.expectObservable(written(m, 'l', { columns, reasons }), '^ 500ms !').toBe('a', {
+          a: clear + shown,
+        });
       })();
       expect(stringWidth(shown)).toBeLessThan(columns);
     });

@@ -7,16 +7,28 @@ import { marbles } from './support/marbles.ts';
 import { given, givenAt, signs } from './support/told.ts';
 
 /** A source whose n-th reading is the n-th of these, and stays at the last; without jitter. */
-function drawn(readings: readonly ObservableInput<Content | undefined>[], options: SourceOptions = {}) {
+function drawn(
+  readings: readonly ObservableInput<Content | undefined>[],
+  options: SourceOptions = {},
+) {
   let next = 0;
-  return source('drawn', () => readings[Math.min(next++, readings.length - 1)] ?? NEVER, { random: () => 0.5, ...options });
+  return source('drawn', () => readings[Math.min(next++, readings.length - 1)] ?? NEVER, {
+    random: () => 0.5,
+    ...options,
+  });
 }
 
 describe('source', () => {
   it.each<[options: object, reason: string]>([
-    [{ as: 'epoch' }, "source 'mine': as is 'epoch', and has to be one of restart, envoy, merge, runtime, secret"],
+    [
+      { as: 'epoch' },
+      "source 'mine': as is 'epoch', and has to be one of restart, envoy, merge, runtime, secret",
+    ],
     [{ every: -5 }, "source 'mine': every is -5, and has to be a number of ms, 0 or more"],
-    [{ timeout: Number.NaN }, "source 'mine': timeout is NaN, and has to be a number of ms, 0 or more"],
+    [
+      { timeout: Number.NaN },
+      "source 'mine': timeout is NaN, and has to be a number of ms, 0 or more",
+    ],
     [{ at: 'admin' }, "source 'mine': at is for 'merge' alone, and as is 'restart'"],
   ])('refuses options that mean nothing: %o', (options, reason) => {
     expect(() => source('mine', () => NEVER, options)).toThrow(reason);
@@ -43,7 +55,13 @@ describe('source', () => {
     marbles((m) => {
       const on$ = m.hot(at({ '100ms': 'o', '150ms': 'o', '250ms': 'o', '10s': 'o' }));
       const readings = [m.cold('50ms (a|)'), m.cold('200ms (b|)'), m.cold('200ms (c|)')];
-      const expected = at({ '0s': 'r', '50ms': '.x', '300ms': '.x', '500ms': '.x', '10200ms': '.' });
+      const expected = at({
+        '0s': 'r',
+        '50ms': '.x',
+        '300ms': '.x',
+        '500ms': '.x',
+        '10200ms': '.',
+      });
       m.expectObservable(signs(drawn(readings, { on$ })), '^ 20s !').toBe(expected);
     }),
   );
@@ -61,27 +79,42 @@ describe('source', () => {
     'takes each value of a reading that does not end, and undefined for nothing new',
     marbles((m) => {
       const values = { a: 'a', u: undefined, b: 'b' };
-      const readings = [m.cold<Content | undefined>(at({ '1s': 'a', '2s': 'u', '3s': 'a', '4s': 'b' }), values)];
+      const readings = [
+        m.cold<Content | undefined>(at({ '1s': 'a', '2s': 'u', '3s': 'a', '4s': 'b' }), values),
+      ];
       const expected = at({ '0s': 'r', '1s': '.x', '2s': '.', '3s': '.', '4s': '.x' });
       m.expectObservable(signs(drawn(readings)), '^ 1m !').toBe(expected);
     }),
   );
 
-  it.each([true, false])('finds what it had before an outage if nothing has changed since: keepLastOnError %s', (keepLastOnError) =>
-    marbles((m) => {
-      const readings = [m.cold('(a|)'), throwError(() => new Error('away')), m.cold<Content | undefined>('(u|)', { u: undefined })];
-      const made = drawn(readings, { every: 10_000, keepLastOnError });
-      m.expectObservable(givenAt(made, m.cold('15s g'))).toBe('15s a');
-      m.expectObservable(signs(made), '^ 16s !').toBe(
-        at({ '0s': 'r.x', '10s': keepLastOnError ? 'f' : 'fx', '11s': keepLastOnError ? '.' : '.x' }),
-      );
-    })(),
+  it.each([true, false])(
+    'finds what it had before an outage if nothing has changed since: keepLastOnError %s',
+    (keepLastOnError) =>
+      marbles((m) => {
+        const readings = [
+          m.cold('(a|)'),
+          throwError(() => new Error('away')),
+          m.cold<Content | undefined>('(u|)', { u: undefined }),
+        ];
+        const made = drawn(readings, { every: 10_000, keepLastOnError });
+        m.expectObservable(givenAt(made, m.cold('15s g'))).toBe('15s a');
+        m.expectObservable(signs(made), '^ 16s !').toBe(
+          at({
+            '0s': 'r.x',
+            '10s': keepLastOnError ? 'f' : 'fx',
+            '11s': keepLastOnError ? '.' : '.x',
+          }),
+        );
+      })(),
   );
 
   it(
     'says of a first reading without a content that it has failed',
     marbles((m) => {
-      m.expectObservable(signs(drawn([m.cold<Content | undefined>('(u|)', { u: undefined })])), '^ 500ms !').toBe('(rf)');
+      m.expectObservable(
+        signs(drawn([m.cold<Content | undefined>('(u|)', { u: undefined })])),
+        '^ 500ms !',
+      ).toBe('(rf)');
     }),
   );
 
@@ -101,7 +134,14 @@ describe('source', () => {
       );
       m.expectObservable(signs(made), '^ 25s !').toBe(at({ '0s': 'r.x', '20s': 'f' }));
       m.flush();
-      expect(seen).toEqual(['0 -', '0 aborted', '10000 a', '20000 aborted', '21000 a', '25001 aborted']);
+      expect(seen).toEqual([
+        '0 -',
+        '0 aborted',
+        '10000 a',
+        '20000 aborted',
+        '21000 a',
+        '25001 aborted',
+      ]);
     }),
   );
 
@@ -116,9 +156,33 @@ describe('source', () => {
     'tries again after 1 s, doubling to 60 s, and begins with 1 s after a reading',
     marbles((m) => {
       const bad$ = throwError(() => new Error('away'));
-      const readings = [bad$, bad$, bad$, bad$, bad$, bad$, bad$, bad$, m.cold('(a|)'), bad$, m.cold('(a|)')];
+      const readings = [
+        bad$,
+        bad$,
+        bad$,
+        bad$,
+        bad$,
+        bad$,
+        bad$,
+        bad$,
+        m.cold('(a|)'),
+        bad$,
+        m.cold('(a|)'),
+      ];
       const on$ = m.hot(at({ '200s': 'o' }));
-      const failures = at({ '0s': 'rf', '1s': 'f', '3s': 'f', '7s': 'f', '15s': 'f', '31s': 'f', '63s': 'f', '123s': 'f', '183s': '.x', '200s': 'f', '201s': '.' }); // prettier-ignore
+      const failures = at({
+        '0s': 'rf',
+        '1s': 'f',
+        '3s': 'f',
+        '7s': 'f',
+        '15s': 'f',
+        '31s': 'f',
+        '63s': 'f',
+        '123s': 'f',
+        '183s': '.x',
+        '200s': 'f',
+        '201s': '.',
+      });
       m.expectObservable(signs(drawn(readings, { on$ })), '^ 210s !').toBe(failures);
     }),
   );
@@ -130,7 +194,10 @@ describe('source', () => {
       const drawnSource = drawn(readings, { every: 5_000 });
       m.expectObservable(signs(drawnSource), '^ 5500ms !').toBe(at({ '0s': 'r.x', '5s': 'f' }));
       const when$ = m.hot(at({ '1s': 'w', '5200ms': 'w' }));
-      m.expectObservable(givenAt(drawnSource, when$), '^ 5400ms !').toBe(at({ '1s': 'a', '5200ms': 'b' }), { a: 'a', b: 'a!' });
+      m.expectObservable(givenAt(drawnSource, when$), '^ 5400ms !').toBe(
+        at({ '1s': 'a', '5200ms': 'b' }),
+        { a: 'a', b: 'a!' },
+      );
     }),
   );
 
@@ -139,7 +206,9 @@ describe('source', () => {
     marbles((m) => {
       const readings = [m.cold('(a|)'), throwError(() => new Error('away')), m.cold('(a|)')];
       const drawnSource = drawn(readings, { every: 5_000, keepLastOnError: false });
-      m.expectObservable(signs(drawnSource), '^ 8s !').toBe(at({ '0s': 'r.x', '5s': 'fx', '6s': '.x' }));
+      m.expectObservable(signs(drawnSource), '^ 8s !').toBe(
+        at({ '0s': 'r.x', '5s': 'fx', '6s': '.x' }),
+      );
     }),
   );
 

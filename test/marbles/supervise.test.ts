@@ -15,13 +15,20 @@ const even = 0.5;
 /** Each subscription has the next of these, and the last one stays. */
 function oneAfterTheOther<T>(...lives: readonly Observable<T>[]): Observable<T> {
   let next = 0;
-  return defer(() => lives[Math.min(next++, lives.length - 1)] ?? throwError(() => new Error('there is none')));
+  return defer(
+    () => lives[Math.min(next++, lives.length - 1)] ?? throwError(() => new Error('there is none')),
+  );
 }
 
 describe('supervise', () => {
   it.each([
     { what: 'is silent with a silent source', diagram: '-', expected: '-', subs: '^' },
-    { what: 'completes with its source', diagram: '    -a-b-|', expected: '-a-b-|', subs: '^----!' },
+    {
+      what: 'completes with its source',
+      diagram: '    -a-b-|',
+      expected: '-a-b-|',
+      subs: '^----!',
+    },
     { what: 'passes on what comes', diagram: '          -a-b-', expected: '-a-b-', subs: '^' },
   ])('$what', ({ diagram, expected, subs }) => {
     marbles((m) => {
@@ -37,9 +44,12 @@ describe('supervise', () => {
       const first$ = m.cold('1s a 999ms #');
       const second$ = m.cold('-b');
       const unsub = '^ 9999ms !';
-      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(even)), unsub).toBe(at({ '1s': 'a', '2s': 'f', '2.201s': 'b' }), {
-        ...{ a: 'a', b: 'b', f: 200 },
-      });
+      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(even)), unsub).toBe(
+        at({ '1s': 'a', '2s': 'f', '2.201s': 'b' }),
+        {
+          ...{ a: 'a', b: 'b', f: 200 },
+        },
+      );
       m.expectSubscriptions(first$.subscriptions).toBe(at({ '0s': '^', '2s': '!' }));
       m.expectSubscriptions(second$.subscriptions).toBe(at({ '2.2s': '^', '10s': '!' }));
     }),
@@ -50,8 +60,30 @@ describe('supervise', () => {
     marbles((m) => {
       const source$ = m.cold('#');
       const [a, b, c, d, e, f, g, h] = [200, 400, 800, 1_600, 3_200, 6_400, 12_800, 25_600];
-      const expected = at({ '0s': 'a', '200ms': 'b', '600ms': 'c', '1.4s': 'd', '3s': 'e', '6.2s': 'f', '12.6s': 'g', '25.4s': 'h', '51s': 'i', '81s': 'i', '111s': 'i' }); // prettier-ignore
-      m.expectObservable(source$.pipe(pauses(even)), '^ 119999ms !').toBe(expected, { a, b, c, d, e, f, g, h, i: 30_000 });
+      const expected = at({
+        '0s': 'a',
+        '200ms': 'b',
+        '600ms': 'c',
+        '1.4s': 'd',
+        '3s': 'e',
+        '6.2s': 'f',
+        '12.6s': 'g',
+        '25.4s': 'h',
+        '51s': 'i',
+        '81s': 'i',
+        '111s': 'i',
+      });
+      m.expectObservable(source$.pipe(pauses(even)), '^ 119999ms !').toBe(expected, {
+        a,
+        b,
+        c,
+        d,
+        e,
+        f,
+        g,
+        h,
+        i: 30_000,
+      });
     }),
   );
 
@@ -62,17 +94,28 @@ describe('supervise', () => {
     marbles((m) => {
       const [first$, second$] = [m.cold('#'), m.cold('b')];
       const expected = at({ '0s': 'f', [`${pause}ms`]: 'b' });
-      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(chance))).toBe(expected, { f: pause, b: 'b' });
+      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(chance))).toBe(expected, {
+        f: pause,
+        b: 'b',
+      });
     })();
   });
 
   it.each([
-    { what: 'is a row of failures before a minute is over', life: '59999ms #', second: '60.199s', pause: 400 },
+    {
+      what: 'is a row of failures before a minute is over',
+      life: '59999ms #',
+      second: '60.199s',
+      pause: 400,
+    },
     { what: 'begins anew after a minute without one', life: '60s #', second: '60.2s', pause: 200 },
   ] as const)('$what', ({ life, second, pause }) => {
     marbles((m) => {
       const source$ = oneAfterTheOther<string>(m.cold('#'), m.cold(life), m.cold('-'));
-      m.expectObservable(source$.pipe(pauses(even)), '^ 2m !').toBe(at({ '0s': 'f', [second]: 's' }), { f: 200, s: pause });
+      m.expectObservable(source$.pipe(pauses(even)), '^ 2m !').toBe(
+        at({ '0s': 'f', [second]: 's' }),
+        { f: 200, s: pause },
+      );
     })();
   });
 
@@ -106,9 +149,12 @@ describe('supervise', () => {
         ),
         m.cold('c|'),
       );
-      m.expectObservable(source$.pipe(pauses(even))).toBe(at({ '0s': 'abf', '200ms': 'c', '201ms': '|' }), {
-        ...{ a: 'a', b: 'b', c: 'c', f: 200 },
-      });
+      m.expectObservable(source$.pipe(pauses(even))).toBe(
+        at({ '0s': 'abf', '200ms': 'c', '201ms': '|' }),
+        {
+          ...{ a: 'a', b: 'b', c: 'c', f: 200 },
+        },
+      );
     }),
   );
 
@@ -117,7 +163,9 @@ describe('supervise', () => {
     marbles((m) => {
       const [first$, second$] = [m.cold('1s #'), m.cold('b')];
       const unsub = '^ 1198ms !';
-      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(even)), unsub).toBe('1s f', { f: 200 });
+      m.expectObservable(oneAfterTheOther(first$, second$).pipe(pauses(even)), unsub).toBe('1s f', {
+        f: 200,
+      });
       m.expectSubscriptions(second$.subscriptions).toBe([]);
     }),
   );

@@ -26,12 +26,31 @@ const granted: Record<string, AgentEvent> = {
   g: { type: 'turn-granted', epoch: 2, parent: 'gone' },
   s: { type: 'turn-granted', epoch: 2, parent: 'stuck' },
 };
-const awaitTurn = (parent: AwaitedParent | undefined, older: readonly number[] = [], others: readonly number[] = []) => {
+const awaitTurn = (
+  parent: AwaitedParent | undefined,
+  older: readonly number[] = [],
+  others: readonly number[] = [],
+) => {
   return { type: 'await-turn', epoch: 2, parent, older, others } as const;
 };
-const starting: AwaitedParent = { epoch: 1, awaits: 'epoch-live', lostChild: false, replaceable: false };
-const unresponsive: AwaitedParent = { epoch: 1, awaits: 'epoch-answered', lostChild: false, replaceable: false };
-const draining: AwaitedParent = { epoch: 1, awaits: undefined, lostChild: false, replaceable: false };
+const starting: AwaitedParent = {
+  epoch: 1,
+  awaits: 'epoch-live',
+  lostChild: false,
+  replaceable: false,
+};
+const unresponsive: AwaitedParent = {
+  epoch: 1,
+  awaits: 'epoch-answered',
+  lostChild: false,
+  replaceable: false,
+};
+const draining: AwaitedParent = {
+  epoch: 1,
+  awaits: undefined,
+  lostChild: false,
+  replaceable: false,
+};
 const live: AwaitedParent = { epoch: 1, awaits: 'answer', lostChild: false, replaceable: false };
 /** Only a parent that is LIVE is asked. */
 const silent = { health: () => NEVER };
@@ -42,7 +61,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  -', events);
       const expected = '       (g|)';
-      m.expectObservable(turn(awaitTurn(undefined), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(undefined), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe([]);
     }),
   );
@@ -52,7 +74,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  -', events);
       const expected = '       (l|)';
-      m.expectObservable(turn(awaitTurn(draining), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe([]);
     }),
   );
@@ -62,11 +87,19 @@ describe('turn', () => {
     ['unknown', 0, '(l|)'],
     ['live', 1_400, '1500ms (l|)'],
     ['live', 60_000, '20s (s|)'],
-  ] as const)('asks a parent that is LIVE every 500 ms, which must answer: %s after %i ms', (health, after, expected) =>
-    marbles((m) => {
-      const parent = { health: () => defer(() => of(asyncScheduler.now() < after ? ('unresponsive' as const) : health)) };
-      m.expectObservable(turn(awaitTurn(live), parent, m.hot('-', events), timing)).toBe(expected, granted);
-    })(),
+  ] as const)(
+    'asks a parent that is LIVE every 500 ms, which must answer: %s after %i ms',
+    (health, after, expected) =>
+      marbles((m) => {
+        const parent = {
+          health: () =>
+            defer(() => of(asyncScheduler.now() < after ? ('unresponsive' as const) : health)),
+        };
+        m.expectObservable(turn(awaitTurn(live), parent, m.hot('-', events), timing)).toBe(
+          expected,
+          granted,
+        );
+      })(),
   );
 
   it(
@@ -74,7 +107,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  -lyL-A', events);
       const expected = '       -----(l|)';
-      m.expectObservable(turn(awaitTurn(unresponsive), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(unresponsive), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -84,7 +120,10 @@ describe('turn', () => {
       const events$ = m.hot('  -lyz-L', events);
       const subs = '           ^----!';
       const expected = '       -----(l|)';
-      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
     }),
   );
@@ -94,7 +133,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  ---X', events);
       const expected = '       ---(g|)';
-      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -105,7 +147,10 @@ describe('turn', () => {
       //                       [ 20s ]
       const expected = '       20s (s|)';
       const subs = '           ^ 19999ms !';
-      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe([subs, subs]);
     }),
   );
@@ -115,7 +160,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  --A 4s L', events);
       const expected = '       --- 4s (l|)';
-      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -124,7 +172,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  --y 5s z', events);
       const expected = '       --- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -134,7 +185,10 @@ describe('turn', () => {
       const events$ = m.hot('  --y', events);
       //                       [ 60s ]
       const expected = '       60s (l|)';
-      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [0, 2]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -144,7 +198,10 @@ describe('turn', () => {
       const events$ = m.hot('  15s L', events);
       //                           [ 60s ]
       const expected = '       75s (l|)';
-      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -153,7 +210,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  -', events);
       const expected = '       20s (s|)';
-      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -162,7 +222,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  ---y 5s L', events);
       const expected = '       ---- 5s (l|)';
-      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 
@@ -172,7 +235,10 @@ describe('turn', () => {
       const events$ = m.hot('  ------L', events);
       const unsub = '          ^---!';
       const expected = '       -----';
-      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing), unsub).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(starting, [0]), silent, events$, timing), unsub).toBe(
+        expected,
+        granted,
+      );
       m.expectSubscriptions(events$.subscriptions).toBe([unsub, unsub, unsub]);
     }),
   );
@@ -182,7 +248,10 @@ describe('turn', () => {
     marbles((m) => {
       const events$ = m.hot('  90s y', events);
       const expected = '       90s (l|)';
-      m.expectObservable(turn(awaitTurn(draining, [], [0]), silent, events$, timing)).toBe(expected, granted);
+      m.expectObservable(turn(awaitTurn(draining, [], [0]), silent, events$, timing)).toBe(
+        expected,
+        granted,
+      );
     }),
   );
 });

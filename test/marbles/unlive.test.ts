@@ -6,7 +6,9 @@ import { marbles } from './support/marbles.ts';
 
 const serving = (answering: boolean): AgentState => ({
   ...initialState,
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'live', answering }]]),
+  epochs: new Map([
+    [0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'live', answering }],
+  ]),
 });
 /** n: no Envoy; a: it answers; s: it has been silent for 2 s. */
 const states = { n: initialState, a: serving(true), s: serving(false) };

@@ -25,26 +25,59 @@ const handedOver = stateWith('draining', 'live');
 /** It asks the control plane for its clusters and listeners. */
 const dynamic: AgentState = {
   ...live,
-  wanted: { ...readingOf('a'), config: { kind: 'generated', text: '{"cds_config":{},"lds_config":{}}', extension: '.json', override: '' } },
+  wanted: {
+    ...readingOf('a'),
+    config: {
+      kind: 'generated',
+      text: '{"cds_config":{},"lds_config":{}}',
+      extension: '.json',
+      override: '',
+    },
+  },
 };
 const draining: AgentState = { ...live, phase: 'draining' };
 const silent: AgentState = {
   ...initialState,
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage: 'live', answering: false }]]),
+  epochs: new Map([
+    [
+      0,
+      {
+        hash: 'a',
+        restartEpoch: 0,
+        lineage: 0,
+        parentTime: 'over',
+        stage: 'live',
+        answering: false,
+      },
+    ],
+  ]),
 };
 
 /** States as `proxy` has them: each subscription sees the newest one at once. */
 function staying(state: AgentState): Observable<AgentState> {
   return concat(of(state), NEVER);
 }
-function since(...states: readonly (readonly [time: number, state: AgentState])[]): Observable<AgentState> {
-  return defer(() => staying(states.findLast(([time]) => time <= asyncScheduler.now())?.[1] ?? initialState));
+function since(
+  ...states: readonly (readonly [time: number, state: AgentState])[]
+): Observable<AgentState> {
+  return defer(() =>
+    staying(states.findLast(([time]) => time <= asyncScheduler.now())?.[1] ?? initialState),
+  );
 }
 
 const answers: Record<string, Settled<AdminAnswer>> = {
-  r: { ok: true, value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 1\n' } },
-  i: { ok: true, value: { status: 200, body: 'server.state: 3\nlistener_manager.workers_started: 0\n' } },
-  w: { ok: true, value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 0\n' } },
+  r: {
+    ok: true,
+    value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 1\n' },
+  },
+  i: {
+    ok: true,
+    value: { status: 200, body: 'server.state: 3\nlistener_manager.workers_started: 0\n' },
+  },
+  w: {
+    ok: true,
+    value: { status: 200, body: 'server.state: 0\nlistener_manager.workers_started: 0\n' },
+  },
   e: { ok: true, value: { status: 200, body: '' } },
   b: { ok: true, value: { status: 503, body: 'x' } },
   x: { ok: false, error: new Error('ECONNREFUSED') },
@@ -79,16 +112,32 @@ function fakeAdmin(m: RunHelpers, ...diagrams: readonly string[]) {
       });
     },
   };
-  return { admin, asked$: questions$.asObservable(), subscriptions: colds.map(({ subscriptions }) => subscriptions) };
+  return {
+    admin,
+    asked$: questions$.asObservable(),
+    subscriptions: colds.map(({ subscriptions }) => subscriptions),
+  };
 }
 
 describe('unready', () => {
   it.each<{ what: string; state: AgentState; reason: string | undefined }>([
-    { what: 'before the first epoch', state: initialState, reason: 'Envoy has not been started yet' },
+    {
+      what: 'before the first epoch',
+      state: initialState,
+      reason: 'Envoy has not been started yet',
+    },
     { what: 'while it drains', state: draining, reason: 'draining' },
-    { what: 'while it ends', state: { ...live, phase: 'stopping', outcome: { kind: 'asked' } }, reason: 'terminating' },
+    {
+      what: 'while it ends',
+      state: { ...live, phase: 'stopping', outcome: { kind: 'asked' } },
+      reason: 'terminating',
+    },
     { what: 'while Envoy is silent', state: silent, reason: 'Envoy does not answer' },
-    { what: 'while Envoy is replaced', state: stateWith('stopping'), reason: 'Envoy is being replaced' },
+    {
+      what: 'while Envoy is replaced',
+      state: stateWith('stopping'),
+      reason: 'Envoy is being replaced',
+    },
     { what: 'while a child comes up: its parent serves', state: handingOver, reason: undefined },
   ])('says at once, without asking Envoy, $what: $reason', ({ state, reason }) => {
     marbles((m) => {
@@ -100,14 +149,44 @@ describe('unready', () => {
 
   it.each<{ what: string; state: AgentState; answer: string; expected: string }>([
     { what: 'is ready when Envoy is', state: live, answer: '(r|)', expected: '(r|)' },
-    { what: 'is ready beside a parent that drains', state: handedOver, answer: '(r|)', expected: '(r|)' },
-    { what: 'is ready as soon as the first Envoy is', state: starting, answer: '(r|)', expected: '(r|)' },
+    {
+      what: 'is ready beside a parent that drains',
+      state: handedOver,
+      answer: '(r|)',
+      expected: '(r|)',
+    },
+    {
+      what: 'is ready as soon as the first Envoy is',
+      state: starting,
+      answer: '(r|)',
+      expected: '(r|)',
+    },
     { what: 'says that Envoy initializes', state: starting, answer: '(i|)', expected: '(i|)' },
-    { what: 'says that the workers have not started', state: live, answer: '(w|)', expected: '(w|)' },
-    { what: 'says that nothing has come where Envoy has no word of what it asks for', state: dynamic, answer: '(r|)', expected: '(n|)' },
+    {
+      what: 'says that the workers have not started',
+      state: live,
+      answer: '(w|)',
+      expected: '(w|)',
+    },
+    {
+      what: 'says that nothing has come where Envoy has no word of what it asks for',
+      state: dynamic,
+      answer: '(r|)',
+      expected: '(n|)',
+    },
     { what: 'says that Envoy has not told', state: live, answer: '(e|)', expected: '(e|)' },
-    { what: 'says that Envoy answers with an error', state: live, answer: '(b|)', expected: '(b|)' },
-    { what: 'does not wait for an Envoy that is still starting', state: starting, answer: '(x|)', expected: '(s|)' },
+    {
+      what: 'says that Envoy answers with an error',
+      state: live,
+      answer: '(b|)',
+      expected: '(b|)',
+    },
+    {
+      what: 'does not wait for an Envoy that is still starting',
+      state: starting,
+      answer: '(x|)',
+      expected: '(s|)',
+    },
     { what: 'waits for the answer', state: live, answer: '300ms (r|)', expected: '300ms (r|)' },
   ])('$what', ({ state, answer, expected }) => {
     marbles((m) => {

@@ -23,7 +23,11 @@ function fakeFiles(stages: Readonly<Record<string, readonly Stage[]>>) {
   return { files, looks };
 }
 
-const [chain, key, root] = ['/etc/certs/cert-chain.pem', '/etc/certs/key.pem', '/etc/certs/root-cert.pem'] as const;
+const [chain, key, root] = [
+  '/etc/certs/cert-chain.pem',
+  '/etc/certs/key.pem',
+  '/etc/certs/root-cert.pem',
+] as const;
 const missing = { a: [chain, key, root], c: [chain], k: [key], b: [chain, key], n: [] };
 
 describe('waitForFiles', () => {
@@ -40,7 +44,11 @@ describe('waitForFiles', () => {
   it(
     'says which are missing at once, whenever that changes, and that they are there; looking each 100 ms',
     marbles((m) => {
-      const { files } = fakeFiles({ [chain]: [[250, 'there']], [key]: [[1_000, 'there']], [root]: [[0, 'there']] });
+      const { files } = fakeFiles({
+        [chain]: [[250, 'there']],
+        [key]: [[1_000, 'there']],
+        [root]: [[0, 'there']],
+      });
       const expected = at({ '0s': 'b', '300ms': 'k', '1s': 'n|' });
       m.expectObservable(waitForFiles([chain, key, root], { files })).toBe(expected, missing);
     }),
@@ -49,9 +57,15 @@ describe('waitForFiles', () => {
   it(
     'waits for all of them side by side: 2 minutes, and not longer, for whatever number',
     marbles((m) => {
-      const { files, looks } = fakeFiles({ [chain]: [[119_900, 'there']], [key]: [[120_000, 'there']] });
+      const { files, looks } = fakeFiles({
+        [chain]: [[119_900, 'there']],
+        [key]: [[120_000, 'there']],
+      });
       const expected = at({ '0s': 'a', '119.9s': 'y', '120s': '|' });
-      m.expectObservable(waitForFiles([chain, key, root], { files })).toBe(expected, { ...missing, y: [key, root] });
+      m.expectObservable(waitForFiles([chain, key, root], { files })).toBe(expected, {
+        ...missing,
+        y: [key, root],
+      });
       m.flush();
       expect(looks[root]?.at(-1)).toBe(119_900);
     }),
@@ -61,7 +75,10 @@ describe('waitForFiles', () => {
     'has the limit and the pace that are given',
     marbles((m) => {
       const { files, looks } = fakeFiles({});
-      m.expectObservable(waitForFiles([key], { files, limit: 10_000, poll: 4_000 })).toBe(at({ '0s': 'k', '10s': '|' }), missing);
+      m.expectObservable(waitForFiles([key], { files, limit: 10_000, poll: 4_000 })).toBe(
+        at({ '0s': 'k', '10s': '|' }),
+        missing,
+      );
       m.flush();
       expect(looks[key]).toEqual([0, 4_000, 8_000]);
     }),
@@ -70,7 +87,14 @@ describe('waitForFiles', () => {
   it(
     'says again that a file is missing which was there while another was waited for',
     marbles((m) => {
-      const { files } = fakeFiles({ [chain]: [[100, 'there'], [200, 'absent'], [300, 'there']], [key]: [[400, 'there']] }); // prettier-ignore
+      const { files } = fakeFiles({
+        [chain]: [
+          [100, 'there'],
+          [200, 'absent'],
+          [300, 'there'],
+        ],
+        [key]: [[400, 'there']],
+      });
       const expected = at({ '0s': 'b', '100ms': 'k', '200ms': 'b', '300ms': 'k', '400ms': 'n|' });
       m.expectObservable(waitForFiles([chain, key], { files })).toBe(expected, missing);
     }),
@@ -87,7 +111,13 @@ describe('waitForFiles', () => {
   it(
     'waits for the others beside it, and takes it if it can be looked for meanwhile',
     marbles((m) => {
-      const { files } = fakeFiles({ [chain]: [[0, 'barred'], [200, 'there']], [key]: [[300, 'there']] }); // prettier-ignore
+      const { files } = fakeFiles({
+        [chain]: [
+          [0, 'barred'],
+          [200, 'there'],
+        ],
+        [key]: [[300, 'there']],
+      });
       const expected = at({ '0s': 'b', '200ms': 'k', '300ms': 'n|' });
       m.expectObservable(waitForFiles([chain, key], { files })).toBe(expected, missing);
     }),
@@ -96,8 +126,15 @@ describe('waitForFiles', () => {
   it(
     'waits for a file once that is named twice',
     marbles((m) => {
-      const { files, looks } = fakeFiles({ [chain]: [[100, 'there']], [key]: [[100, 'there']], [root]: [[100, 'there']] });
-      m.expectObservable(waitForFiles([chain, key, root, chain, key, root], { files })).toBe(at({ '0s': 'a', '100ms': 'n|' }), missing);
+      const { files, looks } = fakeFiles({
+        [chain]: [[100, 'there']],
+        [key]: [[100, 'there']],
+        [root]: [[100, 'there']],
+      });
+      m.expectObservable(waitForFiles([chain, key, root, chain, key, root], { files })).toBe(
+        at({ '0s': 'a', '100ms': 'n|' }),
+        missing,
+      );
       m.flush();
       expect(looks[chain]).toEqual([0, 100]);
     }),

@@ -10,12 +10,16 @@ const idle$ = of(false);
 
 /** Letters are changes of configuration, digits of endpoints, `-` is none; each makes a store. */
 function steps(source$: Observable<string>): Observable<readonly [Store, Changes]> {
-  const classOf = (character: string): Changes['class'] => (/\d/.test(character) ? 'endpoints' : character === 'n' ? 'none' : 'config');
+  const classOf = (character: string): Changes['class'] =>
+    /\d/.test(character) ? 'endpoints' : character === 'n' ? 'none' : 'config';
   return source$.pipe(
     scan((stores, character) => stores + character, ''),
     map((all) => {
       const last = all.slice(-1);
-      return [emptyStore([all]), { class: classOf(last), keys: new Set(classOf(last) === 'none' ? [] : [last]) }] as const;
+      return [
+        emptyStore([all]),
+        { class: classOf(last), keys: new Set(classOf(last) === 'none' ? [] : [last]) },
+      ] as const;
     }),
   );
 }
@@ -30,10 +34,16 @@ describe('inWindows', () => {
     marbles((m) => {
       const source$ = m.hot('a 49ms b -');
       const expected = '     150ms x';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(expected, { x: 'ab/b' });
+      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
+        expected,
+        { x: 'ab/b' },
+      );
 
       const steady$ = timer(0, 90).pipe(map(() => 'a'));
-      m.expectObservable(steps(steady$).pipe(inWindows(defaults, idle$), map(shown)), '^ 15s !').toBe('10s x', { x: 'a/a' });
+      m.expectObservable(
+        steps(steady$).pipe(inWindows(defaults, idle$), map(shown)),
+        '^ 15s !',
+      ).toBe('10s x', { x: 'a/a' });
     }),
   );
 
@@ -43,10 +53,16 @@ describe('inWindows', () => {
       const source$ = m.hot('a 9ms 1 4ms 2 -');
       //                     [ 100 ms       ]
       const expected = '     35ms x 64ms y';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(expected, { x: '12/2', y: 'a/2' });
+      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
+        expected,
+        { x: '12/2', y: 'a/2' },
+      );
 
       const steady$ = timer(0, 15).pipe(map(() => '1'));
-      m.expectObservable(steps(steady$).pipe(inWindows(defaults, idle$), map(shown)), '^ 1500ms !').toBe('1s x', { x: '1/1' });
+      m.expectObservable(
+        steps(steady$).pipe(inWindows(defaults, idle$), map(shown)),
+        '^ 1500ms !',
+      ).toBe('1s x', { x: '1/1' });
     }),
   );
 
@@ -56,7 +72,11 @@ describe('inWindows', () => {
       const source$ = m.hot('a 9ms 1 9ms 2 -');
       const expected = '     10ms x 9ms y 79ms z';
       const at0 = { ...defaults, endpoints: false };
-      m.expectObservable(steps(source$).pipe(inWindows(at0, idle$), map(shown))).toBe(expected, { x: '1/1', y: '2/2', z: 'a/2' });
+      m.expectObservable(steps(source$).pipe(inWindows(at0, idle$), map(shown))).toBe(expected, {
+        x: '1/1',
+        y: '2/2',
+        z: 'a/2',
+      });
     }),
   );
 
@@ -65,7 +85,9 @@ describe('inWindows', () => {
     marbles((m) => {
       const source$ = m.hot('n 9ms n --|');
       const expected = '     13ms |';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(expected);
+      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
+        expected,
+      );
     }),
   );
 
@@ -77,7 +99,9 @@ describe('inWindows', () => {
       //                     [ 100 ms ] [ build of 300 ms ]
       const expected = '     100ms       x 299ms            y';
       const built$ = new Subject<string>();
-      const busy$ = built$.pipe(switchMap(() => concat(of(true), timer(300).pipe(map(() => false)))));
+      const busy$ = built$.pipe(
+        switchMap(() => concat(of(true), timer(300).pipe(map(() => false)))),
+      );
       const out$ = steps(source$).pipe(inWindows(defaults, busy$), map(shown), tap(built$));
       m.expectObservable(out$, unsub).toBe(expected, { x: 'a/a', y: '1b/1' });
     }),
@@ -88,7 +112,13 @@ describe('inWindows', () => {
     marbles((m) => {
       const source$ = m.hot('a 49ms b 49ms c 99ms d 199ms e 199ms f 1999ms g -');
       const expected = '     10ms a 59ms b 69ms c 139ms d 219ms e 199ms f 1909ms g';
-      m.expectObservable(steps(source$).pipe(inWindows({ ...defaults, adaptive: true }, idle$), map(([, { keys }]) => [...keys].join(''))), '^ 4s !').toBe(expected); // prettier-ignore
+      m.expectObservable(
+        steps(source$).pipe(
+          inWindows({ ...defaults, adaptive: true }, idle$),
+          map(([, { keys }]) => [...keys].join('')),
+        ),
+        '^ 4s !',
+      ).toBe(expected);
     }),
   );
 });

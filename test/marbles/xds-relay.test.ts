@@ -1,11 +1,29 @@
-import { asyncScheduler, filter, ignoreElements, map, merge, type Observable, of, Subject, take, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  filter,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  Subject,
+  take,
+  tap,
+} from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { LastGood } from '../../src/pilot-agent/xds-proxy/last-good.ts';
 import { typeUrls } from '../../src/shared/xds/resources.ts';
 import { narrateXds } from '../../src/pilot-agent/xds-proxy/relay-telemetry.ts';
 import { xdsRelay } from '../../src/pilot-agent/xds-proxy/xds-relay.ts';
-import { config, fakeControlPlane, fakeEnvoy, type FakeEnvoyOptions, type Mood, resource } from './support/fake-mesh.ts';
+import {
+  config,
+  fakeControlPlane,
+  fakeEnvoy,
+  type FakeEnvoyOptions,
+  type Mood,
+  resource,
+} from './support/fake-mesh.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from './support/marbles.ts';
 
@@ -20,7 +38,11 @@ function stored(age: number, nodeId = 'node'): LastGood {
     ([type, name]) =>
       [
         typeUrls[type as keyof typeof names],
-        { version: '0', resources: new Map([[name, resource(name, '0')]]), absent: new Set<string>() },
+        {
+          version: '0',
+          resources: new Map([[name, resource(name, '0')]]),
+          absent: new Set<string>(),
+        },
       ] as const,
   );
   return { types: new Map(types), nodeId, confirmedAt: asyncScheduler.now() - age };
@@ -36,22 +58,39 @@ interface Drawing {
   readonly maxAge?: number;
 }
 
-const moods: Readonly<Record<string, Mood>> = { x: 'away', s: 'silent', 1: one, 2: two, 3: config('3', ['a', 'b'], ['r', 's']) };
+const moods: Readonly<Record<string, Mood>> = {
+  x: 'away',
+  s: 'silent',
+  1: one,
+  2: two,
+  3: config('3', ['a', 'b'], ['r', 's']),
+};
 
 /**
  * The relay between a fake control plane and fake Envoys. `given` are the answers to each Envoy,
  * `heard` is what the control plane hears, `said` the codes of the log, `kept` what is written.
  */
-function draw(m: RunHelpers, { moods: drawn, comes, envoys = [{}], good, maxAge = 24 * hour }: Drawing) {
+function draw(
+  m: RunHelpers,
+  { moods: drawn, comes, envoys = [{}], good, maxAge = 24 * hour }: Drawing,
+) {
   const controlPlane = fakeControlPlane(m.hot<Mood>(drawn, moods));
   const fakes = envoys.map(fakeEnvoy);
-  const call$ = m.hot<number>(comes, { a: 0, b: 1, c: 2 }).pipe(map((index) => fakes[index]?.call ?? expect.unreachable()));
+  const call$ = m
+    .hot<number>(comes, { a: 0, b: 1, c: 2 })
+    .pipe(map((index) => fakes[index]?.call ?? expect.unreachable()));
   const said$ = new Subject<string>();
   const kept$ = new Subject<string>();
   const relay$ = xdsRelay({
     ...{ call$, connect$: controlPlane.connect, stored: good, maxAge, random: () => 0.5 },
     write: ({ types }) => kept$.next(types.get(typeUrls.clusters)?.version ?? ''),
-  }).pipe(tap((transition) => narrateXds('cp:15012', transition).forEach(({ event }) => said$.next(event.replace('xds.', '')))));
+  }).pipe(
+    tap((transition) =>
+      narrateXds('cp:15012', transition).forEach(({ event }) =>
+        said$.next(event.replace('xds.', '')),
+      ),
+    ),
+  );
   return {
     given: fakes.map(({ given$ }) => given$),
     heard$: controlPlane.heard$,
@@ -62,19 +101,33 @@ function draw(m: RunHelpers, { moods: drawn, comes, envoys = [{}], good, maxAge 
 }
 
 /** Draws a stream of words: each word stands for itself. */
-function expectWords(m: RunHelpers, word$: Observable<string> | undefined, times: Readonly<Record<string, readonly string[]>>): void {
+function expectWords(
+  m: RunHelpers,
+  word$: Observable<string> | undefined,
+  times: Readonly<Record<string, readonly string[]>>,
+): void {
   const words = [...new Set(Object.values(times).flat())];
   const signs = 'abcdefghijklmnopqrstuvwxyz';
   const sign = (word: string) => signs.charAt(words.indexOf(word));
-  const drawn = Object.fromEntries(Object.entries(times).map(([time, said]) => [time, said.map(sign).join('')]));
+  const drawn = Object.fromEntries(
+    Object.entries(times).map(([time, said]) => [time, said.map(sign).join('')]),
+  );
   const values = Object.fromEntries(words.map((word) => [sign(word), word]));
   m.expectObservable(word$ ?? of('there is none')).toBe(at(drawn), values);
 }
 
-const whole = (version: string) => ['clusters', 'endpoints', 'listeners', 'routes'].map((type) => `${type} ${version}`);
+const whole = (version: string) =>
+  ['clusters', 'endpoints', 'listeners', 'routes'].map((type) => `${type} ${version}`);
 /** Endpoints and routes come again with what refers to them: Envoy waits for them. */
 const follows = (before: string, version: string) =>
-  [['clusters', 'endpoints'], ['listeners', 'routes']].flatMap(([type, waiting]) => [`${type} ${version}`, `${waiting} ${before}`, `${waiting} ${version}`]); // prettier-ignore
+  [
+    ['clusters', 'endpoints'],
+    ['listeners', 'routes'],
+  ].flatMap(([type, waiting]) => [
+    `${type} ${version}`,
+    `${waiting} ${before}`,
+    `${waiting} ${version}`,
+  ]);
 const begins = (version: string) => [...whole(version), 'begun'];
 
 describe('xdsRelay', () => {
@@ -91,10 +144,19 @@ describe('xdsRelay', () => {
   it(
     'passes each change on, and tells the control plane what Envoy has made of it',
     marbles((m) => {
-      const { given, heard$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': '2' }), comes: '5s a' });
+      const { given, heard$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '10s': '2' }),
+        comes: '5s a',
+      });
       expectWords(m, given[0], { '5s': begins('1'), '10s': follows('1', '2') });
       const accepted = (type: string) => `accepted ${type}`;
-      const first = ['connect', 'asked clusters', 'asked endpoints', accepted('clusters'), accepted('endpoints')];
+      const first = [
+        'connect',
+        'asked clusters',
+        'asked endpoints',
+        accepted('clusters'),
+        accepted('endpoints'),
+      ];
       const then = ['asked listeners', 'asked routes', accepted('listeners'), accepted('routes')];
       const changed = ['clusters', 'endpoints', 'listeners', 'routes'].map(accepted);
       expectWords(m, heard$, { '5s': [...first, ...then], '10s': changed });
@@ -107,7 +169,10 @@ describe('xdsRelay', () => {
     marbles((m) => {
       const { given, life$ } = draw(m, { moods: at({ '0s': '3', '10s': '1' }), comes: '5s a' });
       const seen$ = given[0]?.pipe(filter((word) => /clusters|listeners/.test(word)));
-      expectWords(m, seen$, { '5s': ['clusters 3', 'listeners 3'], '10s': ['clusters 1', 'listeners 1'] });
+      expectWords(m, seen$, {
+        '5s': ['clusters 3', 'listeners 3'],
+        '10s': ['clusters 1', 'listeners 1'],
+      });
       m.expectObservable(life$, '^ 15s !').toBe('-');
     }),
   );
@@ -123,8 +188,15 @@ describe('xdsRelay', () => {
       expectWords(m, given[0], { '5s': begins('1'), '10s': follows('1', '2'), '20s': whole('1') });
       const later$ = heard$.pipe(filter(() => asyncScheduler.now() >= 10_000));
       const all = ['clusters', 'endpoints', 'listeners', 'routes'];
-      expectWords(m, later$, { '10s': all.map((type) => `refused ${type}`), '20s': all.map((type) => `accepted ${type}`) });
-      expectWords(m, said$, { '5s': ['connected'], '10s': all.map(() => 'rejected'), '20s': all.map(() => 'accepted') });
+      expectWords(m, later$, {
+        '10s': all.map((type) => `refused ${type}`),
+        '20s': all.map((type) => `accepted ${type}`),
+      });
+      expectWords(m, said$, {
+        '5s': ['connected'],
+        '10s': all.map(() => 'rejected'),
+        '20s': all.map(() => 'accepted'),
+      });
       m.expectObservable(life$, '^ 25s !').toBe('-');
     }),
   );
@@ -132,7 +204,11 @@ describe('xdsRelay', () => {
   it(
     'answers a child from what its parent has accepted, and asks the control plane for nothing',
     marbles((m) => {
-      const { given, heard$, life$ } = draw(m, { moods: '1', comes: at({ '5s': 'a', '10s': 'b' }), envoys: [{}, {}] });
+      const { given, heard$, life$ } = draw(m, {
+        moods: '1',
+        comes: at({ '5s': 'a', '10s': 'b' }),
+        envoys: [{}, {}],
+      });
       expectWords(m, given[1], { '10s': begins('1') });
       m.expectObservable(heard$.pipe(filter(() => asyncScheduler.now() >= 10_000))).toBe('-');
       m.expectObservable(life$, '^ 15s !').toBe('-');
@@ -150,7 +226,11 @@ describe('xdsRelay', () => {
       const { given, said$, life$ } = draw(m, drawing);
       expectWords(m, given[1], { '60s': begins('1') });
       // The connection has broken at 10 s, and an attempt fails half a second later.
-      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['unavailable'], '60s': ['stored_served'] });
+      expectWords(m, said$, {
+        '5s': ['connected'],
+        '10.5s': ['unavailable'],
+        '60s': ['stored_served'],
+      });
       m.expectObservable(life$, '^ 62s !').toBe('-');
     }),
   );
@@ -158,11 +238,18 @@ describe('xdsRelay', () => {
   it(
     'replaces what is stored by what the control plane says when it is back, without a restart',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, { moods: at({ '0s': 'x', '20s': '2' }), comes: '5s a', good: stored(14 * 60_000) });
+      const { given, said$, life$ } = draw(m, {
+        moods: at({ '0s': 'x', '20s': '2' }),
+        comes: '5s a',
+        good: stored(14 * 60_000),
+      });
       // Attempts at 5, 6, 8, 12 and 20 s.
       const seen$ = given[0]?.pipe(filter((word) => word !== 'begun'));
       expectWords(m, seen$, { '5s': whole('0'), '20s': whole('2') });
-      expectWords(m, said$, { '5s': ['unavailable', 'stored_served'], '20s': ['available', 'stored_replaced'] });
+      expectWords(m, said$, {
+        '5s': ['unavailable', 'stored_served'],
+        '20s': ['available', 'stored_replaced'],
+      });
       m.expectObservable(life$, '^ 25s !').toBe('-');
     }),
   );
@@ -184,7 +271,11 @@ describe('xdsRelay', () => {
     it(
       `does not serve what is ${what}`,
       marbles((m) => {
-        const { given, said$, life$ } = draw(m, { moods: at({ '0s': 'x', '60s': '1' }), comes: '5s a', good: good() });
+        const { given, said$, life$ } = draw(m, {
+          moods: at({ '0s': 'x', '60s': '1' }),
+          comes: '5s a',
+          good: good(),
+        });
         m.expectObservable(given[0]?.pipe(take(1)) ?? of()).toBe('60s (a|)', { a: 'clusters 1' });
         expectWords(m, said$, { '5s': ['unavailable'], '60s': ['available'] });
         m.expectObservable(life$, '^ 70s !').toBe('-');
@@ -195,7 +286,10 @@ describe('xdsRelay', () => {
   it(
     'keeps what an Envoy has accepted once it is quiet for a second, and confirms it every ten minutes and at the end of the connection',
     marbles((m) => {
-      const { kept$, life$ } = draw(m, { moods: at({ '0s': '1', '60s': '2', '15m': 'x' }), comes: '5s a' });
+      const { kept$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '60s': '2', '15m': 'x' }),
+        comes: '5s a',
+      });
       expectWords(m, kept$, { '6s': ['1'], '61s': ['2'], '601s': ['2'], '901s': ['2'] });
       m.expectObservable(life$, '^ 20m !').toBe('-');
     }),
@@ -205,7 +299,11 @@ describe('xdsRelay', () => {
     'tells that the control plane is away within 5 s, and then every five minutes',
     marbles((m) => {
       const { said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x' }), comes: '5s a' });
-      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['unavailable'], '315.5s': ['unavailable'] });
+      expectWords(m, said$, {
+        '5s': ['connected'],
+        '10.5s': ['unavailable'],
+        '315.5s': ['unavailable'],
+      });
       m.expectObservable(life$, '^ 10m !').toBe('-');
     }),
   );
@@ -213,7 +311,10 @@ describe('xdsRelay', () => {
   it(
     'does not tell of a connection that the control plane ends and takes anew',
     marbles((m) => {
-      const { given, said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x', '10.2s': '1' }), comes: '5s a' });
+      const { given, said$, life$ } = draw(m, {
+        moods: at({ '0s': '1', '10s': 'x', '10.2s': '1' }),
+        comes: '5s a',
+      });
       expectWords(m, given[0], { '5s': begins('1') });
       expectWords(m, said$, { '5s': ['connected'], '10.5s': ['connected'] });
       m.expectObservable(life$, '^ 15s !').toBe('-');

@@ -15,14 +15,19 @@ const { values } = parseArgs({
   },
 });
 const chosen = mutants.filter(({ id }) => id.startsWith(values.only));
-const misplaced = chosen.filter((mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined);
-for (const { id, file } of misplaced) console.error(`${id}: its text is not exactly once in src/${file}`);
+const misplaced = chosen.filter(
+  (mutant) => mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) === undefined,
+);
+for (const { id, file } of misplaced)
+  console.error(`${id}: its text is not exactly once in src/${file}`);
 if (misplaced.length > 0 || chosen.length === 0) process.exit(1);
 
 const workshops = Array.from({ length: Number(values.workers) }, workshop);
 try {
   if ((await workshops[0]?.tryWhole()) !== 'survived') {
-    console.error('the tests fail without a mutant: run `npx vitest run --config test/mutate/vitest.config.ts`');
+    console.error(
+      'the tests fail without a mutant: run `npx vitest run --config test/mutate/vitest.config.ts`',
+    );
     process.exitCode = 1;
   } else {
     const tried: Tried[] = [];

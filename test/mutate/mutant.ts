@@ -15,6 +15,20 @@ export interface Mutant {
  * The code with the mistake in it; undefined if the piece to be replaced is not there exactly once.
  */
 export function mutated(code: string, { find, replace }: Mutant): string | undefined {
-  const [before, after, ...more] = code.split(find);
-  return before === undefined || after === undefined || more.length > 0 ? undefined : before + replace + after;
+  const [place, ...more] = code.matchAll(wrapped(find));
+  return place === undefined || more.length > 0
+    ? undefined
+    : code.slice(0, place.index) + replace + code.slice(place.index + place[0].length);
+}
+
+/** A text however the formatter wraps it: blanks, and a comma before a bracket that closes. */
+function wrapped(text: string): RegExp {
+  const tokens = text.match(/\s*[)\]}]|\s+|\w+|[^\w\s]/g) ?? [];
+  const pattern = tokens.map((token) => {
+    if (token.trim() === '') return '\\s+';
+    const literal = token.trim().replace(/[.*+?^${}()|[\]\\/-]/g, '\\$&');
+    if (/[)\]}]/.test(token)) return `,?\\s*${literal}`;
+    return /[([{.?]/.test(token) ? `\\s*${literal}\\s*` : literal;
+  });
+  return new RegExp(pattern.join(''), 'g');
 }

@@ -12,12 +12,15 @@ describe('the mutants', () => {
     expect(ids.filter((id, index) => ids.indexOf(id) !== index)).toEqual([]);
   });
 
-  it.each(mutants)('$id: its text is exactly once in its file, and what comes out parses', async (mutant) => {
-    expect(mutant.find).not.toMatch(/\n/);
-    const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';
-    expect(code).not.toBe('');
-    await expect(transform(code, { loader: 'ts' })).resolves.toBeDefined();
-  });
+  it.each(mutants)(
+    '$id: its text is exactly once in its file, and what comes out parses',
+    async (mutant) => {
+      expect(mutant.find).not.toMatch(/\n/);
+      const code = mutated(readFileSync(join('src', mutant.file), 'utf8'), mutant) ?? '';
+      expect(code).not.toBe('');
+      await expect(transform(code, { loader: 'ts' })).resolves.toBeDefined();
+    },
+  );
 });
 
 describe('the report', () => {
@@ -31,6 +34,8 @@ describe('the report', () => {
       { mutant: { ...mutant, id: 'b/four', explained: 'It is found.' }, verdict: 'timed out' },
     ]);
     expect(page).toContain('| in all | 4 | 2 | 1 | 2 | 50 % |');
-    expect(page).toContain('## Survivors\n\n- `a/two`\n- `b/three`: It is the same.\n\n## Timed out\n\n- `b/four`\n');
+    expect(page).toContain(
+      '## Survivors\n\n- `a/two`\n- `b/three`: It is the same.\n\n## Timed out\n\n- `b/four`\n',
+    );
   });
 });

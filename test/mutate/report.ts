@@ -13,10 +13,16 @@ export interface Tried {
 export function report(tried: readonly Tried[]): string {
   const folders = [...new Set(tried.map(folderOf))].sort();
   const rows = [
-    ...folders.map((folder) => row(`\`${folder}\``, tried.filter((one) => folderOf(one) === folder))), // prettier-ignore
+    ...folders.map((folder) =>
+      row(
+        `\`${folder}\``,
+        tried.filter((one) => folderOf(one) === folder),
+      ),
+    ),
     row('in all', tried),
   ];
-  const named = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
+  const named = (verdict: Verdict) =>
+    tried.filter((one) => one.verdict === verdict).map(({ mutant }) => line(mutant, verdict));
   return `${[
     '# Mutants',
     '',
@@ -49,6 +55,13 @@ function folderOf({ mutant }: Tried): string {
 function row(name: string, tried: readonly Tried[]): string {
   const count = (verdict: Verdict) => tried.filter((one) => one.verdict === verdict).length;
   const share = Math.floor((1 - count('survived') / tried.length) * 100);
-  const cells = [name, tried.length, count('killed') + count('timed out'), count('timed out'), count('survived'), `${share} %`];
+  const cells = [
+    name,
+    tried.length,
+    count('killed') + count('timed out'),
+    count('timed out'),
+    count('survived'),
+    `${share} %`,
+  ];
   return `| ${cells.join(' | ')} |`;
 }

@@ -25,7 +25,10 @@ export interface Workshop {
 
 export function workshop(): Workshop {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mutate-'));
-  cpSync('.', folder, { recursive: true, filter: (path) => !leftOut.includes(basename(path)) || relative('.', path).includes('/') });
+  cpSync('.', folder, {
+    recursive: true,
+    filter: (path) => !leftOut.includes(basename(path)) || relative('.', path).includes('/'),
+  });
   symlinkSync(resolve('node_modules'), join(folder, 'node_modules'));
   return {
     tryWhole: () => run(folder, ['run'], wholeLimit),
@@ -34,7 +37,11 @@ export function workshop(): Workshop {
       const code = readFileSync(path, 'utf8');
       writeFileSync(path, mutated(code, mutant) ?? code);
       try {
-        return await run(folder, ['related', path, '--run', '--passWithNoTests', '--bail=1'], mutantLimit);
+        return await run(
+          folder,
+          ['related', path, '--run', '--passWithNoTests', '--bail=1'],
+          mutantLimit,
+        );
       } finally {
         writeFileSync(path, code);
       }
@@ -47,7 +54,15 @@ export function workshop(): Workshop {
 function run(folder: string, args: readonly string[], limit: number): Promise<Verdict> {
   return new Promise((done, fail) => {
     const vitest = resolve('node_modules/vitest/vitest.mjs');
-    const given = [vitest, ...args, '--config', 'test/mutate/vitest.config.ts', '--root', folder, '--reporter=dot'];
+    const given = [
+      vitest,
+      ...args,
+      '--config',
+      'test/mutate/vitest.config.ts',
+      '--root',
+      folder,
+      '--reporter=dot',
+    ];
     const child = spawn(process.execPath, given, { cwd: folder, stdio: 'ignore', detached: true });
     let isOver = false;
     const timer = setTimeout(() => {

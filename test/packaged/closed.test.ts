@@ -10,20 +10,30 @@ import { makeRig, type Rig } from '../e2e/support/rig.ts';
 const [executable] = program;
 
 function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
-  const { status, stdout, stderr } = spawnSync(executable, args, { encoding: 'utf8', env: { ...process.env, ...env } });
+  const { status, stdout, stderr } = spawnSync(executable, args, {
+    encoding: 'utf8',
+    env: { ...process.env, ...env },
+  });
   return { status, stdout, stderr };
 }
 
 describe('the code cache', () => {
   it('is taken', () => {
-    expect(run(['version'], { PILOT_AGENT_CODE_CACHE: 'check' })).toMatchObject({ status: 0, stderr: '' });
+    expect(run(['version'], { PILOT_AGENT_CODE_CACHE: 'check' })).toMatchObject({
+      status: 0,
+      stderr: '',
+    });
   });
 
   it('would be missed: under another flag of V8 it is told that it is not used', () => {
-    const { stderr } = spawnSync(process.execPath, ['--no-lazy', 'dist/pilot-agent.cjs', 'version'], {
-      encoding: 'utf8',
-      env: { ...process.env, PILOT_AGENT_CODE_CACHE: 'check' },
-    });
+    const { stderr } = spawnSync(
+      process.execPath,
+      ['--no-lazy', 'dist/pilot-agent.cjs', 'version'],
+      {
+        encoding: 'utf8',
+        env: { ...process.env, PILOT_AGENT_CODE_CACHE: 'check' },
+      },
+    );
     expect(stderr).toContain('the code cache of main.cjs is not used');
   });
 
@@ -53,13 +63,18 @@ describe('nothing from outside gets in', () => {
     const file = join(folder, 'required.cjs');
     writeFileSync(file, "console.log('it was loaded')");
     const wanted = run(['version']);
-    for (const options of [`--require ${file}`, '--inspect=0', '--throw-deprecation --no-such-flag'])
+    for (const options of [
+      `--require ${file}`,
+      '--inspect=0',
+      '--throw-deprecation --no-such-flag',
+    ])
       expect(run(['version'], { NODE_OPTIONS: options })).toEqual(wanted);
     rmSync(folder, { recursive: true });
   });
 
   it('a flag of Node is a flag that the agent does not know', () => {
-    for (const flag of ['--inspect=0', '--eval=1', '--print=1']) expect(run([flag])).toMatchObject({ status: 64, stdout: '' });
+    for (const flag of ['--inspect=0', '--eval=1', '--print=1'])
+      expect(run([flag])).toMatchObject({ status: 64, stdout: '' });
   });
 
   it('SIGUSR1 opens the log file anew, and no inspector', async () => {
@@ -81,10 +96,16 @@ describe('nothing from outside gets in', () => {
 });
 
 it('ends by the signal that it gets before it has begun', async () => {
-  const child = spawn(executable, ['wait', '--url', 'http://127.0.0.1:1/', '--timeoutSeconds', '60'], { stdio: 'ignore' });
+  const child = spawn(
+    executable,
+    ['wait', '--url', 'http://127.0.0.1:1/', '--timeoutSeconds', '60'],
+    { stdio: 'ignore' },
+  );
   await new Promise((done) => setTimeout(done, 500));
   child.kill('SIGTERM');
-  expect(await new Promise((done) => child.once('exit', (code, signal) => done({ code, signal })))).toEqual({
+  expect(
+    await new Promise((done) => child.once('exit', (code, signal) => done({ code, signal }))),
+  ).toEqual({
     code: null,
     signal: 'SIGTERM',
   });

@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { copyFileSync, existsSync, mkdirSync, readlinkSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
@@ -16,7 +24,9 @@ function hasBase(): boolean {
   if (existsSync(base)) return true;
   const beside = `${base}.${process.pid}`;
   const made =
-    spawnSync('debootstrap', ['--variant=minbase', '--include=libstdc++6', 'bookworm', beside], { stdio: 'ignore' }).status === 0;
+    spawnSync('debootstrap', ['--variant=minbase', '--include=libstdc++6', 'bookworm', beside], {
+      stdio: 'ignore',
+    }).status === 0;
   if (made) renameSync(beside, base);
   else rmSync(beside, { recursive: true, force: true });
   return made;
@@ -24,7 +34,8 @@ function hasBase(): boolean {
 
 const isPossible = canMount && hasBase();
 if (!canMount) leftOut('a fresh Debian with the executable: it needs mounts and namespaces');
-else if (!isPossible) leftOut('a fresh Debian with the executable: debootstrap and a mirror', 'a program');
+else if (!isPossible)
+  leftOut('a fresh Debian with the executable: debootstrap and a mirror', 'a program');
 
 /** Over a root of its own, whose changes go with it; the folder of a rig is in it. */
 const enter = `set -e
@@ -41,31 +52,34 @@ mount --rbind /dev "$root/dev"
 cd /
 exec chroot "$root" "$@"`;
 
-describe.runIf(isPossible)('in a fresh Debian without Node and Python', { timeout: 120_000 }, () => {
-  let rig: Rig;
-  let work: string;
-  beforeEach(async () => {
-    rig = await makeRig();
-    work = `${rig.folder}-root`;
-    mkdirSync(work);
-  });
-  afterEach(async () => {
-    for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
-    await rig.dispose();
-    rmSync(work, { recursive: true });
-  });
+describe.runIf(isPossible)(
+  'in a fresh Debian without Node and Python',
+  { timeout: 120_000 },
+  () => {
+    let rig: Rig;
+    let work: string;
+    beforeEach(async () => {
+      rig = await makeRig();
+      work = `${rig.folder}-root`;
+      mkdirSync(work);
+    });
+    afterEach(async () => {
+      for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
+      await rig.dispose();
+      rmSync(work, { recursive: true });
+    });
 
-  it('the executable installs Envoy from a file, runs it, rotates, and drains', async () => {
-    const inRoot = (name: string) => join(rig.folder, name);
-    const envoy = execFileSync(program[0], ['envoy', 'path'], { encoding: 'utf8' }).trim();
-    copyFileSync(envoy, inRoot('envoy-1.bin'));
-    copyFileSync(program[0], inRoot('pilot-agent'));
-    copyFileSync(program[0].replace('-linux', '-guard-linux'), inRoot('pilot-agent-guard'));
-    const start = inRoot('start.sh');
-    // The rig gives the program of this machine first, and then its arguments.
-    writeFileSync(
-      start,
-      `#!/bin/sh
+    it('the executable installs Envoy from a file, runs it, rotates, and drains', async () => {
+      const inRoot = (name: string) => join(rig.folder, name);
+      const envoy = execFileSync(program[0], ['envoy', 'path'], { encoding: 'utf8' }).trim();
+      copyFileSync(envoy, inRoot('envoy-1.bin'));
+      copyFileSync(program[0], inRoot('pilot-agent'));
+      copyFileSync(program[0].replace('-linux', '-guard-linux'), inRoot('pilot-agent-guard'));
+      const start = inRoot('start.sh');
+      // The rig gives the program of this machine first, and then its arguments.
+      writeFileSync(
+        start,
+        `#!/bin/sh
 set -e
 for absent in node python3 mkfifo-of-none; do if command -v $absent; then exit 99; fi; done
 shift
@@ -73,21 +87,38 @@ export XDG_CACHE_HOME=${rig.folder}/cache
 ${rig.folder}/pilot-agent envoy install --from ${rig.folder}/envoy-1.bin >&2
 exec ${rig.folder}/pilot-agent "$@"
 `,
-      { mode: 0o755 },
-    );
-    const agent = rig.start([], {
-      wrap: ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c', enter, base, work, rig.folder, start],
+        { mode: 0o755 },
+      );
+      const agent = rig.start([], {
+        wrap: [
+          'unshare',
+          '--mount',
+          '--pid',
+          '--fork',
+          '--kill-child',
+          'sh',
+          '-c',
+          enter,
+          base,
+          work,
+          rig.folder,
+          start,
+        ],
+      });
+      await agent.said('epoch.live', 0);
+      await expect.poll(async () => (await rig.ready()).status).toBe(200);
+      const running = (name: string) =>
+        rig
+          .envoys()
+          .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith(`${rig.folder}/${name}`));
+      expect(running(`cache/pilot-agent/envoy/${pinnedEnvoy.version}/envoy`)).toHaveLength(1);
+      writeCertificates(rig.certDir, await rig.ca.issue());
+      await agent.said('epoch.live', 1);
+      const [init] = running('pilot-agent');
+      process.kill(init ?? 0, 'SIGTERM');
+      expect(await agent.exit).toEqual({ code: 0, signal: null });
+      expect(agent.log().filter(({ event }) => event === 'tool.missing')).toEqual([]);
+      expect(agent.log().map(({ event }) => event)).toContain('agent.ended');
     });
-    await agent.said('epoch.live', 0);
-    await expect.poll(async () => (await rig.ready()).status).toBe(200);
-    const running = (name: string) => rig.envoys().filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith(`${rig.folder}/${name}`));
-    expect(running(`cache/pilot-agent/envoy/${pinnedEnvoy.version}/envoy`)).toHaveLength(1);
-    writeCertificates(rig.certDir, await rig.ca.issue());
-    await agent.said('epoch.live', 1);
-    const [init] = running('pilot-agent');
-    process.kill(init ?? 0, 'SIGTERM');
-    expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect(agent.log().filter(({ event }) => event === 'tool.missing')).toEqual([]);
-    expect(agent.log().map(({ event }) => event)).toContain('agent.ended');
-  });
-});
+  },
+);

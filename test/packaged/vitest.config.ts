@@ -2,9 +2,33 @@ import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
 
 /** The heart of an agent's life; with what is in this folder it takes some minutes. */
-const core = ['start', 'crash', 'drain', 'drain-turns', 'termination', 'status-port', 'sds', 'keep-envoy', 'orphan', 'exec', 'xds-tls'];
+const core = [
+  'start',
+  'crash',
+  'drain',
+  'drain-turns',
+  'termination',
+  'status-port',
+  'sds',
+  'keep-envoy',
+  'orphan',
+  'exec',
+  'xds-tls',
+];
 /** They are about the build, the package or a helper's program, or run no agent. */
-const others = ['build', 'package', 'library', 'examples', 'debian', 'deploy-kube', 'image', 'upgrade', 'generated', 'guide', 'demo'];
+const others = [
+  'build',
+  'package',
+  'library',
+  'examples',
+  'debian',
+  'deploy-kube',
+  'image',
+  'upgrade',
+  'generated',
+  'guide',
+  'demo',
+];
 /** They load faults by NODE_OPTIONS, which the executable does not take. */
 const faulty = ['machine-faults', 'supervision', 'bugs', 'notices', 'chaos', 'launcher'];
 const paths = (names: readonly string[]) => names.map((name) => `test/e2e/${name}.test.ts`);
@@ -17,10 +41,22 @@ export default defineConfig({
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
     maxWorkers: 4,
-    globalSetup: ['test/support/tell-left-out.ts', 'test/e2e/support/shared-kube.ts'].map((path) => resolve(path)),
+    globalSetup: ['test/support/tell-left-out.ts', 'test/e2e/support/shared-kube.ts'].map((path) =>
+      resolve(path),
+    ),
     projects: [
-      { extends: true, test: { name: 'core', include: ['test/packaged/*.test.ts', ...paths(core)] } },
-      { extends: true, test: { name: 'rest', include: ['test/e2e/*.test.ts'], exclude: paths([...core, ...others, ...faulty]) } },
+      {
+        extends: true,
+        test: { name: 'core', include: ['test/packaged/*.test.ts', ...paths(core)] },
+      },
+      {
+        extends: true,
+        test: {
+          name: 'rest',
+          include: ['test/e2e/*.test.ts'],
+          exclude: paths([...core, ...others, ...faulty]),
+        },
+      },
     ],
   },
 });

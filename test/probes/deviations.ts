@@ -7,7 +7,8 @@ interface Deviation {
   readonly because: string;
 }
 
-const statusLine = 'the status line came, and decides: what is wrong behind it does not make an application unhealthy';
+const statusLine =
+  'the status line came, and decides: what is wrong behind it does not make an application unhealthy';
 
 /** All of them. Whatever else differs is a fault. */
 export const deviations: readonly Deviation[] = [
@@ -46,12 +47,24 @@ export const deviations: readonly Deviation[] = [
     of: ['scrape'],
     because: 'Node’s parser refuses it; the reason of the scrape says what',
   },
-  { names: ['a header of 2 MB'], of: ['scrape'], because: 'headers may have 1 MB; the reason of the scrape says so' },
+  {
+    names: ['a header of 2 MB'],
+    of: ['scrape'],
+    because: 'headers may have 1 MB; the reason of the scrape says so',
+  },
   {
     names: ['a redirect to another host'],
     of: ['scrape'],
     because: 'a scrape does not leave its host and port: the redirect is its answer',
   },
-  { names: ['a redirect for ever'], of: ['scrape'], because: 'the last redirect is its answer, after as many as Go follows' },
-  { names: ['an upgrade that nobody asked for'], of: ['scrape'], because: 'there is no answer either way' },
+  {
+    names: ['a redirect for ever'],
+    of: ['scrape'],
+    because: 'the last redirect is its answer, after as many as Go follows',
+  },
+  {
+    names: ['an upgrade that nobody asked for'],
+    of: ['scrape'],
+    because: 'there is no answer either way',
+  },
 ];

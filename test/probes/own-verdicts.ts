@@ -1,6 +1,10 @@
 import { Agent } from 'node:http';
 import { catchError, firstValueFrom, map, NEVER, of, timeout } from 'rxjs';
-import { type FaultReason, openSource, ScrapeFault } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
+import {
+  type FaultReason,
+  openSource,
+  ScrapeFault,
+} from '../../src/pilot-agent/status/scrape/metrics-source.ts';
 import { readLines } from '../../src/pilot-agent/status/scrape/read-lines.ts';
 import { openMetrics } from '../../src/pilot-agent/status/scrape/open-metrics.ts';
 import { probeHttp } from '../../src/pilot-agent/status/probe/probe-http.ts';
@@ -25,14 +29,24 @@ async function ownVerdict(answer: RawAnswer): Promise<OwnVerdict> {
 }
 
 /** What it makes of all, by their names. */
-export async function ownVerdicts(answers: readonly RawAnswer[]): Promise<Readonly<Record<string, OwnVerdict>>> {
+export async function ownVerdicts(
+  answers: readonly RawAnswer[],
+): Promise<Readonly<Record<string, OwnVerdict>>> {
   const own: [string, OwnVerdict][] = [];
   for (const answer of answers) own.push([answer.name, await ownVerdict(answer)]);
   return Object.fromEntries(own);
 }
 
 function probed(port: number): Promise<number> {
-  const probe = { kind: 'http', timeout: within, host: 'localhost', port, path: '/app/ready', secure: false, headers: [] } as const;
+  const probe = {
+    kind: 'http',
+    timeout: within,
+    host: 'localhost',
+    port,
+    path: '/app/ready',
+    secure: false,
+    headers: [],
+  } as const;
   const status$ = probeHttp(probe, ['localhost'], {}).pipe(
     map(({ status }) => status),
     timeout(within),
@@ -43,7 +57,11 @@ function probed(port: number): Promise<number> {
 
 async function scraped(port: number): Promise<Omit<OwnVerdict, 'probe'>> {
   const agent = new Agent();
-  const opened = { type: 'application', target: '', open: () => openMetrics({ port, path: '/app/metrics', headers: {}, agent }) } as const;
+  const opened = {
+    type: 'application',
+    target: '',
+    open: () => openMetrics({ port, path: '/app/metrics', headers: {}, agent }),
+  } as const;
   const source = openSource(opened, {}, NEVER);
   try {
     const answer = await source.read();

@@ -14,7 +14,9 @@ export interface RawAnswer {
 const next = 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nup 2\n';
 
 /** A server that gives that answer to all but `/next`, as that of the judge does. */
-export async function rawServer({ raw }: RawAnswer): Promise<{ readonly port: number; readonly close: () => void }> {
+export async function rawServer({
+  raw,
+}: RawAnswer): Promise<{ readonly port: number; readonly close: () => void }> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -42,7 +44,9 @@ function bytesOf(raw: string, port: number): Buffer {
   const text = raw
     .replaceAll('{PORT}', String(port))
     .replaceAll(/\{(\d+)( headers)?\}/g, (_, count: string, headers: string | undefined) =>
-      headers === undefined ? 'x'.repeat(Number(count)) : Array.from({ length: Number(count) }, (__, line) => `X-${line}: a\r\n`).join(''),
+      headers === undefined
+        ? 'x'.repeat(Number(count))
+        : Array.from({ length: Number(count) }, (__, line) => `X-${line}: a\r\n`).join(''),
     );
   return Buffer.from(text, 'latin1');
 }

@@ -4,7 +4,10 @@ import type { OwnVerdict } from './own-verdicts.ts';
 import { answers, reportFile, type Verdicts } from './verdicts.ts';
 
 /** A page about all answers, in Markdown, as the formatter has it. */
-export async function report(verdicts: Verdicts, own: Readonly<Record<string, OwnVerdict>>): Promise<string> {
+export async function report(
+  verdicts: Verdicts,
+  own: Readonly<Record<string, OwnVerdict>>,
+): Promise<string> {
   const rows = answers.map(({ name }) => {
     const [go, agent] = [verdicts[name], own[name]];
     const scrape = `${agent?.scrape ?? ''}${agent?.reason === undefined ? '' : ` (${agent.reason})`}`;

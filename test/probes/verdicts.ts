@@ -20,7 +20,9 @@ export const verdictsFile = here('verdicts.json');
 export const reportFile = here('report.md');
 
 /** All odd answers. */
-export const answers = JSON.parse(readFileSync(here('answers.json'), 'utf8')) as readonly RawAnswer[];
+export const answers = JSON.parse(
+  readFileSync(here('answers.json'), 'utf8'),
+) as readonly RawAnswer[];
 
 /** The verdicts of Go's client, which `npm run probes` asked for. */
 export function goVerdicts(): Verdicts {

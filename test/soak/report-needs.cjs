@@ -13,6 +13,9 @@ process.on('SIGUSR2', () => {
   const resources = {};
   for (const name of process.getActiveResourcesInfo()) resources[name] = (resources[name] ?? 0) + 1;
   const file = process.env.SOAK_REPORT;
-  writeFileSync(`${file}.new`, JSON.stringify({ report: ++reports, heap: process.memoryUsage().heapUsed, resources }));
+  writeFileSync(
+    `${file}.new`,
+    JSON.stringify({ report: ++reports, heap: process.memoryUsage().heapUsed, resources }),
+  );
   renameSync(`${file}.new`, file);
 });

@@ -35,20 +35,32 @@ export async function runSoak(
   const rig = await makeRig();
   const file = join(rig.folder, 'needs.json');
   try {
-    const agent = rig.start(['--minDelay', '0s', '--drainDuration', '0s', '--parentShutdownDuration', '1s'], {
-      env: { NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`, SOAK_REPORT: file },
-    });
-    const has = (event: LogEvent, epoch: number) => agent.output().includes(`"event":"${event}","epoch":${epoch},`);
+    const agent = rig.start(
+      ['--minDelay', '0s', '--drainDuration', '0s', '--parentShutdownDuration', '1s'],
+      {
+        env: {
+          NODE_OPTIONS: `--require ${resolve('test/soak/report-needs.cjs')}`,
+          SOAK_REPORT: file,
+        },
+      },
+    );
+    const has = (event: LogEvent, epoch: number) =>
+      agent.output().includes(`"event":"${event}","epoch":${epoch},`);
     const said = (event: LogEvent, epoch: number) =>
       eventually(() => has(event, epoch), { within: 20_000 }).catch((error: unknown) => {
-        throw new Error(`${event} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`);
+        throw new Error(
+          `${event} (epoch ${epoch}): ${String(error)}\n${agent.output().slice(-4_000)}`,
+        );
       });
     let reports = 0;
     const needs = async (done: number): Promise<Needs> => {
       await sleep(3_000); // what was under way has ended by then, connections that were kept included
       reports++;
       agent.kill('SIGUSR2');
-      const { heap, resources } = await eventually(() => read(file)?.report === reports && read(file), { within: 10_000 });
+      const { heap, resources } = await eventually(
+        () => read(file)?.report === reports && read(file),
+        { within: 10_000 },
+      );
       const status = readFileSync(`/proc/${agent.pid}/status`, 'utf8');
       return {
         rotations: done,

@@ -2,7 +2,11 @@ import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/gr
 import { create, type JsonObject } from '@bufbuild/protobuf';
 import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
-import { type DiscoveryRequest, DiscoveryRequestSchema, type DiscoveryResponse } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import {
+  type DiscoveryRequest,
+  DiscoveryRequestSchema,
+  type DiscoveryResponse,
+} from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls, type XdsType, xdsTypes } from '../../src/pilot-discovery/push/view.ts';
 import { published } from './envoy-api.ts';
 
@@ -24,12 +28,24 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
   if (method === undefined) throw new Error('there is no such method');
   const limits = { 'grpc.max_receive_message_length': -1, 'grpc.use_local_subchannel_pool': 1 };
   const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), limits);
-  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+  const open = client.makeBidiStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize,
+    new Metadata(),
+  );
   const call = open as unknown as ClientDuplexStream<DiscoveryRequest, DiscoveryResponse>;
   const told: Partial<Record<XdsType, readonly Published[]>> = {};
   const ask = (type: XdsType, resourceNames: readonly string[]): void => {
     if (resourceNames.length === 0 && (type === 'endpoint' || type === 'route')) told[type] = [];
-    else call.write(create(DiscoveryRequestSchema, { node: { ...node, cluster: 'test' }, typeUrl: typeUrls[type], resourceNames: [...resourceNames] })); // prettier-ignore
+    else
+      call.write(
+        create(DiscoveryRequestSchema, {
+          node: { ...node, cluster: 'test' },
+          typeUrl: typeUrls[type],
+          resourceNames: [...resourceNames],
+        }),
+      );
   };
   return new Promise<Told>((done, fail) => {
     call.on('error', fail);
@@ -39,7 +55,10 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
       const read = resources.map((any) => published(any.typeUrl, any.value) as Published);
       told[type] = read;
       if (type === 'cluster') {
-        ask('endpoint', read.filter((one) => one['type'] === 'EDS').map((one) => String(one['name']))); // prettier-ignore
+        ask(
+          'endpoint',
+          read.filter((one) => one['type'] === 'EDS').map((one) => String(one['name'])),
+        );
         ask('listener', []);
       }
       if (type === 'listener') ask('route', routeNames(read));
@@ -54,5 +73,11 @@ export function askAll(port: number, node: AskingNode): Promise<Told> {
 
 /** The routes that listeners ask for. */
 export function routeNames(listeners: readonly Published[]): readonly string[] {
-  return [...new Set([...JSON.stringify(listeners).matchAll(/"route_config_name":"([^"]*)"/g)].map(([, name = '']) => name))];
+  return [
+    ...new Set(
+      [...JSON.stringify(listeners).matchAll(/"route_config_name":"([^"]*)"/g)].map(
+        ([, name = '']) => name,
+      ),
+    ),
+  ];
 }

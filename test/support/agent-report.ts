@@ -17,7 +17,17 @@ export function epochReport(epoch: number, told: Partial<EpochReport> = {}): Epo
     hash: `${epoch}a1b2c3d4e5f60718293a4b5c6d7e8f9`,
     lineage: 0,
     why: epoch === 0 ? 'first' : 'change',
-    changed: epoch === 0 ? [] : [{ source: 'server certificate', part: '/etc/certs/cert-chain.pem', from: 'serial 01', to: 'serial 02' }],
+    changed:
+      epoch === 0
+        ? []
+        : [
+            {
+              source: 'server certificate',
+              part: '/etc/certs/cert-chain.pem',
+              from: 'serial 01',
+              to: 'serial 02',
+            },
+          ],
     launchedAt: atSecond(1 + 100 * epoch),
     spawnedAt: atSecond(1.01 + 100 * epoch),
     liveAt: atSecond(1.231 + 100 * epoch),
@@ -123,10 +133,24 @@ export function agentReport(told: Partial<AgentReport> = {}): AgentReport {
         changes: 0,
       },
     ],
-    controlPlane: { address: 'istiod.istio-system.svc:15012', by: 'agent', state: 'answering', pushedAt: atSecond(298), rejected: [] },
+    controlPlane: {
+      address: 'istiod.istio-system.svc:15012',
+      by: 'agent',
+      state: 'answering',
+      pushedAt: atSecond(298),
+      rejected: [],
+    },
     pushes: [{ at: atSecond(250), secret: 'default', version: '2', state: 'accepted' }],
     stored: [],
-    counters: { changes: 4, windows: 3, restarts: 3, refusals: 0, crashes: 1, rescues: 0, drains: 1 },
+    counters: {
+      changes: 4,
+      windows: 3,
+      restarts: 3,
+      refusals: 0,
+      crashes: 1,
+      rescues: 0,
+      drains: 1,
+    },
     ...told,
   };
 }
@@ -134,7 +158,10 @@ export function agentReport(told: Partial<AgentReport> = {}): AgentReport {
 /** That is not ready, for all the reasons that there are. */
 export const inTrouble: AgentReport = agentReport({
   phase: 'draining',
-  ready: { ok: false, reason: 'Envoy does not answer: \u001b[2Jconnect ECONNREFUSED\n127.0.0.1:15000' },
+  ready: {
+    ok: false,
+    reason: 'Envoy does not answer: \u001b[2Jconnect ECONNREFUSED\n127.0.0.1:15000',
+  },
   live: { ok: false, reason: 'Envoy hangs' },
   notes: ['configuration refused: no such cluster', 'the certificate expires in 2 h: ★ 証明書 ★'],
   epochs: [epochReport(0, { state: 'live', answering: false })],

@@ -1,4 +1,9 @@
-import { type AgentEvent, type AgentState, type Effect, initialState } from '../../src/epochs/model.ts';
+import {
+  type AgentEvent,
+  type AgentState,
+  type Effect,
+  initialState,
+} from '../../src/epochs/model.ts';
 import type { RestartPolicy } from '../../src/epochs/exits.ts';
 import type { AdoptedEpoch, Exit, Launch } from '../../src/epochs/ports.ts';
 import { reducer } from '../../src/epochs/reducer.ts';
@@ -48,7 +53,9 @@ export interface World {
   missing: boolean;
   retry: boolean;
   rescue: boolean;
-  followed: { readonly epoch: number; live: boolean; late: boolean; unresponsive: boolean; hung: boolean } | undefined;
+  followed:
+    | { readonly epoch: number; live: boolean; late: boolean; unresponsive: boolean; hung: boolean }
+    | undefined;
   stable: number | undefined;
   /** Whose parent has so much time left. */
   parentExpiry: { readonly epoch: number; readonly isExpiring: boolean } | undefined;
@@ -71,9 +78,15 @@ export interface Moment {
 }
 
 /** `was`: only where its parent was so. */
-function change({ alive }: World, epoch: number, what: Partial<Process>, was?: readonly Process['parent'][]): void {
+function change(
+  { alive }: World,
+  epoch: number,
+  what: Partial<Process>,
+  was?: readonly Process['parent'][],
+): void {
   const process = alive.get(epoch);
-  if (process !== undefined && was?.includes(process.parent) !== false) Object.assign(process, what);
+  if (process !== undefined && was?.includes(process.parent) !== false)
+    Object.assign(process, what);
 }
 
 function lineageOf({ alive }: World, epoch: number): readonly Process[] {
@@ -86,13 +99,27 @@ function lineageOf({ alive }: World, epoch: number): readonly Process[] {
  */
 function started(launch: Launch): Process {
   const { lineage, restartEpoch, adopted } = launch;
-  const isNewest = !adopted || launch.epoch === Math.max(...adoptedEpochs.map(({ epoch }) => epoch));
+  const isNewest =
+    !adopted || launch.epoch === Math.max(...adoptedEpochs.map(({ epoch }) => epoch));
   const isChild = !adopted && restartEpoch > 0;
-  return { lineage, restartEpoch, live: !isNewest, silent: false, draining: false, late: false, told: false, lostChild: false, parent: isChild ? 'there' : 'none' }; // prettier-ignore
+  return {
+    lineage,
+    restartEpoch,
+    live: !isNewest,
+    silent: false,
+    draining: false,
+    late: false,
+    told: false,
+    lostChild: false,
+    parent: isChild ? 'there' : 'none',
+  };
 }
 
 /** What the end of a process does to its child and to its parent. */
-function exit(world: World, { epoch, exit: { kind } }: Extract<AgentEvent, { type: 'epoch-exited' }>): void {
+function exit(
+  world: World,
+  { epoch, exit: { kind } }: Extract<AgentEvent, { type: 'epoch-exited' }>,
+): void {
   const gone = world.alive.get(epoch);
   world.alive.delete(epoch);
   const relatives = [...world.alive].filter(([, { lineage }]) => lineage === gone?.lineage);
@@ -115,7 +142,9 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
         world.turns = [...world.turns, { order: effect, heard: new Set() }];
         break;
       case 'withdraw-turn':
-        world.turns = world.turns.filter(({ order }, index) => index > 0 || order.epoch !== effect.epoch);
+        world.turns = world.turns.filter(
+          ({ order }, index) => index > 0 || order.epoch !== effect.epoch,
+        );
         world.check = undefined;
         break;
       case 'check':
@@ -125,7 +154,13 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
         world.alive.set(effect.launch.epoch, started(effect.launch));
         break;
       case 'follow':
-        world.followed = { epoch: effect.epoch, live: false, late: false, unresponsive: false, hung: false };
+        world.followed = {
+          epoch: effect.epoch,
+          live: false,
+          late: false,
+          unresponsive: false,
+          hung: false,
+        };
         break;
       case 'await-stable':
         world.stable = effect.epoch;
@@ -144,7 +179,8 @@ const carryOut = (world: World, effects: readonly Effect[], event: AgentEvent): 
       case 'kill':
         world.ordered.add(effect.epoch);
         // One that hangs is killed alone, any other one where its lineage is told to end.
-        if (event.type !== 'epoch-hung') for (const process of lineageOf(world, effect.epoch)) process.told = true;
+        if (event.type !== 'epoch-hung')
+          for (const process of lineageOf(world, effect.epoch)) process.told = true;
         break;
       case 'kill-unless-live':
         change(world, effect.epoch, { late: true });
@@ -216,7 +252,8 @@ const settle = (world: World, event: AgentEvent): void => {
     case 'epoch-handed-off':
       world.handedOff.delete(event.epoch);
       // One that does not answer is killed with its lineage.
-      if (event.unresponsive) for (const process of lineageOf(world, event.epoch)) process.told = true;
+      if (event.unresponsive)
+        for (const process of lineageOf(world, event.epoch)) process.told = true;
       break;
     case 'epoch-live':
       world.served = true;
@@ -235,7 +272,8 @@ const settle = (world: World, event: AgentEvent): void => {
       break;
     case 'epoch-answered':
       change(world, event.epoch, { silent: false, lostChild: false });
-      if (followed !== undefined) world.followed = { ...followed, unresponsive: false, hung: false };
+      if (followed !== undefined)
+        world.followed = { ...followed, unresponsive: false, hung: false };
       break;
     case 'epoch-hung':
       if (followed !== undefined) world.followed = { ...followed, hung: true };
@@ -256,7 +294,11 @@ const immediate = ({ turns: [turn] }: World): AgentEvent | undefined => {
   if (turn === undefined) return undefined;
   const { epoch, parent, older, others } = turn.order;
   const gone = parent === undefined || turn.heard.has(parent.epoch);
-  if (!(gone || parent.awaits === undefined) || ![...older, ...others].every((number) => turn.heard.has(number))) return undefined;
+  if (
+    !(gone || parent.awaits === undefined) ||
+    ![...older, ...others].every((number) => turn.heard.has(number))
+  )
+    return undefined;
   return { type: 'turn-granted', epoch, parent: gone ? 'gone' : 'live' };
 };
 
@@ -277,7 +319,9 @@ const adoptedEpochs: readonly AdoptedEpoch[] = [
 /** Something that may happen next; where it cannot, nothing does. */
 type Wish = (world: World) => AgentEvent | undefined;
 
-const followed = (type: 'epoch-live' | 'epoch-late' | 'epoch-unresponsive' | 'epoch-answered' | 'epoch-hung'): Wish => {
+const followed = (
+  type: 'epoch-live' | 'epoch-late' | 'epoch-unresponsive' | 'epoch-answered' | 'epoch-hung',
+): Wish => {
   return ({ followed: epoch }) => {
     if (epoch === undefined) return undefined;
     const possible = {
@@ -296,11 +340,13 @@ export const wishes: Readonly<Record<string, Wish>> = {
   'takes over': () => ({ type: 'epochs-adopted', epochs: adoptedEpochs }),
   'hash b': () => ({ type: 'config-changed', reading: readingOf('b') }),
   'hash c': () => ({ type: 'config-changed', reading: readingOf('c') }),
-  'same hash': ({ newest }) => (newest === undefined ? undefined : { type: 'config-confirmed', reading: readingOf(newest) }),
+  'same hash': ({ newest }) =>
+    newest === undefined ? undefined : { type: 'config-confirmed', reading: readingOf(newest) },
   restart: () => ({ type: 'restart-requested', by: 'SIGHUP', reading: readingOf('a') }),
   drain: () => ({ type: 'drain-requested' }),
   'resources are missing': () => ({ type: 'resources-known', missing: 'clusters' }),
-  'resources are there': ({ missing }) => (missing ? { type: 'resources-known', missing: '' } : undefined),
+  'resources are there': ({ missing }) =>
+    missing ? { type: 'resources-known', missing: '' } : undefined,
   reopen: () => ({ type: 'reopen-requested' }),
   terminate: () => ({ type: 'terminate-requested', by: 'SIGTERM' }),
   turn: ({ turns: [turn] }) =>
@@ -308,13 +354,21 @@ export const wishes: Readonly<Record<string, Wish>> = {
       ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'stuck' }
       : undefined,
   'waiting parent': ({ turns: [turn] }) =>
-    turn?.order.parent?.replaceable === true ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'waiting' } : undefined,
+    turn?.order.parent?.replaceable === true
+      ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'waiting' }
+      : undefined,
   'silent parent': ({ turns: [turn] }) =>
-    turn?.order.parent?.lostChild === true ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'live' } : undefined,
-  accepted: ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check }),
-  refused: ({ check }) => (check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' }),
-  'accepted apart': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true }),
-  'accepted crowded': ({ check }) => (check === undefined ? undefined : { type: 'config-accepted', hash: check, noRoom: 'memory' }),
+    turn?.order.parent?.lostChild === true
+      ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'live' }
+      : undefined,
+  accepted: ({ check }) =>
+    check === undefined ? undefined : { type: 'config-accepted', hash: check },
+  refused: ({ check }) =>
+    check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' },
+  'accepted apart': ({ check }) =>
+    check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true },
+  'accepted crowded': ({ check }) =>
+    check === undefined ? undefined : { type: 'config-accepted', hash: check, noRoom: 'memory' },
   unchecked: ({ check }) => unchecked(check, false),
   'unchecked for want of memory': ({ check }) => unchecked(check, true),
   'nobody serves': ({ rescue }) => (rescue ? { type: 'rescue-due' } : undefined),
@@ -324,9 +378,13 @@ export const wishes: Readonly<Record<string, Wish>> = {
   'is silent': followed('epoch-unresponsive'),
   'answers again': followed('epoch-answered'),
   'has hung': followed('epoch-hung'),
-  'is stable': ({ stable }) => (stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable }),
+  'is stable': ({ stable }) =>
+    stable === undefined ? undefined : { type: 'epoch-stable', epoch: stable },
   'tells its parent to end': ({ parentExpiry }) =>
-    parentExpiry && { type: parentExpiry.isExpiring ? 'parent-expired' : 'parent-expiring', epoch: parentExpiry.epoch },
+    parentExpiry && {
+      type: parentExpiry.isExpiring ? 'parent-expired' : 'parent-expiring',
+      epoch: parentExpiry.epoch,
+    },
   'has retired': ({ handedOff }) => retired(handedOff, false),
   'is unresponsive when it should retire': ({ handedOff }) => retired(handedOff, true),
   'retry is due': ({ retry }) => (retry ? { type: 'retry-due' } : undefined),
@@ -340,7 +398,9 @@ export const wishes: Readonly<Record<string, Wish>> = {
 };
 
 function unchecked(hash: string | undefined, outOfMemory: boolean): AgentEvent | undefined {
-  return hash === undefined ? undefined : { type: 'config-unchecked', hash, reason: 'killed', outOfMemory };
+  return hash === undefined
+    ? undefined
+    : { type: 'config-unchecked', hash, reason: 'killed', outOfMemory };
 }
 
 function retired(handedOff: ReadonlySet<number>, unresponsive: boolean): AgentEvent | undefined {
@@ -353,7 +413,10 @@ function exited(epoch: number | undefined, exit: Exit): AgentEvent | undefined {
 }
 
 /** Lives through what is wished for, and yields each moment. Ends when the agent has stopped. */
-export function* live(policy: RestartPolicy, life: readonly (readonly string[])[]): Generator<Moment, undefined> {
+export function* live(
+  policy: RestartPolicy,
+  life: readonly (readonly string[])[],
+): Generator<Moment, undefined> {
   const reduce = reducer(policy);
   const world: World = {
     alive: new Map(),
@@ -376,7 +439,11 @@ export function* live(policy: RestartPolicy, life: readonly (readonly string[])[
   let state: AgentState = initialState;
   for (const names of life) {
     const possible = names.map((name) => wishes[name]?.(world));
-    for (let event = possible.find((wish) => wish !== undefined); event !== undefined; event = immediate(world)) {
+    for (
+      let event = possible.find((wish) => wish !== undefined);
+      event !== undefined;
+      event = immediate(world)
+    ) {
       world.justLost = [];
       settle(world, event);
       const survivors = new Map(world.alive);

@@ -22,15 +22,31 @@ export interface Question {
 export function ask(
   to: number | string,
   path: string,
-  { method = 'GET', host = 'localhost', headers = {}, address = '127.0.0.1', timeout = 5_000 }: Question = {},
+  {
+    method = 'GET',
+    host = 'localhost',
+    headers = {},
+    address = '127.0.0.1',
+    timeout = 5_000,
+  }: Question = {},
 ): Promise<Answer> {
   const at = typeof to === 'number' ? { host: address, port: to } : { socketPath: to };
   return new Promise((done) => {
     const fail = (error: Error) => done({ status: 0, body: error.message });
-    const asked = request({ ...at, method, path, headers: { host, ...headers }, agent: false, timeout }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('error', fail).on('end', () => done({ status: response.statusCode ?? 0, body })); // prettier-ignore
-    });
-    asked.on('error', fail).on('timeout', () => asked.destroy(new Error(`no answer in ${timeout} ms`))).end(); // prettier-ignore
+    const asked = request(
+      { ...at, method, path, headers: { host, ...headers }, agent: false, timeout },
+      (response) => {
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('error', fail)
+          .on('end', () => done({ status: response.statusCode ?? 0, body }));
+      },
+    );
+    asked
+      .on('error', fail)
+      .on('timeout', () => asked.destroy(new Error(`no answer in ${timeout} ms`)))
+      .end();
   });
 }

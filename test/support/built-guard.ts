@@ -7,7 +7,9 @@ interface BuildGuard {
   readonly buildGuard: (file: string) => void;
 }
 
-const { guard, canBuildGuard, buildGuard } = (await import(resolve('scripts/build-guard.mjs'))) as BuildGuard;
+const { guard, canBuildGuard, buildGuard } = (await import(
+  resolve('scripts/build-guard.mjs')
+)) as BuildGuard;
 
 /** Compiles the guard into a folder. Undefined where the machine has no compiler, which is told. */
 export function builtGuard(folder: string, what: string): string | undefined {

@@ -1,6 +1,13 @@
 import { promisify } from 'node:util';
 import { create } from '@bufbuild/protobuf';
-import { type sendUnaryData, Server, ServerCredentials, type ServerUnaryCall, type ServiceError, status } from '@grpc/grpc-js';
+import {
+  type sendUnaryData,
+  Server,
+  ServerCredentials,
+  type ServerUnaryCall,
+  type ServiceError,
+  status,
+} from '@grpc/grpc-js';
 import type { CertificateAuthority } from '../../demo/certificates.ts';
 import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import {
@@ -42,7 +49,12 @@ export async function startCaServer(
     tls,
   }: {
     readonly port?: number;
-    readonly tls?: { readonly roots: string; readonly asksClient: boolean; readonly chain: string; readonly key: string };
+    readonly tls?: {
+      readonly roots: string;
+      readonly asksClient: boolean;
+      readonly chain: string;
+      readonly key: string;
+    };
   } = {},
 ): Promise<CaServer> {
   const server = new Server();
@@ -63,12 +75,15 @@ export async function startCaServer(
         ttl: Number(call.request.validityDuration),
         authorization: String(call.metadata.get('authorization')[0] ?? ''),
         clusterId: String(call.metadata.get('ClusterID')[0] ?? ''),
-        client: (call.getAuthContext().sslPeerCertificate as { subject?: { CN?: string } } | undefined)?.subject?.CN ?? '',
+        client:
+          (call.getAuthContext().sslPeerCertificate as { subject?: { CN?: string } } | undefined)
+            ?.subject?.CN ?? '',
       };
       asked.push(one);
       own.answer(one).then(
         (answer) => {
-          if (Array.isArray(answer)) reply(null, create(IstioCertificateResponseSchema, { certChain: answer as string[] }));
+          if (Array.isArray(answer))
+            reply(null, create(IstioCertificateResponseSchema, { certChain: answer as string[] }));
           else reply(answer as Partial<ServiceError>);
         },
         (error: unknown) => reply({ code: status.INTERNAL, details: String(error) }),

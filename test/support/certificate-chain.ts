@@ -37,12 +37,18 @@ export async function certificateChain(): Promise<CertificateChain> {
     certify(middle, top, true),
     certify(bottom, middle, false),
   ]);
-  const key = PemConverter.encode(await webcrypto.subtle.exportKey('pkcs8', bottom.keys.privateKey), 'PRIVATE KEY');
+  const key = PemConverter.encode(
+    await webcrypto.subtle.exportKey('pkcs8', bottom.keys.privateKey),
+    'PRIVATE KEY',
+  );
   return { root, intermediate, leaf, key: `${key}\n` };
 }
 
 async function issuer(name: string): Promise<Issuer> {
-  return { subject: `CN=${name}`, keys: await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']) };
+  return {
+    subject: `CN=${name}`,
+    keys: await webcrypto.subtle.generateKey(algorithm, true, ['sign', 'verify']),
+  };
 }
 
 async function certify({ subject, keys }: Issuer, by: Issuer, isCa: boolean): Promise<string> {
@@ -57,7 +63,10 @@ async function certify({ subject, keys }: Issuer, by: Issuer, isCa: boolean): Pr
     signingKey: by.keys.privateKey,
     extensions: [
       new BasicConstraintsExtension(isCa, undefined, true),
-      new KeyUsagesExtension(isCa ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature, true),
+      new KeyUsagesExtension(
+        isCa ? KeyUsageFlags.keyCertSign : KeyUsageFlags.digitalSignature,
+        true,
+      ),
       ...(isCa
         ? []
         : [

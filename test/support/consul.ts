@@ -61,11 +61,27 @@ export async function startConsul({ acl = false } = {}): Promise<Consul> {
     async token(rules) {
       const name = `policy-${Math.random().toString(36).slice(2)}`;
       await ask('PUT', 'acl/policy', { Name: name, Rules: rules });
-      return ((await ask('PUT', 'acl/token', { Policies: [{ Name: name }] })) as { SecretID: string }).SecretID;
+      return (
+        (await ask('PUT', 'acl/token', { Policies: [{ Name: name }] })) as { SecretID: string }
+      ).SecretID;
     },
     async start() {
-      const args = ['agent', '-dev', '-bind', '127.0.0.1', '-client', '127.0.0.1', '-log-level', 'warn', '-hcl', ports];
-      child = spawn(program, acl ? [...args, '-hcl', acls] : args, { stdio: 'ignore', cwd: folder });
+      const args = [
+        'agent',
+        '-dev',
+        '-bind',
+        '127.0.0.1',
+        '-client',
+        '127.0.0.1',
+        '-log-level',
+        'warn',
+        '-hcl',
+        ports,
+      ];
+      child = spawn(program, acl ? [...args, '-hcl', acls] : args, {
+        stdio: 'ignore',
+        cwd: folder,
+      });
       await eventually(hasLeader, { within: 20_000 });
     },
     async stop() {

@@ -26,11 +26,15 @@ export async function startDiscovery(): Promise<Discovery> {
   const { streamSecrets } = grpcDefinition(SecretDiscoveryService);
   if (streamSecrets === undefined) throw new Error('the service has no such method');
   // The same messages under another name.
-  const aggregated = { ...streamSecrets, path: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources' };
+  const aggregated = {
+    ...streamSecrets,
+    path: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
+  };
   function answer(): void {
     if (hushed) return;
     for (const [call, types] of asked) {
-      for (const typeUrl of types) call.write(create(DiscoveryResponseSchema, { typeUrl, nonce: '1' }));
+      for (const typeUrl of types)
+        call.write(create(DiscoveryResponseSchema, { typeUrl, nonce: '1' }));
       types.clear();
     }
   }
@@ -48,7 +52,10 @@ export async function startDiscovery(): Promise<Discovery> {
       },
     },
   );
-  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await promisify(server.bindAsync.bind(server))(
+    '127.0.0.1:0',
+    ServerCredentials.createInsecure(),
+  );
   return {
     port,
     hush: () => (hushed = true),

@@ -22,15 +22,22 @@ export async function eventually<T>(
     try {
       const left = Math.max(0, deadline - performance.now());
       const abort = new AbortController();
-      const timeUp = sleep(left, undefined, { signal: abort.signal }).then(() => Promise.reject(timedOut));
+      const timeUp = sleep(left, undefined, { signal: abort.signal }).then(() =>
+        Promise.reject(timedOut),
+      );
       timeUp.catch(() => undefined);
       const result = await Promise.race([attempt(), timeUp]).finally(() => abort.abort());
       if (result) return result as Exclude<T, false | null | undefined | 0 | ''>;
       [last, cause] = [`the last attempt gave ${String(result)}`, undefined];
     } catch (error) {
-      if (error !== timedOut) [last, cause] = [`the last attempt threw ${error instanceof Error ? error.message : String(error)}`, error];
+      if (error !== timedOut)
+        [last, cause] = [
+          `the last attempt threw ${error instanceof Error ? error.message : String(error)}`,
+          error,
+        ];
     }
-    if (performance.now() + every >= deadline) throw new Error(`not within ${within} ms: ${last}`, { cause });
+    if (performance.now() + every >= deadline)
+      throw new Error(`not within ${within} ms: ${last}`, { cause });
     await sleep(every);
   }
 }

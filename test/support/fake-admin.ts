@@ -39,7 +39,15 @@ export interface FakeAdmin {
  * an Envoy says that has just become LIVE.
  */
 export async function fakeAdmin(first: Partial<Says>, port = 0): Promise<FakeAdmin> {
-  let said: Says = { state: 'LIVE', baseId: 0, restartEpoch: 0, stats: {}, staticListeners: [], dynamicListeners: [], ...first };
+  let said: Says = {
+    state: 'LIVE',
+    baseId: 0,
+    restartEpoch: 0,
+    stats: {},
+    staticListeners: [],
+    dynamicListeners: [],
+    ...first,
+  };
   let manner: Answer | 'hangs up' | 'is silent' | undefined;
   const asked: string[] = [];
 
@@ -72,7 +80,10 @@ function answerOf({ method, url = '' }: IncomingMessage, said: Says): Answer {
   switch (`${method ?? ''} ${pathname}`) {
     case 'GET /server_info': {
       const { state, baseId, restartEpoch } = said;
-      return json({ state, command_line_options: { base_id: String(baseId), restart_epoch: restartEpoch } });
+      return json({
+        state,
+        command_line_options: { base_id: String(baseId), restart_epoch: restartEpoch },
+      });
     }
     case 'GET /ready':
       return { status: said.state === 'LIVE' ? 200 : 503, body: `${said.state}\n` };
@@ -82,7 +93,10 @@ function answerOf({ method, url = '' }: IncomingMessage, said: Says): Answer {
       return { status: 200, body: told.map(([name, value]) => `${name}: ${value}\n`).join('') };
     }
     case 'GET /config_dump': {
-      const listeners = { static_listeners: said.staticListeners, dynamic_listeners: said.dynamicListeners };
+      const listeners = {
+        static_listeners: said.staticListeners,
+        dynamic_listeners: said.dynamicListeners,
+      };
       return json({ configs: listeners[query.get('resource') as keyof typeof listeners] });
     }
     case 'POST /drain_listeners':

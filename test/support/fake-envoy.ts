@@ -1,10 +1,28 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom, NEVER, type Observable, type SchedulerLike, Subject, toArray } from 'rxjs';
 import { expect } from 'vitest';
 import { adminClient } from '../../src/proxy/admin-client.ts';
-import type { EpochConfig, Exit, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../../src/epochs/ports.ts';
+import type {
+  EpochConfig,
+  Exit,
+  Launch,
+  ProcessEvent,
+  Proxy,
+  Signal,
+  Verdict,
+} from '../../src/epochs/ports.ts';
 import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { reserveBaseId } from '../../src/proxy/base-ids.ts';
 import { type EnvoyOptions, envoyProxy } from '../../src/proxy/envoy-proxy.ts';
@@ -79,7 +97,9 @@ export interface EnvoyStage {
    * What the last Envoy to validate a configuration was started with, and that configuration;
    * undefined if there was none.
    */
-  validated(): { readonly argv: readonly string[]; readonly config: string; readonly mode: number } | undefined;
+  validated():
+    | { readonly argv: readonly string[]; readonly config: string; readonly mode: number }
+    | undefined;
   /** How often the program was to validate, or to tell its hot restart version. */
   validations(): number;
   versionAsked(): number;
@@ -111,7 +131,12 @@ export const onward = `case "$*" in
 esac`;
 
 /** The configuration of a {@link envoyStage} that names no other. */
-export const bootstrap = { kind: 'generated', text: '{"static_resources":{}}', extension: '.json', override: '' } as const;
+export const bootstrap = {
+  kind: 'generated',
+  text: '{"static_resources":{}}',
+  extension: '.json',
+  override: '',
+} as const;
 
 export function envoyStage({
   config = () => bootstrap,
@@ -140,8 +165,19 @@ export function envoyStage({
   const proxy = envoyProxy({
     ...{ binary, addressFile, folder, drainsAll },
     args: {
-      ...{ drainDuration: 45_000, parentShutdownDuration: 60_000, serviceCluster: 'a cluster', serviceNode: 'a~node' },
-      ...{ ipv6: false, logFormat: '%v', logLevel: 'info', componentLogLevel: 'misc:error', concurrency: 2 },
+      ...{
+        drainDuration: 45_000,
+        parentShutdownDuration: 60_000,
+        serviceCluster: 'a cluster',
+        serviceNode: 'a~node',
+      },
+      ...{
+        ipv6: false,
+        logFormat: '%v',
+        logLevel: 'info',
+        componentLogLevel: 'misc:error',
+        concurrency: 2,
+      },
     },
     admin: adminClient(addressFile, adminPort, answerScheduler),
     pairs: pair === undefined ? [] : [{ chain: join(root, pair.chain), key: join(root, pair.key) }],
@@ -150,9 +186,20 @@ export function envoyStage({
     places: meetingPlaces(folder, () => reserveBaseId(() => lastBaseId++)),
     onLine: ({ message }, epoch) => heard.push(`${epoch} ${message}`),
   });
-  function run({ epoch = 0, restartEpoch = epoch, ...rest }: Partial<NewLaunch>, signals$: Observable<Signal>): Observable<ProcessEvent> {
+  function run(
+    { epoch = 0, restartEpoch = epoch, ...rest }: Partial<NewLaunch>,
+    signals$: Observable<Signal>,
+  ): Observable<ProcessEvent> {
     return proxy.run(
-      { adopted: false, epoch, restartEpoch, lineage: 0, sideBySide: false, reading: readingOf('hash', config()), ...rest },
+      {
+        adopted: false,
+        epoch,
+        restartEpoch,
+        lineage: 0,
+        sideBySide: false,
+        reading: readingOf('hash', config()),
+        ...rest,
+      },
       signals$,
     );
   }
@@ -166,7 +213,9 @@ export function envoyStage({
       return { argv: words(read(`${binary}.validated`)), config: read(`${binary}.tried`), mode };
     },
     installLasting() {
-      install(`case "$*" in *'--mode validate') touch "$0.$$.validates"; exec sleep 60 ;; esac\n${onward}`);
+      install(
+        `case "$*" in *'--mode validate') touch "$0.$$.validates"; exec sleep 60 ;; esac\n${onward}`,
+      );
       const name = () => readdirSync(root).find((found) => found.endsWith('.validates'));
       return async () => (await eventually(name, { within })).split('.').at(-2) ?? '';
     },
@@ -181,14 +230,20 @@ export function envoyStage({
       });
       lives.push(life);
       const exitIn = () => events.find((event) => event.type === 'exited')?.exit;
-      const pid = await eventually(() => events.find((event) => event.type === 'spawned')?.pid, { within });
+      const pid = await eventually(() => events.find((event) => event.type === 'spawned')?.pid, {
+        within,
+      });
       const argv = words(await eventually(() => read(`${binary}.${pid}`), { within }));
-      const option = (flag: string) => (argv.includes(flag) ? (argv[argv.indexOf(flag) + 1] ?? '') : '');
+      const option = (flag: string) =>
+        argv.includes(flag) ? (argv[argv.indexOf(flag) + 1] ?? '') : '';
       return {
         ...{ pid, argv, option },
         signal: (signal) => signals$.next(signal),
         async comesUp(says = {}) {
-          const itself = { baseId: Number(option('--base-id')), restartEpoch: Number(option('--restart-epoch')) };
+          const itself = {
+            baseId: Number(option('--base-id')),
+            restartEpoch: Number(option('--restart-epoch')),
+          };
           const admin = await fakeAdmin({ ...itself, ...says });
           admins.push(admin);
           writeFileSync(option('--admin-address-path'), admin.address);

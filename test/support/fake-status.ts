@@ -22,7 +22,9 @@ export interface FakeStatus {
   dispose(): Promise<void>;
 }
 
-export async function fakeStatus(folder = mkdtempSync(join(tmpdir(), 'pilot-agent-status-'))): Promise<FakeStatus> {
+export async function fakeStatus(
+  folder = mkdtempSync(join(tmpdir(), 'pilot-agent-status-')),
+): Promise<FakeStatus> {
   const asked: string[] = [];
   const answers = new Map<string, readonly [number, string]>();
   const listeners = new Set<ServerResponse>();
@@ -48,7 +50,9 @@ export async function fakeStatus(folder = mkdtempSync(join(tmpdir(), 'pilot-agen
     asked,
     answer: (path, status, body) => void answers.set(path, [status, body]),
     send(...events) {
-      const text = events.map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`);
+      const text = events.map(
+        ({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`,
+      );
       said.push(...text);
       for (const listener of listeners) listener.write(text.join(''));
     },

@@ -14,7 +14,8 @@ export async function freePorts(count: number): Promise<number[]> {
   const ports: number[] = [];
   let port = lowest + Math.floor(Math.random() * (highest - lowest));
   for (let tried = 0; ports.length < count; tried++) {
-    if (tried > highest - lowest) throw new Error(`no ${count} free ports from ${lowest} to ${highest}`);
+    if (tried > highest - lowest)
+      throw new Error(`no ${count} free ports from ${lowest} to ${highest}`);
     port = port < highest ? port + 1 : lowest;
     if ((await isClaimed(port)) && (await isFree(port))) ports.push(port);
   }
@@ -22,7 +23,13 @@ export async function freePorts(count: number): Promise<number[]> {
 }
 
 function range(): { lowest: number; highest: number } {
-  const [first = 32_768, last = 60_999] = readFileSync('/proc/sys/net/ipv4/ip_local_port_range', 'utf8').trim().split(/\s+/).map(Number);
+  const [first = 32_768, last = 60_999] = readFileSync(
+    '/proc/sys/net/ipv4/ip_local_port_range',
+    'utf8',
+  )
+    .trim()
+    .split(/\s+/)
+    .map(Number);
   if (first > 12_000) return { lowest: 10_000, highest: first - 1 };
   if (last < 64_000) return { lowest: last + 1, highest: 65_535 };
   return { lowest: 20_000, highest: 32_767 }; // the kernel keeps nothing back here: a collision is possible, if unlikely

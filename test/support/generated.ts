@@ -1,4 +1,10 @@
-import { createRegistry, fromBinary, toJson, type DescMessage, type JsonObject } from '@bufbuild/protobuf';
+import {
+  createRegistry,
+  fromBinary,
+  toJson,
+  type DescMessage,
+  type JsonObject,
+} from '@bufbuild/protobuf';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
@@ -13,26 +19,50 @@ import type { Environment } from '../../src/pilot-discovery/environment/environm
 import { emptyStore, reduceStore } from '../../src/pilot-discovery/environment/store.ts';
 
 /** The environment of a text of resources, after another where one is given. */
-export function environmentOf(yaml: string, { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {}): Environment {
-  const { resources, flaws } = readResources(yaml, { source: 'test', path: 'test.yaml', defaultNamespace: 'default' });
+export function environmentOf(
+  yaml: string,
+  { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {},
+): Environment {
+  const { resources, flaws } = readResources(yaml, {
+    source: 'test',
+    path: 'test.yaml',
+    defaultNamespace: 'default',
+  });
   if (flaws.some(({ severity }) => severity === 'error'))
     throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
   const empty = emptyStore(['test'], { ...defaultMeshConfig, ...mesh });
-  const [store, changes] = reduceStore(empty, { type: 'changed', source: 'test', upserts: resources, removes: [] });
+  const [store, changes] = reduceStore(empty, {
+    type: 'changed',
+    source: 'test',
+    upserts: resources,
+    removes: [],
+  });
   return buildEnvironment(before, store, changes, 'cluster.local');
 }
 
 /** A proxy at 10.0.0.1 in the namespace `default`. */
 export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
-  const node = readNode({ id: 'sidecar~10.0.0.1~app.default~default.svc.cluster.local', metadata: { LABELS: { app: 'app' } } });
+  const node = readNode({
+    id: 'sidecar~10.0.0.1~app.default~default.svc.cluster.local',
+    metadata: { LABELS: { app: 'app' } },
+  });
   if (typeof node === 'string') throw new Error(node);
   return { ...node, ...more };
 }
 
-const registry = createRegistry(UpstreamTlsContextSchema, RawBufferSchema, HttpProtocolOptionsSchema, CaresDnsResolverConfigSchema);
+const registry = createRegistry(
+  UpstreamTlsContextSchema,
+  RawBufferSchema,
+  HttpProtocolOptionsSchema,
+  CaresDnsResolverConfigSchema,
+);
 
 /** What a resource says, as JSON; undefined where there is none of that name. */
-export function saidBy(schema: DescMessage, resources: readonly XdsResource[], name: string): JsonObject | undefined {
+export function saidBy(
+  schema: DescMessage,
+  resources: readonly XdsResource[],
+  name: string,
+): JsonObject | undefined {
   const found = resources.find((resource) => resource.name === name);
   return found && (toJson(schema, fromBinary(schema, found.body), { registry }) as JsonObject);
 }

@@ -1,5 +1,10 @@
 import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls, createSecureContext, type SecureContext, TLSSocket } from 'node:tls';
+import {
+  connect as connectTls,
+  createSecureContext,
+  type SecureContext,
+  TLSSocket,
+} from 'node:tls';
 
 export interface LoadOptions {
   /** Of this machine; or the path of a Unix socket. */
@@ -168,9 +173,12 @@ class Client {
 
   #connect(): void {
     const { port } = this.#options;
-    const at = typeof port === 'number' ? { host: '127.0.0.1', port, noDelay: true } : { path: port };
+    const at =
+      typeof port === 'number' ? { host: '127.0.0.1', port, noDelay: true } : { path: port };
     const context = this.#secureContext;
-    const socket = context ? connectTls({ ...at, servername: 'localhost', secureContext: context }) : connectTcp(at);
+    const socket = context
+      ? connectTls({ ...at, servername: 'localhost', secureContext: context })
+      : connectTcp(at);
     let reason: string | undefined;
     let connected = false;
     this.#socket = socket;
@@ -178,7 +186,8 @@ class Client {
     this.#counts.connections++;
     socket.once(context ? 'secureConnect' : 'connect', () => {
       connected = true;
-      if (socket instanceof TLSSocket) this.#counts.serials.add(socket.getPeerX509Certificate()?.serialNumber ?? 'none');
+      if (socket instanceof TLSSocket)
+        this.#counts.serials.add(socket.getPeerX509Certificate()?.serialNumber ?? 'none');
       if (this.#socket === socket) socket.write(this.#request, 'latin1');
     });
     socket.setEncoding('latin1');
@@ -186,7 +195,10 @@ class Client {
       if (this.#socket === socket) this.#receive(String(chunk));
     });
     socket.on('error', (error: NodeJS.ErrnoException) => {
-      reason = context && !connected && error.code === 'ECONNRESET' ? resetInHandshake : (error.code ?? error.message);
+      reason =
+        context && !connected && error.code === 'ECONNRESET'
+          ? resetInHandshake
+          : (error.code ?? error.message);
     });
     socket.on('close', () => {
       if (this.#socket === socket) this.#closed(reason);
@@ -237,7 +249,9 @@ class Client {
       this.#send();
       return;
     }
-    this.#fail(reason ?? (this.#received === '' ? 'closed before the answer' : 'closed within the answer'));
+    this.#fail(
+      reason ?? (this.#received === '' ? 'closed before the answer' : 'closed within the answer'),
+    );
   }
 
   #drop(reason: string): void {

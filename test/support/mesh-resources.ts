@@ -1,4 +1,8 @@
-import type { HttpMatch, HttpRoute, VirtualService } from '../../src/pilot-discovery/istio/virtual-service.ts';
+import type {
+  HttpMatch,
+  HttpRoute,
+  VirtualService,
+} from '../../src/pilot-discovery/istio/virtual-service.ts';
 import type { AnyResource, Kind, Resource, Specs } from '../../src/pilot-discovery/istio/model.ts';
 import type { ServiceEntry, Workload } from '../../src/pilot-discovery/istio/service-entry.ts';
 
@@ -22,10 +26,20 @@ export function resource<K extends Kind>(
 }
 
 /** A resource of some kind, where each kind will do. */
-export const anyResource = <K extends Kind>(...of: Parameters<typeof resource<K>>): AnyResource => resource(...of) as AnyResource;
+export const anyResource = <K extends Kind>(...of: Parameters<typeof resource<K>>): AnyResource =>
+  resource(...of) as AnyResource;
 
 export function workload(fields: Partial<Workload>): Workload {
-  return { address: '10.0.0.1', ports: {}, labels: {}, network: '', locality: '', weight: 0, serviceAccount: '', ...fields };
+  return {
+    address: '10.0.0.1',
+    ports: {},
+    labels: {},
+    network: '',
+    locality: '',
+    weight: 0,
+    serviceAccount: '',
+    ...fields,
+  };
 }
 
 /** One for HTTP on port 80 with static endpoints. */
@@ -88,7 +102,13 @@ export function routeMatch(fields: Partial<HttpMatch>): HttpMatch {
 /** Weighted equally. */
 export function toHosts(...hosts: readonly string[]): Pick<HttpRoute, 'route'> {
   const headers = { request: unchanged, response: unchanged };
-  return { route: hosts.map((host) => ({ destination: { host, subset: '', port: 0 }, weight: 1, headers })) };
+  return {
+    route: hosts.map((host) => ({
+      destination: { host, subset: '', port: 0 },
+      weight: 1,
+      headers,
+    })),
+  };
 }
 
 export function virtualService(fields: Partial<VirtualService>): VirtualService {

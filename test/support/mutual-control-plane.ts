@@ -31,7 +31,9 @@ export interface MutualControlPlaneOptions {
 }
 
 /** Starts one on 127.0.0.1. */
-export async function startMutualControlPlane(options: MutualControlPlaneOptions): Promise<MutualControlPlane> {
+export async function startMutualControlPlane(
+  options: MutualControlPlaneOptions,
+): Promise<MutualControlPlane> {
   const { chain, key, roots } = options;
   const server = new Server();
   const shown: string[] = [];
@@ -39,15 +41,24 @@ export async function startMutualControlPlane(options: MutualControlPlaneOptions
   const { streamSecrets } = grpcDefinition(SecretDiscoveryService);
   if (streamSecrets === undefined) throw new Error('the service has no such method');
   // The same messages under another name.
-  const aggregated = { ...streamSecrets, path: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources' };
+  const aggregated = {
+    ...streamSecrets,
+    path: '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources',
+  };
   server.addService(
     { aggregated },
     {
       aggregated: (call: ServerDuplexStream<DiscoveryRequest, DiscoveryResponse>) => {
         calls.add(call);
-        shown.push((call.getAuthContext().sslPeerCertificate as { readonly serialNumber?: string } | undefined)?.serialNumber ?? '');
+        shown.push(
+          (
+            call.getAuthContext().sslPeerCertificate as
+              { readonly serialNumber?: string } | undefined
+          )?.serialNumber ?? '',
+        );
         call.on('data', ({ typeUrl, responseNonce }: DiscoveryRequest) => {
-          if (responseNonce === '') call.write(create(DiscoveryResponseSchema, { typeUrl, versionInfo: '1', nonce: '1' }));
+          if (responseNonce === '')
+            call.write(create(DiscoveryResponseSchema, { typeUrl, versionInfo: '1', nonce: '1' }));
         });
         call.on('end', () => call.end());
         for (const gone of ['end', 'cancelled', 'error']) call.on(gone, () => calls.delete(call));
@@ -55,8 +66,15 @@ export async function startMutualControlPlane(options: MutualControlPlaneOptions
     },
   );
   const pair = { cert_chain: Buffer.from(chain), private_key: Buffer.from(key) };
-  const credentials = ServerCredentials.createSsl(Buffer.from(roots), [pair], options.asksClient ?? true);
-  const port = await promisify(server.bindAsync.bind(server))(`127.0.0.1:${options.port ?? 0}`, credentials);
+  const credentials = ServerCredentials.createSsl(
+    Buffer.from(roots),
+    [pair],
+    options.asksClient ?? true,
+  );
+  const port = await promisify(server.bindAsync.bind(server))(
+    `127.0.0.1:${options.port ?? 0}`,
+    credentials,
+  );
   return {
     port,
     shown,

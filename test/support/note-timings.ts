@@ -15,6 +15,9 @@ export default class NoteTimings implements Reporter {
         cpuSeconds: module.meta().cpuSeconds ?? 0,
       };
     });
-    writeFileSync(join(process.env['TIMINGS'] ?? '', `${process.pid}.json`), JSON.stringify(timings));
+    writeFileSync(
+      join(process.env['TIMINGS'] ?? '', `${process.pid}.json`),
+      JSON.stringify(timings),
+    );
   }
 }

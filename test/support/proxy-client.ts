@@ -1,8 +1,18 @@
 import { create } from '@bufbuild/protobuf';
-import { type ClientDuplexStream, Client, credentials, Metadata, type StatusObject } from '@grpc/grpc-js';
+import {
+  type ClientDuplexStream,
+  Client,
+  credentials,
+  Metadata,
+  type StatusObject,
+} from '@grpc/grpc-js';
 import { grpcDefinition } from '../../src/shared/grpc/grpc-definition.ts';
 import { AggregatedDiscoveryService } from '../../src/shared/proto/envoy/service/discovery/v3/ads_pb.ts';
-import { type DeltaDiscoveryResponse, DeltaDiscoveryRequestSchema, type DiscoveryResponse } from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts'; // prettier-ignore
+import {
+  type DeltaDiscoveryResponse,
+  DeltaDiscoveryRequestSchema,
+  type DiscoveryResponse,
+} from '../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 
 /** A stream of a proxy that says what a test has it say. */
 export interface AdsClient<Response> {
@@ -12,15 +22,27 @@ export interface AdsClient<Response> {
   close(): void;
 }
 
-export const wholeClient = (port: number) => adsClient<DiscoveryResponse>(port, 'streamAggregatedResources');
-export const deltaClient = (port: number) => adsClient<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources');
+export const wholeClient = (port: number) =>
+  adsClient<DiscoveryResponse>(port, 'streamAggregatedResources');
+export const deltaClient = (port: number) =>
+  adsClient<DeltaDiscoveryResponse>(port, 'deltaAggregatedResources');
 
 /** A connection of its own to a control plane on this machine. */
-function adsClient<Response>(port: number, name: 'streamAggregatedResources' | 'deltaAggregatedResources'): AdsClient<Response> {
+function adsClient<Response>(
+  port: number,
+  name: 'streamAggregatedResources' | 'deltaAggregatedResources',
+): AdsClient<Response> {
   const method = grpcDefinition(AggregatedDiscoveryService)[name];
   if (method === undefined) throw new Error('there is no such method');
-  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
-  const open = client.makeBidiStreamRequest(method.path, method.requestSerialize, method.responseDeserialize, new Metadata());
+  const client = new Client(`127.0.0.1:${port}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
+  const open = client.makeBidiStreamRequest(
+    method.path,
+    method.requestSerialize,
+    method.responseDeserialize,
+    new Metadata(),
+  );
   const call = open as unknown as ClientDuplexStream<object, Response>;
   const [answers, statuses]: [Response[], StatusObject[]] = [[], []];
   call.on('data', (answer: Response) => answers.push(answer));
@@ -30,7 +52,11 @@ function adsClient<Response>(port: number, name: 'streamAggregatedResources' | '
 }
 
 /** A proxy with incremental xDS that asks for all of one type, and accepts all that comes. */
-export function acceptingClient(port: number, id: string, typeUrl: string): AdsClient<DeltaDiscoveryResponse> {
+export function acceptingClient(
+  port: number,
+  id: string,
+  typeUrl: string,
+): AdsClient<DeltaDiscoveryResponse> {
   const client = deltaClient(port);
   client.call.on('data', ({ nonce }: DeltaDiscoveryResponse) => {
     client.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl, responseNonce: nonce }));

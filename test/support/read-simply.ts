@@ -15,13 +15,22 @@ export const readSimply: ReadResources = function* (text, { source, path, defaul
     const [name = '', address] = line.split(' ');
     if (name === '' || name.startsWith('#') || name === '---') continue;
     const origin = { source, path, line: index + 1 };
-    const flaw = (key: string | undefined, reason: string) => flaws.push({ key, origin, field: '', reason, severity: 'error' });
+    const flaw = (key: string | undefined, reason: string) =>
+      flaws.push({ key, origin, field: '', reason, severity: 'error' });
     if (address === undefined) flaw(undefined, 'cut');
     else if (address === 'bad') flaw(`WorkloadEntry/${defaultNamespace}/${name}`, 'bad');
     else {
       const spec = workload({ address });
       const version = createHash('sha1').update(address).digest('hex');
-      const its = { namespace: defaultNamespace, name, labels: {}, annotations: {}, createdMs: 0, version, origin };
+      const its = {
+        namespace: defaultNamespace,
+        name,
+        labels: {},
+        annotations: {},
+        createdMs: 0,
+        version,
+        origin,
+      };
       resources.push({ kind: 'WorkloadEntry', ...its, spec });
     }
   }

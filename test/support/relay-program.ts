@@ -4,6 +4,9 @@ import { makeRelay, type Place } from './relay.ts';
  * `relay-program.ts FROM TO [FROM TO …]` passes connections on, and writes a line when it takes
  * them.
  */
-const places = process.argv.slice(2).map((text): Place => (/^\d+$/.test(text) ? Number(text) : text));
-for (let at = 0; at < places.length; at += 2) await makeRelay(places[at] ?? '', places[at + 1] ?? '').open();
+const places = process.argv
+  .slice(2)
+  .map((text): Place => (/^\d+$/.test(text) ? Number(text) : text));
+for (let at = 0; at < places.length; at += 2)
+  await makeRelay(places[at] ?? '', places[at + 1] ?? '').open();
 console.log('open');

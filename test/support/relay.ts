@@ -17,7 +17,9 @@ export function makeRelay(from: Place, to: Place): Relay {
   let server: Server | undefined;
   const keep = (socket: Socket, other: Socket) => {
     sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket) && other.destroySoon());
+    socket
+      .on('error', () => undefined)
+      .on('close', () => sockets.delete(socket) && other.destroySoon());
   };
   return {
     async open() {

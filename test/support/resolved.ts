@@ -1,7 +1,11 @@
 import { expect } from 'vitest';
 import { environment } from '../../src/pilot-agent/config/environment.ts';
 import type { Layers } from '../../src/pilot-agent/config/text-layers.ts';
-import { type ConfigInputs, resolveConfig, type ResolvedConfig } from '../../src/pilot-agent/config/resolve-config.ts';
+import {
+  type ConfigInputs,
+  resolveConfig,
+  type ResolvedConfig,
+} from '../../src/pilot-agent/config/resolve-config.ts';
 import type { Problem } from '../../src/shared/text/value.ts';
 import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
@@ -20,8 +24,17 @@ export interface Said extends Partial<Omit<ConfigInputs, 'layers' | 'surrounding
 /**
  * The configuration of a test. Without a word it is the defaults, on a machine with one address.
  */
-export function resolved({ mesh, proxyConfig, annotation, annotations = {}, layers, env = {}, ...inputs }: Said = {}): ResolvedConfig {
-  const content = (value: unknown) => (value === undefined ? undefined : ({ ok: true, value } as const));
+export function resolved({
+  mesh,
+  proxyConfig,
+  annotation,
+  annotations = {},
+  layers,
+  env = {},
+  ...inputs
+}: Said = {}): ResolvedConfig {
+  const content = (value: unknown) =>
+    value === undefined ? undefined : ({ ok: true, value } as const);
   return resolveConfig({
     given: {},
     leftover: [],
@@ -29,7 +42,10 @@ export function resolved({ mesh, proxyConfig, annotation, annotations = {}, laye
     addresses: ['10.1.2.3'],
     ...inputs,
     layers: {
-      mesh: mesh === undefined ? undefined : { path: 'mesh.yaml', content: { ok: true, value: { defaultConfig: mesh } } },
+      mesh:
+        mesh === undefined
+          ? undefined
+          : { path: 'mesh.yaml', content: { ok: true, value: { defaultConfig: mesh } } },
       proxyConfig: content(proxyConfig),
       annotation: content(annotation),
       annotations,

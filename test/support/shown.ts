@@ -12,8 +12,19 @@ export const shown: Pick<StatusOptions, 'status' | 'identity' | 'lines$'> = {
     version: {},
   },
   identity: {
-    ...{ version: '1.0.0', node: 'v20', pid: 1, role: 'sidecar', nodeId: 'sidecar~10.0.0.1~a.b~b.svc' },
-    ...{ configPath: '/etc/istio/proxy', statusPort: 15_020, adminPort: 15_000, binary: '/usr/local/bin/envoy' },
+    ...{
+      version: '1.0.0',
+      node: 'v20',
+      pid: 1,
+      role: 'sidecar',
+      nodeId: 'sidecar~10.0.0.1~a.b~b.svc',
+    },
+    ...{
+      configPath: '/etc/istio/proxy',
+      statusPort: 15_020,
+      adminPort: 15_000,
+      binary: '/usr/local/bin/envoy',
+    },
   },
   lines$: NEVER,
 };

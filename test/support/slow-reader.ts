@@ -4,11 +4,23 @@ import { DiscoveryRequestSchema } from '../../src/shared/proto/envoy/service/dis
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 
 /** A proxy that asks for all clusters and reads so many bytes of the answer a second (0: none). */
-export function slowReader(port: number, id: string, bytesPerSecond: number): { readonly read: () => number; readonly close: () => void } {
+export function slowReader(
+  port: number,
+  id: string,
+  bytesPerSecond: number,
+): { readonly read: () => number; readonly close: () => void } {
   const session = connect(`http://127.0.0.1:${port}`).on('error', () => undefined);
   const path = '/envoy.service.discovery.v3.AggregatedDiscoveryService/StreamAggregatedResources';
-  const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
-  const message = toBinary(DiscoveryRequestSchema, create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster }));
+  const stream = session.request({
+    ':method': 'POST',
+    ':path': path,
+    'content-type': 'application/grpc',
+    te: 'trailers',
+  });
+  const message = toBinary(
+    DiscoveryRequestSchema,
+    create(DiscoveryRequestSchema, { node: { id }, typeUrl: typeUrls.cluster }),
+  );
   const length = Buffer.alloc(5);
   length.writeUInt32BE(message.length, 1);
   stream.on('error', () => undefined).write(Buffer.concat([length, message]));

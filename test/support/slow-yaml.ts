@@ -11,5 +11,8 @@ export function slowYaml(text: string): QuickYaml | undefined {
   const content = valueOfYaml(() => document.toJS() as unknown);
   if (!content.ok) return undefined;
   const { value } = content;
-  return { value, line: value === null ? 1 : parsed.lines.linePos(document.contents?.range[0] ?? 0).line };
+  return {
+    value,
+    line: value === null ? 1 : parsed.lines.linePos(document.contents?.range[0] ?? 0).line,
+  };
 }

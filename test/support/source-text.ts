@@ -22,7 +22,12 @@ function visit(file: string, see: (node: ts.Node) => void): void {
 export function literals(file: string): readonly string[] {
   const found: string[] = [];
   visit(file, (node) => {
-    if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddleOrTemplateTail(node)) found.push(node.text);
+    if (
+      ts.isStringLiteralLike(node) ||
+      ts.isTemplateHead(node) ||
+      ts.isTemplateMiddleOrTemplateTail(node)
+    )
+      found.push(node.text);
   });
   return found;
 }
@@ -32,7 +37,10 @@ export function templates(file: string): readonly string[] {
   const found: string[] = [];
   visit(file, (node) => {
     if (ts.isStringLiteralLike(node)) found.push(node.text);
-    if (ts.isTemplateExpression(node)) found.push(node.head.text + node.templateSpans.map(({ literal }) => `N${literal.text}`).join(''));
+    if (ts.isTemplateExpression(node))
+      found.push(
+        node.head.text + node.templateSpans.map(({ literal }) => `N${literal.text}`).join(''),
+      );
   });
   return found;
 }
@@ -48,20 +56,30 @@ export interface WrittenLine {
 }
 
 /** What is logged in a file: each object with an `event` that is a code. */
-export function writtenLines(file: string, isEvent: (text: string) => boolean): readonly WrittenLine[] {
+export function writtenLines(
+  file: string,
+  isEvent: (text: string) => boolean,
+): readonly WrittenLine[] {
   const found: WrittenLine[] = [];
   const textsIn = (node: ts.Node | undefined): readonly string[] => {
     if (node === undefined) return [];
     if (ts.isStringLiteralLike(node)) return [node.text];
-    if (ts.isConditionalExpression(node)) return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)];
+    if (ts.isConditionalExpression(node))
+      return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)];
     return ts.isAsExpression(node) ? textsIn(node.expression) : [];
   };
   visit(file, (node) => {
     if (!ts.isObjectLiteralExpression(node)) return;
     const value = (name: string) =>
-      node.properties.find((property): property is ts.PropertyAssignment => ts.isPropertyAssignment(property) && property.name.getText() === name)?.initializer; // prettier-ignore
-    const fields = node.properties.flatMap(({ name }) => (name === undefined ? [] : [name.getText()]));
-    for (const event of textsIn(value('event')).filter(isEvent)) found.push({ event, levels: textsIn(value('level')), fields });
+      node.properties.find(
+        (property): property is ts.PropertyAssignment =>
+          ts.isPropertyAssignment(property) && property.name.getText() === name,
+      )?.initializer;
+    const fields = node.properties.flatMap(({ name }) =>
+      name === undefined ? [] : [name.getText()],
+    );
+    for (const event of textsIn(value('event')).filter(isEvent))
+      found.push({ event, levels: textsIn(value('level')), fields });
   });
   return found;
 }

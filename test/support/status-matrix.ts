@@ -13,15 +13,36 @@ import { statusParts } from './status-parts.ts';
  */
 const addresses = process.argv.slice(2);
 const paths = [
-  '/healthz/ready', '/healthz/live', '/healthz/startup', '/app-health/a/livez', '/stats/prometheus', '/version',
-  '/quitquitquit', '/drain', '/restart', '/logging?level=info',
-  '/debug/epochs', '/debug/status', '/debug/events', '/debug/sources', '/debug/config', '/debug/pprof/profile?seconds=0.01', '/debug/pprof/heap', '/',
-]; // prettier-ignore
+  '/healthz/ready',
+  '/healthz/live',
+  '/healthz/startup',
+  '/app-health/a/livez',
+  '/stats/prometheus',
+  '/version',
+  '/quitquitquit',
+  '/drain',
+  '/restart',
+  '/logging?level=info',
+  '/debug/epochs',
+  '/debug/status',
+  '/debug/events',
+  '/debug/sources',
+  '/debug/config',
+  '/debug/pprof/profile?seconds=0.01',
+  '/debug/pprof/heap',
+  '/',
+];
 const port = 15_020;
 
 const events: string[] = [];
-const admin = { ...statusParts().admin, request: () => of({ ok: true as const, value: { status: 200, body: '' } }) };
-const quick = { ...statusParts({ admin, profileToken: 'token', report$: of(agentReport()) }), admin: { ...admin, open: () => of() } };
+const admin = {
+  ...statusParts().admin,
+  request: () => of({ ok: true as const, value: { status: 200, body: '' } }),
+};
+const quick = {
+  ...statusParts({ admin, profileToken: 'token', report$: of(agentReport()) }),
+  admin: { ...admin, open: () => of() },
+};
 const serving = statusServer(port, routes(quick)).subscribe({
   next: ({ type }) => events.push(type),
   error: (error: unknown) => events.push(String(error)),
@@ -29,13 +50,19 @@ const serving = statusServer(port, routes(quick)).subscribe({
 
 const ask = (host: string, method: string, path: string, origin: string) =>
   new Promise<number>((done, fail) => {
-    const headers = { ...(origin === '-' ? {} : { origin }), 'x-prometheus-scrape-timeout-seconds': '0.1' };
-    const asked = httpRequest({ host, port, method, path, headers, agent: false, localAddress: host }, (response) => {
-      const answered = () => done(response.statusCode ?? 0);
-      if (method === 'GET' && response.headers['content-type'] === 'text/event-stream')
-        response.on('error', answered).on('close', answered).destroy(); // it has no end
-      else response.resume().on('end', answered);
-    });
+    const headers = {
+      ...(origin === '-' ? {} : { origin }),
+      'x-prometheus-scrape-timeout-seconds': '0.1',
+    };
+    const asked = httpRequest(
+      { host, port, method, path, headers, agent: false, localAddress: host },
+      (response) => {
+        const answered = () => done(response.statusCode ?? 0);
+        if (method === 'GET' && response.headers['content-type'] === 'text/event-stream')
+          response.on('error', answered).on('close', answered).destroy(); // it has no end
+        else response.resume().on('end', answered);
+      },
+    );
     asked.on('error', fail).end();
   });
 
@@ -44,6 +71,12 @@ for (const path of paths)
   for (const method of ['GET', 'POST', 'PUT', 'HEAD'])
     for (const address of addresses)
       for (const origin of ['-', 'https://evil.example'])
-        console.log(path.replace(/\?.*/, ''), method, address, origin, await ask(address, method, path, origin));
+        console.log(
+          path.replace(/\?.*/, ''),
+          method,
+          address,
+          origin,
+          await ask(address, method, path, origin),
+        );
 console.log('EVENTS', events.slice(1).join(' '));
 serving.unsubscribe();

@@ -29,26 +29,40 @@ const value = /^(?:[-+]?\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|[-+]?\.\d+(?:[eE][-+]?\d+
  * the line. Written from the two formats, and not from what merges: it knows the whole text at
  * once, and compares texts, not hashes.
  */
-export function strictExposition(body: string, format: 'text' | 'openmetrics'): ReadonlyMap<string, StrictFamily> {
-  const families = new Map<string, { type: string; help: string | undefined; rows: StrictRow[]; typed: boolean }>();
+export function strictExposition(
+  body: string,
+  format: 'text' | 'openmetrics',
+): ReadonlyMap<string, StrictFamily> {
+  const families = new Map<
+    string,
+    { type: string; help: string | undefined; rows: StrictRow[]; typed: boolean }
+  >();
   const claimed = new Set<string>();
   const series = new Set<string>();
   let current = '';
   if (body !== '' && !body.endsWith('\n')) throw new Error('the last line has no end');
   const lines = body.split('\n').slice(0, -1);
-  if (format === 'openmetrics' && lines.pop() !== '# EOF') throw new Error('it does not end with # EOF');
+  if (format === 'openmetrics' && lines.pop() !== '# EOF')
+    throw new Error('it does not end with # EOF');
 
   const enter = (name: string) => {
     if (current === name) return;
     current = name;
     if (families.has(name)) return; // Prometheus takes further rows of a family after those of another
-    families.set(name, { type: format === 'text' ? 'untyped' : 'unknown', help: undefined, rows: [], typed: false });
+    families.set(name, {
+      type: format === 'text' ? 'untyped' : 'unknown',
+      help: undefined,
+      rows: [],
+      typed: false,
+    });
   };
   for (const line of lines) {
     try {
       if (line.startsWith('#')) {
-        const [, word, name, rest] = /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.*)$/s.exec(line) ?? [];
-        if (word === undefined || name === undefined || rest === undefined) throw new Error('no comment that means something');
+        const [, word, name, rest] =
+          /^# (HELP|TYPE|UNIT) ([a-zA-Z_:][a-zA-Z0-9_:]*) (.*)$/s.exec(line) ?? [];
+        if (word === undefined || name === undefined || rest === undefined)
+          throw new Error('no comment that means something');
         enter(name);
         const family = families.get(name);
         if (family === undefined || family.rows.length > 0) throw new Error('after the rows');
@@ -59,20 +73,27 @@ export function strictExposition(body: string, format: 'text' | 'openmetrics'): 
           family.help = rest;
         } else if (word === 'TYPE') {
           if (family.typed) throw new Error('a second TYPE');
-          if (!(format === 'text' ? textTypes : Object.keys(suffixes)).includes(rest)) throw new Error('no type');
+          if (!(format === 'text' ? textTypes : Object.keys(suffixes)).includes(rest))
+            throw new Error('no type');
           family.type = rest;
           family.typed = true;
-        } else if (format === 'text' || !name.endsWith(`_${rest}`) || rest === '') throw new Error('no unit of this name');
+        } else if (format === 'text' || !name.endsWith(`_${rest}`) || rest === '')
+          throw new Error('no unit of this name');
         continue;
       }
       const row = readRow(line, format);
       const family = families.get(current);
       const own = family !== undefined && rowNames(current, family.type, format).includes(row.name);
-      const owner = [...families].find(([name, { type }]) => rowNames(name, type, format).includes(row.name));
+      const owner = [...families].find(([name, { type }]) =>
+        rowNames(name, type, format).includes(row.name),
+      );
       if (!own) enter(owner?.[0] ?? row.name);
       const target = families.get(current);
       if (target === undefined) throw new Error('no family');
-      const key = `${row.name}{${[...row.labels].map(([name, text]) => `${name}=${JSON.stringify(text)}`).sort().join()}}`; // prettier-ignore
+      const key = `${row.name}{${[...row.labels]
+        .map(([name, text]) => `${name}=${JSON.stringify(text)}`)
+        .sort()
+        .join()}}`;
       if (series.has(key)) throw new Error('a series twice');
       series.add(key);
       checkRow(row, current, target.type, format);
@@ -82,7 +103,10 @@ export function strictExposition(body: string, format: 'text' | 'openmetrics'): 
     }
   }
   for (const [name, { type, rows }] of families) {
-    const names = format === 'text' ? [name] : new Set([name, ...(suffixes[type] ?? []).map((suffix) => name + suffix)]);
+    const names =
+      format === 'text'
+        ? [name]
+        : new Set([name, ...(suffixes[type] ?? []).map((suffix) => name + suffix)]);
     for (const other of names) {
       if (claimed.has(other)) throw new Error(`the name ${other} is in two families`);
       claimed.add(other);
@@ -100,15 +124,24 @@ function rowNames(name: string, type: string, format: 'text' | 'openmetrics'): r
 
 function readRow(line: string, format: 'text' | 'openmetrics'): StrictRow {
   const [plain = '', exemplar, ...more] = splitExemplar(line);
-  const [, name = '', braces, text = '', time] = /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$/s.exec(plain) ?? [];
+  const [, name = '', braces, text = '', time] =
+    /^([a-zA-Z_:][a-zA-Z0-9_:]*)(?:\{(.*)\})? (\S+)(?: (\S+))?$/s.exec(plain) ?? [];
   if (name === '' || !value.test(text) || more.length > 0) throw new Error('no row');
   if (!Number.isFinite(Number(text)) && /\d/.test(text)) throw new Error('a number out of range');
-  if (time !== undefined && !(format === 'text' ? /^\d+$/ : /^-?\d+(?:\.\d+)?$/).test(time)) throw new Error('no time');
+  if (time !== undefined && !(format === 'text' ? /^\d+$/ : /^-?\d+(?:\.\d+)?$/).test(time))
+    throw new Error('no time');
   if (exemplar !== undefined) {
-    if (format === 'text' || !/_(?:bucket|total)$/.test(name)) throw new Error('no place for an exemplar');
+    if (format === 'text' || !/_(?:bucket|total)$/.test(name))
+      throw new Error('no place for an exemplar');
     const [, pairs, sample = '', at] = /^\{(.*)\} (\S+)(?: (\S+))?$/.exec(exemplar) ?? [];
-    if (pairs === undefined || !value.test(sample) || (at !== undefined && !/^\d+(?:\.\d+)?$/.test(at))) throw new Error('no exemplar');
-    if ([...readLabels(pairs)].join('').replaceAll(',', '').length > 128) throw new Error('an exemplar that is too long');
+    if (
+      pairs === undefined ||
+      !value.test(sample) ||
+      (at !== undefined && !/^\d+(?:\.\d+)?$/.test(at))
+    )
+      throw new Error('no exemplar');
+    if ([...readLabels(pairs)].join('').replaceAll(',', '').length > 128)
+      throw new Error('an exemplar that is too long');
   }
   return { name, labels: readLabels(braces ?? ''), value: Number(text.replace('Inf', 'Infinity')) };
 }
@@ -128,7 +161,8 @@ function readLabels(text: string): ReadonlyMap<string, string> {
   const labels = new Map<string, string>();
   let rest = text;
   while (rest !== '') {
-    const [all = '', name = '', quoted = ''] = /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,(?=.)|$)/s.exec(rest) ?? [];
+    const [all = '', name = '', quoted = ''] =
+      /^([a-zA-Z_][a-zA-Z0-9_]*)="((?:[^"\\]|\\[\\n"])*)"(?:,(?=.)|$)/s.exec(rest) ?? [];
     if (all === '') throw new Error('no label');
     if (labels.has(name)) throw new Error('a label twice');
     labels.set(name, quoted);
@@ -137,26 +171,45 @@ function readLabels(text: string): ReadonlyMap<string, string> {
   return labels;
 }
 
-function checkRow({ name, labels, value: amount }: StrictRow, family: string, type: string, format: 'text' | 'openmetrics'): void {
+function checkRow(
+  { name, labels, value: amount }: StrictRow,
+  family: string,
+  type: string,
+  format: 'text' | 'openmetrics',
+): void {
   const suffix = name.slice(family.length);
   if (format === 'text') {
-    const said = type === 'histogram' ? labels.get('le') : type === 'summary' ? labels.get('quantile') : undefined;
-    if (said !== undefined && !value.test(said) && said !== 'NaN') throw new Error('a bound that is no number');
+    const said =
+      type === 'histogram'
+        ? labels.get('le')
+        : type === 'summary'
+          ? labels.get('quantile')
+          : undefined;
+    if (said !== undefined && !value.test(said) && said !== 'NaN')
+      throw new Error('a bound that is no number');
     return;
   }
-  if (['histogram', 'gaugehistogram'].includes(type) && suffix === '_bucket') bound(labels.get('le'), format);
+  if (['histogram', 'gaugehistogram'].includes(type) && suffix === '_bucket')
+    bound(labels.get('le'), format);
   if (type === 'summary' && suffix === '') {
     const quantile = bound(labels.get('quantile'), format);
     if (!(quantile >= 0 && quantile <= 1)) throw new Error('no quantile');
   }
-  if (['_total', '_count', '_bucket', '_gcount', '_sum'].includes(suffix) && type !== 'unknown' && !(amount >= 0)) throw new Error('a negative count'); // prettier-ignore
+  if (
+    ['_total', '_count', '_bucket', '_gcount', '_sum'].includes(suffix) &&
+    type !== 'unknown' &&
+    !(amount >= 0)
+  )
+    throw new Error('a negative count');
   if (type === 'info' && amount !== 1) throw new Error('an info that is not 1');
-  if (type === 'stateset' && (!labels.has(family) || ![0, 1].includes(amount))) throw new Error('no state');
+  if (type === 'stateset' && (!labels.has(family) || ![0, 1].includes(amount)))
+    throw new Error('no state');
 }
 
 function bound(text: string | undefined, format: 'text' | 'openmetrics'): number {
   if (text === undefined || !value.test(text) || text === 'NaN') throw new Error('no bound');
-  if (format === 'openmetrics' && /^[-+]?\d+$/.test(text)) throw new Error('a bound that is not canonical');
+  if (format === 'openmetrics' && /^[-+]?\d+$/.test(text))
+    throw new Error('a bound that is not canonical');
   return Number(text.replace('Inf', 'Infinity'));
 }
 
@@ -168,21 +221,43 @@ function checkMetrics(family: string, type: string, rows: readonly StrictRow[]):
   const metrics = new Map<string, StrictRow[]>();
   let last = '';
   for (const row of rows) {
-    const own = type.endsWith('histogram') ? 'le' : type === 'summary' ? 'quantile' : type === 'stateset' ? family : '';
+    const own = type.endsWith('histogram')
+      ? 'le'
+      : type === 'summary'
+        ? 'quantile'
+        : type === 'stateset'
+          ? family
+          : '';
     const key = JSON.stringify([...row.labels].filter(([name]) => name !== own).sort());
-    if (key !== last && metrics.has(key)) throw new Error(`the rows of a metric of ${family} do not stand together`);
+    if (key !== last && metrics.has(key))
+      throw new Error(`the rows of a metric of ${family} do not stand together`);
     last = key;
     metrics.set(key, [...(metrics.get(key) ?? []), row]);
   }
   if (!type.endsWith('histogram')) return;
   for (const metric of metrics.values()) {
-    const buckets = metric.filter(({ name }) => name === `${family}_bucket`).map(({ labels, value: amount }) => ({ le: Number((labels.get('le') ?? '').replace('Inf', 'Infinity')), amount })); // prettier-ignore
+    const buckets = metric
+      .filter(({ name }) => name === `${family}_bucket`)
+      .map(({ labels, value: amount }) => ({
+        le: Number((labels.get('le') ?? '').replace('Inf', 'Infinity')),
+        amount,
+      }));
     const count = metric.find(({ name }) => /_g?count$/.test(name));
     const sum = metric.find(({ name }) => /_g?sum$/.test(name));
-    const rising = buckets.every(({ le, amount }, index) => index === 0 || (le > (buckets[index - 1]?.le ?? NaN) && amount >= (buckets[index - 1]?.amount ?? NaN))); // prettier-ignore
-    if (!rising || buckets.at(-1)?.le !== Infinity || buckets.some(({ amount }) => !Number.isInteger(amount)))
+    const rising = buckets.every(
+      ({ le, amount }, index) =>
+        index === 0 ||
+        (le > (buckets[index - 1]?.le ?? NaN) && amount >= (buckets[index - 1]?.amount ?? NaN)),
+    );
+    if (
+      !rising ||
+      buckets.at(-1)?.le !== Infinity ||
+      buckets.some(({ amount }) => !Number.isInteger(amount))
+    )
       throw new Error(`buckets of ${family}`);
-    if ((count === undefined) !== (sum === undefined)) throw new Error(`${family} has a count or a sum without the other`);
-    if (count !== undefined && count.value !== buckets.at(-1)?.amount) throw new Error(`the count of ${family}`);
+    if ((count === undefined) !== (sum === undefined))
+      throw new Error(`${family} has a count or a sum without the other`);
+    if (count !== undefined && count.value !== buckets.at(-1)?.amount)
+      throw new Error(`the count of ${family}`);
   }
 }

@@ -19,7 +19,9 @@ export function failedLines(failed: readonly Failed[]): string[] {
       `  again: npx vitest run ${file}${name === undefined ? '' : ` -t ${quoted(name)}`}`,
     ]);
   const files = [...new Set(failed.slice(most).map(({ file }) => file))];
-  return failed.length > most ? [...shown, `and ${failed.length - most} more, in ${files.slice(0, 5).join(' ')}`] : shown;
+  return failed.length > most
+    ? [...shown, `and ${failed.length - most} more, in ${files.slice(0, 5).join(' ')}`]
+    : shown;
 }
 
 /** As a shell takes it; `-t` takes a regular expression. */
@@ -29,7 +31,10 @@ function quoted(name: string): string {
 
 function failuresOf(module: TestModule): Failed[] {
   const file = relative(process.cwd(), module.moduleId);
-  const tests = [...module.children.allTests('failed')].map(({ fullName }) => ({ file, name: fullName.replaceAll(' > ', ' ') }));
+  const tests = [...module.children.allTests('failed')].map(({ fullName }) => ({
+    file,
+    name: fullName.replaceAll(' > ', ' '),
+  }));
   return tests.length === 0 && module.state() === 'failed' ? [{ file, name: undefined }] : tests;
 }
 
@@ -38,6 +43,7 @@ export default class TellFailed implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const lines = failedLines(modules.flatMap(failuresOf));
     // After all that other reporters print at the end.
-    if (lines.length > 0) process.once('exit', () => process.stdout.write(`\n${lines.join('\n')}\n`));
+    if (lines.length > 0)
+      process.once('exit', () => process.stdout.write(`\n${lines.join('\n')}\n`));
   }
 }

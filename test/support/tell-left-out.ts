@@ -13,10 +13,14 @@ const because: Readonly<Record<Need, string>> = {
  * What there is to say of what a run left out, one thing a line, and whether it fails for that: on
  * CI nothing is left out that needs only root. Pure.
  */
-export function toldLeftOut(all: readonly LeftOut[], isCi: boolean): { readonly lines: readonly string[]; readonly fails: boolean } {
+export function toldLeftOut(
+  all: readonly LeftOut[],
+  isCi: boolean,
+): { readonly lines: readonly string[]; readonly fails: boolean } {
   const named = new Set(all.map(({ what, need }) => `Left out, for ${because[need]}: ${what}`));
   const fails = isCi && all.some(({ need }) => need === 'root');
-  const verdict = 'The run fails: CI is set, and a machine of CI permits what needs only root, mounts, namespaces and control groups.';
+  const verdict =
+    'The run fails: CI is set, and a machine of CI permits what needs only root, mounts, namespaces and control groups.';
   return { lines: [...named, ...(fails ? [verdict] : [])], fails };
 }
 

@@ -13,6 +13,12 @@ export const timingsFile = 'test/timings.md';
 /** The rows of that table, in its order. None if there is no such file. */
 export function readTimings(): Timing[] {
   if (!existsSync(timingsFile)) return [];
-  const rows = readFileSync(timingsFile, 'utf8').matchAll(/^\| `(test\/[^`]+)` *\| *([\d.]+) *\| *([\d.]+) *\|/gm);
-  return [...rows].map(([, file = '', seconds, cpu]) => ({ file, seconds: Number(seconds), cpuSeconds: Number(cpu) }));
+  const rows = readFileSync(timingsFile, 'utf8').matchAll(
+    /^\| `(test\/[^`]+)` *\| *([\d.]+) *\| *([\d.]+) *\|/gm,
+  );
+  return [...rows].map(([, file = '', seconds, cpu]) => ({
+    file,
+    seconds: Number(seconds),
+    cpuSeconds: Number(cpu),
+  }));
 }

@@ -1,6 +1,15 @@
 import { NEVER } from 'rxjs';
 import { expect, it } from 'vitest';
-import { type AgentSettings, compose, debounced, polled, renamed, source, type SourceOptions, throttled } from '../../src/index.ts';
+import {
+  type AgentSettings,
+  compose,
+  debounced,
+  polled,
+  renamed,
+  source,
+  type SourceOptions,
+  throttled,
+} from '../../src/index.ts';
 
 // The compiler decides on the settings of an agent. What a source is made of is refused when the
 // program runs, too: not everybody writes TypeScript.
@@ -43,8 +52,12 @@ const read = () => NEVER;
 const one = source('one', read);
 
 it.each<[what: string, make: () => unknown, reason: RegExp]>([
-  // @ts-expect-error there is no such use
-  ["as: 'epoch'", () => source('mine', read, { as: 'epoch' }), /as is 'epoch', and has to be one of restart, /],
+  [
+    "as: 'epoch'",
+    // @ts-expect-error there is no such use
+    () => source('mine', read, { as: 'epoch' }),
+    /as is 'epoch', and has to be one of restart, /,
+  ],
   // @ts-expect-error no time is negative
   ['every: -5', () => source('mine', read, { every: -5 }), /every is -5/],
   // @ts-expect-error no time is negative
@@ -66,8 +79,16 @@ it.each<[what: string, make: () => unknown, reason: RegExp]>([
   ['no name', () => source('', read), /it needs a name/],
   ['renamed to nothing', () => renamed(one, ''), /needs a name/],
   ['compose of nothing', () => compose(), /there is no source to compose/],
-  ['two of one name', () => compose(one, source('two', read), throttled(source('one', read), 5)), /two sources have the name 'one'/],
-  ['one name for two', () => renamed(compose(one, source('two', read)), 'both'), /one, two can not have one name/],
+  [
+    'two of one name',
+    () => compose(one, source('two', read), throttled(source('one', read), 5)),
+    /two sources have the name 'one'/,
+  ],
+  [
+    'one name for two',
+    () => renamed(compose(one, source('two', read)), 'both'),
+    /one, two can not have one name/,
+  ],
 ])('is refused, with what is wrong: %s', (_, make, reason) => {
   expect(make).toThrow(reason);
 });

@@ -5,11 +5,13 @@ import { join, resolve } from 'node:path';
 import { upgradeUnderLoad } from '../e2e/support/upgrade-under-load.ts';
 
 const [earlier] = process.argv.slice(2);
-if (earlier === undefined) throw new Error('npm run test:upgrade -- COMMIT: name the commit of the agent to upgrade from');
+if (earlier === undefined)
+  throw new Error('npm run test:upgrade -- COMMIT: name the commit of the agent to upgrade from');
 const requests = 1_000;
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-earlier-'));
-const run = (file: string, ...args: readonly string[]) => execFileSync(file, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
+const run = (file: string, ...args: readonly string[]) =>
+  execFileSync(file, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });
 try {
   const archive = join(folder, 'earlier.tar');
   execFileSync('git', ['archive', '--output', archive, earlier]);
@@ -23,12 +25,19 @@ try {
   const { agents, loads } = await upgradeUnderLoad([before, now, before], requests);
   for (const [index, name] of [earlier, 'now', earlier].entries()) {
     const { adopted = 'nothing', left, warned = [] } = agents[index] ?? {};
-    console.log(`${name}: took over ${adopted}, left ${left}, warned of ${warned.length === 0 ? 'nothing' : warned.join(', ')}`);
+    console.log(
+      `${name}: took over ${adopted}, left ${left}, warned of ${warned.length === 0 ? 'nothing' : warned.join(', ')}`,
+    );
   }
-  const sum = (of: (load: (typeof loads)[number]) => number) => loads.reduce((all, load) => all + of(load), 0);
+  const sum = (of: (load: (typeof loads)[number]) => number) =>
+    loads.reduce((all, load) => all + of(load), 0);
   const failed = sum((load) => load.failed);
-  console.log(`${sum(({ ok }) => ok)} requests answered, ${failed} failed, ${sum(({ retried }) => retried)} sent once more`);
-  console.log(`the slowest took ${Math.round(Math.max(...loads.map(({ slowest }) => slowest)))} ms`);
+  console.log(
+    `${sum(({ ok }) => ok)} requests answered, ${failed} failed, ${sum(({ retried }) => retried)} sent once more`,
+  );
+  console.log(
+    `the slowest took ${Math.round(Math.max(...loads.map(({ slowest }) => slowest)))} ms`,
+  );
   const isTakenOver = agents.every(({ adopted }, index) => adopted === agents[index - 1]?.left);
   if (failed > 0 || !isTakenOver) process.exitCode = 1;
 } finally {

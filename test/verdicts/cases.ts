@@ -18,12 +18,19 @@ const folder = join(import.meta.dirname, 'cases');
 /** All cases of `cases/KIND.yaml`, in the order of the files and of their lines. */
 export const cases: readonly Case[] = readdirSync(folder).flatMap((file) => {
   const kind = file.replace('.yaml', '');
-  const specs = parse(readFileSync(join(folder, file), 'utf8')) as Readonly<Record<string, unknown>>;
+  const specs = parse(readFileSync(join(folder, file), 'utf8')) as Readonly<
+    Record<string, unknown>
+  >;
   return Object.entries(specs).map(([name, spec]) => ({ kind, name, spec }));
 });
 
 /** The resource of a case, as it is written for Kubernetes and in a file. */
 export function resourceOf({ kind, spec }: Case) {
   const group = kind === 'PeerAuthentication' ? 'security' : 'networking';
-  return { apiVersion: `${group}.istio.io/v1`, kind, metadata: { name: 'case', namespace: 'shop' }, spec };
+  return {
+    apiVersion: `${group}.istio.io/v1`,
+    kind,
+    metadata: { name: 'case', namespace: 'shop' },
+    spec,
+  };
 }

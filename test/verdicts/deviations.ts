@@ -6,9 +6,15 @@ interface Deviation {
 
 export const deviations: readonly Deviation[] = [
   {
-    because: 'the part of the resource is not served yet: a warning says so, and what is in it is not looked at',
+    because:
+      'the part of the resource is not served yet: a warning says so, and what is in it is not looked at',
     cases: [
-      ...['a tunnel to port 0', 'a tunnel by a protocol that nobody knows', 'a tunnel to nobody', 'the PROXY protocol beside a tunnel'].map((name) => `DestinationRule: ${name}`), // prettier-ignore
+      ...[
+        'a tunnel to port 0',
+        'a tunnel by a protocol that nobody knows',
+        'a tunnel to nobody',
+        'the PROXY protocol beside a tunnel',
+      ].map((name) => `DestinationRule: ${name}`),
       ...[
         'egress without hosts',
         'an empty list of hosts',
@@ -45,7 +51,8 @@ export const deviations: readonly Deviation[] = [
     ],
   },
   {
-    because: 'what restricts access and is wrong closes its port, and the rest of the resource is served',
+    because:
+      'what restricts access and is wrong closes its port, and the rest of the resource is served',
     cases: [
       'Sidecar: ingress with TLS without a key',
       'Sidecar: ingress with mutual TLS without roots',
@@ -55,7 +62,10 @@ export const deviations: readonly Deviation[] = [
   },
   {
     because: 'a field that nobody knows may restrict access, where that is what the block is for',
-    cases: ['DestinationRule: a field that nobody knows below TLS', 'PeerAuthentication: a field that nobody knows'],
+    cases: [
+      'DestinationRule: a field that nobody knows below TLS',
+      'PeerAuthentication: a field that nobody knows',
+    ],
   },
   {
     because: 'Envoy refuses it, and with it the whole configuration',

@@ -1,7 +1,14 @@
 import { request } from 'node:https';
 import { dirname } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { endKubeProgram, type KubeApi, pathOf, portsInARow, startKubeProgram, startKubeServer } from '../e2e/support/kube-server.ts';
+import {
+  endKubeProgram,
+  type KubeApi,
+  pathOf,
+  portsInARow,
+  startKubeProgram,
+  startKubeServer,
+} from '../e2e/support/kube-server.ts';
 import { connects } from '../support/connects.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Case, keyOf, resourceOf } from './cases.ts';
@@ -24,7 +31,11 @@ export async function istioVerdicts(cases: readonly Case[]): Promise<Verdicts> {
     await eventually(() => connects(port + 4), { within: 60_000 });
     await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } });
     const verdicts = new Map<string, IstioVerdict>();
-    for (const one of cases) verdicts.set(keyOf(one), { istiod: await verdictOn(one, port + 4), schema: await schemaOn(kube, one) });
+    for (const one of cases)
+      verdicts.set(keyOf(one), {
+        istiod: await verdictOn(one, port + 4),
+        schema: await schemaOn(kube, one),
+      });
     return Object.fromEntries(verdicts);
   } finally {
     await endKubeProgram(istiod);
@@ -48,7 +59,8 @@ const attempts = 10;
 
 async function verdictOn(one: Case, port: number): Promise<Verdict> {
   let verdict = await askedOnce(one, port);
-  for (let attempt = 1; attempt < attempts && verdict.refused === ''; attempt += 1) verdict = await askedOnce(one, port);
+  for (let attempt = 1; attempt < attempts && verdict.refused === ''; attempt += 1)
+    verdict = await askedOnce(one, port);
   return verdict;
 }
 
@@ -64,14 +76,26 @@ async function askedOnce(one: Case, port: number): Promise<Verdict> {
   const { response } = JSON.parse(await posted(port, JSON.stringify(review))) as Review;
   if (response === undefined) throw new Error(`${keyOf(one)}: istiod does not answer`);
   const { allowed, status, warnings = [] } = response;
-  return { refused: allowed === true ? '' : (status?.message ?? 'without a reason').trim(), warnings };
+  return {
+    refused: allowed === true ? '' : (status?.message ?? 'without a reason').trim(),
+    warnings,
+  };
 }
 
 function posted(port: number, body: string): Promise<string> {
   // Its certificate is for a name inside a cluster.
-  const options = { host: '127.0.0.1', port, path: '/validate', method: 'POST', rejectUnauthorized: false };
+  const options = {
+    host: '127.0.0.1',
+    port,
+    path: '/validate',
+    method: 'POST',
+    rejectUnauthorized: false,
+  };
   return new Promise((done, fail) => {
-    request({ ...options, headers: { 'content-type': 'application/json' } }, (response) => void text(response).then(done, fail))
+    request(
+      { ...options, headers: { 'content-type': 'application/json' } },
+      (response) => void text(response).then(done, fail),
+    )
       .on('error', fail)
       .end(body);
   });

@@ -6,6 +6,9 @@ import type { Verdict } from './verdicts.ts';
 export function ownVerdict(one: Case): Verdict {
   const place = { source: 'files', path: 'case.yaml', defaultNamespace: 'default' };
   const { flaws } = readResources(JSON.stringify(resourceOf(one)), place);
-  const said = (severity: 'error' | 'warning') => flaws.filter((flaw) => flaw.severity === severity).map(({ field, reason }) => `${field}: ${reason}`); // prettier-ignore
+  const said = (severity: 'error' | 'warning') =>
+    flaws
+      .filter((flaw) => flaw.severity === severity)
+      .map(({ field, reason }) => `${field}: ${reason}`);
   return { refused: said('error').join('; '), warnings: said('warning') };
 }

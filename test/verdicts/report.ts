@@ -23,7 +23,12 @@ export function report(verdicts: Verdicts): string {
     ...rows,
     '',
     '## Where pilot-discovery differs',
-    ...deviations.flatMap(({ because, cases }) => ['', `${because.slice(0, 1).toUpperCase()}${because.slice(1)}:`, '', ...cases.map((name) => `- ${name}`)]), // prettier-ignore
+    ...deviations.flatMap(({ because, cases }) => [
+      '',
+      `${because.slice(0, 1).toUpperCase()}${because.slice(1)}:`,
+      '',
+      ...cases.map((name) => `- ${name}`),
+    ]),
     '',
   ].join('\n');
 }

@@ -15,4 +15,5 @@ export interface IstioVerdict {
 export type Verdicts = Readonly<Record<string, IstioVerdict>>;
 
 /** Istio refuses what its webhook refuses, and what does not fit its schema. */
-export const isRefused = ({ istiod, schema }: IstioVerdict): boolean => istiod.refused !== '' || schema !== '';
+export const isRefused = ({ istiod, schema }: IstioVerdict): boolean =>
+  istiod.refused !== '' || schema !== '';

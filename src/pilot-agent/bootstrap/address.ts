@@ -1,10 +1,20 @@
-import { asyncScheduler, catchError, map, type Observable, of, type SchedulerLike, timeout, TimeoutError } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  timeout,
+  TimeoutError,
+} from 'rxjs';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import { addressesOf } from '../../shared/http/local-lookup.ts';
 
 /** An address without its port; or what is wrong with it. */
 export type SplitAddress =
-  { readonly ok: true; readonly host: string; readonly port: string } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly host: string; readonly port: string }
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be
@@ -13,14 +23,19 @@ export type SplitAddress =
 export function splitAddress(address: string): SplitAddress {
   if (address === '') return { ok: false, reason: 'no address specified' };
   const { host, port, isBracketed = false } = parseHostPort(address) ?? {};
-  if (host === undefined || port === undefined) return { ok: false, reason: `'${address}' is not host:port: the port is missing` };
+  if (host === undefined || port === undefined)
+    return { ok: false, reason: `'${address}' is not host:port: the port is missing` };
   if (!isBracketed && host.includes(':'))
-    return { ok: false, reason: `'${address}' has too many colons: an IPv6 address goes in brackets` };
+    return {
+      ok: false,
+      reason: `'${address}' has too many colons: an IPv6 address goes in brackets`,
+    };
   return { ok: true, host, port };
 }
 
 /** An address with a number for its host; or why there is none. */
-export type ResolvedAddress = { readonly ok: true; readonly address: string } | { readonly ok: false; readonly reason: string };
+export type ResolvedAddress =
+  { readonly ok: true; readonly address: string } | { readonly ok: false; readonly reason: string };
 
 /** What knows the addresses of hosts. */
 export interface HostNames {
@@ -48,7 +63,10 @@ export function resolveAddress(
   const split = splitAddress(address);
   if (!split.ok) return of(split);
   const { host, port } = split;
-  const failed = (why: string): ResolvedAddress => ({ ok: false, reason: `lookup failed for '${host}': ${why}` });
+  const failed = (why: string): ResolvedAddress => ({
+    ok: false,
+    reason: `lookup failed for '${host}': ${why}`,
+  });
   if (host === '') return of(failed('there is no host'));
   return names.lookup(host).pipe(
     timeout({ first: timeoutMs, scheduler }),
@@ -58,7 +76,10 @@ export function resolveAddress(
       return { ok: true, address: `${best.includes(':') ? `[${best}]` : best}:${port}` };
     }),
     catchError((error: unknown) => {
-      const why = error instanceof TimeoutError ? `no answer within ${timeoutMs / 1000} s` : (error as Error).message;
+      const why =
+        error instanceof TimeoutError
+          ? `no answer within ${timeoutMs / 1000} s`
+          : (error as Error).message;
       return of(failed(why));
     }),
   );

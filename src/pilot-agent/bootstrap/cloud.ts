@@ -7,7 +7,10 @@ export interface Platform {
 }
 
 /** A machine of no cloud that is known, or of one that says nothing. */
-export const unknownPlatform: Platform = { metadata: {}, locality: { region: '', zone: '', subZone: '' } };
+export const unknownPlatform: Platform = {
+  metadata: {},
+  locality: { region: '', zone: '', subZone: '' },
+};
 
 const keys = ['gcp_project', 'gcp_project_number', 'gcp_gke_cluster_name', 'gcp_location'] as const;
 
@@ -17,7 +20,10 @@ const keys = ['gcp_project', 'gcp_project_number', 'gcp_gke_cluster_name', 'gcp_
  */
 export function knownPlatform(gcpMetadata: string): Platform {
   const parts = gcpMetadata.split('|');
-  const told = parts.length === keys.length ? keys.map((key, index) => [key, parts[index] ?? ''] as const) : [];
+  const told =
+    parts.length === keys.length
+      ? keys.map((key, index) => [key, parts[index] ?? ''] as const)
+      : [];
   const metadata = Object.fromEntries(told.filter(([, value]) => value !== ''));
   return { metadata, locality: googleLocality(metadata['gcp_location'] ?? '') };
 }
@@ -48,6 +54,10 @@ export function cloudOf({
   hypervisorUuid,
 }: MachineSigns): 'google' | 'amazon' | undefined {
   if ([productName, vendor].some((sign) => sign.startsWith('Google'))) return 'google';
-  if ([productUuid, hypervisorUuid].some((uuid) => /^ec2/i.test(uuid)) || /amazon/i.test(`${productVersion} ${vendor}`)) return 'amazon';
+  if (
+    [productUuid, hypervisorUuid].some((uuid) => /^ec2/i.test(uuid)) ||
+    /amazon/i.test(`${productVersion} ${vendor}`)
+  )
+    return 'amazon';
   return undefined;
 }

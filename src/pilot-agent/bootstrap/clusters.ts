@@ -18,7 +18,9 @@ export interface SocketAddress {
 export function socketAddress(text: string): SocketAddress | undefined {
   const { host = '', isBracketed = false, port: digits } = parseHostPort(text) ?? {};
   const port = portNumber(digits);
-  return host === '' || (host.includes(':') && !isBracketed) || port === undefined ? undefined : { address: host, port_value: port };
+  return host === '' || (host.includes(':') && !isBracketed) || port === undefined
+    ? undefined
+    : { address: host, port_value: port };
 }
 
 export interface RemoteCluster {
@@ -53,7 +55,10 @@ export function remoteCluster(
   ipv6: boolean,
 ): Json {
   const options = {
-    common_http_protocol_options: requestsPerConnection === undefined ? undefined : { max_requests_per_connection: requestsPerConnection },
+    common_http_protocol_options:
+      requestsPerConnection === undefined
+        ? undefined
+        : { max_requests_per_connection: requestsPerConnection },
     explicit_http_config: { http2_protocol_options: {} },
   };
   return {
@@ -66,7 +71,10 @@ export function remoteCluster(
             name: 'envoy.cluster.dns',
             typed_config: typedConfig('extensions.clusters.dns.v3.DnsCluster', {
               dns_lookup_family: ipv6 ? 'AUTO' : 'V4_ONLY',
-              dns_refresh_rate: dnsRefreshRate > 0 ? protoDuration(Math.max(dnsRefreshRate, fastestRefresh)) : undefined,
+              dns_refresh_rate:
+                dnsRefreshRate > 0
+                  ? protoDuration(Math.max(dnsRefreshRate, fastestRefresh))
+                  : undefined,
               dns_failure_refresh_rate: afterFailure,
               respect_dns_ttl: respectTtl ? true : undefined,
             }),
@@ -75,15 +83,28 @@ export function remoteCluster(
     lb_policy: 'ROUND_ROBIN',
     load_assignment: {
       cluster_name: name,
-      endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { ...address } } } }] }],
+      endpoints: [
+        { lb_endpoints: [{ endpoint: { address: { socket_address: { ...address } } } }] },
+      ],
     },
     typed_extension_protocol_options: http2
-      ? { 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typedConfig('extensions.upstreams.http.v3.HttpProtocolOptions', options) } // prettier-ignore
+      ? {
+          'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typedConfig(
+            'extensions.upstreams.http.v3.HttpProtocolOptions',
+            options,
+          ),
+        }
       : undefined,
     transport_socket:
       tls === undefined
         ? undefined
-        : { name: 'envoy.transport_sockets.tls', typed_config: typedConfig('extensions.transport_sockets.tls.v3.UpstreamTlsContext', tls) }, // prettier-ignore
+        : {
+            name: 'envoy.transport_sockets.tls',
+            typed_config: typedConfig(
+              'extensions.transport_sockets.tls.v3.UpstreamTlsContext',
+              tls,
+            ),
+          },
     ...more,
   };
 }
@@ -97,7 +118,13 @@ export function localCluster(name: string, address: string, port: number): Json 
     lb_policy: 'ROUND_ROBIN',
     load_assignment: {
       cluster_name: name,
-      endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address, port_value: port } } } }] }],
+      endpoints: [
+        {
+          lb_endpoints: [
+            { endpoint: { address: { socket_address: { address, port_value: port } } } },
+          ],
+        },
+      ],
     },
   };
 }
@@ -106,7 +133,11 @@ export function localCluster(name: string, address: string, port: number): Json 
 const most = { probes: 127, seconds: 32_767 };
 
 /** Envoy's `tcp_keepalive`, in seconds. What is 0 is left to the system. Pure. */
-export function tcpKeepalive({ probes, time, interval }: NonNullable<RemoteService['tcpKeepalive']>): Readonly<Record<string, number>> {
+export function tcpKeepalive({
+  probes,
+  time,
+  interval,
+}: NonNullable<RemoteService['tcpKeepalive']>): Readonly<Record<string, number>> {
   const seconds = (ms: number) => Math.min(Math.ceil(ms / 1000), most.seconds);
   const all = {
     keepalive_probes: Math.min(probes, most.probes),
@@ -122,11 +153,24 @@ type ReportInputs = Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>;
  * The cluster of a service that Envoy reports to over gRPC. One that is wrong is a warning, and the
  * cluster has no endpoint: listeners of the control plane may name it. Pure.
  */
-export function reportCluster(name: string, place: string, service: RemoteService, inputs: ReportInputs, findings: Findings): Json {
-  const cluster = sparing(findings, 'nothing is reported to it', (own) => reachedCluster(name, place, service, inputs, own));
+export function reportCluster(
+  name: string,
+  place: string,
+  service: RemoteService,
+  inputs: ReportInputs,
+  findings: Findings,
+): Json {
+  const cluster = sparing(findings, 'nothing is reported to it', (own) =>
+    reachedCluster(name, place, service, inputs, own),
+  );
   if (cluster !== undefined) return cluster;
   const connect_timeout = protoDuration(inputs.config.connectTimeout);
-  return { name, type: 'STATIC', connect_timeout, load_assignment: { cluster_name: name, endpoints: [] } };
+  return {
+    name,
+    type: 'STATIC',
+    connect_timeout,
+    load_assignment: { cluster_name: name, endpoints: [] },
+  };
 }
 
 function reachedCluster(
@@ -138,12 +182,19 @@ function reachedCluster(
 ): Json {
   const address = socketAddress(service.address);
   if (address === undefined) {
-    findings.problems.push({ place: `${place}.address`, text: `'${service.address}' is not host:port` });
+    findings.problems.push({
+      place: `${place}.address`,
+      text: `'${service.address}' is not host:port`,
+    });
     return undefined;
   }
   const { tlsSettings: settings, tcpKeepalive: keepalive } = service;
-  const tls = settings && upstreamTls({ settings, place: `${place}.tlsSettings`, metadata, http2: true, name }, findings);
-  const more = { upstream_connection_options: keepalive && { tcp_keepalive: tcpKeepalive(keepalive) } };
+  const tls =
+    settings &&
+    upstreamTls({ settings, place: `${place}.tlsSettings`, metadata, http2: true, name }, findings);
+  const more = {
+    upstream_connection_options: keepalive && { tcp_keepalive: tcpKeepalive(keepalive) },
+  };
   return remoteCluster({ name, address, http2: true, tls, more }, config, ipv6);
 }
 
@@ -154,17 +205,32 @@ const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_re
  * The control plane, `xds-grpc`: by way of the xDS proxy; or itself, in plaintext, or by mutual TLS
  * with secrets that the agent pushes or with files. Undefined where there is a problem. Pure.
  */
-export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs, { problems }: Findings): Json {
+export function xdsCluster(
+  { config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs,
+  { problems }: Findings,
+): Json {
   const address = socketAddress(config.discoveryAddress);
   const secured = config.controlPlaneAuthPolicy === 'MUTUAL_TLS';
-  if (address === undefined) problems.push({ place: 'discoveryAddress', text: `'${config.discoveryAddress}' is not host:port` });
+  if (address === undefined)
+    problems.push({
+      place: 'discoveryAddress',
+      text: `'${config.discoveryAddress}' is not host:port`,
+    });
   if (secured && sans.length === 0)
-    problems.push({ place: 'controlPlaneAuthPolicy', text: 'MUTUAL_TLS wants a name that the control plane proves to have' });
+    problems.push({
+      place: 'controlPlaneAuthPolicy',
+      text: 'MUTUAL_TLS wants a name that the control plane proves to have',
+    });
   if (address === undefined || (secured && sans.length === 0)) return undefined;
   if (xdsSocket !== undefined) return socketCluster('xds-grpc', xdsSocket);
 
   const { chain, key, root } = controlPlaneTls;
-  const names = { match_typed_subject_alt_names: sans.map(({ type, value }) => ({ san_type: type, matcher: { exact: value } })) };
+  const names = {
+    match_typed_subject_alt_names: sans.map(({ type, value }) => ({
+      san_type: type,
+      matcher: { exact: value },
+    })),
+  };
   const secrets =
     sds?.isPushed === true
       ? {
@@ -175,7 +241,9 @@ export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds, xdsSocket
           },
         }
       : {
-          tls_certificates: [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
+          tls_certificates: [
+            { certificate_chain: { filename: chain }, private_key: { filename: key } },
+          ],
           validation_context: { trusted_ca: { filename: root }, ...names },
         };
   const tls = {
@@ -191,7 +259,9 @@ export function xdsCluster({ config, ipv6, sans, controlPlaneTls, sds, xdsSocket
       requestsPerConnection: 1,
       respectTtl: true,
       more: {
-        circuit_breakers: { thresholds: ['DEFAULT', 'HIGH'].map((priority) => ({ priority, ...limits })) },
+        circuit_breakers: {
+          thresholds: ['DEFAULT', 'HIGH'].map((priority) => ({ priority, ...limits })),
+        },
         upstream_connection_options: { tcp_keepalive: { keepalive_time: 300 } },
       },
     },

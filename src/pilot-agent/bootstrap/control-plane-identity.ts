@@ -38,11 +38,15 @@ export function controlPlaneNamespace({
   discoveryAddress,
   podNamespace,
   istioNamespace,
-}: Pick<ControlPlane, 'registry' | 'discoveryAddress' | 'podNamespace' | 'istioNamespace'>): string {
+}: Pick<
+  ControlPlane,
+  'registry' | 'discoveryAddress' | 'podNamespace' | 'istioNamespace'
+>): string {
   if (registry !== 'Kubernetes') return '';
   const host = discoveryHost(discoveryAddress);
   const [, second, ...more] = host.split('.');
-  if (isIpAddress(host) || more.length > 0) return istioNamespace === '' ? 'istio-system' : istioNamespace;
+  if (isIpAddress(host) || more.length > 0)
+    return istioNamespace === '' ? 'istio-system' : istioNamespace;
   return second ?? podNamespace;
 }
 
@@ -94,9 +98,23 @@ export interface ControlPlaneInputs extends Omit<ControlPlane, 'registry'> {
 
 /** What a configuration says of the control plane. Pure. */
 export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
-  const { serviceregistry: registry, domain, controlPlaneAuthPolicy, discoveryAddress, istioNamespace, podNamespace } = config;
+  const {
+    serviceregistry: registry,
+    domain,
+    controlPlaneAuthPolicy,
+    discoveryAddress,
+    istioNamespace,
+    podNamespace,
+  } = config;
   const trusted = trustDomain({ given: config.trustDomain, registry, domain, podNamespace });
-  return { controlPlaneAuthPolicy, discoveryAddress, registry, podNamespace, istioNamespace, trustDomain: trusted };
+  return {
+    controlPlaneAuthPolicy,
+    discoveryAddress,
+    registry,
+    podNamespace,
+    istioNamespace,
+    trustDomain: trusted,
+  };
 }
 
 /**
@@ -105,7 +123,13 @@ export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
  */
 function accountSan(controlPlane: ControlPlane, account: string, identity: string): SubjectAltName {
   const namespace = identity === '' ? controlPlaneNamespace(controlPlane) : '';
-  return { type: 'URI', value: spiffeId(controlPlane.trustDomain, { namespace, identity: identity === '' ? account : identity }) };
+  return {
+    type: 'URI',
+    value: spiffeId(controlPlane.trustDomain, {
+      namespace,
+      identity: identity === '' ? account : identity,
+    }),
+  };
 }
 
 /**
@@ -115,7 +139,10 @@ function accountSan(controlPlane: ControlPlane, account: string, identity: strin
  * by way of localhost; the pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
  * `pilotIdentity`. An address is no name: then the SPIFFE id alone is left. Pure.
  */
-export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: string): readonly SubjectAltName[] {
+export function controlPlaneSans(
+  controlPlane: ControlPlane,
+  pilotIdentity: string,
+): readonly SubjectAltName[] {
   if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
   const host = discoveryHost(controlPlane.discoveryAddress);
   const pilot = accountSan(controlPlane, 'istio-pilot-service-account', pilotIdentity);
@@ -127,7 +154,10 @@ export function controlPlaneSans(controlPlane: ControlPlane, pilotIdentity: stri
  * The name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of
  * `mixerIdentity`; none without MUTUAL_TLS. Pure.
  */
-export function mixerSan(controlPlane: ControlPlane, mixerIdentity: string): readonly SubjectAltName[] {
+export function mixerSan(
+  controlPlane: ControlPlane,
+  mixerIdentity: string,
+): readonly SubjectAltName[] {
   if (controlPlane.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return [];
   return [accountSan(controlPlane, 'istio-mixer-service-account', mixerIdentity)];
 }

@@ -42,10 +42,14 @@ export function environmentMetadata(
         else warnings.push(`${variable}: ${object}: it is left out`);
         continue;
       }
-      for (const [member, value] of Object.entries(object)) members.set(member, { value, variable });
+      for (const [member, value] of Object.entries(object))
+        members.set(member, { value, variable });
       if (name === 'LABELS')
-        labels = texts(object, (label) => warnings.push(`${variable}: the label ${label} is left out: it is not a text`));
-    } else if (name === 'WORKLOAD_NAME' || (name !== '' && !name.startsWith('WORKLOAD'))) members.set(name, { value: text, variable });
+        labels = texts(object, (label) =>
+          warnings.push(`${variable}: the label ${label} is left out: it is not a text`),
+        );
+    } else if (name === 'WORKLOAD_NAME' || (name !== '' && !name.startsWith('WORKLOAD')))
+      members.set(name, { value: text, variable });
   }
   return { members, labels };
 }
@@ -70,15 +74,23 @@ function isObject(value: Json): value is JsonObject {
 /** Does not look further than it has to. */
 function depth(value: Json, level = 0): number {
   if (typeof value !== 'object' || value === null || level > deepest) return level;
-  return Math.max(level + 1, ...Object.values(value).map((member: Json) => depth(member, level + 1)));
+  return Math.max(
+    level + 1,
+    ...Object.values(value).map((member: Json) => depth(member, level + 1)),
+  );
 }
 
 function tellable(object: JsonObject): JsonObject {
   const told = Object.entries(object).filter(([name]) => !secret.includes(name));
-  return Object.fromEntries(told.map(([name, value]) => [name, isObject(value) ? tellable(value) : value]));
+  return Object.fromEntries(
+    told.map(([name, value]) => [name, isObject(value) ? tellable(value) : value]),
+  );
 }
 
-function texts(object: JsonObject, onOther: (name: string) => void): Readonly<Record<string, string>> {
+function texts(
+  object: JsonObject,
+  onOther: (name: string) => void,
+): Readonly<Record<string, string>> {
   return Object.fromEntries(
     Object.entries(object).flatMap(([name, value]) => {
       if (typeof value === 'string') return [[name, value]];
@@ -98,7 +110,10 @@ export function podPorts(text: string): string | undefined {
     if (!Array.isArray(value)) return undefined;
     const ports = value.map((port: Json) => {
       const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>; // throws at what has no members
-      const fits = ['string', 'undefined'].includes(typeof name) && Number.isInteger(containerPort) && typeof protocol === 'string';
+      const fits =
+        ['string', 'undefined'].includes(typeof name) &&
+        Number.isInteger(containerPort) &&
+        typeof protocol === 'string';
       return fits ? { name: name === '' ? undefined : name, containerPort, protocol } : undefined;
     });
     return ports.includes(undefined) ? undefined : JSON.stringify(ports);
@@ -110,10 +125,21 @@ export function podPorts(text: string): string | undefined {
 type Check = readonly [right: string, holds: (value: Json) => boolean];
 
 const text: Check = ['a text', (value) => typeof value === 'string'];
-const truth: Check = ['"true" or "false"', (value) => typeof value === 'string' && /^(?:[tTfF01]|true|false|True|False|TRUE|FALSE)$/.test(value)]; // prettier-ignore
+const truth: Check = [
+  '"true" or "false"',
+  (value) =>
+    typeof value === 'string' && /^(?:[tTfF01]|true|false|True|False|TRUE|FALSE)$/.test(value),
+];
 const object: Check = ['an object', (value) => typeof value === 'object' && !Array.isArray(value)];
-const objectOfTexts: Check = ['an object of texts', (value) => object[1](value) && Object.values(value ?? {}).every((member) => typeof member === 'string')]; // prettier-ignore
-const ports: Check = ['a text with a JSON list of ports', (value) => typeof value !== 'string' || podPorts(value) !== undefined];
+const objectOfTexts: Check = [
+  'an object of texts',
+  (value) =>
+    object[1](value) && Object.values(value ?? {}).every((member) => typeof member === 'string'),
+];
+const ports: Check = [
+  'a text with a JSON list of ports',
+  (value) => typeof value !== 'string' || podPorts(value) !== undefined,
+];
 
 const ofText = `
   NAME NAMESPACE CONFIG_NAMESPACE INSTANCE_IPS OWNER WORKLOAD_NAME SERVICE_ACCOUNT EXCHANGE_KEYS STS_PORT ISTIO_VERSION INTERCEPTION_MODE
@@ -125,7 +151,10 @@ const ofText = `
 
 /** What Pilot does more with than pass it on. */
 const checks = new Map<string, Check>([
-  ...ofText.trim().split(/\s+/).map((name) => [name, text] as const), // prettier-ignore
+  ...ofText
+    .trim()
+    .split(/\s+/)
+    .map((name) => [name, text] as const),
   ...['SDS', 'TRUSTJWT', 'USER_SDS'].map((name) => [name, truth] as const),
   ['LABELS', objectOfTexts],
   ['PLATFORM_METADATA', object],
@@ -139,5 +168,7 @@ const checks = new Map<string, Check>([
  */
 export function metadataFlaw(name: string, value: Json): string | undefined {
   const check = checks.get(name);
-  return check === undefined || value === null || check[1](value) ? undefined : `${name} is not ${check[0]}`;
+  return check === undefined || value === null || check[1](value)
+    ? undefined
+    : `${name} is not ${check[0]}`;
 }

@@ -7,7 +7,11 @@ import { tracing } from './tracing.ts';
 import type { Problem } from '../../shared/text/value.ts';
 
 export type BootstrapResult =
-  | { readonly ok: true; readonly bootstrap: Readonly<Record<string, Json>>; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly bootstrap: Readonly<Record<string, Json>>;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
@@ -21,7 +25,9 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
   const { region, zone, subZone } = inputs.locality;
   const findings: Findings = { problems: [...portClashes(inputs)], warnings: [] };
   const given = (text: string) => (text === '' ? undefined : text);
-  const accessLog = typedConfig('extensions.access_loggers.file.v3.FileAccessLog', { path: '/dev/null' });
+  const accessLog = typedConfig('extensions.access_loggers.file.v3.FileAccessLog', {
+    path: '/dev/null',
+  });
   // Without a limit: an Envoy that gave up would serve without a listener of the mesh.
   const dynamic = { ads: {}, initial_fetch_timeout: '0s', resource_api_version: 'V3' };
   const tracer = tracing(inputs, findings);
@@ -41,7 +47,9 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
     admin: {
       access_log: [{ name: 'envoy.access_loggers.file', typed_config: accessLog }],
       profile_path: '/var/lib/istio/data/envoy.prof',
-      address: { socket_address: { address: ipv6 ? '::1' : '127.0.0.1', port_value: config.proxyAdminPort } },
+      address: {
+        socket_address: { address: ipv6 ? '::1' : '127.0.0.1', port_value: config.proxyAdminPort },
+      },
       ignore_global_conn_limit: true, // the agent is to be heard, whatever is going on
     },
     dynamic_resources: {
@@ -57,9 +65,12 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
     // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer
     // to the proxy means this one.
     tracing: tracer && { http: tracer.http },
-    overload_manager: inputs.hasOverloadManager ? undefined : overloadManager(inputs.memoryLimit, metadata, findings),
+    overload_manager: inputs.hasOverloadManager
+      ? undefined
+      : overloadManager(inputs.memoryLimit, metadata, findings),
     stats_sinks: sinks.length === 0 ? undefined : sinks,
-    cluster_manager: outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },
+    cluster_manager:
+      outlierLogPath === '' ? undefined : { outlier_detection: { event_log_path: outlierLogPath } },
   };
   return findings.problems.length > 0
     ? { ok: false, problems: findings.problems }

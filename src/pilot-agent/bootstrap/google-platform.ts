@@ -1,4 +1,14 @@
-import { asyncScheduler, combineLatest, concat, map, type Observable, of, type SchedulerLike, takeUntil, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  combineLatest,
+  concat,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { Platform } from './cloud.ts';
 import { type MetadataServer, platformLimit } from './metadata-server.ts';
 import { googleLocality } from './node-id.ts';
@@ -20,9 +30,15 @@ const zonePath = 'instance/zone';
  * 5 s. What is not answered is left out. The keys are those of the Go agent 1.6. Cold, never
  * errors.
  */
-export function googlePlatform(known: Platform, server: MetadataServer, scheduler: SchedulerLike = asyncScheduler): Observable<Platform> {
+export function googlePlatform(
+  known: Platform,
+  server: MetadataServer,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<Platform> {
   function find(path: string): Observable<string | undefined> {
-    const answer$ = server.ask(`/computeMetadata/v1/${path}`, { headers: { 'Metadata-Flavor': 'Google' } });
+    const answer$ = server.ask(`/computeMetadata/v1/${path}`, {
+      headers: { 'Metadata-Flavor': 'Google' },
+    });
     return concat(of(undefined), answer$.pipe(takeUntil(timer(platformLimit, scheduler))));
   }
   const asked = Object.entries(paths).filter(([key]) => !Object.hasOwn(known.metadata, key));
@@ -30,9 +46,15 @@ export function googlePlatform(known: Platform, server: MetadataServer, schedule
   return answers$.pipe(
     map(([zoneName, ...answers]) => {
       const zone = zoneName?.split('/').at(-1); // projects/NUMBER/zones/ZONE
-      const found = asked.flatMap(([key], index) => (answers[index] === undefined ? [] : [[key, answers[index]] as const]));
+      const found = asked.flatMap(([key], index) =>
+        answers[index] === undefined ? [] : [[key, answers[index]] as const],
+      );
       return {
-        metadata: { ...(zone !== undefined && { gcp_location: zone }), ...Object.fromEntries(found), ...known.metadata },
+        metadata: {
+          ...(zone !== undefined && { gcp_location: zone }),
+          ...Object.fromEntries(found),
+          ...known.metadata,
+        },
         locality: zone === undefined ? known.locality : googleLocality(zone),
       };
     }),

@@ -22,7 +22,10 @@ export interface Locality {
  * A label of Kubernetes can have no `/`: in a value without any, each `.` stands for one (Istio
  * 1.6). Pure.
  */
-export function nodeLocality(labels: Readonly<Record<string, string>>, platformLocality: Locality): Locality {
+export function nodeLocality(
+  labels: Readonly<Record<string, string>>,
+  platformLocality: Locality,
+): Locality {
   const label = labels['istio-locality'] ?? '';
   if (label === '') return platformLocality;
   const [region = '', zone = '', subZone = ''] = label.split(label.includes('/') ? '/' : '.');
@@ -35,5 +38,7 @@ export function nodeLocality(labels: Readonly<Record<string, string>>, platformL
  */
 export function googleLocality(zone: string): Locality {
   const [, region] = /^(.+)-[a-z]$/.exec(zone) ?? [];
-  return region === undefined ? { region: zone, zone: '', subZone: '' } : { region, zone, subZone: '' };
+  return region === undefined
+    ? { region: zone, zone: '', subZone: '' }
+    : { region, zone, subZone: '' };
 }

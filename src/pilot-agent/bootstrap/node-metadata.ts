@@ -10,7 +10,10 @@ import type { NodeMetadata } from './bootstrap-inputs.ts';
 export interface NodeMetadataInputs {
   readonly config: ProxyConfig;
   /** What the environment says of the node. */
-  readonly variables: Pick<AgentEnvironment, 'metadataVariables' | 'podName' | 'podNamespace' | 'serviceAccount' | 'exchangeKeys'>;
+  readonly variables: Pick<
+    AgentEnvironment,
+    'metadataVariables' | 'podName' | 'podNamespace' | 'serviceAccount' | 'exchangeKeys'
+  >;
   /** Of the pod. */
   readonly labels: Readonly<Record<string, string>>;
   /** Of the pod; those that ask for statistics are told, and no other. */
@@ -34,8 +37,10 @@ export type NodeMetadataResult =
  */
 const dialect = '1.26.0';
 /** What proxies tell each other of themselves. */
-const exchanged = 'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WORKLOAD_NAME,MESH_ID,SERVICE_ACCOUNT,CLUSTER_ID';
-const aboutStatistics = /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
+const exchanged =
+  'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WORKLOAD_NAME,MESH_ID,SERVICE_ACCOUNT,CLUSTER_ID';
+const aboutStatistics =
+  /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
 
 /**
  * The metadata of the node, by sorted names: what the agent knows, and beneath it what the
@@ -57,7 +62,10 @@ export function nodeMetadata({
   sds,
 }: NodeMetadataInputs): NodeMetadataResult {
   const findings: Findings = { problems: [], warnings: [] };
-  const { members, labels: toldLabels } = environmentMetadata({ ...config.proxyMetadata, ...variables.metadataVariables }, findings);
+  const { members, labels: toldLabels } = environmentMetadata(
+    { ...config.proxyMetadata, ...variables.metadataVariables },
+    findings,
+  );
   for (const [name, { value, variable }] of members) {
     const flaw = metadataFlaw(name, value);
     if (flaw === undefined) continue;
@@ -86,11 +94,17 @@ export function nodeMetadata({
     POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,
   };
   const isThere = (value: Json) =>
-    value !== undefined && value !== '' && (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
+    value !== undefined &&
+    value !== '' &&
+    (typeof value !== 'object' || Object.keys(value ?? {}).length > 0);
   const metadata = {
     ISTIO_VERSION: dialect,
-    ...Object.fromEntries(Object.entries(annotations).filter(([name]) => aboutStatistics.test(name))),
-    ...Object.fromEntries([...told].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== '')),
+    ...Object.fromEntries(
+      Object.entries(annotations).filter(([name]) => aboutStatistics.test(name)),
+    ),
+    ...Object.fromEntries(
+      [...told].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== ''),
+    ),
     ...Object.fromEntries(Object.entries(known).filter(([, value]) => isThere(value))),
   };
   return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };

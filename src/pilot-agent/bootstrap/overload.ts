@@ -27,25 +27,40 @@ export function heapLimit(memory: number | undefined): number | undefined {
  * then ends connections that are idle between requests. Connections are limited where the metadata
  * say so. Pure.
  */
-export function overloadManager(memory: number | undefined, metadata: NodeMetadata, { warnings }: Pick<Findings, 'warnings'>): Json {
+export function overloadManager(
+  memory: number | undefined,
+  metadata: NodeMetadata,
+  { warnings }: Pick<Findings, 'warnings'>,
+): Json {
   const { GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: given } = metadata;
   const asked = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
-  const isLimit = typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= mostConnections;
+  const isLimit =
+    typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= mostConnections;
   if (!isLimit && asked !== undefined && asked !== '')
-    warnings.push('ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not a whole number from 1 to 2147483647: there is no limit');
+    warnings.push(
+      'ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not a whole number from 1 to 2147483647: there is no limit',
+    );
   const connections = {
     name: `${monitors}.global_downstream_max_connections`,
-    typed_config: typedConfig('extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig', {
-      max_active_downstream_connections: isLimit ? asked : mostConnections,
-    }),
+    typed_config: typedConfig(
+      'extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
+      {
+        max_active_downstream_connections: isLimit ? asked : mostConnections,
+      },
+    ),
   };
   const heap = heapLimit(memory);
   if (heap === undefined) return { resource_monitors: [connections] };
   const fixedHeap = {
     name: `${monitors}.fixed_heap`,
-    typed_config: typedConfig('extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig', { max_heap_size_bytes: heap }),
+    typed_config: typedConfig('extensions.resource_monitors.fixed_heap.v3.FixedHeapConfig', {
+      max_heap_size_bytes: heap,
+    }),
   };
-  const above = (name: string, value: number) => ({ name: `${actions}.${name}`, triggers: [{ name: fixedHeap.name, threshold: { value } }] }); // prettier-ignore
+  const above = (name: string, value: number) => ({
+    name: `${actions}.${name}`,
+    triggers: [{ name: fixedHeap.name, threshold: { value } }],
+  });
   return {
     resource_monitors: [connections, fixedHeap],
     actions: [above('shrink_heap', 0.8), above('disable_http_keepalive', 0.9)],

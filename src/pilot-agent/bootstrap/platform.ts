@@ -1,6 +1,16 @@
 import { readFile } from 'node:fs/promises';
 import { isDeepStrictEqual } from 'node:util';
-import { asyncScheduler, concat, defer, distinctUntilChanged, EMPTY, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  distinctUntilChanged,
+  EMPTY,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+} from 'rxjs';
 import { amazonPlatform } from './amazon-platform.ts';
 import { cloudOf, knownPlatform, type MachineSigns, type Platform } from './cloud.ts';
 import { googlePlatform } from './google-platform.ts';
@@ -33,7 +43,11 @@ export function platform(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Platform> {
   const known = knownPlatform(gcpMetadata);
-  const google$ = googlePlatform(known, metadataServer(metadataHost === '' ? linkLocal : metadataHost), scheduler);
+  const google$ = googlePlatform(
+    known,
+    metadataServer(metadataHost === '' ? linkLocal : metadataHost),
+    scheduler,
+  );
   const learnt$ =
     gcpMetadata !== '' || metadataHost !== ''
       ? google$
@@ -41,14 +55,20 @@ export function platform(
           switchMap((signs) => {
             const cloud = cloudOf(signs);
             if (cloud === 'google') return google$;
-            return cloud === 'amazon' ? amazonPlatform(metadataServer(amazonAddress), scheduler) : EMPTY;
+            return cloud === 'amazon'
+              ? amazonPlatform(metadataServer(amazonAddress), scheduler)
+              : EMPTY;
           }),
         );
   return concat(of(known), learnt$).pipe(distinctUntilChanged<Platform>(isDeepStrictEqual));
 }
 
 async function machineSigns(sys: string): Promise<MachineSigns> {
-  const read = (path: string) => readFile(`${sys}/${path}`, 'latin1').then((text) => text.trim(), () => ''); // prettier-ignore
+  const read = (path: string) =>
+    readFile(`${sys}/${path}`, 'latin1').then(
+      (text) => text.trim(),
+      () => '',
+    );
   const [productName, vendor, productVersion, productUuid, hypervisorUuid] = await Promise.all([
     read('class/dmi/id/product_name'),
     read('class/dmi/id/sys_vendor'),

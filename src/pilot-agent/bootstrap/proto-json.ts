@@ -1,7 +1,14 @@
 import type { Problem } from '../../shared/text/value.ts';
 
 /** What JSON can say, and members that are left out. */
-export type Json = string | number | boolean | null | undefined | readonly Json[] | { readonly [name: string]: Json };
+export type Json =
+  | string
+  | number
+  | boolean
+  | null
+  | undefined
+  | readonly Json[]
+  | { readonly [name: string]: Json };
 
 /**
  * What the parts of a bootstrap add to while they are made. With a problem there is no bootstrap; a
@@ -16,10 +23,17 @@ export interface Findings {
  * What is made of something that Envoy can serve without. A problem is a warning here, which ends
  * with what follows from it, and nothing is made.
  */
-export function sparing<T>({ warnings }: Findings, consequence: string, make: (own: Findings) => T): T | undefined {
+export function sparing<T>(
+  { warnings }: Findings,
+  consequence: string,
+  make: (own: Findings) => T,
+): T | undefined {
   const own: Findings = { problems: [], warnings: [] };
   const made = make(own);
-  warnings.push(...own.warnings, ...own.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`));
+  warnings.push(
+    ...own.warnings,
+    ...own.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`),
+  );
   return own.problems.length > 0 ? undefined : made;
 }
 
@@ -45,7 +59,9 @@ export function wellFormed(json: Json): Json {
   if (Array.isArray(json)) return (json as readonly Json[]).map((item) => wellFormed(item));
   if (typeof json !== 'object' || json === null) return json;
   return Object.fromEntries(
-    Object.entries(json).flatMap(([name, value]) => (value === undefined ? [] : [[wellFormed(name), wellFormed(value)]])),
+    Object.entries(json).flatMap(([name, value]) =>
+      value === undefined ? [] : [[wellFormed(name), wellFormed(value)]],
+    ),
   );
 }
 
@@ -59,6 +75,9 @@ export function protoDuration(ms: number): string {
 }
 
 /** A message of Envoy's API as an `Any`; `type` is its full name below `envoy.`. Pure. */
-export function typedConfig(type: string, fields: Readonly<Record<string, Json>> = {}): Readonly<Record<string, Json>> {
+export function typedConfig(
+  type: string,
+  fields: Readonly<Record<string, Json>> = {},
+): Readonly<Record<string, Json>> {
   return { '@type': `type.googleapis.com/envoy.${type}`, ...fields };
 }

@@ -29,10 +29,14 @@ export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, 
     proxyBootstrapTemplatePath: config.proxyBootstrapTemplatePath,
     statsdUdpAddress: config.statsdUdpAddress,
     envoyMetricsService: config.envoyMetricsService && serviceFields(config.envoyMetricsService),
-    envoyAccessLogService: config.envoyAccessLogService && serviceFields(config.envoyAccessLogService),
+    envoyAccessLogService:
+      config.envoyAccessLogService && serviceFields(config.envoyAccessLogService),
     tracing: tracing && {
       zipkin: tracing.zipkin && { address: tracing.zipkin.address },
-      lightstep: tracing.lightstep && { address: tracing.lightstep.address, accessToken: tracing.lightstep.accessToken },
+      lightstep: tracing.lightstep && {
+        address: tracing.lightstep.address,
+        accessToken: tracing.lightstep.accessToken,
+      },
       datadog: tracing.datadog && { address: tracing.datadog.address },
       stackdriver: limits && {
         debug: limits.debug,
@@ -49,11 +53,18 @@ export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, 
 
 /** What the layers say to the control plane alone, as they say it. */
 function passedOn(config: ProxyConfig): Json {
-  const { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent } = config.tracing ?? {};
+  const { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent } =
+    config.tracing ?? {};
   const names = Object.keys(istioFields.shape) as (keyof typeof istioFields.shape)[];
   const fields = {
     ...Object.fromEntries(names.map((name) => [name, config[name]])),
-    tracing: config.tracing && { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent },
+    tracing: config.tracing && {
+      sampling,
+      maxPathTagLength,
+      enableIstioTags,
+      customTags,
+      openCensusAgent,
+    },
   };
   return overlaid(config.further as Json, fields);
 }
@@ -97,18 +108,29 @@ const zeros = new Map<string, Json>([
  * environment. Istio has one name of the service or a way to make one, and not both.
  */
 export function proxyConfigJson(config: ProxyConfig): Json {
-  const proxyMetadata = Object.fromEntries(Object.entries(config.proxyMetadata).filter(([name]) => /^ISTIO_META(JSON)?_/.test(name)));
+  const proxyMetadata = Object.fromEntries(
+    Object.entries(config.proxyMetadata).filter(([name]) => /^ISTIO_META(JSON)?_/.test(name)),
+  );
   const lightstep = config.tracing?.lightstep && { ...config.tracing.lightstep, accessToken: '' };
   const tracing = config.tracing && { ...config.tracing, lightstep };
   const serviceCluster = config.tracingServiceName === undefined ? config.serviceCluster : '';
-  const { proxyMetadata: texts = {}, ...fields } = proxyConfigFields({ ...config, serviceCluster, proxyMetadata, tracing });
-  const own = withoutZeros({ ...fields, ...(Object.keys(proxyMetadata).length > 0 && { proxyMetadata: texts }) });
+  const { proxyMetadata: texts = {}, ...fields } = proxyConfigFields({
+    ...config,
+    serviceCluster,
+    proxyMetadata,
+    tracing,
+  });
+  const own = withoutZeros({
+    ...fields,
+    ...(Object.keys(proxyMetadata).length > 0 && { proxyMetadata: texts }),
+  });
   return overlaid(passedOn(config), own);
 }
 
 function withoutZeros(fields: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {
   const isZero = (name: string, value: Json) =>
-    [undefined, '', 0, false, zeros.get(name)].includes(value) || (Array.isArray(value) && value.length === 0);
+    [undefined, '', 0, false, zeros.get(name)].includes(value) ||
+    (Array.isArray(value) && value.length === 0);
   return Object.fromEntries(
     Object.entries(fields)
       .filter(([name, value]) => !isZero(name, value))

@@ -5,7 +5,11 @@ import { sdsCluster } from './secret-clusters.ts';
 import type { Problem } from '../../shared/text/value.ts';
 
 /** Each port that is to be listened at twice, by Envoy or by the agent. Pure. */
-export function portClashes({ config, prometheusPort, healthPort }: BootstrapInputs): readonly Problem[] {
+export function portClashes({
+  config,
+  prometheusPort,
+  healthPort,
+}: BootstrapInputs): readonly Problem[] {
   const ports = [
     ['proxyAdminPort', config.proxyAdminPort],
     ['statusPort', config.statusPort],
@@ -14,7 +18,9 @@ export function portClashes({ config, prometheusPort, healthPort }: BootstrapInp
   ] as const;
   return ports.flatMap(([place, port], index) => {
     const [other] = ports.slice(0, index).find(([, taken]) => port > 0 && taken === port) ?? [];
-    return other === undefined ? [] : [{ place, text: `${port} is the port of ${other} already: give one of them another` }];
+    return other === undefined
+      ? []
+      : [{ place, text: `${port} is the port of ${other} already: give one of them another` }];
   });
 }
 
@@ -33,20 +39,38 @@ interface ForwardingListener {
 
 /** A listener that passes one path on to a cluster, and has nothing else to say. Pure. */
 function forwardingListener({ name, address, port, path, cluster }: ForwardingListener): Json {
-  const manager = typedConfig('extensions.filters.network.http_connection_manager.v3.HttpConnectionManager', {
-    codec_type: 'AUTO',
-    stat_prefix: name,
-    route_config: {
-      virtual_hosts: [{ name: 'backend', domains: ['*'], routes: [{ match: { prefix: path }, route: { cluster } }] }],
+  const manager = typedConfig(
+    'extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+    {
+      codec_type: 'AUTO',
+      stat_prefix: name,
+      route_config: {
+        virtual_hosts: [
+          {
+            name: 'backend',
+            domains: ['*'],
+            routes: [{ match: { prefix: path }, route: { cluster } }],
+          },
+        ],
+      },
+      http_filters: [
+        {
+          name: 'envoy.filters.http.router',
+          typed_config: typedConfig('extensions.filters.http.router.v3.Router'),
+        },
+      ],
     },
-    http_filters: [{ name: 'envoy.filters.http.router', typed_config: typedConfig('extensions.filters.http.router.v3.Router') }],
-  });
+  );
   return {
     name,
     stat_prefix: name,
     address: { socket_address: { address, port_value: port } },
     ignore_global_conn_limit: true, // or many clients would be a reason to end the pod
-    filter_chains: [{ filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }] }],
+    filter_chains: [
+      {
+        filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }],
+      },
+    ],
   };
 }
 
@@ -67,15 +91,43 @@ export function staticResources(inputs: BootstrapInputs, tracer: Json, findings:
     ...(sds === undefined ? [] : [sdsCluster(sds.socket)]),
     xdsCluster(inputs, findings),
     ...(tracer === undefined ? [] : [tracer]),
-    ...(metrics === undefined ? [] : [reportCluster('envoy_metrics_service', 'envoyMetricsService', metrics, inputs, findings)]),
-    ...(accessLog === undefined ? [] : [reportCluster('envoy_accesslog_service', 'envoyAccessLogService', accessLog, inputs, findings)]),
+    ...(metrics === undefined
+      ? []
+      : [reportCluster('envoy_metrics_service', 'envoyMetricsService', metrics, inputs, findings)]),
+    ...(accessLog === undefined
+      ? []
+      : [
+          reportCluster(
+            'envoy_accesslog_service',
+            'envoyAccessLogService',
+            accessLog,
+            inputs,
+            findings,
+          ),
+        ]),
   ];
   const listeners = [
     ...(prometheusPort > 0
-      ? [forwardingListener({ name: 'stats', address, port: prometheusPort, path: '/stats/prometheus', cluster: 'prometheus_stats' })]
+      ? [
+          forwardingListener({
+            name: 'stats',
+            address,
+            port: prometheusPort,
+            path: '/stats/prometheus',
+            cluster: 'prometheus_stats',
+          }),
+        ]
       : []),
     ...(probed && healthPort > 0
-      ? [forwardingListener({ name: 'agent', address, port: healthPort, path: '/healthz/ready', cluster: 'agent' })]
+      ? [
+          forwardingListener({
+            name: 'agent',
+            address,
+            port: healthPort,
+            path: '/healthz/ready',
+            cluster: 'agent',
+          }),
+        ]
       : []),
   ];
   return { listeners, clusters };

@@ -23,7 +23,8 @@ const ofIstio = `
  */
 export function statLabels(metadata: NodeMetadata, extra: readonly string[]): readonly string[] {
   const annotation = metadata['sidecar.istio.io/extraStatTags'];
-  const annotated = typeof annotation === 'string' ? annotation.split(',').map((label) => label.trim()) : [];
+  const annotated =
+    typeof annotation === 'string' ? annotation.split(',').map((label) => label.trim()) : [];
   return [...new Set([...ofIstio, ...extra, ...annotated])].filter((label) => label !== '');
 }
 
@@ -66,7 +67,10 @@ export function statsTags(
     warnings.push(`extraStatTags: '${label.slice(0, 40)}…' is left out: it is too long for Envoy`);
     return [];
   });
-  return [...ofEnvoy, ...ofLabels, ...ofExtensions].map(([tag_name, regex]) => ({ tag_name, regex }));
+  return [...ofEnvoy, ...ofLabels, ...ofExtensions].map(([tag_name, regex]) => ({
+    tag_name,
+    regex,
+  }));
 }
 
 /** Patterns for the names of statistics, by kind. */
@@ -88,7 +92,11 @@ const neededPrefixes = [
   'wasm',
 ];
 /** What is in flight: the drain at the end leaves by these gauges. */
-const neededSuffixes = ['downstream_rq_active', 'downstream_cx_active', 'downstream_cx_upgrades_active'];
+const neededSuffixes = [
+  'downstream_rq_active',
+  'downstream_cx_active',
+  'downstream_cx_upgrades_active',
+];
 /**
  * Which listeners speak HTTP: a drain does not count their idle connections. And what `status` and
  * `top` show: requests, and those that failed.
@@ -109,20 +117,26 @@ export function statsInclusion(
   addresses: readonly string[],
   { warnings }: Pick<Findings, 'warnings'>,
 ): StatsInclusion {
-  const asked = (kind: string, quote: (address: string) => string = (address) => address): readonly string[] => {
+  const asked = (
+    kind: string,
+    quote: (address: string) => string = (address) => address,
+  ): readonly string[] => {
     const text = ownMember(metadata, `${annotation}${kind}`);
     const entries = typeof text === 'string' ? text.split(',').map((entry) => entry.trim()) : [];
     return entries
       .filter((entry) => entry !== '')
       .flatMap((entry) =>
         entry.includes('{pod_ip}')
-          ? [...new Set(addresses)].map((address) => entry.replaceAll('{pod_ip}', () => quote(address.replaceAll(':', '_'))))
+          ? [...new Set(addresses)].map((address) =>
+              entry.replaceAll('{pod_ip}', () => quote(address.replaceAll(':', '_'))),
+            )
           : [entry],
       );
   };
   const regexes = asked('Regexps', (address) => address.replaceAll('.', '\\.')).filter((regex) => {
     const flaw = regexFlaw(regex);
-    if (flaw !== undefined) warnings.push(`${annotation}Regexps: '${regex.slice(0, 80)}' is left out: ${flaw}`);
+    if (flaw !== undefined)
+      warnings.push(`${annotation}Regexps: '${regex.slice(0, 80)}' is left out: ${flaw}`);
     return flaw === undefined;
   });
   return {
@@ -136,7 +150,10 @@ export function statsInclusion(
  * Envoy's `stats_config`: which statistics there are, and how labels are taken out of their names.
  * Pure.
  */
-export function statsConfig(tags: ReturnType<typeof statsTags>, { prefixes, suffixes, regexes }: StatsInclusion): Json {
+export function statsConfig(
+  tags: ReturnType<typeof statsTags>,
+  { prefixes, suffixes, regexes }: StatsInclusion,
+): Json {
   return {
     use_all_default_tags: false,
     stats_tags: tags,
@@ -159,7 +176,10 @@ export function statsConfig(tags: ReturnType<typeof statsTags>, { prefixes, suff
  * latter. Pure.
  */
 export function statsSinks(
-  { envoyMetricsService, statsdUdpAddress }: Pick<ProxyConfig, 'envoyMetricsService' | 'statsdUdpAddress'>,
+  {
+    envoyMetricsService,
+    statsdUdpAddress,
+  }: Pick<ProxyConfig, 'envoyMetricsService' | 'statsdUdpAddress'>,
   { warnings }: Pick<Findings, 'warnings'>,
 ): readonly Json[] {
   const metrics = typedConfig('config.metrics.v3.MetricsServiceConfig', {
@@ -168,11 +188,21 @@ export function statsSinks(
   });
   const address = socketAddress(statsdUdpAddress);
   const known = address !== undefined && isIpAddress(address.address);
-  if (statsdUdpAddress !== '' && !known) warnings.push(`statsdUdpAddress: '${statsdUdpAddress}' is not ip:port: nothing is sent to it`);
+  if (statsdUdpAddress !== '' && !known)
+    warnings.push(`statsdUdpAddress: '${statsdUdpAddress}' is not ip:port: nothing is sent to it`);
   return [
-    ...(envoyMetricsService === undefined ? [] : [{ name: 'envoy.stat_sinks.metrics_service', typed_config: metrics }]),
+    ...(envoyMetricsService === undefined
+      ? []
+      : [{ name: 'envoy.stat_sinks.metrics_service', typed_config: metrics }]),
     ...(known
-      ? [{ name: 'envoy.stat_sinks.statsd', typed_config: typedConfig('config.metrics.v3.StatsdSink', { address: { socket_address: { ...address } } }) }] // prettier-ignore
+      ? [
+          {
+            name: 'envoy.stat_sinks.statsd',
+            typed_config: typedConfig('config.metrics.v3.StatsdSink', {
+              address: { socket_address: { ...address } },
+            }),
+          },
+        ]
       : []),
   ];
 }

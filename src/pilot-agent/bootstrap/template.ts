@@ -2,7 +2,14 @@ import { isIP } from 'node:net';
 import type { RemoteService, TlsSettings } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { socketAddress, tcpKeepalive } from './clusters.ts';
-import { type Findings, type Json, protoDuration, sparing, typedConfig, wellFormed } from './proto-json.ts';
+import {
+  type Findings,
+  type Json,
+  protoDuration,
+  sparing,
+  typedConfig,
+  wellFormed,
+} from './proto-json.ts';
 import { proxyConfigFields } from './proxy-config-json.ts';
 import { statLabels, statsInclusion } from './stats.ts';
 import { googleProject } from './tracing.ts';
@@ -17,11 +24,16 @@ import { ownMember } from '../../shared/text/own-member.ts';
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 0) return Buffer.alloc(0);
   // The URL parser writes each form of an address in one way: groups of hexadecimal digits.
-  const { hostname } = new URL(`http://[${isIP(address) === 4 ? `::ffff:${address}` : (address.split('%', 1)[0] ?? '')}]`);
+  const { hostname } = new URL(
+    `http://[${isIP(address) === 4 ? `::ffff:${address}` : (address.split('%', 1)[0] ?? '')}]`,
+  );
   const [head = '', tail = ''] = hostname.slice(1, -1).split('::');
   const groups = (part: string) => (part === '' ? [] : part.split(':'));
   const zeros = Array<string>(8 - groups(head).length - groups(tail).length).fill('0');
-  return Buffer.from([...groups(head), ...zeros, ...groups(tail)].map((group) => group.padStart(4, '0')).join(''), 'hex');
+  return Buffer.from(
+    [...groups(head), ...zeros, ...groups(tail)].map((group) => group.padStart(4, '0')).join(''),
+    'hex',
+  );
 }
 
 /**
@@ -41,7 +53,11 @@ export interface TemplateInputs extends BootstrapInputs {
 }
 
 export type TemplateVariables =
-  | { readonly ok: true; readonly variables: ReadonlyMap<string, Json>; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly variables: ReadonlyMap<string, Json>;
+      readonly warnings: readonly string[];
+    }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /** Of Stackdriver's old tracer, each. */
@@ -63,23 +79,41 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const address = (place: string, text: string | undefined): string | undefined => {
     if (text === undefined || text === '') return undefined;
     const found = socketAddress(text);
-    if (found === undefined && place === 'discoveryAddress') findings.problems.push({ place, text: `'${text}' is not host:port` });
-    else if (found === undefined) findings.warnings.push(`${place}: '${text}' is not host:port: it is left out`);
-    return found && `{"address": ${JSON.stringify(found.address)}, "port_value": ${found.port_value}}`;
+    if (found === undefined && place === 'discoveryAddress')
+      findings.problems.push({ place, text: `'${text}' is not host:port` });
+    else if (found === undefined)
+      findings.warnings.push(`${place}: '${text}' is not host:port: it is left out`);
+    return (
+      found && `{"address": ${JSON.stringify(found.address)}, "port_value": ${found.port_value}}`
+    );
   };
   const service = (name: string, place: string, to: RemoteService | undefined) => {
-    const { isSound, tls } = secured(to?.tlsSettings, { place: `${place}.tlsSettings`, metadata, http2: true, name }, findings);
+    const { isSound, tls } = secured(
+      to?.tlsSettings,
+      { place: `${place}.tlsSettings`, metadata, http2: true, name },
+      findings,
+    );
     return {
       [`${name}_address`]: isSound ? address(`${place}.address`, to?.address) : undefined,
       [`${name}_tls`]: json(tls),
-      [`${name}_tcp_keepalive`]: json(to?.tcpKeepalive && { tcp_keepalive: tcpKeepalive(to.tcpKeepalive) }),
+      [`${name}_tcp_keepalive`]: json(
+        to?.tcpKeepalive && { tcp_keepalive: tcpKeepalive(to.tcpKeepalive) },
+      ),
     };
   };
   const http2 = config.tracing?.zipkin === undefined && config.tracing?.lightstep !== undefined;
-  const traced = secured(config.tracing?.tlsSettings, { place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' }, findings);
-  const { zipkin, lightstep, datadog, stackdriver } = (traced.isSound ? config.tracing : undefined) ?? {};
+  const traced = secured(
+    config.tracing?.tlsSettings,
+    { place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' },
+    findings,
+  );
+  const { zipkin, lightstep, datadog, stackdriver } =
+    (traced.isSound ? config.tracing : undefined) ?? {};
   const tracingTls = traced.tls;
-  const socket = tracingTls && { name: 'tls', typed_config: typedConfig('extensions.transport_sockets.tls.v3.UpstreamTlsContext', tracingTls) }; // prettier-ignore
+  const socket = tracingTls && {
+    name: 'tls',
+    typed_config: typedConfig('extensions.transport_sockets.tls.v3.UpstreamTlsContext', tracingTls),
+  };
 
   const variables: Readonly<Record<string, Json>> = {
     config: proxyConfigFields(config),
@@ -134,7 +168,16 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   };
   return findings.problems.length > 0
     ? { ok: false, problems: findings.problems }
-    : { ok: true, variables: new Map(Object.entries(variables).map(([name, value]) => [name, value === undefined ? undefined : wellFormed(value)])), warnings: findings.warnings }; // prettier-ignore
+    : {
+        ok: true,
+        variables: new Map(
+          Object.entries(variables).map(([name, value]) => [
+            name,
+            value === undefined ? undefined : wellFormed(value),
+          ]),
+        ),
+        warnings: findings.warnings,
+      };
 }
 
 /**
@@ -147,14 +190,20 @@ function secured(
   findings: Findings,
 ): { readonly isSound: boolean; readonly tls?: ReturnType<typeof upstreamTls> } {
   if (settings === undefined) return { isSound: true };
-  const made = sparing(findings, 'what it belongs to is left out', (own) => ({ tls: upstreamTls({ settings, ...rest }, own) }));
+  const made = sparing(findings, 'what it belongs to is left out', (own) => ({
+    tls: upstreamTls({ settings, ...rest }, own),
+  }));
   return { isSound: made !== undefined, ...made };
 }
 
-export type RenderedTemplate = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+export type RenderedTemplate =
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 const name = String.raw`\.[\p{L}_][\p{L}\p{N}_.]*`;
-const known = new RegExp(String.raw`^(?:(?<call>toJSON)\s+)?(?<path>${name})(?:\s*\|\s*(?<pipe>toJSON))?$`, 'u');
+const known = new RegExp(
+  String.raw`^(?:(?<call>toJSON)\s+)?(?<path>${name})(?:\s*\|\s*(?<pipe>toJSON))?$`,
+  'u',
+);
 
 /** `}}` may stand in a comment. */
 const commentBegins = /(?:-\s+)?\/\*/y;
@@ -169,7 +218,10 @@ const longest = 4 << 20;
  * A variable without a value is an empty text. Values go in as they are, without quotes or escapes,
  * as with the Go agent.
  */
-export function renderTemplate(template: string, variables: ReadonlyMap<string, Json>): RenderedTemplate {
+export function renderTemplate(
+  template: string,
+  variables: ReadonlyMap<string, Json>,
+): RenderedTemplate {
   let text = '';
   let end = 0;
   let trims = false;
@@ -184,9 +236,17 @@ export function renderTemplate(template: string, variables: ReadonlyMap<string, 
     end = after;
     if (code?.startsWith('/*') === true && code.indexOf('*/', 2) === code.length - 2) continue;
     const value = code === undefined ? { flaw: '{{ is not closed' } : evaluate(code, variables);
-    if (value.flaw !== undefined) return { ok: false, reason: `line ${template.slice(0, begin).split('\n').length}: ${value.flaw}` };
+    if (value.flaw !== undefined)
+      return {
+        ok: false,
+        reason: `line ${template.slice(0, begin).split('\n').length}: ${value.flaw}`,
+      };
     text += value.text;
-    if (text.length > longest) return { ok: false, reason: `it makes a text of more than ${longest} characters, which is the limit` };
+    if (text.length > longest)
+      return {
+        ok: false,
+        reason: `it makes a text of more than ${longest} characters, which is the limit`,
+      };
   }
   literal(template.slice(end), false);
   return { ok: true, text };
@@ -196,11 +256,18 @@ export function renderTemplate(template: string, variables: ReadonlyMap<string, 
 function actionAt(template: string, begin: number) {
   const start = begin + 2;
   commentBegins.lastIndex = start;
-  const inside = commentBegins.test(template) ? template.indexOf('*/', commentBegins.lastIndex) : start;
+  const inside = commentBegins.test(template)
+    ? template.indexOf('*/', commentBegins.lastIndex)
+    : start;
   const close = inside < 0 ? -1 : template.indexOf('}}', inside);
   const whole = close < 0 ? '' : template.slice(start, close);
   const [left, right] = [/^-\s/.test(whole), /\s-$/.test(whole)];
-  return { left, right, after: close + 2, code: close < 0 ? undefined : whole.slice(left ? 1 : 0, right ? -1 : undefined).trim() };
+  return {
+    left,
+    right,
+    after: close + 2,
+    code: close < 0 ? undefined : whole.slice(left ? 1 : 0, right ? -1 : undefined).trim(),
+  };
 }
 
 type Evaluated = { readonly text: string; readonly flaw?: undefined } | { readonly flaw: string };

@@ -13,8 +13,15 @@ export function googleProject(metadata: NodeMetadata): string | undefined {
 
 /** Envoy's OpenTelemetry tracer: OTLP over gRPC. Pure. */
 function openTelemetry(service: string, collector: Json, resourceDetectors?: Json): Json {
-  const fields = { grpc_service: collector, service_name: service, resource_detectors: resourceDetectors };
-  return { name: 'envoy.tracers.opentelemetry', typed_config: typedConfig('config.trace.v3.OpenTelemetryConfig', fields) };
+  const fields = {
+    grpc_service: collector,
+    service_name: service,
+    resource_detectors: resourceDetectors,
+  };
+  return {
+    name: 'envoy.tracers.opentelemetry',
+    typed_config: typedConfig('config.trace.v3.OpenTelemetryConfig', fields),
+  };
 }
 
 /** Takes OTLP for Google Cloud. */
@@ -35,12 +42,16 @@ function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
   };
   const credentials =
     stsPort > 0
-      ? { channel_credentials: { ssl_credentials: {} }, call_credentials: [{ sts_service: exchange }] }
+      ? {
+          channel_credentials: { ssl_credentials: {} },
+          call_credentials: [{ sts_service: exchange }],
+        }
       : { channel_credentials: { google_default: {} } };
   const project = googleProject(metadata);
   const collector = {
     google_grpc: { target_uri: target, stat_prefix: 'stackdriver', ...credentials },
-    initial_metadata: project === undefined ? undefined : [{ key: 'x-goog-user-project', value: project }],
+    initial_metadata:
+      project === undefined ? undefined : [{ key: 'x-goog-user-project', value: project }],
   };
   const detector = 'tracers.opentelemetry.resource_detectors';
   const attributes = { 'gcp.project_id': project };
@@ -49,7 +60,15 @@ function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
     collector,
     project === undefined
       ? undefined
-      : [{ name: `envoy.${detector}.static_config`, typed_config: typedConfig(`extensions.${detector}.v3.StaticConfigResourceDetectorConfig`, { attributes }) }], // prettier-ignore
+      : [
+          {
+            name: `envoy.${detector}.static_config`,
+            typed_config: typedConfig(
+              `extensions.${detector}.v3.StaticConfigResourceDetectorConfig`,
+              { attributes },
+            ),
+          },
+        ],
   );
 }
 
@@ -81,24 +100,42 @@ export function tracing(inputs: BootstrapInputs, findings: Findings): Tracing | 
 function tracer(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
   const { config } = inputs;
   if (config.tracing === undefined) return undefined;
-  const { zipkin, lightstep, datadog, stackdriver, openTelemetry: collector, tlsSettings: tls } = config.tracing;
+  const {
+    zipkin,
+    lightstep,
+    datadog,
+    stackdriver,
+    openTelemetry: collector,
+    tlsSettings: tls,
+  } = config.tracing;
   const service = config.serviceCluster;
   const cluster = (to: Collector) => collectorCluster(to, inputs, findings);
 
   if (zipkin !== undefined) {
     const place = 'tracing.zipkin.address';
-    return { http: zipkinTracer, cluster: cluster({ cluster: 'zipkin', place, address: zipkin.address, http2: false, tls }) };
+    return {
+      http: zipkinTracer,
+      cluster: cluster({ cluster: 'zipkin', place, address: zipkin.address, http2: false, tls }),
+    };
   }
   if (lightstep !== undefined) {
     const { address, accessToken, secure, cacertPath: caCertificates } = lightstep;
     if (!/^[\x21-\x7e]*$/.test(accessToken))
-      findings.problems.push({ place: 'tracing.lightstep.accessToken', text: 'has a character that no HTTP header can carry' });
-    findings.warnings.push('tracing.lightstep: Envoy has no LightStep tracer any more: traces go to its address as OpenTelemetry (OTLP over gRPC)'); // prettier-ignore
+      findings.problems.push({
+        place: 'tracing.lightstep.accessToken',
+        text: 'has a character that no HTTP header can carry',
+      });
+    findings.warnings.push(
+      'tracing.lightstep: Envoy has no LightStep tracer any more: traces go to its address as OpenTelemetry (OTLP over gRPC)',
+    );
     const token = [{ key: 'lightstep-access-token', value: accessToken }];
     const place = 'tracing.lightstep.address';
     const ownTls = secure ? simpleTls(address, caCertificates) : undefined;
     return {
-      http: openTelemetry(service, { envoy_grpc: { cluster_name: 'lightstep' }, initial_metadata: token }),
+      http: openTelemetry(service, {
+        envoy_grpc: { cluster_name: 'lightstep' },
+        initial_metadata: token,
+      }),
       cluster: cluster({ cluster: 'lightstep', place, address, http2: true, tls: tls ?? ownTls }),
     };
   }
@@ -106,19 +143,36 @@ function tracer(inputs: BootstrapInputs, findings: Findings): Tracing | undefine
     const fields = { collector_cluster: 'datadog_agent', service_name: service };
     const place = 'tracing.datadog.address';
     return {
-      http: { name: 'envoy.tracers.datadog', typed_config: typedConfig('config.trace.v3.DatadogConfig', fields) },
-      cluster: cluster({ cluster: 'datadog_agent', place, address: datadog.address, http2: false, tls }),
+      http: {
+        name: 'envoy.tracers.datadog',
+        typed_config: typedConfig('config.trace.v3.DatadogConfig', fields),
+      },
+      cluster: cluster({
+        cluster: 'datadog_agent',
+        place,
+        address: datadog.address,
+        http2: false,
+        tls,
+      }),
     };
   }
   if (stackdriver !== undefined) {
-    findings.warnings.push('tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits'); // prettier-ignore
+    findings.warnings.push(
+      'tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
+    );
     return { http: googleTracer(inputs), cluster: undefined };
   }
   if (collector === undefined) return undefined;
   const place = 'tracing.openTelemetry.address';
   return {
     http: openTelemetry(service, { envoy_grpc: { cluster_name: 'opentelemetry_collector' } }),
-    cluster: cluster({ cluster: 'opentelemetry_collector', place, address: collector.address, http2: true, tls }),
+    cluster: cluster({
+      cluster: 'opentelemetry_collector',
+      place,
+      address: collector.address,
+      http2: true,
+      tls,
+    }),
   };
 }
 
@@ -133,14 +187,23 @@ const zipkinTracer: Json = {
   }),
 };
 
-function collectorCluster({ cluster, place, address, http2, tls }: Collector, inputs: BootstrapInputs, findings: Findings): Json {
+function collectorCluster(
+  { cluster, place, address, http2, tls }: Collector,
+  inputs: BootstrapInputs,
+  findings: Findings,
+): Json {
   const { config, ipv6, metadata } = inputs;
   const target = socketAddress(address);
   if (target === undefined) {
     findings.problems.push({ place, text: `'${address}' is not host:port` });
     return undefined;
   }
-  const context = tls && upstreamTls({ settings: tls, place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' }, findings);
+  const context =
+    tls &&
+    upstreamTls(
+      { settings: tls, place: 'tracing.tlsSettings', metadata, http2, name: 'tracer' },
+      findings,
+    );
   return remoteCluster({ name: cluster, address: target, http2, tls: context }, config, ipv6);
 }
 
@@ -148,5 +211,12 @@ function collectorCluster({ cluster, place, address, http2, tls }: Collector, in
 function simpleTls(address: string, caCertificates: string): TlsSettings {
   const host = socketAddress(address)?.address ?? '';
   const sni = isIpAddress(host) ? '' : host;
-  return { mode: 'SIMPLE', caCertificates, clientCertificate: '', privateKey: '', sni, subjectAltNames: [] };
+  return {
+    mode: 'SIMPLE',
+    caCertificates,
+    clientCertificate: '',
+    privateKey: '',
+    sni,
+    subjectAltNames: [],
+  };
 }

@@ -39,7 +39,11 @@ export function upstreamTls(
   const file = (given: string, standard: string, key: string) => {
     const chosen = given === '' && istio ? `${folder}/${standard}.pem` : given;
     const instead = ownMember(metadata, key);
-    return typeof instead === 'string' && instead !== '' && (chosen !== '' || key !== 'TLS_CLIENT_ROOT_CERT') ? instead : chosen;
+    return typeof instead === 'string' &&
+      instead !== '' &&
+      (chosen !== '' || key !== 'TLS_CLIENT_ROOT_CERT')
+      ? instead
+      : chosen;
   };
   const root = file(settings.caCertificates, 'root-cert', 'TLS_CLIENT_ROOT_CERT');
   const chain = file(settings.clientCertificate, 'cert-chain', 'TLS_CLIENT_CERT_CHAIN');
@@ -47,23 +51,33 @@ export function upstreamTls(
   const sni = settings.sni === '' && istio ? name : settings.sni;
 
   const found = problems.length;
-  const refuse = (member: string, text: string) => problems.push({ place: `${place}.${member}`, text });
-  if (mode !== 'SIMPLE' && chain === '') refuse('clientCertificate', 'is missing: MUTUAL wants the certificate of the client');
-  if (mode !== 'SIMPLE' && key === '') refuse('privateKey', 'is missing: MUTUAL wants the key of the client');
-  if (root === '' && subjectAltNames.length > 0) refuse('caCertificates', 'is missing: without it no name can be checked');
-  if (Buffer.byteLength(sni) > longestSni || /[\s\0]/.test(sni)) refuse('sni', 'is not the name of a server');
+  const refuse = (member: string, text: string) =>
+    problems.push({ place: `${place}.${member}`, text });
+  if (mode !== 'SIMPLE' && chain === '')
+    refuse('clientCertificate', 'is missing: MUTUAL wants the certificate of the client');
+  if (mode !== 'SIMPLE' && key === '')
+    refuse('privateKey', 'is missing: MUTUAL wants the key of the client');
+  if (root === '' && subjectAltNames.length > 0)
+    refuse('caCertificates', 'is missing: without it no name can be checked');
+  if (Buffer.byteLength(sni) > longestSni || /[\s\0]/.test(sni))
+    refuse('sni', 'is not the name of a server');
   if (problems.length > found) return undefined;
-  if (root === '') warnings.push(`${place}: without caCertificates the server's certificate is not checked`);
+  if (root === '')
+    warnings.push(`${place}: without caCertificates the server's certificate is not checked`);
 
   return {
     common_tls_context: {
-      tls_certificates: mode === 'SIMPLE' ? undefined : [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
+      tls_certificates:
+        mode === 'SIMPLE'
+          ? undefined
+          : [{ certificate_chain: { filename: chain }, private_key: { filename: key } }],
       validation_context:
         root === ''
           ? undefined
           : {
               trusted_ca: { filename: root },
-              match_typed_subject_alt_names: subjectAltNames.length === 0 ? undefined : subjectAltNames.map(sanMatcher),
+              match_typed_subject_alt_names:
+                subjectAltNames.length === 0 ? undefined : subjectAltNames.map(sanMatcher),
             },
       alpn_protocols: http2 ? (istio ? ['istio', 'h2'] : ['h2']) : undefined,
     },

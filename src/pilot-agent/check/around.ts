@@ -40,7 +40,11 @@ export async function aroundOf(line: CommandLine): Promise<Around> {
   const { config, isCertain } = knownOf(resolved);
   const plan = secretsPlan(config);
   const xds = xdsPlan(config, plan);
-  const made = makeConfig(config, readShape(config), { facts: noFacts, sds: plan.sds, xdsSocket: xds?.socket }).config;
+  const made = makeConfig(config, readShape(config), {
+    facts: noFacts,
+    sds: plan.sds,
+    xdsSocket: xds?.socket,
+  }).config;
   const bootstrap = await contentOf(made);
   const agent = agents.find(({ configPath }) => configPath === resolve(config.configPath));
   return { resolved, config, isCertain, plan, xds, made, bootstrap, agent };
@@ -48,7 +52,9 @@ export async function aroundOf(line: CommandLine): Promise<Around> {
 
 const all = { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity };
 
-async function contentOf(made: EpochConfig): Promise<Readonly<Record<string, unknown>> | undefined> {
+async function contentOf(
+  made: EpochConfig,
+): Promise<Readonly<Record<string, unknown>> | undefined> {
   if (made.kind === 'refused') return undefined;
   const merged = made.override === '' ? undefined : await mergeOverride(made);
   const own = () => (made.kind === 'generated' ? made.text : textOf(made.path));

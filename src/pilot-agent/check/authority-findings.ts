@@ -11,8 +11,13 @@ const check = 'authority';
 /** Whether the certificate authority is there, where one is asked. */
 export async function checkAuthority({ config, plan }: Around): Promise<readonly Finding[]> {
   const { workload } = plan;
-  if (workload.kind === 'files') return [findingsOf(check).ok('none is asked: the certificates are in files')];
-  const target = authorityAddress(workload.address, config.pilotCertProvider ?? 'istiod', config.provCert);
+  if (workload.kind === 'files')
+    return [findingsOf(check).ok('none is asked: the certificates are in files')];
+  const target = authorityAddress(
+    workload.address,
+    config.pilotCertProvider ?? 'istiod',
+    config.provCert,
+  );
   if (target === undefined) return []; // it is a mistake of the configuration
   const { address, roots } = target;
   const serverName = target.serverName ?? parseHostPort(address)?.host ?? '';

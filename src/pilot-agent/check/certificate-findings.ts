@@ -17,13 +17,26 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
   const { workload, running } = plan;
   const own = workload.kind === 'files' ? [workload.paths] : [];
   const all = [...own, ...running.certificates];
-  const read = new Map(all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]));
+  const read = new Map(
+    all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]),
+  );
   const pushed = plan.isServed && plan.rotation.way === 'sds' ? own : [];
-  const pairs = [...new Map([...read, ...pushed.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'push' }])]).values()]; // prettier-ignore
+  const pairs = [
+    ...new Map([
+      ...read,
+      ...pushed.map((paths): readonly [string, PairFile] => [
+        idOf(paths),
+        { ...paths, by: 'push' },
+      ]),
+    ]).values(),
+  ];
   const roots = [...new Set(all.map(({ root }) => root))].filter((path) => path !== '');
   const awaited = new Set(running.awaited);
   const told = (
-    await Promise.all([...pairs.map((paths) => checkPair(paths, awaited)), ...roots.map((path) => checkRoots(path, awaited))])
+    await Promise.all([
+      ...pairs.map((paths) => checkPair(paths, awaited)),
+      ...roots.map((path) => checkRoots(path, awaited)),
+    ])
   ).flat();
   return told.length > 0 ? told : [ok('none is in a file')];
 }
@@ -37,17 +50,28 @@ function idOf({ chain, key }: SecretPaths): string {
   return `${chain} ${key}`;
 }
 
-async function checkPair({ chain, key, by }: PairFile, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
-  const files = await Promise.all([chain, key].map(async (path) => ({ path, file: await readOutside(path, largest.pem) })));
+async function checkPair(
+  { chain, key, by }: PairFile,
+  awaited: ReadonlySet<string>,
+): Promise<readonly Finding[]> {
+  const files = await Promise.all(
+    [chain, key].map(async (path) => ({ path, file: await readOutside(path, largest.pem) })),
+  );
   const absent = files.filter(({ file }) => file.kind === 'absent').map(({ path }) => path);
   if (absent.length === 2 && !absent.some((path) => awaited.has(path))) return [];
   if (absent.length > 0) return absent.map((path) => missing(path, absent.length === 1));
   const unreadable = files.flatMap(({ path, file }) => unreadableFlaw(path, file));
   if (unreadable.length > 0) return unreadable;
-  const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, at) => (at === 0 ? bytesOf(file).toString() : bytesOf(file)));
+  const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, at) =>
+    at === 0 ? bytesOf(file).toString() : bytesOf(file),
+  );
   const certificates = pemCertificates(String(chainText)) ?? [];
   const now = asyncScheduler.now();
-  const [leaf] = describeCertificates({ kind: 'pair', chain: String(chainText), key: Buffer.alloc(0) });
+  const [leaf] = describeCertificates({
+    kind: 'pair',
+    chain: String(chainText),
+    key: Buffer.alloc(0),
+  });
   const flawOf = by === 'push' ? pairFlaw : keyPairFlaw;
   const flaw = flawOf(String(chainText), Buffer.from(keyBytes), leaf?.notBefore ?? now);
   if (flaw !== undefined || leaf === undefined)
@@ -70,7 +94,13 @@ async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<r
   const found = describeCertificates({ kind: 'roots', roots: bytesOf(file).toString() });
   const last = [...found].sort((one, other) => other.notAfter - one.notAfter)[0];
   if (last === undefined)
-    return [fail('certificate unusable', `${path}: no root certificate is in it that parses`, 'write the roots as PEM')];
+    return [
+      fail(
+        'certificate unusable',
+        `${path}: no root certificate is in it that parses`,
+        'write the roots as PEM',
+      ),
+    ];
   const who = `${path} (${found.length === 1 ? last.subject : `${found.length} roots`})`;
   return times(who, last, asyncScheduler.now());
 }
@@ -84,7 +114,13 @@ function missing(path: string, isHalf: boolean): Finding {
 
 function unreadableFlaw(path: string, file: OutsideFile): readonly Finding[] {
   if (file.kind !== 'unreadable') return [];
-  return [fail('certificate unusable', `${path} cannot be read: ${file.reason}`, `let user ${String(process.geteuid?.())} read the file`)];
+  return [
+    fail(
+      'certificate unusable',
+      `${path} cannot be read: ${file.reason}`,
+      `let user ${String(process.geteuid?.())} read the file`,
+    ),
+  ];
 }
 
 function bytesOf(file: OutsideFile): Buffer {
@@ -107,7 +143,8 @@ function times(
         'set the clock, or issue it anew',
       ),
     ];
-  if (left <= 0) return [fail('certificate.expired', `${who} has expired at ${to}`, 'issue it anew')];
+  if (left <= 0)
+    return [fail('certificate.expired', `${who} has expired at ${to}`, 'issue it anew')];
   const isNear = left <= expiryLead({ begins: notBefore, expires: notAfter });
   return [
     isNear
@@ -120,7 +157,10 @@ function times(
 function isChain(certificates: readonly X509Certificate[]): boolean {
   return certificates.every((certificate, at) => {
     const issuer = certificates[at + 1];
-    return issuer === undefined || (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+    return (
+      issuer === undefined ||
+      (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
+    );
   });
 }
 

@@ -7,12 +7,17 @@ const { ok, warn, fail } = findingsOf('configuration');
 
 /** Whether flags, variables and files are in order, with all that they name. */
 export async function checkConfiguration({ resolved, plan }: Around): Promise<readonly Finding[]> {
-  const wrong = await Promise.all([reasonOf(() => checkedConfig(resolved)), reasonOf(() => checkCustomConfig(resolved))]);
+  const wrong = await Promise.all([
+    reasonOf(() => checkedConfig(resolved)),
+    reasonOf(() => checkCustomConfig(resolved)),
+  ]);
   const problems = wrong.flatMap((reason) => (reason === undefined ? [] : [reason]));
   const warnings = [...(resolved.ok ? resolved.warnings : []), ...plan.warnings];
   const told = [
     ...problems.map((reason) => fail('configuration wrong', reason, 'correct what is named')),
-    ...warnings.map((warning) => warn('config.warning', warning, 'correct what is named, if it is not meant so')),
+    ...warnings.map((warning) =>
+      warn('config.warning', warning, 'correct what is named, if it is not meant so'),
+    ),
   ];
   return told.length > 0 ? told : [ok('flags, variables and files are in order')];
 }

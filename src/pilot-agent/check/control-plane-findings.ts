@@ -9,12 +9,21 @@ import { checkServer } from './server.ts';
 const check = 'control plane';
 
 /** Whether the control plane is there, where agent or Envoy asks one. */
-export async function checkControlPlane({ config, plan, xds, isCertain }: Around): Promise<readonly Finding[]> {
+export async function checkControlPlane({
+  config,
+  plan,
+  xds,
+  isCertain,
+}: Around): Promise<readonly Finding[]> {
   const { customConfigFile, discoveryAddress, controlPlaneAuthPolicy, controlPlaneTls } = config;
   if (xds === undefined && customConfigFile !== '')
-    return [findingsOf(check).ok(`${customConfigFile} names no socket of the agent: none is asked`)];
+    return [
+      findingsOf(check).ok(`${customConfigFile} names no socket of the agent: none is asked`),
+    ];
   if (!isCertain('discoveryAddress')) return [];
-  const names = controlPlaneSans(controlPlaneOf(config), config.pilotIdentity).map(({ type, value }) => `${type}:${value}`);
+  const names = controlPlaneSans(controlPlaneOf(config), config.pilotIdentity).map(
+    ({ type, value }) => `${type}:${value}`,
+  );
   const ofEnvoy = {
     roots: resolve(plan.controlPlaneRoot),
     pair: { chain: resolve(controlPlaneTls.chain), key: resolve(controlPlaneTls.key) },

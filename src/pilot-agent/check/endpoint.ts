@@ -38,7 +38,12 @@ type Stage = 'name' | 'connection' | 'tls' | 'entry' | 'protocol';
  */
 export type Reached =
   | { readonly stage: Stage; readonly reason: string; readonly shown?: Shown }
-  | { readonly stage: 'all'; readonly addresses: readonly string[]; readonly shown?: Shown; readonly date?: number };
+  | {
+      readonly stage: 'all';
+      readonly addresses: readonly string[];
+      readonly shown?: Shown;
+      readonly date?: number;
+    };
 
 /** For each step; and for an answer with the time there, which not all give. In ms. */
 const patience = { step: 3_000, date: 1_000 };
@@ -52,13 +57,22 @@ export function reach(endpoint: Endpoint): Observable<Reached> {
   return step('name', addressesOf(host), (addresses) =>
     step(
       'connection',
-      opened(() => connectTcp({ host, port, autoSelectFamily: true, lookup: localLookup }), 'connect'),
+      opened(
+        () => connectTcp({ host, port, autoSelectFamily: true, lookup: localLookup }),
+        'connect',
+      ),
       (socket) =>
         secured(endpoint, socket, ({ socket: ready, shown }) =>
           step(
             (ready as Partial<TLSSocket>).alpnProtocol === 'h2' ? 'entry' : 'protocol',
             spoken(endpoint, ready),
-            ({ date }) => of<Reached>({ stage: 'all', addresses, ...(shown && { shown }), ...(date !== undefined && { date }) }),
+            ({ date }) =>
+              of<Reached>({
+                stage: 'all',
+                addresses,
+                ...(shown && { shown }),
+                ...(date !== undefined && { date }),
+              }),
             shown,
           ),
         ),
@@ -71,7 +85,11 @@ interface Secured {
   readonly shown?: Shown;
 }
 
-function secured({ tls }: Endpoint, socket: Socket, then$: (ready: Secured) => Observable<Reached>): Observable<Reached> {
+function secured(
+  { tls }: Endpoint,
+  socket: Socket,
+  then$: (ready: Secured) => Observable<Reached>,
+): Observable<Reached> {
   if (tls === undefined) return then$({ socket });
   const { roots, pair, serverName } = tls;
   const asked = () =>
@@ -91,13 +109,24 @@ function secured({ tls }: Endpoint, socket: Socket, then$: (ready: Secured) => O
 }
 
 /** Goes on with what is emitted in time, or says why nothing is. */
-function step<T>(stage: Stage, taken$: Observable<T>, then$: (value: T) => Observable<Reached>, shown?: Shown): Observable<Reached> {
+function step<T>(
+  stage: Stage,
+  taken$: Observable<T>,
+  then$: (value: T) => Observable<Reached>,
+  shown?: Shown,
+): Observable<Reached> {
   const late = `no answer within ${patience.step / 1_000} s`;
   return taken$.pipe(
     timeout({ first: patience.step, with: () => throwError(() => new Error(late)) }),
     settle(),
     concatMap((taken): Observable<Reached> =>
-      taken.ok ? then$(taken.value) : of({ stage, reason: reasonOf(taken.error as NodeJS.ErrnoException), ...(shown && { shown }) }),
+      taken.ok
+        ? then$(taken.value)
+        : of({
+            stage,
+            reason: reasonOf(taken.error as NodeJS.ErrnoException),
+            ...(shown && { shown }),
+          }),
     ),
   );
 }
@@ -108,11 +137,19 @@ function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
 }
 
 /** Emits a socket when it is there; closes it when nobody wants it any more. Never completes. */
-function opened<S extends Socket>(open: () => S, ready: 'connect' | 'secureConnect'): Observable<S> {
+function opened<S extends Socket>(
+  open: () => S,
+  ready: 'connect' | 'secureConnect',
+): Observable<S> {
   return new Observable((subscriber) => {
     const socket = open();
-    socket.on('error', (error) => subscriber.error(error)).once(ready, () => subscriber.next(socket));
-    if (ready === 'secureConnect') socket.once('close', () => subscriber.error(new Error('disconnected before secure TLS connection')));
+    socket
+      .on('error', (error) => subscriber.error(error))
+      .once(ready, () => subscriber.next(socket));
+    if (ready === 'secureConnect')
+      socket.once('close', () =>
+        subscriber.error(new Error('disconnected before secure TLS connection')),
+      );
     return () => socket.destroy();
   });
 }
@@ -121,12 +158,18 @@ function opened<S extends Socket>(open: () => S, ready: 'connect' | 'secureConne
 const notSpoken = new Error('Protocol error');
 
 /** Emits once HTTP/2 is spoken, with the time there if that is said, and completes. */
-function spoken({ host, port, tls }: Endpoint, socket: Socket): Observable<{ readonly date?: number }> {
+function spoken(
+  { host, port, tls }: Endpoint,
+  socket: Socket,
+): Observable<{ readonly date?: number }> {
   return new Observable((subscriber) => {
     const scheme = tls === undefined ? 'http' : 'https';
-    const session: ClientHttp2Session = connectHttp2(`${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`, {
-      createConnection: () => socket,
-    });
+    const session: ClientHttp2Session = connectHttp2(
+      `${scheme}://${isIP(host) === 6 ? `[${host}]` : host}:${port}`,
+      {
+        createConnection: () => socket,
+      },
+    );
     const done = (date?: number) => {
       subscriber.next(date === undefined ? {} : { date });
       subscriber.complete();

@@ -20,22 +20,42 @@ export async function checkEnvoy(around: Around): Promise<readonly Finding[]> {
     path = envoyBinary(around.config.binaryPath);
   } catch (error) {
     if (!(error instanceof Fatal)) throw error;
-    return [fail('envoy missing', error.message, 'give --binaryPath the path of an Envoy, or run: pilot-agent envoy install')];
+    return [
+      fail(
+        'envoy missing',
+        error.message,
+        'give --binaryPath the path of an Envoy, or run: pilot-agent envoy install',
+      ),
+    ];
   }
   try {
     const version = judged(path, await versionOf(path));
     return version.level === 'fail' ? [version] : [version, ...(await tried(around, path))];
   } catch (error) {
-    return [fail('envoy broken', `${path} does not run: ${(error as Error).message}`, 'take an Envoy that is built for this machine')];
+    return [
+      fail(
+        'envoy broken',
+        `${path} does not run: ${(error as Error).message}`,
+        'take an Envoy that is built for this machine',
+      ),
+    ];
   }
 }
 
 function judged(path: string, text: string): Finding {
   const [, version] = /\/(\d+\.\d+\.\d+[^/\s]*)\//.exec(text) ?? [];
   if (version === undefined)
-    return fail('envoy broken', `${path} does not say its version, as an Envoy does`, 'take the binary of an Envoy');
+    return fail(
+      'envoy broken',
+      `${path} does not say its version, as an Envoy does`,
+      'take the binary of an Envoy',
+    );
   if (isSupported(version)) return ok(`${version}, ${path}`);
-  return warn('envoy.unsupported', `${path} is ${version}, and ${supportedReleases} are supported`, `take one of ${supportedReleases}`);
+  return warn(
+    'envoy.unsupported',
+    `${path} is ${version}, and ${supportedReleases} are supported`,
+    `take one of ${supportedReleases}`,
+  );
 }
 
 /** What that Envoy says of the configuration. */
@@ -58,16 +78,32 @@ async function tried({ config, made }: Around, path: string): Promise<readonly F
 }
 
 function untried(reason: string): Finding {
-  return warn('check unfinished', `it was not asked about its configuration: ${reason}`, 'set TMPDIR to a folder that can be written');
+  return warn(
+    'check unfinished',
+    `it was not asked about its configuration: ${reason}`,
+    'set TMPDIR to a folder that can be written',
+  );
 }
 
 /** Resolves to what it says; rejects with the reason why it says nothing. */
 async function versionOf(path: string): Promise<string> {
   try {
-    return (await promisify(execFile)(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' })).stdout;
+    return (
+      await promisify(execFile)(path, ['--version'], { timeout: timeoutMs, killSignal: 'SIGKILL' })
+    ).stdout;
   } catch (error) {
-    const { signal, stderr = '', message } = error as Error & { readonly signal?: string; readonly stderr?: string };
+    const {
+      signal,
+      stderr = '',
+      message,
+    } = error as Error & { readonly signal?: string; readonly stderr?: string };
     const said = stderr.trim().split('\n').at(-1) ?? '';
-    throw new Error(signal === 'SIGKILL' ? `no version after ${timeoutMs / 1_000} s` : said === '' ? message : said);
+    throw new Error(
+      signal === 'SIGKILL'
+        ? `no version after ${timeoutMs / 1_000} s`
+        : said === ''
+          ? message
+          : said,
+    );
   }
 }

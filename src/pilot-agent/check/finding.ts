@@ -69,9 +69,17 @@ export interface Finding {
 type Flawed = (flaw: Flaw, what: string, fix: string) => Finding;
 
 /** Makes the findings of one check. Pure. */
-export function findingsOf(check: string): { readonly ok: (what: string) => Finding; readonly warn: Flawed; readonly fail: Flawed } {
+export function findingsOf(check: string): {
+  readonly ok: (what: string) => Finding;
+  readonly warn: Flawed;
+  readonly fail: Flawed;
+} {
   const flawed =
     (level: Level): Flawed =>
     (flaw, what, fix) => ({ check, level, what, fix, see: troubleshooting(flaw) });
-  return { ok: (what) => ({ check, level: 'ok', what }), warn: flawed('warn'), fail: flawed('fail') };
+  return {
+    ok: (what) => ({ check, level: 'ok', what }),
+    warn: flawed('warn'),
+    fail: flawed('fail'),
+  };
 }

@@ -19,16 +19,29 @@ export interface TextOptions {
  * Findings as text for a person below a heading, a paragraph each, and how many there are of each
  * level. Pure.
  */
-export function findingsText(heading: string, findings: readonly Finding[], { width, paint }: TextOptions): string {
+export function findingsText(
+  heading: string,
+  findings: readonly Finding[],
+  { width, paint }: TextOptions,
+): string {
   const column = Math.max(...findings.map(({ check }) => check.length)) + 2;
   const indent = ' '.repeat(column + 2);
   const paragraphs = findings.flatMap(({ check, level, what, fix, see }, at) => {
     const name = findings[at - 1]?.check === check ? '' : check;
     const lines = (text: string, style?: 'bold' | 'dim') =>
-      broken(text, Math.max(width - indent.length, narrowest)).map((line) => (style === undefined ? line : paint(style, line)));
+      broken(text, Math.max(width - indent.length, narrowest)).map((line) =>
+        style === undefined ? line : paint(style, line),
+      );
     const [first = '', ...rest] = lines(what);
-    const more = [...rest, ...(fix === undefined ? [] : lines(`→ ${fix}`, 'bold')), ...(see === undefined ? [] : lines(see, 'dim'))];
-    return [`${paint(styles[level], marks[level])} ${name.padEnd(column)}${first}`, ...more.map((line) => `${indent}${line}`)];
+    const more = [
+      ...rest,
+      ...(fix === undefined ? [] : lines(`→ ${fix}`, 'bold')),
+      ...(see === undefined ? [] : lines(see, 'dim')),
+    ];
+    return [
+      `${paint(styles[level], marks[level])} ${name.padEnd(column)}${first}`,
+      ...more.map((line) => `${indent}${line}`),
+    ];
   });
   return [...broken(heading, width), '', ...paragraphs, '', summary(findings)].join('\n');
 }
@@ -37,8 +50,13 @@ export function findingsText(heading: string, findings: readonly Finding[], { wi
 function summary(findings: readonly Finding[]): string {
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [failures, warnings, good] = [count('fail'), count('warn'), count('ok')];
-  const counted = (number: number, word: string) => (number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`]);
-  return [...counted(failures, 'failure'), ...counted(warnings, 'warning'), `${good} in order`].join(', ');
+  const counted = (number: number, word: string) =>
+    number === 0 ? [] : [`${number} ${word}${number === 1 ? '' : 's'}`];
+  return [
+    ...counted(failures, 'failure'),
+    ...counted(warnings, 'warning'),
+    `${good} in order`,
+  ].join(', ');
 }
 
 /** A text in lines of at most `width` columns, broken at spaces, and in words that are longer. */
@@ -48,7 +66,9 @@ function broken(text: string, width: number): readonly string[] {
     .flatMap((word) => pieces(word, width))
     .reduce<readonly string[]>((lines, word) => {
       const longer = `${lines.at(-1) ?? ''} ${word}`;
-      return lines.length > 0 && stringWidth(longer) <= width ? [...lines.slice(0, -1), longer] : [...lines, word];
+      return lines.length > 0 && stringWidth(longer) <= width
+        ? [...lines.slice(0, -1), longer]
+        : [...lines, word];
     }, []);
 }
 

@@ -30,12 +30,18 @@ async function checkFolder({ path, flag }: Folder): Promise<Finding> {
   const absolute = resolve(path);
   try {
     const there = await nearest(absolute);
-    if (!(await stat(there)).isDirectory()) return unwritable(absolute, flag, `${there} is no folder`);
+    if (!(await stat(there)).isDirectory())
+      return unwritable(absolute, flag, `${there} is no folder`);
     await access(`${there}/`, constants.W_OK | constants.X_OK);
     const { bavail, bsize, files, ffree } = await statfs(there);
     if (bavail * bsize < least || (files > 0 && ffree === 0)) {
-      const left = files > 0 && ffree === 0 ? 'no file more' : `${Math.floor((bavail * bsize) / 1024)} KiB`;
-      return fail('folder full', `${flag} ${absolute}: ${left} can be written there`, `free ${least >> 20} MiB there, or change ${flag}`);
+      const left =
+        files > 0 && ffree === 0 ? 'no file more' : `${Math.floor((bavail * bsize) / 1024)} KiB`;
+      return fail(
+        'folder full',
+        `${flag} ${absolute}: ${left} can be written there`,
+        `free ${least >> 20} MiB there, or change ${flag}`,
+      );
     }
     return ok(`${flag} ${absolute} can be ${there === absolute ? 'written' : 'made'}`);
   } catch (error) {

@@ -19,16 +19,36 @@ export function checkKernel({ config: { configPath }, agent }: Around): readonly
   const watching = watchFlaw();
   const told = [
     ...(files < leastFiles
-      ? [warn('files few', `${files} files may be open at once (nofile), about two for each client`, 'raise the limit: ulimit -Hn, or LimitNOFILE of systemd')] // prettier-ignore
+      ? [
+          warn(
+            'files few',
+            `${files} files may be open at once (nofile), about two for each client`,
+            'raise the limit: ulimit -Hn, or LimitNOFILE of systemd',
+          ),
+        ]
       : []),
     ...(watching === undefined
       ? []
-      : [warn('config.watch_failed', `files cannot be watched: ${watching}`, 'raise fs.inotify.max_user_instances and max_user_watches')]),
+      : [
+          warn(
+            'config.watch_failed',
+            `files cannot be watched: ${watching}`,
+            'raise fs.inotify.max_user_instances and max_user_watches',
+          ),
+        ]),
     ...(waiting < backlog
-      ? [warn('backlog short', `${waiting} connections may wait to be accepted, and Envoy asks for ${backlog}`, `set net.core.somaxconn to ${backlog} or more`)] // prettier-ignore
+      ? [
+          warn(
+            'backlog short',
+            `${waiting} connections may wait to be accepted, and Envoy asks for ${backlog}`,
+            `set net.core.somaxconn to ${backlog} or more`,
+          ),
+        ]
       : []),
   ];
-  return told.length > 0 ? told : [ok(`${files} open files, files can be watched, ${waiting} connections may wait`)];
+  return told.length > 0
+    ? told
+    : [ok(`${files} open files, files can be watched, ${waiting} connections may wait`)];
 }
 
 /** Of Node, and of what it starts, the soft limit is as high as the hard one. */

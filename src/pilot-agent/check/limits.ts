@@ -20,16 +20,41 @@ export function checkLimits({ config, agent }: Around): readonly Finding[] {
   const cores = found.cpu ?? availableParallelism();
   const told = [
     ...(found.memory !== undefined && found.memory < least
-      ? [warn('memory low', `${mib(found.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`, `raise the limit of memory to ${mib(least)} MiB or more`)] // prettier-ignore
+      ? [
+          warn(
+            'memory low',
+            `${mib(found.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
+            `raise the limit of memory to ${mib(least)} MiB or more`,
+          ),
+        ]
       : []),
-    ...(full === undefined ? [] : [warn('epoch.no_room', full, 'raise the limit of memory: a hot restart has two Envoys for a while')]),
+    ...(full === undefined
+      ? []
+      : [
+          warn(
+            'epoch.no_room',
+            full,
+            'raise the limit of memory: a hot restart has two Envoys for a while',
+          ),
+        ]),
     ...(threads > Math.ceil(cores)
-      ? [warn('threads many', `--concurrency is ${threads}, and ${rounded(cores)} of ${availableParallelism()} cores may be used`, `give --concurrency ${Math.ceil(cores)} at most, or raise the limit of the CPU`)] // prettier-ignore
+      ? [
+          warn(
+            'threads many',
+            `--concurrency is ${threads}, and ${rounded(cores)} of ${availableParallelism()} cores may be used`,
+            `give --concurrency ${Math.ceil(cores)} at most, or raise the limit of the CPU`,
+          ),
+        ]
       : []),
   ];
   if (told.length > 0) return told;
-  const space = found.memory === undefined ? 'memory without a limit' : `${mib(found.memory)} MiB of memory`;
-  return [ok(`${rounded(cores)} of ${availableParallelism()} cores, ${space}, ${threads} worker thread${threads === 1 ? '' : 's'}`)];
+  const space =
+    found.memory === undefined ? 'memory without a limit' : `${mib(found.memory)} MiB of memory`;
+  return [
+    ok(
+      `${rounded(cores)} of ${availableParallelism()} cores, ${space}, ${threads} worker thread${threads === 1 ? '' : 's'}`,
+    ),
+  ];
 }
 
 function mib(bytes: number): number {

@@ -14,7 +14,8 @@ export interface Listening {
 
 /** All that agent and Envoy would listen on: by the flags, and by Envoy's configuration. Pure. */
 export function listening({ config, bootstrap = {} }: Around): readonly Listening[] {
-  const { statusPort, stsPort, proxyAdminPort, prometheusPort, healthPort, customConfigFile } = config;
+  const { statusPort, stsPort, proxyAdminPort, prometheusPort, healthPort, customConfigFile } =
+    config;
   const agent = [
     { host: '', port: statusPort, of: 'the status port', change: '--statusPort' },
     { host: '127.0.0.1', port: stsPort, of: 'the token server', change: '--stsPort' },
@@ -26,15 +27,26 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   ]);
   const file = customConfigFile === '' ? 'the configuration' : customConfigFile;
   const envoy = [
-    ...addressesOf(bootstrap['admin']).map((found) => ({ ...found, of: "Envoy's admin endpoint", change: `admin.address in ${file}` })),
+    ...addressesOf(bootstrap['admin']).map((found) => ({
+      ...found,
+      of: "Envoy's admin endpoint",
+      change: `admin.address in ${file}`,
+    })),
     ...listOf(member(bootstrap['static_resources'], 'listeners')).flatMap((listener) => {
       const name = textOf(member(listener, 'name'));
       const told = `Envoy's listener${name === '' ? '' : ` ${name}`}`;
-      return addressesOf(listener).map((found) => ({ ...found, of: told, change: `the listener in ${file}` }));
+      return addressesOf(listener).map((found) => ({
+        ...found,
+        of: told,
+        change: `the listener in ${file}`,
+      }));
     }),
   ];
   if (customConfigFile !== '') return [...agent, ...envoy];
-  return [...agent, ...envoy.map((one) => ({ ...one, change: generated.get(one.port) ?? one.change }))];
+  return [
+    ...agent,
+    ...envoy.map((one) => ({ ...one, change: generated.get(one.port) ?? one.change })),
+  ];
 }
 
 /** The TCP addresses of an admin endpoint or a listener. */
@@ -43,7 +55,9 @@ function addressesOf(owner: unknown): readonly { readonly host: string; readonly
   return [member(owner, 'address'), ...others].flatMap((address) => {
     const socket = member(address, 'socket_address');
     const port = Number(member(socket, 'port_value'));
-    return port > 0 && member(socket, 'protocol') !== 'UDP' ? [{ host: textOf(member(socket, 'address')), port }] : [];
+    return port > 0 && member(socket, 'protocol') !== 'UDP'
+      ? [{ host: textOf(member(socket, 'address')), port }]
+      : [];
   });
 }
 

@@ -11,16 +11,37 @@ const { ok, fail } = findingsOf('ports');
 /** Whether the ports of agent and Envoy are free, or held by those that should hold them. */
 export function checkPorts(around: Around): readonly Finding[] {
   const all = listening(around);
-  const told = [...all.flatMap((one, at) => twice(one, all.slice(0, at))), ...all.flatMap(privileged), ...taken(all, around)];
+  const told = [
+    ...all.flatMap((one, at) => twice(one, all.slice(0, at))),
+    ...all.flatMap(privileged),
+    ...taken(all, around),
+  ];
   if (told.length > 0) return told;
   const numbers = [...new Set(all.map(({ port }) => port))].join(', ');
-  return [ok(around.agent === undefined ? `${numbers}: free` : `${numbers}: free, or held by this agent and its Envoy`)];
+  return [
+    ok(
+      around.agent === undefined
+        ? `${numbers}: free`
+        : `${numbers}: free, or held by this agent and its Envoy`,
+    ),
+  ];
 }
 
-function twice({ host, port, of, change }: Listening, before: readonly Listening[]): readonly Finding[] {
-  const other = before.find((one) => one.port === port && (one.host === host || isWild(one.host) || isWild(host)));
+function twice(
+  { host, port, of, change }: Listening,
+  before: readonly Listening[],
+): readonly Finding[] {
+  const other = before.find(
+    (one) => one.port === port && (one.host === host || isWild(one.host) || isWild(host)),
+  );
   if (other === undefined) return [];
-  return [fail('port twice', `${port} is to be for ${of} and for ${other.of}`, `change one of ${change} and ${other.change}`)];
+  return [
+    fail(
+      'port twice',
+      `${port} is to be for ${of} and for ${other.of}`,
+      `change one of ${change} and ${other.change}`,
+    ),
+  ];
 }
 
 function isWild(host: string): boolean {
@@ -32,20 +53,34 @@ const bindService = 10n;
 
 function privileged({ port, of, change }: Listening): readonly Finding[] {
   const first = Number(readText('/proc/sys/net/ipv4/ip_unprivileged_port_start') || 1024);
-  const capabilities = BigInt(`0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readText('/proc/self/status'))?.[1] ?? '0'}`);
+  const capabilities = BigInt(
+    `0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readText('/proc/self/status'))?.[1] ?? '0'}`,
+  );
   if (port >= first || (capabilities >> bindService) % 2n === 1n) return [];
   const what = `${port} for ${of} is below ${first}, and this user may not listen there`;
-  return [fail('port privileged', what, `change ${change}, or give the container NET_BIND_SERVICE`)];
+  return [
+    fail('port privileged', what, `change ${change}, or give the container NET_BIND_SERVICE`),
+  ];
 }
 
-function taken(all: readonly Listening[], { agent, config: { configPath } }: Around): readonly Finding[] {
+function taken(
+  all: readonly Listening[],
+  { agent, config: { configPath } }: Around,
+): readonly Finding[] {
   const own = agent === undefined ? [] : [agent.pid, ...envoysOf(configPath)];
   // Of an agent in another container nothing can be seen but that it runs.
-  const isOwn = ({ process }: PortHolder) => (process === undefined ? agent !== undefined : own.includes(process.pid));
+  const isOwn = ({ process }: PortHolder) =>
+    process === undefined ? agent !== undefined : own.includes(process.pid);
   return all.flatMap(({ host, port, of, change }) => {
     const others = portHolders(port, host).filter((holder) => !isOwn(holder));
     if (others.length === 0) return [];
     const who = others.map((holder) => holderName(holder)).join(' and ');
-    return [fail('port taken', `${port} for ${of} is taken by ${who}`, `end that process, or change ${change}`)];
+    return [
+      fail(
+        'port taken',
+        `${port} for ${of} is taken by ${who}`,
+        `end that process, or change ${change}`,
+      ),
+    ];
   });
 }

@@ -16,7 +16,9 @@ import { checkToken } from './token.ts';
 import { checkTools } from './tools.ts';
 
 /** All that is looked at, in the order in which it is told. */
-const checks: Readonly<Record<string, (around: Around) => readonly Finding[] | Promise<readonly Finding[]>>> = {
+const checks: Readonly<
+  Record<string, (around: Around) => readonly Finding[] | Promise<readonly Finding[]>>
+> = {
   agent: checkAgent,
   configuration: checkConfiguration,
   envoy: checkEnvoy,
@@ -40,12 +42,20 @@ const longest = 10_000;
  */
 export function runChecks(around: Around): Promise<readonly Finding[]> {
   const found = Object.entries(checks).map(([name, check]) =>
-    defer(async () => check(around)).pipe(timeout({ first: longest, with: () => of([unfinished(name)]) })),
+    defer(async () => check(around)).pipe(
+      timeout({ first: longest, with: () => of([unfinished(name)]) }),
+    ),
   );
-  return firstValueFrom(forkJoin(found).pipe(map((findings) => findings.flat())), { defaultValue: [] });
+  return firstValueFrom(forkJoin(found).pipe(map((findings) => findings.flat())), {
+    defaultValue: [],
+  });
 }
 
 function unfinished(check: string): Finding {
   const what = `there is no result after ${longest / 1_000} s`;
-  return findingsOf(check).warn('check unfinished', what, 'see whether a disk hangs, or the machine is very busy');
+  return findingsOf(check).warn(
+    'check unfinished',
+    what,
+    'see whether a disk hangs, or the machine is very busy',
+  );
 }

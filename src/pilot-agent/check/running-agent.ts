@@ -20,18 +20,45 @@ const timeoutMs = 3_000;
 export async function checkAgent({ agent }: Around): Promise<readonly Finding[]> {
   if (agent === undefined) return [];
   const socketPath = join(agent.configPath, 'status');
-  const asked$ = httpAnswer('http://localhost/healthz/ready', { socketPath, headers: { accept: 'application/json' } });
-  const answer = await lastValueFrom(asked$.pipe(timeout({ first: timeoutMs, with: () => of(undefined) })), { defaultValue: undefined });
+  const asked$ = httpAnswer('http://localhost/healthz/ready', {
+    socketPath,
+    headers: { accept: 'application/json' },
+  });
+  const answer = await lastValueFrom(
+    asked$.pipe(timeout({ first: timeoutMs, with: () => of(undefined) })),
+    { defaultValue: undefined },
+  );
   if (answer?.ok !== true) {
-    const why = answer === undefined ? `it says nothing within ${timeoutMs / 1_000} s` : (answer.error as Error).message;
-    return [fail('agent silent', `${socketPath}: ${why}`, 'run this as the user of the agent, and see whether the agent is stopped')];
+    const why =
+      answer === undefined
+        ? `it says nothing within ${timeoutMs / 1_000} s`
+        : (answer.error as Error).message;
+    return [
+      fail(
+        'agent silent',
+        `${socketPath}: ${why}`,
+        'run this as the user of the agent, and see whether the agent is stopped',
+      ),
+    ];
   }
   const { pending, notes } = parseJson(answer.value.body) as Told;
   const noted = notes.map((note): Finding => {
-    return { check, level: 'warn', what: note, fix: 'do what is said of this note', see: troubleshooting(noteAnchor(note)) };
+    return {
+      check,
+      level: 'warn',
+      what: note,
+      fix: 'do what is said of this note',
+      see: troubleshooting(noteAnchor(note)),
+    };
   });
   const reasons = pending.map(({ name, reason }): Finding => {
-    return { check, level: 'fail', what: `it is not ready: ${reason}`, fix: 'do what is said of this reason', see: troubleshooting(name) };
+    return {
+      check,
+      level: 'fail',
+      what: `it is not ready: ${reason}`,
+      fix: 'do what is said of this reason',
+      see: troubleshooting(name),
+    };
   });
   return [...(reasons.length === 0 ? [ok('it is ready')] : reasons), ...noted];
 }

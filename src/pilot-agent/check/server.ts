@@ -43,14 +43,21 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
     return [fail('certificate missing', what, 'mount or write the file')];
   }
   const pair =
-    tls?.pair === undefined ? undefined : await Promise.all([tls.pair.chain, tls.pair.key].map((path) => readOutside(path, largest.pem)));
+    tls?.pair === undefined
+      ? undefined
+      : await Promise.all(
+          [tls.pair.chain, tls.pair.key].map((path) => readOutside(path, largest.pem)),
+        );
   const [chain, key] = pair ?? [];
   const reached = await lastValueFrom<Reached, Reached>(
     reach({
       ...{ host, port: Number(port) },
       tls: tls && {
         roots: roots?.kind === 'read' ? roots.bytes : undefined,
-        pair: chain?.kind === 'read' && key?.kind === 'read' ? { chain: chain.bytes, key: key.bytes } : undefined,
+        pair:
+          chain?.kind === 'read' && key?.kind === 'read'
+            ? { chain: chain.bytes, key: key.bytes }
+            : undefined,
         serverName: tls.serverName,
       },
     }),
@@ -72,7 +79,13 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
   const { ok, fail } = findingsOf(check);
   switch (reached.stage) {
     case 'name':
-      return [fail('address unresolved', `${address}: ${reached.reason}`, `correct ${change}, or see whether DNS answers here`)];
+      return [
+        fail(
+          'address unresolved',
+          `${address}: ${reached.reason}`,
+          `correct ${change}, or see whether DNS answers here`,
+        ),
+      ];
     case 'connection':
       return [
         fail(
@@ -82,7 +95,8 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
         ),
       ];
     case 'entry': {
-      const shows = tls?.pair === undefined ? 'it is shown no certificate' : `it is shown ${tls.pair.chain}`;
+      const shows =
+        tls?.pair === undefined ? 'it is shown no certificate' : `it is shown ${tls.pair.chain}`;
       return [
         fail(
           'tls refused',
@@ -95,14 +109,22 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
     case 'protocol':
       return [fail('protocol wrong', `${address}: ${reached.reason}`, speak)];
     case 'all': {
-      const names = reached.shown === undefined ? [] : [`its certificate is for ${reached.shown.certificate.subjectaltname ?? 'no name'}`];
+      const names =
+        reached.shown === undefined
+          ? []
+          : [`its certificate is for ${reached.shown.certificate.subjectaltname ?? 'no name'}`];
       const how = tls === undefined ? 'without TLS' : 'with TLS';
-      return [ok([`${address} (${reached.addresses.join(', ')}) answers ${how}`, ...names].join('; '))];
+      return [
+        ok([`${address} (${reached.addresses.join(', ')}) answers ${how}`, ...names].join('; ')),
+      ];
     }
   }
 }
 
-function known({ check, address, change, tls }: Server, { certificate, untrusted }: Shown): readonly Finding[] {
+function known(
+  { check, address, change, tls }: Server,
+  { certificate, untrusted }: Shown,
+): readonly Finding[] {
   const { fail } = findingsOf(check);
   const flaw = tls?.nameFlaw(certificate);
   const roots = tls?.roots ?? "the machine's store of roots";
@@ -118,7 +140,13 @@ function known({ check, address, change, tls }: Server, { certificate, untrusted
         ]),
     ...(flaw === undefined
       ? []
-      : [fail('tls name', `${address}: ${flaw}`, `correct ${change}, or have the certificate issued for that name`)]),
+      : [
+          fail(
+            'tls name',
+            `${address}: ${flaw}`,
+            `correct ${change}, or have the certificate issued for that name`,
+          ),
+        ]),
   ];
 }
 
@@ -132,11 +160,23 @@ function clock(address: string, reached: Reached, now: number): readonly Finding
   if (date !== undefined) {
     const off = Math.abs(now - date);
     if (off <= drift) return [ok(`as that of ${address}`)];
-    return [warn('clock off', `it is ${here} here and ${new Date(date).toISOString()} at ${address}: ${span(off)} apart`, fix)];
+    return [
+      warn(
+        'clock off',
+        `it is ${here} here and ${new Date(date).toISOString()} at ${address}: ${span(off)} apart`,
+        fix,
+      ),
+    ];
   }
   if (certificate === undefined) return [];
   const [from, to] = [Date.parse(certificate.valid_from), Date.parse(certificate.valid_to)];
   if (now >= from && now < to) return [];
   const valid = `from ${new Date(from).toISOString()} to ${new Date(to).toISOString()}`;
-  return [warn('clock off', `it is ${here} here, and the certificate of ${address} is valid ${valid}`, fix)];
+  return [
+    warn(
+      'clock off',
+      `it is ${here} here, and the certificate of ${address} is valid ${valid}`,
+      fix,
+    ),
+  ];
 }

@@ -15,11 +15,19 @@ export async function checkSharedMemory(): Promise<readonly Finding[]> {
   } catch (error) {
     const user = String(process.geteuid?.());
     const what = `${folder} cannot be written by user ${user}: ${(error as NodeJS.ErrnoException).code ?? String(error)}`;
-    return [fail('shared memory unusable', what, `mount a tmpfs at ${folder} that user ${user} may write`)];
+    return [
+      fail(
+        'shared memory unusable',
+        what,
+        `mount a tmpfs at ${folder} that user ${user} may write`,
+      ),
+    ];
   }
   const { bavail, bsize } = await statfs(folder);
   const free = bavail * bsize;
   if (free >= least) return [ok(`${folder}, ${Math.floor(free / least)} MiB free`)];
   const what = `${Math.floor(free / 1024)} KiB are free in ${folder}, and Envoys share memory there`;
-  return [fail('shared memory full', what, `remove what fills ${folder}, or mount a larger tmpfs there`)];
+  return [
+    fail('shared memory full', what, `remove what fills ${folder}, or mount a larger tmpfs there`),
+  ];
 }

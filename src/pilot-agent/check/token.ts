@@ -18,16 +18,35 @@ const audience = 'istio-ca';
 export async function checkToken({ plan, config }: Around): Promise<readonly Finding[]> {
   const { tokenFile } = plan.config;
   const isNeeded = plan.workload.kind === 'authority' && config.provCert === '';
-  const file = tokenFile === '' || config.fileMountedCerts ? undefined : await readOutside(tokenFile, largest.token);
+  const file =
+    tokenFile === '' || config.fileMountedCerts
+      ? undefined
+      : await readOutside(tokenFile, largest.token);
   if (file?.kind !== 'read') {
-    const absent = file === undefined ? 'JWT_POLICY names no token' : file.kind === 'absent' ? `${tokenFile} is not there` : `${tokenFile} cannot be read: ${file.reason}`; // prettier-ignore
+    const absent =
+      file === undefined
+        ? 'JWT_POLICY names no token'
+        : file.kind === 'absent'
+          ? `${tokenFile} is not there`
+          : `${tokenFile} cannot be read: ${file.reason}`;
     if (!isNeeded && file?.kind !== 'unreadable') return [ok('none is needed')];
     return [
-      fail('token missing', `${absent}, and the certificate authority wants a token`, 'mount the token of the service account there'),
+      fail(
+        'token missing',
+        `${absent}, and the certificate authority wants a token`,
+        'mount the token of the service account there',
+      ),
     ];
   }
   const token = file.bytes.toString().trim();
-  if (token === '') return [fail('token missing', `${tokenFile} is empty`, 'mount the token of the service account there')];
+  if (token === '')
+    return [
+      fail(
+        'token missing',
+        `${tokenFile} is empty`,
+        'mount the token of the service account there',
+      ),
+    ];
   return judged(tokenFile, claimsOf(token), asyncScheduler.now());
 }
 
@@ -46,7 +65,13 @@ function judged(path: string, claims: JWTPayload | undefined, now: number): read
   const left = exp === undefined ? Infinity : exp * 1000 - now;
   if (exp !== undefined && left <= 0) {
     const what = `${path} has expired at ${new Date(exp * 1000).toISOString()}`;
-    return [fail('token expired', what, 'see why it is not renewed: kubelet writes a new one after 80 % of its time')];
+    return [
+      fail(
+        'token expired',
+        what,
+        'see why it is not renewed: kubelet writes a new one after 80 % of its time',
+      ),
+    ];
   }
   const found = [aud].flat();
   const isBound = path === tokenFiles.get('third-party-jwt');
@@ -61,5 +86,7 @@ function judged(path: string, claims: JWTPayload | undefined, now: number): read
     ];
   }
   const forWhom = found.length === 0 ? '' : ` for ${found.join(', ')},`;
-  return [ok(`${path},${forWhom} ${exp === undefined ? 'does not expire' : `expires in ${span(left)}`}`)];
+  return [
+    ok(`${path},${forWhom} ${exp === undefined ? 'does not expire' : `expires in ${span(left)}`}`),
+  ];
 }

@@ -16,18 +16,36 @@ const tools: Readonly<Record<string, readonly [need: string, from: string]>> = {
 };
 
 /** Whether the small programs are there that a start and the orphan reaper use. */
-export function checkTools({ config: { searchPath, keepEnvoy }, agent }: Around): readonly Finding[] {
+export function checkTools({
+  config: { searchPath, keepEnvoy },
+  agent,
+}: Around): readonly Finding[] {
   const isMissing = (name: string) => findExecutable(name, searchPath) === undefined;
   const where = 'and have it in PATH';
   const guard = findGuard();
-  const missing = guard === undefined ? Object.entries(tools).filter(([name]) => isMissing(name)) : [];
+  const missing =
+    guard === undefined ? Object.entries(tools).filter(([name]) => isMissing(name)) : [];
   const told = [
-    ...missing.map(([name, [need, from]]) => warn('tool.missing', `${name} is not in PATH: ${need}`, `install ${from}, ${where}`)),
+    ...missing.map(([name, [need, from]]) =>
+      warn('tool.missing', `${name} is not in PATH: ${need}`, `install ${from}, ${where}`),
+    ),
     ...(keepEnvoy && isMissing('setsid')
-      ? [fail('tool.missing', '--keepEnvoy needs setsid, which is not in PATH', `install util-linux, ${where}`)]
+      ? [
+          fail(
+            'tool.missing',
+            '--keepEnvoy needs setsid, which is not in PATH',
+            `install util-linux, ${where}`,
+          ),
+        ]
       : []),
     ...(agent?.pid === 1
-      ? [warn('agent.process_one', 'the agent is process 1, and cannot reap the zombies of others', 'put a small init before it, as tini')]
+      ? [
+          warn(
+            'agent.process_one',
+            'the agent is process 1, and cannot reap the zombies of others',
+            'put a small init before it, as tini',
+          ),
+        ]
       : []),
   ];
   return told.length > 0 ? told : [ok(guard ?? Object.keys(tools).join(', '))];

@@ -1,6 +1,16 @@
 import { closeSync, constants, openSync } from 'node:fs';
 import { join } from 'node:path';
-import { asyncScheduler, catchError, defer, finalize, map, mergeMap, type Observable, of, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  finalize,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  timeout,
+} from 'rxjs';
 import { flags } from '../config/flags.ts';
 import { type HttpAnswer, httpAnswer } from '../../shared/http/http-answer.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
@@ -28,17 +38,28 @@ export interface AgentFolder {
 export async function agentFolder(configPath: string | undefined): Promise<AgentFolder> {
   const agent = configPath === undefined ? await theAgent(byFolder) : undefined;
   const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
-  return { folder, alone: configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '' };
+  return {
+    folder,
+    alone: configPath === undefined && agent === undefined ? `${nobodyHere}, and ` : '',
+  };
 }
 
 /**
  * Hands the path of the socket in the folder to what asks there, as one that is short enough for a
  * socket wherever the folder is. Cold; emits what that emits. Errors where there is no such folder.
  */
-export function bySocket<T>(folder: string, ask$: (socketPath: string) => Observable<T>): Observable<T> {
+export function bySocket<T>(
+  folder: string,
+  ask$: (socketPath: string) => Observable<T>,
+): Observable<T> {
   return defer(() => {
-    const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK);
-    return ask$(`/proc/self/fd/${descriptor}/${socketName}`).pipe(finalize(() => closeSync(descriptor)));
+    const descriptor = openSync(
+      folder,
+      constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NONBLOCK,
+    );
+    return ask$(`/proc/self/fd/${descriptor}/${socketName}`).pipe(
+      finalize(() => closeSync(descriptor)),
+    );
   });
 }
 
@@ -56,12 +77,20 @@ export function whyNot(error: unknown): string {
  * answers; emits a whole answer, and completes. Errors with a {@link Fatal} where no agent answers
  * within 5 s, which says how the last agent of the folder has ended, if that is known.
  */
-export function askAgent({ folder, alone }: AgentFolder, path: string, method: 'GET' | 'POST' = 'GET'): Observable<HttpAnswer> {
+export function askAgent(
+  { folder, alone }: AgentFolder,
+  path: string,
+  method: 'GET' | 'POST' = 'GET',
+): Observable<HttpAnswer> {
   const silence = new Error(`no answer within ${timeoutMs / 1_000} s`);
-  return bySocket(folder, (socketPath) => httpAnswer(`http://localhost${path}`, { socketPath, method }, largest)).pipe(
+  return bySocket(folder, (socketPath) =>
+    httpAnswer(`http://localhost${path}`, { socketPath, method }, largest),
+  ).pipe(
     timeout({ first: timeoutMs, with: () => of({ ok: false, error: silence } as const) }),
     catchError((error: unknown) => of({ ok: false, error } as const)),
-    mergeMap((answer) => (answer.ok ? of(answer.value) : unanswered({ folder, alone }, answer.error))),
+    mergeMap((answer) =>
+      answer.ok ? of(answer.value) : unanswered({ folder, alone }, answer.error),
+    ),
   );
 }
 

@@ -7,20 +7,38 @@ import { parseJson } from '../../shared/text/parse-json.ts';
  */
 export function bashCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
-  const options = commands.flatMap(({ words, options: all }) => all.flatMap(({ names, ...rest }) => names.map((option) => ({ words, option, ...rest })))); // prettier-ignore
-  const taking = unique(options.filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean).map(({ option }) => option)); // prettier-ignore
+  const options = commands.flatMap(({ words, options: all }) =>
+    all.flatMap(({ names, ...rest }) => names.map((option) => ({ words, option, ...rest }))),
+  );
+  const taking = unique(
+    options
+      .filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean)
+      .map(({ option }) => option),
+  );
   // An option that is the same in all commands that have it stands there once.
-  const values = options.flatMap(({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
-    const others = options.filter((other) => other.option === option);
-    const isSame = others.every((other) => JSON.stringify(other.value) === JSON.stringify(value));
-    return [[isSame ? `*' ${option}'` : `'${words} ${option}'`, value]];
-  });
-  const positions = commands.flatMap((command): readonly (readonly [pattern: string, value: Completed])[] => [
-    ...(command.below.length === 0
-      ? []
-      : [[`'${command.words} 0'`, { kind: 'words', words: command.below.map((one) => one.name) }] as const]),
-    ...command.arguments.map(({ value }, index) => [`'${command.words} ${value.kind === 'command' ? "'*" : `${index}'`}`, value] as const),
-  ]);
+  const values = options.flatMap(
+    ({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
+      const others = options.filter((other) => other.option === option);
+      const isSame = others.every((other) => JSON.stringify(other.value) === JSON.stringify(value));
+      return [[isSame ? `*' ${option}'` : `'${words} ${option}'`, value]];
+    },
+  );
+  const positions = commands.flatMap(
+    (command): readonly (readonly [pattern: string, value: Completed])[] => [
+      ...(command.below.length === 0
+        ? []
+        : [
+            [
+              `'${command.words} 0'`,
+              { kind: 'words', words: command.below.map((one) => one.name) },
+            ] as const,
+          ]),
+      ...command.arguments.map(
+        ({ value }, index) =>
+          [`'${command.words} ${value.kind === 'command' ? "'*" : `${index}'`}`, value] as const,
+      ),
+    ],
+  );
   return `# Completion of ${name} in bash, made by: ${name} completion bash
 _pilot_agent() {
   local current=\${COMP_WORDS[COMP_CWORD]} command='' option='' rest='' word i
@@ -80,7 +98,12 @@ complete -F _pilot_agent ${name}
 
 function action(value: Completed): string {
   if (value.kind === 'words') return `_pilot_agent_words '${value.words.join(' ')}'`;
-  const actions = { files: 'compopt -o default', folders: 'compopt -o dirnames', command: '_pilot_agent_command', anything: ':' };
+  const actions = {
+    files: 'compopt -o default',
+    folders: 'compopt -o dirnames',
+    command: '_pilot_agent_command',
+    anything: ':',
+  };
   return actions[value.kind];
 }
 

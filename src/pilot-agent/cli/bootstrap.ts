@@ -25,28 +25,56 @@ export interface PrintBootstrapOptions extends GivenLogFlags {
  * before the override is laid over it. Rejects with a {@link Fatal} where that is nothing, and, if
  * it is to be validated, where Envoy refuses it.
  */
-export async function printBootstrap(given: GivenFlags, leftover: readonly string[], options: PrintBootstrapOptions): Promise<void> {
+export async function printBootstrap(
+  given: GivenFlags,
+  leftover: readonly string[],
+  options: PrintBootstrapOptions,
+): Promise<void> {
   const { output, validate: isChecked, ...logFlags } = options;
   const read = await readConfig({ given, leftover, logFlags });
-  const [{ config, warnings, plan, xds }] = await allOf([() => checkedConfig(read), () => checkCustomConfig(read)]);
+  const [{ config, warnings, plan, xds }] = await allOf([
+    () => checkedConfig(read),
+    () => checkCustomConfig(read),
+  ]);
   const facts = await lastValueFrom(factsOf(platform(config))(config), { defaultValue: noFacts });
-  const made = makeConfig(config, readShape(config), { facts, sds: plan.sds, xdsSocket: xds?.socket });
-  for (const warning of [...warnings, ...plan.warnings, ...made.warnings]) console.error(`pilot-agent: ${printable(warning)}`);
+  const made = makeConfig(config, readShape(config), {
+    facts,
+    sds: plan.sds,
+    xdsSocket: xds?.socket,
+  });
+  for (const warning of [...warnings, ...plan.warnings, ...made.warnings])
+    console.error(`pilot-agent: ${printable(warning)}`);
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
-  const verdict = isChecked === true ? await tryConfig(config, made.config, envoyBinary(config.binaryPath)) : undefined;
+  const verdict =
+    isChecked === true
+      ? await tryConfig(config, made.config, envoyBinary(config.binaryPath))
+      : undefined;
   if (verdict?.ok === false) {
-    const { reason, excerpt } = await explainRefusal(made.config, verdict.reason, envoyBinary(config.binaryPath));
+    const { reason, excerpt } = await explainRefusal(
+      made.config,
+      verdict.reason,
+      envoyBinary(config.binaryPath),
+    );
     throw new Fatal(`Envoy refuses it: ${reason}`, exitCodes.config, { excerpt });
   }
   if (verdict !== undefined && verdict.ok === undefined)
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
-  const text = made.config.kind === 'given' ? (await bytesOutside(made.config.path, largest.envoy)).toString() : made.config.text;
+  const text =
+    made.config.kind === 'given'
+      ? (await bytesOutside(made.config.path, largest.envoy)).toString()
+      : made.config.text;
   process.stdout.write(await printed(text, output));
 }
 
 async function printed(text: string, output: string): Promise<string> {
-  const content = await parseText(text, { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity });
-  if (!content.ok) throw new Fatal(`the configuration is not YAML: ${content.reason}`, exitCodes.config);
+  const content = await parseText(text, {
+    characters: Infinity,
+    tokens: Infinity,
+    values: Infinity,
+    levels: Infinity,
+  });
+  if (!content.ok)
+    throw new Fatal(`the configuration is not YAML: ${content.reason}`, exitCodes.config);
   if (output === 'json') return `${printableJson(JSON.stringify(content.value, undefined, 2))}\n`;
   return (await import('yaml')).stringify(content.value);
 }

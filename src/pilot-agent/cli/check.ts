@@ -18,11 +18,19 @@ export interface CheckOptions extends GivenLogFlags {
  * be it before its start or while it runs. Changes nothing. Rejects with 1 where something will
  * keep the proxy from serving, and with 64 for a command line that is wrong by itself.
  */
-export async function check(given: GivenFlags, leftover: readonly string[], { output, ...logFlags }: CheckOptions): Promise<void> {
+export async function check(
+  given: GivenFlags,
+  leftover: readonly string[],
+  { output, ...logFlags }: CheckOptions,
+): Promise<void> {
   const around = await aroundOf({ given, leftover, logFlags });
-  const findings = (await runChecks(around)).map((finding) => ({ ...finding, what: oneLine(finding.what) }));
+  const findings = (await runChecks(around)).map((finding) => ({
+    ...finding,
+    what: oneLine(finding.what),
+  }));
   const { agent } = around;
-  if (output === 'json') console.log(printableJson(JSON.stringify({ ...(agent && { agent }), findings }, undefined, 2)));
+  if (output === 'json')
+    console.log(printableJson(JSON.stringify({ ...(agent && { agent }), findings }, undefined, 2)));
   else {
     const { columns, isTTY } = process.stdout;
     const options = { width: isTTY ? columns : Infinity, paint: paintFor(process.stdout) };

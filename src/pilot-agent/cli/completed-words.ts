@@ -2,7 +2,8 @@ import type { Argument, Command, Option } from 'commander';
 
 /** What a shell may complete a word to. */
 export type Completed =
-  { readonly kind: 'words'; readonly words: readonly string[] } | { readonly kind: 'files' | 'folders' | 'command' | 'anything' };
+  | { readonly kind: 'words'; readonly words: readonly string[] }
+  | { readonly kind: 'files' | 'folders' | 'command' | 'anything' };
 
 export interface CompletedOption {
   /** `-o` and `--output`. */
@@ -39,13 +40,27 @@ export interface CompletedCommand {
  * What can be completed after a command, and after all commands below it: `outer` are the options
  * of the program, which commander takes after each command. Pure.
  */
-export function completedWords(command: Command, words = '', outer: readonly CompletedOption[] = []): CompletedCommand {
+export function completedWords(
+  command: Command,
+  words = '',
+  outer: readonly CompletedOption[] = [],
+): CompletedCommand {
   const help = command.createHelp();
-  const options = [...help.visibleOptions(command).map(completedOption), ...outer.filter(({ names }) => !names.includes('--help'))];
+  const options = [
+    ...help.visibleOptions(command).map(completedOption),
+    ...outer.filter(({ names }) => !names.includes('--help')),
+  ];
   const below = help
     .visibleCommands(command)
-    .map((one) => completedWords(one, `${words} ${one.name()}`.trimStart(), command.parent === null ? options : outer));
-  const siblings = command.parent === null ? [] : help.visibleCommands(command.parent).map((one) => one.name());
+    .map((one) =>
+      completedWords(
+        one,
+        `${words} ${one.name()}`.trimStart(),
+        command.parent === null ? options : outer,
+      ),
+    );
+  const siblings =
+    command.parent === null ? [] : help.visibleCommands(command.parent).map((one) => one.name());
   return {
     words,
     name: command.name(),
@@ -53,7 +68,10 @@ export function completedWords(command: Command, words = '', outer: readonly Com
     text: command.description(),
     below,
     options,
-    arguments: command.registeredArguments.map((one) => ({ name: one.name(), value: argumentValue(one, command, siblings) })),
+    arguments: command.registeredArguments.map((one) => ({
+      name: one.name(),
+      value: argumentValue(one, command, siblings),
+    })),
   };
 }
 
@@ -78,19 +96,29 @@ function completedOption(option: Option): CompletedOption {
     names: [option.short, option.long].filter((name) => name !== undefined),
     text: option.description,
     placeholder,
-    value: isBoolean ? { kind: 'words', words: ['true', 'false'] } : valueOf(placeholder, option.argChoices),
+    value: isBoolean
+      ? { kind: 'words', words: ['true', 'false'] }
+      : valueOf(placeholder, option.argChoices),
     isBoolean,
     isRepeated: option.description.includes('may be repeated'),
   };
 }
 
-function argumentValue(argument: Argument, command: Command, siblings: readonly string[]): Completed {
-  if (command.name() === 'help') return { kind: 'words', words: siblings.filter((name) => name !== 'help') };
+function argumentValue(
+  argument: Argument,
+  command: Command,
+  siblings: readonly string[],
+): Completed {
+  if (command.name() === 'help')
+    return { kind: 'words', words: siblings.filter((name) => name !== 'help') };
   if (argument.variadic && argument.name() === 'command') return { kind: 'command' };
   return valueOf(argument.name() === 'file' ? 'file' : undefined, argument.argChoices);
 }
 
-function valueOf(placeholder: string | undefined, choices: readonly string[] | undefined): Completed {
+function valueOf(
+  placeholder: string | undefined,
+  choices: readonly string[] | undefined,
+): Completed {
   if (choices !== undefined) return { kind: 'words', words: choices };
   if (placeholder === 'dir') return { kind: 'folders' };
   return { kind: placeholder === 'file' || placeholder === 'path' ? 'files' : 'anything' };

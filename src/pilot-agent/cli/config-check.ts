@@ -10,8 +10,16 @@ import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 export async function configCheck(path: string): Promise<void> {
   const remarks = await checkFile(path);
   for (const { kind, line, column, text } of remarks)
-    console.log(printable(`${path}${line === 0 ? '' : `:${line}:${column}`}: ${kind === 'warning' ? 'warning: ' : ''}${text}`));
+    console.log(
+      printable(
+        `${path}${line === 0 ? '' : `:${line}:${column}`}: ${kind === 'warning' ? 'warning: ' : ''}${text}`,
+      ),
+    );
   const { length } = remarks.filter(({ kind }) => kind === 'mistake');
-  if (length > 0) throw new Fatal(`${path} has ${length === 1 ? 'a mistake' : `${length} mistakes`}`, exitCodes.config);
+  if (length > 0)
+    throw new Fatal(
+      `${path} has ${length === 1 ? 'a mistake' : `${length} mistakes`}`,
+      exitCodes.config,
+    );
   console.log(`${path} is in order`);
 }

@@ -19,20 +19,36 @@ export async function configPrint(
   leftover: readonly string[],
   { output, ...logFlags }: ConfigPrintOptions,
 ): Promise<void> {
-  const { config, sources, warnings } = await checkedConfig(await readConfig({ given, leftover, logFlags }));
+  const { config, sources, warnings } = await checkedConfig(
+    await readConfig({ given, leftover, logFlags }),
+  );
   for (const warning of warnings) console.error(`pilot-agent: ${printable(warning)}`);
   const shown = presentConfig({ config, sources });
   if (output === 'yaml') console.log((await import('yaml')).stringify(shown).trimEnd());
-  else console.log(output === 'json' ? printableJson(JSON.stringify(shown, undefined, 2)) : printable(table(shown)));
+  else
+    console.log(
+      output === 'json'
+        ? printableJson(JSON.stringify(shown, undefined, 2))
+        : printable(table(shown)),
+    );
 }
 
 function table(shown: PresentedConfig): string {
-  const rows = Object.entries(shown).map(([name, { value, source }]) => [name, cell(value), source]);
+  const rows = Object.entries(shown).map(([name, { value, source }]) => [
+    name,
+    cell(value),
+    source,
+  ]);
   const cells = [['NAME', 'VALUE', 'SOURCE'], ...rows];
   // A long value pushes its own source aside, not all of them.
-  const [names, values] = [0, 1].map((column) => Math.min(48, Math.max(...cells.map((row) => row[column]?.length ?? 0))));
+  const [names, values] = [0, 1].map((column) =>
+    Math.min(48, Math.max(...cells.map((row) => row[column]?.length ?? 0))),
+  );
   return cells
-    .map(([name = '', value = '', source = '']) => `${name.padEnd(names ?? 0)}  ${value.padEnd(values ?? 0)}  ${source}`)
+    .map(
+      ([name = '', value = '', source = '']) =>
+        `${name.padEnd(names ?? 0)}  ${value.padEnd(values ?? 0)}  ${source}`,
+    )
     .join('\n');
 }
 

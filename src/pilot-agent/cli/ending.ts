@@ -11,8 +11,12 @@ export function ending(error: unknown): readonly [code: number, why?: string, ex
     if (message === '') return [code];
     return excerpt === undefined ? [code, oneLine(message)] : [code, oneLine(message), excerpt];
   }
-  if (error instanceof CommanderError) return [error.exitCode === 0 ? exitCodes.ok : exitCodes.usage]; // a page has been printed
-  return [exitCodes.software, `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`];
+  if (error instanceof CommanderError)
+    return [error.exitCode === 0 ? exitCodes.ok : exitCodes.usage]; // a page has been printed
+  return [
+    exitCodes.software,
+    `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+  ];
 }
 
 function oneLine(text: string): string {

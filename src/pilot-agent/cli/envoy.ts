@@ -13,7 +13,10 @@ export interface EnvoyInstallOptions {
  * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
  * leaves nothing half-made.
  */
-export async function envoyInstall(wanted: string | undefined, options: EnvoyInstallOptions): Promise<void> {
+export async function envoyInstall(
+  wanted: string | undefined,
+  options: EnvoyInstallOptions,
+): Promise<void> {
   const interrupted = new AbortController();
   for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => interrupted.abort());
   try {

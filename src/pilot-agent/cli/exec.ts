@@ -1,7 +1,16 @@
 import { constants } from 'node:os';
 import { isatty } from 'node:tty';
 import { execa } from 'execa';
-import { filter, firstValueFrom, lastValueFrom, map, Observable, of, switchMap, timeout } from 'rxjs';
+import {
+  filter,
+  firstValueFrom,
+  lastValueFrom,
+  map,
+  Observable,
+  of,
+  switchMap,
+  timeout,
+} from 'rxjs';
 import { httpAnswer } from '../../shared/http/http-answer.ts';
 import { signals } from '../../streams/process-events.ts';
 import { awaitReady, unreadyAt, wholeNumber } from './wait.ts';
@@ -31,7 +40,14 @@ interface End {
 const period = 500;
 const timeoutMs = 5_000;
 const nobody = 'nobody was asked';
-const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'] as const satisfies readonly NodeJS.Signals[];
+const passedOn = [
+  'SIGTERM',
+  'SIGINT',
+  'SIGQUIT',
+  'SIGHUP',
+  'SIGUSR1',
+  'SIGUSR2',
+] as const satisfies readonly NodeJS.Signals[];
 
 /**
  * `pilot-agent exec`: runs a command once the agent is ready, and shows what it waits for until
@@ -40,17 +56,28 @@ const passedOn = ['SIGTERM', 'SIGINT', 'SIGQUIT', 'SIGHUP', 'SIGUSR1', 'SIGUSR2'
  * 127 where it could not be started; and with 69, without having started it, where the agent is not
  * ready in time.
  */
-export async function exec(command: readonly string[], { statusPort, timeoutSeconds, quiet }: ExecOptions): Promise<void> {
+export async function exec(
+  command: readonly string[],
+  { statusPort, timeoutSeconds, quiet }: ExecOptions,
+): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const given = statusPort === undefined ? undefined : wholeNumber('statusPort', statusPort, 1, 1);
   const agent$ = given === undefined ? theStatusPort$ : of(given);
   const look$ = agent$.pipe(switchMap((port) => unreadyAt(`${agentAt(port)}/healthz/ready`)));
   const waiting = { what: 'the agent', limit, quiet };
-  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(showWaiting(waiting, process.stderr));
+  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(
+    showWaiting(waiting, process.stderr),
+  );
   const reason = await lastValueFrom(answers$, { defaultValue: nobody });
-  if (reason !== undefined) throw new Fatal(`the agent is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+  if (reason !== undefined)
+    throw new Fatal(
+      `the agent is not ready within ${limit / 1_000} s: ${reason}`,
+      exitCodes.unavailable,
+    );
   const agent = agentAt(await firstValueFrom(agent$, { defaultValue: 0 }));
-  const { code, why } = await firstValueFrom(run(command), { defaultValue: { code: exitCodes.software, why: nobody } });
+  const { code, why } = await firstValueFrom(run(command), {
+    defaultValue: { code: exitCodes.software, why: nobody },
+  });
   const unheard = await firstValueFrom(askToQuit(agent), { defaultValue: nobody });
   const problems = [why, unheard].filter((text) => text !== '');
   if (problems.length > 0 || code !== 0) throw new Fatal(problems.join('; '), code);
@@ -58,7 +85,11 @@ export async function exec(command: readonly string[], { statusPort, timeoutSeco
 
 /** Of the agent that runs here at the moment of the question. */
 const theStatusPort$ = theAgent$(({ statusPort }) => `--statusPort ${statusPort}`).pipe(
-  map((agent) => (agent === undefined || agent.statusPort === 0 ? Number(flags.statusPort.default) : agent.statusPort)),
+  map((agent) =>
+    agent === undefined || agent.statusPort === 0
+      ? Number(flags.statusPort.default)
+      : agent.statusPort,
+  ),
 );
 
 function agentAt(port: number): string {
@@ -74,12 +105,26 @@ function run([file = '', ...args]: readonly string[]): Observable<End> {
     const typed: readonly NodeJS.Signals[] = isatty(0) ? ['SIGINT', 'SIGQUIT'] : [];
     const signals$ = signals(passedOn).pipe(filter((signal) => !typed.includes(signal)));
     // Before the command is started: a signal that comes with its first moments is not lost.
-    subscriber.add(signals$.subscribe({ next: (signal) => child.kill(signal), error: (error: unknown) => subscriber.error(error) }));
-    const child = execa(file, args, { stdio: 'inherit', cleanup: false, buffer: false, reject: false });
+    subscriber.add(
+      signals$.subscribe({
+        next: (signal) => child.kill(signal),
+        error: (error: unknown) => subscriber.error(error),
+      }),
+    );
+    const child = execa(file, args, {
+      stdio: 'inherit',
+      cleanup: false,
+      buffer: false,
+      reject: false,
+    });
     void child.then(({ exitCode, signal, code, shortMessage }) => {
       if (signal !== undefined) subscriber.next({ code: 128 + constants.signals[signal], why: '' });
       else if (exitCode !== undefined) subscriber.next({ code: exitCode, why: '' });
-      else subscriber.next({ code: code === 'EACCES' ? 126 : 127, why: shortMessage ?? `${file} could not be started` });
+      else
+        subscriber.next({
+          code: code === 'EACCES' ? 126 : 127,
+          why: shortMessage ?? `${file} could not be started`,
+        });
       subscriber.complete();
     });
   });
@@ -90,7 +135,11 @@ function askToQuit(agent: string): Observable<string> {
   const silent = `no answer within ${timeoutMs} ms`;
   return httpAnswer(`${agent}/quitquitquit`, { method: 'POST' }).pipe(
     map((answer) =>
-      answer.ok ? (answer.value.status === 200 ? '' : `it answers ${answer.value.status}`) : (answer.error as Error).message,
+      answer.ok
+        ? answer.value.status === 200
+          ? ''
+          : `it answers ${answer.value.status}`
+        : (answer.error as Error).message,
     ),
     timeout({ first: timeoutMs, with: () => of(silent) }),
     map((reason) => (reason === '' ? '' : `the agent cannot be asked to quit: ${reason}`)),

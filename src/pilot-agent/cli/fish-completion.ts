@@ -1,10 +1,22 @@
-import { allCommands, type Completed, type CompletedCommand, type CompletedOption, waysTo } from './completed-words.ts';
+import {
+  allCommands,
+  type Completed,
+  type CompletedCommand,
+  type CompletedOption,
+  waysTo,
+} from './completed-words.ts';
 
 /** A script with which fish completes the command lines of a program. Pure. */
 export function fishCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
   const all = commands.flatMap(({ options }) => options);
-  const taking = [...new Set(all.filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean).flatMap(({ names }) => names))]; // prettier-ignore
+  const taking = [
+    ...new Set(
+      all
+        .filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean)
+        .flatMap(({ names }) => names),
+    ),
+  ];
   const ways = commands.slice(1).map((command) => {
     const each = waysTo(command).map(quoted).join(' ');
     return `                    case ${each}\n                        set command ${quoted(command.words)}`;
@@ -35,17 +47,26 @@ ${commands.flatMap((command) => lines(command, name)).join('\n')}
 `;
 }
 
-function lines({ words, below, options, arguments: positions }: CompletedCommand, name: string): readonly string[] {
+function lines(
+  { words, below, options, arguments: positions }: CompletedCommand,
+  name: string,
+): readonly string[] {
   const start = `complete -c ${name} -n ${quoted(`__pilot_agent_at '${words}'`)}`;
   return [
     ...below.map((one) => `${start} -a ${one.name} -d ${quoted(one.text)}`),
-    ...positions.filter(({ value }) => value.kind !== 'anything').map(({ value }) => `${start} ${action(value)}`),
-    ...options.map((option) => `${start} ${namesOf(option)}${valueOf(option)} -d ${quoted(option.text)}`),
+    ...positions
+      .filter(({ value }) => value.kind !== 'anything')
+      .map(({ value }) => `${start} ${action(value)}`),
+    ...options.map(
+      (option) => `${start} ${namesOf(option)}${valueOf(option)} -d ${quoted(option.text)}`,
+    ),
   ];
 }
 
 function namesOf({ names }: CompletedOption): string {
-  return names.map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`)).join(' ');
+  return names
+    .map((name) => (name.startsWith('--') ? `-l ${name.slice(2)}` : `-s ${name.slice(1)}`))
+    .join(' ');
 }
 
 function valueOf({ placeholder, value, isBoolean }: CompletedOption): string {

@@ -15,7 +15,8 @@ export const helpStyle: HelpConfiguration = {
   styleOptionText: (text) => painted('cyan', text),
   styleArgumentText: (text) => painted('cyan', text),
   styleSubcommandText: (text) => painted('cyan', text),
-  styleOptionDescription: (text) => text.replace(/\(default: [^)]*\)$/, (standard) => painted('gray', standard)),
+  styleOptionDescription: (text) =>
+    text.replace(/\(default: [^)]*\)$/, (standard) => painted('gray', standard)),
 };
 
 /** Where a page has colours. */
@@ -26,5 +27,7 @@ export const helpColours: OutputConfiguration = {
 
 /** The examples of a page, painted as a page is. Pure. */
 export function styledExamples(text: string): string {
-  return text.replace(/^\w.*:$|^ {2}#.*$|^ {2}\$/gm, (piece) => painted(piece.startsWith(' ') ? 'gray' : 'bold', piece));
+  return text.replace(/^\w.*:$|^ {2}#.*$|^ {2}\$/gm, (piece) =>
+    painted(piece.startsWith(' ') ? 'gray' : 'bold', piece),
+  );
 }

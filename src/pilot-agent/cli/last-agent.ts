@@ -42,14 +42,20 @@ export interface Traces {
  * What became of the agent of a folder whose socket has said `code` instead of an answer. Emits
  * undefined where an agent has the folder, or nothing is known, and completes. Never errors.
  */
-export function goneFrom(folder: string, code: string | undefined, now: number): Observable<Gone | undefined> {
+export function goneFrom(
+  folder: string,
+  code: string | undefined,
+  now: number,
+): Observable<Gone | undefined> {
   return holdersOf(folder).pipe(
     map((holders) => {
       if (holders.length > 0 || (code !== 'ENOENT' && code !== 'ECONNREFUSED')) return undefined;
       const end = endIn(folder);
       if (end !== undefined) return ended(folder, end, new Date(now).toISOString());
       const traces = code === 'ECONNREFUSED' ? tracesIn(folder) : undefined;
-      return traces === undefined ? undefined : endedSilently(folder, traces, new Date(now).toISOString());
+      return traces === undefined
+        ? undefined
+        : endedSilently(folder, traces, new Date(now).toISOString());
     }),
   );
 }
@@ -77,7 +83,9 @@ export function endedSilently(folder: string, { startedAt, changedAt }: Traces, 
 }
 
 function tracesIn(folder: string): Traces | undefined {
-  const [socket, place] = [join(folder, 'status'), folder].map((path) => lstatSync(path, { throwIfNoEntry: false }));
+  const [socket, place] = [join(folder, 'status'), folder].map((path) =>
+    lstatSync(path, { throwIfNoEntry: false }),
+  );
   if (socket === undefined || place === undefined) return undefined;
   const changed = ({ mtime }: Stats) => mtime.toISOString();
   return { startedAt: changed(socket), changedAt: changed(place) };

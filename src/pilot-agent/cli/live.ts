@@ -1,5 +1,18 @@
 import type { IncomingMessage } from 'node:http';
-import { concat, filter, fromEvent, map, merge, mergeMap, type Observable, of, repeat, switchMap, throwError, timeout } from 'rxjs';
+import {
+  concat,
+  filter,
+  fromEvent,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  repeat,
+  switchMap,
+  throwError,
+  timeout,
+} from 'rxjs';
 import { bodyOf, openHttp } from '../../shared/http/http-answer.ts';
 import { serverSentEvents } from '../../shared/http/server-sent-events.ts';
 import { settle } from '../../operators/settle.ts';
@@ -15,7 +28,13 @@ const silence = 20_000;
 /** Between two tries to reach the agent. In ms. */
 const pause = 500;
 /** A newer agent may say more. */
-const known: readonly string[] = ['report', 'epochs', 'traffic', 'service', 'log'] satisfies readonly LiveEvent['event'][];
+const known: readonly string[] = [
+  'report',
+  'epochs',
+  'traffic',
+  'service',
+  'log',
+] satisfies readonly LiveEvent['event'][];
 const url = 'http://localhost/debug/events';
 
 /**
@@ -38,13 +57,18 @@ export function liveEvents(folder: string): Observable<TopEvent> {
 function heard(answer: IncomingMessage): Observable<TopEvent> {
   if (answer.statusCode !== 200)
     return bodyOf(answer, 1_024).pipe(
-      mergeMap((body) => throwError(() => new Error(`it answers ${String(answer.statusCode)}: ${body.toString()}`))),
+      mergeMap((body) =>
+        throwError(() => new Error(`it answers ${String(answer.statusCode)}: ${body.toString()}`)),
+      ),
     );
   const events$ = (fromEvent(answer, 'data') as Observable<Buffer>).pipe(
     timeout({ each: silence, with: () => throwError(() => quiet(silence)) }),
     serverSentEvents(),
     filter(({ event }) => known.includes(event)),
-    map(({ event, data }): TopEvent => ({ type: 'heard', live: { event, data: parseJson(data) } as LiveEvent })),
+    map(({ event, data }): TopEvent => ({
+      type: 'heard',
+      live: { event, data: parseJson(data) } as LiveEvent,
+    })),
   );
   return merge(of({ type: 'connected' } as const), events$);
 }

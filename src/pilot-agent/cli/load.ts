@@ -45,11 +45,18 @@ function load(name: string): unknown {
     cachedData: readCache(name, source),
     importModuleDynamically: constants.USE_MAIN_CONTEXT_DEFAULT_LOADER,
   });
-  if (mode === 'check' && script.cachedDataRejected !== false) process.stderr.write(`the code cache of ${name} is not used\n`);
+  if (mode === 'check' && script.cachedDataRejected !== false)
+    process.stderr.write(`the code cache of ${name} is not used\n`);
   const part = { exports: {} };
   loaded.set(name, part);
   if (mode === 'write') written.set(name, { script, source });
-  (script.runInThisContext() as (...context: unknown[]) => void)(part.exports, requirePart, part, filename, __dirname);
+  (script.runInThisContext() as (...context: unknown[]) => void)(
+    part.exports,
+    requirePart,
+    part,
+    filename,
+    __dirname,
+  );
   return part.exports;
 }
 
@@ -58,7 +65,9 @@ function requirePart(id: string): unknown {
 }
 
 function read(name: string): Buffer {
-  return isSea() ? Buffer.from(getRawAsset(name) as ArrayBuffer) : readFileSync(join(__dirname, name));
+  return isSea()
+    ? Buffer.from(getRawAsset(name) as ArrayBuffer)
+    : readFileSync(join(__dirname, name));
 }
 
 function readCache(name: string, source: Buffer): Buffer | undefined {
@@ -73,7 +82,8 @@ function readCache(name: string, source: Buffer): Buffer | undefined {
 
 /** Of what the run has loaded as it was used, of the other parts as they are loaded. */
 function writeCaches(): void {
-  for (const name of readdirSync(__dirname)) if (name.endsWith('.cjs') && !programs.test(name)) load(name);
+  for (const name of readdirSync(__dirname))
+    if (name.endsWith('.cjs') && !programs.test(name)) load(name);
   for (const [name, { script, source }] of written) {
     const data = script.createCachedData();
     writeFileSync(join(__dirname, `${name}.cache`), Buffer.concat([hash(source, data), data]));

@@ -31,7 +31,11 @@ async function fail(error: unknown): Promise<void> {
   const words = ending(error);
   const [code, why] = words;
   const isAgent = why !== undefined && all.args[0] === 'proxy';
-  const isTold = isAgent && (await (await import('../run/end/last-words.ts')).lastWords(code, why, all.opts<GivenLogFlags>()));
+  const isTold =
+    isAgent &&
+    (await (
+      await import('../run/end/last-words.ts')
+    ).lastWords(code, why, all.opts<GivenLogFlags>()));
   end(isTold ? [code] : words);
 }
 

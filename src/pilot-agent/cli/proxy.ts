@@ -11,7 +11,11 @@ import { wholeAgent } from '../run/whole-agent.ts';
  * @param leftover the arguments that no flag took
  * @param logFlags the flags about logging that were given
  */
-export async function proxy(given: GivenFlags, leftover: readonly string[], logFlags: GivenLogFlags): Promise<void> {
+export async function proxy(
+  given: GivenFlags,
+  leftover: readonly string[],
+  logFlags: GivenLogFlags,
+): Promise<void> {
   await wholeAgent({
     line: { given, leftover, logFlags },
     outside: real,

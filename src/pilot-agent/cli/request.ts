@@ -25,25 +25,41 @@ const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up'
  * else, so that a program can read it. 404 is an answer too. Rejects with a {@link Fatal} for any
  * other status above 399, and if there is no answer within 60 s.
  */
-export async function request(method: string, path: string, body: string | undefined, { port, configPath }: RequestOptions): Promise<void> {
+export async function request(
+  method: string,
+  path: string,
+  body: string | undefined,
+  { port, configPath }: RequestOptions,
+): Promise<void> {
   const verb = (['GET', 'POST'] as const).find((name) => name === method.toUpperCase());
-  if (verb === undefined) throw new Fatal(`method: '${method}' is not GET or POST`, exitCodes.usage);
+  if (verb === undefined)
+    throw new Fatal(`method: '${method}' is not GET or POST`, exitCodes.usage);
   if (port !== undefined && !(/^\d+$/.test(port) && Number(port) >= 1 && Number(port) <= 65_535))
     throw new Fatal(`--port: '${port}' is not a port (1 to 65535)`, exitCodes.usage);
   const target = `/${path.replace(/^\//, '')}`.replace(/[^\x21-\x7e]/gu, encodeURIComponent);
-  const agent = port === undefined && configPath === undefined ? await theAgent(byFolder) : undefined;
+  const agent =
+    port === undefined && configPath === undefined ? await theAgent(byFolder) : undefined;
   const folder = configPath ?? agent?.configPath ?? flags.configPath.default;
   const usual = agent?.proxyAdminPort ?? Number(flags.proxyAdminPort.default);
-  const admin = port === undefined ? adminClient(`${folder}/envoy-admin-address`, usual) : adminClient('', Number(port));
+  const admin =
+    port === undefined
+      ? adminClient(`${folder}/envoy-admin-address`, usual)
+      : adminClient('', Number(port));
 
-  const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), { defaultValue: silence });
+  const answer = await firstValueFrom(admin.request(verb, target, timeoutMs, body), {
+    defaultValue: silence,
+  });
   if (!answer.ok) {
     const why = (answer.error as Error).message;
     const alone = (port ?? configPath ?? agent) === undefined ? ` (${nobodyHere})` : '';
     const fix = 'start an agent, or name the admin port of one by --port';
-    throw new Fatal(`Envoy's admin endpoint does not answer: ${why}${alone}: ${fix}`, exitCodes.unavailable);
+    throw new Fatal(
+      `Envoy's admin endpoint does not answer: ${why}${alone}: ${fix}`,
+      exitCodes.unavailable,
+    );
   }
   const { status, body: text } = answer.value;
-  if (status > 399 && status !== 404) throw new Fatal(`received unsuccessful status code ${status}: ${text}`, exitCodes.refused);
+  if (status > 399 && status !== 404)
+    throw new Fatal(`received unsuccessful status code ${status}: ${text}`, exitCodes.refused);
   await print(`${text}\n`);
 }

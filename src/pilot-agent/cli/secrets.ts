@@ -2,7 +2,11 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { grpcClient } from '../../shared/grpc/grpc-client.ts';
 import { grpcDefinition } from '../../shared/grpc/grpc-definition.ts';
-import { type ListSecretsResponse, SecretsService, type SecretSummary } from '../../shared/proto/pilotagent/v1/secrets_pb.ts';
+import {
+  type ListSecretsResponse,
+  SecretsService,
+  type SecretSummary,
+} from '../../shared/proto/pilotagent/v1/secrets_pb.ts';
 import { flags } from '../config/flags.ts';
 import { printable, printableJson } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
@@ -33,7 +37,9 @@ export async function printSecrets({ configPath, output }: SecretsOptions): Prom
     );
   const { secrets } = await ask(socket);
   process.stdout.write(
-    output === 'json' ? `${printableJson(JSON.stringify(secrets.map(plain), undefined, 2))}\n` : printable(secrets.map(page).join('\n')),
+    output === 'json'
+      ? `${printableJson(JSON.stringify(secrets.map(plain), undefined, 2))}\n`
+      : printable(secrets.map(page).join('\n')),
   );
 }
 
@@ -45,10 +51,18 @@ async function ask(socket: string): Promise<ListSecretsResponse> {
   return new Promise<ListSecretsResponse>((done, fail) => {
     const { path, requestSerialize, responseDeserialize } = listSecrets;
     const asked = { $typeName: 'pilotagent.v1.ListSecretsRequest' };
-    client.makeUnaryRequest(path, requestSerialize, responseDeserialize, asked, { deadline: Date.now() + timeoutMs }, (error, answer) => {
-      if (error !== null) fail(new Fatal(`${socket}: no agent answers: ${error.details}`, exitCodes.unavailable));
-      else done(answer as ListSecretsResponse);
-    });
+    client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      asked,
+      { deadline: Date.now() + timeoutMs },
+      (error, answer) => {
+        if (error !== null)
+          fail(new Fatal(`${socket}: no agent answers: ${error.details}`, exitCodes.unavailable));
+        else done(answer as ListSecretsResponse);
+      },
+    );
   }).finally(() => client.close());
 }
 
@@ -58,9 +72,17 @@ function plain({ name, source, version, refused, certificates }: SecretSummary) 
     source,
     version,
     ...(refused !== '' && { refused }),
-    certificates: certificates.map(({ subject, subjectAltNames, serialNumber, notBefore, notAfter }) => {
-      return { subject, subjectAltNames, serialNumber, notBefore: date(notBefore), notAfter: date(notAfter) };
-    }),
+    certificates: certificates.map(
+      ({ subject, subjectAltNames, serialNumber, notBefore, notAfter }) => {
+        return {
+          subject,
+          subjectAltNames,
+          serialNumber,
+          notBefore: date(notBefore),
+          notAfter: date(notAfter),
+        };
+      },
+    ),
   };
 }
 

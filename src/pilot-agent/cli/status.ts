@@ -44,7 +44,9 @@ function isForm(output: string | undefined): output is Form {
 
 /** For a program. */
 async function printAs(form: Form, value: unknown): Promise<void> {
-  await (form === 'json' ? printJson(value) : print(printable((await import('yaml')).stringify(value))));
+  await (form === 'json'
+    ? printJson(value)
+    : print(printable((await import('yaml')).stringify(value))));
 }
 
 async function reportOf(configPath: string | undefined): Promise<AgentReport> {
@@ -53,13 +55,18 @@ async function reportOf(configPath: string | undefined): Promise<AgentReport> {
   const report = answer.status === 200 ? parsed(answer.body) : undefined;
   if (report !== undefined) return report;
   const said = answer.status === 200 ? 'something else than its status' : `${answer.status}`;
-  throw new Fatal(`the agent of ${where.folder} answers ${said}: it is of another version than this program`, exitCodes.unavailable);
+  throw new Fatal(
+    `the agent of ${where.folder} answers ${said}: it is of another version than this program`,
+    exitCodes.unavailable,
+  );
 }
 
 function parsed(text: string): AgentReport | undefined {
   try {
     const report = parseJson(text) as Partial<AgentReport> | null;
-    return report?.agent !== undefined && report.ready !== undefined && Array.isArray(report.epochs) ? (report as AgentReport) : undefined;
+    return report?.agent !== undefined && report.ready !== undefined && Array.isArray(report.epochs)
+      ? (report as AgentReport)
+      : undefined;
   } catch {
     return undefined;
   }
@@ -69,6 +76,9 @@ function parsed(text: string): AgentReport | undefined {
 function page(report: AgentReport, isWide: boolean): string {
   const { stdout } = process;
   const size = sizeOf(stdout);
-  const room = isWide || !stdout.isTTY ? { width: Infinity, height: Infinity } : { ...size, height: size.height - 1 }; // the prompt
+  const room =
+    isWide || !stdout.isTTY
+      ? { width: Infinity, height: Infinity }
+      : { ...size, height: size.height - 1 }; // the prompt
   return `${statusScreen(report, { ...room, isWide, paint: paintFor(stdout) }).join('\n')}\n`;
 }

@@ -22,7 +22,13 @@ import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { canRewrite, paintFor } from '../../shared/log/paint.ts';
 import { openScreen, type Screen } from '../terminal/screen.ts';
 import { sizeOf } from '../terminal/screen-size.ts';
-import { firstTopState, type Order, type TopEffect, type TopEvent, type TopState } from '../terminal/top-model.ts';
+import {
+  firstTopState,
+  type Order,
+  type TopEffect,
+  type TopEvent,
+  type TopState,
+} from '../terminal/top-model.ts';
 import { reduceTop } from '../terminal/top-reducer.ts';
 import { topScreen } from '../terminal/top-screen.ts';
 import { agentFolder, type AgentFolder, askAgent } from './agent-socket.ts';
@@ -47,13 +53,22 @@ const stopping = 100;
 export async function top({ configPath }: TopOptions): Promise<void> {
   const { stdin, stdout } = process;
   if (!stdin.isTTY || !stdout.isTTY)
-    throw new Fatal('top needs a terminal for its input and its output: see pilot-agent status', exitCodes.usage);
-  if (!canRewrite(stdout)) throw new Fatal('TERM: nothing can be drawn on a dumb terminal: see pilot-agent status', exitCodes.usage);
+    throw new Fatal(
+      'top needs a terminal for its input and its output: see pilot-agent status',
+      exitCodes.usage,
+    );
+  if (!canRewrite(stdout))
+    throw new Fatal(
+      'TERM: nothing can be drawn on a dumb terminal: see pilot-agent status',
+      exitCodes.usage,
+    );
   const where = await agentFolder(configPath);
   await askAgent(where, '/version').forEach(() => undefined);
   const screen = openScreen(stdin, stdout);
   const paint = paintFor(stdout);
-  await states(where, screen).forEach((state) => screen.draw(topScreen(state, paint), state.drawing));
+  await states(where, screen).forEach((state) =>
+    screen.draw(topScreen(state, paint), state.drawing),
+  );
 }
 
 /** What is to be shown, at most 20 times a second; completes when it is over. */
@@ -66,7 +81,9 @@ function states(where: AgentFolder, screen: Screen): Observable<TopState> {
       fromEvent(stdin, 'end'),
       fromEvent(stdout, 'error'),
     ).pipe(map((): TopEvent => ({ type: 'end-requested' }))),
-    fromEvent(stdout, 'resize').pipe(map((): TopEvent => ({ type: 'resized', size: sizeOf(stdout) }))),
+    fromEvent(stdout, 'resize').pipe(
+      map((): TopEvent => ({ type: 'resized', size: sizeOf(stdout) })),
+    ),
     interval(1_000).pipe(map((): TopEvent => ({ type: 'clock', now: Date.now() }))),
     liveEvents(where.folder),
   );
@@ -97,7 +114,9 @@ const stopped$: Observable<TopEvent> = defer(() => {
 
 function ask(where: AgentFolder, order: Order): Observable<TopEvent> {
   return askAgent(where, `/${order}`, 'POST').pipe(
-    map(({ status, body }) => (status === 200 ? 'the agent does it' : `the agent refuses: ${status} ${body}`)),
+    map(({ status, body }) =>
+      status === 200 ? 'the agent does it' : `the agent refuses: ${status} ${body}`,
+    ),
     catchError((error: unknown) => of((error as Error).message)),
     map((answer): TopEvent => ({ type: 'answered', order, answer })),
   );

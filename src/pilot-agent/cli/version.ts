@@ -13,5 +13,10 @@ export function printVersion({ short, output }: VersionOptions): void {
   if (short === true) console.log(version);
   else if (output === undefined) console.log(`pilot-agent ${version} (Node ${process.version})`);
   else if (output === 'json') console.log(JSON.stringify({ clientVersion: info }, undefined, 2));
-  else console.log(`clientVersion:\n${Object.entries(info).map(([key, value]) => `  ${key}: ${value}`).join('\n')}`); // prettier-ignore
+  else
+    console.log(
+      `clientVersion:\n${Object.entries(info)
+        .map(([key, value]) => `  ${key}: ${value}`)
+        .join('\n')}`,
+    );
 }

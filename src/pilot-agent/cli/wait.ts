@@ -1,4 +1,14 @@
-import { asyncScheduler, defer, lastValueFrom, map, type Observable, of, type SchedulerLike, switchMap, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  lastValueFrom,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  timeout,
+} from 'rxjs';
 import { httpAnswer } from '../../shared/http/http-answer.ts';
 import { pollUntil } from '../../operators/poll-until.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
@@ -10,7 +20,8 @@ import { showWaiting } from './waiting.ts';
  * {@link Fatal} for what is below `least`, or no number.
  */
 export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
-  if (/^\d+$/.test(value) && Number(value) >= least) return Math.min(Number(value) * unit, 2 ** 31 - 1);
+  if (/^\d+$/.test(value) && Number(value) >= least)
+    return Math.min(Number(value) * unit, 2 ** 31 - 1);
   throw new Fatal(`--${flag}: '${value}' is not a whole number from ${least} on`, exitCodes.usage);
 }
 
@@ -55,8 +66,16 @@ export function awaitReady(
     const end = scheduler.now() + limit;
     return defer(() => {
       const first = limit === 0 ? timeoutMs : Math.min(timeoutMs, end - scheduler.now());
-      return look$.pipe(timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }));
-    }).pipe(pollUntil((reason) => reason === undefined, { every: period, limit: limit - period }, scheduler));
+      return look$.pipe(
+        timeout({ first, with: () => of(`no answer within ${first} ms`), scheduler }),
+      );
+    }).pipe(
+      pollUntil(
+        (reason) => reason === undefined,
+        { every: period, limit: limit - period },
+        scheduler,
+      ),
+    );
   });
 }
 
@@ -86,7 +105,13 @@ const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
  * shows what it waits for until then. Rejects with a {@link Fatal} that names the last failure when
  * the time is up, and at once for options that are none, and where several agents run.
  */
-export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis, url, quiet }: WaitOptions): Promise<void> {
+export async function wait({
+  timeoutSeconds,
+  requestTimeoutMillis,
+  periodMillis,
+  url,
+  quiet,
+}: WaitOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
   const period = wholeNumber('periodMillis', periodMillis, 0, 1);
@@ -94,7 +119,13 @@ export async function wait({ timeoutSeconds, requestTimeoutMillis, periodMillis,
     throw new Fatal(`--url: '${url}' is not an http or https URL`, exitCodes.usage);
   const look$ = url === undefined ? theProxy$ : unreadyAt(url);
   const what = url ?? 'the proxy';
-  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(showWaiting({ what, limit, quiet }, process.stderr));
+  const answers$ = awaitReady(look$, { limit, timeoutMs, period }).pipe(
+    showWaiting({ what, limit, quiet }, process.stderr),
+  );
   const reason = await lastValueFrom(answers$, { defaultValue: 'nobody was asked' });
-  if (reason !== undefined) throw new Fatal(`${what} is not ready within ${limit / 1_000} s: ${reason}`, exitCodes.unavailable);
+  if (reason !== undefined)
+    throw new Fatal(
+      `${what} is not ready within ${limit / 1_000} s: ${reason}`,
+      exitCodes.unavailable,
+    );
 }

@@ -65,7 +65,12 @@ export function showWaiting(
   if (waiting.quiet === true || waiting.limit === 0) return identity;
   return connect((answers$) =>
     merge(
-      waitingTexts(answers$, waiting, canRewrite(target, env) ? () => target.columns ?? usualWidth : undefined, scheduler).pipe(
+      waitingTexts(
+        answers$,
+        waiting,
+        canRewrite(target, env) ? () => target.columns ?? usualWidth : undefined,
+        scheduler,
+      ).pipe(
         tap((text) => target.write(text)),
         ignoreElements(),
       ),
@@ -89,23 +94,40 @@ function waitingTexts(
       catchError(() => of('')),
       map((last) => (shown: boolean) => {
         if (!shown) return '';
-        const told = last === undefined ? `pilot-agent: ${what} is ready after ${(passed() / second).toFixed(1)} s\n` : '';
+        const told =
+          last === undefined
+            ? `pilot-agent: ${what} is ready after ${(passed() / second).toFixed(1)} s\n`
+            : '';
         return width === undefined ? told : clear + told;
       }),
     );
-    const reasons$ = answers$.pipe(filter((answer) => answer !== undefined), map(oneLine)); // prettier-ignore
+    const reasons$ = answers$.pipe(
+      filter((answer) => answer !== undefined),
+      map(oneLine),
+    );
     const lines$ =
       width === undefined
-        ? reasons$.pipe(distinctUntilChanged(), map((reason) => `pilot-agent: waiting for ${what}: ${reason}\n`)) // prettier-ignore
+        ? reasons$.pipe(
+            distinctUntilChanged(),
+            map((reason) => `pilot-agent: waiting for ${what}: ${reason}\n`),
+          )
         : reasons$.pipe(
             startWith(''),
-            switchMap((reason) => timer(reason === '' ? second : 0, second, scheduler).pipe(map(() => reason))),
+            switchMap((reason) =>
+              timer(reason === '' ? second : 0, second, scheduler).pipe(map(() => reason)),
+            ),
             map((reason) => {
               const head = `waiting ${Math.floor(passed() / second)} of ${limit / second} s for `;
-              return clear + cut(`${head}${what}${reason === '' ? '' : `: ${reason}`}`, width() - 1, head.length);
+              return (
+                clear +
+                cut(`${head}${what}${reason === '' ? '' : `: ${reason}`}`, width() - 1, head.length)
+              );
             }),
           );
-    const texts$ = lines$.pipe(map((text) => () => text), takeUntil(over$)); // prettier-ignore
+    const texts$ = lines$.pipe(
+      map((text) => () => text),
+      takeUntil(over$),
+    );
     return merge(texts$, over$).pipe(
       map((text, index) => text(index > 0)),
       filter((text) => text !== ''),

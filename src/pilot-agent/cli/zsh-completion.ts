@@ -1,4 +1,9 @@
-import { allCommands, type Completed, type CompletedCommand, type CompletedOption } from './completed-words.ts';
+import {
+  allCommands,
+  type Completed,
+  type CompletedCommand,
+  type CompletedOption,
+} from './completed-words.ts';
 
 /**
  * A script with which zsh completes the command lines of a program: for a folder of `$fpath`, or to
@@ -27,7 +32,9 @@ fi
 
 function leaf(command: CompletedCommand, name: string): string {
   const positions = command.arguments.map(({ name: called, value }, index) =>
-    value.kind === 'command' ? quoted(`(-)*:::${called}:${action(value)}`) : quoted(`${index + 1}:${called}:${action(value)}`),
+    value.kind === 'command'
+      ? quoted(`(-)*:::${called}:${action(value)}`)
+      : quoted(`${index + 1}:${called}:${action(value)}`),
   );
   return `${functionOf(command.words, name)}() {
   _arguments -S \\
@@ -60,10 +67,18 @@ ${command.below.map((one) => `        ${[one.name, ...one.aliases].join(' | ')})
 }
 
 /** One for each name of an option; each name excludes the others. */
-function specs({ names, text, placeholder, value, isBoolean, isRepeated }: CompletedOption): readonly string[] {
+function specs({
+  names,
+  text,
+  placeholder,
+  value,
+  isBoolean,
+  isRepeated,
+}: CompletedOption): readonly string[] {
   const excluded = isRepeated ? '*' : names.length > 1 ? `(${names.join(' ')})` : '';
   const explained = `[${text.replace(/[[\]\\]/g, '\\$&')}]`;
-  const taken = placeholder === undefined ? '' : `:${placeholder.replaceAll(':', '\\:')}:${action(value)}`;
+  const taken =
+    placeholder === undefined ? '' : `:${placeholder.replaceAll(':', '\\:')}:${action(value)}`;
   return names.map((one) => {
     if (placeholder === undefined) return quoted(`${excluded}${one}${explained}`);
     const joint = isBoolean ? '=-' : one.startsWith('--') ? '=' : '';
@@ -73,7 +88,9 @@ function specs({ names, text, placeholder, value, isBoolean, isRepeated }: Compl
 
 function action(value: Completed): string {
   if (value.kind === 'words') return `(${value.words.join(' ')})`;
-  return { files: '_files', folders: '_files -/', command: '_pilot_agent_command', anything: ' ' }[value.kind];
+  return { files: '_files', folders: '_files -/', command: '_pilot_agent_command', anything: ' ' }[
+    value.kind
+  ];
 }
 
 function quoted(text: string): string {
@@ -81,5 +98,7 @@ function quoted(text: string): string {
 }
 
 function functionOf(words: string, name: string): string {
-  return ['', name, ...words.split(' ')].filter((part, index) => index === 0 || part !== '').join('_');
+  return ['', name, ...words.split(' ')]
+    .filter((part, index) => index === 0 || part !== '')
+    .join('_');
 }

@@ -15,11 +15,19 @@ const levels = flags.proxyLogLevel.choices;
 /** A level, after which may come levels of components, as in the Go agent 1.30. */
 function isLogLevel(text: string): boolean {
   const [, level = '', components] = /^([^,]*)(?:,(.*))?$/s.exec(text) ?? [];
-  return text === '' || (levels.some((one) => one === level) && (components === undefined || areComponentLevels(components)));
+  return (
+    text === '' ||
+    (levels.some((one) => one === level) &&
+      (components === undefined || areComponentLevels(components)))
+  );
 }
 
 function areComponentLevels(text: string): boolean {
-  return text.split(',').every((part) => levels.some((level) => part.length > level.length + 1 && part.endsWith(`:${level}`)));
+  return text
+    .split(',')
+    .every((part) =>
+      levels.some((level) => part.length > level.length + 1 && part.endsWith(`:${level}`)),
+    );
 }
 
 /** What flags alone can say. */
@@ -30,7 +38,9 @@ export const agentFlagsSchema = value.message({
     (text) => (isLogLevel(text) ? text : undefined),
     new RegExp(`^(?:(?:${levels.join('|')})(?:,.*)?)?$`, 's'),
   ),
-  proxyComponentLogLevel: value.parsed('a list of name:level', (text) => (text === '' || areComponentLevels(text) ? text : undefined)),
+  proxyComponentLogLevel: value.parsed('a list of name:level', (text) =>
+    text === '' || areComponentLevels(text) ? text : undefined,
+  ),
   outlierLogPath: value.text,
   serviceregistry: value.text,
   id: value.text,
@@ -59,7 +69,8 @@ export const agentFlagsSchema = value.message({
 export type AgentFlags = z.output<typeof agentFlagsSchema>;
 
 /** What the agent runs by; nothing in it is optional. Durations in ms. */
-export interface AgentConfig extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles, Application {
+export interface AgentConfig
+  extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles, Application {
   readonly role: 'sidecar' | 'router';
   readonly node: NodeIdentity;
   readonly drainCap: number;

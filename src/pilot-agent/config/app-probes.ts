@@ -42,14 +42,23 @@ export interface AppProbes {
 
 /** Kubernetes' default (`timeoutSeconds`). In ms. */
 const standardTimeout = 1_000;
-const pathForm = /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
+const pathForm =
+  /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
 /** As Go does, members are known in any case of their letters: `gRPC` is `grpc`. */
 const members = new Map(
-  [...kinds, 'timeoutSeconds', 'port', 'path', 'scheme', 'host', 'httpHeaders', 'name', 'value', 'service'].map((name) => [
-    name.toLowerCase(),
-    name,
-  ]),
+  [
+    ...kinds,
+    'timeoutSeconds',
+    'port',
+    'path',
+    'scheme',
+    'host',
+    'httpHeaders',
+    'name',
+    'value',
+    'service',
+  ].map((name) => [name.toLowerCase(), name]),
 );
 
 /**
@@ -65,7 +74,16 @@ function probeForms() {
       path: text,
       scheme: z.optional(z.enum(['', 'HTTP', 'HTTPS', 'http', 'https'])),
       host: text,
-      httpHeaders: z.optional(z.nullable(z.array(z.object({ name: z.string().check(z.regex(/^(?::authority|[\w!#$%&'*+.^`|~-]+)$/)), value: z.optional(z.string().check(z.regex(/^[^\0\r\n]*$/))) })))), // prettier-ignore
+      httpHeaders: z.optional(
+        z.nullable(
+          z.array(
+            z.object({
+              name: z.string().check(z.regex(/^(?::authority|[\w!#$%&'*+.^`|~-]+)$/)),
+              value: z.optional(z.string().check(z.regex(/^[^\0\r\n]*$/))),
+            }),
+          ),
+        ),
+      ),
     }),
     tcpSocket: z.object({ port, host: text }),
     grpc: z.object({ port, service: z.optional(z.nullable(z.string())) }),
@@ -98,12 +116,18 @@ export function appProbes(json: string): AppProbes {
     return { probes: new Map(), flaws: [`failed to decode app prober: ${why}`] }; // the parser's own word repeats what is there
   }
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
-  if (!entries.success) return { probes: new Map(), flaws: ['failed to decode app prober: it is not an object of probes by path'] };
+  if (!entries.success)
+    return {
+      probes: new Map(),
+      flaws: ['failed to decode app prober: it is not an object of probes by path'],
+    };
   const probes = new Map<string, AppProbe>();
   const flaws: string[] = [];
   const forms = probeForms();
   for (const [path, entry] of Object.entries(entries.data)) {
-    const probe = pathForm.test(path) ? appProbe(entry, forms) : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`; // prettier-ignore
+    const probe = pathForm.test(path)
+      ? appProbe(entry, forms)
+      : `invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz`;
     if (typeof probe === 'string') flaws.push(`${path}: ${probe}`);
     else probes.set(path, probe);
   }
@@ -112,13 +136,22 @@ export function appProbes(json: string): AppProbes {
 
 function withKnownNames(_: string, value: unknown): unknown {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [members.get(name.toLowerCase()) ?? name, member as unknown]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      members.get(name.toLowerCase()) ?? name,
+      member as unknown,
+    ]),
+  );
 }
 
-function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<typeof probeForms>): AppProbe | string {
+function appProbe(
+  entry: Readonly<Record<string, unknown>>,
+  forms: ReturnType<typeof probeForms>,
+): AppProbe | string {
   const named = kinds.filter((kind) => entry[kind] !== undefined && entry[kind] !== null);
   const [kind] = named.length === 0 && entry['port'] !== undefined ? (['httpGet'] as const) : named;
-  if (kind === undefined || named.length > 1) return 'invalid prober type: it is not one of httpGet, tcpSocket and grpc';
+  if (kind === undefined || named.length > 1)
+    return 'invalid prober type: it is not one of httpGet, tcpSocket and grpc';
   const given = named.length === 0 ? entry : entry[kind];
   const waits = forms.seconds.safeParse(entry['timeoutSeconds'] ?? 0);
   if (!waits.success) return 'timeoutSeconds is not a number from 0 on';
@@ -128,8 +161,18 @@ function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<ty
       const form = forms.httpGet.safeParse(given);
       if (!form.success) return wrong(kind, form.error.issues);
       const { path = '', scheme = '', host = '', httpHeaders } = form.data;
-      const headers = (httpHeaders ?? []).map(({ name, value = '' }) => [name === ':authority' ? 'Host' : name, value] as const);
-      return { kind: 'http', timeout, host: host === '' ? 'localhost' : host, port: form.data.port, path: path.startsWith('/') ? path : `/${path}`, secure: /https/i.test(scheme), headers }; // prettier-ignore
+      const headers = (httpHeaders ?? []).map(
+        ({ name, value = '' }) => [name === ':authority' ? 'Host' : name, value] as const,
+      );
+      return {
+        kind: 'http',
+        timeout,
+        host: host === '' ? 'localhost' : host,
+        port: form.data.port,
+        path: path.startsWith('/') ? path : `/${path}`,
+        secure: /https/i.test(scheme),
+        headers,
+      };
     }
     case 'tcpSocket': {
       const form = forms.tcpSocket.safeParse(given);
@@ -145,8 +188,12 @@ function appProbe(entry: Readonly<Record<string, unknown>>, forms: ReturnType<ty
   }
 }
 
-function wrong(kind: (typeof kinds)[number], issues: readonly { readonly path: readonly PropertyKey[] }[]): string {
+function wrong(
+  kind: (typeof kinds)[number],
+  issues: readonly { readonly path: readonly PropertyKey[] }[],
+): string {
   const [issue] = issues;
-  if (issue?.path[0] === 'port') return `invalid prober type ${kind}: port must be int type, from 1 to 65535`;
+  if (issue?.path[0] === 'port')
+    return `invalid prober type ${kind}: port must be int type, from 1 to 65535`;
   return `invalid prober type ${kind}${issue === undefined || issue.path.length === 0 ? '' : `: ${issue.path.join('.')}`}`;
 }

@@ -17,7 +17,12 @@ export interface Application {
 }
 
 /** What the status port has to know of the application. Pure. */
-export function askedOf({ probes, metricsTargets: targets, probeDestination, instanceIp }: Application & PlaceOfApplication) {
+export function askedOf({
+  probes,
+  metricsTargets: targets,
+  probeDestination,
+  instanceIp,
+}: Application & PlaceOfApplication) {
   return { probes, targets, probeHosts: probeHosts(probeDestination, instanceIp) };
 }
 
@@ -37,10 +42,15 @@ export interface ApplicationInputs {
  * out: an annotation of a pod does not keep its proxy from serving. Pure.
  */
 export function application(
-  { ISTIO_KUBE_APP_PROBERS: probers, ISTIO_PROMETHEUS_ANNOTATIONS, PILOT_AGENT_METRICS_TARGETS }: ApplicationTexts,
+  {
+    ISTIO_KUBE_APP_PROBERS: probers,
+    ISTIO_PROMETHEUS_ANNOTATIONS,
+    PILOT_AGENT_METRICS_TARGETS,
+  }: ApplicationTexts,
   { role, statusPort, proxyAdminPort }: ApplicationInputs,
 ): { readonly application: Application; readonly warnings: readonly string[] } {
-  const { probes, flaws }: AppProbes = probers === '' ? { probes: new Map(), flaws: [] } : appProbes(probers);
+  const { probes, flaws }: AppProbes =
+    probers === '' ? { probes: new Map(), flaws: [] } : appProbes(probers);
   const metrics = metricsTargets(
     { ...(role === 'sidecar' && { ISTIO_PROMETHEUS_ANNOTATIONS }), PILOT_AGENT_METRICS_TARGETS },
     new Map([

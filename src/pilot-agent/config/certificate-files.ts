@@ -20,7 +20,10 @@ const defaultTlsFiles: TlsFiles = {
  *
  * The Go agent has the defaults of ISTIO_MUTUAL for chain and root the wrong way round.
  */
-function tlsFiles({ mode, clientCertificate, privateKey, caCertificates }: TlsSettings, given: Partial<TlsFiles>): TlsFiles {
+function tlsFiles(
+  { mode, clientCertificate, privateKey, caCertificates }: TlsSettings,
+  given: Partial<TlsFiles>,
+): TlsFiles {
   if (mode === 'DISABLE') return { chain: '', key: '', root: '' };
   const standard = mode === 'ISTIO_MUTUAL' ? defaultTlsFiles : { chain: '', key: '', root: '' };
   const authority = caCertificates === '' ? standard.root : caCertificates;
@@ -61,9 +64,17 @@ export const caFiles = {
  * named decides about the CA. (The Go agent 1.5 without SDS: the client's own three. 1.6 takes
  * `istiod` for granted, and has no CA at all for `custom`.) Pure.
  */
-function controlPlaneFiles({ client, provCert, pilotCertProvider }: ControlPlaneFilesInputs): TlsFiles {
+function controlPlaneFiles({
+  client,
+  provCert,
+  pilotCertProvider,
+}: ControlPlaneFilesInputs): TlsFiles {
   if (provCert !== '') {
-    return { chain: `${provCert}/cert-chain.pem`, key: `${provCert}/key.pem`, root: `${provCert}/root-cert.pem` };
+    return {
+      chain: `${provCert}/cert-chain.pem`,
+      key: `${provCert}/key.pem`,
+      root: `${provCert}/root-cert.pem`,
+    };
   }
   const own = { ...defaultTlsFiles, ...client };
   const isKnown = pilotCertProvider === 'istiod' || pilotCertProvider === 'kubernetes';
@@ -102,7 +113,10 @@ export interface CertificateFiles extends EnvoyFiles {
 }
 
 export interface CertificateInputs {
-  readonly config: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'envoyMetricsService' | 'envoyAccessLogService'>;
+  readonly config: Pick<
+    ProxyConfig,
+    'controlPlaneAuthPolicy' | 'envoyMetricsService' | 'envoyAccessLogService'
+  >;
   /** What `ISTIO_META_TLS_*` names. */
   readonly server: Partial<TlsFiles>;
   readonly client: Partial<TlsFiles>;
@@ -111,25 +125,48 @@ export interface CertificateInputs {
 }
 
 /** The certificate files of a configuration. Pure. */
-export function certificateFiles({ config, server, client, provCert, pilotCertProvider }: CertificateInputs): CertificateFiles {
+export function certificateFiles({
+  config,
+  server,
+  client,
+  provCert,
+  pilotCertProvider,
+}: CertificateInputs): CertificateFiles {
   const { controlPlaneAuthPolicy, envoyMetricsService, envoyAccessLogService } = config;
-  const both = { server: { ...defaultTlsFiles, ...server }, client: { ...defaultTlsFiles, ...client } };
+  const both = {
+    server: { ...defaultTlsFiles, ...server },
+    client: { ...defaultTlsFiles, ...client },
+  };
   const own = [both.server, both.client];
   const controlPlaneTls = controlPlaneFiles({ client, provCert, pilotCertProvider });
-  const services = [envoyMetricsService, envoyAccessLogService].flatMap((service) => filesOf(service, client));
-  const connections = [...(controlPlaneAuthPolicy === 'MUTUAL_TLS' ? [controlPlaneTls] : []), ...services];
+  const services = [envoyMetricsService, envoyAccessLogService].flatMap((service) =>
+    filesOf(service, client),
+  );
+  const connections = [
+    ...(controlPlaneAuthPolicy === 'MUTUAL_TLS' ? [controlPlaneTls] : []),
+    ...services,
+  ];
   return {
     controlPlaneTls,
     own: both,
     certificates: pairs([...own, ...connections]),
     watched: paths([...own, ...connections]),
     awaited: paths([server, client, ...connections]),
-    besidePushed: { certificates: pairs(services), watched: paths(services), awaited: paths(services) },
+    besidePushed: {
+      certificates: pairs(services),
+      watched: paths(services),
+      awaited: paths(services),
+    },
   };
 }
 
-function filesOf(service: RemoteService | undefined, client: Partial<TlsFiles>): readonly TlsFiles[] {
-  return service?.tlsSettings === undefined || service.address === '' ? [] : [tlsFiles(service.tlsSettings, client)];
+function filesOf(
+  service: RemoteService | undefined,
+  client: Partial<TlsFiles>,
+): readonly TlsFiles[] {
+  return service?.tlsSettings === undefined || service.address === ''
+    ? []
+    : [tlsFiles(service.tlsSettings, client)];
 }
 
 function pairs(files: readonly TlsFiles[]): readonly TlsFiles[] {
@@ -142,5 +179,7 @@ function isSame(one: TlsFiles, other: TlsFiles): boolean {
 }
 
 function paths(files: readonly Partial<TlsFiles>[]): readonly string[] {
-  return [...new Set(files.flatMap(({ chain = '', key = '', root = '' }) => [chain, key, root]))].filter((path) => path !== '');
+  return [
+    ...new Set(files.flatMap(({ chain = '', key = '', root = '' }) => [chain, key, root])),
+  ].filter((path) => path !== '');
 }

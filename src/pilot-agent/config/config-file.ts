@@ -51,7 +51,9 @@ export const fileLogFlags = {
 } as const;
 
 /** Flags that a file can say: a file names no other, and what has no effect is none. */
-export const fileFlags = Object.keys(flags).filter((name) => name !== 'config' && !('ignored' in flags[name as keyof typeof flags]));
+export const fileFlags = Object.keys(flags).filter(
+  (name) => name !== 'config' && !('ignored' in flags[name as keyof typeof flags]),
+);
 /** What is said by a member of the file, and not by a variable in it. */
 const besideVariables = new Set([
   'PROXY_CONFIG',
@@ -72,29 +74,54 @@ export function fileVariables(): ReadonlyMap<string, z.ZodMiniType> {
  */
 export function readConfigFile(path: string, content: Content): ConfigFile {
   const name = `config file ${path}`;
-  const at = (...members: readonly PropertyKey[]) => (members.length === 0 ? name : `${name}: ${pathText(members)}`);
+  const at = (...members: readonly PropertyKey[]) =>
+    members.length === 0 ? name : `${name}: ${pathText(members)}`;
   const all = content.ok ? (content.value ?? {}) : {};
-  const unread = content.ok ? (isMap(all) ? [] : [{ place: name, text: 'not a map of fields' }]) : [{ place: name, text: content.reason }];
-  const said = Object.fromEntries(Object.entries(isMap(all) ? all : {}).filter(([, member]) => member !== null));
+  const unread = content.ok
+    ? isMap(all)
+      ? []
+      : [{ place: name, text: 'not a map of fields' }]
+    : [{ place: name, text: content.reason }];
+  const said = Object.fromEntries(
+    Object.entries(isMap(all) ? all : {}).filter(([, member]) => member !== null),
+  );
 
   const forms: Readonly<Record<string, z.ZodMiniType>> = { ...fileMembers, ...fileLogFlags };
   const known = [...Object.keys(forms), ...fileFlags, '$schema'];
   const unknown = Object.keys(said).filter((member) => !known.includes(member));
-  const problems: Problem[] = [...unread, ...unknown.map((member) => ({ place: at(member), text: unknownText(member, known) }))];
+  const problems: Problem[] = [
+    ...unread,
+    ...unknown.map((member) => ({ place: at(member), text: unknownText(member, known) })),
+  ];
   const right = (member: keyof typeof fileMembers | keyof typeof fileLogFlags): unknown => {
     const result = z.safeParse(z.optional(forms[member] ?? z.never()), said[member]);
-    problems.push(...(result.error?.issues ?? []).map((issue) => ({ place: at(member, ...issue.path), text: issue.message })));
+    problems.push(
+      ...(result.error?.issues ?? []).map((issue) => ({
+        place: at(member, ...issue.path),
+        text: issue.message,
+      })),
+    );
     return result.success ? said[member] : undefined;
   };
 
   const sources = readSourceList(said['sources'] ?? []);
-  problems.push(...sources.problems.map(({ place, text }) => ({ place: `${at('sources')}${place}`, text })));
+  problems.push(
+    ...sources.problems.map(({ place, text }) => ({ place: `${at('sources')}${place}`, text })),
+  );
   const environment = readEnvironment(right('environment') as Variables | undefined);
-  problems.push(...environment.problems.map(({ place, text }) => ({ place: at('environment', place), text })));
+  problems.push(
+    ...environment.problems.map(({ place, text }) => ({ place: at('environment', place), text })),
+  );
   const probers = readProbers(right('probers') as object | undefined);
-  problems.push(...probers.problems.map(({ place, text }) => ({ place: at('probers', place), text })));
-  const logging = Object.keys(fileLogFlags).map((flag) => [flag, right(flag as keyof typeof fileLogFlags)] as const);
-  const given = logging.flatMap(([flag, told]) => (told === undefined ? [] : [[flag, typeof told === 'boolean' ? String(told) : told]]));
+  problems.push(
+    ...probers.problems.map(({ place, text }) => ({ place: at('probers', place), text })),
+  );
+  const logging = Object.keys(fileLogFlags).map(
+    (flag) => [flag, right(flag as keyof typeof fileLogFlags)] as const,
+  );
+  const given = logging.flatMap(([flag, told]) =>
+    told === undefined ? [] : [[flag, typeof told === 'boolean' ? String(told) : told]],
+  );
 
   return {
     name,
@@ -105,7 +132,9 @@ export function readConfigFile(path: string, content: Content): ConfigFile {
       place: (below) => (below === '' ? at('proxyConfig') : `${at('proxyConfig')}.${below}`),
     },
     flagged: flagLayer(
-      Object.fromEntries(fileFlags.flatMap((flag) => (Object.hasOwn(said, flag) ? [[flag, said[flag]]] : []))),
+      Object.fromEntries(
+        fileFlags.flatMap((flag) => (Object.hasOwn(said, flag) ? [[flag, said[flag]]] : [])),
+      ),
       (flag) => at(flag),
       name,
     ),
@@ -129,12 +158,20 @@ interface ReadVariables {
 function readEnvironment(said: Variables = {}): ReadVariables {
   if (Object.keys(said).length === 0) return { texts: {}, problems: [] };
   const known = fileVariables();
-  const texts = Object.fromEntries(Object.entries(said).map(([name, given]) => [name, String(given)]));
+  const texts = Object.fromEntries(
+    Object.entries(said).map(([name, given]) => [name, String(given)]),
+  );
   const problems = Object.entries(texts).flatMap(([name, text]): readonly Problem[] => {
     const kind = known.get(name);
-    if (kind === undefined) return freeVariable.test(name) ? [] : [{ place: name, text: unknownText(name, [...known.keys()]) }];
+    if (kind === undefined)
+      return freeVariable.test(name)
+        ? []
+        : [{ place: name, text: unknownText(name, [...known.keys()]) }];
     if (isMetricsVariable(name)) return metricsTargets({ [name]: text }, new Map()).flaws;
-    return (z.safeParse(kind, text).error?.issues ?? []).map(({ message }) => ({ place: name, text: message }));
+    return (z.safeParse(kind, text).error?.issues ?? []).map(({ message }) => ({
+      place: name,
+      text: message,
+    }));
   });
   return { texts, problems };
 }

@@ -1,9 +1,23 @@
 export type DownwardApi =
-  { readonly ok: true; readonly entries: Readonly<Record<string, string>> } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly entries: Readonly<Record<string, string>> }
+  | { readonly ok: false; readonly reason: string };
 
-const single = new Map(Object.entries({ a: '\x07', b: '\b', f: '\f', n: '\n', r: '\r', t: '\t', v: '\v', '\\': '\\', '"': '"' }));
+const single = new Map(
+  Object.entries({
+    a: '\x07',
+    b: '\b',
+    f: '\f',
+    n: '\n',
+    r: '\r',
+    t: '\t',
+    v: '\v',
+    '\\': '\\',
+    '"': '"',
+  }),
+);
 /** An escape of Go's `%q`, without its backslash. */
-const escape = /([abfnrtv\\"])|([0-3][0-7]{2})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})/y;
+const escape =
+  /([abfnrtv\\"])|([0-3][0-7]{2})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})/y;
 /** No pod has as many, and each is walked through more than once. */
 const most = 10_000;
 
@@ -19,7 +33,11 @@ export function parseDownwardApi(text: string): DownwardApi {
     const at = line.indexOf('=');
     if (at < 0) continue;
     const value = unquote(line.slice(at + 1));
-    if (value === undefined) return { ok: false, reason: `line ${index + 1}: the value of ${line.slice(0, at)} is not a quoted text` };
+    if (value === undefined)
+      return {
+        ok: false,
+        reason: `line ${index + 1}: the value of ${line.slice(0, at)} is not a quoted text`,
+      };
     if (entries.push([line.slice(0, at), value]) > most)
       return { ok: false, reason: `it has more than ${most} entries, which is the limit` };
   }
@@ -46,7 +64,11 @@ function unquote(quoted: string): string | undefined {
     if (whole === '') return undefined;
     if (octal !== undefined) length = bytes.writeUInt8(parseInt(octal, 8), length);
     else if (byte !== undefined) length = bytes.writeUInt8(parseInt(byte, 16), length);
-    else length += bytes.write(single.get(letter ?? '') ?? String.fromCodePoint(parseInt(short ?? long ?? '', 16)), length);
+    else
+      length += bytes.write(
+        single.get(letter ?? '') ?? String.fromCodePoint(parseInt(short ?? long ?? '', 16)),
+        length,
+      );
     from = at + 1 + whole.length;
   }
   plain(text.length);

@@ -21,13 +21,29 @@ function conflictOf(
   { drainDuration: drain, parentShutdownDuration: parent }: Durations,
   readings: readonly Reading<Partial<Durations>>[],
 ): Conflict | undefined {
-  if (parent > drain || readings.some(({ wrong }) => names.some((name) => wrong.includes(name)))) return undefined;
-  const [drainFrom = -1, parentFrom = -1] = names.map((name) => readings.findLastIndex(({ fields }) => name in fields));
+  if (parent > drain || readings.some(({ wrong }) => names.some((name) => wrong.includes(name))))
+    return undefined;
+  const [drainFrom = -1, parentFrom = -1] = names.map((name) =>
+    readings.findLastIndex(({ fields }) => name in fields),
+  );
   const drainPlace = readings[drainFrom]?.layer.place('drainDuration') ?? '--drainDuration';
-  const parentPlace = readings[parentFrom]?.layer.place('parentShutdownDuration') ?? '--parentShutdownDuration';
+  const parentPlace =
+    readings[parentFrom]?.layer.place('parentShutdownDuration') ?? '--parentShutdownDuration';
   return drainFrom > parentFrom
-    ? { from: drainFrom, problem: { place: drainPlace, text: `${drain / 1000}s is not less than ${parentPlace} ${parent / 1000}s` } }
-    : { from: parentFrom, problem: { place: parentPlace, text: `${parent / 1000}s is not more than ${drainPlace} ${drain / 1000}s` } };
+    ? {
+        from: drainFrom,
+        problem: {
+          place: drainPlace,
+          text: `${drain / 1000}s is not less than ${parentPlace} ${parent / 1000}s`,
+        },
+      }
+    : {
+        from: parentFrom,
+        problem: {
+          place: parentPlace,
+          text: `${parent / 1000}s is not more than ${drainPlace} ${drain / 1000}s`,
+        },
+      };
 }
 
 /**
@@ -37,21 +53,30 @@ function conflictOf(
 export function withoutDrainConflict<R extends Reading<Partial<Durations>>>(
   readings: readonly R[],
   defaults: Durations,
-): { readonly readings: readonly R[]; readonly problems: readonly Problem[]; readonly warnings: readonly string[] } {
+): {
+  readonly readings: readonly R[];
+  readonly problems: readonly Problem[];
+  readonly warnings: readonly string[];
+} {
   const conflict = conflictOf(
     readings.reduce<Durations>((lower, { fields }) => ({ ...lower, ...fields }), defaults),
     readings,
   );
   if (conflict === undefined) return { readings, problems: [], warnings: [] };
   const { place, text } = conflict.problem;
-  if (readings[conflict.from]?.layer.spares?.('drainDuration') !== true) return { readings, problems: [conflict.problem], warnings: [] };
+  if (readings[conflict.from]?.layer.spares?.('drainDuration') !== true)
+    return { readings, problems: [conflict.problem], warnings: [] };
   const { warnings, ...rest } = withoutDrainConflict(
-    readings.map((reading, index) => (index === conflict.from ? { ...reading, fields: withoutDurations(reading.fields) } : reading)),
+    readings.map((reading, index) =>
+      index === conflict.from ? { ...reading, fields: withoutDurations(reading.fields) } : reading,
+    ),
     defaults,
   );
   return { ...rest, warnings: [`${place}: ${text}: it is left out`, ...warnings] };
 }
 
 function withoutDurations(fields: object): object {
-  return Object.fromEntries(Object.entries(fields).filter(([name]) => !names.some((duration) => duration === name)));
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name]) => !names.some((duration) => duration === name)),
+  );
 }

@@ -102,7 +102,11 @@ export const variables = {
 /** How the variable of a file of TLS ends. */
 export const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
 const stackdriver = 'STACKDRIVER_TRACING_';
-const limits = { maxNumberOfAttributes: 'ATTRIBUTES', maxNumberOfAnnotations: 'ANNOTATIONS', maxNumberOfMessageEvents: 'MESSAGE_EVENTS' };
+const limits = {
+  maxNumberOfAttributes: 'ATTRIBUTES',
+  maxNumberOfAnnotations: 'ANNOTATIONS',
+  maxNumberOfMessageEvents: 'MESSAGE_EVENTS',
+};
 
 /**
  * Where the control plane is if it has a certificate that somebody has issued. The injectors of the
@@ -116,7 +120,10 @@ const istiod = 'istiod.istio-system.svc:15012';
  *
  * @param asked is told each variable that has a kind, given or not
  */
-export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind: z.ZodMiniType) => void): ReadEnvironment {
+export function environment(
+  env: NodeJS.ProcessEnv,
+  asked?: (name: string, kind: z.ZodMiniType) => void,
+): ReadEnvironment {
   const warnings: string[] = [];
   const sources: Partial<Record<keyof AgentEnvironment, string>> = {};
   const read: ReadVariable = (name, kind) => {
@@ -124,7 +131,8 @@ export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind:
     const text = env[name];
     if (text === undefined) return undefined;
     const result = kind.safeParse(text);
-    if (!result.success) warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
+    if (!result.success)
+      warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
     return result.data;
   };
   const said = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
@@ -153,7 +161,8 @@ export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind:
     return result;
   };
   const secrets = secretsConfig({ read: ofSecrets, tls });
-  if (secretsSources.length + tlsSources.length > 0) sources.secrets = [...secretsSources, ...tlsSources].join(', ');
+  if (secretsSources.length + tlsSources.length > 0)
+    sources.secrets = [...secretsSources, ...tlsSources].join(', ');
 
   const metadataVariables = Object.entries(env).flatMap(([name, told = '']) =>
     /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, told]] : [],
@@ -204,11 +213,15 @@ export function environment(env: NodeJS.ProcessEnv, asked?: (name: string, kind:
         ...(traced && { tracing: { stackdriver: { debug, ...Object.fromEntries(numbers) } } }),
         ...(given(values.pilotCertProvider) !== undefined && { discoveryAddress: istiod }),
       },
-      source: (field) => (field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER'),
+      source: (field) =>
+        field === 'tracing' ? `$${stackdriver}ENABLED` : 'default with $PILOT_CERT_PROVIDER',
       place: (field) => field,
     },
     flagged: variableLayer((name) => env[name]),
-    highest: variable('ISTIO_BOOTSTRAP', template === undefined ? {} : { proxyBootstrapTemplatePath: template }),
+    highest: variable(
+      'ISTIO_BOOTSTRAP',
+      template === undefined ? {} : { proxyBootstrapTemplatePath: template },
+    ),
     proxyConfig: env['PROXY_CONFIG'],
     application: {
       ISTIO_KUBE_APP_PROBERS: env['ISTIO_KUBE_APP_PROBERS'] ?? '',

@@ -15,8 +15,13 @@ export function envoyLogLevels({
   proxyComponentLogLevel,
 }: Pick<AgentConfig, 'proxyLogLevel' | 'proxyComponentLogLevel'>): EnvoyLogLevels {
   const [logLevel = '', ...components] = proxyLogLevel.split(',');
-  const named = new Map([...proxyComponentLogLevel.split(','), ...components].filter((part) => part !== '').map(split));
-  return { logLevel, componentLogLevel: [...named].map(([name, level]) => `${name}:${level}`).join(',') };
+  const named = new Map(
+    [...proxyComponentLogLevel.split(','), ...components].filter((part) => part !== '').map(split),
+  );
+  return {
+    logLevel,
+    componentLogLevel: [...named].map(([name, level]) => `${name}:${level}`).join(','),
+  };
 }
 
 function split(part: string): readonly [name: string, level: string] {

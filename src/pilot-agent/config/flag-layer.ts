@@ -8,10 +8,14 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
 /** The flags that may be given more than once. */
-type RepeatedFlag = { [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never }[FlagName];
+type RepeatedFlag = {
+  [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never;
+}[FlagName];
 
 /** The flags that were given, each with its value, or with all of them where it may be repeated. */
-export type GivenFlags = Readonly<Partial<Record<Exclude<FlagName, RepeatedFlag>, string> & Record<RepeatedFlag, readonly string[]>>>;
+export type GivenFlags = Readonly<
+  Partial<Record<Exclude<FlagName, RepeatedFlag>, string> & Record<RepeatedFlag, readonly string[]>>
+>;
 
 export interface FlagLayer {
   readonly layer: Layer;
@@ -34,7 +38,11 @@ interface Setting {
  * Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5.
  */
 const tracers = ['openTelemetry', 'lightstep', 'zipkin', 'datadog'];
-const table = Object.entries<Flag>(flags).map(([name, flag]) => ({ ...flag, name: name as FlagName, field: flag.field ?? name }));
+const table = Object.entries<Flag>(flags).map(([name, flag]) => ({
+  ...flag,
+  name: name as FlagName,
+  field: flag.field ?? name,
+}));
 
 /**
  * Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is
@@ -56,21 +64,35 @@ export function flagLayer(
   for (const { name, field, value: kind, ignored, repeated } of table) {
     const text = given[name];
     // A part of something that is empty is not given: templates write all flags of a tracer.
-    if (text === undefined || text === null || (text === '' && (field.includes('.') || kind === 'json'))) continue;
+    if (
+      text === undefined ||
+      text === null ||
+      (text === '' && (field.includes('.') || kind === 'json'))
+    )
+      continue;
     const value = typeof text === 'string' ? valueOf(kind, text) : text;
     if (ignored === true) warnings.push(`${called(name)} has no effect, and is ignored`);
     else if (value === undefined)
-      problems.push({ place: called(name), text: `'${text as string}' is not JSON, such as {"address":"host:port"}` });
+      problems.push({
+        place: called(name),
+        text: `'${text as string}' is not JSON, such as {"address":"host:port"}`,
+      });
     else said.push({ name, field, repeated, value });
   }
   const settings = said.filter((setting) => {
     const why = withoutEffect(setting, said, called);
-    if (why !== undefined) warnings.push(`${called(setting.name)} has no effect ${why}, and is ignored`);
+    if (why !== undefined)
+      warnings.push(`${called(setting.name)} has no effect ${why}, and is ignored`);
     return why === undefined;
   });
 
-  const content = settings.reduce<Fields>((before, { field, value }) => withValue(before, field.split('.'), value), {});
-  const source = (field: string) => whole ?? called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
+  const content = settings.reduce<Fields>(
+    (before, { field, value }) => withValue(before, field.split('.'), value),
+    {},
+  );
+  const source = (field: string) =>
+    whole ??
+    called(settings.find((setting) => isBelow(setting.field, field))?.name ?? (field as FlagName));
   const place = (path: string) => {
     const flag = [...settings, ...table].find(({ field }) => isBelow(path, field));
     if (flag === undefined) return called(path as FlagName);
@@ -86,13 +108,24 @@ export function flagLayer(
 export function variableLayer(read: (variable: string) => string | undefined): FlagLayer {
   const given = table.flatMap(({ name, variable, repeated }) => {
     const text = variable === undefined ? undefined : read(variable);
-    return text === undefined || text === '' ? [] : [[name, repeated === true ? text.split(/\s*,\s*/) : text]];
+    return text === undefined || text === ''
+      ? []
+      : [[name, repeated === true ? text.split(/\s*,\s*/) : text]];
   });
-  return flagLayer(Object.fromEntries(given) as GivenFlags, (name) => `$${(flags[name] as Flag).variable ?? name}`, undefined, isOptional);
+  return flagLayer(
+    Object.fromEntries(given) as GivenFlags,
+    (name) => `$${(flags[name] as Flag).variable ?? name}`,
+    undefined,
+    isOptional,
+  );
 }
 
 /** Why a flag says nothing beside the others, or undefined if it does. */
-function withoutEffect({ field }: Setting, said: readonly Setting[], called: Called): string | undefined {
+function withoutEffect(
+  { field }: Setting,
+  said: readonly Setting[],
+  called: Called,
+): string | undefined {
   const [top, tracer = ''] = field.split('.');
   if (top !== 'tracing') {
     const whole = said.find((other) => field.startsWith(`${other.field}.`));
@@ -101,7 +134,9 @@ function withoutEffect({ field }: Setting, said: readonly Setting[], called: Cal
   const fields = tracers.flatMap((one) => [`tracing.${one}.address`, `tracing.${one}.accessToken`]);
   const strongest = fields.flatMap((one) => said.filter((other) => other.field === one))[0];
   if (strongest === undefined) return 'without an address';
-  return strongest.field.startsWith(`tracing.${tracer}.`) ? undefined : `beside ${called(strongest.name)}`;
+  return strongest.field.startsWith(`tracing.${tracer}.`)
+    ? undefined
+    : `beside ${called(strongest.name)}`;
 }
 
 function isBelow(path: string, top: string): boolean {
@@ -121,7 +156,11 @@ function valueOf(kind: string, text: string): unknown {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-function withValue(content: Fields, [first = '', ...rest]: readonly string[], value: unknown): Fields {
+function withValue(
+  content: Fields,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): Fields {
   const inner = ownMember(content, first) as Fields | undefined;
   return { ...content, [first]: rest.length === 0 ? value : withValue(inner ?? {}, rest, value) };
 }

@@ -6,7 +6,14 @@ function some<T extends z.core.$ZodLooseShape>(fields: T) {
   return z.partial(value.message(fields));
 }
 
-const clientCertificate = value.listed('UNDEFINED', 'SANITIZE', 'FORWARD_ONLY', 'APPEND_FORWARD', 'SANITIZE_SET', 'ALWAYS_FORWARD_ONLY');
+const clientCertificate = value.listed(
+  'UNDEFINED',
+  'SANITIZE',
+  'FORWARD_ONLY',
+  'APPEND_FORWARD',
+  'SANITIZE_SET',
+  'ALWAYS_FORWARD_ONLY',
+);
 const disabled = some({ disabled: value.boolean });
 const enabled = some({ enabled: value.boolean });
 const keys = some({ pollDelay: value.timeText, fallback: value.boolean });
@@ -22,7 +29,11 @@ const headers = z.pipe(
  * field has a wrong type, so all types are checked here.
  */
 export const istioFields = some({
-  tracingServiceName: value.listed('APP_LABEL_AND_NAMESPACE', 'CANONICAL_NAME_ONLY', 'CANONICAL_NAME_AND_NAMESPACE'),
+  tracingServiceName: value.listed(
+    'APP_LABEL_AND_NAMESPACE',
+    'CANONICAL_NAME_ONLY',
+    'CANONICAL_NAME_AND_NAMESPACE',
+  ),
   interceptionMode: value.listed('REDIRECT', 'TPROXY', 'NONE'),
   statNameLength: value.count,
   meshId: value.text,
@@ -30,8 +41,16 @@ export const istioFields = some({
   image: some({ imageType: value.text }),
   runtimeValues: value.textMap,
   caCertificatesPem: value.texts,
-  gatewayTopology: some({ numTrustedProxies: value.count, forwardClientCertDetails: clientCertificate, proxyProtocol: some({}) }),
-  proxyStatsMatcher: some({ inclusionPrefixes: value.texts, inclusionSuffixes: value.texts, inclusionRegexps: value.texts }),
+  gatewayTopology: some({
+    numTrustedProxies: value.count,
+    forwardClientCertDetails: clientCertificate,
+    proxyProtocol: some({}),
+  }),
+  proxyStatsMatcher: some({
+    inclusionPrefixes: value.texts,
+    inclusionSuffixes: value.texts,
+    inclusionRegexps: value.texts,
+  }),
   privateKeyProvider: some({ cryptomb: keys, qat: keys }),
   proxyHeaders: some({
     forwardedClientCert: clientCertificate,
@@ -57,7 +76,13 @@ export const istioFields = some({
     periodSeconds: value.count,
     successThreshold: value.count,
     failureThreshold: value.count,
-    httpGet: some({ path: value.text, port: value.count, host: value.text, scheme: value.text, httpHeaders: headers }),
+    httpGet: some({
+      path: value.text,
+      port: value.count,
+      host: value.text,
+      scheme: value.text,
+      httpHeaders: headers,
+    }),
     tcpSocket: some({ host: value.text, port: value.count }),
     exec: some({ command: value.texts }),
     grpc: some({ port: value.count, service: value.text }),
@@ -87,7 +112,9 @@ export const istioTracing = {
 /** A tracer that this agent does not know. */
 export const openCensusAgent = some({
   address: value.text,
-  context: z.array(value.listed('UNSPECIFIED', 'W3C_TRACE_CONTEXT', 'GRPC_BIN', 'CLOUD_TRACE_CONTEXT', 'B3')),
+  context: z.array(
+    value.listed('UNSPECIFIED', 'W3C_TRACE_CONTEXT', 'GRPC_BIN', 'CLOUD_TRACE_CONTEXT', 'B3'),
+  ),
 });
 
 export type IstioFields = z.output<typeof istioFields>;

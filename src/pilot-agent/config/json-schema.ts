@@ -24,7 +24,10 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
   const ofFlags = fileFlags.map((name) => {
     const flag: Flag = flags[name as keyof typeof flags];
     const path = (flag.field ?? name).split('.');
-    const node = path.reduce<Node>((above, part) => ownMember(above['properties'] as Readonly<Record<string, Node>>, part) ?? {}, all);
+    const node = path.reduce<Node>(
+      (above, part) => ownMember(above['properties'] as Readonly<Record<string, Node>>, part) ?? {},
+      all,
+    );
     return [name, { ...node, description: flag.text, ...standardOf(flag) }] as const;
   });
   const ofLog = Object.entries(fileLogFlags).map(([name, form]) => {
@@ -39,7 +42,10 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
     probers: made(probersForm()),
     sources: sourcesSchema(),
   };
-  const members = Object.entries(own).map(([name, node]) => [name, { description: ofFile[name as keyof typeof ofFile], ...node }] as const);
+  const members = Object.entries(own).map(
+    ([name, node]) =>
+      [name, { description: ofFile[name as keyof typeof ofFile], ...node }] as const,
+  );
   return {
     $schema: 'http://json-schema.org/draft-07/schema#',
     title: 'Configuration file of pilot-agent',
@@ -57,7 +63,9 @@ export function proxyConfigNode(): Node {
 
 /** As draft 7 has it, which editors know best. */
 function made(schema: z.ZodMiniType): Node {
-  const node = Object.entries(z.toJSONSchema(schema, { io: 'input', reused: 'inline', target: 'draft-7' }));
+  const node = Object.entries(
+    z.toJSONSchema(schema, { io: 'input', reused: 'inline', target: 'draft-7' }),
+  );
   return Object.fromEntries(node.filter(([name]) => name !== '$schema'));
 }
 
@@ -86,32 +94,46 @@ function environmentSchema(texts: Readonly<Record<string, string>>): Node {
 }
 
 function sourcesSchema(): Node {
-  const { items, ...list } = made(fileMembers.sources) as { readonly items: { readonly oneOf: readonly Node[] } };
+  const { items, ...list } = made(fileMembers.sources) as {
+    readonly items: { readonly oneOf: readonly Node[] };
+  };
   const oneOf = items.oneOf.map((kind) => {
-    const fields = Object.entries(kind['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
-      const description = ownMember(ofSources, name);
-      if (description === undefined) throw new Error(`${name} of a source has no description`);
-      return [name, { description, ...field }];
-    });
+    const fields = Object.entries(kind['properties'] as Readonly<Record<string, Node>>).map(
+      ([name, field]) => {
+        const description = ownMember(ofSources, name);
+        if (description === undefined) throw new Error(`${name} of a source has no description`);
+        return [name, { description, ...field }];
+      },
+    );
     return { ...kind, properties: Object.fromEntries(fields) as Node };
   });
   return { ...list, items: { oneOf } };
 }
 
 const alone = new Set([...Object.keys(ofIstio), 'tracing.openCensusAgent', 'tracing.customTags']);
-const flagOf = new Map(Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]));
+const flagOf = new Map(
+  Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]),
+);
 
 /** A schema whose fields say what they are, and what they are without a word. */
 function described(schema: Node, path = ''): Node {
   if (schema['properties'] === undefined) return schema;
-  const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(([name, field]) => {
-    const below = `${path}${name}`;
-    const flag = flagOf.get(below);
-    const description =
-      ownMember(descriptions, below) ?? ownMember(ofIstio as typeof descriptions, below) ?? flag?.text ?? ownMember(parts, name);
-    if (description === undefined) throw new Error(`${below} has no description`);
-    const standard = flag === undefined || path !== '' ? {} : standardOf(flag);
-    return [name, { description, ...standard, ...(alone.has(below) ? field : described(field, `${below}.`)) }];
-  });
+  const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(
+    ([name, field]) => {
+      const below = `${path}${name}`;
+      const flag = flagOf.get(below);
+      const description =
+        ownMember(descriptions, below) ??
+        ownMember(ofIstio as typeof descriptions, below) ??
+        flag?.text ??
+        ownMember(parts, name);
+      if (description === undefined) throw new Error(`${below} has no description`);
+      const standard = flag === undefined || path !== '' ? {} : standardOf(flag);
+      return [
+        name,
+        { description, ...standard, ...(alone.has(below) ? field : described(field, `${below}.`)) },
+      ];
+    },
+  );
   return { ...schema, properties: Object.fromEntries(fields) };
 }

@@ -1,7 +1,8 @@
 import { isSecretName } from './passed-on.ts';
 
 /** Names that say so, beside those that are secrets as a rule. */
-const names = /(?:passwd|pwd|passphrase|(?:^|[_-])pass|auth|authorization|cookie|dsn|(?:private|signing|encryption)[_-]?key)$/i;
+const names =
+  /(?:passwd|pwd|passphrase|(?:^|[_-])pass|auth|authorization|cookie|dsn|(?:private|signing|encryption)[_-]?key)$/i;
 const texts: readonly RegExp[] = [
   /PRIVATE KEY-----/,
   /\beyJ[\w-]{8,}\.[\w-]+/, // a JWT

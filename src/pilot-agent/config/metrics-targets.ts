@@ -22,7 +22,10 @@ const form = z.object({
   path: z.optional(z.string()),
   port: z.optional(z.union([z.string(), z.number()])),
 });
-export const metricsVariables = ['ISTIO_PROMETHEUS_ANNOTATIONS', 'PILOT_AGENT_METRICS_TARGETS'] as const;
+export const metricsVariables = [
+  'ISTIO_PROMETHEUS_ANNOTATIONS',
+  'PILOT_AGENT_METRICS_TARGETS',
+] as const;
 
 export function isMetricsVariable(name: string): name is (typeof metricsVariables)[number] {
   return metricsVariables.some((one) => one === name);
@@ -45,7 +48,11 @@ export function metricsTargets(
     if (value === '') continue;
     const many = variable === 'PILOT_AGENT_METRICS_TARGETS';
     const decoded = z.array(form).safeParse(many ? parse(value) : [parse(value)]);
-    if (!decoded.success) flaws.push({ place: variable, text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path` }); // prettier-ignore
+    if (!decoded.success)
+      flaws.push({
+        place: variable,
+        text: `it is not ${many ? 'a JSON array of objects' : 'a JSON object'} with port and path`,
+      });
     for (const { scrape = '', path = '', port = '' } of decoded.data ?? []) {
       const wanted = scrape === '' ? true : parseBoolean(String(scrape));
       if (wanted === false) continue;
@@ -54,7 +61,10 @@ export function metricsTargets(
         port: port === '' ? 80 : Number(port),
         path: path === '' ? '/metrics' : path.startsWith('/') ? path : `/${path}`,
       };
-      const text = wanted === undefined ? `scrape '${scrape}' is not true or false` : flaw(target, port, targets, own);
+      const text =
+        wanted === undefined
+          ? `scrape '${scrape}' is not true or false`
+          : flaw(target, port, targets, own);
       if (text === undefined) targets.push(target);
       else flaws.push({ place: variable, text });
     }
@@ -69,10 +79,13 @@ function flaw(
   before: readonly MetricsTarget[],
   own: ReadonlyMap<number, string>,
 ): string | undefined {
-  if (!Number.isInteger(port) || port < 1 || port > 65_535) return `port '${written}' is not a port (1 to 65535)`;
+  if (!Number.isInteger(port) || port < 1 || port > 65_535)
+    return `port '${written}' is not a port (1 to 65535)`;
   const self = own.get(port);
   if (self !== undefined) return `port ${port} is ${self}: the agent's metrics have it already`;
-  return before.some((other) => other.port === port && other.path === path) ? `port ${port} with path ${path} is named twice` : undefined;
+  return before.some((other) => other.port === port && other.path === path)
+    ? `port ${port} with path ${path} is named twice`
+    : undefined;
 }
 
 function parse(json: string): unknown {

@@ -30,9 +30,20 @@ export interface NodeInputs {
  * Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses,
  * which nobody else can reach. Pure.
  */
-export function nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses }: NodeInputs): NodeIdentity {
+export function nodeIdentity({
+  ip,
+  id,
+  domain,
+  registry,
+  podName,
+  podNamespace,
+  instanceIp,
+  addresses,
+}: NodeInputs): NodeIdentity {
   const given = ip !== '' ? ip : isIpAddress(instanceIp) ? instanceIp : '';
-  const reachable = addresses.filter((address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'));
+  const reachable = addresses.filter(
+    (address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'),
+  );
   const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
   const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
   const first = all[0] ?? '';

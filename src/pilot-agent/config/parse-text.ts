@@ -23,7 +23,10 @@ const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_00
  */
 export async function parseText(text: string, limits: TextLimits = usual): Promise<Content> {
   if (text.length > limits.characters)
-    return { ok: false, reason: `it has ${text.length} characters, and ${limits.characters} are read at most` };
+    return {
+      ok: false,
+      reason: `it has ${text.length} characters, and ${limits.characters} are read at most`,
+    };
   const content = jsonContent(text, limits) ?? (await readYaml(text, limits));
   const flaw = content.ok ? valueFlaw(content.value, limits) : undefined;
   return flaw === undefined ? content : { ok: false, reason: flaw };
@@ -36,7 +39,9 @@ function jsonContent(text: string, { levels }: TextLimits): Content | undefined 
   try {
     return { ok: true, value: parseJson(text, undefined, levels) };
   } catch (error) {
-    return error instanceof TooDeep && brackets.test(text) ? { ok: false, reason: error.message } : undefined;
+    return error instanceof TooDeep && brackets.test(text)
+      ? { ok: false, reason: error.message }
+      : undefined;
   }
 }
 
@@ -44,18 +49,30 @@ async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<C
   const yaml = await import('yaml');
   try {
     if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
-      return { ok: false, reason: `it has more than ${tokens} words and marks of YAML, which is the limit` };
+      return {
+        ok: false,
+        reason: `it has more than ${tokens} words and marks of YAML, which is the limit`,
+      };
     // That names are unique is looked at below: the parser compares each with each.
     const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, levels);
     if (!parsed.ok) return { ok: false, reason: parsed.reason };
     const { lines: lineCounter } = parsed;
     const [document, second] = parsed.documents;
     if (document === undefined) return { ok: true, value: null };
-    if (second !== undefined) return { ok: false, reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document` };
+    if (second !== undefined)
+      return {
+        ok: false,
+        reason: `${placeOf(second.range[0], lineCounter)}: it has more than one document`,
+      };
     const [error] = document.errors;
-    if (error !== undefined) return { ok: false, reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}` };
+    if (error !== undefined)
+      return {
+        ok: false,
+        reason: `${placeOf(error.pos[0], lineCounter)}: ${withoutContent(error.message)}`,
+      };
     const repeated = repeatedName(document, yaml);
-    if (repeated !== undefined) return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
+    if (repeated !== undefined)
+      return { ok: false, reason: `${placeOf(repeated, lineCounter)}: Map keys must be unique` };
     return { ok: true, value: document.toJS() as unknown };
   } catch (error) {
     return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
@@ -69,7 +86,10 @@ function hasMore(tokens: Iterable<string>, most: number): boolean {
 }
 
 /** Where a name stands that its map has already. */
-function repeatedName(document: Yaml.Document, { isScalar, visit }: typeof Yaml): number | undefined {
+function repeatedName(
+  document: Yaml.Document,
+  { isScalar, visit }: typeof Yaml,
+): number | undefined {
   let found: number | undefined;
   visit(document, {
     Map: (_, { items }) => {

@@ -22,7 +22,8 @@ const tooDeep = `is nested more than ${deepest} levels deep`;
 
 function flaw(value: unknown, level: number): string | undefined {
   if (level > deepest) return tooDeep;
-  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `${value} is not a number of JSON`;
+  if (typeof value === 'number')
+    return Number.isFinite(value) ? undefined : `${value} is not a number of JSON`;
   if (value === null || ['string', 'boolean'].includes(typeof value)) return undefined;
   if (!Array.isArray(value) && !isMap(value)) return 'is not a value of JSON';
   const flaws = Object.values(value).map((member) => flaw(member, level + 1));
@@ -43,7 +44,9 @@ export function isSecretName(name: string): boolean {
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => !isKey(item)).map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;
-  const members = Object.entries(value).filter(([name, member]) => !isSecretName(name) && !isKey(member));
+  const members = Object.entries(value).filter(
+    ([name, member]) => !isSecretName(name) && !isKey(member),
+  );
   return Object.fromEntries(members.map(([name, member]) => [name, withoutSecrets(member)]));
 }
 

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini';
 import { flags } from './flags.ts';
-import { type IstioFields, istioFields, type IstioTracing, istioTracing, openCensusAgent } from './istio-fields.ts';
+import {
+  type IstioFields,
+  istioFields,
+  type IstioTracing,
+  istioTracing,
+  openCensusAgent,
+} from './istio-fields.ts';
 import { isMap } from '../../shared/text/split-content.ts';
 import { value } from '../../shared/text/value.ts';
 
@@ -23,14 +29,21 @@ export interface RemoteService {
   readonly address: string;
   readonly tlsSettings: TlsSettings | undefined;
   /** Times in ms; 0 leaves one out. */
-  readonly tcpKeepalive: { readonly probes: number; readonly time: number; readonly interval: number } | undefined;
+  readonly tcpKeepalive:
+    { readonly probes: number; readonly time: number; readonly interval: number } | undefined;
 }
 
 /** Where traces go. One of the tracers at most. */
 export interface Tracing extends IstioTracing {
   readonly zipkin: { readonly address: string } | undefined;
   readonly lightstep:
-    { readonly address: string; readonly accessToken: string; readonly secure: boolean; readonly cacertPath: string } | undefined;
+    | {
+        readonly address: string;
+        readonly accessToken: string;
+        readonly secure: boolean;
+        readonly cacertPath: string;
+      }
+    | undefined;
   readonly datadog: { readonly address: string } | undefined;
   readonly stackdriver:
     | {
@@ -98,7 +111,12 @@ const tlsSettings = value
         if (given.mode !== 'MUTUAL') return;
         // The Go agent goes on in plaintext.
         for (const name of ['clientCertificate', 'privateKey'] as const) {
-          if (given[name] === '') context.addIssue({ code: 'custom', path: [name], message: 'is missing: mode MUTUAL needs it' });
+          if (given[name] === '')
+            context.addIssue({
+              code: 'custom',
+              path: [name],
+              message: 'is missing: mode MUTUAL needs it',
+            });
         }
       },
       { when: ({ value: given }) => isMap(given) },
@@ -149,7 +167,11 @@ const tracing = z.pipe(
     z.superRefine(
       (given, context) => {
         const named = Object.keys(tracers).filter((name) => Object.hasOwn(given, name));
-        if (named.length > 1) context.addIssue({ code: 'custom', message: `names ${named.join(' and ')}: it has to be one tracer` });
+        if (named.length > 1)
+          context.addIssue({
+            code: 'custom',
+            message: `names ${named.join(' and ')}: it has to be one tracer`,
+          });
       },
       { when: ({ value: given }) => isMap(given) },
     ),
@@ -208,7 +230,9 @@ export function isOptional(field: string): boolean {
  * secures a connection is such a member. Pure.
  */
 export function isOptionalMember(path: string): boolean {
-  return path === 'envoyMetricsService.tcpKeepalive' || path === 'envoyAccessLogService.tcpKeepalive';
+  return (
+    path === 'envoyMetricsService.tcpKeepalive' || path === 'envoyAccessLogService.tcpKeepalive'
+  );
 }
 
 /**

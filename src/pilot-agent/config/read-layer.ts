@@ -44,13 +44,19 @@ export interface Reading<T> {
  * kept apart; a value that it does not take is a problem, and so is one that JSON does not have, or
  * a field that is not known among those that secure a connection. Pure.
  */
-export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer: Layer): Reading<Partial<z.output<Schema>>> {
+export function readLayer<Schema extends z.ZodMiniObject>(
+  schema: Schema,
+  layer: Layer,
+): Reading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
   // What is no map has no fields, and the schema says so.
   const { known, further, paths } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
-  const [unsafe, unknown] = [paths.filter(({ path }) => isSecuring(path)), paths.filter(({ path }) => !isSecuring(path))];
+  const [unsafe, unknown] = [
+    paths.filter(({ path }) => isSecuring(path)),
+    paths.filter(({ path }) => !isSecuring(path)),
+  ];
   const fields = new Map<string, unknown>();
   const wrong: string[] = [];
   const spared: string[] = [];
@@ -58,8 +64,13 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     const part = ownMember(schema.shape, field) ?? schema;
     const result = z.safeParse(part, value);
     const issues = [
-      ...unsafe.filter(({ path }) => path.startsWith(`${field}.`)).map(({ path }) => ({ path, text: notSecured })),
-      ...(result.error?.issues.map(({ path, message }) => ({ path: pathText([field, ...path]), text: message })) ?? []),
+      ...unsafe
+        .filter(({ path }) => path.startsWith(`${field}.`))
+        .map(({ path }) => ({ path, text: notSecured })),
+      ...(result.error?.issues.map(({ path, message }) => ({
+        path: pathText([field, ...path]),
+        text: message,
+      })) ?? []),
     ];
     if (issues.length === 0) fields.set(field, result.data);
     const isSpared = layer.spares?.(field) === true;
@@ -69,11 +80,18 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     else if (issues.length > 0) wrong.push(field);
     const told = few(
       issues.map(({ path, text }) => ({ path, place: layer.place(path), text })),
-      (more) => ({ path: field, place: layer.place(field), text: `${more} more of its values are wrong` }),
+      (more) => ({
+        path: field,
+        place: layer.place(field),
+        text: `${more} more of its values are wrong`,
+      }),
     );
     if (!isSpared) return told.map(({ place, text }) => ({ place, text }));
-    const out = (path: string) => (field === '' ? 'all of it' : retried?.success === true ? memberOf(path) : field);
-    spared.push(...told.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`));
+    const out = (path: string) =>
+      field === '' ? 'all of it' : retried?.success === true ? memberOf(path) : field;
+    spared.push(
+      ...told.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`),
+    );
     return [];
   });
   const flaws = paths.flatMap(({ path, value }) => {
@@ -81,20 +99,27 @@ export function readLayer<Schema extends z.ZodMiniObject>(schema: Schema, layer:
     return text === undefined ? [] : [{ place: layer.place(path), text }];
   });
   if (layer.spares !== undefined)
-    spared.push(...flaws.map(({ place, text }) => `${place}: ${text}: fields that are not known here are left out`));
+    spared.push(
+      ...flaws.map(
+        ({ place, text }) => `${place}: ${text}: fields that are not known here are left out`,
+      ),
+    );
   return {
     layer,
     fields: Object.fromEntries(fields) as Partial<z.output<Schema>>,
     wrong,
-    further: flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
+    further:
+      flaws.length === 0 ? (withoutSecrets(further) as Readonly<Record<string, unknown>>) : {},
     problems: [...problems, ...(layer.spares === undefined ? flaws : [])],
     warnings: [
       ...spared,
       ...few(
         unknown.map(
-          ({ path }) => `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`,
+          ({ path }) =>
+            `${layer.place(path)} is not known here${suggested(path, schema.shape)}: the control plane gets it as it is`,
         ),
-        (more) => `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
+        (more) =>
+          `${layer.place('')}: ${more} more fields are not known here: the control plane gets them as they are`,
       ),
     ],
   };
@@ -108,10 +133,17 @@ function memberOf(path: string): string {
 }
 
 /** A field less its members that are wrong, if it can do without all of them. */
-function withoutMembers(value: unknown, field: string, issues: readonly { readonly path: string }[]): unknown {
+function withoutMembers(
+  value: unknown,
+  field: string,
+  issues: readonly { readonly path: string }[],
+): unknown {
   const members = new Set(issues.map(({ path }) => memberOf(path)));
-  if (!isMap(value) || members.size === 0 || ![...members].every(isOptionalMember)) return undefined;
-  return Object.fromEntries(Object.entries(value).filter(([name]) => !members.has(`${field}.${name}`)));
+  if (!isMap(value) || members.size === 0 || ![...members].every(isOptionalMember))
+    return undefined;
+  return Object.fromEntries(
+    Object.entries(value).filter(([name]) => !members.has(`${field}.${name}`)),
+  );
 }
 
 /** For a name that is nearly one of the schema's own. */

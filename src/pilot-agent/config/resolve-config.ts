@@ -29,16 +29,31 @@ const securedPort = ':15012';
  * to be said. Pure.
  */
 function authPolicy(
-  { controlPlaneAuthPolicy, discoveryAddress }: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'discoveryAddress'>,
+  {
+    controlPlaneAuthPolicy,
+    discoveryAddress,
+  }: Pick<ProxyConfig, 'controlPlaneAuthPolicy' | 'discoveryAddress'>,
   fileMountedCerts: boolean,
 ): ProxyConfig['controlPlaneAuthPolicy'] {
-  return discoveryAddress.endsWith(securedPort) && !fileMountedCerts ? 'MUTUAL_TLS' : controlPlaneAuthPolicy;
+  return discoveryAddress.endsWith(securedPort) && !fileMountedCerts
+    ? 'MUTUAL_TLS'
+    : controlPlaneAuthPolicy;
 }
 
 export type ResolvedConfig =
-  | { readonly ok: true; readonly config: AgentConfig; readonly sources: Sources; readonly warnings: readonly string[] }
+  | {
+      readonly ok: true;
+      readonly config: AgentConfig;
+      readonly sources: Sources;
+      readonly warnings: readonly string[];
+    }
   /** `usage`: the command line alone is wrong. */
-  | { readonly ok: false; readonly problems: readonly Problem[]; readonly usage: boolean; readonly rest: Rest };
+  | {
+      readonly ok: false;
+      readonly problems: readonly Problem[];
+      readonly usage: boolean;
+      readonly rest: Rest;
+    };
 
 /** What there is besides the problems, so that what follows from it can be looked at too. */
 export interface Rest {
@@ -64,7 +79,13 @@ export interface ConfigInputs {
 }
 
 /** What stands for a flag on the command line of a command that takes all these. */
-export const knownFlags = [...Object.keys({ ...flags, ...logFlags }), 'help', 'version', 'output', 'validate'].map((name) => `--${name}`);
+export const knownFlags = [
+  ...Object.keys({ ...flags, ...logFlags }),
+  'help',
+  'version',
+  'output',
+  'validate',
+].map((name) => `--${name}`);
 
 /** Flags that an injector writes from annotations of the pod: how much Envoy logs. */
 const injectedFlags: ReadonlySet<string> = new Set(['proxyLogLevel', 'proxyComponentLogLevel']);
@@ -80,7 +101,15 @@ const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.s
  * of flags, flags that were given. A field of a higher layer takes the place of the whole field
  * below. A value is checked in its layer, even if a higher one has another. Pure.
  */
-export function resolveConfig({ given, logFlags = {}, leftover, surroundings, addresses, layers, file }: ConfigInputs): ResolvedConfig {
+export function resolveConfig({
+  given,
+  logFlags = {},
+  leftover,
+  surroundings,
+  addresses,
+  layers,
+  file,
+}: ConfigInputs): ResolvedConfig {
   const { role, unknownFlags } = resolveRole(leftover, file?.role);
   const suggested = unknownFlags.map((flag) => [flag, meant(flag, knownFlags)] as const);
   const typos = suggested.filter(([, right]) => right !== undefined);
@@ -90,24 +119,36 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   const variableReading = readLayer(flagsSchema, surroundings.flagged.layer);
   const textReadings = texts.layers.map((layer) => readLayer(proxyConfigSchema, layer));
   const fileReadings =
-    file === undefined ? [] : [readLayer(proxyConfigSchema, file.proxyConfig), readLayer(flagsSchema, file.flagged.layer)];
+    file === undefined
+      ? []
+      : [
+          readLayer(proxyConfigSchema, file.proxyConfig),
+          readLayer(flagsSchema, file.flagged.layer),
+        ];
   const lowest = readLayer(proxyConfigSchema, surroundings.lowest);
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
   const said = [...textReadings, ...fileReadings, variableReading, flagReading];
   const { readings, ...drain } = withoutDrainConflict([lowest, ...said, highest], defaults());
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
-  const further = readings.reduce((lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }), {});
+  const further = readings.reduce(
+    (lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }),
+    {},
+  );
   const logging = logOptions({ ...file?.logFlags, ...logFlags }, (flag) =>
     file === undefined || flag in logFlags ? `--${flag}` : `${file.name}: ${flag}`,
   );
   const placeOf = (field: string) =>
-    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ?? `--${field}`;
+    readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ??
+    `--${field}`;
   const asked = sourceConfigs(fields, placeOf, file?.sources);
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
     ...(isRole(role) ? [] : [{ place: 'role', text: `'${role}' is not sidecar or router` }]),
-    ...typos.map(([flag, right]) => ({ place: flag, text: `there is no such flag: did you mean ${right}?` })),
+    ...typos.map(([flag, right]) => ({
+      place: flag,
+      text: `there is no such flag: did you mean ${right}?`,
+    })),
     ...flagged.problems,
     ...flagReading.problems,
     ...texts.problems,
@@ -124,8 +165,18 @@ export function resolveConfig({ given, logFlags = {}, leftover, surroundings, ad
   ];
 
   const { ip, id, domain, serviceregistry: registry } = fields;
-  const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } = surroundings.values;
-  const node = nodeIdentity({ ip, id, domain, registry, podName, podNamespace, instanceIp, addresses });
+  const { provCert, pilotCertProvider, fileMountedCerts, podName, podNamespace, instanceIp } =
+    surroundings.values;
+  const node = nodeIdentity({
+    ip,
+    id,
+    domain,
+    registry,
+    podName,
+    podNamespace,
+    instanceIp,
+    addresses,
+  });
   const secured = { ...fields, controlPlaneAuthPolicy: authPolicy(fields, fileMountedCerts) };
   const config: AgentConfig = {
     role: isRole(role) ? role : 'sidecar',
@@ -180,7 +231,9 @@ function authorityProblems(address: string): readonly Problem[] {
 /** All fields without a layer. Most have a flag, which says the default. */
 function defaults() {
   const texts = Object.entries(flags).flatMap(([name, flag]) =>
-    ['binaryPath', 'concurrency'].includes(name) ? [] : [[name, 'repeated' in flag ? [] : flag.default]],
+    ['binaryPath', 'concurrency'].includes(name)
+      ? []
+      : [[name, 'repeated' in flag ? [] : flag.default]],
   );
   const { content } = flagLayer(Object.fromEntries(texts) as GivenFlags).layer;
   const others = { terminationDrainDuration: '5s', extraStatTags: [], proxyMetadata: {} };
@@ -195,7 +248,10 @@ function defaults() {
 }
 
 /** The members that the other one does not have. */
-function without(one: Readonly<Record<string, unknown>>, other: object): Readonly<Record<string, unknown>> {
+function without(
+  one: Readonly<Record<string, unknown>>,
+  other: object,
+): Readonly<Record<string, unknown>> {
   return Object.fromEntries(Object.entries(one).filter(([name]) => !Object.hasOwn(other, name)));
 }
 

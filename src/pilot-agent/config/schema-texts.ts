@@ -27,7 +27,8 @@ export const descriptions: Readonly<Record<string, string>> = {
 };
 /** What the fields are that only the control plane reads. */
 export const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> = {
-  tracingServiceName: 'how the name of the service is made for traces, in the place of serviceCluster',
+  tracingServiceName:
+    'how the name of the service is made for traces, in the place of serviceCluster',
   interceptionMode: 'how traffic gets to Envoy',
   statNameLength: 'longest name of a statistic',
   meshId: 'name of the mesh',

@@ -67,20 +67,27 @@ export const tokenFiles = new Map([
 ]);
 
 const kinds = {
-  algorithm: value.parsed('ECDSA', (text) => (text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined)),
+  algorithm: value.parsed('ECDSA', (text) =>
+    text === '' ? 'RSA' : text === 'ECDSA' ? text : undefined,
+  ),
   ttl: value.parsed('a duration', (text) => {
     const ms = parseDuration(text);
     return ms !== undefined && ms > 0 ? ms : undefined;
   }),
-  share: value.parsed('a share from 0 to 1', (text) => (/^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined)),
-  backOff: value.parsed('a whole number of ms', (text) => (/^\d{1,9}$/.test(text) ? Number(text) : undefined)),
+  share: value.parsed('a share from 0 to 1', (text) =>
+    /^(0?\.\d+|0|1)$/.test(text) ? Number(text) : undefined,
+  ),
+  backOff: value.parsed('a whole number of ms', (text) =>
+    /^\d{1,9}$/.test(text) ? Number(text) : undefined,
+  ),
 } as const;
 
 /** Reads the variables about secrets. */
 export function secretsConfig({ read, tls: { server, client } }: SecretsInputs): SecretsConfig {
   const names = secretVariables;
   const text = (name: string) => read(name, value.text) ?? '';
-  const anyOf = (...paths: readonly (string | undefined)[]) => paths.some((path) => path !== undefined);
+  const anyOf = (...paths: readonly (string | undefined)[]) =>
+    paths.some((path) => path !== undefined);
   return {
     tokenFile: tokenFiles.get(read(names.tokenFile, value.text) ?? 'third-party-jwt') ?? '',
     caAddress: text(names.caAddress),

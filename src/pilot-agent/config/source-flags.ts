@@ -69,8 +69,20 @@ export const sourceFlags = {
     default: 'http://127.0.0.1:8500',
     variable: 'CONSUL_HTTP_ADDR',
   },
-  consulCAFile: { group: 'sources', value: 'file', text: 'roots for the server of Consul, PEM', default: '', variable: 'CONSUL_CACERT' },
-  consulTokenFile: { group: 'sources', value: 'file', text: 'ACL token for Consul', default: '', variable: 'CONSUL_HTTP_TOKEN_FILE' },
+  consulCAFile: {
+    group: 'sources',
+    value: 'file',
+    text: 'roots for the server of Consul, PEM',
+    default: '',
+    variable: 'CONSUL_CACERT',
+  },
+  consulTokenFile: {
+    group: 'sources',
+    value: 'file',
+    text: 'ACL token for Consul',
+    default: '',
+    variable: 'CONSUL_HTTP_TOKEN_FILE',
+  },
   httpProxy: {
     group: 'sources',
     value: 'url',

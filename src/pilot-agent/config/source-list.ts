@@ -9,14 +9,22 @@ import { value } from '../../shared/text/value.ts';
 const uses = ['restart', 'envoy', 'merge', 'runtime', 'secret'] as const;
 const { file, time } = { file: z.optional(value.text), time: z.optional(sourceValues.period) };
 const common = {
-  name: value.parsed('a name without spaces', (text) => (/^[^\s,]+$/.test(text) ? text : undefined), /^[^\s,]+$/),
+  name: value.parsed(
+    'a name without spaces',
+    (text) => (/^[^\s,]+$/.test(text) ? text : undefined),
+    /^[^\s,]+$/,
+  ),
   as: z.optional(value.oneOf(...uses)),
   at: file,
 };
 
 /** A source of each kind, as a configuration file has it. What has a default may be missing. */
 const forms = {
-  files: z.strictObject({ kind: z.literal('files'), ...common, paths: sourceValues.paths.check(z.minLength(1, 'names no path')) }),
+  files: z.strictObject({
+    kind: z.literal('files'),
+    ...common,
+    paths: sourceValues.paths.check(z.minLength(1, 'names no path')),
+  }),
   http: z.strictObject({
     kind: z.literal('http'),
     ...common,
@@ -51,7 +59,11 @@ const members = [...new Set(Object.values(forms).flatMap((form) => Object.keys(f
 
 /** `sources` of a configuration file. */
 export const sourceList = z.array(
-  z.discriminatedUnion('kind', [forms.files, forms.http, forms.kube, forms.consul], `is not a source: its kind is one of ${kinds}`),
+  z.discriminatedUnion(
+    'kind',
+    [forms.files, forms.http, forms.kube, forms.consul],
+    `is not a source: its kind is one of ${kinds}`,
+  ),
   'is not a list of sources',
 );
 type Listed = z.output<typeof sourceList>[number];
@@ -69,11 +81,20 @@ export function readSourceList(content: unknown): {
   const listed = result.data ?? [];
   const issues = (result.error?.issues ?? []).flatMap((issue) =>
     issue.code === 'unrecognized_keys'
-      ? issue.keys.map((key) => ({ place: pathText([...issue.path, key]), text: unknownText(key, members) }))
+      ? issue.keys.map((key) => ({
+          place: pathText([...issue.path, key]),
+          text: unknownText(key, members),
+        }))
       : [{ place: pathText(issue.path), text: issue.message }],
   );
-  const others = listed.flatMap((source, index) => flaws(source).map(([member, text]) => ({ place: `[${index}].${member}`, text })));
-  return { count: listed.length, made: (reach) => listed.map((source) => whole(source, reach)), problems: [...issues, ...others] };
+  const others = listed.flatMap((source, index) =>
+    flaws(source).map(([member, text]) => ({ place: `[${index}].${member}`, text })),
+  );
+  return {
+    count: listed.length,
+    made: (reach) => listed.map((source) => whole(source, reach)),
+    problems: [...issues, ...others],
+  };
 }
 
 /** What is said of a name that nobody knows. Pure. */
@@ -85,10 +106,15 @@ export function unknownText(name: string, known: readonly string[]): string {
 /** What is wrong between the members of a source. */
 function flaws(source: Listed): readonly (readonly [member: string, text: string])[] {
   const isAside = source.at !== undefined && source.as !== 'merge';
-  const named = source.kind === 'consul' ? [source.prefix, source.service].filter((text) => text !== undefined).length : 1;
+  const named =
+    source.kind === 'consul'
+      ? [source.prefix, source.service].filter((text) => text !== undefined).length
+      : 1;
   return [
     ...(isAside ? [['at', 'has no effect unless as is merge'] as const] : []),
-    ...(named === 1 ? [] : [['prefix', 'and service: a source of Consul has one of them'] as const]),
+    ...(named === 1
+      ? []
+      : [['prefix', 'and service: a source of Consul has one of them'] as const]),
   ];
 }
 
@@ -100,11 +126,32 @@ function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
     case 'http': {
       const { as = 'envoy', url, caFile = '', tokenFile = '', every, timeout, largest } = source;
       const { http } = sourceDefaults;
-      return { kind, name, as, at, url, every: every ?? http.every, timeout: timeout ?? http.timeout, largest: largest ?? http.largest, caFile, tokenFile }; // prettier-ignore
+      return {
+        kind,
+        name,
+        as,
+        at,
+        url,
+        every: every ?? http.every,
+        timeout: timeout ?? http.timeout,
+        largest: largest ?? http.largest,
+        caFile,
+        tokenFile,
+      };
     }
     case 'kube': {
       const { as, resource, namespace, object, key = '', kubeconfig: own = kubeconfig } = source;
-      return { kind, name, as: as ?? sourceDefaults.kube(resource), at, resource, namespace, object, key, kubeconfig: own };
+      return {
+        kind,
+        name,
+        as: as ?? sourceDefaults.kube(resource),
+        at,
+        resource,
+        namespace,
+        object,
+        key,
+        kubeconfig: own,
+      };
     }
     case 'consul': {
       const { as = 'restart', address, prefix = '', service } = source;

@@ -50,7 +50,11 @@ export function sourceConfigs(
   const address = consulUrl(flags.consulAddress);
   const reach: Reach = {
     kubeconfig: flags.kubeconfig,
-    consul: { address: address ?? '', caFile: flags.consulCAFile, tokenFile: flags.consulTokenFile },
+    consul: {
+      address: address ?? '',
+      caFile: flags.consulCAFile,
+      tokenFile: flags.consulTokenFile,
+    },
   };
   const fromFile = listed.made(reach);
   const made: readonly (readonly [place: string, source: SourceConfig])[] = [
@@ -66,8 +70,13 @@ export function sourceConfigs(
   return {
     sources: made.map(([, source]) => source),
     problems: [
-      ...(isAddressed ? [{ place: place('consulAddress'), text: 'is not an http or https URL, nor host:port' }] : []),
-      ...repeated.map(([at, { name }]) => ({ place: at, text: `there is a source '${name}' already` })),
+      ...(isAddressed
+        ? [{ place: place('consulAddress'), text: 'is not an http or https URL, nor host:port' }]
+        : []),
+      ...repeated.map(([at, { name }]) => ({
+        place: at,
+        text: `there is a source '${name}' already`,
+      })),
     ],
     warnings: warningsOf(flags, place),
   };
@@ -77,8 +86,21 @@ function files({ watch }: SourceFlags): SourceConfig {
   return { kind: 'files', name: 'watch', as: 'restart', at: '', paths: watch };
 }
 
-function envoyByUrl({ configUrl: url, configUrlCAFile: caFile, configUrlTokenFile: tokenFile }: SourceFlags): SourceConfig {
-  return { kind: 'http', name: 'url', as: 'envoy', at: '', url, ...sourceDefaults.http, caFile, tokenFile };
+function envoyByUrl({
+  configUrl: url,
+  configUrlCAFile: caFile,
+  configUrlTokenFile: tokenFile,
+}: SourceFlags): SourceConfig {
+  return {
+    kind: 'http',
+    name: 'url',
+    as: 'envoy',
+    at: '',
+    url,
+    ...sourceDefaults.http,
+    caFile,
+    tokenFile,
+  };
 }
 
 function kube(text: string, { kubeconfig }: Reach): SourceConfig {
@@ -103,8 +125,13 @@ function consul(text: string, reach: Reach): SourceConfig {
 }
 
 /** A warning for what changes nothing, and for a token that anybody on the way can read. */
-function warningsOf(flags: SourceFlags, place: (flag: keyof SourceFlags) => string): readonly string[] {
-  const idle = (['configUrlCAFile', 'configUrlTokenFile'] as const).filter((flag) => flags.configUrl === '' && flags[flag] !== '');
+function warningsOf(
+  flags: SourceFlags,
+  place: (flag: keyof SourceFlags) => string,
+): readonly string[] {
+  const idle = (['configUrlCAFile', 'configUrlTokenFile'] as const).filter(
+    (flag) => flags.configUrl === '' && flags[flag] !== '',
+  );
   const isPlain = flags.configUrlTokenFile !== '' && /^http:/i.test(flags.configUrl);
   return [
     ...idle.map((flag) => `${place(flag)} has no effect without --configUrl, and is ignored`),

@@ -5,7 +5,11 @@ import { parseDuration, value } from '../../shared/text/value.ts';
 /** How a source is reached that does not say it itself. */
 export interface Reach {
   readonly kubeconfig: string;
-  readonly consul: { readonly address: string; readonly caFile: string; readonly tokenFile: string };
+  readonly consul: {
+    readonly address: string;
+    readonly caFile: string;
+    readonly tokenFile: string;
+  };
 }
 
 /** What a source is unless something else is said; times in ms, sizes in bytes. */
@@ -34,9 +38,16 @@ export function isUrl(text: string): boolean {
 
 /** The kinds of values that sources have. */
 export const sourceValues = {
-  paths: z.array(z.string('is not a text').check(z.minLength(1, 'an empty text is not a path')), 'is not a list of paths'),
-  url: z.string(notUrl).check(z.regex(urlForm, { error: notUrl, abort: true }), z.refine(isUrl, notUrl)),
-  proxy: z.string(notProxy).check(z.regex(proxyForm, { error: notProxy, abort: true }), z.refine(isUrl, notProxy)),
+  paths: z.array(
+    z.string('is not a text').check(z.minLength(1, 'an empty text is not a path')),
+    'is not a list of paths',
+  ),
+  url: z
+    .string(notUrl)
+    .check(z.regex(urlForm, { error: notUrl, abort: true }), z.refine(isUrl, notUrl)),
+  proxy: z
+    .string(notProxy)
+    .check(z.regex(proxyForm, { error: notProxy, abort: true }), z.refine(isUrl, notProxy)),
   /** What is asked without the proxy, with commas between. */
   exceptions: value.parsed(
     'a list of hosts, addresses, ranges of addresses or *, with commas between',
@@ -51,7 +62,9 @@ export const sourceValues = {
     },
     /^(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+$/,
   ),
-  size: z.int(`is not ${size}`).check(z.gte(1, `is not ${size}`), z.lte(256 << 20, `is not ${size}`)),
+  size: z
+    .int(`is not ${size}`)
+    .check(z.gte(1, `is not ${size}`), z.lte(256 << 20, `is not ${size}`)),
   resource: matching("a kind, such as 'Secret' or 'Gateway.networking.istio.io'", forms.resource),
   namespace: matching('the name of a namespace', forms.namespace),
   object: matching('the name of an object', forms.object),
@@ -60,7 +73,11 @@ export const sourceValues = {
     "KIND/NAMESPACE/NAME, such as 'Secret/default/front' or 'Gateway.networking.istio.io/default/front'",
     (text) => {
       const [kind = '', namespace = '', name = '', ...more] = text.split('/');
-      const isRight = forms.resource.test(kind) && forms.namespace.test(namespace) && forms.object.test(name) && more.length === 0;
+      const isRight =
+        forms.resource.test(kind) &&
+        forms.namespace.test(namespace) &&
+        forms.object.test(name) &&
+        more.length === 0;
       return isRight ? text : undefined;
     },
     /^[^/]+\/[^/]+\/[^/]+$/,
@@ -71,9 +88,20 @@ export const sourceValues = {
 /** `*`, `host`, `.host`, `host:port`, `[address]:port`, an address or a range of addresses. */
 function isException(text: string): boolean {
   const [range = '', digits] = text.split('/');
-  if (digits !== undefined) return isIpAddress(range) && /^\d{1,3}$/.test(digits) && Number(digits) <= (range.includes(':') ? 128 : 32);
-  const { host = '', kind, port } = isIpAddress(text) ? { host: text, kind: 'ip', port: undefined } : (parseHostPort(text) ?? {});
-  const isHost = text === '*' || (kind === 'name' ? /^(?:\*?\.)?[\w-]+(?:\.[\w-]+)*\.?$/.test(host) : kind !== undefined);
+  if (digits !== undefined)
+    return (
+      isIpAddress(range) &&
+      /^\d{1,3}$/.test(digits) &&
+      Number(digits) <= (range.includes(':') ? 128 : 32)
+    );
+  const {
+    host = '',
+    kind,
+    port,
+  } = isIpAddress(text) ? { host: text, kind: 'ip', port: undefined } : (parseHostPort(text) ?? {});
+  const isHost =
+    text === '*' ||
+    (kind === 'name' ? /^(?:\*?\.)?[\w-]+(?:\.[\w-]+)*\.?$/.test(host) : kind !== undefined);
   return isHost && (port === undefined || portNumber(port) !== undefined);
 }
 

@@ -22,27 +22,52 @@ export interface Origins {
 }
 
 /** The source of each value of a configuration. Pure. */
-export function sources(config: AgentConfig, { readings, surroundings, leftover, logFlags, file }: Origins): Sources {
-  const layered = (field: string) => readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.source(field);
-  const placed = (field: string) => readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.place(field);
+export function sources(
+  config: AgentConfig,
+  { readings, surroundings, leftover, logFlags, file }: Origins,
+): Sources {
+  const layered = (field: string) =>
+    readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.source(field);
+  const placed = (field: string) =>
+    readings.findLast(({ fields }) => Object.hasOwn(fields, field))?.layer.place(field);
   const ofFile = Object.keys(file?.logFlags ?? {}).filter((name) => !Object.hasOwn(logFlags, name));
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
     .map(layered);
   // Its port may say it too.
-  const policy = config.controlPlaneAuthPolicy === 'NONE' ? [] : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
+  const policy =
+    config.controlPlaneAuthPolicy === 'NONE'
+      ? []
+      : [layered('controlPlaneAuthPolicy') ?? layered('discoveryAddress')];
   const certificates = several([...surroundings.tlsSources, ...policy, ...services]);
   const ofApplication = (...names: readonly (keyof ReadEnvironment['application'])[]) =>
     several(names.map((name) => (surroundings.application[name] === '' ? undefined : `$${name}`)));
   const others: Partial<Record<string, string | undefined>> = {
     ...surroundings.sources,
     drainCap: surroundings.sources.drainCap ?? layered('terminationDrainDuration'),
-    role: leftover.includes(config.role) ? 'argument' : file?.role === undefined ? undefined : file.name,
+    role: leftover.includes(config.role)
+      ? 'argument'
+      : file?.role === undefined
+        ? undefined
+        : file.name,
     probes: ofApplication('ISTIO_KUBE_APP_PROBERS'),
-    metricsTargets: ofApplication(...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []), 'PILOT_AGENT_METRICS_TARGETS'), // prettier-ignore
-    further: several(readings.map(({ further, layer }) => (Object.keys(further).length > 0 ? layer.source('further') : undefined))),
-    logging: several([...Object.keys(logFlags).map((name) => `--${name}`), ...ofFile.map((name) => `${file?.name ?? ''}: ${name}`)]),
-    sources: several([...sourceFields.map(layered), config.sources.length > 0 && (file?.sources.count ?? 0) > 0 ? file?.name : undefined]),
+    metricsTargets: ofApplication(
+      ...(config.role === 'sidecar' ? (['ISTIO_PROMETHEUS_ANNOTATIONS'] as const) : []),
+      'PILOT_AGENT_METRICS_TARGETS',
+    ),
+    further: several(
+      readings.map(({ further, layer }) =>
+        Object.keys(further).length > 0 ? layer.source('further') : undefined,
+      ),
+    ),
+    logging: several([
+      ...Object.keys(logFlags).map((name) => `--${name}`),
+      ...ofFile.map((name) => `${file?.name ?? ''}: ${name}`),
+    ]),
+    sources: several([
+      ...sourceFields.map(layered),
+      config.sources.length > 0 && (file?.sources.count ?? 0) > 0 ? file?.name : undefined,
+    ]),
     node: nodeSource(config, surroundings.sources, placed),
     certificates,
     watched: certificates,
@@ -50,9 +75,16 @@ export function sources(config: AgentConfig, { readings, surroundings, leftover,
     own: several(surroundings.tlsSources),
     besidePushed: several(services),
     controlPlaneAuthPolicy: several(policy),
-    controlPlaneTls: several([...surroundings.tlsSources, surroundings.sources.provCert, surroundings.sources.pilotCertProvider]),
+    controlPlaneTls: several([
+      ...surroundings.tlsSources,
+      surroundings.sources.provCert,
+      surroundings.sources.pilotCertProvider,
+    ]),
   };
-  const found = Object.keys(config).map((field) => [field, ownMember(others, field) ?? layered(field) ?? 'default']);
+  const found = Object.keys(config).map((field) => [
+    field,
+    ownMember(others, field) ?? layered(field) ?? 'default',
+  ]);
   return Object.fromEntries(found) as Sources;
 }
 

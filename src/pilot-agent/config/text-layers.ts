@@ -4,7 +4,8 @@ import type { Problem } from '../../shared/text/value.ts';
 import { value } from '../../shared/text/value.ts';
 
 /** What was made of a text of the configuration: what it says, or why it says nothing. */
-export type Content = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+export type Content =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
  * The layers of the configuration that are texts, read and parsed, the lowest first. Undefined
@@ -24,7 +25,13 @@ export interface Layers {
 }
 
 /** No text at all. */
-export const noLayers: Layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+export const noLayers: Layers = {
+  mesh: undefined,
+  proxyConfig: undefined,
+  annotation: undefined,
+  annotations: {},
+  warnings: [],
+};
 
 interface Text {
   readonly name: string;
@@ -53,19 +60,41 @@ export function textLayers({ mesh, proxyConfig, annotation, annotations, warning
     meshText(mesh),
     { name: 'PROXY_CONFIG', place: below('PROXY_CONFIG', '.'), content: proxyConfig },
     annotationText('proxy.istio.io/config', annotation),
-    annotationText('sidecar.istio.io/discoveryAddress', field('discoveryAddress', annotations['sidecar.istio.io/discoveryAddress'])),
+    annotationText(
+      'sidecar.istio.io/discoveryAddress',
+      field('discoveryAddress', annotations['sidecar.istio.io/discoveryAddress']),
+    ),
     annotationText('status.sidecar.istio.io/port', field('statusPort', isPort ? port : undefined)),
   ];
-  const unread = texts.flatMap(({ content, ...text }) => (content?.ok === false ? [{ ...text, reason: content.reason }] : []));
+  const unread = texts.flatMap(({ content, ...text }) =>
+    content?.ok === false ? [{ ...text, reason: content.reason }] : [],
+  );
   return {
     layers: texts.flatMap(({ name, place, content, isAnnotation }) =>
-      content?.ok === true ? [{ content: content.value, source: () => name, place, spares: isAnnotation ? () => true : isOptional }] : [],
+      content?.ok === true
+        ? [
+            {
+              content: content.value,
+              source: () => name,
+              place,
+              spares: isAnnotation ? () => true : isOptional,
+            },
+          ]
+        : [],
     ),
-    problems: unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [] : [{ place: name, text: reason }])),
+    problems: unread.flatMap(({ name, reason, isAnnotation }) =>
+      isAnnotation ? [] : [{ place: name, text: reason }],
+    ),
     warnings: [
       ...warnings,
-      ...(isPort ? [] : [`annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`]),
-      ...unread.flatMap(({ name, reason, isAnnotation }) => (isAnnotation ? [`${name}: ${reason}: it is ignored`] : [])),
+      ...(isPort
+        ? []
+        : [
+            `annotation status.sidecar.istio.io/port: '${port}' is not a port (1 to 65535, or 0 for none), and is ignored`,
+          ]),
+      ...unread.flatMap(({ name, reason, isAnnotation }) =>
+        isAnnotation ? [`${name}: ${reason}: it is ignored`] : [],
+      ),
     ],
   };
 }
@@ -77,14 +106,20 @@ function meshText(mesh: Layers['mesh']): Text {
   if (mesh?.content.ok !== true) return { name, place, content: mesh?.content };
   const { value: all } = mesh.content;
   if (all === null) return { name, place, content: undefined };
-  if (typeof all !== 'object' || Array.isArray(all)) return { name, place, content: { ok: false, reason: 'not a map of fields' } };
+  if (typeof all !== 'object' || Array.isArray(all))
+    return { name, place, content: { ok: false, reason: 'not a map of fields' } };
   const { defaultConfig, default_config: snakeCase } = all as Readonly<Record<string, unknown>>;
   return { name, place, content: { ok: true, value: defaultConfig ?? snakeCase } };
 }
 
 function annotationText(key: string, content: Content | undefined): Text {
   const name = `annotation ${key}`;
-  return { name, place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name, content, isAnnotation: true };
+  return {
+    name,
+    place: key === 'proxy.istio.io/config' ? below(name, ': ') : () => name,
+    content,
+    isAnnotation: true,
+  };
 }
 
 function field(name: string, text: string | undefined): Content | undefined {

@@ -67,7 +67,9 @@ async function describedFiles(binary: string): Promise<ReadonlyMap<string, reado
 /** Where the field begins whose text ends before `end`: its tag, and its length. */
 function beginOf(buffer: Buffer, end: number): number | undefined {
   const lengths = Array.from({ length: longestName }, (_, length) => length);
-  const length = lengths.find((one) => buffer[end - one - 1] === one && buffer[end - one - 2] === 0x0a);
+  const length = lengths.find(
+    (one) => buffer[end - one - 1] === one && buffer[end - one - 2] === 0x0a,
+  );
   return length === undefined || length === 0 ? undefined : end - length - 2;
 }
 
@@ -89,7 +91,11 @@ async function readTypes(binary: string, pack: string, places: readonly number[]
 function describe(bytes: Buffer, pack: string, types: Map<string, Members>): void {
   const reader = new BinaryReader(bytes);
   try {
-    for (let [field, wire] = reader.tag(); wire === WireType.LengthDelimited && field <= 12; [field, wire] = reader.tag()) {
+    for (
+      let [field, wire] = reader.tag();
+      wire === WireType.LengthDelimited && field <= 12;
+      [field, wire] = reader.tag()
+    ) {
       const part = reader.bytes();
       if (field === 4) message(part, pack, types);
       if (field === 5) enumeration(part, pack, types);
@@ -104,7 +110,10 @@ function message(bytes: Uint8Array, parent: string, types: Map<string, Members>)
   const parts = partsOf(bytes);
   const name = `${parent}.${textOf(parts, 1)}`;
   const fields = parts.filter(([field]) => field === 2).map(([, part]) => partsOf(part));
-  types.set(name, { fields: new Map(fields.map((field) => [textOf(field, 1), textOf(field, 6).replace(/^\./, '')])), values: [] });
+  types.set(name, {
+    fields: new Map(fields.map((field) => [textOf(field, 1), textOf(field, 6).replace(/^\./, '')])),
+    values: [],
+  });
   for (const [field, part] of parts) {
     if (field === 3) message(part, name, types);
     if (field === 4) enumeration(part, name, types);

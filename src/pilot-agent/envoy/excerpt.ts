@@ -6,7 +6,8 @@ import { printable } from '../../shared/log/printable.ts';
 const widest = 78;
 /** Of what is before the place. */
 const before = 30;
-const hidden = /inline_(?:string|bytes)|private_?key|passw|token|secret|authorization|credential|api_?key|cookie/i;
+const hidden =
+  /inline_(?:string|bytes)|private_?key|passw|token|secret|authorization|credential|api_?key|cookie/i;
 
 /**
  * The line of a text at a place, and a caret under it; undefined for a line that is not there, or
@@ -25,7 +26,8 @@ export function excerpt(text: string, { line, column }: TextPosition): string | 
   const room = widest - number.length - 4;
   const from = whole.length <= room || column + before <= room ? 0 : column - 1 - before;
   const shown = printable(whole.slice(from, from + room).replaceAll('\t', ' '));
-  const [marked = ''] = /^(?:"[^"]*"|'[^']*'|[^\s,:\]}]+)/.exec(whole.slice(column - 1, from + room)) ?? [];
+  const [marked = ''] =
+    /^(?:"[^"]*"|'[^']*'|[^\s,:\]}]+)/.exec(whole.slice(column - 1, from + room)) ?? [];
   const caret = '^'.repeat(Math.max(1, marked.length));
   return `${number} | ${shown.trimEnd()}\n${' '.repeat(number.length)} | ${' '.repeat(column - 1 - from)}${caret}`;
 }

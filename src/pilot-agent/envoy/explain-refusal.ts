@@ -17,7 +17,11 @@ const longest = 500;
  * @param words what Envoy says, as `refusalOf` has it
  * @param binary the Envoy that says it
  */
-export async function explainRefusal(config: EpochConfig, words: string, binary: string): Promise<Refusal> {
+export async function explainRefusal(
+  config: EpochConfig,
+  words: string,
+  binary: string,
+): Promise<Refusal> {
   return config.kind === 'refused'
     ? { reason: words }
     : explained(config, words, binary).catch(() => ({ reason: words.slice(0, longest) }));
@@ -28,10 +32,18 @@ async function explained(config: Usable, words: string, binary: string): Promise
   const layers = await layersOf(config);
   const found = findField(refusal, layers);
   const place = await placeOf(refusal, found, layers);
-  const shown = place === undefined ? undefined : excerpt(place.layer.template ?? place.layer.text, place);
+  const shown =
+    place === undefined ? undefined : excerpt(place.layer.template ?? place.layer.text, place);
   const near = await suggestion(refusal, found, layers, binary).catch(() => undefined);
-  const where = place === undefined ? blamed(config, layers) : `${place.layer.name}:${place.line}:${place.column}`;
-  const reason = [where, fieldOf(refusal, found), `${refusal.problem}${near === undefined ? '' : `; did you mean '${near}'?`}`]
+  const where =
+    place === undefined
+      ? blamed(config, layers)
+      : `${place.layer.name}:${place.line}:${place.column}`;
+  const reason = [
+    where,
+    fieldOf(refusal, found),
+    `${refusal.problem}${near === undefined ? '' : `; did you mean '${near}'?`}`,
+  ]
     .filter((part) => part !== '')
     .join(': ');
   return { reason: reason.slice(0, longest), ...(shown !== undefined && { excerpt: shown }) };
@@ -41,16 +53,26 @@ interface Place extends TextPosition {
   readonly layer: Layer;
 }
 
-async function placeOf(refusal: RefusalWords, found: Found | undefined, layers: readonly Layer[]): Promise<Place | undefined> {
+async function placeOf(
+  refusal: RefusalWords,
+  found: Found | undefined,
+  layers: readonly Layer[],
+): Promise<Place | undefined> {
   if (found !== undefined && found.spot.path !== '') {
     const { layer, path } = found.spot;
     const { name, value } = (await findMembers(layer.text))(within(layer, path));
     const position = found.left > 0 || refusal.isUnknown === true ? name : value;
-    return layer.template === undefined ? { ...position, layer } : { ...templateLine(layer.template, layer.text, position), layer };
+    return layer.template === undefined
+      ? { ...position, layer }
+      : { ...templateLine(layer.template, layer.text, position), layer };
   }
   // What does not parse is told by the place at which Envoy has stopped, if it has read that file.
   const [layer] = layers;
-  const isAsGiven = layer !== undefined && layers.length === 1 && layer.value === undefined && refusal.at !== undefined;
+  const isAsGiven =
+    layer !== undefined &&
+    layers.length === 1 &&
+    layer.value === undefined &&
+    refusal.at !== undefined;
   return isAsGiven && layer.template === undefined ? { ...refusal.at, layer } : undefined;
 }
 
@@ -64,13 +86,19 @@ function within({ at }: Layer, path: string): string {
 function blamed(config: Usable, layers: readonly Layer[]): string {
   const names = layers.map(({ name }) => name);
   const own =
-    config.kind === 'generated' && config.origin === undefined && config.template === undefined ? ['the generated bootstrap'] : [];
+    config.kind === 'generated' && config.origin === undefined && config.template === undefined
+      ? ['the generated bootstrap']
+      : [];
   return [...own, ...names].join(', with ');
 }
 
 /** The field as the user names it, if it is found; of a name that is not known, what that is in. */
 function fieldOf({ path, isUnknown }: RefusalWords, found: Found | undefined): string {
   const rest = stepsOf(path).slice(-(found?.left ?? Infinity) || Infinity);
-  const named = rest.reduce((before: string, step) => (typeof step === 'number' ? `${before}[${step}]` : joined(before, step)), found?.spot.path ?? ''); // prettier-ignore
+  const named = rest.reduce(
+    (before: string, step) =>
+      typeof step === 'number' ? `${before}[${step}]` : joined(before, step),
+    found?.spot.path ?? '',
+  );
   return isUnknown === true ? named.replace(/\.?[^.]+$/, '') : named;
 }

@@ -30,8 +30,10 @@ export const pinnedEnvoy = {
  * Relative values are passed over, as XDG wants.
  */
 export function cacheDir(env: NodeJS.ProcessEnv): string {
-  const absolute = (path: string | undefined) => (path !== undefined && isAbsolute(path) ? path : undefined);
-  const userCache = () => absolute(env['XDG_CACHE_HOME']) ?? join(absolute(env['HOME']) ?? homeOfUser(), '.cache');
+  const absolute = (path: string | undefined) =>
+    path !== undefined && isAbsolute(path) ? path : undefined;
+  const userCache = () =>
+    absolute(env['XDG_CACHE_HOME']) ?? join(absolute(env['HOME']) ?? homeOfUser(), '.cache');
   return absolute(env['PILOT_AGENT_CACHE']) ?? join(userCache(), 'pilot-agent', 'envoy');
 }
 
@@ -49,11 +51,17 @@ function homeOfUser(): string {
  */
 export function findExecutable(name: string, path: string | undefined): string | undefined {
   const folders = (path ?? '').split(':').filter((folder) => folder !== '');
-  return folders.map((folder) => join(folder, name)).find((candidate) => flaw(candidate) === undefined);
+  return folders
+    .map((folder) => join(folder, name))
+    .find((candidate) => flaw(candidate) === undefined);
 }
 
 export type FoundEnvoy =
-  | { readonly ok: true; readonly path: string; readonly from: 'binary-path' | 'default-path' | 'envoy-bin' | 'path' | 'cache' }
+  | {
+      readonly ok: true;
+      readonly path: string;
+      readonly from: 'binary-path' | 'default-path' | 'envoy-bin' | 'path' | 'cache';
+    }
   | { readonly ok: false; readonly reason: string };
 
 export interface FindOptions {
@@ -74,12 +82,21 @@ export interface FindOptions {
  *
  * Each candidate must be a regular file that this user may execute.
  */
-export function findEnvoy({ binaryPath, env, cacheDir, version, defaultPath = '/usr/local/bin/envoy' }: FindOptions): FoundEnvoy {
+export function findEnvoy({
+  binaryPath,
+  env,
+  cacheDir,
+  version,
+  defaultPath = '/usr/local/bin/envoy',
+}: FindOptions): FoundEnvoy {
   if (binaryPath !== undefined) {
     const path = binaryPath.includes('/') ? binaryPath : findExecutable(binaryPath, env['PATH']);
     const wrong = path === undefined ? 'is not in PATH' : flaw(path);
     if (path !== undefined && wrong === undefined) return { ok: true, path, from: 'binary-path' };
-    return { ok: false, reason: `--binaryPath ${binaryPath} ${wrong ?? ''}: name another Envoy, or leave it out` };
+    return {
+      ok: false,
+      reason: `--binaryPath ${binaryPath} ${wrong ?? ''}: name another Envoy, or leave it out`,
+    };
   }
 
   const envoyBin = env['ENVOY_BIN'];
@@ -92,12 +109,16 @@ export function findEnvoy({ binaryPath, env, cacheDir, version, defaultPath = '/
   };
 
   if (usable(defaultPath)) return { ok: true, path: defaultPath, from: 'default-path' };
-  if (envoyBin !== undefined && envoyBin !== '' && usable(envoyBin)) return { ok: true, path: envoyBin, from: 'envoy-bin' };
+  if (envoyBin !== undefined && envoyBin !== '' && usable(envoyBin))
+    return { ok: true, path: envoyBin, from: 'envoy-bin' };
   const path = findExecutable('envoy', env['PATH']);
   if (path !== undefined) return { ok: true, path, from: 'path' };
   looked.push('envoy is not in PATH');
   if (usable(cached)) return { ok: true, path: cached, from: 'cache' };
-  return { ok: false, reason: `no Envoy found: ${looked.join(', ')}; give --binaryPath, set ENVOY_BIN, or run: pilot-agent envoy install` };
+  return {
+    ok: false,
+    reason: `no Envoy found: ${looked.join(', ')}; give --binaryPath, set ENVOY_BIN, or run: pilot-agent envoy install`,
+  };
 }
 
 function flaw(path: string): string | undefined {
@@ -108,6 +129,8 @@ function flaw(path: string): string | undefined {
     accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EACCES' ? 'may not be executed by this user' : `cannot be read (${String(error)})`;
+    return (error as NodeJS.ErrnoException).code === 'EACCES'
+      ? 'may not be executed by this user'
+      : `cannot be read (${String(error)})`;
   }
 }

@@ -23,9 +23,15 @@ type Fields = Readonly<Record<string, unknown>>;
  * Where the field is that Envoy refuses; undefined where nothing points to it, or several places
  * are as good. Pure.
  */
-export function findField({ path, root, values = [], problem }: RefusalWords, layers: readonly Layer[]): Found | undefined {
+export function findField(
+  { path, root, values = [], problem }: RefusalWords,
+  layers: readonly Layer[],
+): Found | undefined {
   const whole = layers.map((layer): Spot => ({ layer, value: placed(layer), path: '' }));
-  if (path === '') return values.map((value) => findValue(value, whole, problem)).find((found) => found !== undefined);
+  if (path === '')
+    return values
+      .map((value) => findValue(value, whole, problem))
+      .find((found) => found !== undefined);
   const steps = stepsOf(path);
   if (root === undefined) return follow(whole, steps);
   const found = whole
@@ -34,7 +40,9 @@ export function findField({ path, root, values = [], problem }: RefusalWords, la
     .flatMap((spot) => follow([spot], steps) ?? []);
   if (found.length === 1) return found[0];
   const isAbsent = problem.includes('missing');
-  const guilty = found.filter(({ spot, left }) => (isAbsent ? left > 0 || isEmpty(spot.value) : left === 0));
+  const guilty = found.filter(({ spot, left }) =>
+    isAbsent ? left > 0 || isEmpty(spot.value) : left === 0,
+  );
   return guilty.length === 1 ? guilty[0] : undefined;
 }
 
@@ -44,7 +52,9 @@ export function namesOf(list: string, layers: readonly Layer[]): readonly string
     .flatMap((layer) => spots({ layer, value: placed(layer), path: '' }))
     .filter(({ path }) => path === list || path.endsWith(`.${list}`))
     .flatMap(members)
-    .flatMap(({ value }) => (isFields(value) && typeof value['name'] === 'string' ? [value['name']] : []));
+    .flatMap(({ value }) =>
+      isFields(value) && typeof value['name'] === 'string' ? [value['name']] : [],
+    );
 }
 
 /** Names and places in lists. `<any>` and `<struct>` are of protobuf alone. */
@@ -72,7 +82,9 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): Found 
   // One message where a list of them is wanted, or a map, whose order nobody knows.
   const found = [...from, ...from.flatMap(members)].flatMap((one) => follow([one], rest) ?? []);
   const [best, next] = found.sort((one, other) => one.left - other.left);
-  return best !== undefined && (next === undefined || best.left < next.left) ? best : { spot, left };
+  return best !== undefined && (next === undefined || best.left < next.left)
+    ? best
+    : { spot, left };
 }
 
 /** The path of a member. Pure. */
@@ -83,13 +95,24 @@ export function joined(path: string, name: string): string {
 function member({ layer, value, path }: Spot, name: string): readonly Spot[] {
   if (!isFields(value)) return [];
   const found = Object.keys(value).find((key) => key === name || snake(key) === name);
-  return found === undefined ? [] : [{ layer, value: ownMember(value, found), path: joined(path, found) }];
+  return found === undefined
+    ? []
+    : [{ layer, value: ownMember(value, found), path: joined(path, found) }];
 }
 
 function members({ layer, value, path }: Spot): readonly Spot[] {
-  if (Array.isArray(value)) return value.map((item: unknown, index): Spot => ({ layer, value: item, path: `${path}[${index}]` }));
+  if (Array.isArray(value))
+    return value.map((item: unknown, index): Spot => ({
+      layer,
+      value: item,
+      path: `${path}[${index}]`,
+    }));
   if (!isFields(value)) return [];
-  return Object.entries(value).map(([name, item]): Spot => ({ layer, value: item, path: joined(path, name) }));
+  return Object.entries(value).map(([name, item]): Spot => ({
+    layer,
+    value: item,
+    path: joined(path, name),
+  }));
 }
 
 /** A value and all that is in it. */
@@ -102,13 +125,20 @@ function findValue(text: string, whole: readonly Spot[], problem: string): Found
   const all = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
   const same = all.filter(({ value }) => value === text);
   const parts = text.length > 2 ? all.filter(({ value }) => (value as string).includes(text)) : [];
-  const spot = same.length > 0 ? same.at(problem.includes('duplicate') ? -1 : 0) : parts.length === 1 ? parts[0] : undefined;
+  const spot =
+    same.length > 0
+      ? same.at(problem.includes('duplicate') ? -1 : 0)
+      : parts.length === 1
+        ? parts[0]
+        : undefined;
   return spot && { spot, left: 0 };
 }
 
 /** What a layer says, as the field of a configuration that it is laid over. */
 function placed({ at, value }: Layer): unknown {
-  return at === '' ? value : at.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);
+  return at === ''
+    ? value
+    : at.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);
 }
 
 function snake(name: string): string {

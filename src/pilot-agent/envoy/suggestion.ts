@@ -16,16 +16,20 @@ export async function suggestion(
   layers: readonly Layer[],
   binary: string,
 ): Promise<string | undefined> {
-  const { problem, path, isUnknown, message, values: [value = ''] = [] } = words; // prettier-ignore
+  const { problem, path, isUnknown, message, values: [value = ''] = [] } = words;
   if (/unknown cluster/i.test(problem)) return meant(value, namesOf('clusters', layers));
   if (isUnknown === true && message !== undefined) {
-    const fields = (await (await envoyNames(binary)).typesIn(packageOf(message))).get(message)?.fields ?? new Map<string, string>();
+    const fields =
+      (await (await envoyNames(binary)).typesIn(packageOf(message))).get(message)?.fields ??
+      new Map<string, string>();
     const name = path.split('.').at(-1) ?? '';
     return meant(name, /[A-Z]/.test(name) ? [...fields.keys()].map(camel) : [...fields.keys()]);
   }
   if (/^'.*' is no type/.test(problem)) {
     const [, server = '', type = ''] = /^(.*\/)(.*)$/.exec(value) ?? [];
-    const near = meant(type, [...(await (await envoyNames(binary)).typesIn(packageOf(type))).keys()]);
+    const near = meant(type, [
+      ...(await (await envoyNames(binary)).typesIn(packageOf(type))).keys(),
+    ]);
     return near && `${server}${near}`;
   }
   if (!problem.startsWith('unknown enum value') || found === undefined) return undefined;
@@ -37,11 +41,15 @@ async function valuesAt({ spot }: Found, names: EnvoyNames): Promise<readonly st
   let type = 'envoy.config.bootstrap.v3.Bootstrap';
   let value = spot.layer.at === '' ? spot.layer.value : undefined;
   for (const step of stepsOf(spot.path)) {
-    value = typeof value === 'object' && value !== null ? ownMember(value as Readonly<Record<string, unknown>>, String(step)) : undefined;
+    value =
+      typeof value === 'object' && value !== null
+        ? ownMember(value as Readonly<Record<string, unknown>>, String(step))
+        : undefined;
     if (typeof step === 'number') continue;
     const { fields } = (await names.typesIn(packageOf(type))).get(type) ?? {};
     type = fields?.get(snake(step)) ?? '';
-    if (type === 'google.protobuf.Any') type = String((value as { '@type'?: unknown } | undefined)?.['@type']).replace(/^.*\//, '');
+    if (type === 'google.protobuf.Any')
+      type = String((value as { '@type'?: unknown } | undefined)?.['@type']).replace(/^.*\//, '');
   }
   return (await names.typesIn(packageOf(type))).get(type)?.values ?? [];
 }

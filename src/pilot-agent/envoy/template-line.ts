@@ -5,12 +5,18 @@ import type { TextPosition } from '../../shared/text/text-position.ts';
  * its variables, and by its rank among those that have the same; a place in a line that has
  * variables is its begin. Where no line is like it the place is the begin of the template. Pure.
  */
-export function templateLine(template: string, made: string, { line, column }: TextPosition): TextPosition {
+export function templateLine(
+  template: string,
+  made: string,
+  { line, column }: TextPosition,
+): TextPosition {
   const lines = template.split('\n');
   const text = (made.split('\n')[line - 1] ?? '').trim();
   const alike = lines.flatMap((one, index) => (isMadeOf(one, text) ? [index] : []));
   const earlier = made.split('\n').slice(0, line - 1);
-  const rank = earlier.filter((one) => alike.some((index) => isMadeOf(lines[index] ?? '', one.trim()))).length;
+  const rank = earlier.filter((one) =>
+    alike.some((index) => isMadeOf(lines[index] ?? '', one.trim())),
+  ).length;
   const index = alike[Math.min(rank, alike.length - 1)];
   if (index === undefined) return { line: 1, column: 1 };
   const found = lines[index] ?? '';

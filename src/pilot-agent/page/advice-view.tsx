@@ -1,7 +1,13 @@
 import { type Advice, partsOf } from './advice.ts';
 
 /** What to do about something that is wrong, behind a line that opens it. */
-export function AdviceView({ advice: { cause, command, fix }, anchor }: { readonly advice: Advice; readonly anchor: string }) {
+export function AdviceView({
+  advice: { cause, command, fix },
+  anchor,
+}: {
+  readonly advice: Advice;
+  readonly anchor: string;
+}) {
   const rows = [
     ['Cause', cause],
     ['Look', command],
@@ -15,7 +21,11 @@ export function AdviceView({ advice: { cause, command, fix }, anchor }: { readon
           text === '' ? null : (
             <>
               <dt>{name}</dt>
-              <dd>{partsOf(text).map((part) => (part.kind === 'code' ? <code>{part.text}</code> : part.text))}</dd>
+              <dd>
+                {partsOf(text).map((part) =>
+                  part.kind === 'code' ? <code>{part.text}</code> : part.text,
+                )}
+              </dd>
             </>
           ),
         )}

@@ -9,7 +9,10 @@ export function AgentFacts({ report: { agent, counters } }: { readonly report: R
     ['Role', agent.role],
     ['Node id', agent.nodeId],
     ['Folder', agent.configPath],
-    ['Ports', `status ${agent.statusPort === 0 ? 'none' : agent.statusPort}, admin ${agent.adminPort}`],
+    [
+      'Ports',
+      `status ${agent.statusPort === 0 ? 'none' : agent.statusPort}, admin ${agent.adminPort}`,
+    ],
     ['Envoy', agent.envoy.path],
     ['Configuration', agent.configuration],
   ];

@@ -22,10 +22,19 @@ export interface Attention {
 }
 
 /** What is not as it should be, the gravest first; empty where all is well. Pure. */
-export function attention(report: Report, epochs: readonly EpochReport[], now: number): readonly Attention[] {
+export function attention(
+  report: Report,
+  epochs: readonly EpochReport[],
+  now: number,
+): readonly Attention[] {
   const { ready, live, refused, crashes, certificates, sources, controlPlane } = report;
   const all: readonly (Attention | false | undefined)[] = [
-    !live.ok && { level: 'bad', kind: 'other', text: `Not live: ${live.reason}`, see: reasonName(live.reason) },
+    !live.ok && {
+      level: 'bad',
+      kind: 'other',
+      text: `Not live: ${live.reason}`,
+      see: reasonName(live.reason),
+    },
     !ready.ok &&
       (live.ok || live.reason !== ready.reason) && {
         level: 'bad',
@@ -40,16 +49,29 @@ export function attention(report: Report, epochs: readonly EpochReport[], now: n
       see: 'config-refused',
       at: refused.at,
     },
-    crashes.count > 0 && { level: 'warn', kind: 'crash', text: crashText(crashes, epochs, now), see: 'epoch-failed' },
+    crashes.count > 0 && {
+      level: 'warn',
+      kind: 'crash',
+      text: crashText(crashes, epochs, now),
+      see: 'epoch-failed',
+    },
     ...certificates.map((one) => expiry(one, now)),
     ...certificates.map((one): Attention | false => {
       const text = `What came for the secret ${one.name} is not served: ${one.refused ?? ''}`;
-      return one.refused !== undefined && { level: 'warn', kind: 'refused', text, see: 'secret-refused' };
+      return (
+        one.refused !== undefined && { level: 'warn', kind: 'refused', text, see: 'secret-refused' }
+      );
     }),
     ...sources.map(({ name, state, reason, since }): Attention | false => {
       const text = `The source ${name} cannot be read: ${reason ?? 'no reason is known'}`;
       return (
-        state === 'failing' && { level: 'warn', kind: 'other', text, see: 'source-unreadable', ...(since !== undefined && { at: since }) }
+        state === 'failing' && {
+          level: 'warn',
+          kind: 'other',
+          text,
+          see: 'source-unreadable',
+          ...(since !== undefined && { at: since }),
+        }
       );
     }),
     controlPlane?.state === 'unavailable' && {
@@ -59,17 +81,39 @@ export function attention(report: Report, epochs: readonly EpochReport[], now: n
       see: 'xds-unavailable',
       ...(controlPlane.since !== undefined && { at: controlPlane.since }),
     },
-    ...untold(report).map((text): Attention => ({ level: 'warn', kind: 'other', text, see: noteAnchor(text) })),
+    ...untold(report).map((text): Attention => ({
+      level: 'warn',
+      kind: 'other',
+      text,
+      see: noteAnchor(text),
+    })),
   ];
   const told = all.filter((one) => one !== undefined && one !== false);
-  return [...told.filter(({ level }) => level === 'bad'), ...told.filter(({ level }) => level === 'warn')];
+  return [
+    ...told.filter(({ level }) => level === 'bad'),
+    ...told.filter(({ level }) => level === 'warn'),
+  ];
 }
 
 /** What a note says that is not said of the report otherwise. */
-function untold({ notes, refused, crashes, sources, controlPlane, certificates }: Report): readonly string[] {
-  const told = [refused?.reason, controlPlane?.reason, ...sources.map(({ reason }) => reason), ...certificates.map((one) => one.refused)];
+function untold({
+  notes,
+  refused,
+  crashes,
+  sources,
+  controlPlane,
+  certificates,
+}: Report): readonly string[] {
+  const told = [
+    refused?.reason,
+    controlPlane?.reason,
+    ...sources.map(({ reason }) => reason),
+    ...certificates.map((one) => one.refused),
+  ];
   const areCrashesTold = crashes.count > 0;
-  return untoldNotes(notes, told).filter((note) => !areCrashesTold || !note.startsWith('Envoy has crashed'));
+  return untoldNotes(notes, told).filter(
+    (note) => !areCrashesTold || !note.startsWith('Envoy has crashed'),
+  );
 }
 
 function expiry(one: Report['certificates'][number], now: number): Attention | undefined {
@@ -77,17 +121,36 @@ function expiry(one: Report['certificates'][number], now: number): Attention | u
   if (expires === undefined) return undefined;
   const { title, left } = expires;
   return left <= 0
-    ? { level: 'bad', kind: 'other', text: `The certificate ${title} has expired`, see: 'certificate-expired', at: one.notAfter }
-    : { level: 'warn', kind: 'other', text: `The certificate ${title} expires in ${age(left)}`, see: 'certificate-expiring' };
+    ? {
+        level: 'bad',
+        kind: 'other',
+        text: `The certificate ${title} has expired`,
+        see: 'certificate-expired',
+        at: one.notAfter,
+      }
+    : {
+        level: 'warn',
+        kind: 'other',
+        text: `The certificate ${title} expires in ${age(left)}`,
+        see: 'certificate-expiring',
+      };
 }
 
 /** How often, how the last one went, with what Envoy wrote of it, and what comes next. */
-function crashText({ count, budget, retryAt }: Report['crashes'], epochs: readonly EpochReport[], now: number): string {
+function crashText(
+  { count, budget, retryAt }: Report['crashes'],
+  epochs: readonly EpochReport[],
+  now: number,
+): string {
   const of = budget === 0 ? '' : ` of ${budget} that are allowed`;
   const last = epochs.findLast(crashed);
   const words = last?.exit?.cause;
-  const how = last?.exit === undefined ? '' : `; epoch ${last.epoch}: ${exitText(last.exit)}${words === undefined ? '' : `: ${words}`}`;
-  const next = retryAt === undefined ? '' : `; the next attempt is in ${age(Date.parse(retryAt) - now)}`;
+  const how =
+    last?.exit === undefined
+      ? ''
+      : `; epoch ${last.epoch}: ${exitText(last.exit)}${words === undefined ? '' : `: ${words}`}`;
+  const next =
+    retryAt === undefined ? '' : `; the next attempt is in ${age(Date.parse(retryAt) - now)}`;
   return `Envoy has crashed: ${count}${of}${how}${next}`;
 }
 

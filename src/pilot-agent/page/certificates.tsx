@@ -4,7 +4,13 @@ import type { Report } from './known.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 /** The certificates, and how much time each has left. */
-export function Certificates({ all, now }: { readonly all: Report['certificates']; readonly now: number }) {
+export function Certificates({
+  all,
+  now,
+}: {
+  readonly all: Report['certificates'];
+  readonly now: number;
+}) {
   return (
     <section aria-labelledby="certificates">
       <h2 id="certificates">Certificates</h2>
@@ -18,7 +24,10 @@ export function Certificates({ all, now }: { readonly all: Report['certificates'
             <li key={`${one.name}${one.serialNumber}`}>
               <div class="row">
                 <b>{certificateTitle(one)}</b>
-                <span class={`text-${tone}`} title={`Valid from ${dayAndClock(one.notBefore)} to ${dayAndClock(one.notAfter)}`}>
+                <span
+                  class={`text-${tone}`}
+                  title={`Valid from ${dayAndClock(one.notBefore)} to ${dayAndClock(one.notAfter)}`}
+                >
                   {left <= 0 ? 'expired' : `${age(left)} left`}
                 </span>
               </div>
@@ -35,7 +44,9 @@ export function Certificates({ all, now }: { readonly all: Report['certificates'
                 <dt>Subject</dt>
                 <dd class="mono">{one.subject === '' ? '(empty)' : one.subject}</dd>
                 <dt>Names</dt>
-                <dd class="mono">{one.subjectAltNames.length === 0 ? 'none' : one.subjectAltNames.join(', ')}</dd>
+                <dd class="mono">
+                  {one.subjectAltNames.length === 0 ? 'none' : one.subjectAltNames.join(', ')}
+                </dd>
                 <dt>Serial</dt>
                 <dd class="mono">{one.serialNumber}</dd>
                 <dt>Until</dt>

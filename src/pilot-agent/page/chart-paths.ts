@@ -37,7 +37,10 @@ export function areas(series: readonly Series[], area: Area): readonly Path[] {
       name,
       epoch,
       path: runs(points, area)
-        .map((run) => `M${run[0]?.[0] ?? 0} ${height}${run.map(([x, y]) => `L${x} ${y}`).join('')}L${run.at(-1)?.[0] ?? 0} ${height}Z`)
+        .map(
+          (run) =>
+            `M${run[0]?.[0] ?? 0} ${height}${run.map(([x, y]) => `L${x} ${y}`).join('')}L${run.at(-1)?.[0] ?? 0} ${height}Z`,
+        )
         .join(''),
     }))
     .reverse();
@@ -55,7 +58,10 @@ export function lines(series: readonly Series[], area: Area): readonly Path[] {
 }
 
 /** The places of the points that follow each other without a gap, one for each pixel at most. */
-function runs(points: readonly Point[], { span, width, height, highest }: Area): readonly (readonly (readonly [number, number])[])[] {
+function runs(
+  points: readonly Point[],
+  { span, width, height, highest }: Area,
+): readonly (readonly (readonly [number, number])[])[] {
   const xOf = scale(span, width);
   const all: (readonly [number, number])[][] = [[]];
   for (const { at, value } of points) {

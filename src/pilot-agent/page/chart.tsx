@@ -20,23 +20,41 @@ export interface ChartProps {
 const height = 52;
 
 /** One small chart: the newest value, the highest one, and how it came to that. */
-export function Chart({ title, series, format, span, isStacked = false, isOver = false, pointed, point }: ChartProps) {
+export function Chart({
+  title,
+  series,
+  format,
+  span,
+  isStacked = false,
+  isOver = false,
+  pointed,
+  point,
+}: ChartProps) {
   const [place, { width }] = useSize<HTMLDivElement>({ width: 200, height: 0 });
   const shown = isStacked ? stacked(series) : series;
   const values = shown.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
   const highest = Math.max(0, ...values);
   const area = { span, width, height, highest: highest === 0 ? 1 : highest * 1.05 };
   const at = pointed ?? Math.max(...series.map(({ points }) => points.at(-1)?.at ?? 0));
-  const now = series.map((one) => ({ ...one, value: valueAt(one, at) })).filter((one) => one.value !== undefined);
+  const now = series
+    .map((one) => ({ ...one, value: valueAt(one, at) }))
+    .filter((one) => one.value !== undefined);
   const sum = isStacked ? now.reduce((all, { value = 0 }) => all + value, 0) : (now[0]?.value ?? 0);
   const told = values.length === 0 || (isOver && pointed === undefined) ? '–' : format(sum);
   const draw = isStacked ? areas : lines;
-  const pointTo = ({ offsetX }: MouseEvent) => point(span.from + (offsetX / width) * (span.to - span.from));
+  const pointTo = ({ offsetX }: MouseEvent) =>
+    point(span.from + (offsetX / width) * (span.to - span.from));
   return (
     <figure class="chart">
       <figcaption>
         <span>{title}</span> <b>{told}</b>
-        <span class="dim">{values.length === 0 ? '' : pointed === undefined ? `max ${format(highest)}` : clock(pointed)}</span>
+        <span class="dim">
+          {values.length === 0
+            ? ''
+            : pointed === undefined
+              ? `max ${format(highest)}`
+              : clock(pointed)}
+        </span>
       </figcaption>
       <div
         ref={place}
@@ -48,10 +66,20 @@ export function Chart({ title, series, format, span, isStacked = false, isOver =
         <svg width={width} height={height} viewBox={`0 0 ${width} ${height}`} aria-hidden="true">
           <line class="base" x1={0} x2={width} y1={height - 0.5} y2={height - 0.5} />
           {draw(shown, area).map(({ epoch, name, path }) => (
-            <path key={name} class={`${isStacked ? 'area' : 'stroke'} ${colourOf(epoch)}`} d={path} />
+            <path
+              key={name}
+              class={`${isStacked ? 'area' : 'stroke'} ${colourOf(epoch)}`}
+              d={path}
+            />
           ))}
           {pointed === undefined ? null : (
-            <line class="pointer" x1={scale(span, width)(pointed)} x2={scale(span, width)(pointed)} y1={0} y2={height} />
+            <line
+              class="pointer"
+              x1={scale(span, width)(pointed)}
+              x2={scale(span, width)(pointed)}
+              y1={0}
+              y2={height}
+            />
           )}
         </svg>
       </div>
@@ -71,4 +99,5 @@ export function Chart({ title, series, format, span, isStacked = false, isOver =
 }
 
 /** Neighbours have different ones. */
-const colourOf = (epoch: number | undefined) => (epoch === undefined ? 'hue-agent' : `hue-${epoch % 6}`);
+const colourOf = (epoch: number | undefined) =>
+  epoch === undefined ? 'hue-agent' : `hue-${epoch % 6}`;

@@ -23,9 +23,15 @@ export function ControlPlane({ controlPlane, now }: Props) {
         <dd class="mono">{address}</dd>
         <dt>State</dt>
         <dd>
-          <span class={`dot ${state === 'answering' ? 'ok' : state === 'unavailable' ? 'bad' : 'idle'}`}>{state}</span>
+          <span
+            class={`dot ${state === 'answering' ? 'ok' : state === 'unavailable' ? 'bad' : 'idle'}`}
+          >
+            {state}
+          </span>
           {by === 'envoy' ? <span class="dim"> Envoy asks it itself</span> : null}
-          {since === undefined ? null : <span class="dim"> for {age(now - Date.parse(since))}</span>}
+          {since === undefined ? null : (
+            <span class="dim"> for {age(now - Date.parse(since))}</span>
+          )}
           {reason === undefined ? null : <div class="text-bad">{reason}</div>}
         </dd>
         {pushedAt === undefined ? null : (

@@ -4,9 +4,19 @@ import { age, clock, dayAndClock, duration } from './time-text.ts';
 import { crashed } from './timeline.ts';
 
 /** All that is known of one epoch, as `/debug/epochs` has it. */
-export function EpochDetails({ epoch, now }: { readonly epoch: EpochReport; readonly now: number }) {
+export function EpochDetails({
+  epoch,
+  now,
+}: {
+  readonly epoch: EpochReport;
+  readonly now: number;
+}) {
   const { launchedAt, spawnedAt, liveAt, toldToDrainAt, endedAt, exit } = epoch;
-  const moments: readonly (readonly [name: string, at: string | undefined, ms: number | undefined])[] = [
+  const moments: readonly (readonly [
+    name: string,
+    at: string | undefined,
+    ms: number | undefined,
+  ])[] = [
     [epoch.why === 'adopted' ? 'Adopted' : 'Launched', launchedAt, undefined],
     ['Spawned', spawnedAt, since(launchedAt, spawnedAt)],
     ['Live', liveAt, epoch.startMs ?? since(launchedAt, liveAt)],
@@ -26,7 +36,9 @@ export function EpochDetails({ epoch, now }: { readonly epoch: EpochReport; read
               <time dateTime={at} title={dayAndClock(at)}>
                 {clock(at, true)}
               </time>
-              <span class="dim">{ms === undefined ? `${age(now - Date.parse(at))} ago` : `after ${duration(ms)}`}</span>
+              <span class="dim">
+                {ms === undefined ? `${age(now - Date.parse(at))} ago` : `after ${duration(ms)}`}
+              </span>
             </li>
           ),
         )}

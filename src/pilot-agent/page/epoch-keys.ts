@@ -15,7 +15,8 @@ export function epochByKey(
 ): number | undefined {
   const at = epochs.findIndex(({ epoch }) => epoch === selected);
   // The newest is above in a table, and at the right of the timeline.
-  const [older, newer] = direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
+  const [older, newer] =
+    direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
   const [oldest, newest] = direction === 'across' ? ['Home', 'End'] : ['End', 'Home'];
   const steps = new Map([
     [older, at - 1],

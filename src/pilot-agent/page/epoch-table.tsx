@@ -89,22 +89,31 @@ export function EpochTable({ epochs, selected, select, now }: Props) {
               <td class="right mono">{epoch.pid ?? '–'}</td>
               <td>
                 <time dateTime={epoch.launchedAt} title={dayAndClock(epoch.launchedAt)}>
-                  {isToday(epoch.launchedAt, now) ? clock(epoch.launchedAt) : dayAndClock(epoch.launchedAt).slice(5, -3)}
+                  {isToday(epoch.launchedAt, now)
+                    ? clock(epoch.launchedAt)
+                    : dayAndClock(epoch.launchedAt).slice(5, -3)}
                 </time>
               </td>
               <td class="right">{epoch.startMs === undefined ? '–' : duration(epoch.startMs)}</td>
               <td class="right">{lifeText(epoch, now)}</td>
-              <td title={epoch.exit === undefined ? '' : exitText(epoch.exit)}>{epoch.exit === undefined ? '' : exitText(epoch.exit)}</td>
+              <td title={epoch.exit === undefined ? '' : exitText(epoch.exit)}>
+                {epoch.exit === undefined ? '' : exitText(epoch.exit)}
+              </td>
             </tr>
           ))}
-          <tr aria-hidden="true" class="room" style={{ height: `${(rows.length - last) * rowHeight}px` }} />
+          <tr
+            aria-hidden="true"
+            class="room"
+            style={{ height: `${(rows.length - last) * rowHeight}px` }}
+          />
         </tbody>
       </table>
     </div>
   );
 }
 
-const isToday = (at: string, now: number) => dayAndClock(at).slice(0, 10) === dayAndClock(now).slice(0, 10);
+const isToday = (at: string, now: number) =>
+  dayAndClock(at).slice(0, 10) === dayAndClock(now).slice(0, 10);
 
 function toneOf(epoch: EpochReport): string {
   if (crashed(epoch) || epoch.answering === false) return 'bad';

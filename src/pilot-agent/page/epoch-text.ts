@@ -46,6 +46,9 @@ export function lifeText({ lifeMs, launchedAt }: EpochReport, now: number): stri
 
 /** An epoch in a sentence, for who does not see the timeline. Pure. */
 export function epochText(epoch: EpochReport, now: number): string {
-  const state = epoch.exit === undefined ? `${epoch.state}${epoch.answering === false ? ', silent' : ''}` : exitText(epoch.exit);
+  const state =
+    epoch.exit === undefined
+      ? `${epoch.state}${epoch.answering === false ? ', silent' : ''}`
+      : exitText(epoch.exit);
   return `Epoch ${epoch.epoch}, ${state}, ${whyText(epoch)}, ${lifeText(epoch, now)}`;
 }

@@ -23,7 +23,9 @@ export function Facts({ report, epochs, traffic, isAway, now }: Props) {
   const stands = standing(report);
   // What was counted before says nothing of now.
   const shown = (value: number) => (serving === undefined || isAway ? '–' : perSecond(value));
-  const first = certificates.map(({ notAfter }) => Date.parse(notAfter)).sort((one, other) => one - other)[0];
+  const first = certificates
+    .map(({ notAfter }) => Date.parse(notAfter))
+    .sort((one, other) => one - other)[0];
   return (
     <dl class="facts">
       <Fact name="Up for">{age(now - Date.parse(agent.startedAt))}</Fact>
@@ -37,7 +39,9 @@ export function Facts({ report, epochs, traffic, isAway, now }: Props) {
       <Fact
         name="Epoch"
         tone={serving === undefined ? 'bad' : ''}
-        more={serving?.liveAt === undefined ? '' : `live for ${age(now - Date.parse(serving.liveAt))}`}
+        more={
+          serving?.liveAt === undefined ? '' : `live for ${age(now - Date.parse(serving.liveAt))}`
+        }
       >
         {serving?.epoch ?? 'none'}
       </Fact>
@@ -60,7 +64,11 @@ export function Facts({ report, epochs, traffic, isAway, now }: Props) {
         <Fact
           name="Control plane"
           tone={controlPlane.state === 'unavailable' ? 'bad' : ''}
-          more={controlPlane.pushedAt === undefined ? '' : `sent ${age(now - Date.parse(controlPlane.pushedAt))} ago`}
+          more={
+            controlPlane.pushedAt === undefined
+              ? ''
+              : `sent ${age(now - Date.parse(controlPlane.pushedAt))} ago`
+          }
         >
           {controlPlane.state === 'unknown' ? 'asked by Envoy' : controlPlane.state}
         </Fact>
@@ -95,6 +103,9 @@ function Fact({ name, tone = '', more = '', children }: FactProps) {
 /** A second, over the last three looks, so that it does not flicker. */
 function rate(traffic: readonly TrafficReport[], what: 'requests' | 'failures'): number {
   const [before, now] = [traffic.at(-4) ?? traffic[0], traffic.at(-1)];
-  const ms = before === undefined || now === undefined ? 0 : Date.parse(now.at) - Date.parse(before.at);
-  return before === undefined || now === undefined || ms <= 0 ? 0 : (Math.max(0, now[what] - before[what]) / ms) * 1000;
+  const ms =
+    before === undefined || now === undefined ? 0 : Date.parse(now.at) - Date.parse(before.at);
+  return before === undefined || now === undefined || ms <= 0
+    ? 0
+    : (Math.max(0, now[what] - before[what]) / ms) * 1000;
 }

@@ -35,14 +35,24 @@ export function followAgent(
 ): Observable<Message> {
   const ended$ = throwError(() => new Error('The agent has closed the connection'));
   const connection$ = concat(defer(connect$), ended$).pipe(
-    timeout({ each: longestSilence, with: () => throwError(() => new Error('The agent is silent')), scheduler }),
+    timeout({
+      each: longestSilence,
+      with: () => throwError(() => new Error('The agent is silent')),
+      scheduler,
+    }),
     mergeMap((events): readonly Message[] => {
       const at = scheduler.now();
-      return [{ type: 'connected', at }, ...events.map((told): Message => ({ type: 'told', at, told }))];
+      return [
+        { type: 'connected', at },
+        ...events.map((told): Message => ({ type: 'told', at, told })),
+      ];
     }),
     catchError((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
-      return concat(of<Message>({ type: 'away', at: scheduler.now(), reason }), timer(pause, scheduler).pipe(ignoreElements()));
+      return concat(
+        of<Message>({ type: 'away', at: scheduler.now(), reason }),
+        timer(pause, scheduler).pipe(ignoreElements()),
+      );
     }),
   );
   return connection$.pipe(repeat());

@@ -3,7 +3,13 @@ import { eventIn } from '../../shared/http/server-sent-events.ts';
 import type { LiveEvent } from '../report/live-events.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-const names: readonly string[] = ['report', 'epochs', 'traffic', 'service', 'log'] satisfies LiveEvent['event'][];
+const names: readonly string[] = [
+  'report',
+  'epochs',
+  'traffic',
+  'service',
+  'log',
+] satisfies LiveEvent['event'][];
 
 /**
  * The events in the pieces of a stream of server-sent events, wherever it was cut; those of names
@@ -25,5 +31,7 @@ export function eventsIn(): OperatorFunction<string, readonly LiveEvent[]> {
 }
 
 function eventOf(block: string): readonly LiveEvent[] {
-  return eventIn(block).flatMap(({ event, data }) => (names.includes(event) ? [{ event, data: parseJson(data) } as LiveEvent] : []));
+  return eventIn(block).flatMap(({ event, data }) =>
+    names.includes(event) ? [{ event, data: parseJson(data) } as LiveEvent] : [],
+  );
 }

@@ -71,14 +71,21 @@ export function known(before: Known, message: Message): Known {
 function withTold(before: Known, told: LiveEvent, at: number): Known {
   switch (told.event) {
     case 'report': {
-      const base = isSameAgent(before.report, told.data) ? before : { ...nothing, link: before.link };
+      const base = isSameAgent(before.report, told.data)
+        ? before
+        : { ...nothing, link: before.link };
       return { ...base, report: told.data, skew: Date.parse(told.data.at) - at };
     }
     case 'epochs':
       return { ...before, epochs: withEpochs(before.epochs, told.data) };
     case 'traffic': {
       const last = before.traffic.at(-1)?.at ?? '';
-      return { ...before, traffic: [...before.traffic, ...told.data.filter((one) => one.at > last)].slice(-mostTraffic) };
+      return {
+        ...before,
+        traffic: [...before.traffic, ...told.data.filter((one) => one.at > last)].slice(
+          -mostTraffic,
+        ),
+      };
     }
     case 'service':
       return { ...before, service: told.data };
@@ -89,17 +96,25 @@ function withTold(before: Known, told: LiveEvent, at: number): Known {
 
 /** After a restart of the agent all begins anew: its epochs have the same numbers. */
 function isSameAgent(before: Report | undefined, { agent }: Report): boolean {
-  return before === undefined || (before.agent.pid === agent.pid && before.agent.startedAt === agent.startedAt);
+  return (
+    before === undefined ||
+    (before.agent.pid === agent.pid && before.agent.startedAt === agent.startedAt)
+  );
 }
 
-function withEpochs(before: readonly EpochReport[], told: readonly EpochReport[]): readonly EpochReport[] {
+function withEpochs(
+  before: readonly EpochReport[],
+  told: readonly EpochReport[],
+): readonly EpochReport[] {
   const byNumber = new Map([...before, ...told].map((one) => [one.epoch, one]));
   return [...byNumber.values()].sort((one, other) => one.epoch - other.epoch).slice(-mostEpochs);
 }
 
 function withLines(before: readonly Logged[], told: readonly LogReport[]): readonly Logged[] {
   const last = before.at(-1)?.id ?? -1;
-  const all = before.concat(told.filter(({ id }) => id > last).map((line) => ({ ...line, text: searched(line) })));
+  const all = before.concat(
+    told.filter(({ id }) => id > last).map((line) => ({ ...line, text: searched(line) })),
+  );
   return all.length > mostLines * 1.1 ? all.slice(-mostLines) : all;
 }
 

@@ -1,7 +1,14 @@
 import type { LogReport } from '../report/live-events.ts';
 import type { Logged } from './known.ts';
 
-export const levels: readonly LogReport['level'][] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
+export const levels: readonly LogReport['level'][] = [
+  'trace',
+  'debug',
+  'info',
+  'warn',
+  'error',
+  'fatal',
+];
 
 export interface LogFilter {
   /** This one and the graver ones. */
@@ -36,13 +43,20 @@ export function filtered(before: Filtered, log: readonly Logged[], filter: LogFi
   if (isMore && before.upTo === upTo && before.from === from) return before;
   const passes = passing(filter);
   const added = (isMore ? log.slice(firstAfter(log, before.upTo)) : log).filter(passes);
-  const kept = isMore ? (before.from === from ? before.lines : before.lines.filter(({ id }) => id >= from)) : [];
+  const kept = isMore
+    ? before.from === from
+      ? before.lines
+      : before.lines.filter(({ id }) => id >= from)
+    : [];
   return { filter, from, upTo, lines: kept.length === 0 ? added : kept.concat(added) };
 }
 
 function passing({ level, component, epoch, text }: LogFilter): (line: Logged) => boolean {
   const heard = new Set(levels.slice(levels.indexOf(level)));
-  const words = text.toLowerCase().split(/\s+/).filter((word) => word !== ''); // prettier-ignore
+  const words = text
+    .toLowerCase()
+    .split(/\s+/)
+    .filter((word) => word !== '');
   return (line) =>
     heard.has(line.level) &&
     (component === '' || line.component === component) &&

@@ -34,14 +34,23 @@ export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.floor(height / rowHeight) - 1;
     const from = at === -1 ? lines.length - 1 : at;
-    const to = { ArrowUp: from - 1, ArrowDown: from + 1, PageUp: from - page, PageDown: from + page, Home: 0, End: lines.length - 1 }[
-      event.key
-    ];
+    const to = {
+      ArrowUp: from - 1,
+      ArrowDown: from + 1,
+      PageUp: from - page,
+      PageDown: from + page,
+      Home: 0,
+      End: lines.length - 1,
+    }[event.key];
     if (to === undefined) return;
     event.preventDefault();
     go(to);
   };
-  const onScroll = ({ currentTarget: { scrollTop, scrollHeight, clientHeight } }: { readonly currentTarget: HTMLDivElement }) => {
+  const onScroll = ({
+    currentTarget: { scrollTop, scrollHeight, clientHeight },
+  }: {
+    readonly currentTarget: HTMLDivElement;
+  }) => {
     setTop(scrollTop);
     setFollows(scrollTop + clientHeight >= scrollHeight - rowHeight);
   };
@@ -93,7 +102,13 @@ interface LineProps {
   readonly choose: () => void;
 }
 
-function Line({ line: { id, at, level, component, epoch, msg, fields }, index, count, isSelected, choose }: LineProps) {
+function Line({
+  line: { id, at, level, component, epoch, msg, fields },
+  index,
+  count,
+  isSelected,
+  choose,
+}: LineProps) {
   return (
     <div
       id={`line-${id}`}
@@ -105,13 +120,18 @@ function Line({ line: { id, at, level, component, epoch, msg, fields }, index, c
       style={{ top: `${index * rowHeight}px` }}
       onClick={choose}
     >
-      <span class="at">{clock(at, true)}</span> <span class="level">{level}</span> <span class="component">{component}</span>{' '}
-      <span class="number">{epoch ?? ''}</span> <span class="msg">{msg}</span> <span class="fields">{fieldsText(fields)}</span>
+      <span class="at">{clock(at, true)}</span> <span class="level">{level}</span>{' '}
+      <span class="component">{component}</span> <span class="number">{epoch ?? ''}</span>{' '}
+      <span class="msg">{msg}</span> <span class="fields">{fieldsText(fields)}</span>
     </div>
   );
 }
 
-function LineDetails({ line: { at, level, component, event, epoch, msg, fields } }: { readonly line: Logged }) {
+function LineDetails({
+  line: { at, level, component, event, epoch, msg, fields },
+}: {
+  readonly line: Logged;
+}) {
   return (
     <section class="line-details" aria-label="The line that is selected">
       <p>
@@ -144,4 +164,6 @@ function LineDetails({ line: { at, level, component, event, epoch, msg, fields }
 const valueText = (value: unknown) => (typeof value === 'string' ? value : JSON.stringify(value));
 
 const fieldsText = (fields: Logged['fields']) =>
-  Object.entries(fields).map(([name, value]) => `${name}=${valueText(value)}`).join(' '); // prettier-ignore
+  Object.entries(fields)
+    .map(([name, value]) => `${name}=${valueText(value)}`)
+    .join(' ');

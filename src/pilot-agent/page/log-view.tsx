@@ -1,12 +1,25 @@
 import { useLayoutEffect, useMemo, useRef, useState } from 'preact/hooks';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { Logged } from './known.ts';
-import { filtered, firstAfter, levels, type LogFilter, noFilter, unfiltered } from './log-filter.ts';
+import {
+  filtered,
+  firstAfter,
+  levels,
+  type LogFilter,
+  noFilter,
+  unfiltered,
+} from './log-filter.ts';
 import { LogLines } from './log-lines.tsx';
 import { number } from './number-text.ts';
 
 /** The log with its filters; how to turn it on where it may not be seen. */
-export function LogView({ log, epochs }: { readonly log: readonly Logged[] | undefined; readonly epochs: readonly EpochReport[] }) {
+export function LogView({
+  log,
+  epochs,
+}: {
+  readonly log: readonly Logged[] | undefined;
+  readonly epochs: readonly EpochReport[];
+}) {
   const [filter, setFilter] = useState<LogFilter>(noFilter);
   const before = useRef(unfiltered);
   const shown = filtered(before.current, log ?? [], filter);
@@ -18,7 +31,8 @@ export function LogView({ log, epochs }: { readonly log: readonly Logged[] | und
       <section aria-labelledby="log" class="log">
         <h2 id="log">Log</h2>
         <p class="none">
-          The log is not shown here, since every program of this machine may see the page. <code>--statusPageLog=true</code> shows it;
+          The log is not shown here, since every program of this machine may see the page.{' '}
+          <code>--statusPageLog=true</code> shows it;
           <code>pilot-agent top</code> shows it to the user of the agent.
         </p>
       </section>
@@ -38,7 +52,9 @@ export function LogView({ log, epochs }: { readonly log: readonly Logged[] | und
             <span>Level</span>
             <select
               value={filter.level}
-              onChange={({ currentTarget }) => change({ level: levels.find((one) => one === currentTarget.value) ?? 'trace' })}
+              onChange={({ currentTarget }) =>
+                change({ level: levels.find((one) => one === currentTarget.value) ?? 'trace' })
+              }
             >
               {levels.map((level) => (
                 <option key={level} value={level}>
@@ -49,7 +65,10 @@ export function LogView({ log, epochs }: { readonly log: readonly Logged[] | und
           </label>
           <label>
             <span>Component</span>
-            <select value={filter.component} onChange={({ currentTarget }) => change({ component: currentTarget.value })}>
+            <select
+              value={filter.component}
+              onChange={({ currentTarget }) => change({ component: currentTarget.value })}
+            >
               <option value="">all</option>
               {components.map((component) => (
                 <option key={component}>{component}</option>
@@ -60,7 +79,9 @@ export function LogView({ log, epochs }: { readonly log: readonly Logged[] | und
             <span>Epoch</span>
             <select
               value={filter.epoch ?? ''}
-              onChange={({ currentTarget: { value } }) => change({ epoch: value === '' ? undefined : Number(value) })}
+              onChange={({ currentTarget: { value } }) =>
+                change({ epoch: value === '' ? undefined : Number(value) })
+              }
             >
               <option value="">all</option>
               {epochs

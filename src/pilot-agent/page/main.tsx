@@ -29,7 +29,9 @@ const wanted$ = fromEvent(document, 'visibilitychange').pipe(
   switchMap(() => (document.hidden ? timer(unseen).pipe(map(() => false)) : of(true))),
   distinctUntilChanged(),
 );
-const messages$ = wanted$.pipe(switchMap((wanted) => (wanted ? followAgent(() => connectTo('debug/events')) : NEVER)));
+const messages$ = wanted$.pipe(
+  switchMap((wanted) => (wanted ? followAgent(() => connectTo('debug/events')) : NEVER)),
+);
 const known$ = messages$.pipe(scan(known, nothing), startWith(nothing));
 const now$ = interval(1_000).pipe(
   startWith(0),
@@ -44,7 +46,8 @@ combineLatest([known$, now$])
   .pipe(auditTime(0, animationFrameScheduler))
   .subscribe({
     next: ([all, now]) => {
-      if (place !== null) render(<Page known={all} now={now + all.skew} advices={advices} />, place);
+      if (place !== null)
+        render(<Page known={all} now={now + all.skew} advices={advices} />, place);
     },
     error: reportError,
   });

@@ -4,7 +4,11 @@ import { Orders } from './orders.tsx';
 import { age, clock } from './time-text.ts';
 
 /** The head of the page: which agent, how it is, and what it can be told to do. */
-export function Masthead({ link, report, now }: Pick<Known, 'link' | 'report'> & { readonly now: number }) {
+export function Masthead({
+  link,
+  report,
+  now,
+}: Pick<Known, 'link' | 'report'> & { readonly now: number }) {
   const stands = report && standing(report);
   return (
     <header class="masthead">
@@ -18,7 +22,9 @@ export function Masthead({ link, report, now }: Pick<Known, 'link' | 'report'> &
         </>
       )}
       <LinkState link={link} now={now} />
-      {report === undefined ? null : <Orders isEnabled={link.state === 'connected'} phase={report.phase} />}
+      {report === undefined ? null : (
+        <Orders isEnabled={link.state === 'connected'} phase={report.phase} />
+      )}
     </header>
   );
 }

@@ -30,7 +30,13 @@ const orders: readonly Order[] = [
 ];
 
 /** What the agent can be told to do here. Each asks first. */
-export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; readonly phase: Report['phase'] }) {
+export function Orders({
+  isEnabled,
+  phase,
+}: {
+  readonly isEnabled: boolean;
+  readonly phase: Report['phase'];
+}) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [order, setOrder] = useState<Order>();
   const [answer, setAnswer] = useState('');
@@ -42,7 +48,9 @@ export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; read
   const send = ({ path, name }: Order) => {
     dialog.current?.close();
     void post(path).then((refusal) =>
-      setAnswer(refusal === undefined ? `${name}: the agent has been told.` : `${name} failed: ${refusal}`),
+      setAnswer(
+        refusal === undefined ? `${name}: the agent has been told.` : `${name} failed: ${refusal}`,
+      ),
     );
   };
   return (
@@ -51,7 +59,13 @@ export function Orders({ isEnabled, phase }: { readonly isEnabled: boolean; read
         {answer}
       </span>
       {orders.map((one) => (
-        <button type="button" key={one.name} class={one.weight} disabled={!isEnabled || phase !== 'running'} onClick={() => open(one)}>
+        <button
+          type="button"
+          key={one.name}
+          class={one.weight}
+          disabled={!isEnabled || phase !== 'running'}
+          onClick={() => open(one)}
+        >
           {one.name} …
         </button>
       ))}

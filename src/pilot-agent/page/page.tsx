@@ -23,7 +23,15 @@ import { WindowPicker } from './window-picker.tsx';
 /**
  * The whole page, of what is known at a moment; `now` in ms since 1970 by the clock of the agent.
  */
-export function Page({ known, now, advices }: { readonly known: Known; readonly now: number; readonly advices: Advices }) {
+export function Page({
+  known,
+  now,
+  advices,
+}: {
+  readonly known: Known;
+  readonly now: number;
+  readonly advices: Advices;
+}) {
   const { link, report, epochs, traffic, service, log } = known;
   const startedAt = report === undefined ? now : Date.parse(report.agent.startedAt);
   const isAway = link.state === 'away';
@@ -37,7 +45,16 @@ export function Page({ known, now, advices }: { readonly known: Known; readonly 
   const timeline = useMemo(
     () => (
       <TimelineView
-        {...{ epochs, span, now, marked: marked ?? [], refused, selected: selected?.epoch, select: setChosen, zoom: setWindow }}
+        {...{
+          epochs,
+          span,
+          now,
+          marked: marked ?? [],
+          refused,
+          selected: selected?.epoch,
+          select: setChosen,
+          zoom: setWindow,
+        }}
       />
     ),
     [epochs, span, now, JSON.stringify(marked), refused?.at, selected?.epoch],
@@ -50,7 +67,10 @@ export function Page({ known, now, advices }: { readonly known: Known; readonly 
   const charts = useMemo(() => <TrafficView {...{ traffic, span, who }} />, [traffic, span, who]);
   const serviceView = useMemo(() => <ServiceView service={service} who={who} />, [service, who]);
   const attentionList = useMemo(
-    () => (report === undefined ? null : <AttentionList all={attention(report, epochs, now)} advices={advices} now={now} />),
+    () =>
+      report === undefined ? null : (
+        <AttentionList all={attention(report, epochs, now)} advices={advices} now={now} />
+      ),
     [report, epochs, now],
   );
   const logView = useMemo(() => <LogView log={log} epochs={epochs} />, [log, epochs]);
@@ -65,7 +85,9 @@ export function Page({ known, now, advices }: { readonly known: Known; readonly 
       </p>
       {report === undefined ? (
         <main id="main">
-          <p class="waiting">{isAway ? `${link.reason}. The page asks again each second.` : 'Asking the agent …'}</p>
+          <p class="waiting">
+            {isAway ? `${link.reason}. The page asks again each second.` : 'Asking the agent …'}
+          </p>
         </main>
       ) : (
         <main id="main" class={isAway ? 'stale' : ''}>

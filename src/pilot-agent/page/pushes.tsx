@@ -31,7 +31,11 @@ export function Pushes({ all }: { readonly all: Report['pushes'] }) {
                 </td>
                 <td title={`Version ${version}`}>{secret}</td>
                 <td>
-                  <span class={`dot ${state === 'accepted' ? 'ok' : state === 'rejected' ? 'bad' : 'idle'}`}>{state}</span>
+                  <span
+                    class={`dot ${state === 'accepted' ? 'ok' : state === 'rejected' ? 'bad' : 'idle'}`}
+                  >
+                    {state}
+                  </span>
                   {reason === undefined ? null : <div class="text-bad">{reason}</div>}
                 </td>
               </tr>

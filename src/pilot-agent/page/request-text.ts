@@ -9,12 +9,21 @@ export interface ServiceCell {
 }
 
 /** Requests, success rate, p50 and p99 of a direction; `–` where nothing was asked. Pure. */
-export function directionCells({ requests, failures, p50Ms, p99Ms }: DirectionReport): readonly ServiceCell[] {
+export function directionCells({
+  requests,
+  failures,
+  p50Ms,
+  p99Ms,
+}: DirectionReport): readonly ServiceCell[] {
   const time = (ms: number | undefined): ServiceCell =>
-    requests === 0 || ms === undefined ? { text: '–', tone: 'dim' } : { text: ms < 1 ? '< 1 ms' : duration(ms), tone: '' };
+    requests === 0 || ms === undefined
+      ? { text: '–', tone: 'dim' }
+      : { text: ms < 1 ? '< 1 ms' : duration(ms), tone: '' };
   return [
     { text: number(requests), tone: '' },
-    requests === 0 ? { text: '–', tone: 'dim' } : { text: `${successText(requests, failures)} %`, tone: failures === 0 ? '' : 'text-bad' },
+    requests === 0
+      ? { text: '–', tone: 'dim' }
+      : { text: `${successText(requests, failures)} %`, tone: failures === 0 ? '' : 'text-bad' },
     time(p50Ms),
     time(p99Ms),
   ];

@@ -79,7 +79,8 @@ function Directions({ service }: { readonly service: Answering }) {
 }
 
 function Clusters({ clusters }: { readonly clusters: Answering['clusters'] }) {
-  if (clusters === undefined) return <p class="none">Clusters: Envoy counts none; its stats_config may leave them out.</p>;
+  if (clusters === undefined)
+    return <p class="none">Clusters: Envoy counts none; its stats_config may leave them out.</p>;
   const { count, unhealthy, first } = clusters;
   const row = ({ name, healthy, total }: ClusterReport) => (
     <li key={name}>
@@ -110,7 +111,13 @@ function Listeners({ listeners: { count, first } }: Pick<Answering, 'listeners'>
       <span class="name">
         {name} <span class="dim">{address}</span>
       </span>
-      <span class="dim">{connections === undefined ? '' : connections === 1 ? '1 connection' : `${number(connections)} connections`}</span>
+      <span class="dim">
+        {connections === undefined
+          ? ''
+          : connections === 1
+            ? '1 connection'
+            : `${number(connections)} connections`}
+      </span>
     </li>
   );
   return (
@@ -122,7 +129,13 @@ function Listeners({ listeners: { count, first } }: Pick<Answering, 'listeners'>
 }
 
 /** The first rows, and the others behind a line that opens them. */
-function Rows({ rows, count }: { readonly rows: readonly preact.JSX.Element[]; readonly count: number }) {
+function Rows({
+  rows,
+  count,
+}: {
+  readonly rows: readonly preact.JSX.Element[];
+  readonly count: number;
+}) {
   const shown = 6;
   return (
     <>

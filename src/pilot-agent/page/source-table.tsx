@@ -1,14 +1,27 @@
 import type { Report } from './known.ts';
 import { age, dayAndClock } from './time-text.ts';
 
-const tones: Readonly<Record<Report['sources'][number]['state'], string>> = { read: 'ok', unread: 'idle', failing: 'bad', ignored: 'idle' };
+const tones: Readonly<Record<Report['sources'][number]['state'], string>> = {
+  read: 'ok',
+  unread: 'idle',
+  failing: 'bad',
+  ignored: 'idle',
+};
 
 /** The sources of configuration: how it stands with each, and when it has changed. */
-export function SourceTable({ all, now }: { readonly all: Report['sources']; readonly now: number }) {
+export function SourceTable({
+  all,
+  now,
+}: {
+  readonly all: Report['sources'];
+  readonly now: number;
+}) {
   return (
     <section aria-labelledby="sources">
       <h2 id="sources">Sources</h2>
-      {all.length === 0 ? <p class="none">None besides the files that are always watched.</p> : null}
+      {all.length === 0 ? (
+        <p class="none">None besides the files that are always watched.</p>
+      ) : null}
       {all.length === 0 ? null : (
         <table>
           <thead>

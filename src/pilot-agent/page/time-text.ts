@@ -5,20 +5,31 @@ const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000] as co
 export function duration(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   if (whole < second) return `${whole} ms`;
-  if (whole < minute) return whole < 10 * second ? `${(Math.floor(whole / 100) / 10).toFixed(1)} s` : `${Math.floor(whole / second)} s`;
+  if (whole < minute)
+    return whole < 10 * second
+      ? `${(Math.floor(whole / 100) / 10).toFixed(1)} s`
+      : `${Math.floor(whole / second)} s`;
   if (whole < hour) return joined(whole, minute, 'min', second, 's');
   if (whole < 2 * day) return joined(whole, hour, 'h', minute, 'min');
   return joined(whole, day, 'd', hour, 'h');
 }
 
-function joined(ms: number, large: number, largeName: string, small: number, smallName: string): string {
+function joined(
+  ms: number,
+  large: number,
+  largeName: string,
+  small: number,
+  smallName: string,
+): string {
   const rest = Math.floor((ms % large) / small);
   return `${Math.floor(ms / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
 /** As {@link duration}, in whole seconds, for what is shown each second anew. Pure. */
 export function age(ms: number): string {
-  return ms < second ? '0 s' : duration(Math.floor(ms / second) * second).replace(/\.\d(?= s$)/, '');
+  return ms < second
+    ? '0 s'
+    : duration(Math.floor(ms / second) * second).replace(/\.\d(?= s$)/, '');
 }
 
 /**
@@ -35,6 +46,8 @@ export function clock(at: string | number, withMs = false): string {
 /** The day and the time of it in the zone of the browser: `2026-11-22 14:03:09`. Pure. */
 export function dayAndClock(at: string | number): string {
   const date = new Date(at);
-  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()].map((value) => String(value).padStart(2, '0')).join('-');
+  const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()]
+    .map((value) => String(value).padStart(2, '0'))
+    .join('-');
   return `${day} ${clock(at)}`;
 }

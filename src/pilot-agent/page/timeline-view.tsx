@@ -26,13 +26,23 @@ const mostLanes = 8;
 /**
  * The epochs over time: starting, live, draining, ended, crashed. The table below says the same.
  */
-export function TimelineView({ epochs, marked, refused, span, now, selected, select, zoom }: Props) {
+export function TimelineView({
+  epochs,
+  marked,
+  refused,
+  span,
+  now,
+  selected,
+  select,
+  zoom,
+}: Props) {
   const [place, { width }] = useSize<HTMLDivElement>({ width: 800, height: 0 });
   const all = drawn(epochs, span, now, width, selected);
   const lanes = Math.min(mostLanes, 1 + Math.max(1, ...all.map(({ lane }) => lane)));
   const height = marksHeight + lanes * laneHeight + axisHeight;
   const xOf = scale(span, width);
-  const topOf = (lane: number) => marksHeight + Math.min(lane, lanes - 1) * laneHeight + (laneHeight - barHeight) / 2;
+  const topOf = (lane: number) =>
+    marksHeight + Math.min(lane, lanes - 1) * laneHeight + (laneHeight - barHeight) / 2;
   const isShown = all.some((one) => one.kind === 'epoch' && one.epoch.epoch === selected);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = epochByKey(epochs, selected, event.key, 'across');
@@ -66,9 +76,21 @@ export function TimelineView({ epochs, marked, refused, span, now, selected, sel
                 select={select}
               />
             ) : (
-              <g key={`cluster-${one.span.from}`} class="cluster" aria-hidden="true" onClick={() => zoom(around(one.span))}>
+              <g
+                key={`cluster-${one.span.from}`}
+                class="cluster"
+                aria-hidden="true"
+                onClick={() => zoom(around(one.span))}
+              >
                 <title>{`${one.count} epochs from ${clock(one.span.from)} to ${clock(one.span.to)}, ${one.crashed} of them crashed. A click shows them.`}</title>
-                <rect x={one.x} y={topOf(one.lane)} width={one.width} height={barHeight} rx="2" class={one.crashed > 0 ? 'crashed' : ''} />
+                <rect
+                  x={one.x}
+                  y={topOf(one.lane)}
+                  width={one.width}
+                  height={barHeight}
+                  rx="2"
+                  class={one.crashed > 0 ? 'crashed' : ''}
+                />
                 {one.width > 26 ? (
                   <text x={one.x + one.width / 2} y={topOf(one.lane) + 13} text-anchor="middle">
                     ×{one.count}
@@ -77,7 +99,14 @@ export function TimelineView({ epochs, marked, refused, span, now, selected, sel
               </g>
             ),
           )}
-          <line class="now" x1={xOf(now)} x2={xOf(now)} y1={marksHeight - 4} y2={height - axisHeight} hidden={now > span.to} />
+          <line
+            class="now"
+            x1={xOf(now)}
+            x2={xOf(now)}
+            y1={marksHeight - 4}
+            y2={height - axisHeight}
+            hidden={now > span.to}
+          />
         </svg>
       </div>
       <p class="legend" aria-hidden="true">
@@ -110,7 +139,13 @@ interface BarProps {
   readonly select: (epoch: number) => void;
 }
 
-function Bar({ drawn: { epoch, x, width, segments, end }, top, isSelected, label, select }: BarProps) {
+function Bar({
+  drawn: { epoch, x, width, segments, end },
+  top,
+  isSelected,
+  label,
+  select,
+}: BarProps) {
   return (
     <g
       id={`bar-${epoch.epoch}`}
@@ -122,11 +157,21 @@ function Bar({ drawn: { epoch, x, width, segments, end }, top, isSelected, label
     >
       <title>{label}</title>
       {segments.map((segment) => (
-        <rect key={segment.stage} class={segment.stage} x={segment.x} y={top} width={segment.width} height={barHeight} />
+        <rect
+          key={segment.stage}
+          class={segment.stage}
+          x={segment.x}
+          y={top}
+          width={segment.width}
+          height={barHeight}
+        />
       ))}
       <rect class="outline" x={x} y={top} width={width} height={barHeight} />
       {end?.crashed === true ? (
-        <path class="crash" d={`M${end.x - 4} ${top + 4}l8 ${barHeight - 8}m0 ${8 - barHeight}l-8 ${barHeight - 8}`} />
+        <path
+          class="crash"
+          d={`M${end.x - 4} ${top + 4}l8 ${barHeight - 8}m0 ${8 - barHeight}l-8 ${barHeight - 8}`}
+        />
       ) : null}
       {width > 9 + 7 * String(epoch.epoch).length ? (
         <text x={x + 5} y={top + 13}>
@@ -137,7 +182,15 @@ function Bar({ drawn: { epoch, x, width, segments, end }, top, isSelected, label
   );
 }
 
-function Axis({ span, width, height }: { readonly span: Span; readonly width: number; readonly height: number }) {
+function Axis({
+  span,
+  width,
+  height,
+}: {
+  readonly span: Span;
+  readonly width: number;
+  readonly height: number;
+}) {
   const xOf = scale(span, width);
   const bottom = height - axisHeight;
   return (
@@ -145,7 +198,11 @@ function Axis({ span, width, height }: { readonly span: Span; readonly width: nu
       {ticks(span, width).map((at) => (
         <g key={at}>
           <line x1={xOf(at)} x2={xOf(at)} y1={marksHeight} y2={bottom} />
-          <text x={xOf(at)} y={height - 5} text-anchor={xOf(at) < 24 ? 'start' : xOf(at) > width - 28 ? 'end' : 'middle'}>
+          <text
+            x={xOf(at)}
+            y={height - 5}
+            text-anchor={xOf(at) < 24 ? 'start' : xOf(at) > width - 28 ? 'end' : 'middle'}
+          >
             {at % 60_000 === 0 ? clock(at).slice(0, 5) : clock(at)}
           </text>
         </g>
@@ -168,12 +225,19 @@ function Marks({ marked, refused, span, now, width }: MarksProps) {
       {marked
         .filter(({ at }) => isIn(at))
         .map(({ at, secret, state }) => (
-          <path key={`${at}${secret}`} class={`push ${state}`} d={`M${xOf(Date.parse(at))} 2l4 4l-4 4l-4 -4z`}>
+          <path
+            key={`${at}${secret}`}
+            class={`push ${state}`}
+            d={`M${xOf(Date.parse(at))} 2l4 4l-4 4l-4 -4z`}
+          >
             <title>{`The secret ${secret} was pushed ${age(now - Date.parse(at))} ago: ${state}`}</title>
           </path>
         ))}
       {refused !== undefined && isIn(refused.at) ? (
-        <path class="refused" d={`M${xOf(Date.parse(refused.at)) - 4.5} 6.5a4.5 4.5 0 1 1 9 0a4.5 4.5 0 1 1 -9 0l9 0`}>
+        <path
+          class="refused"
+          d={`M${xOf(Date.parse(refused.at)) - 4.5} 6.5a4.5 4.5 0 1 1 9 0a4.5 4.5 0 1 1 -9 0l9 0`}
+        >
           <title>{`Refused: ${refused.reason}`}</title>
         </path>
       ) : null}

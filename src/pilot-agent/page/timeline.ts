@@ -70,7 +70,13 @@ function lanesOf(epochs: readonly EpochReport[], now: number): ReadonlyMap<numbe
  * What is drawn of the epochs in a span that is `width` pixels wide, at most one thing for each few
  * pixels. The selected epoch is always drawn as itself. Pure.
  */
-export function drawn(epochs: readonly EpochReport[], span: Span, now: number, width: number, selected?: number): readonly Drawn[] {
+export function drawn(
+  epochs: readonly EpochReport[],
+  span: Span,
+  now: number,
+  width: number,
+  selected?: number,
+): readonly Drawn[] {
   const lanes = lanesOf(epochs, now);
   const xOf = scale(span, width);
   const open = new Map<number, Extract<Drawn, { kind: 'cluster' }>>();
@@ -91,7 +97,11 @@ export function drawn(epochs: readonly EpochReport[], span: Span, now: number, w
       all.push(drawnEpoch(epoch, lane, life, span, now, xOf));
     } else if (before !== undefined && x - before.x < narrowest * 4) {
       const to = Math.max(before.x + before.width, right, x + 1);
-      const joined = { count: before.count + 1, crashed: before.crashed + Number(crashed(epoch)), width: to - before.x };
+      const joined = {
+        count: before.count + 1,
+        crashed: before.crashed + Number(crashed(epoch)),
+        width: to - before.x,
+      };
       open.set(lane, { ...before, ...joined, span: { from: before.span.from, to: life.to } });
     } else {
       close(lane);
@@ -115,13 +125,25 @@ export function scale({ from, to }: Span, width: number): (at: number) => number
   return (at) => (Math.min(Math.max(at, from), to) - from) * (width / Math.max(1, to - from));
 }
 
-function drawnEpoch(epoch: EpochReport, lane: number, life: Span, span: Span, now: number, xOf: (at: number) => number): Drawn {
+function drawnEpoch(
+  epoch: EpochReport,
+  lane: number,
+  life: Span,
+  span: Span,
+  now: number,
+  xOf: (at: number) => number,
+): Drawn {
   const x = xOf(life.from);
   const ended = time(epoch.endedAt);
   const segments = stagesOf(epoch, now).flatMap(({ stage, from, to }): readonly Segment[] =>
-    to < span.from || from > span.to ? [] : [{ stage, x: xOf(from), width: Math.max(1, xOf(to) - xOf(from)) }],
+    to < span.from || from > span.to
+      ? []
+      : [{ stage, x: xOf(from), width: Math.max(1, xOf(to) - xOf(from)) }],
   );
-  const end = ended === undefined || ended < span.from || ended > span.to ? undefined : { x: xOf(ended), crashed: crashed(epoch) };
+  const end =
+    ended === undefined || ended < span.from || ended > span.to
+      ? undefined
+      : { x: xOf(ended), crashed: crashed(epoch) };
   return { kind: 'epoch', epoch, lane, x, width: Math.max(1, xOf(life.to) - x), segments, end };
 }
 
@@ -134,13 +156,19 @@ function stagesOf(epoch: EpochReport, now: number): readonly (Span & { readonly 
     ['live', live],
     ['draining', drain],
   ];
-  const reached = begins.flatMap(([stage, begin]) => (begin === undefined ? [] : [{ stage, begin }]));
-  return reached.map(({ stage, begin }, index) => ({ stage, from: begin, to: reached[index + 1]?.begin ?? to }));
+  const reached = begins.flatMap(([stage, begin]) =>
+    begin === undefined ? [] : [{ stage, begin }],
+  );
+  return reached.map(({ stage, begin }, index) => ({
+    stage,
+    from: begin,
+    to: reached[index + 1]?.begin ?? to,
+  }));
 }
 
-const steps = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400].map(
-  (step) => step * 1_000,
-);
+const steps = [
+  1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
+].map((step) => step * 1_000);
 
 /**
  * The times at the axis: whole minutes or the like, at least `apart` pixels from each other. Pure.
@@ -150,5 +178,8 @@ export function ticks(span: Span, width: number, apart = 90): readonly number[] 
   const step = steps.find((one) => one >= least) ?? Math.ceil(least / 86_400_000) * 86_400_000;
   const zone = new Date(span.to).getTimezoneOffset() * 60_000;
   const first = Math.ceil((span.from - zone) / step) * step + zone;
-  return Array.from({ length: Math.max(0, Math.floor((span.to - first) / step) + 1) }, (_, index) => first + index * step);
+  return Array.from(
+    { length: Math.max(0, Math.floor((span.to - first) / step) + 1) },
+    (_, index) => first + index * step,
+  );
 }

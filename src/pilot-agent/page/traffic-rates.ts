@@ -42,18 +42,34 @@ export function charts(traffic: readonly TrafficReport[], since: number): Charts
   const steps = traffic.flatMap((now, index): readonly Step[] => {
     const before = traffic[index - 1];
     const at = Date.parse(now.at);
-    return before === undefined || at < since ? [] : [{ at, seconds: (at - Date.parse(before.at)) / 1000, before, now }];
+    return before === undefined || at < since
+      ? []
+      : [{ at, seconds: (at - Date.parse(before.at)) / 1000, before, now }];
   });
   const counted = epochsOf(traffic);
-  const ran = [...new Map(traffic.flatMap(({ processes }) => processes.map(({ epoch }) => [nameOf(epoch), epoch]))).values()];
+  const ran = [
+    ...new Map(
+      traffic.flatMap(({ processes }) => processes.map(({ epoch }) => [nameOf(epoch), epoch])),
+    ).values(),
+  ];
   return {
     requests: counted.map((epoch) => series(epoch, steps, rateOf(epoch, 'requests'))),
     failures: counted.map((epoch) => series(epoch, steps, rateOf(epoch, 'failures'))),
     connections: [
-      { ...series(undefined, steps, ({ now }) => (now.epoch === undefined ? undefined : now.connections)), name: 'open' },
-      { ...series(0, steps, ({ now }) => (now.epoch === undefined ? undefined : now.active)), name: 'in flight' },
+      {
+        ...series(undefined, steps, ({ now }) =>
+          now.epoch === undefined ? undefined : now.connections,
+        ),
+        name: 'open',
+      },
+      {
+        ...series(0, steps, ({ now }) => (now.epoch === undefined ? undefined : now.active)),
+        name: 'in flight',
+      },
     ],
-    memory: ran.map((epoch) => series(epoch, steps, ({ now }) => processOf(now, epoch)?.residentBytes)),
+    memory: ran.map((epoch) =>
+      series(epoch, steps, ({ now }) => processOf(now, epoch)?.residentBytes),
+    ),
     cpu: ran.map((epoch) => series(epoch, steps, busy(epoch))),
   };
 }
@@ -64,14 +80,22 @@ export function hasData(series: readonly Series[]): boolean {
 }
 
 function epochsOf(traffic: readonly TrafficReport[]): readonly number[] {
-  return [...new Set(traffic.flatMap(({ byEpoch }) => byEpoch.map(({ epoch }) => epoch)))].sort((one, other) => one - other);
+  return [...new Set(traffic.flatMap(({ byEpoch }) => byEpoch.map(({ epoch }) => epoch)))].sort(
+    (one, other) => one - other,
+  );
 }
 
 const nameOf = (epoch: number | undefined) => (epoch === undefined ? 'agent' : `epoch ${epoch}`);
 
-function series(epoch: number | undefined, steps: readonly Step[], valueOf: (step: Step) => number | undefined): Series {
+function series(
+  epoch: number | undefined,
+  steps: readonly Step[],
+  valueOf: (step: Step) => number | undefined,
+): Series {
   const points = steps.flatMap((step) =>
-    step.seconds * 1000 > longestStep ? [{ at: step.at, value: undefined }] : [{ at: step.at, value: valueOf(step) }],
+    step.seconds * 1000 > longestStep
+      ? [{ at: step.at, value: undefined }]
+      : [{ at: step.at, value: valueOf(step) }],
   );
   return { name: nameOf(epoch), epoch, points };
 }
@@ -87,7 +111,9 @@ function rateOf(epoch: number, what: 'requests' | 'failures'): (step: Step) => n
 }
 
 function processOf({ processes }: TrafficReport, epoch: number | undefined) {
-  return processes.find((one) => (one.what === 'agent') === (epoch === undefined) && one.epoch === epoch);
+  return processes.find(
+    (one) => (one.what === 'agent') === (epoch === undefined) && one.epoch === epoch,
+  );
 }
 
 function busy(epoch: number | undefined): (step: Step) => number | undefined {

@@ -17,7 +17,10 @@ export function TrafficView({ traffic, span, who }: Props) {
   const [pointed, point] = useState<number>();
   // As of whole seconds, so that it is not computed for each frame.
   const since = Math.floor(span.from / 1000) * 1000;
-  const { requests, failures, connections, memory, cpu } = useMemo(() => charts(traffic, since), [traffic, since]);
+  const { requests, failures, connections, memory, cpu } = useMemo(
+    () => charts(traffic, since),
+    [traffic, since],
+  );
   const isOver = who !== 'envoy';
   const shared = { span, pointed, point };
   const all: readonly Pick<ChartProps, 'title' | 'series' | 'format' | 'isStacked' | 'isOver'>[] = [

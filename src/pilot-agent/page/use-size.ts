@@ -13,7 +13,8 @@ export function useSize<E extends HTMLElement>(before: Size): readonly [RefObjec
   useLayoutEffect(() => {
     if (element.current === null) return undefined;
     const observer = new ResizeObserver(([entry]) => {
-      if (entry !== undefined) setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
+      if (entry !== undefined)
+        setSize({ width: entry.contentRect.width, height: entry.contentRect.height });
     });
     observer.observe(element.current);
     return () => observer.disconnect();

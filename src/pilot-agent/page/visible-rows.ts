@@ -11,9 +11,17 @@ export interface VisibleRows {
  * Which rows of a list have to be there, by how far it is scrolled and how high it is, in pixels.
  * Pure.
  */
-export function visibleRows(count: number, top: number, height: number, rowHeight: number): VisibleRows {
+export function visibleRows(
+  count: number,
+  top: number,
+  height: number,
+  rowHeight: number,
+): VisibleRows {
   const first = Math.max(0, Math.min(count, Math.floor(top / rowHeight) - spare));
-  return { first, last: Math.max(first, Math.min(count, Math.ceil((top + height) / rowHeight) + spare)) };
+  return {
+    first,
+    last: Math.max(first, Math.min(count, Math.ceil((top + height) / rowHeight) + spare)),
+  };
 }
 
 /** How far a list has to be scrolled, and no farther, so that a row is seen. Pure. */

@@ -9,12 +9,23 @@ const choices: readonly (readonly [name: string, window: Window])[] = [
 ];
 
 /** The choice of what of the past is shown. */
-export function WindowPicker({ window, choose }: { readonly window: Window; readonly choose: (window: Window) => void }) {
+export function WindowPicker({
+  window,
+  choose,
+}: {
+  readonly window: Window;
+  readonly choose: (window: Window) => void;
+}) {
   const isChosen = (one: Window) => JSON.stringify(one) === JSON.stringify(window);
   return (
     <div class="picker" role="group" aria-label="Time that is shown">
       {window.kind === 'span' ? (
-        <button type="button" aria-pressed="true" title="Back to the last 10 minutes" onClick={() => choose({ kind: 'last', ms: 600_000 })}>
+        <button
+          type="button"
+          aria-pressed="true"
+          title="Back to the last 10 minutes"
+          onClick={() => choose({ kind: 'last', ms: 600_000 })}
+        >
           {clock(window.from)} – {clock(window.to)} ×
         </button>
       ) : null}

@@ -2,7 +2,10 @@ import { shownPast } from '../report/shown-past.ts';
 import type { Span } from './timeline.ts';
 
 /** What of the past is shown: up to now, or a span that stays. */
-export type Window = { readonly kind: 'last'; readonly ms: number } | { readonly kind: 'all' } | ({ readonly kind: 'span' } & Span);
+export type Window =
+  | { readonly kind: 'last'; readonly ms: number }
+  | { readonly kind: 'all' }
+  | ({ readonly kind: 'span' } & Span);
 
 /**
  * The span that a window shows now, of an agent that was started at a time: no longer than that is

@@ -9,16 +9,39 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
   const stages = ['starting', 'live', 'draining', 'stopping'] as const;
   const phases = ['running', 'draining', 'stopping'] as const;
   return [
-    { name: 'istio_agent_phase', type: 'gauge', help: 'The phase that the agent is in', samples: phases.map((name) => ({ labels: { phase: name }, value: Number(phase === name) })) }, // prettier-ignore
-    { name: 'istio_agent_envoys', type: 'gauge', help: 'Envoy processes by stage', samples: stages.map((stage) => ({ labels: { stage }, value: [...epochs.values()].filter((epoch) => epoch.stage === stage).length })) }, // prettier-ignore
-    { name: 'istio_agent_epochs_total', type: 'counter', help: 'Envoy processes that were started', samples: [{ value: lastEpoch + 1 }] },
+    {
+      name: 'istio_agent_phase',
+      type: 'gauge',
+      help: 'The phase that the agent is in',
+      samples: phases.map((name) => ({ labels: { phase: name }, value: Number(phase === name) })),
+    },
+    {
+      name: 'istio_agent_envoys',
+      type: 'gauge',
+      help: 'Envoy processes by stage',
+      samples: stages.map((stage) => ({
+        labels: { stage },
+        value: [...epochs.values()].filter((epoch) => epoch.stage === stage).length,
+      })),
+    },
+    {
+      name: 'istio_agent_epochs_total',
+      type: 'counter',
+      help: 'Envoy processes that were started',
+      samples: [{ value: lastEpoch + 1 }],
+    },
     {
       name: 'istio_agent_crashes',
       type: 'gauge',
       help: 'Crashes of Envoy since the restart budget was last full',
       samples: [{ value: crashes }],
     },
-    { name: 'istio_agent_configuration_refused', type: 'gauge', help: 'Whether the newest configuration cannot work', samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }] }, // prettier-ignore
+    {
+      name: 'istio_agent_configuration_refused',
+      type: 'gauge',
+      help: 'Whether the newest configuration cannot work',
+      samples: [reason === undefined ? { value: 0 } : { labels: { reason }, value: 1 }],
+    },
   ];
 }
 
@@ -28,27 +51,44 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
  */
 function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | undefined {
   if (refused === undefined) return undefined;
-  return wanted?.hash === refused.hash && wanted.config.kind === 'refused' ? 'configuration' : 'check';
+  return wanted?.hash === refused.hash && wanted.config.kind === 'refused'
+    ? 'configuration'
+    : 'check';
 }
 
 /** What the lives of the epochs have to tell as metrics. Pure. */
-export function lifecycleFamilies({ counters, durations, causes }: Timeline): readonly MetricFamily[] {
+export function lifecycleFamilies({
+  counters,
+  durations,
+  causes,
+}: Timeline): readonly MetricFamily[] {
   return [
     counter('config_changes', 'Changes that were seen', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
     counter('config_refusals', 'Configurations that were refused', counters.refusals),
     counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
     counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
-    counter('envoy_rescues', 'Envoys started beside the old one, where no hot restart could work', counters.rescues),
+    counter(
+      'envoy_rescues',
+      'Envoys started beside the old one, where no hot restart could work',
+      counters.rescues,
+    ),
     counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
     {
       name: 'istio_agent_envoy_starts_total',
       type: 'counter',
       help: 'Envoys that were started, by each reason',
-      samples: causes.map(({ why, source, part, count }) => ({ labels: { why, source, part }, value: count })),
+      samples: causes.map(({ why, source, part, count }) => ({
+        labels: { why, source, part },
+        value: count,
+      })),
     },
     histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
-    histogram('envoy_drain_seconds', 'From when an Envoy was told to drain to its end', durations.drain),
+    histogram(
+      'envoy_drain_seconds',
+      'From when an Envoy was told to drain to its end',
+      durations.drain,
+    ),
     histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),
   ];
 }
@@ -57,13 +97,23 @@ export function lifecycleFamilies({ counters, durations, causes }: Timeline): re
 export function partFamilies(failures: Readonly<Record<string, number>>): readonly MetricFamily[] {
   const samples = Object.entries(failures).map(([part, value]) => ({ labels: { part }, value }));
   return [
-    { name: 'istio_agent_part_failures_total', type: 'counter', help: 'Parts of the agent that failed and were started again', samples },
+    {
+      name: 'istio_agent_part_failures_total',
+      type: 'counter',
+      help: 'Parts of the agent that failed and were started again',
+      samples,
+    },
   ];
 }
 
 /** Which versions run, by name, as a metric. Pure. */
 export function buildFamily(versions: Readonly<Record<string, string>>): MetricFamily {
-  return { name: 'istio_agent_build_info', type: 'gauge', help: 'The versions of the agent and of Node', samples: [{ labels: versions, value: 1 }] }; // prettier-ignore
+  return {
+    name: 'istio_agent_build_info',
+    type: 'gauge',
+    help: 'The versions of the agent and of Node',
+    samples: [{ labels: versions, value: 1 }],
+  };
 }
 
 /**
@@ -75,8 +125,18 @@ export function buildFamily(versions: Readonly<Record<string, string>>): MetricF
 export function processFamilies(readyAt: number | undefined, now: number): readonly MetricFamily[] {
   const { user, system } = process.cpuUsage();
   return [
-    { name: 'istio_agent_process_resident_memory_bytes', type: 'gauge', help: 'Memory of the agent (RSS)', samples: [{ value: process.memoryUsage.rss() }] }, // prettier-ignore
-    { name: 'istio_agent_process_cpu_seconds_total', type: 'counter', help: 'CPU time of the agent', samples: [{ value: (user + system) / 1e6 }] }, // prettier-ignore
+    {
+      name: 'istio_agent_process_resident_memory_bytes',
+      type: 'gauge',
+      help: 'Memory of the agent (RSS)',
+      samples: [{ value: process.memoryUsage.rss() }],
+    },
+    {
+      name: 'istio_agent_process_cpu_seconds_total',
+      type: 'counter',
+      help: 'CPU time of the agent',
+      samples: [{ value: (user + system) / 1e6 }],
+    },
     {
       name: 'istio_agent_process_uptime_seconds',
       type: 'gauge',

@@ -55,7 +55,11 @@ export interface ControlPlaneReport {
   /** What Envoy serves is stored, and was confirmed then. */
   readonly storedOf?: string;
   /** What Envoy has refused of it last, by type. */
-  readonly rejected: readonly { readonly type: string; readonly at: string; readonly reason: string }[];
+  readonly rejected: readonly {
+    readonly type: string;
+    readonly at: string;
+    readonly reason: string;
+  }[];
 }
 
 /**

@@ -5,7 +5,10 @@ import { certificateTitle } from './certificate-title.ts';
 const soon = 86_400_000;
 
 /** From when on a certificate is valid, to its expiry. In ms. Pure. */
-export function lifetime({ notBefore, notAfter }: Pick<CertificateReport, 'notBefore' | 'notAfter'>): number {
+export function lifetime({
+  notBefore,
+  notAfter,
+}: Pick<CertificateReport, 'notBefore' | 'notAfter'>): number {
   return Date.parse(notAfter) - Date.parse(notBefore);
 }
 
@@ -20,5 +23,7 @@ export interface Expiry {
  */
 export function expiryOf(certificate: CertificateReport, now: number): Expiry | undefined {
   const left = Date.parse(certificate.notAfter) - now;
-  return left <= 0 || (left < soon && left < lifetime(certificate) / 10) ? { title: certificateTitle(certificate), left } : undefined;
+  return left <= 0 || (left < soon && left < lifetime(certificate) / 10)
+    ? { title: certificateTitle(certificate), left }
+    : undefined;
 }

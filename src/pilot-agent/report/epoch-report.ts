@@ -94,7 +94,21 @@ export function knownEpochs({ epochs }: AgentState, past: Timeline): readonly Kn
 
 /** Pure. */
 export function epochReport({ record, process }: KnownEpoch): EpochReport {
-  const { epoch, lineage, hash, why, changed, pid, launchedAt, spawnedAt, liveAt, toldToDrainAt, endedAt, exit, isExpected } = record;
+  const {
+    epoch,
+    lineage,
+    hash,
+    why,
+    changed,
+    pid,
+    launchedAt,
+    spawnedAt,
+    liveAt,
+    toldToDrainAt,
+    endedAt,
+    exit,
+    isExpected,
+  } = record;
   return {
     epoch,
     state: endedAt === undefined && process !== undefined ? process.stage : 'ended',
@@ -110,7 +124,8 @@ export function epochReport({ record, process }: KnownEpoch): EpochReport {
     ...(toldToDrainAt !== undefined && { toldToDrainAt: isoTime(toldToDrainAt) }),
     ...(endedAt !== undefined && { endedAt: isoTime(endedAt) }),
     ...(liveAt !== undefined && why !== 'adopted' && { startMs: liveAt - launchedAt }),
-    ...(toldToDrainAt !== undefined && endedAt !== undefined && { drainMs: endedAt - toldToDrainAt }),
+    ...(toldToDrainAt !== undefined &&
+      endedAt !== undefined && { drainMs: endedAt - toldToDrainAt }),
     ...(endedAt !== undefined && why !== 'adopted' && { lifeMs: endedAt - launchedAt }),
     ...(exit !== undefined && { exit: exitReport(exit, isExpected === true) }),
   };
@@ -119,12 +134,21 @@ export function epochReport({ record, process }: KnownEpoch): EpochReport {
 function exitReport(exit: Exit, expected: boolean): ExitReport {
   const { kind } = exit;
   const cause = exitWords(exit);
-  const said = { ...(cause !== undefined && { cause }), lastWords: 'tail' in exit ? exit.tail : [] };
+  const said = {
+    ...(cause !== undefined && { cause }),
+    lastWords: 'tail' in exit ? exit.tail : [],
+  };
   switch (kind) {
     case 'failed':
       return { kind, expected, code: exit.code, ...said };
     case 'signaled':
-      return { kind, expected, signal: exit.signal, ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }), ...said };
+      return {
+        kind,
+        expected,
+        signal: exit.signal,
+        ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }),
+        ...said,
+      };
     case 'spawn-failed':
       return { kind, expected, reason: exit.reason, ...said };
     default:
@@ -135,7 +159,11 @@ function exitReport(exit: Exit, expected: boolean): ExitReport {
 /**
  * As `/debug/epochs` has it. Of a reading its hash alone: a configuration may hold secrets. Pure.
  */
-export function epochsReport(agent: AgentState, past: Timeline, pushes: readonly SecretPush[]): EpochsReport {
+export function epochsReport(
+  agent: AgentState,
+  past: Timeline,
+  pushes: readonly SecretPush[],
+): EpochsReport {
   const claim = claimOf(agent);
   const { refused, missing } = agent;
   return {
@@ -148,9 +176,15 @@ export function epochsReport(agent: AgentState, past: Timeline, pushes: readonly
         ...(claim.stage === 'fetching' && { missing }),
       },
     }),
-    ...(refused !== undefined && { refused: { hash: refused.hash.slice(0, 8), reason: refused.reason } }),
+    ...(refused !== undefined && {
+      refused: { hash: refused.hash.slice(0, 8), reason: refused.reason },
+    }),
     counters: past.counters,
     pushes,
-    stored: past.stored.map(({ of, from, to }) => ({ of: isoTime(of), from: isoTime(from), ...(to !== undefined && { to: isoTime(to) }) })),
+    stored: past.stored.map(({ of, from, to }) => ({
+      of: isoTime(of),
+      from: isoTime(from),
+      ...(to !== undefined && { to: isoTime(to) }),
+    })),
   };
 }

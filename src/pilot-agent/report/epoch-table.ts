@@ -3,17 +3,34 @@ import { span } from '../../shared/log/span.ts';
 import type { EpochReport, EpochsReport, ExitReport } from './epoch-report.ts';
 
 /** The epochs for a person, a line each, the newest first. Pure. `now`: ms since 1970. */
-export function epochTable({ epochs, next, refused, counters, pushes }: EpochsReport, now: number): string {
+export function epochTable(
+  { epochs, next, refused, counters, pushes }: EpochsReport,
+  now: number,
+): string {
   const head = ['EPOCH', 'STATE', 'PID', 'STARTED', 'LIVE AFTER', 'AGE', 'WHY', 'END'];
   const rows = epochs.toReversed().map((epoch) => row(epoch, now));
-  const widths = head.map((title, column) => Math.max(title.length, ...rows.map((cells) => (cells[column] ?? '').length)));
-  const line = (cells: readonly string[]) => cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join('  ').trimEnd(); // prettier-ignore
+  const widths = head.map((title, column) =>
+    Math.max(title.length, ...rows.map((cells) => (cells[column] ?? '').length)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
   return [
     line(head),
     ...rows.map(line),
     ...(next === undefined ? [] : [`next: epoch ${next.epoch} is ${stages[next.stage]}`]),
-    ...(refused === undefined ? [] : [`refused: ${refused.hash}: ${refused.reason.replaceAll('\n', ' ')}`]),
-    ...pushes.slice(-5).toReversed().map(({ at, secret, version, state, reason }) => `${state} ${at.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`), // prettier-ignore
+    ...(refused === undefined
+      ? []
+      : [`refused: ${refused.hash}: ${refused.reason.replaceAll('\n', ' ')}`]),
+    ...pushes
+      .slice(-5)
+      .toReversed()
+      .map(
+        ({ at, secret, version, state, reason }) =>
+          `${state} ${at.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`,
+      ),
     Object.entries(counters)
       .map(([name, count]) => `${name} ${count}`)
       .join(', '),
@@ -48,7 +65,14 @@ export function whyText({ why, changed }: Pick<EpochReport, 'why' | 'changed'>):
 }
 
 /** How an Envoy has ended, in a few words. Pure. */
-export function exitText({ kind, code, signal, reason, outOfMemory, expected }: ExitReport): string {
+export function exitText({
+  kind,
+  code,
+  signal,
+  reason,
+  outOfMemory,
+  expected,
+}: ExitReport): string {
   const how = {
     clean: 'exit 0',
     failed: `exit ${String(code)}`,

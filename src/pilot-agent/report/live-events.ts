@@ -30,7 +30,11 @@ export interface TrafficReport {
   /** Requests in flight now. */
   readonly active: number;
   /** Of the epochs that have served while somebody looked. */
-  readonly byEpoch: readonly { readonly epoch: number; readonly requests: number; readonly failures: number }[];
+  readonly byEpoch: readonly {
+    readonly epoch: number;
+    readonly requests: number;
+    readonly failures: number;
+  }[];
   readonly processes: readonly ProcessReport[];
 }
 

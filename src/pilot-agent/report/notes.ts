@@ -19,6 +19,11 @@ export function noteAnchor(note: string): string {
  * Notes are for probes too. Those whose reason is told elsewhere say nothing more to who has it.
  * Pure.
  */
-export function untoldNotes(notes: readonly string[], told: readonly (string | undefined)[]): readonly string[] {
-  return notes.filter((note) => !told.some((reason) => reason !== undefined && note.includes(reason)));
+export function untoldNotes(
+  notes: readonly string[],
+  told: readonly (string | undefined)[],
+): readonly string[] {
+  return notes.filter(
+    (note) => !told.some((reason) => reason !== undefined && note.includes(reason)),
+  );
 }

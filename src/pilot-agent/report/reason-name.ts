@@ -4,5 +4,8 @@
  */
 export function reasonName(reason: string): string {
   const [words = ''] = reason.split(/[:,(]| (?=\.?\/)|(?<=^secret) /);
-  return words.trim().toLowerCase().replace(/[^a-z0-9]+/g, '-'); // prettier-ignore
+  return words
+    .trim()
+    .toLowerCase()
+    .replace(/[^a-z0-9]+/g, '-');
 }

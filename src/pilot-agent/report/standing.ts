@@ -13,10 +13,15 @@ export interface Standing {
 /** Only an agent that runs can be ready, whatever was found a moment before. Pure. */
 export function standing({ phase, ready }: Pick<AgentReport, 'phase' | 'ready'>): Standing {
   if (phase !== 'running') return { text: `not ready: ${phase}`, isReady: false, tone: 'drain' };
-  return ready.ok ? { text: 'ready', isReady: true, tone: 'ok' } : { text: 'not ready', isReady: false, tone: 'bad' };
+  return ready.ok
+    ? { text: 'ready', isReady: true, tone: 'ok' }
+    : { text: 'not ready', isReady: false, tone: 'bad' };
 }
 
 /** The newest epoch that answers clients now, or drains; undefined where none does. Pure. */
 export function servingEpoch(epochs: readonly EpochReport[]): EpochReport | undefined {
-  return epochs.findLast(({ state }) => state === 'live') ?? epochs.findLast(({ state }) => state === 'draining');
+  return (
+    epochs.findLast(({ state }) => state === 'live') ??
+    epochs.findLast(({ state }) => state === 'draining')
+  );
 }

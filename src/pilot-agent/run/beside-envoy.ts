@@ -56,18 +56,50 @@ export function besideEnvoy(
   let pair: Pair | undefined;
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
-  const controlPlane$ = defer(() => xds$).pipe(ofType('xds-changed'), filter((sign) => sign.xds.isAnswering)); // prettier-ignore
-  const secrets$ = defer(() => import('./secrets/run-secrets.ts')).pipe(switchMap((module) => module.runSecrets(plan, config, { issued: (issued) => (pair = issued), controlPlane$, ofSources })), asServer('secrets', names)); // prettier-ignore
-  const tokens$ = defer(() => import('./secrets/run-sts.ts')).pipe(switchMap((module) => module.runSts(config, sts)), asServer('sts', names)); // prettier-ignore
-  const xds$: Observable<ServersSign | PartFailed> = xds === undefined ? notAsked$ : defer(() => import('./secrets/run-xds.ts')).pipe(switchMap((module) => module.runXds(xds, target$, () => (plan.workload.kind === 'authority' ? pair : undefined))), asServer('xds', names), share()); // prettier-ignore
-  return asOneServer([xds$, plan.isServed ? secrets$ : notAsked$, config.stsPort > 0 ? tokens$ : notAsked$]);
+  const controlPlane$ = defer(() => xds$).pipe(
+    ofType('xds-changed'),
+    filter((sign) => sign.xds.isAnswering),
+  );
+  const secrets$ = defer(() => import('./secrets/run-secrets.ts')).pipe(
+    switchMap((module) =>
+      module.runSecrets(plan, config, {
+        issued: (issued) => (pair = issued),
+        controlPlane$,
+        ofSources,
+      }),
+    ),
+    asServer('secrets', names),
+  );
+  const tokens$ = defer(() => import('./secrets/run-sts.ts')).pipe(
+    switchMap((module) => module.runSts(config, sts)),
+    asServer('sts', names),
+  );
+  const xds$: Observable<ServersSign | PartFailed> =
+    xds === undefined
+      ? notAsked$
+      : defer(() => import('./secrets/run-xds.ts')).pipe(
+          switchMap((module) =>
+            module.runXds(xds, target$, () =>
+              plan.workload.kind === 'authority' ? pair : undefined,
+            ),
+          ),
+          asServer('xds', names),
+          share(),
+        );
+  return asOneServer([
+    xds$,
+    plan.isServed ? secrets$ : notAsked$,
+    config.stsPort > 0 ? tokens$ : notAsked$,
+  ]);
 }
 
 /**
  * Emits what the servers tell as it comes, but that they listen only once, when all of them have.
  * Completes after the first that fails, and lets go of the others. Cold; errors as they do.
  */
-export function asOneServer(servers: readonly Observable<ServersSign | PartFailed>[]): Observable<ServersSign | PartFailed> {
+export function asOneServer(
+  servers: readonly Observable<ServersSign | PartFailed>[],
+): Observable<ServersSign | PartFailed> {
   return merge(...servers.map((server$) => server$.pipe(listeningOnce(0)))).pipe(
     listeningOnce(servers.length - 1),
     takeWhile(({ type }) => type !== 'servers-failed', true),
@@ -77,6 +109,9 @@ export function asOneServer(servers: readonly Observable<ServersSign | PartFaile
 /** The first so many times that a server listens are left out, and all but the next one. */
 function listeningOnce(first: number): MonoTypeOperatorFunction<ServersSign | PartFailed> {
   return connect((signs$) =>
-    merge(signs$.pipe(filter(({ type }) => type !== 'servers-listening')), signs$.pipe(ofType('servers-listening'), skip(first), take(1))),
+    merge(
+      signs$.pipe(filter(({ type }) => type !== 'servers-listening')),
+      signs$.pipe(ofType('servers-listening'), skip(first), take(1)),
+    ),
   );
 }

@@ -35,7 +35,13 @@ export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedCo
     () => inOrder(resolved),
     () =>
       config.customConfigFile === '' &&
-      makeable(isCertain('proxyBootstrapTemplatePath') ? config : { ...config, proxyBootstrapTemplatePath: '' }, plan, xds),
+      makeable(
+        isCertain('proxyBootstrapTemplatePath')
+          ? config
+          : { ...config, proxyBootstrapTemplatePath: '' },
+        plan,
+        xds,
+      ),
     () => plan.isServed && served(config, plan),
   ]);
   return { ...effective, plan, xds };
@@ -47,7 +53,11 @@ function inOrder(resolved: ResolvedConfig): EffectiveConfig {
 }
 
 function makeable(config: AgentConfig, { sds }: SecretsPlan, xds: XdsPlan | undefined): void {
-  const made = makeConfig(config, readShape(config), { facts: noFacts, sds, xdsSocket: xds?.socket });
+  const made = makeConfig(config, readShape(config), {
+    facts: noFacts,
+    sds,
+    xdsSocket: xds?.socket,
+  });
   if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
 }
 
@@ -62,5 +72,6 @@ export function checkCustomConfig(resolved: ResolvedConfig): void {
   const { customConfigFile: file } = config;
   if (file === '' || !isCertain('customConfigFile')) return;
   const read = readOutsideSync(file, largest.envoy);
-  if (read.kind !== 'read') throw new Fatal(`--customConfigFile ${file} cannot be read: ${read.reason}`, exitCodes.config);
+  if (read.kind !== 'read')
+    throw new Fatal(`--customConfigFile ${file} cannot be read: ${read.reason}`, exitCodes.config);
 }

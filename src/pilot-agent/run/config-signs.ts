@@ -19,7 +19,9 @@ export function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
 }
 
 /** What is told to the outside: not what nobody has decided on yet. */
-export function isSourceSign(sign: ConfigSign): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {
+export function isSourceSign(
+  sign: ConfigSign,
+): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {
   return sign.type !== 'files-awaited' && sign.type !== 'foreseen';
 }
 
@@ -27,7 +29,10 @@ export function isSourceSign(sign: ConfigSign): sign is Exclude<ReadSign, { type
 export function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
   if (sign.type === 'files-awaited') return sign;
   if (sign.type !== 'read' || isOrdered(sign)) return undefined;
-  return { type: sign.isNew ? 'config-changed' : 'config-confirmed', reading: toEpochReading(sign.reading) };
+  return {
+    type: sign.isNew ? 'config-changed' : 'config-confirmed',
+    reading: toEpochReading(sign.reading),
+  };
 }
 
 export function isOrdered(sign: Read): sign is Read & { readonly orderedBy: string } {
@@ -35,5 +40,11 @@ export function isOrdered(sign: Read): sign is Read & { readonly orderedBy: stri
 }
 
 export function toEpochReading(reading: Read['reading']): Reading<EpochConfig> {
-  return { ...reading, config: reading.config?.epoch ?? { kind: 'refused', reason: 'no source says what Envoy is started from' } };
+  return {
+    ...reading,
+    config: reading.config?.epoch ?? {
+      kind: 'refused',
+      reason: 'no source says what Envoy is started from',
+    },
+  };
 }

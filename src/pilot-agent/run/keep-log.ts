@@ -10,7 +10,10 @@ const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-gran
  * Does to the log what a step of the run asks of it: writes its lines, sets the level, opens the
  * log once the first Envoy is on its way, and opens its files anew.
  */
-export function keepLog(step: Fold<View, RunEvent>, log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>): void {
+export function keepLog(
+  step: Fold<View, RunEvent>,
+  log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>,
+): void {
   const { sign } = step.value;
   for (const line of step.state.lines) log.write({ component: 'agent', ...line });
   if (sign.type === 'level-requested') log.level(sign.level);

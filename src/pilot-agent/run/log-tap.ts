@@ -27,12 +27,24 @@ export function tapLog(log: AgentLog): TappedLog {
       if (lines.length > kept) lines.shift();
       if (later$.observed) later$.next(report(numbered));
     },
-    lines$: concat(defer(() => of(lines.map(report))).pipe(filter(({ length }) => length > 0)), later$.pipe(map((line) => [line]))),
+    lines$: concat(
+      defer(() => of(lines.map(report))).pipe(filter(({ length }) => length > 0)),
+      later$.pipe(map((line) => [line])),
+    ),
   };
 }
 
 function report([id, at, line]: readonly [number, number, LogLine]): LogReport {
   const { level, event, msg, component, epoch, ...fields } = line;
   const where = typeof component === 'string' ? component : 'agent';
-  return { id, at: isoTime(at), level, component: where, ...(typeof epoch === 'number' && { epoch }), event, msg, fields };
+  return {
+    id,
+    at: isoTime(at),
+    level,
+    component: where,
+    ...(typeof epoch === 'number' && { epoch }),
+    event,
+    msg,
+    fields,
+  };
 }

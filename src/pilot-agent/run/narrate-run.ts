@@ -12,7 +12,11 @@ import type { SourceStatuses } from './state/source-status.ts';
 import type { RunEvent, View } from './state/view.ts';
 
 /** What there is to say of something that has happened in a run. Pure. */
-export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEvent>): readonly LogLine[] {
+export function narrateRun({
+  value: { sign },
+  before,
+  state,
+}: Fold<View, RunEvent>): readonly LogLine[] {
   switch (sign.type) {
     case 'transition':
       return [
@@ -51,7 +55,12 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
         (warning, index, all) => !before.warned.has(warning) && all.indexOf(warning) === index,
       );
       const { reading, isNew } = sign;
-      const { effect, because } = effectOf({ isNew, had: before.runtime, settings: reading.config?.runtime, contributions: reading.config?.contributions ?? [] }); // prettier-ignore
+      const { effect, because } = effectOf({
+        isNew,
+        had: before.runtime,
+        settings: reading.config?.runtime,
+        contributions: reading.config?.contributions ?? [],
+      });
       return [
         ...readAgain(before.sources, state.sources),
         ...warnings.map((warning): LogLine => ({
@@ -62,8 +71,29 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
           warning,
         })),
         // A new epoch is told of by the agent itself.
-        ...(effect === 'nothing' && before.isChangeTold ? [{ level: 'debug', event: 'config.unchanged', msg: 'the configuration is the same as before', component: 'watcher', effect } as const] : []), // prettier-ignore
-        ...(effect === 'runtime' ? [{ level: 'info', event: 'runtime.changed', msg: 'Envoy is told its new runtime settings, and goes on', component: 'watcher', effect, because } as const] : []), // prettier-ignore
+        ...(effect === 'nothing' && before.isChangeTold
+          ? [
+              {
+                level: 'debug',
+                event: 'config.unchanged',
+                msg: 'the configuration is the same as before',
+                component: 'watcher',
+                effect,
+              } as const,
+            ]
+          : []),
+        ...(effect === 'runtime'
+          ? [
+              {
+                level: 'info',
+                event: 'runtime.changed',
+                msg: 'Envoy is told its new runtime settings, and goes on',
+                component: 'watcher',
+                effect,
+                because,
+              } as const,
+            ]
+          : []),
       ];
     }
     case 'source-read':
@@ -72,54 +102,150 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       return unreadable(sign, before.sources);
     case 'runtime-told': {
       const { epoch, settings } = sign;
-      return [{ level: 'info', event: 'runtime.told', msg: 'Envoy has its runtime settings', epoch, settings: JSON.stringify(settings) }]; // prettier-ignore
+      return [
+        {
+          level: 'info',
+          event: 'runtime.told',
+          msg: 'Envoy has its runtime settings',
+          epoch,
+          settings: JSON.stringify(settings),
+        },
+      ];
     }
     case 'runtime-refused': {
       const { epoch, reason, delayMs } = sign;
-      return [{ level: 'warn', event: 'runtime.refused', msg: 'Envoy has not taken its runtime settings: the agent tries again', epoch, reason, delayMs }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'runtime.refused',
+          msg: 'Envoy has not taken its runtime settings: the agent tries again',
+          epoch,
+          reason,
+          delayMs,
+        },
+      ];
     }
     case 'part-failed':
       return [partLine(sign)];
     case 'connection-broken': {
       const { reason, stack } = sign;
-      return [{ level: 'warn', event: 'connection.broken', msg: 'a connection broke, and the agent goes on', reason, stack }];
+      return [
+        {
+          level: 'warn',
+          event: 'connection.broken',
+          msg: 'a connection broke, and the agent goes on',
+          reason,
+          stack,
+        },
+      ];
     }
     case 'bug': {
       const { reason, stack, leaves } = sign;
       const envoy = leaves ? 'left' : 'drained';
-      return [{ level: 'error', event: 'agent.bug', msg: 'this is a bug: the agent ends', reason, envoy, stack }];
+      return [
+        {
+          level: 'error',
+          event: 'agent.bug',
+          msg: 'this is a bug: the agent ends',
+          reason,
+          envoy,
+          stack,
+        },
+      ];
     }
     case 'bug-over':
       return [lastLine(state, { code: exitCodes.software, why: `this is a bug: ${sign.reason}` })];
     case 'request-failed': {
       const { path, reason } = sign;
       return [
-        { level: 'error', event: 'status.request_failed', msg: 'a request could not be answered', component: 'status', path, reason },
+        {
+          level: 'error',
+          event: 'status.request_failed',
+          msg: 'a request could not be answered',
+          component: 'status',
+          path,
+          reason,
+        },
       ];
     }
     case 'socket-failed': {
       const { path, reason } = sign;
-      return [{ level: 'warn', event: 'status.socket_failed', msg: 'the status socket cannot be listened on', component: 'status', path, reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'status.socket_failed',
+          msg: 'the status socket cannot be listened on',
+          component: 'status',
+          path,
+          reason,
+        },
+      ];
     }
     case 'not-taken': {
       const { server, reason } = sign;
-      return [{ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', component: 'status', server, reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'connection.not_taken',
+          msg: 'a connection could not be taken: the server goes on',
+          component: 'status',
+          server,
+          reason,
+        },
+      ];
     }
     case 'metrics-refused': {
       const { source, reason } = sign;
-      return [{ level: 'warn', event: 'metrics.refused', msg: 'the rest of the metrics of a source is left out', component: 'status', source, reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'metrics.refused',
+          msg: 'the rest of the metrics of a source is left out',
+          component: 'status',
+          source,
+          reason,
+        },
+      ];
     }
     case 'metrics-left-out': {
       const { source, row, reason } = sign;
-      return [{ level: 'info', event: 'metrics.left_out', msg: 'rows of metrics are left out', component: 'status', source, row, reason }];
+      return [
+        {
+          level: 'info',
+          event: 'metrics.left_out',
+          msg: 'rows of metrics are left out',
+          component: 'status',
+          source,
+          row,
+          reason,
+        },
+      ];
     }
     case 'probe-failed': {
       const { path, reason } = sign;
-      return [{ level: 'info', event: 'probe.failed', msg: 'a probe of the application fails', component: 'status', path, reason }];
+      return [
+        {
+          level: 'info',
+          event: 'probe.failed',
+          msg: 'a probe of the application fails',
+          component: 'status',
+          path,
+          reason,
+        },
+      ];
     }
     case 'probe-redirected': {
       const { path, location } = sign;
-      return [{ level: 'warn', event: 'probe.redirected', msg: 'the application leads a probe to another host, which counts as success', component: 'status', path, location }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'probe.redirected',
+          msg: 'the application leads a probe to another host, which counts as success',
+          component: 'status',
+          path,
+          location,
+        },
+      ];
     }
     case 'certificate-expiring':
     case 'certificate-expired':
@@ -142,7 +268,16 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
       ];
     case 'found-unready': {
       const { reason, forMs } = sign;
-      return [{ level: 'warn', event: 'agent.not_ready', msg: 'not ready yet', component: 'status', reason, forMs }];
+      return [
+        {
+          level: 'warn',
+          event: 'agent.not_ready',
+          msg: 'not ready yet',
+          component: 'status',
+          reason,
+          forMs,
+        },
+      ];
     }
     case 'servers-log':
       return [sign.line];
@@ -155,18 +290,39 @@ export function narrateRun({ value: { sign }, before, state }: Fold<View, RunEve
 function readAgain(before: SourceStatuses, now: SourceStatuses): readonly LogLine[] {
   return [...now.values()]
     .filter(({ name, trouble }) => trouble === undefined && before.get(name)?.trouble !== undefined)
-    .map(({ name }) => ({ level: 'info', event: 'source.read_again', msg: 'a source of configuration can be read again', component: 'sources', source: name })); // prettier-ignore
+    .map(({ name }) => ({
+      level: 'info',
+      event: 'source.read_again',
+      msg: 'a source of configuration can be read again',
+      component: 'sources',
+      source: name,
+    }));
 }
 
 /** An outage is told once. */
-function unreadable(sign: Extract<SourceChange, { type: 'source-unreadable' }>, before: SourceStatuses): readonly LogLine[] {
+function unreadable(
+  sign: Extract<SourceChange, { type: 'source-unreadable' }>,
+  before: SourceStatuses,
+): readonly LogLine[] {
   const { source } = sign;
   const { trouble } = before.get(source) ?? {};
   const { reason, delayMs } = sign;
   if (trouble?.reason === reason) return [];
   const isEmpty = (before.get(source)?.hash ?? '') === '';
-  const msg = isEmpty ? 'a source of configuration cannot be read: the agent tries again' : 'a source of configuration cannot be read: what was read last holds, and the agent tries again'; // prettier-ignore
-  return [{ level: 'warn', event: 'source.unreadable', msg, component: 'sources', source, reason, delayMs }];
+  const msg = isEmpty
+    ? 'a source of configuration cannot be read: the agent tries again'
+    : 'a source of configuration cannot be read: what was read last holds, and the agent tries again';
+  return [
+    {
+      level: 'warn',
+      event: 'source.unreadable',
+      msg,
+      component: 'sources',
+      source,
+      reason,
+      delayMs,
+    },
+  ];
 }
 
 function lastLine({ past }: View, { code, why: reason }: ProgramExit): LogLine {

@@ -48,10 +48,20 @@ interface OfProgram {
  * nobody has caught, are the agent's only if it is asked to obey them.
  */
 export function outsideOf({ signal, requests$ = NEVER, obeys }: OfProgram): Outside {
-  const aborted$ = signal === undefined ? NEVER : signal.aborted ? of('abort') : fromEvent(signal, 'abort').pipe(map(() => 'abort'));
+  const aborted$ =
+    signal === undefined
+      ? NEVER
+      : signal.aborted
+        ? of('abort')
+        : fromEvent(signal, 'abort').pipe(map(() => 'abort'));
   return {
     ...real,
-    signals: (names) => merge(NEVER, obeys ? real.signals(names) : NEVER, names.includes('SIGTERM') ? aborted$ : NEVER),
+    signals: (names) =>
+      merge(
+        NEVER,
+        obeys ? real.signals(names) : NEVER,
+        names.includes('SIGTERM') ? aborted$ : NEVER,
+      ),
     requests: () => requests$,
     uncaught: () => (obeys ? real.uncaught() : NEVER),
   };

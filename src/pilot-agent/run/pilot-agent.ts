@@ -57,7 +57,8 @@ export interface PilotAgentOptions {
 }
 
 /** Whether an agent is ready, and why it is not. */
-export type Readiness = { readonly type: 'ready' } | { readonly type: 'unready'; readonly reason: string };
+export type Readiness =
+  { readonly type: 'ready' } | { readonly type: 'unready'; readonly reason: string };
 
 export interface PilotAgent {
   /**
@@ -103,7 +104,11 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
   state$.next(initialState);
   let isUsed = false;
   function request(asked: StatusRequest): void {
-    if (!requests$.observed) throw new Fatal(isUsed ? 'the agent does not run: ready$ says when it does' : notRun, exitCodes.usage);
+    if (!requests$.observed)
+      throw new Fatal(
+        isUsed ? 'the agent does not run: ready$ says when it does' : notRun,
+        exitCodes.usage,
+      );
     requests$.next(asked);
   }
   return {
@@ -112,7 +117,11 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
     restart: () => request({ type: 'restart-requested', by: 'restart()' }),
     drain: () => request({ type: 'drain-requested' }),
     run: async ({ signal } = {}) => {
-      if (isUsed) throw new Fatal('this agent has been run: make another one by pilotAgent()', exitCodes.usage);
+      if (isUsed)
+        throw new Fatal(
+          'this agent has been run: make another one by pilotAgent()',
+          exitCodes.usage,
+        );
       isUsed = true;
       const told = {
         onState: (state: AgentState) => state$.next(state),
@@ -133,13 +142,20 @@ const notRun = 'the agent does not run yet: call run() first';
 /** From one look whether it is ready to the next. In ms. */
 const look = 250;
 
-function readiness(unready$: Observable<Observable<string | undefined>>, state$: Observable<unknown>): Observable<Readiness> {
+function readiness(
+  unready$: Observable<Observable<string | undefined>>,
+  state$: Observable<unknown>,
+): Observable<Readiness> {
   const ended$ = state$.pipe(ignoreElements(), endWith('ended'));
   const before$ = of('it has not been started yet').pipe(takeUntil(unready$));
-  const looked$ = unready$.pipe(switchMap((reason$) => timer(0, look).pipe(exhaustMap(() => reason$))));
+  const looked$ = unready$.pipe(
+    switchMap((reason$) => timer(0, look).pipe(exhaustMap(() => reason$))),
+  );
   return concat(merge(before$, looked$).pipe(takeUntil(ended$)), of('it has ended')).pipe(
     distinctUntilChanged(),
-    map((reason): Readiness => (reason === undefined ? { type: 'ready' } : { type: 'unready', reason })),
+    map((reason): Readiness =>
+      reason === undefined ? { type: 'ready' } : { type: 'unready', reason },
+    ),
     share({ connector: () => new ReplaySubject(1) }),
   );
 }
@@ -149,8 +165,19 @@ interface Life extends Pick<WholeAgent, 'signal' | 'onState' | 'onLife'> {
 }
 
 async function live(options: PilotAgentOptions, { requests$, ...life }: Life): Promise<void> {
-  const { config = {}, env = process.env, sources = [], proxy, log, envoy = 'find', signals = false } = options;
-  const [{ wholeAgent }, { outsideOf }] = await Promise.all([import('./whole-agent.ts'), import('./outside.ts')]);
+  const {
+    config = {},
+    env = process.env,
+    sources = [],
+    proxy,
+    log,
+    envoy = 'find',
+    signals = false,
+  } = options;
+  const [{ wholeAgent }, { outsideOf }] = await Promise.all([
+    import('./whole-agent.ts'),
+    import('./outside.ts'),
+  ]);
   const outside = outsideOf({ signal: life.signal, requests$, obeys: signals });
   await wholeAgent({
     line: lineOf(config, env),
@@ -166,18 +193,28 @@ async function live(options: PilotAgentOptions, { requests$, ...life }: Life): P
 }
 
 /** The command line that says the same. What is no flag is left over, and refused or warned of. */
-function lineOf({ role = 'sidecar', ...settings }: AgentSettings, env: NodeJS.ProcessEnv): CommandLine {
-  const given = Object.entries(settings as Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>).flatMap(
-    ([name, value]) => (value === undefined ? [] : [[name, value] as const]),
-  );
+function lineOf(
+  { role = 'sidecar', ...settings }: AgentSettings,
+  env: NodeJS.ProcessEnv,
+): CommandLine {
+  const given = Object.entries(
+    settings as Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
+  ).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
   const of = (table: object) =>
     Object.fromEntries(
       given.flatMap(([name, value]) => {
         if (!Object.hasOwn(table, name)) return [];
         const all = [value].flat().map(String);
-        return [[name, Array.isArray(value) || 'repeated' in table[name as keyof typeof table] ? all : all[0]]];
+        return [
+          [
+            name,
+            Array.isArray(value) || 'repeated' in table[name as keyof typeof table] ? all : all[0],
+          ],
+        ];
       }),
     );
-  const unknown = given.flatMap(([name]) => (Object.hasOwn(flags, name) || Object.hasOwn(logFlags, name) ? [] : [`--${name}=`]));
+  const unknown = given.flatMap(([name]) =>
+    Object.hasOwn(flags, name) || Object.hasOwn(logFlags, name) ? [] : [`--${name}=`],
+  );
   return { given: of(flags), logFlags: of(logFlags), leftover: [role, ...unknown], env };
 }

@@ -33,9 +33,21 @@ import { certificateExpiry, type CertificateSign } from '../secrets/certificate-
 import type { StatusEvent } from '../status/status-event.ts';
 import { noSource } from '../sources/compose.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
-import { composeSources, type ConfigSource, type SourceChange } from '../../streams/config-source.ts';
+import {
+  composeSources,
+  type ConfigSource,
+  type SourceChange,
+} from '../../streams/config-source.ts';
 import { sourceSigns } from '../../streams/readings.ts';
-import { type ConfigSign, filesAwaited, isOrdered, isSourceSign, toConfigEvent, toEpochReading, toSign } from './config-signs.ts';
+import {
+  type ConfigSign,
+  filesAwaited,
+  isOrdered,
+  isSourceSign,
+  toConfigEvent,
+  toEpochReading,
+  toSign,
+} from './config-signs.ts';
 import { applyRuntime, type RuntimeSign, type RuntimeWish } from './sources/apply-runtime.ts';
 import { awaitedSources } from './sources/awaited-sources.ts';
 import { afterBug, bugOf } from './end/bug.ts';
@@ -50,7 +62,13 @@ import { runStep } from './run-step.ts';
 import type { StatusOptions } from './status/serve-status.ts';
 import type { KnownConfig, ShapedConfig } from './start/shape-source.ts';
 import { certificateFiles, watchedFiles } from './start/watched-files.ts';
-import { firstView, type RunEvent, type RunSign, type ServersSign, type View } from './state/view.ts';
+import {
+  firstView,
+  type RunEvent,
+  type RunSign,
+  type ServersSign,
+  type View,
+} from './state/view.ts';
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
@@ -82,7 +100,11 @@ export interface Parts extends StatusOptions {
  * not caught, that is a `bug`: the core is let go of, its Envoys are drained, and the run ends with
  * `bug-over`. Cold: a subscription is an agent. Never errors.
  */
-export function runAgent(config: AgentConfig, parts: Parts, outside: Outside = real): Observable<Fold<View, RunEvent>> {
+export function runAgent(
+  config: AgentConfig,
+  parts: Parts,
+  outside: Outside = real,
+): Observable<Fold<View, RunEvent>> {
   return defer(() => {
     const held = holdProcesses(parts.proxy);
     return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
@@ -96,7 +118,11 @@ interface HeldParts extends Omit<Parts, 'proxy'> {
   readonly held: HeldProcesses;
 }
 
-function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Observable<Fold<View, RunEvent>> {
+function runHeld(
+  config: AgentConfig,
+  parts: HeldParts,
+  outside: Outside,
+): Observable<Fold<View, RunEvent>> {
   const random = () => outside.random();
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
   const { beside = noSource } = parts;
@@ -112,15 +138,26 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
   /**
    * Files and signals: what the sources tell, readings by hand, and what the agent makes of both.
    */
-  function life(requests$: Observable<StatusEvent | PartFailed>, view$: Observable<View>): Observable<RunSign> {
+  function life(
+    requests$: Observable<StatusEvent | PartFailed>,
+    view$: Observable<View>,
+  ): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
-    const orders$ = merge(outside.signals(parts.terminal ? [] : ['SIGHUP']), requests$.pipe(ofType('restart-requested'), map(({ by }) => by))); // prettier-ignore
+    const orders$ = merge(
+      outside.signals(parts.terminal ? [] : ['SIGHUP']),
+      requests$.pipe(
+        ofType('restart-requested'),
+        map(({ by }) => by),
+      ),
+    );
     const config$ = orders$.pipe(
       connect((shared$) =>
         concat(
           awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
           awaitedSources(beside, config).pipe(map(filesAwaited)),
-          sourceSigns(source, { minDelay: config.minDelay, quiet, random }, shared$).pipe(map(toSign)),
+          sourceSigns(source, { minDelay: config.minDelay, quiet, random }, shared$).pipe(
+            map(toSign),
+          ),
         ),
       ),
       asPart('sources', random),
@@ -128,10 +165,22 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     return merge(
       // First: so they are followed from the start, and once.
       beside.changes$.pipe(filter(isStatus), asPart('sources', random)),
-      config$.pipe(connect((signs$) => merge(signs$.pipe(filter(isSourceSign)), ahead(signs$), transitions(signs$, requests$, view$)))),
+      config$.pipe(
+        connect((signs$) =>
+          merge(
+            signs$.pipe(filter(isSourceSign)),
+            ahead(signs$),
+            transitions(signs$, requests$, view$),
+          ),
+        ),
+      ),
       runtime(view$).pipe(asPart('sources', random)),
       expiry(view$).pipe(asPart('expiry', random)),
-      envoyVersion(view$.pipe(map(({ agent: { epochs } }) => epochs)), parts.admin, parts.identity.binary).pipe(asPart('status', random)),
+      envoyVersion(
+        view$.pipe(map(({ agent: { epochs } }) => epochs)),
+        parts.admin,
+        parts.identity.binary,
+      ).pipe(asPart('status', random)),
     );
   }
 
@@ -148,7 +197,9 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     const wish$ = view$.pipe(
       map(({ agent: { epochs }, runtime: settings }) => ({ epoch: newestLive(epochs), settings })),
       filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
-      distinctUntilChanged((a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings)),
+      distinctUntilChanged(
+        (a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings),
+      ),
     );
     return applyRuntime(wish$, parts.admin, envoyLogLevels(config), random);
   }
@@ -166,13 +217,28 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
     return agent(
       {
         adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
-        config$: signs$.pipe(map(toConfigEvent), filter((event) => event !== undefined)), // prettier-ignore
-        restart$: signs$.pipe(ofType('read'), filter(isOrdered), map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) }))), // prettier-ignore
-        resources$: view$.pipe(map(({ xds }) => missingResources(xds)), startWith(''), distinctUntilChanged(), skip(1)), // prettier-ignore
+        config$: signs$.pipe(
+          map(toConfigEvent),
+          filter((event) => event !== undefined),
+        ),
+        restart$: signs$.pipe(
+          ofType('read'),
+          filter(isOrdered),
+          map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) })),
+        ),
+        resources$: view$.pipe(
+          map(({ xds }) => missingResources(xds)),
+          startWith(''),
+          distinctUntilChanged(),
+          skip(1),
+        ),
         drain$: requests$.pipe(ofType('drain-requested')),
         reopen$: outside.signals(['SIGUSR1']),
         leave$: outside.signals(config.keepEnvoy ? ending : []),
-        terminate$: merge(outside.signals(config.keepEnvoy ? [] : ending), quit$.pipe(map(() => '/quitquitquit'))),
+        terminate$: merge(
+          outside.signals(config.keepEnvoy ? [] : ending),
+          quit$.pipe(map(() => '/quitquitquit')),
+        ),
       },
       { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
       {
@@ -199,14 +265,30 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
 
   return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) => {
     const served$ = defer(() => outside.serve(config, view$, parts));
-    const status$ = served$.pipe(asServer('status', { listening: 'listening', failed: 'failed' }, random));
+    const status$ = served$.pipe(
+      asServer('status', { listening: 'listening', failed: 'failed' }, random),
+    );
     const signs$ = merge(status$, outside.requests()).pipe(
       connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
-        const known$ = view$.pipe(map(({ known }) => known), distinctUntilChanged()); // prettier-ignore
+        const known$ = view$.pipe(
+          map(({ known }) => known),
+          distinctUntilChanged(),
+        );
         // A server that breaks and listens again later is no new life.
-        const servers$ = requests$.pipe(ofType('listening'), exhaustMap(() => parts.servers$(known$))); // prettier-ignore
+        const servers$ = requests$.pipe(
+          ofType('listening'),
+          exhaustMap(() => parts.servers$(known$)),
+        );
         const life$ = servers$.pipe(
-          connect((shared$) => merge(shared$, shared$.pipe(ofType('servers-listening'), exhaustMap(() => life(requests$, view$))))), // prettier-ignore
+          connect((shared$) =>
+            merge(
+              shared$,
+              shared$.pipe(
+                ofType('servers-listening'),
+                exhaustMap(() => life(requests$, view$)),
+              ),
+            ),
+          ),
         );
         return merge(requests$, life$);
       }),
@@ -228,7 +310,9 @@ function runHeld(config: AgentConfig, parts: HeldParts, outside: Outside): Obser
 }
 
 /** What a source tells of itself, but that it has changed. */
-function isStatus(sign: SourceChange): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
+function isStatus(
+  sign: SourceChange,
+): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
   return sign.type !== 'ready' && sign.type !== 'changed';
 }
 
@@ -245,5 +329,8 @@ function isEnd(sign: RunSign): boolean {
 /** A source whose hash is of a fixed length: its first characters stand for it in the log. */
 function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSource<Config> {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-  return { changes$, reading$: reading$.pipe(map((reading) => ({ ...reading, hash: sha256(reading.hash) }))) };
+  return {
+    changes$,
+    reading$: reading$.pipe(map((reading) => ({ ...reading, hash: sha256(reading.hash) }))),
+  };
 }

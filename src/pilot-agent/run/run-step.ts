@@ -12,9 +12,16 @@ import { type RunEvent, type View, view, withFailure } from './state/view.ts';
  */
 export function runStep(before: View, event: RunEvent): View {
   const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));
-  const said = attempted<readonly LogLine[]>('log', () => narrateRun({ value: event, before, state: kept.result }), []);
+  const said = attempted<readonly LogLine[]>(
+    'log',
+    () => narrateRun({ value: event, before, state: kept.result }),
+    [],
+  );
   const failures = [...kept.failures, ...said.failures];
-  return { ...failures.reduce(withFailure, kept.result), lines: [...said.result, ...failures.map(partLine)] };
+  return {
+    ...failures.reduce(withFailure, kept.result),
+    lines: [...said.result, ...failures.map(partLine)],
+  };
 }
 
 /** Readiness and the exit code are made of the state of the agent. */
@@ -32,6 +39,9 @@ function attempted<T>(part: Part, action: () => T, otherwise: T): Attempt<T> {
   try {
     return { result: action(), failures: [] };
   } catch (error) {
-    return { result: otherwise, failures: [{ type: 'part-failed', part, ...troubleOf(error), delayMs: 0 }] };
+    return {
+      result: otherwise,
+      failures: [{ type: 'part-failed', part, ...troubleOf(error), delayMs: 0 }],
+    };
   }
 }

@@ -17,7 +17,10 @@ interface Start {
 }
 
 /** What there is to say of the configuration when the agent starts. */
-export function tellStart({ config, sources, plan, warnings }: CheckedConfig, { binary, oddities, passedOver, agentLog }: Start): void {
+export function tellStart(
+  { config, sources, plan, warnings }: CheckedConfig,
+  { binary, oddities, passedOver, agentLog }: Start,
+): void {
   const log = (line: LogLine) => agentLog.write({ component: 'agent', ...line });
   const { role, node, customConfigFile, statusPort, configPath } = config;
   const controlPlane = askedAddress({ config });
@@ -38,13 +41,35 @@ export function tellStart({ config, sources, plan, warnings }: CheckedConfig, { 
   });
   const shown = presentConfig({ config, sources });
   const values = differingValues(shown, node.addresses);
-  if (values !== '') log({ level: 'info', event: 'config.given', msg: 'values that differ from their defaults', values });
-  if (config.logging.level === 'debug') log({ level: 'debug', event: 'config.effective', msg: 'the configuration', config: shown });
-  const byPush = { event: 'rotation.by_push', msg: 'a changed certificate is pushed to Envoy' } as const;
-  const byRestart = { event: 'rotation.by_restart', msg: 'a changed certificate restarts Envoy' } as const;
-  log({ level: 'info', ...(plan.rotation.way === 'sds' ? byPush : byRestart), because: plan.rotation.because });
+  if (values !== '')
+    log({
+      level: 'info',
+      event: 'config.given',
+      msg: 'values that differ from their defaults',
+      values,
+    });
+  if (config.logging.level === 'debug')
+    log({ level: 'debug', event: 'config.effective', msg: 'the configuration', config: shown });
+  const byPush = {
+    event: 'rotation.by_push',
+    msg: 'a changed certificate is pushed to Envoy',
+  } as const;
+  const byRestart = {
+    event: 'rotation.by_restart',
+    msg: 'a changed certificate restarts Envoy',
+  } as const;
+  log({
+    level: 'info',
+    ...(plan.rotation.way === 'sds' ? byPush : byRestart),
+    because: plan.rotation.because,
+  });
   for (const { reason } of passedOver)
-    log({ level: 'info', event: 'config.passed_over', msg: 'a file that is not needed cannot be used', reason });
+    log({
+      level: 'info',
+      event: 'config.passed_over',
+      msg: 'a file that is not needed cannot be used',
+      reason,
+    });
   for (const warning of [...warnings, ...oddities, ...plan.warnings])
     log({ level: 'warn', event: 'config.warning', msg: 'configuration warning', warning });
 }

@@ -22,7 +22,12 @@ import { agentEnd, forgetEnd, type GoodEnd, keepEnd } from './end/agent-end.ts';
 import { tellOf } from './end/agents-here.ts';
 import { besideEnvoy } from './beside-envoy.ts';
 import { checkCustomConfig, checkedConfig, type CheckedConfig, knownOf } from './check-config.ts';
-import { type CommandLine, effectiveConfig, type ReadConfig, readConfig } from './start/effective-config.ts';
+import {
+  type CommandLine,
+  effectiveConfig,
+  type ReadConfig,
+  readConfig,
+} from './start/effective-config.ts';
 import { allOf, attempt, Fatal } from '../../shared/program/exit.ts';
 import { findTools } from './start/find-tools.ts';
 import { identityOf } from './status/identity.ts';
@@ -82,7 +87,11 @@ export async function wholeAgent(agent: WholeAgent): Promise<void> {
   try {
     release(await live(agent, held));
   } catch (error) {
-    release(agent.signal?.aborted === true && error === agent.signal.reason ? { askedBy: 'abort', leaves: false } : failureOf(error));
+    release(
+      agent.signal?.aborted === true && error === agent.signal.reason
+        ? { askedBy: 'abort', leaves: false }
+        : failureOf(error),
+    );
     throw error;
   } finally {
     process.removeListener('exit', onExit);
@@ -94,12 +103,23 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
   const resolved = await readConfig(line);
   const { config, isCertain } = knownOf(resolved);
   const { configPath, statusPort, proxyAdminPort, healthPort } = config;
-  const here = { pid: process.pid, version, configPath: resolve(configPath), statusPort, proxyAdminPort, healthPort };
+  const here = {
+    pid: process.pid,
+    version,
+    configPath: resolve(configPath),
+    statusPort,
+    proxyAdminPort,
+    healthPort,
+  };
   const hold = async () => {
     const { oddities, release } = await holdFolder(configPath, version, { agent: here });
     forgetEnd(configPath);
     held.push((end) => {
-      if (end !== undefined) keepEnd(here.configPath, agentEnd({ ...here, startedAt: agent.startedAt, at: asyncScheduler.now() }, end));
+      if (end !== undefined)
+        keepEnd(
+          here.configPath,
+          agentEnd({ ...here, startedAt: agent.startedAt, at: asyncScheduler.now() }, end),
+        );
       release();
     });
     return oddities;
@@ -107,16 +127,35 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
   const [checked, , binary, oddities, agentLog, detachTools] = await allOf([
     () => checkedConfig(resolved),
     () => checkCustomConfig(resolved),
-    () => (agent.proxy === undefined && isCertain('binaryPath') ? envoyOrInstalled(config.binaryPath, agent) : ''),
+    () =>
+      agent.proxy === undefined && isCertain('binaryPath')
+        ? envoyOrInstalled(config.binaryPath, agent)
+        : '',
     () => (isCertain('configPath') ? hold() : []),
-    () => attempt(() => tapLog(agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging)), '--log_target'),
+    () =>
+      attempt(
+        () =>
+          tapLog(
+            agent.log ? logFunction(agent.log, config.logging.level) : openLog(config.logging),
+          ),
+        '--log_target',
+      ),
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
   tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
   held.push(tellOf(here));
 
   const view$ = new ReplaySubject<View>(1);
-  const life$ = await lifeOf({ agent, checked, passedOver: resolved.passedOver, binary, agentLog, detachTools, held, view$ });
+  const life$ = await lifeOf({
+    agent,
+    checked,
+    passedOver: resolved.passedOver,
+    binary,
+    agentLog,
+    detachTools,
+    held,
+    view$,
+  });
   const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
     let last: Fold<View, RunEvent> | undefined;
     life$.subscribe({
@@ -127,13 +166,19 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
         if (step.value.sign.type === 'transition') onState?.(step.value.sign.transition.state);
       },
       error: fail,
-      complete: () => (last === undefined ? fail(new Error('the run has ended before it began')) : done(last)),
+      complete: () =>
+        last === undefined ? fail(new Error('the run has ended before it began')) : done(last),
     });
   }).finally(() => agentLog.close());
 
   const { code, why, taken } = runExit(end.sign, state, config);
   if (why !== undefined)
-    throw new Fatal(taken === undefined ? why : `${why}${(await import('../../shared/program/taken-port.ts')).takenBy(taken)}`, code);
+    throw new Fatal(
+      taken === undefined
+        ? why
+        : `${why}${(await import('../../shared/program/taken-port.ts')).takenBy(taken)}`,
+      code,
+    );
   return { askedBy: state.askedBy, leaves: state.agent.epochs.size > 0 };
 }
 
@@ -157,20 +202,31 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEven
   const folder = resolve(config.configPath);
   const addressFile = `${folder}/envoy-admin-address`;
   const admin = adminClient(addressFile, config.proxyAdminPort);
-  const { proxy, adopted } = agent.proxy === undefined ? await envoyOf(prepared, admin, addressFile) : { proxy: agent.proxy, adopted: [] };
+  const { proxy, adopted } =
+    agent.proxy === undefined
+      ? await envoyOf(prepared, admin, addressFile)
+      : { proxy: agent.proxy, adopted: [] };
   const token = config.profiling ? profileToken(folder) : undefined;
   if (token !== undefined) held.push(token.remove);
   const readyBy = agent.proxy === undefined ? 'envoy' : 'state';
-  agent.onLife?.(whyUnready(view$, readyBy === 'envoy' ? admin : undefined, config.readinessTimeout).unready$);
+  agent.onLife?.(
+    whyUnready(view$, readyBy === 'envoy' ? admin : undefined, config.readinessTimeout).unready$,
+  );
   const platform$ = platform(config);
-  const beside = makeSources(running.sources, agent.sources, { url: config.httpProxy, except: config.noProxy });
+  const beside = makeSources(running.sources, agent.sources, {
+    url: config.httpProxy,
+    except: config.noProxy,
+  });
   const ofSources = sourceSecrets(beside, running.sources, agent.sources.length > 0);
   return runAgent(
     running,
     {
       beside,
       servers$: (known$) =>
-        besideEnvoy({ secrets: plan, xds, known$, ofSources }, config, { platform$, trustDomain: plan.config.trustDomain }),
+        besideEnvoy({ secrets: plan, xds, known$, ofSources }, config, {
+          platform$,
+          trustDomain: plan.config.trustDomain,
+        }),
       proxy,
       adopted,
       admin,
@@ -205,7 +261,11 @@ interface AdoptingProxy {
 }
 
 /** Envoy, and what an earlier agent has left of it. */
-async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: string): Promise<AdoptingProxy> {
+async function envoyOf(
+  prepared: Prepared,
+  admin: AdminClient,
+  addressFile: string,
+): Promise<AdoptingProxy> {
   const { checked, binary, agentLog, detachTools } = prepared;
   const { config, plan } = checked;
   const { node, role } = config;
@@ -235,9 +295,17 @@ async function envoyOf(prepared: Prepared, admin: AdminClient, addressFile: stri
     tools,
     detached,
     places: meetingPlaces(folder),
-    explain: async (given, words) => (await import('../envoy/explain-refusal.ts')).explainRefusal(given, words, binary),
+    explain: async (given, words) =>
+      (await import('../envoy/explain-refusal.ts')).explainRefusal(given, words, binary),
     onLine: ({ level, component, message }, epoch) => {
-      if (isShown(message)) agentLog.write({ level, event: 'envoy.log', component: `envoy.${component}`, epoch, msg: message });
+      if (isShown(message))
+        agentLog.write({
+          level,
+          event: 'envoy.log',
+          component: `envoy.${component}`,
+          epoch,
+          msg: message,
+        });
     },
   });
   return { proxy, adopted: detached?.adopted ?? [] };

@@ -30,7 +30,10 @@ export interface ServedCertificate {
   readonly isRenewed: boolean;
 }
 
-export type ExpirySign = { readonly type: 'certificate-expiring' | 'certificate-expired'; readonly certificate: ServedCertificate };
+export type ExpirySign = {
+  readonly type: 'certificate-expiring' | 'certificate-expired';
+  readonly certificate: ServedCertificate;
+};
 
 /** A file that Envoy reads, by the name that its secret would have. */
 export interface CertificateFile {
@@ -52,7 +55,10 @@ const day = 86_400_000;
  * How long before its end a certificate is to be replaced: a quarter of its life, and a day at
  * least where that is no more than half of it. In ms. Pure.
  */
-export function expiryLead({ begins, expires }: Pick<ServedCertificate, 'begins' | 'expires'>): number {
+export function expiryLead({
+  begins,
+  expires,
+}: Pick<ServedCertificate, 'begins' | 'expires'>): number {
   const life = expires - begins;
   return life >= 2 * day ? Math.max(life / 4, day) : life / 4;
 }
@@ -86,28 +92,43 @@ export function expirySigns(
   const none: Due = { all: new Map(), news: [] };
   return certificates$.pipe(
     switchMap((certificates) =>
-      concat(timer(0, scheduler), defer(() => timer(pause(certificates, scheduler.now()), scheduler)).pipe(repeat())).pipe(
-        map(() => due(certificates, scheduler.now())),
-      ),
+      concat(
+        timer(0, scheduler),
+        defer(() => timer(pause(certificates, scheduler.now()), scheduler)).pipe(repeat()),
+      ).pipe(map(() => due(certificates, scheduler.now()))),
     ),
-    scan(({ all: before }, all): Due => ({ all, news: [...all].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])) }), none),
+    scan(
+      ({ all: before }, all): Due => ({
+        all,
+        news: [...all].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])),
+      }),
+      none,
+    ),
     concatMap(({ news }) => news),
   );
 }
 
 /** Until the clock is looked at again: at once where a certificate expires, else in a minute. */
 function pause(certificates: readonly ServedCertificate[], now: number): number {
-  return Math.min(look, ...certificates.map(({ expires }) => expires - now).filter((left) => left > 0));
+  return Math.min(
+    look,
+    ...certificates.map(({ expires }) => expires - now).filter((left) => left > 0),
+  );
 }
 
 /** Each sign that is due, by what it says. */
-function due(certificates: readonly ServedCertificate[], now: number): ReadonlyMap<string, ExpirySign> {
+function due(
+  certificates: readonly ServedCertificate[],
+  now: number,
+): ReadonlyMap<string, ExpirySign> {
   return new Map(
     certificates.flatMap((certificate) => {
       const stage = stageOf(certificate, now);
       const { name, serial, expires } = certificate;
       const type = stage === 'expired' ? 'certificate-expired' : 'certificate-expiring';
-      return stage === undefined ? [] : [[`${name} ${serial} ${expires} ${stage}`, { type, certificate }] as const];
+      return stage === undefined
+        ? []
+        : [[`${name} ${serial} ${expires} ${stage}`, { type, certificate }] as const];
     }),
   );
 }
@@ -127,7 +148,12 @@ export function certificateExpiry(
     map((read) => read.flat()),
     connect((read$) =>
       merge(
-        read$.pipe(map((read): CertificateSign => ({ type: 'certificates-read', certificates: read.map(({ known }) => known) }))),
+        read$.pipe(
+          map((read): CertificateSign => ({
+            type: 'certificates-read',
+            certificates: read.map(({ known }) => known),
+          })),
+        ),
         expirySigns(read$.pipe(map((read) => read.map(({ served }) => served))), scheduler),
       ),
     ),
@@ -137,7 +163,8 @@ export function certificateExpiry(
 async function readCertificates({ name, kind, path }: CertificateFile) {
   const file = await readOutside(path, largest.pem);
   const text = file.kind === 'read' ? file.bytes.toString() : '';
-  const secret: Secret = kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
+  const secret: Secret =
+    kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
   const known = knownCertificate(name, path, secret);
   return served === undefined || known === undefined ? [] : [{ known, served }];
@@ -150,5 +177,13 @@ export function servedCertificate(
   more: Pick<ServedCertificate, 'path' | 'isRenewed'>,
 ): ServedCertificate | undefined {
   const lasting = lastingCertificate(secret);
-  return lasting && { name, ...more, serial: lasting.serialNumber, begins: lasting.notBefore, expires: lasting.notAfter };
+  return (
+    lasting && {
+      name,
+      ...more,
+      serial: lasting.serialNumber,
+      begins: lasting.notBefore,
+      expires: lasting.notAfter,
+    }
+  );
 }

@@ -1,6 +1,12 @@
 import type { X509Certificate } from 'node:crypto';
 import { isEncrypted, markOf, privateKeyBlock } from '../../shared/certificates/key-flaw.ts';
-import { keyPairFlaw, pemBlocks, pemCertificates, subjectOf, timesOf } from '../../shared/certificates/key-pair-flaw.ts';
+import {
+  keyPairFlaw,
+  pemBlocks,
+  pemCertificates,
+  subjectOf,
+  timesOf,
+} from '../../shared/certificates/key-pair-flaw.ts';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
 /** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
@@ -29,9 +35,20 @@ export interface KnownCertificate {
 }
 
 /** Undefined for a secret without a certificate that can be read. Pure. */
-export function knownCertificate(name: string, source: string, secret: Secret): KnownCertificate | undefined {
+export function knownCertificate(
+  name: string,
+  source: string,
+  secret: Secret,
+): KnownCertificate | undefined {
   const [leaf, ...others] = describeCertificates(secret);
-  return leaf && { name, source, leaf, expiresAt: Math.min(leaf.notAfter, ...others.map(({ notAfter }) => notAfter)) };
+  return (
+    leaf && {
+      name,
+      source,
+      leaf,
+      expiresAt: Math.min(leaf.notAfter, ...others.map(({ notAfter }) => notAfter)),
+    }
+  );
 }
 
 /** The certificates of a secret, the leaf of a pair first; never anything of its key. Pure. */
@@ -44,7 +61,9 @@ export function describeCertificates(secret: Secret): readonly CertificateSummar
  * last one, for until then there is one by which others are known. Pure.
  */
 export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
-  const sorted = [...describeCertificates(secret)].sort((one, other) => one.notAfter - other.notAfter);
+  const sorted = [...describeCertificates(secret)].sort(
+    (one, other) => one.notAfter - other.notAfter,
+  );
   return secret.kind === 'pair' ? sorted[0] : sorted.at(-1);
 }
 
@@ -71,7 +90,10 @@ function summary(certificate: X509Certificate): CertificateSummary {
 export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
   const ofPair = pair === undefined ? undefined : pairFlaw(pair.chain, pair.key, now);
   const ofRoots = roots === undefined ? undefined : rootsFlaw(roots);
-  return { ...(ofPair !== undefined && { pair: ofPair }), ...(ofRoots !== undefined && { roots: ofRoots }) };
+  return {
+    ...(ofPair !== undefined && { pair: ofPair }),
+    ...(ofRoots !== undefined && { roots: ofRoots }),
+  };
 }
 
 const space = 0x20;
@@ -85,7 +107,9 @@ const space = 0x20;
 export function pairFlaw(chain: string, key: Buffer, now: number): string | undefined {
   if (chain.trim() === '') return 'the certificate is empty';
   if (key.every((byte) => byte <= space)) return 'the key is empty';
-  const encrypted = isEncrypted(privateKeyBlock(key) ?? key) ? 'the key is encrypted, and there is no password for it' : undefined;
+  const encrypted = isEncrypted(privateKeyBlock(key) ?? key)
+    ? 'the key is encrypted, and there is no password for it'
+    : undefined;
   return tooMany(chain, most.chain) ?? keyPairFlaw(chain, key, now) ?? encrypted;
 }
 
@@ -100,5 +124,7 @@ function rootsFlaw(roots: string): string | undefined {
   if (flaw !== undefined) return flaw;
   const certificates = pemCertificates(roots);
   if (certificates === undefined) return 'a root certificate does not parse';
-  return certificates.length === 0 ? `no root certificate is in it${markOf(Buffer.from(roots.slice(0, 1)))}` : undefined;
+  return certificates.length === 0
+    ? `no root certificate is in it${markOf(Buffer.from(roots.slice(0, 1)))}`
+    : undefined;
 }

@@ -1,5 +1,13 @@
 import { isDeepStrictEqual } from 'node:util';
-import { distinctUntilChanged, type MonoTypeOperatorFunction, of, pipe, type SchedulerLike, switchMap, timer } from 'rxjs';
+import {
+  distinctUntilChanged,
+  type MonoTypeOperatorFunction,
+  of,
+  pipe,
+  type SchedulerLike,
+  switchMap,
+  timer,
+} from 'rxjs';
 import { pollUntil } from '../../operators/poll-until.ts';
 import { setFlaws } from './certificates.ts';
 import { isWhole, type SecretSet, type SetFlaws, type SetReading } from './secret.ts';
@@ -22,7 +30,8 @@ export interface FoundSet {
  */
 export function checkedSet({ source, places, set, flaws }: FoundSet, now: number): SetReading {
   const found = setFlaws(set, now);
-  const flawOf = (part: keyof SecretSet) => flaws[part] ?? (found[part] === undefined ? undefined : `${places[part]}: ${found[part]}`);
+  const flawOf = (part: keyof SecretSet) =>
+    flaws[part] ?? (found[part] === undefined ? undefined : `${places[part]}: ${found[part]}`);
   const [pair, roots] = [flawOf('pair'), flawOf('roots')];
   const good = {
     ...(pair === undefined && set.pair !== undefined && { pair: set.pair }),
@@ -30,11 +39,19 @@ export function checkedSet({ source, places, set, flaws }: FoundSet, now: number
   };
   const wrong = [pair, roots].filter((flaw) => flaw !== undefined);
   if (good.pair === undefined && good.roots === undefined) {
-    const reason = wrong.length === 0 ? `${source}: neither a certificate nor a root is there` : wrong.join('; ');
+    const reason =
+      wrong.length === 0
+        ? `${source}: neither a certificate nor a root is there`
+        : wrong.join('; ');
     return { type: 'refused', source, reason };
   }
   if (wrong.length === 0) return { type: 'set', source, set: good };
-  return { type: 'set', source, set: good, refused: { ...(pair !== undefined && { pair }), ...(roots !== undefined && { roots }) } };
+  return {
+    type: 'set',
+    source,
+    set: good,
+    refused: { ...(pair !== undefined && { pair }), ...(roots !== undefined && { roots }) },
+  };
 }
 
 /** The rest of what is written file by file comes within this time. In ms. */
@@ -46,7 +63,11 @@ const rest = 80;
  */
 export function oncePatient(scheduler: SchedulerLike): MonoTypeOperatorFunction<SetReading> {
   return (reading$) =>
-    reading$.pipe(switchMap((read) => (isWhole(read) ? of(read) : timer(rest, scheduler).pipe(switchMap(() => reading$)))));
+    reading$.pipe(
+      switchMap((read) =>
+        isWhole(read) ? of(read) : timer(rest, scheduler).pipe(switchMap(() => reading$)),
+      ),
+    );
 }
 
 /** What is refused for its dates may be good later, without a change. In ms. */

@@ -17,6 +17,9 @@ export function certificateExpiryFamily(expiring: readonly Expiring[], now: numb
     name: 'istio_agent_cert_expiry_seconds',
     type: 'gauge',
     help: 'Seconds until a certificate expires; negative since then',
-    samples: expiring.map(({ name, expiresAt }) => ({ labels: { resource_name: name }, value: (expiresAt - now) / 1_000 })),
+    samples: expiring.map(({ name, expiresAt }) => ({
+      labels: { resource_name: name },
+      value: (expiresAt - now) / 1_000,
+    })),
   };
 }

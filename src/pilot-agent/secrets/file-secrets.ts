@@ -1,5 +1,15 @@
 import { join } from 'node:path';
-import { asyncScheduler, concatMap, defer, filter, identity, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  filter,
+  identity,
+  map,
+  type Observable,
+  type SchedulerLike,
+  switchMap,
+} from 'rxjs';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { fileSource } from '../../streams/file-source.ts';
 import { readings } from '../../streams/readings.ts';
@@ -19,7 +29,10 @@ const usual = './etc/certs';
  * @param sides the paths of the server's and the client's side, and whether a variable names any of
  * them
  */
-export function workloadFiles(provisioned: string, sides: readonly (SecretPaths & { readonly isNamed: boolean })[]): SecretPaths {
+export function workloadFiles(
+  provisioned: string,
+  sides: readonly (SecretPaths & { readonly isNamed: boolean })[],
+): SecretPaths {
   if (provisioned !== '') return inFolder(provisioned);
   const named = sides.find(({ isNamed }) => isNamed);
   if (named === undefined) return inFolder(usual);
@@ -28,7 +41,11 @@ export function workloadFiles(provisioned: string, sides: readonly (SecretPaths 
 }
 
 function inFolder(folder: string): SecretPaths {
-  return { chain: join(folder, 'cert-chain.pem'), key: join(folder, 'key.pem'), root: join(folder, 'root-cert.pem') };
+  return {
+    chain: join(folder, 'cert-chain.pem'),
+    key: join(folder, 'key.pem'),
+    root: join(folder, 'root-cert.pem'),
+  };
 }
 
 /** Where the parts of a set are; an empty path is a part that the set does not have. */
@@ -45,26 +62,35 @@ export interface SecretPaths {
  * What is absent is no part of the set, but half a pair is refused: its other half is on its way.
  * What is wrong with one part says nothing against the other.
  */
-export function readSecretFiles({ chain, key, root }: SecretPaths, scheduler: SchedulerLike = asyncScheduler): Observable<SetReading> {
+export function readSecretFiles(
+  { chain, key, root }: SecretPaths,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<SetReading> {
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
   return defer(async (): Promise<SetReading> => {
     const found = await Promise.all([chain, key, root].map(read));
     const [chainFile, keyFile, rootFile] = found.map(({ content }) => content);
-    const flawOf = (...parts: readonly number[]) => parts.map((part) => found[part]?.flaw).find((flaw) => flaw !== undefined);
+    const flawOf = (...parts: readonly number[]) =>
+      parts.map((part) => found[part]?.flaw).find((flaw) => flaw !== undefined);
     const [pair, roots] = [flawOf(0, 1) ?? half([chain, chainFile], [key, keyFile]), flawOf(2)];
     const set = {
-      ...(chainFile !== undefined && keyFile !== undefined && { pair: { chain: chainFile.toString(), key: keyFile } }),
+      ...(chainFile !== undefined &&
+        keyFile !== undefined && { pair: { chain: chainFile.toString(), key: keyFile } }),
       ...(rootFile !== undefined && { roots: rootFile.toString() }),
     };
     const flaws = { ...(pair !== undefined && { pair }), ...(roots !== undefined && { roots }) };
-    return checkedSet({ source, places: { pair: `${chain}, ${key}`, roots: root }, set, flaws }, scheduler.now());
+    return checkedSet(
+      { source, places: { pair: `${chain}, ${key}`, roots: root }, set, flaws },
+      scheduler.now(),
+    );
   });
 }
 
 type ReadFile = readonly [path: string, content: Buffer | undefined];
 
 function half([chain, chainFile]: ReadFile, [key, keyFile]: ReadFile): string | undefined {
-  if (chainFile === undefined && keyFile !== undefined) return `${chain}: the certificate is missing`;
+  if (chainFile === undefined && keyFile !== undefined)
+    return `${chain}: the certificate is missing`;
   if (chainFile !== undefined && keyFile === undefined) return `${key}: the key is missing`;
   return undefined;
 }
@@ -89,15 +115,22 @@ const settle = 20;
  * dropped, for the change leads to another. Cold: a subscription is a watcher. Never ends, never
  * errors.
  */
-export function fileSecrets(paths: SecretPaths, scheduler: SchedulerLike = asyncScheduler): Observable<SetReading> {
+export function fileSecrets(
+  paths: SecretPaths,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<SetReading> {
   const source = fileSource([paths.chain, paths.key, paths.root], scheduler);
   function reading(before: string): Observable<SetReading> {
     return readSecretFiles(paths, scheduler).pipe(
-      concatMap((read) => source.reading$.pipe(map(({ hash }) => (hash === before ? read : undefined)))),
+      concatMap((read) =>
+        source.reading$.pipe(map(({ hash }) => (hash === before ? read : undefined))),
+      ),
       filter((read) => read !== undefined),
     );
   }
   return readings(source, { minDelay: settle }, scheduler).pipe(
-    switchMap(({ hash }, index) => reading(hash).pipe(index === 0 ? identity : oncePatient(scheduler), untilWhole(scheduler))),
+    switchMap(({ hash }, index) =>
+      reading(hash).pipe(index === 0 ? identity : oncePatient(scheduler), untilWhole(scheduler)),
+    ),
   );
 }

@@ -24,12 +24,21 @@ const notForGateways = /^(?:istio|prometheus)/;
 export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
   return (name) => {
     // DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
-    if (!/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) || name.includes('..') || notForGateways.test(name)) return undefined;
+    if (
+      !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) ||
+      name.includes('..') ||
+      notForGateways.test(name)
+    )
+      return undefined;
     if (name.endsWith(caSuffix)) {
       const within$ = source.secret(name.slice(0, -caSuffix.length)).pipe(map(withRoots));
       return { ok: true, kind: 'roots', set$: preferSet(within$, source.secret(name)) };
     }
-    return { ok: true, kind: 'pair', set$: preferSet(source.secret(name).pipe(map(withPair)), source.secret(fallback)) };
+    return {
+      ok: true,
+      kind: 'pair',
+      set$: preferSet(source.secret(name).pipe(map(withPair)), source.secret(fallback)),
+    };
   };
 }
 
@@ -40,17 +49,31 @@ function withPair(reading: SetReading): SetReading {
 
 function withRoots(reading: SetReading): SetReading {
   if (reading.type === 'refused' || reading.set.roots !== undefined) return reading;
-  return { type: 'refused', source: reading.source, reason: reading.refused?.roots ?? `${reading.source}: no root is there` };
+  return {
+    type: 'refused',
+    source: reading.source,
+    reason: reading.refused?.roots ?? `${reading.source}: no root is there`,
+  };
 }
 
 /**
  * A source that is a folder with a folder for each secret, whose files are its data keys, as
  * Kubernetes mounts them.
  */
-export function gatewayFolder(folder: string, sources: Pick<SecretSources, 'files'>): GatewaySource {
+export function gatewayFolder(
+  folder: string,
+  sources: Pick<SecretSources, 'files'>,
+): GatewaySource {
   const shaped = (name: string, shape: keyof typeof dataKeys) => {
     const { chain, key, root } = dataKeys[shape];
-    return { chain: join(folder, name, chain), key: join(folder, name, key), root: join(folder, name, root) };
+    return {
+      chain: join(folder, name, chain),
+      key: join(folder, name, key),
+      root: join(folder, name, root),
+    };
   };
-  return { secret: (name) => preferSet(sources.files(shaped(name, 'tls')), sources.files(shaped(name, 'generic'))) };
+  return {
+    secret: (name) =>
+      preferSet(sources.files(shaped(name, 'tls')), sources.files(shaped(name, 'generic'))),
+  };
 }

@@ -1,4 +1,13 @@
-import { combineLatest, distinctUntilChanged, filter, map, type Observable, type OperatorFunction, pipe, scan } from 'rxjs';
+import {
+  combineLatest,
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  type OperatorFunction,
+  pipe,
+  scan,
+} from 'rxjs';
 import {
   rejectionText,
   type Secret,
@@ -25,7 +34,9 @@ interface Kept {
   /** What an Envoy has accepted last. */
   readonly accepted: Held | undefined;
   /** What an Envoy makes of the newest. A rejection stands until there is another one. */
-  readonly answer: { readonly kind: 'none' | 'awaited' | 'accepted' } | { readonly kind: 'rejected'; readonly reason: string };
+  readonly answer:
+    | { readonly kind: 'none' | 'awaited' | 'accepted' }
+    | { readonly kind: 'rejected'; readonly reason: string };
   /** Why the last reading cannot be served. */
   readonly flaw: string | undefined;
   readonly by: SecretState['by'];
@@ -48,12 +59,22 @@ const nothing: Kept = {
  *
  * Emits when the state differs from the one before.
  */
-export function keepServed(name: string, kind: Secret['kind']): OperatorFunction<SetReading | SecretAnswer, SecretState> {
+export function keepServed(
+  name: string,
+  kind: Secret['kind'],
+): OperatorFunction<SetReading | SecretAnswer, SecretState> {
   return pipe(
-    scan((kept: Kept, event: SetReading | SecretAnswer) => ('version' in event ? afterAnswer(kept, event) : afterReading(kept, event, kind)), nothing), // prettier-ignore
+    scan(
+      (kept: Kept, event: SetReading | SecretAnswer) =>
+        'version' in event ? afterAnswer(kept, event) : afterReading(kept, event, kind),
+      nothing,
+    ),
     map((kept) => stateOf(name, kept)),
     distinctUntilChanged(
-      (a, b) => a.offered?.version === b.offered?.version && a.served?.version === b.served?.version && a.refused === b.refused,
+      (a, b) =>
+        a.offered?.version === b.offered?.version &&
+        a.served?.version === b.served?.version &&
+        a.refused === b.refused,
     ),
   );
 }
@@ -76,12 +97,16 @@ function afterAnswer(kept: Kept, answer: SecretAnswer): Kept {
   const isOfNewest = answer.version === newest?.version && kept.answer.kind !== 'rejected';
   switch (answer.type) {
     case 'pushed':
-      return isOfNewest && kept.answer.kind === 'none' ? { ...after, answer: { kind: 'awaited' } } : after;
+      return isOfNewest && kept.answer.kind === 'none'
+        ? { ...after, answer: { kind: 'awaited' } }
+        : after;
     case 'accepted':
       if (isOfNewest) return { ...after, accepted: newest, answer: { kind: 'accepted' } };
       return answer.version === previous?.version ? { ...after, accepted: previous } : after;
     case 'rejected':
-      return isOfNewest ? { ...after, answer: { kind: 'rejected', reason: rejectionText(answer.reason) } } : after;
+      return isOfNewest
+        ? { ...after, answer: { kind: 'rejected', reason: rejectionText(answer.reason) } }
+        : after;
   }
 }
 
@@ -102,7 +127,10 @@ function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | un
  * The first of two sets as soon as it can be served, and from then on; until then the second, if
  * that can be. Emits when both have spoken. As cold as they are.
  */
-export function preferSet(first$: Observable<SetReading>, second$: Observable<SetReading>): Observable<SetReading> {
+export function preferSet(
+  first$: Observable<SetReading>,
+  second$: Observable<SetReading>,
+): Observable<SetReading> {
   return combineLatest([first$, second$]).pipe(
     scan(
       ({ isFirst }, [first, second]) => {

@@ -23,22 +23,37 @@ export function asked(counts: OutgoingCounts, isRetry: boolean): OutgoingCounts 
 }
 
 /** With what came of one, after so many ms. Pure. */
-export function answered(counts: OutgoingCounts, { ok, took }: { readonly ok: boolean; readonly took: number }): OutgoingCounts {
-  return { ...counts, failures: counts.failures + Number(!ok), latency: observed(counts.latency, took) };
+export function answered(
+  counts: OutgoingCounts,
+  { ok, took }: { readonly ok: boolean; readonly took: number },
+): OutgoingCounts {
+  return {
+    ...counts,
+    failures: counts.failures + Number(!ok),
+    latency: observed(counts.latency, took),
+  };
 }
 
 /**
  * The counts as metrics, under the names of the Go agent where it has them: there the latency is a
  * sum alone, in ms. Pure.
  */
-export function ofOutgoing(kind: 'csr', { requests, retries, failures, latency }: OutgoingCounts): readonly MetricFamily[] {
+export function ofOutgoing(
+  kind: 'csr',
+  { requests, retries, failures, latency }: OutgoingCounts,
+): readonly MetricFamily[] {
   const labels = { request_type: kind };
-  const sum = (name: string, help: string, value: number) => goCounter(name, help, [{ labels, value }]);
+  const sum = (name: string, help: string, value: number) =>
+    goCounter(name, help, [{ labels, value }]);
   return [
     sum('num_outgoing_requests', 'Requests of the agent to others, by kind', requests),
     sum('num_outgoing_retries', 'Requests to others that came after one that failed', retries),
     sum('num_failed_outgoing_requests', 'Requests to others that failed', failures),
-    sum('outgoing_latency', 'How long requests to others took in all, in ms', Math.round(latency.sum * 1_000)),
+    sum(
+      'outgoing_latency',
+      'How long requests to others took in all, in ms',
+      Math.round(latency.sum * 1_000),
+    ),
     histogram('outgoing_latency_seconds', 'How long a request to others took', latency, labels),
   ];
 }

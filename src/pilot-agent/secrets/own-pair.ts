@@ -3,7 +3,8 @@ import { keyPairFlaw } from '../../shared/certificates/key-pair-flaw.ts';
 
 /** The pair that the agent shows to a server, both PEM; or why there is none, with the path. */
 export type OwnPair =
-  { readonly ok: true; readonly pair: { readonly chain: Buffer; readonly key: Buffer } } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly pair: { readonly chain: Buffer; readonly key: Buffer } }
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Reads a pair by which the agent proves who it is. One that does not work now counts as none.
@@ -11,13 +12,24 @@ export type OwnPair =
  *
  * @param now ms since 1970
  */
-export async function readOwnPair(paths: { readonly chain: string; readonly key: string }, now: number): Promise<OwnPair> {
+export async function readOwnPair(
+  paths: { readonly chain: string; readonly key: string },
+  now: number,
+): Promise<OwnPair> {
   const read = async (what: string, path: string) => {
     const file = await readOutside(path, largest.pem);
-    return file.kind === 'read' ? file.bytes : `${what} of the agent cannot be read: ${path}: ${file.reason}`;
+    return file.kind === 'read'
+      ? file.bytes
+      : `${what} of the agent cannot be read: ${path}: ${file.reason}`;
   };
-  const [chain, key] = await Promise.all([read('the certificate', paths.chain), read('the key', paths.key)]);
-  if (typeof chain === 'string' || typeof key === 'string') return { ok: false, reason: typeof chain === 'string' ? chain : String(key) };
+  const [chain, key] = await Promise.all([
+    read('the certificate', paths.chain),
+    read('the key', paths.key),
+  ]);
+  if (typeof chain === 'string' || typeof key === 'string')
+    return { ok: false, reason: typeof chain === 'string' ? chain : String(key) };
   const flaw = keyPairFlaw(chain.toString(), key, now);
-  return flaw === undefined ? { ok: true, pair: { chain, key } } : { ok: false, reason: `${paths.chain}, ${paths.key}: ${flaw}` };
+  return flaw === undefined
+    ? { ok: true, pair: { chain, key } }
+    : { ok: false, reason: `${paths.chain}, ${paths.key}: ${flaw}` };
 }

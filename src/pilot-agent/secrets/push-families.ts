@@ -10,7 +10,11 @@ export function pushesByType(counts: ByType): MetricFamily {
 
 /** What of that Envoy has rejected, under the name of the Go agent (1.9 and later). Pure. */
 export function rejectsByType(counts: ByType): MetricFamily {
-  return goCounter('pilot_total_xds_rejects', 'Pushes that Envoy rejected, by type', samples(counts));
+  return goCounter(
+    'pilot_total_xds_rejects',
+    'Pushes that Envoy rejected, by type',
+    samples(counts),
+  );
 }
 
 function samples(counts: ByType): MetricFamily['samples'] {

@@ -12,7 +12,10 @@ export interface WayOfRotation {
  * @param given `--rotation`; empty where it is not given
  * @param namesSocket whether Envoy's configuration has the path of the socket in it
  */
-export function wayOfRotation(given: '' | WayOfRotation['way'], namesSocket: boolean): WayOfRotation {
+export function wayOfRotation(
+  given: '' | WayOfRotation['way'],
+  namesSocket: boolean,
+): WayOfRotation {
   if (given !== '') return { way: given, because: '--rotation' };
   return namesSocket
     ? { way: 'sds', because: "Envoy's configuration names the socket" }

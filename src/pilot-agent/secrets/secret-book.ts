@@ -15,7 +15,13 @@ import {
 } from 'rxjs';
 import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
-import { absentSecret, type Secret, type SecretAnswer, type SecretState, type SetReading } from './secret.ts';
+import {
+  absentSecret,
+  type Secret,
+  type SecretAnswer,
+  type SecretState,
+  type SetReading,
+} from './secret.ts';
 
 /**
  * Where a secret is found: in which set, and as which part of it; or why there can be none of that
@@ -59,11 +65,18 @@ export function secretBook(
   over$: Observable<unknown> = NEVER,
   scheduler: SchedulerLike = asyncScheduler,
 ): SecretBook {
-  const followed = new Map<string, { readonly state$: Observable<SecretState>; readonly answers$: Subject<SecretAnswer> }>();
+  const followed = new Map<
+    string,
+    { readonly state$: Observable<SecretState>; readonly answers$: Subject<SecretAnswer> }
+  >();
   const last = new Map<string, SecretState>();
   const changes$ = new Subject<SecretState>();
 
-  function follow(name: string, { set$, kind }: Extract<Found, { ok: true }>, answer$: Observable<SecretAnswer>): Observable<SecretState> {
+  function follow(
+    name: string,
+    { set$, kind }: Extract<Found, { ok: true }>,
+    answer$: Observable<SecretAnswer>,
+  ): Observable<SecretState> {
     return merge(set$, answer$).pipe(
       keepServed(name, kind),
       tap((state) => {
@@ -75,7 +88,10 @@ export function secretBook(
         last.delete(name);
         changes$.next(absentSecret(name));
       }),
-      share({ connector: () => new ReplaySubject(1), resetOnRefCountZero: () => merge(timer(lingering, scheduler), over$) }),
+      share({
+        connector: () => new ReplaySubject(1),
+        resetOnRefCountZero: () => merge(timer(lingering, scheduler), over$),
+      }),
     );
   }
   return {
@@ -120,16 +136,23 @@ export function findSecret({ workload$, ...sources }: SecretSources): (name: str
     if (name === 'ROOTCA') return { ok: true, kind: 'roots', set$: workload$ };
     const [, kind, paths = ''] = /^(file-cert|file-root):(.+)$/s.exec(name) ?? [];
     const [first = '', second = '', ...others] = paths.split('~');
-    if ([first, second].some(isSystem)) return { ok: false, reason: 'no secret is read from /proc or /sys' };
+    if ([first, second].some(isSystem))
+      return { ok: false, reason: 'no secret is read from /proc or /sys' };
     if (kind === 'file-cert') {
-      if (first === '' || second === '' || others.length > 0) return { ok: false, reason: `${name} is not file-cert:<certificate>~<key>` };
-      return { ok: true, kind: 'pair', set$: sources.files({ chain: first, key: second, root: '' }) };
+      if (first === '' || second === '' || others.length > 0)
+        return { ok: false, reason: `${name} is not file-cert:<certificate>~<key>` };
+      return {
+        ok: true,
+        kind: 'pair',
+        set$: sources.files({ chain: first, key: second, root: '' }),
+      };
     }
     if (kind === 'file-root') {
       if (paths.includes('~')) return { ok: false, reason: `${name} is not file-root:<path>` };
       return { ok: true, kind: 'roots', set$: sources.files({ chain: '', key: '', root: paths }) };
     }
-    const reason = 'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
+    const reason =
+      'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
     return sources.gateway(name) ?? { ok: false, reason };
   };
 }

@@ -22,19 +22,37 @@ export const caSuffix = '-cacert';
  * @param place where it is, for a person
  * @param now ms since 1970
  */
-export function secretReading(place: string, name: string, content: string | Uint8Array | object, now: number): SetReading {
+export function secretReading(
+  place: string,
+  name: string,
+  content: string | Uint8Array | object,
+  now: number,
+): SetReading {
   if (typeof content === 'string' || content instanceof Uint8Array) {
-    return { type: 'refused', source: place, reason: `${place}: it is one text, and no Secret with a key for each part` };
+    return {
+      type: 'refused',
+      source: place,
+      reason: `${place}: it is one text, and no Secret with a key for each part`,
+    };
   }
   const data = bytesIn(content);
   const textOf = (key: string) => ownMember(data, key)?.toString();
   const { generic, tls } = dataKeys;
-  const names = [generic, tls].find(({ chain, key }) => chain in data && key in data) ?? (generic.chain in data ? generic : tls);
+  const names =
+    [generic, tls].find(({ chain, key }) => chain in data && key in data) ??
+    (generic.chain in data ? generic : tls);
   const [chain, key] = [textOf(names.chain), data[names.key]];
-  const ca = [generic.root, tls.root, ...(name.endsWith(caSuffix) && key === undefined ? [tls.chain] : [])].find((each) => each in data);
+  const ca = [
+    generic.root,
+    tls.root,
+    ...(name.endsWith(caSuffix) && key === undefined ? [tls.chain] : []),
+  ].find((each) => each in data);
   const roots = ca === undefined ? undefined : textOf(ca);
   const isHalf = (chain === undefined) !== (key === undefined) && ca !== tls.chain;
-  const half = chain === undefined ? `${names.chain}: the certificate is missing` : `${names.key}: the key is missing`;
+  const half =
+    chain === undefined
+      ? `${names.chain}: the certificate is missing`
+      : `${names.key}: the key is missing`;
   return checkedSet(
     {
       source: place,
@@ -52,7 +70,9 @@ export function secretReading(place: string, name: string, content: string | Uin
 /** By key. What is neither bytes nor a text is none of a Secret. */
 function bytesIn(content: object): Readonly<Record<string, Buffer>> {
   const entries = Object.entries(content).flatMap(([key, value]: readonly [string, unknown]) =>
-    value instanceof Uint8Array || typeof value === 'string' ? [[key, Buffer.from(value as Uint8Array)] as const] : [],
+    value instanceof Uint8Array || typeof value === 'string'
+      ? [[key, Buffer.from(value as Uint8Array)] as const]
+      : [],
   );
   return Object.fromEntries(entries);
 }

@@ -9,24 +9,64 @@ import type { SecretState } from './secret.ts';
  * What there is to say of a new state of a secret: whose certificate it is now, or why what came is
  * not served. What Envoy makes of it is said where it answers. Pure.
  */
-export function narrateSecret({ name, source, offered, served, refused, by }: SecretState): readonly LogLine[] {
+export function narrateSecret({
+  name,
+  source,
+  offered,
+  served,
+  refused,
+  by,
+}: SecretState): readonly LogLine[] {
   if (by === 'answer') return [];
   if (refused !== undefined) {
-    const msg = served === undefined ? 'secret refused: there is none to serve' : 'secret refused: Envoy goes on with the one before';
+    const msg =
+      served === undefined
+        ? 'secret refused: there is none to serve'
+        : 'secret refused: Envoy goes on with the one before';
     return [{ level: 'error', event: 'secret.refused', msg, secret: name, reason: refused }];
   }
   if (offered === undefined) return []; // it is no longer followed
   const [leaf] = describeCertificates(offered.secret);
-  const until = leaf === undefined ? {} : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
-  return [{ level: 'info', event: 'secret.read', msg: 'secret read', secret: name, version: offered.version, source, ...until }];
+  const until =
+    leaf === undefined
+      ? {}
+      : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
+  return [
+    {
+      level: 'info',
+      event: 'secret.read',
+      msg: 'secret read',
+      secret: name,
+      version: offered.version,
+      source,
+      ...until,
+    },
+  ];
 }
 
 /** What there is to say of a certificate that expires, or has expired. Pure. */
-export function narrateExpiry({ type, certificate: { name, path, serial, expires } }: ExpirySign): LogLine {
-  const which = { ...(path === undefined ? { secret: name } : { path }), serial, notAfter: new Date(expires).toISOString() };
+export function narrateExpiry({
+  type,
+  certificate: { name, path, serial, expires },
+}: ExpirySign): LogLine {
+  const which = {
+    ...(path === undefined ? { secret: name } : { path }),
+    serial,
+    notAfter: new Date(expires).toISOString(),
+  };
   return type === 'certificate-expired'
-    ? { level: 'warn', event: 'certificate.expired', msg: 'a certificate that is served has expired', ...which }
-    : { level: 'warn', event: 'certificate.expiring', msg: 'a certificate that is served expires soon, and is not replaced yet', ...which };
+    ? {
+        level: 'warn',
+        event: 'certificate.expired',
+        msg: 'a certificate that is served has expired',
+        ...which,
+      }
+    : {
+        level: 'warn',
+        event: 'certificate.expiring',
+        msg: 'a certificate that is served expires soon, and is not replaced yet',
+        ...which,
+      };
 }
 
 /**
@@ -35,14 +75,28 @@ export function narrateExpiry({ type, certificate: { name, path, serial, expires
  *
  * @param now ms since 1970
  */
-export function secretFamilies(states: readonly SecretState[], now: number): readonly MetricFamily[] {
+export function secretFamilies(
+  states: readonly SecretState[],
+  now: number,
+): readonly MetricFamily[] {
   const expiry = states.flatMap(({ name, served }) => {
-    const ends = served === undefined ? [] : describeCertificates(served.secret).map(({ notAfter }) => notAfter);
+    const ends =
+      served === undefined
+        ? []
+        : describeCertificates(served.secret).map(({ notAfter }) => notAfter);
     return ends.length === 0 ? [] : [{ name, expiresAt: Math.min(...ends) }];
   });
-  const refused = states.map(({ name, refused: reason }) => ({ labels: { resource_name: name }, value: Number(reason !== undefined) }));
+  const refused = states.map(({ name, refused: reason }) => ({
+    labels: { resource_name: name },
+    value: Number(reason !== undefined),
+  }));
   return [
     certificateExpiryFamily(expiry, now),
-    { name: 'istio_agent_secret_refused', type: 'gauge', help: 'Whether what came last for a secret cannot be served', samples: refused },
+    {
+      name: 'istio_agent_secret_refused',
+      type: 'gauge',
+      help: 'Whether what came last for a secret cannot be served',
+      samples: refused,
+    },
   ];
 }

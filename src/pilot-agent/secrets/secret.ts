@@ -10,7 +10,8 @@ export interface Pair {
 }
 
 /** What Envoy is given under one name; all PEM. */
-export type Secret = ({ readonly kind: 'pair' } & Pair) | { readonly kind: 'roots'; readonly roots: string };
+export type Secret =
+  ({ readonly kind: 'pair' } & Pair) | { readonly kind: 'roots'; readonly roots: string };
 
 /** What belongs together: a pair, the roots to trust, or both. */
 export interface SecretSet {
@@ -26,7 +27,12 @@ export type SetFlaws = { readonly [Part in keyof SecretSet]?: string };
  * can be served, and why; of a `set` a part may be refused, and the other one served.
  */
 export type SetReading =
-  | { readonly type: 'set'; readonly source: string; readonly set: SecretSet; readonly refused?: SetFlaws }
+  | {
+      readonly type: 'set';
+      readonly source: string;
+      readonly set: SecretSet;
+      readonly refused?: SetFlaws;
+    }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
 
 /** Whether nothing of a reading is refused. Pure. */
@@ -86,6 +92,9 @@ export function absentSecret(name: string, refused?: string): SecretState {
  * already is not given it again. Pure.
  */
 export function secretVersion(secret: Secret): string {
-  const { text, key } = secret.kind === 'pair' ? { text: secret.chain, key: secret.key } : { text: secret.roots, key: '' };
+  const { text, key } =
+    secret.kind === 'pair'
+      ? { text: secret.chain, key: secret.key }
+      : { text: secret.roots, key: '' };
   return createHash('sha256').update(text).update('\0').update(key).digest('hex').slice(0, 16);
 }

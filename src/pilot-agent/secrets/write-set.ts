@@ -1,4 +1,14 @@
-import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readlinkSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { basename, join } from 'node:path';
 import { defer, map, type Observable, of } from 'rxjs';
 import { largest, readOutsideSync } from '../../shared/files/outside-file.ts';
@@ -17,12 +27,19 @@ const prefix = '..set-';
  * each 0600 (0777 in the Go agent), and all of them at once, by the swap of a link, as kubelet does
  * it. Emits why that failed, or undefined, and completes. Cold; never errors.
  */
-export function writeSet(folder: string, { pair, roots }: SecretSet): Observable<string | undefined> {
-  const files = { ...(pair !== undefined && { 'key.pem': pair.key, 'cert-chain.pem': pair.chain }), ...(roots !== undefined && { 'root-cert.pem': roots }) }; // prettier-ignore
+export function writeSet(
+  folder: string,
+  { pair, roots }: SecretSet,
+): Observable<string | undefined> {
+  const files = {
+    ...(pair !== undefined && { 'key.pem': pair.key, 'cert-chain.pem': pair.chain }),
+    ...(roots !== undefined && { 'root-cert.pem': roots }),
+  };
   return defer(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
     // Plain files of another agent become links first, with what is in them.
-    if (linkTarget(join(folder, data)) === undefined) swap(folder, present(folder, Object.keys(files)));
+    if (linkTarget(join(folder, data)) === undefined)
+      swap(folder, present(folder, Object.keys(files)));
     swap(folder, files);
     return of(undefined);
   }).pipe(
@@ -34,7 +51,8 @@ export function writeSet(folder: string, { pair, roots }: SecretSet): Observable
 function swap(folder: string, files: Readonly<Record<string, string | Buffer>>): void {
   const fresh = mkdtempSync(join(folder, prefix)); // 0700
   try {
-    for (const [name, content] of Object.entries(files)) writeFileSync(join(fresh, name), content, { mode: 0o600 });
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(fresh, name), content, { mode: 0o600 });
     link(basename(fresh), join(folder, data), fresh);
   } catch (error) {
     rmSync(fresh, { recursive: true });
@@ -45,8 +63,10 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
     if (linkTarget(join(folder, name)) !== target) link(target, join(folder, name), fresh);
   }
   for (const entry of readdirSync(folder)) {
-    const isOld = entry.startsWith(prefix) && entry !== basename(fresh) && isOwn(join(folder, entry));
-    const leadsNowhere = linkTarget(join(folder, entry)) === join(data, entry) && !Object.hasOwn(files, entry);
+    const isOld =
+      entry.startsWith(prefix) && entry !== basename(fresh) && isOwn(join(folder, entry));
+    const leadsNowhere =
+      linkTarget(join(folder, entry)) === join(data, entry) && !Object.hasOwn(files, entry);
     if (isOld || leadsNowhere) rmSync(join(folder, entry), { recursive: true });
   }
 }
@@ -63,12 +83,20 @@ function isOwn(path: string): boolean {
 }
 
 function linkTarget(path: string): string | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? readlinkSync(path)
+    : undefined;
 }
 
 /** What is in those of the files that are there. */
 function present(folder: string, names: readonly string[]): Readonly<Record<string, Buffer>> {
-  const found = names.filter((name) => lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile());
-  const read = found.map((name) => [name, readOutsideSync(join(folder, name), largest.pem)] as const);
-  return Object.fromEntries(read.flatMap(([name, file]) => (file.kind === 'read' ? [[name, file.bytes]] : [])));
+  const found = names.filter((name) =>
+    lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile(),
+  );
+  const read = found.map(
+    (name) => [name, readOutsideSync(join(folder, name), largest.pem)] as const,
+  );
+  return Object.fromEntries(
+    read.flatMap(([name, file]) => (file.kind === 'read' ? [[name, file.bytes]] : [])),
+  );
 }

@@ -1,4 +1,14 @@
-import { asyncScheduler, defer, expand, map, type Observable, type SchedulerLike, switchMap, take, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  expand,
+  map,
+  type Observable,
+  type SchedulerLike,
+  switchMap,
+  take,
+  timer,
+} from 'rxjs';
 import { attentiveTimeout } from '../../operators/attentive-timer.ts';
 import { jitter } from '../../operators/back-off.ts';
 
@@ -56,14 +66,21 @@ export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Obse
         attentiveTimeout(from === 0 ? timeout : most, scheduler),
         map(({ index, state }) => {
           const now = Math.max(index, 1);
-          return { index, state, from: now < from ? 0 : now, paid: begun + (now === from ? Math.min(costs.same, wait) : costs.new) };
+          return {
+            index,
+            state,
+            from: now < from ? 0 : now,
+            paid: begun + (now === from ? Math.min(costs.same, wait) : costs.new),
+          };
         }),
       );
     });
   }
   return answered(0, 0).pipe(
     expand(({ from, paid }) => {
-      const pause = Math.round(jitter(Math.max(0, paid - costs.owed - scheduler.now()), spread, random()));
+      const pause = Math.round(
+        jitter(Math.max(0, paid - costs.owed - scheduler.now()), spread, random()),
+      );
       return timer(pause, scheduler).pipe(switchMap(() => answered(from, paid)));
     }),
     map(({ state }) => state),

@@ -27,9 +27,15 @@ import { inMs, type Ms } from './ms.ts';
 import { follow, held, type Told } from './held.ts';
 
 /** The same source by another name: in the log, in metrics, at `/debug/sources`. */
-export function renamed({ names = [], changes$, reading$ }: ContributingSource, name: string): ContributingSource {
+export function renamed(
+  { names = [], changes$, reading$ }: ContributingSource,
+  name: string,
+): ContributingSource {
   if (name === '') throw new TypeError('renamed: a source needs a name');
-  if (names.length > 1) throw new TypeError(`renamed: ${names.join(', ')} can not have one name: rename each before they are composed`);
+  if (names.length > 1)
+    throw new TypeError(
+      `renamed: ${names.join(', ')} can not have one name: rename each before they are composed`,
+    );
   return {
     names: [name],
     changes$: changes$.pipe(map((sign) => ('source' in sign ? { ...sign, source: name } : sign))),
@@ -62,7 +68,10 @@ export function gated(
   open$: Observable<boolean>,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const unsaid$ = timer(0, scheduler).pipe(map(() => false), takeUntil(open$)); // prettier-ignore
+  const unsaid$ = timer(0, scheduler).pipe(
+    map(() => false),
+    takeUntil(open$),
+  );
   const told$ = merge(open$, unsaid$).pipe(
     distinctUntilChanged(),
     switchMap((isOpen): Observable<Told | undefined> => (isOpen ? follow(source) : of(undefined))),
@@ -94,14 +103,21 @@ export function mapped(
       const content = project(given.content);
       return { ...given, content, hash: contentHash(content) };
     } catch (error) {
-      return { ...given, content: before?.content, hash: before?.hash ?? '', trouble: reasonOf(error) };
+      return {
+        ...given,
+        content: before?.content,
+        hash: before?.hash ?? '',
+        trouble: reasonOf(error),
+      };
     }
   }
   const told$ = follow(source).pipe(
     scan(
       ({ last }: Passed, told): Passed => {
         if (told.type !== 'reading') return { last, told: [told] };
-        const reading = readingOf(told.reading.config?.map((given, place) => one(given, last?.config?.[place])) ?? []);
+        const reading = readingOf(
+          told.reading.config?.map((given, place) => one(given, last?.config?.[place])) ?? [],
+        );
         return { last: reading, told: [{ type: 'reading', reading }] };
       },
       { last: undefined, told: [] },
@@ -121,11 +137,19 @@ export function polled<N extends number>(
   every: Ms<N>,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const due$ = interval(inMs('polled: every', every), scheduler).pipe(map((): SourceChange => ({ type: 'changed' })));
-  return held(follow({ ...source, changes$: merge(source.changes$, due$) }), { ...source, scheduler });
+  const due$ = interval(inMs('polled: every', every), scheduler).pipe(
+    map((): SourceChange => ({ type: 'changed' })),
+  );
+  return held(follow({ ...source, changes$: merge(source.changes$, due$) }), {
+    ...source,
+    scheduler,
+  });
 }
 
 /** The same source, read once however many use it. */
-export function shared(source: ContributingSource, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
+export function shared(
+  source: ContributingSource,
+  scheduler: SchedulerLike = asyncScheduler,
+): ContributingSource {
   return held(follow(source), { ...source, scheduler });
 }

@@ -1,7 +1,12 @@
 import { catchError, EMPTY, forkJoin, map, merge, of, tap } from 'rxjs';
 import { supervise } from '../../operators/supervise.ts';
 import type { SourceChange } from '../../streams/config-source.ts';
-import { type ContributedReading, type ContributingSource, readingOf, reasonOf } from './contribution.ts';
+import {
+  type ContributedReading,
+  type ContributingSource,
+  readingOf,
+  reasonOf,
+} from './contribution.ts';
 
 /**
  * Makes many sources one: its changes are theirs, and one reading of it has what all of them give,
@@ -31,7 +36,11 @@ export function compose(...sources: readonly ContributingSource[]): Contributing
 }
 
 /** What a run has that has no sources. */
-export const noSource: ContributingSource = { names: [], changes$: EMPTY, reading$: of(readingOf([])) };
+export const noSource: ContributingSource = {
+  names: [],
+  changes$: EMPTY,
+  reading$: of(readingOf([])),
+};
 
 /** The first name that is there twice. Pure. */
 export function repeated(names: readonly string[]): string | undefined {
@@ -62,6 +71,9 @@ function guarded({ changes$, reading$ }: ContributingSource, place: string): Con
   };
 }
 
-function troubled({ hash, config, parts }: ContributedReading, trouble: string): ContributedReading {
+function troubled(
+  { hash, config, parts }: ContributedReading,
+  trouble: string,
+): ContributedReading {
   return { hash, parts, config: config?.map((one) => ({ ...one, trouble })) };
 }

@@ -37,23 +37,37 @@ const largest = 4 << 20;
  */
 export function consul(watch: ConsulWatch, options: ConsulOptions = {}): ContributingSource {
   const isService = 'service' in watch;
-  const { name = `consul/${isService ? `service/${watch.service}` : `kv/${watch.prefix}`}`, wait = 50_000, timeout = 10_000 } = options;
+  const {
+    name = `consul/${isService ? `service/${watch.service}` : `kv/${watch.prefix}`}`,
+    wait = 50_000,
+    timeout = 10_000,
+  } = options;
   const { random = Math.random, scheduler, as } = options;
   const [path, stateOf] = isService
     ? [`health/service/${encodeURIComponent(watch.service)}?passing=true`, instances]
-    : [`kv/${watch.prefix.split('/').map(encodeURIComponent).join('/')}?recurse=true`, keys(watch.prefix, as === 'secret')];
+    : [
+        `kv/${watch.prefix.split('/').map(encodeURIComponent).join('/')}?recurse=true`,
+        keys(watch.prefix, as === 'secret'),
+      ];
   const url = `${baseOf(options)}/v1/${path}`;
   const times = { wait, timeout, random, ...(scheduler !== undefined && { scheduler }) };
   const queried: Queried<Content> = {
     query(index) {
       const asked = index === 0 ? url : `${url}&index=${index}&wait=${wait}ms`;
-      return fetched(asked, options, ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }), largest).pipe(
-        map((answer) => ({ index: indexOf(answer, options), state: stateOf(rows(answer)) })),
-      );
+      return fetched(
+        asked,
+        options,
+        ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
+        largest,
+      ).pipe(map((answer) => ({ index: indexOf(answer, options), state: stateOf(rows(answer)) })));
     },
   };
   // What flags and files ask for has a member `watch` of another kind.
-  return source(name, () => blockingQueries(queried, times).pipe(errorsOf(url)), { ...options, timeout, watch: [] });
+  return source(name, () => blockingQueries(queried, times).pipe(errorsOf(url)), {
+    ...options,
+    timeout,
+    watch: [],
+  });
 }
 
 function baseOf({ address = '' }: ConsulOptions): string {
@@ -64,14 +78,22 @@ function baseOf({ address = '' }: ConsulOptions): string {
 /** The index of an answer; throws where it tells nothing that counts. */
 function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: CredentialFiles): number {
   const [deny, given] = [headers['x-consul-default-acl-policy'] === 'deny', tokenFile !== ''];
-  const index = /^\d+$/.test(String(headers['x-consul-index'])) ? Number(headers['x-consul-index']) : NaN;
+  const index = /^\d+$/.test(String(headers['x-consul-index']))
+    ? Number(headers['x-consul-index'])
+    : NaN;
   if (status === 403)
-    throw new Error(`it answers 403: ${given ? `the token in ${tokenFile} may not read this` : 'no token file is given'}`);
+    throw new Error(
+      `it answers 403: ${given ? `the token in ${tokenFile} may not read this` : 'no token file is given'}`,
+    );
   if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
-  if (status !== 200 && status !== 404) throw new Error(`it answers ${status} where 200 is expected`);
-  if (!Number.isSafeInteger(index)) throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
-  if (headers['x-consul-knownleader'] === 'false') throw new Error('it has no leader now, and may not know what is new');
-  if (headers['x-consul-results-filtered-by-acls'] === 'true') throw new Error(`it holds back what the token in ${tokenFile} may not read`);
+  if (status !== 200 && status !== 404)
+    throw new Error(`it answers ${status} where 200 is expected`);
+  if (!Number.isSafeInteger(index))
+    throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
+  if (headers['x-consul-knownleader'] === 'false')
+    throw new Error('it has no leader now, and may not know what is new');
+  if (headers['x-consul-results-filtered-by-acls'] === 'true')
+    throw new Error(`it holds back what the token in ${tokenFile} may not read`);
   // To who shows no token it does not even say that it holds something back.
   if (deny && !given && rows({ status, body }).length === 0) {
     throw new Error('it shows nothing to who has no token, and no token file is given');
@@ -85,7 +107,8 @@ type Row = Readonly<Record<string, unknown>>;
 function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[] {
   if (status === 404) return [];
   const said = parsed(body);
-  if (!Array.isArray(said) || !said.every(isMap)) throw new Error('its answer is no list of objects');
+  if (!Array.isArray(said) || !said.every(isMap))
+    throw new Error('its answer is no list of objects');
   return said;
 }
 
@@ -101,16 +124,21 @@ function parsed(body: Buffer): unknown {
 function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Content {
   const below = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   return (rows) => {
-    const values = rows.flatMap(({ Key: key, Value: value }): readonly (readonly [string, string | Buffer])[] => {
-      if (typeof key !== 'string' || (typeof value !== 'string' && value !== null)) throw new Error('its answer is no list of keys');
-      if (key !== prefix && !key.startsWith(below)) return [];
-      if (key.endsWith('/')) return []; // what its pages show as a folder
-      const bytes = Buffer.from(value ?? '', 'base64');
-      if (!isSecret && !isUtf8(bytes)) throw new Error(`the value of ${key} is no text in UTF-8`);
-      return [[key, isSecret ? bytes : bytes.toString()]];
-    });
+    const values = rows.flatMap(
+      ({ Key: key, Value: value }): readonly (readonly [string, string | Buffer])[] => {
+        if (typeof key !== 'string' || (typeof value !== 'string' && value !== null))
+          throw new Error('its answer is no list of keys');
+        if (key !== prefix && !key.startsWith(below)) return [];
+        if (key.endsWith('/')) return []; // what its pages show as a folder
+        const bytes = Buffer.from(value ?? '', 'base64');
+        if (!isSecret && !isUtf8(bytes)) throw new Error(`the value of ${key} is no text in UTF-8`);
+        return [[key, isSecret ? bytes : bytes.toString()]];
+      },
+    );
     const own = values.find(([key]) => key === prefix);
-    return own === undefined ? Object.fromEntries(values.map(([key, value]) => [key.slice(below.length), value])) : own[1];
+    return own === undefined
+      ? Object.fromEntries(values.map(([key, value]) => [key.slice(below.length), value]))
+      : own[1];
   };
 }
 
@@ -119,7 +147,10 @@ function instances(rows: readonly Row[]): Content {
     rows.map(({ Node: node, Service: service }) => {
       if (!isMap(node) || !isMap(service)) throw new Error('its answer is no list of instances');
       const { ID: id, Address: own, Port: port, Tags: tags, Meta: meta } = service;
-      return [`${String(node['Node'])}/${String(id)}`, { address: own === '' ? node['Address'] : own, port, tags: tags ?? [], meta: meta ?? {} }]; // prettier-ignore
+      return [
+        `${String(node['Node'])}/${String(id)}`,
+        { address: own === '' ? node['Address'] : own, port, tags: tags ?? [], meta: meta ?? {} },
+      ];
     }),
   );
 }

@@ -54,13 +54,21 @@ export function readingOf(config: readonly Contribution[]): ContributedReading {
 
 /** Whether a value has members of its own, each of which may change. Pure. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Uint8Array);
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Uint8Array)
+  );
 }
 
 /** sha256 (hex) of a content; of an object as JSON with its members in order. '' for none. Pure. */
 export function contentHash(content: Content | undefined): string {
   if (content === undefined) return '';
-  const bytes = typeof content === 'string' || content instanceof Uint8Array ? content : JSON.stringify(inOrder(content));
+  const bytes =
+    typeof content === 'string' || content instanceof Uint8Array
+      ? content
+      : JSON.stringify(inOrder(content));
   return createHash('sha256').update(bytes).digest('hex');
 }
 
@@ -91,7 +99,11 @@ function saysItself(value: object): value is { toJSON(): unknown } {
  */
 function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
   if (!isMap(content)) return [{ source, part: '', hash: contentHash(content) }];
-  return Object.entries(content).map(([part, value]) => ({ source, part, hash: contentHash([value]) }));
+  return Object.entries(content).map(([part, value]) => ({
+    source,
+    part,
+    hash: contentHash([value]),
+  }));
 }
 
 /** A content as a text: an object is JSON. Pure. */

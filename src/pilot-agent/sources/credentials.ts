@@ -17,14 +17,21 @@ export interface Credentials {
  * Reads what the files say now: a token is replaced by its issuer before it expires. Rejects with
  * what is wrong with a file, and where.
  */
-export async function credentials({ caFile = '', tokenFile = '' }: CredentialFiles): Promise<Credentials> {
+export async function credentials({
+  caFile = '',
+  tokenFile = '',
+}: CredentialFiles): Promise<Credentials> {
   const [ca, token] = await Promise.all([
     caFile === '' ? undefined : read('CA', caFile, largest.pem),
-    tokenFile === '' ? undefined : read('token', tokenFile, largest.token).then((bytes) => bytes.toString('latin1').trim()),
+    tokenFile === ''
+      ? undefined
+      : read('token', tokenFile, largest.token).then((bytes) => bytes.toString('latin1').trim()),
   ]);
-  if (ca?.includes('-----BEGIN CERTIFICATE-----') === false) throw new Error(`the CA file ${caFile} has no certificate in PEM`);
+  if (ca?.includes('-----BEGIN CERTIFICATE-----') === false)
+    throw new Error(`the CA file ${caFile} has no certificate in PEM`);
   // Never shown: what else is in the file may be a secret as well.
-  if (token !== undefined && !/^[!-~]+$/.test(token)) throw new Error(`the token file ${tokenFile} does not have one word of ASCII`);
+  if (token !== undefined && !/^[!-~]+$/.test(token))
+    throw new Error(`the token file ${tokenFile} does not have one word of ASCII`);
   return { ...(ca !== undefined && { ca }), ...(token !== undefined && { token }) };
 }
 

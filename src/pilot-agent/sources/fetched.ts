@@ -1,7 +1,16 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
-import { catchError, defer, map, mergeMap, type MonoTypeOperatorFunction, type Observable, switchMap, take } from 'rxjs';
+import {
+  catchError,
+  defer,
+  map,
+  mergeMap,
+  type MonoTypeOperatorFunction,
+  type Observable,
+  switchMap,
+  take,
+} from 'rxjs';
 import { bodyOf, type HttpQuestion, openHttp } from '../../shared/http/http-answer.ts';
 import { type CredentialFiles, type Credentials, credentials } from './credentials.ts';
 
@@ -33,7 +42,9 @@ export function fetched(
       }),
     ),
     mergeMap((answer) =>
-      bodyOf(decoded(answer), largest).pipe(map((body) => ({ status: answer.statusCode ?? 0, headers: answer.headers, body }))),
+      bodyOf(decoded(answer), largest).pipe(
+        map((body) => ({ status: answer.statusCode ?? 0, headers: answer.headers, body })),
+      ),
     ),
     take(1),
   );
@@ -62,7 +73,8 @@ export function textOf(body: Buffer): string {
 function decoded(answer: IncomingMessage): Readable {
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return answer;
-  if (encoding !== 'gzip') throw new Error('its answer is in an encoding other than gzip, which was not asked for');
+  if (encoding !== 'gzip')
+    throw new Error('its answer is in an encoding other than gzip, which was not asked for');
   // As in openHttp.
   return answer.pipe(process.getBuiltinModule('node:zlib').createGunzip());
 }
@@ -73,6 +85,11 @@ const untrusted = /self[- ]signed certificate|unable to (?:get|verify)/;
 function reasonOf(error: unknown): string {
   // All addresses of a name have failed.
   const { errors, message } = error as AggregateError;
-  const said = message === '' && Array.isArray(errors) ? errors.map((one: unknown) => (one as Error).message).join('; ') : message;
-  return untrusted.test(said) ? `${said}. The roots of its authority belong into the CA file` : said;
+  const said =
+    message === '' && Array.isArray(errors)
+      ? errors.map((one: unknown) => (one as Error).message).join('; ')
+      : message;
+  return untrusted.test(said)
+    ? `${said}. The roots of its authority belong into the CA file`
+    : said;
 }

@@ -72,11 +72,17 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
       for (const name of files.keys()) if (!listed.has(name)) files.delete(name);
       await each(listed, (name) => see(files, name, join(path, name)));
       folders.set(path, identity);
-    } else await each([...names].filter(counts), (name) => see(files, name, join(path, name), true));
+    } else
+      await each([...names].filter(counts), (name) => see(files, name, join(path, name), true));
     return { path, isFolder: true, files };
   }
 
-  async function see(files: Map<string, Known>, name: string, path: string, isChanged = false): Promise<void> {
+  async function see(
+    files: Map<string, Known>,
+    name: string,
+    path: string,
+    isChanged = false,
+  ): Promise<void> {
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     if (stats === undefined || (name !== '' && stats.isDirectory())) return void files.delete(name);
     const state = stateOf(stats);
@@ -123,5 +129,9 @@ async function read(path: string, { largest, keeps }: TreeLimits): Promise<SeenF
   });
   if (flaw?.isShort === true) throw new Error(flaw.reason);
   if (flaw !== undefined) return { digest: '', bytes: undefined, flaw: flaw.reason };
-  return { digest: hash.digest('hex'), bytes: keeps ? Buffer.concat(pieces) : undefined, flaw: undefined };
+  return {
+    digest: hash.digest('hex'),
+    bytes: keeps ? Buffer.concat(pieces) : undefined,
+    flaw: undefined,
+  };
 }

@@ -1,6 +1,18 @@
 import { isUtf8 } from 'node:buffer';
 import { basename, resolve } from 'node:path';
-import { asyncScheduler, defer, filter, map, merge, NEVER, type Observable, type ObservableInput, switchMap, tap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  filter,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  type ObservableInput,
+  switchMap,
+  tap,
+  timer,
+} from 'rxjs';
 import { largest } from '../../shared/files/outside-file.ts';
 import { changedEntries, type TakenEntries } from '../../streams/changed-entries.ts';
 import type { Content, ContributingSource, Use } from './contribution.ts';
@@ -59,8 +71,17 @@ interface Paths {
 }
 
 /** The same, of paths that are looked at and watched in another way. */
-export function lookedAt(paths: Paths, options: FilesOptions & { readonly name: string }): ContributingSource {
-  const { name, as = 'restart', every = 60_000, timeout = 60_000, scheduler = asyncScheduler } = options;
+export function lookedAt(
+  paths: Paths,
+  options: FilesOptions & { readonly name: string },
+): ContributingSource {
+  const {
+    name,
+    as = 'restart',
+    every = 60_000,
+    timeout = 60_000,
+    scheduler = asyncScheduler,
+  } = options;
   const changed = changedEntries();
   let last: number | undefined; // when the last look ended
   let took = 0; // how long the last one at all of them took
@@ -79,7 +100,8 @@ export function lookedAt(paths: Paths, options: FilesOptions & { readonly name: 
     );
   });
   const read = () => {
-    const pause = last === undefined ? 0 : scheduler.now() - last < busy ? gather.further : gather.first;
+    const pause =
+      last === undefined ? 0 : scheduler.now() - last < busy ? gather.further : gather.first;
     return timer(pause, scheduler).pipe(
       switchMap(() => look$),
       map((seen) => contentOf(seen, as)),
@@ -90,7 +112,13 @@ export function lookedAt(paths: Paths, options: FilesOptions & { readonly name: 
     filter((event) => changed.add(event)),
   );
   const asked$ = (options.on$ ?? NEVER).pipe(tap(() => changed.addAll()));
-  return source(name, read, { ...options, timeout, watch: [], on$: merge(watched$, asked$), every: () => Math.max(every, took / share) });
+  return source(name, read, {
+    ...options,
+    timeout,
+    watch: [],
+    on$: merge(watched$, asked$),
+    every: () => Math.max(every, took / share),
+  });
 }
 
 /** Throws what is wrong with what there has to be. */
@@ -101,14 +129,17 @@ function contentOf(seen: readonly SeenPath[], as: Use): Content {
   const values = allOf(seen).map(([path, file]) => [path, valueOf(path, file, as)] as const);
   const [only, ...others] = seen;
   if (only === undefined || others.length > 0) return Object.fromEntries(values);
-  return only.isFolder ? Object.fromEntries(values.map(([path, value]) => [basename(path), value])) : (values[0]?.[1] ?? '');
+  return only.isFolder
+    ? Object.fromEntries(values.map(([path, value]) => [basename(path), value]))
+    : (values[0]?.[1] ?? '');
 }
 
 /** Of what can be read. Made with each change anew, of very many as well. */
 function digests(seen: readonly SeenPath[]): Content {
   const found = new Map<string, string>();
   for (const { path, isFolder, files } of seen) {
-    for (const [name, { flaw, digest }] of files) if (flaw === undefined) found.set(isFolder ? `${path}/${name}` : path, digest);
+    for (const [name, { flaw, digest }] of files)
+      if (flaw === undefined) found.set(isFolder ? `${path}/${name}` : path, digest);
   }
   return Object.fromEntries(found);
 }
@@ -119,7 +150,11 @@ function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, fil
   );
 }
 
-function valueOf(path: string, { bytes = Buffer.alloc(0), flaw }: SeenFile, as: Use): string | Buffer {
+function valueOf(
+  path: string,
+  { bytes = Buffer.alloc(0), flaw }: SeenFile,
+  as: Use,
+): string | Buffer {
   if (flaw !== undefined) throw new Error(`${path} cannot be read: ${flaw}`);
   if (as === 'secret') return bytes;
   if (!isUtf8(bytes)) throw new Error(`${path} is no text in UTF-8`);

@@ -1,10 +1,23 @@
-import { concatMap, filter, map, merge, mergeMap, type Observable, of, scan, type SchedulerLike, startWith, take } from 'rxjs';
+import {
+  concatMap,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  scan,
+  type SchedulerLike,
+  startWith,
+  take,
+} from 'rxjs';
 import { sharedState } from '../../operators/shared-state.ts';
 import type { SourceChange } from '../../streams/config-source.ts';
 import type { ContributedReading, ContributingSource, Contribution } from './contribution.ts';
 
 /** What a source tells, and each of its readings as it is read. */
-export type Told = SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
+export type Told =
+  SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
 
 /**
  * Emits a reading of the source at once and after each change, and beside them what the source
@@ -13,7 +26,9 @@ export type Told = SourceChange | { readonly type: 'reading'; readonly reading: 
 export function follow({ changes$, reading$ }: ContributingSource): Observable<Told> {
   const read$ = reading$.pipe(map((reading): Told => ({ type: 'reading', reading })));
   const later$ = changes$.pipe(
-    concatMap((sign): Observable<Told> => (sign.type === 'ready' || sign.type === 'changed' ? read$ : of(sign))),
+    concatMap((sign): Observable<Told> =>
+      sign.type === 'ready' || sign.type === 'changed' ? read$ : of(sign),
+    ),
   );
   return merge(read$, later$);
 }
@@ -33,12 +48,22 @@ interface HeldOptions extends Pick<ContributingSource, 'names'> {
  * many listen, and only while somebody does. Until there is one a reading waits. A reading with
  * another hash than the one before is a change.
  */
-export function held(told$: Observable<Told>, { names, scheduler }: HeldOptions): ContributingSource {
+export function held(
+  told$: Observable<Told>,
+  { names, scheduler }: HeldOptions,
+): ContributingSource {
   function next({ reading: before }: Held, told: Told): Held {
-    if (told.type !== 'reading') return { reading: before && withStatus(before, told), signs: [told] };
-    return { reading: told.reading, signs: before?.hash === told.reading.hash ? [] : changes(before, told.reading) };
+    if (told.type !== 'reading')
+      return { reading: before && withStatus(before, told), signs: [told] };
+    return {
+      reading: told.reading,
+      signs: before?.hash === told.reading.hash ? [] : changes(before, told.reading),
+    };
   }
-  const { state$, later$ } = sharedState(told$.pipe(scan(next, { reading: undefined, signs: [] })), scheduler);
+  const { state$, later$ } = sharedState(
+    told$.pipe(scan(next, { reading: undefined, signs: [] })),
+    scheduler,
+  );
   return {
     ...(names !== undefined && { names }),
     changes$: later$.pipe(
@@ -54,10 +79,19 @@ export function held(told$: Observable<Told>, { names, scheduler }: HeldOptions)
 }
 
 /** What has changed: one sign, or two where a part has a window of its own and another has none. */
-function changes(before: ContributedReading | undefined, { config = [] }: ContributedReading): readonly SourceChange[] {
+function changes(
+  before: ContributedReading | undefined,
+  { config = [] }: ContributedReading,
+): readonly SourceChange[] {
   const changed = config.filter((one, place) => one.hash !== before?.config?.[place]?.hash);
-  const [gathered, others] = [changed.filter(isGathered), changed.filter((one) => !isGathered(one))];
-  return [...(gathered.length > 0 ? [changeOf(gathered)] : []), ...(others.length > 0 || gathered.length === 0 ? [changeOf(others)] : [])];
+  const [gathered, others] = [
+    changed.filter(isGathered),
+    changed.filter((one) => !isGathered(one)),
+  ];
+  return [
+    ...(gathered.length > 0 ? [changeOf(gathered)] : []),
+    ...(others.length > 0 || gathered.length === 0 ? [changeOf(others)] : []),
+  ];
 }
 
 function isGathered(one: Contribution): boolean {
@@ -80,5 +114,8 @@ function changeOf(changed: readonly Contribution[]): SourceChange {
 function withStatus(reading: ContributedReading, sign: SourceChange): ContributedReading {
   if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return reading;
   const trouble = sign.type === 'source-unreadable' ? sign.reason : undefined;
-  return { ...reading, config: reading.config?.map((one) => (one.source === sign.source ? { ...one, trouble } : one)) };
+  return {
+    ...reading,
+    config: reading.config?.map((one) => (one.source === sign.source ? { ...one, trouble } : one)),
+  };
 }

@@ -30,7 +30,8 @@ const spread = 0.2;
 export function http(url: string, options: HttpOptions = {}): ContributingSource {
   const { largest = 16 << 20 } = options;
   return document(url, options, {
-    ask: (known) => fetched(url, options, ({ token }) => ({ ...conditions(known), ...bearer(token) }), largest),
+    ask: (known) =>
+      fetched(url, options, ({ token }) => ({ ...conditions(known), ...bearer(token) }), largest),
   });
 }
 
@@ -46,7 +47,11 @@ interface DocumentServer {
 }
 
 /** The same, of a server that is asked in another way. */
-export function document(url: string, options: HttpOptions, server: DocumentServer): ContributingSource {
+export function document(
+  url: string,
+  options: HttpOptions,
+  server: DocumentServer,
+): ContributingSource {
   const { name = shown(url), every = 30_000, random = Math.random, as } = options;
   let last: { readonly known: Validators; readonly content: Content } | undefined;
   const read = () =>
@@ -61,27 +66,42 @@ export function document(url: string, options: HttpOptions, server: DocumentServ
       }),
       errorsOf(url),
     );
-  return source(name, read, { ...options, every: () => Math.round(jitter(every, spread, random())) });
+  return source(name, read, {
+    ...options,
+    every: () => Math.round(jitter(every, spread, random())),
+  });
 }
 
-function validators({ headers: { etag, date = '', 'last-modified': lastModified = '' } }: Fetched): Validators {
+function validators({
+  headers: { etag, date = '', 'last-modified': lastModified = '' },
+}: Fetched): Validators {
   // Within the second that it names, a document may change once more (RFC 9110, 8.8.2.2).
   const isSure = Date.parse(date) - Date.parse(lastModified) >= 1_000;
   return { ...(etag !== undefined && { etag }), ...(isSure && { lastModified }) };
 }
 
 function conditions({ etag, lastModified }: Validators): Readonly<Record<string, string>> {
-  return { ...(etag !== undefined && { 'if-none-match': etag }), ...(lastModified !== undefined && { 'if-modified-since': lastModified }) };
+  return {
+    ...(etag !== undefined && { 'if-none-match': etag }),
+    ...(lastModified !== undefined && { 'if-modified-since': lastModified }),
+  };
 }
 
 function bearer(token: string | undefined): Readonly<Record<string, string>> {
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
 }
 
-function refusal(url: string, { status, headers: { location } }: Fetched, { tokenFile = '' }: CredentialFiles): string {
+function refusal(
+  url: string,
+  { status, headers: { location } }: Fetched,
+  { tokenFile = '' }: CredentialFiles,
+): string {
   if (status === 304) return 'it answers 304 (not modified), but was not told what is known';
   if (status > 300 && status < 400) {
-    const to = location !== undefined && URL.canParse(location, url) ? ` to ${shown(new URL(location, url).href)}` : '';
+    const to =
+      location !== undefined && URL.canParse(location, url)
+        ? ` to ${shown(new URL(location, url).href)}`
+        : '';
     return `it answers ${status}, a redirect${to}. Redirects are not followed: give that URL if you trust it`;
   }
   if (status !== 401 && status !== 403) return `it answers ${status} where 200 is expected`;

@@ -1,4 +1,13 @@
-import { asyncScheduler, distinctUntilChanged, filter, map, ReplaySubject, share, skip, take } from 'rxjs';
+import {
+  asyncScheduler,
+  distinctUntilChanged,
+  filter,
+  map,
+  ReplaySubject,
+  share,
+  skip,
+  take,
+} from 'rxjs';
 import { findAccess } from '../../shared/kube/find-access.ts';
 import { followObjects } from '../../shared/kube/follow.ts';
 import { type KubeApi, kubeApi } from '../../shared/kube/kube-api.ts';
@@ -43,14 +52,27 @@ export function kube(target: KubeTarget, options: KubeOptions = {}): Contributin
 }
 
 /** The same, of an API that is reached already. */
-export function kubeFrom(api: KubeApi, { resource: kind, namespace, object }: KubeTarget, options: KubeOptions = {}): ContributingSource {
+export function kubeFrom(
+  api: KubeApi,
+  { resource: kind, namespace, object }: KubeTarget,
+  options: KubeOptions = {},
+): ContributingSource {
   const { scheduler = asyncScheduler, random = Math.random, as = 'restart', key = '' } = options;
   const place = [kind, namespace, object].filter((part) => part !== '').join('/');
   const isOne = as !== 'restart' && as !== 'secret';
-  const store$ = objectStore(followObjects(api, { kind, namespace, name: object }, { random, scheduler }), contentOf).pipe(
+  const store$ = objectStore(
+    followObjects(api, { kind, namespace, name: object }, { random, scheduler }),
+    contentOf,
+  ).pipe(
     filter(({ isListed, trouble }) => isListed || trouble !== undefined),
-    map((store): Known => ({ held: [...store.objects.values()][0], trouble: store.trouble?.reason })),
-    distinctUntilChanged((one, other) => one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble),
+    map((store): Known => ({
+      held: [...store.objects.values()][0],
+      trouble: store.trouble?.reason,
+    })),
+    distinctUntilChanged(
+      (one, other) =>
+        one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble,
+    ),
     share({ connector: () => new ReplaySubject(1) }),
   );
   function content({ held, trouble }: Known): Content {
@@ -58,7 +80,10 @@ export function kubeFrom(api: KubeApi, { resource: kind, namespace, object }: Ku
     if (held === undefined) throw new Error(`${place} is not there`);
     return chosen(held.value, key, isOne, place);
   }
-  return source(options.name ?? `kube/${place}`, () => store$.pipe(take(1), map(content)), { ...options, on$: store$.pipe(skip(1)) });
+  return source(options.name ?? `kube/${place}`, () => store$.pipe(take(1), map(content)), {
+    ...options,
+    on$: store$.pipe(skip(1)),
+  });
 }
 
 interface Known {
@@ -71,10 +96,15 @@ type KubeContent = Readonly<Record<string, unknown>>;
 function contentOf(object: KubeObject): KubeContent {
   const { data, binaryData, spec } = object;
   if (isMap(data) || isMap(binaryData)) {
-    const binary = Object.entries(isMap(binaryData) ? binaryData : {}).map(([key, text]) => [key, Buffer.from(String(text), 'base64')]);
+    const binary = Object.entries(isMap(binaryData) ? binaryData : {}).map(([key, text]) => [
+      key,
+      Buffer.from(String(text), 'base64'),
+    ]);
     return { ...(isMap(data) ? data : {}), ...(Object.fromEntries(binary) as KubeContent) };
   }
-  return isMap(spec) ? spec : Object.fromEntries(Object.entries(object).filter(([name]) => !notSaid.includes(name)));
+  return isMap(spec)
+    ? spec
+    : Object.fromEntries(Object.entries(object).filter(([name]) => !notSaid.includes(name)));
 }
 
 /** The part that is meant. Throws where there is none. */
@@ -83,7 +113,8 @@ function chosen(data: KubeContent, key: string, isOne: boolean, place: string): 
   const isFlat = all.every((value) => typeof value === 'string' || value instanceof Uint8Array);
   const wanted = key === '' && isOne && isFlat && keys.length === 1 ? keys[0] : key;
   if (wanted === '' || wanted === undefined) {
-    if (isOne && isFlat && keys.length > 1) throw new Error(`${place} has ${keys.join(', ')}: say which of them is meant`);
+    if (isOne && isFlat && keys.length > 1)
+      throw new Error(`${place} has ${keys.join(', ')}: say which of them is meant`);
     return data;
   }
   const value = ownMember(data, wanted);

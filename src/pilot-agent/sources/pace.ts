@@ -30,7 +30,11 @@ export function throttled<N extends number>(
   atLeast: Ms<N>,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  return paced(source, throttleTime(inMs('throttled: atLeast', atLeast), scheduler, { leading: true, trailing: true }), scheduler);
+  return paced(
+    source,
+    throttleTime(inMs('throttled: atLeast', atLeast), scheduler, { leading: true, trailing: true }),
+    scheduler,
+  );
 }
 
 /**
@@ -42,7 +46,11 @@ export function debounced<N extends number>(
   quiet: Ms<N>,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  return paced(source, afterFirst(debounceTime(inMs('debounced: quiet', quiet), scheduler)), scheduler);
+  return paced(
+    source,
+    afterFirst(debounceTime(inMs('debounced: quiet', quiet), scheduler)),
+    scheduler,
+  );
 }
 
 /**
@@ -50,7 +58,11 @@ export function debounced<N extends number>(
  * agent, which does not wait then; its first reading at once. The reading stays what it was
  * meanwhile.
  */
-export function windowed(source: ContributingSource, window: number, scheduler: SchedulerLike = asyncScheduler): ContributingSource {
+export function windowed(
+  source: ContributingSource,
+  window: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): ContributingSource {
   const own: ContributingSource = { ...source, reading$: source.reading$.pipe(map(gathered)) };
   return paced(own, afterFirst(coalesce(window, scheduler)), scheduler);
 }
@@ -65,7 +77,11 @@ type Reading = Extract<Told, { readonly type: 'reading' }>;
  * The readings that differ, passed on at the times of `pace$`. That it has nothing yet is passed on
  * at once, so that who waits for the first content waits for that alone.
  */
-function paced(source: ContributingSource, pace$: MonoTypeOperatorFunction<Reading>, scheduler: SchedulerLike): ContributingSource {
+function paced(
+  source: ContributingSource,
+  pace$: MonoTypeOperatorFunction<Reading>,
+  scheduler: SchedulerLike,
+): ContributingSource {
   const told$ = follow(source).pipe(
     connect((shared$): Observable<Told> => {
       const reading$ = shared$.pipe(

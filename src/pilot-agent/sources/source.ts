@@ -25,7 +25,14 @@ import { sharedState } from '../../operators/shared-state.ts';
 import { settle } from '../../operators/settle.ts';
 import type { SourceChange } from '../../streams/config-source.ts';
 import { watchFiles } from '../../streams/watch-files.ts';
-import { type Content, contentHash, type ContributingSource, readingOf, reasonOf, type Use } from './contribution.ts';
+import {
+  type Content,
+  contentHash,
+  type ContributingSource,
+  readingOf,
+  reasonOf,
+  type Use,
+} from './contribution.ts';
 import { type Ms, msFlaw } from './ms.ts';
 import { windowed } from './pace.ts';
 
@@ -98,20 +105,40 @@ const spread = 0.2;
  * while somebody does; what it has read last is remembered for `read`. Neither ends nor errors, but
  * that `reading$` completes after its value.
  */
-export function source<N extends number = number>(name: string, read: Read, options: SourceOptions<N> = {}): ContributingSource {
-  const { as: use = 'restart', at = '', keepLastOnError = true, firstWithin = 1_000, window, scheduler = asyncScheduler } = options;
+export function source<N extends number = number>(
+  name: string,
+  read: Read,
+  options: SourceOptions<N> = {},
+): ContributingSource {
+  const {
+    as: use = 'restart',
+    at = '',
+    keepLastOnError = true,
+    firstWithin = 1_000,
+    window,
+    scheduler = asyncScheduler,
+  } = options;
   const flaw = flawOf(name, options);
   if (flaw !== undefined) throw new TypeError(`source '${name}': ${flaw}`);
   const unread: Known = { content: undefined, hash: '', trouble: undefined, signs: [] };
 
   function next(before: Known, look: Look): Known {
     if (look.type === 'failed') {
-      const sign: SourceChange = { type: 'source-unreadable', source: name, reason: look.reason, delayMs: look.delayMs };
+      const sign: SourceChange = {
+        type: 'source-unreadable',
+        source: name,
+        reason: look.reason,
+        delayMs: look.delayMs,
+      };
       const known = keepLastOnError ? before : unread;
       return { ...known, trouble: look.reason, signs: [sign, ...changed(before, known)] };
     }
     const { content } = look;
-    const known = { ...before, content, hash: content === before.content ? before.hash : contentHash(content) };
+    const known = {
+      ...before,
+      content,
+      hash: content === before.content ? before.hash : contentHash(content),
+    };
     const sign: SourceChange = { type: 'source-read', source: name, hash: known.hash };
     return { ...known, trouble: undefined, signs: [sign, ...changed(before, known)] };
   }
@@ -119,8 +146,13 @@ export function source<N extends number = number>(name: string, read: Read, opti
     return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
   }
 
-  const { state$: known$, later$ } = sharedState(looks(read, options).pipe(scan(next, unread)), scheduler);
-  const late$ = timer(firstWithin, scheduler).pipe(map(() => ({ ...unread, trouble: 'it has not been read yet' })));
+  const { state$: known$, later$ } = sharedState(
+    looks(read, options).pipe(scan(next, unread)),
+    scheduler,
+  );
+  const late$ = timer(firstWithin, scheduler).pipe(
+    map(() => ({ ...unread, trouble: 'it has not been read yet' })),
+  );
   const made: ContributingSource = {
     names: [name],
     changes$: later$.pipe(
@@ -129,7 +161,9 @@ export function source<N extends number = number>(name: string, read: Read, opti
     ),
     reading$: merge(known$, late$).pipe(
       take(1),
-      map(({ content, hash, trouble }) => readingOf([{ source: name, use, at, hash, content, trouble }])),
+      map(({ content, hash, trouble }) =>
+        readingOf([{ source: name, use, at, hash, content, trouble }]),
+      ),
     ),
   };
   return window === undefined ? made : windowed(made, window, scheduler);
@@ -137,7 +171,8 @@ export function source<N extends number = number>(name: string, read: Read, opti
 
 /** What became of one reading. */
 type Look =
-  { readonly type: 'read'; readonly content: Content } | { readonly type: 'failed'; readonly reason: string; readonly delayMs: number };
+  | { readonly type: 'read'; readonly content: Content }
+  | { readonly type: 'failed'; readonly reason: string; readonly delayMs: number };
 
 /** Why a reading fails in a test whose time is virtual: there it would wait for ever. */
 export const neverResolves =
@@ -148,7 +183,8 @@ function isVirtual(scheduler: SchedulerLike): boolean {
   return scheduler.now() < performance.timeOrigin / 2;
 }
 
-const nothingYet = 'it says that nothing has changed, but nothing was read before: return what there is if `last` is undefined';
+const nothingYet =
+  'it says that nothing has changed, but nothing was read before: return what there is if `last` is undefined';
 
 /**
  * Reads again and again. Cold; never ends, never errors. What is read last outlives a subscription:
@@ -161,10 +197,22 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
     if (last === undefined) throw new Error(nothingYet);
     return last;
   }
-  const { every, on$ = NEVER, watch = [], timeout = 10_000, scheduler = asyncScheduler, random = Math.random } = options;
+  const {
+    every,
+    on$ = NEVER,
+    watch = [],
+    timeout = 10_000,
+    scheduler = asyncScheduler,
+    random = Math.random,
+  } = options;
   const { pauses = { first: 1_000, longest: 60_000 } } = options;
-  const watched$ = watch.length === 0 ? NEVER : watchFiles(watch, scheduler).pipe(filter(({ type }) => type !== 'watch-failed'));
-  const occasion$ = merge(on$, watched$).pipe(retry({ delay: () => timer(pauses.first, scheduler) }));
+  const watched$ =
+    watch.length === 0
+      ? NEVER
+      : watchFiles(watch, scheduler).pipe(filter(({ type }) => type !== 'watch-failed'));
+  const occasion$ = merge(on$, watched$).pipe(
+    retry({ delay: () => timer(pauses.first, scheduler) }),
+  );
   const period = typeof every === 'function' ? every : () => every;
   return defer(() => {
     let failures = 0; // in a row
@@ -182,7 +230,9 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
       settle(),
       map((result): Look => {
         failures = result.ok ? 0 : failures + 1;
-        pause = result.ok ? period() : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
+        pause = result.ok
+          ? period()
+          : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
         return result.ok
           ? { type: 'read', content: result.value }
           : { type: 'failed', reason: reasonOf(result.error), delayMs: pause ?? 0 };
@@ -192,13 +242,28 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
   });
 }
 
-const uses: Readonly<Record<Use, true>> = { restart: true, envoy: true, merge: true, runtime: true, secret: true };
+const uses: Readonly<Record<Use, true>> = {
+  restart: true,
+  envoy: true,
+  merge: true,
+  runtime: true,
+  secret: true,
+};
 
 /** What is wrong with the options of a source, for who writes no TypeScript. Pure. */
-function flawOf(name: string, { as: use = 'restart', at, every, timeout, window, firstWithin }: SourceOptions): string | undefined {
+function flawOf(
+  name: string,
+  { as: use = 'restart', at, every, timeout, window, firstWithin }: SourceOptions,
+): string | undefined {
   if (name === '') return 'it needs a name';
-  if (!Object.hasOwn(uses, use)) return `as is '${use}', and has to be one of ${Object.keys(uses).join(', ')}`;
-  if (at !== undefined && at !== '' && use !== 'merge') return `at is for 'merge' alone, and as is '${use}'`;
-  const times = Object.entries({ every, timeout, window, firstWithin }).filter(([, ms]) => ms !== undefined && typeof ms !== 'function');
-  return times.flatMap(([option, ms]) => (msFlaw(ms) === undefined ? [] : [`${option} ${msFlaw(ms)}`]))[0];
+  if (!Object.hasOwn(uses, use))
+    return `as is '${use}', and has to be one of ${Object.keys(uses).join(', ')}`;
+  if (at !== undefined && at !== '' && use !== 'merge')
+    return `at is for 'merge' alone, and as is '${use}'`;
+  const times = Object.entries({ every, timeout, window, firstWithin }).filter(
+    ([, ms]) => ms !== undefined && typeof ms !== 'function',
+  );
+  return times.flatMap(([option, ms]) =>
+    msFlaw(ms) === undefined ? [] : [`${option} ${msFlaw(ms)}`],
+  )[0];
 }

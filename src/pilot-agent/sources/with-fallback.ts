@@ -1,4 +1,13 @@
-import { asyncScheduler, concatMap, map, merge, mergeMap, type Observable, scan, type SchedulerLike } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  scan,
+  type SchedulerLike,
+} from 'rxjs';
 import type { SourceChange } from '../../streams/config-source.ts';
 import { renamedReading } from './combinators.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
@@ -40,13 +49,19 @@ export function withFallback(
 }
 
 /** Two sources of one name each have that of the first. */
-function namesOf(first: ContributingSource['names'], fallback: ContributingSource['names']): ContributingSource['names'] {
+function namesOf(
+  first: ContributingSource['names'],
+  fallback: ContributingSource['names'],
+): ContributingSource['names'] {
   if (first?.length === 1 && fallback?.length === 1) return first;
-  return first === undefined || fallback === undefined ? undefined : [...new Set([...first, ...fallback])];
+  return first === undefined || fallback === undefined
+    ? undefined
+    : [...new Set([...first, ...fallback])];
 }
 
 function heard(side: Side, { changes$, reading$ }: ContributingSource): Observable<Heard> {
-  const read = (sign?: SourceChange) => reading$.pipe(map((reading): Heard => ({ side, sign, reading })));
+  const read = (sign?: SourceChange) =>
+    reading$.pipe(map((reading): Heard => ({ side, sign, reading })));
   return merge(read(), changes$.pipe(concatMap((sign) => read(sign))));
 }
 
@@ -58,8 +73,14 @@ function choose(before: Known, { side, sign, reading }: Heard): Known {
   const name = onlyName(first);
   const isRenamed = serves === 'fallback' && name !== undefined && onlyName(fallback) !== undefined;
   const chosen = isRenamed ? renamedReading(fallback, name) : serves === 'first' ? first : fallback;
-  const isStatus = sign?.type === 'source-read' || sign?.type === 'source-unreadable' || sign?.type === 'watch-failed';
-  const status: readonly Told[] = !isStatus || side !== serves ? [] : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];
+  const isStatus =
+    sign?.type === 'source-read' ||
+    sign?.type === 'source-unreadable' ||
+    sign?.type === 'watch-failed';
+  const status: readonly Told[] =
+    !isStatus || side !== serves
+      ? []
+      : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];
   return { ...known, told: [...status, { type: 'reading', reading: chosen }] };
 }
 

@@ -16,7 +16,9 @@ const mostWaiting = 4 << 20;
 export function eventStream(events$: Observable<LiveEvent>, most: number): Handler {
   let open = 0;
   return (request, response) => {
-    const refusal = insideGuard(request) ?? (open >= most ? ([503, `There are ${most} event streams already`] as const) : undefined);
+    const refusal =
+      insideGuard(request) ??
+      (open >= most ? ([503, `There are ${most} event streams already`] as const) : undefined);
     const type = { 'content-type': 'text/event-stream' };
     if (refusal !== undefined || request.method === 'HEAD') {
       if (refusal === undefined) answer(response, 200, '', type);
@@ -24,7 +26,11 @@ export function eventStream(events$: Observable<LiveEvent>, most: number): Handl
       return EMPTY;
     }
     open += 1;
-    response.writeHead(200, { ...type, 'cache-control': 'no-store', 'x-content-type-options': 'nosniff' });
+    response.writeHead(200, {
+      ...type,
+      'cache-control': 'no-store',
+      'x-content-type-options': 'nosniff',
+    });
     response.flushHeaders();
     return merge(
       events$.pipe(map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)),

@@ -32,16 +32,29 @@ export function logging(admin: Pick<AdminClient, 'request'>): Handler<StatusRequ
     const word = given?.toLowerCase() === 'warn' ? 'warning' : given?.toLowerCase();
     const level = word !== undefined && Object.hasOwn(levels, word) ? levels[word] : undefined;
     if ((word === undefined) === (paths === null) || (word !== undefined && level === undefined)) {
-      answer(response, 400, `level=, one of ${Object.keys(levels).join(', ')}, or paths=, a list of logger:level`);
+      answer(
+        response,
+        400,
+        `level=, one of ${Object.keys(levels).join(', ')}, or paths=, a list of logger:level`,
+      );
       return EMPTY;
     }
-    const toEnvoy = new URLSearchParams(word === undefined ? { paths: paths ?? '' } : { level: word });
+    const toEnvoy = new URLSearchParams(
+      word === undefined ? { paths: paths ?? '' } : { level: word },
+    );
     return merge(
       level === undefined ? EMPTY : of<StatusRequest>({ type: 'level-requested', level }),
       admin.request('POST', `/logging?${toEnvoy.toString()}`).pipe(
         tap((told) => {
           if (told.ok) answer(response, told.value.status, told.value.body.trimEnd());
-          else answer(response, 502, level === undefined ? 'Envoy does not answer' : 'the agent has the new level, but Envoy does not answer'); // prettier-ignore
+          else
+            answer(
+              response,
+              502,
+              level === undefined
+                ? 'Envoy does not answer'
+                : 'the agent has the new level, but Envoy does not answer',
+            );
         }),
         ignoreElements(),
       ),

@@ -11,7 +11,9 @@ import { compress } from './scrape/negotiate.ts';
  * Where the build puts it: beside the program, above the library, below the project. An executable
  * has it in itself.
  */
-const places = ['page.html', '../../page.html', '../../../dist/page.html'].map((path) => join(import.meta.dirname, path));
+const places = ['page.html', '../../page.html', '../../../dist/page.html'].map((path) =>
+  join(import.meta.dirname, path),
+);
 
 /**
  * Answers with the page, which is read for each request: who looks does it once. It may run its own
@@ -50,7 +52,9 @@ export function page(read: () => string = readPage): Handler {
 }
 
 function readPage(): string {
-  return isSea() ? getAsset('page.html', 'utf8') : readFileSync(places.find((path) => existsSync(path)) ?? 'page.html', 'utf8');
+  return isSea()
+    ? getAsset('page.html', 'utf8')
+    : readFileSync(places.find((path) => existsSync(path)) ?? 'page.html', 'utf8');
 }
 
 /**
@@ -59,7 +63,9 @@ function readPage(): string {
  */
 function policyOf(text: string): string {
   const hashes = (element: string) =>
-    [...text.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))].map(([, inner = '']) => `'sha256-${digest(inner)}'`).join(' ');
+    [...text.matchAll(new RegExp(`<${element}>(.*?)</${element}>`, 'gs'))]
+      .map(([, inner = '']) => `'sha256-${digest(inner)}'`)
+      .join(' ');
   return [
     "default-src 'none'",
     `script-src ${hashes('script')}`,

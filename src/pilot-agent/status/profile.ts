@@ -47,7 +47,8 @@ export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
       isLooking = true;
       const session = new Session();
       session.connect();
-      const piece$ = kind === 'heapsnapshot' ? heap(session) : cpu(session, timer(seconds * 1000, scheduler));
+      const piece$ =
+        kind === 'heapsnapshot' ? heap(session) : cpu(session, timer(seconds * 1000, scheduler));
       return piece$.pipe(
         tap({
           next: (piece) => (response.headersSent ? response : begin(response, kind)).write(piece),

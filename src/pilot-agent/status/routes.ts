@@ -1,6 +1,23 @@
 import type { IncomingMessage } from 'node:http';
-import { asyncScheduler, EMPTY, from, ignoreElements, type Observable, of, shareReplay, switchMap, take, tap, withLatestFrom } from 'rxjs';
-import { controlGuard, insideGuard, type Refusal, tokenGuard } from '../../shared/http/control-guard.ts';
+import {
+  asyncScheduler,
+  EMPTY,
+  from,
+  ignoreElements,
+  type Observable,
+  of,
+  shareReplay,
+  switchMap,
+  take,
+  tap,
+  withLatestFrom,
+} from 'rxjs';
+import {
+  controlGuard,
+  insideGuard,
+  type Refusal,
+  tokenGuard,
+} from '../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
 import type { StatusRequest, StatusSign } from './status-event.ts';
 import type { StatusParts } from './status-parts.ts';
@@ -24,22 +41,35 @@ export function routes(parts: StatusParts, withLog = false): (path: string) => H
     ['/healthz/live', probe(parts.unlive$)],
     ['/healthz/startup', probe(parts.unstarted$)],
     ['/stats/prometheus', lazily(() => scrapes(parts))],
-    ['/app-health/', lazily(async () => (await import('./probe/app-probe.ts')).appProbe(parts.probes, parts.probeHosts))],
+    [
+      '/app-health/',
+      lazily(async () =>
+        (await import('./probe/app-probe.ts')).appProbe(parts.probes, parts.probeHosts),
+      ),
+    ],
     ['/quitquitquit', order({ type: 'quit-requested' })],
     ['/drain', order({ type: 'drain-requested' })],
     ['/restart', order({ type: 'restart-requested', by: 'POST /restart' })],
     ['/logging', logging(parts.admin)],
     ['/debug/epochs', showEpochs(parts.epochs$)],
     ['/debug/status', showJson(parts.report$, insideGuard)],
-    ['/debug/events', lazily(async () => (await import('./event-stream.ts')).eventStream(parts.live$(withLog), mostStreams))],
+    [
+      '/debug/events',
+      lazily(async () =>
+        (await import('./event-stream.ts')).eventStream(parts.live$(withLog), mostStreams),
+      ),
+    ],
     ['/debug/sources', showJson(parts.sources$, insideGuard)],
     ['/debug/config', showJson(parts.config$, insideGuard)],
     ['/debug/pprof/profile', handler],
     ['/debug/pprof/heap', handler],
-    ...(parts.hasPage ? [['/', inside(lazily(async () => (await import('./page.ts')).page()))] as const] : []),
+    ...(parts.hasPage
+      ? [['/', inside(lazily(async () => (await import('./page.ts')).page()))] as const]
+      : []),
     ['/version', showJson(of(parts.version), () => undefined)],
   ]);
-  return (path) => fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
+  return (path) =>
+    fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
 
 /** Of event streams: each costs a look at Envoy a second. */
@@ -99,10 +129,13 @@ function order(asked: StatusRequest): Handler<StatusRequest> {
 function showEpochs(epochs$: StatusParts['epochs$']): Handler {
   return (request, response) => {
     const isText = /^\s*text\/plain\b/.test(request.headers.accept ?? '');
-    if (!isText || insideGuard(request) !== undefined) return showJson(epochs$, insideGuard)(request, response);
+    if (!isText || insideGuard(request) !== undefined)
+      return showJson(epochs$, insideGuard)(request, response);
     return from(import('../report/epoch-table.ts')).pipe(
       withLatestFrom(epochs$),
-      tap(([{ epochTable }, report]) => answer(response, 200, printable(epochTable(report, asyncScheduler.now())))),
+      tap(([{ epochTable }, report]) =>
+        answer(response, 200, printable(epochTable(report, asyncScheduler.now()))),
+      ),
       ignoreElements(),
     );
   };
@@ -112,7 +145,10 @@ function showEpochs(epochs$: StatusParts['epochs$']): Handler {
  * Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why
  * `guard` refuses that.
  */
-function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) => Refusal | undefined): Handler {
+function showJson(
+  what$: Observable<unknown>,
+  guard: (request: IncomingMessage) => Refusal | undefined,
+): Handler {
   return (request, response) => {
     const refusal = guard(request);
     if (refusal !== undefined) {
@@ -121,7 +157,11 @@ function showJson(what$: Observable<unknown>, guard: (request: IncomingMessage) 
     }
     return what$.pipe(
       take(1),
-      tap((what) => answer(response, 200, JSON.stringify(what, undefined, 2), { 'content-type': 'application/json' })),
+      tap((what) =>
+        answer(response, 200, JSON.stringify(what, undefined, 2), {
+          'content-type': 'application/json',
+        }),
+      ),
       ignoreElements(),
     );
   };

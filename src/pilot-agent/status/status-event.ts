@@ -13,7 +13,8 @@ export type StatusRequest =
   | { readonly type: 'level-requested'; readonly level: LogLevel };
 
 /** What requests to the status port ask of the agent, or have shown. */
-export type StatusSign = StatusRequest | MetricsRefused | MetricsLeftOut | ProbeRedirected | ProbeFailed;
+export type StatusSign =
+  StatusRequest | MetricsRefused | MetricsLeftOut | ProbeRedirected | ProbeFailed;
 
 /** What becomes of the status server, and what is asked of it. */
 export type StatusEvent =

@@ -1,4 +1,14 @@
-import { asyncScheduler, defer, map, type Observable, of, type SchedulerLike, switchMap, timeout, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  timeout,
+  timer,
+} from 'rxjs';
 import type { HttpAnswer, HttpQuestion } from '../../shared/http/http-answer.ts';
 import type { Settled } from '../../operators/settle.ts';
 import type { Exchanged, ExchangeRequest, TokenExchange } from './token-exchange.ts';
@@ -19,10 +29,20 @@ const standard = 3_600_000;
  * has other names; undefined if there is none. Pure.
  */
 function gottenToken(text: string, now: number): GottenToken | undefined {
-  const { access_token: federated, expires_in: seconds, accessToken: access, expireTime } = members(text);
+  const {
+    access_token: federated,
+    expires_in: seconds,
+    accessToken: access,
+    expireTime,
+  } = members(text);
   const token = federated ?? access;
   if (typeof token !== 'string' || token === '') return undefined;
-  const expires = typeof seconds === 'number' ? now + seconds * 1000 : typeof expireTime === 'string' ? Date.parse(expireTime) : Number.NaN;
+  const expires =
+    typeof seconds === 'number'
+      ? now + seconds * 1000
+      : typeof expireTime === 'string'
+        ? Date.parse(expireTime)
+        : Number.NaN;
   return { token, issued: now, expires: Number.isNaN(expires) ? now + standard : expires };
 }
 
@@ -35,7 +55,9 @@ function members(text: string): Readonly<Record<string, unknown>> {
   }
 }
 
-export type TokenAnswer = { readonly ok: true; readonly token: GottenToken } | { readonly ok: false; readonly reason: string };
+export type TokenAnswer =
+  | { readonly ok: true; readonly token: GottenToken }
+  | { readonly ok: false; readonly reason: string };
 
 /** Of one answer, in ms; how often, and how long after a failure, in ms, it is asked for again. */
 const timeoutMs = 5_000;
@@ -52,17 +74,28 @@ function askForToken(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<TokenAnswer> {
   function attempt(left: number): Observable<TokenAnswer> {
-    const silent: Settled<Pick<HttpAnswer, 'status' | 'body'>> = { ok: false, error: new Error(`no answer within ${timeoutMs / 1000} s`) };
+    const silent: Settled<Pick<HttpAnswer, 'status' | 'body'>> = {
+      ok: false,
+      error: new Error(`no answer within ${timeoutMs / 1000} s`),
+    };
     return answer$.pipe(
       timeout({ first: timeoutMs, with: () => of(silent), scheduler }),
       switchMap((answer) => {
         const status = answer.ok ? answer.value.status : 0;
         if (status === 200 && answer.ok) {
           const token = gottenToken(answer.value.body, scheduler.now());
-          return of<TokenAnswer>(token === undefined ? { ok: false, reason: 'the answer has no token' } : { ok: true, token });
+          return of<TokenAnswer>(
+            token === undefined
+              ? { ok: false, reason: 'the answer has no token' }
+              : { ok: true, token },
+          );
         }
-        if (left > 1 && (status < 400 || status >= 500)) return timer(pause, scheduler).pipe(switchMap(() => attempt(left - 1)));
-        return of<TokenAnswer>({ ok: false, reason: answer.ok ? `the answer is ${status}` : (answer.error as Error).message });
+        if (left > 1 && (status < 400 || status >= 500))
+          return timer(pause, scheduler).pipe(switchMap(() => attempt(left - 1)));
+        return of<TokenAnswer>({
+          ok: false,
+          reason: answer.ok ? `the answer is ${status}` : (answer.error as Error).message,
+        });
       }),
     );
   }
@@ -76,7 +109,10 @@ export interface GoogleTokenExchangeOptions {
   /** `GKE_CLUSTER_URL`. */
   readonly clusterUrl: string;
   /** Asks a URL once, on subscribe. Never errors. */
-  ask(url: string, question: HttpQuestion): Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
+  ask(
+    url: string,
+    question: HttpQuestion,
+  ): Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
 }
 
 const federatedUrl = 'https://securetoken.googleapis.com/v1/identitybindingtoken';
@@ -92,14 +128,21 @@ const grace = 300_000;
  * Go agent: a federated token for the workload's own, and for that one of the mesh's service
  * account. That one is kept until 5 minutes before its end.
  */
-export function googleTokenExchange(options: GoogleTokenExchangeOptions, scheduler: SchedulerLike = asyncScheduler): TokenExchange {
+export function googleTokenExchange(
+  options: GoogleTokenExchangeOptions,
+  scheduler: SchedulerLike = asyncScheduler,
+): TokenExchange {
   const { projectNumber, trustDomain, clusterUrl } = options;
   const account = `service-${projectNumber}@gcp-sa-meshdataplane.iam.gserviceaccount.com`;
   let federated: GottenToken | undefined;
   let access: GottenToken | undefined;
 
   function post(url: string, body: object, headers: Readonly<Record<string, string>> = {}) {
-    return options.ask(url, { method: 'POST', headers: { 'content-type': 'application/json', ...headers }, body: JSON.stringify(body) });
+    return options.ask(url, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...headers },
+      body: JSON.stringify(body),
+    });
   }
   function askFederated({ subjectToken, scope }: ExchangeRequest): Observable<TokenAnswer> {
     const body = {
@@ -113,19 +156,35 @@ export function googleTokenExchange(options: GoogleTokenExchangeOptions, schedul
     return askForToken(post(federatedUrl, body), scheduler);
   }
   function askAccess(token: string): Observable<TokenAnswer> {
-    const body = { name: '', delegates: null, scope: [cloudPlatform], lifetime: { seconds: lifetime } };
+    const body = {
+      name: '',
+      delegates: null,
+      scope: [cloudPlatform],
+      lifetime: { seconds: lifetime },
+    };
     const headers = { authorization: `Bearer ${token}` };
-    return askForToken(post(`${accessUrl}${account}:generateAccessToken`, body, headers), scheduler);
+    return askForToken(
+      post(`${accessUrl}${account}:generateAccessToken`, body, headers),
+      scheduler,
+    );
   }
   function given({ token, expires }: GottenToken): Exchanged {
-    return { ok: true, accessToken: token, expiresIn: Math.floor((expires - scheduler.now()) / 1000) };
+    return {
+      ok: true,
+      accessToken: token,
+      expiresIn: Math.floor((expires - scheduler.now()) / 1000),
+    };
   }
-  const failed = (step: string, reason: string): Exchanged => ({ ok: false, reason: `failed to exchange ${step} token: ${reason}` });
+  const failed = (step: string, reason: string): Exchanged => ({
+    ok: false,
+    reason: `failed to exchange ${step} token: ${reason}`,
+  });
 
   return {
     exchange: (request) =>
       defer(() => {
-        if (access !== undefined && access.expires - scheduler.now() > grace) return of(given(access));
+        if (access !== undefined && access.expires - scheduler.now() > grace)
+          return of(given(access));
         return askFederated(request).pipe(
           switchMap((first) => {
             if (!first.ok) return of(failed('federated', first.reason));
@@ -145,7 +204,9 @@ export function googleTokenExchange(options: GoogleTokenExchangeOptions, schedul
       tokens: [
         { type: 'federated token', token: federated },
         { type: 'access token', token: access },
-      ].flatMap(({ type, token }) => (token === undefined ? [] : [{ type, issued: token.issued, expires: token.expires }])),
+      ].flatMap(({ type, token }) =>
+        token === undefined ? [] : [{ type, issued: token.issued, expires: token.expires }],
+      ),
     }),
   };
 }

@@ -1,7 +1,23 @@
 import { createServer, type IncomingMessage } from 'node:http';
-import { asyncScheduler, catchError, defer, map, merge, Observable, of, switchMap, take } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  map,
+  merge,
+  Observable,
+  of,
+  switchMap,
+  take,
+} from 'rxjs';
 import { tellErrors } from '../../shared/files/server-errors.ts';
-import { type Exchanged, type ExchangeRequest, noTokenExchange, type TokenDump, type TokenExchange } from './token-exchange.ts';
+import {
+  type Exchanged,
+  type ExchangeRequest,
+  noTokenExchange,
+  type TokenDump,
+  type TokenExchange,
+} from './token-exchange.ts';
 
 /** A request for `/token` as it came. */
 interface RawStsRequest {
@@ -10,7 +26,9 @@ interface RawStsRequest {
   readonly body: string;
 }
 
-type StsRequest = { readonly ok: true; readonly request: ExchangeRequest } | { readonly ok: false; readonly reason: string };
+type StsRequest =
+  | { readonly ok: true; readonly request: ExchangeRequest }
+  | { readonly ok: false; readonly reason: string };
 
 const form = 'application/x-www-form-urlencoded';
 const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
@@ -28,9 +46,11 @@ function stsRequest({ method, contentType, body }: RawStsRequest): StsRequest {
   if (contentType !== form) return invalid('request content type', form, contentType);
   const fields = new URLSearchParams(body);
   const field = (name: string) => fields.get(name) ?? '';
-  if (field('grant_type') !== exchange) return invalid('request query grant_type', exchange, field('grant_type'));
+  if (field('grant_type') !== exchange)
+    return invalid('request query grant_type', exchange, field('grant_type'));
   if (field('subject_token') === '') return { ok: false, reason: 'subject_token is empty' };
-  if (field('subject_token_type') !== jwt) return invalid('subject_token_type', jwt, field('subject_token_type'));
+  if (field('subject_token_type') !== jwt)
+    return invalid('subject_token_type', jwt, field('subject_token_type'));
   return { ok: true, request: { subjectToken: field('subject_token'), scope: field('scope') } };
 }
 
@@ -50,7 +70,12 @@ function refusedAnswer(reason: string): StsAnswer {
  * 500, as in the Go agent. Pure.
  */
 function exchangedAnswer(exchanged: Exchanged): StsAnswer {
-  if (!exchanged.ok) return json(500, { error: 'invalid_target', error_description: exchanged.reason, error_uri: '' });
+  if (!exchanged.ok)
+    return json(500, {
+      error: 'invalid_target',
+      error_description: exchanged.reason,
+      error_uri: '',
+    });
   return json(200, {
     access_token: exchanged.accessToken,
     issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
@@ -63,7 +88,12 @@ function exchangedAnswer(exchanged: Exchanged): StsAnswer {
 
 /** Which tokens there are; never the tokens. Pure. */
 function dumpAnswer(dump: TokenDump): StsAnswer {
-  if (!dump.ok) return { status: 500, type: 'text/plain; charset=utf-8', body: `failure in dumping STS server status: ${dump.reason}\n` };
+  if (!dump.ok)
+    return {
+      status: 500,
+      type: 'text/plain; charset=utf-8',
+      body: `failure in dumping STS server status: ${dump.reason}\n`,
+    };
   const time = (ms: number) => new Date(ms).toISOString();
   const tokens = dump.tokens.map(({ type, issued, expires }) => {
     return { token_type: type, issue_time: time(issued), expire_time: time(expires), token: '' };
@@ -71,7 +101,11 @@ function dumpAnswer(dump: TokenDump): StsAnswer {
   return json(200, { tokens });
 }
 
-const notFound: StsAnswer = { status: 404, type: 'text/plain; charset=utf-8', body: '404 page not found\n' };
+const notFound: StsAnswer = {
+  status: 404,
+  type: 'text/plain; charset=utf-8',
+  body: '404 page not found\n',
+};
 
 function json(status: number, value: object): StsAnswer {
   return { status, type: 'application/json', body: `${JSON.stringify(value, undefined, 2)}\n` };
@@ -86,7 +120,12 @@ export type StsEvent =
   | { readonly type: 'failed'; readonly reason: string }
   /** A connection could not be taken. The server goes on. */
   | { readonly type: 'not-taken'; readonly reason: string }
-  | { readonly type: 'answered'; readonly status: number; readonly reason: string; readonly took: number };
+  | {
+      readonly type: 'answered';
+      readonly status: number;
+      readonly reason: string;
+      readonly took: number;
+    };
 
 /** In ms. A token that is on its way is not cut: the exchange has a limit of its own. */
 const timeoutMs = 5_000;
@@ -103,30 +142,47 @@ const largestBody = 64 * 1024;
  * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token
  * waits for it
  */
-export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Observable<TokenExchange>): Observable<StsEvent> {
+export function stsServer(
+  host: '127.0.0.1' | '::1',
+  port: number,
+  exchange$: Observable<TokenExchange>,
+): Observable<StsEvent> {
   return new Observable((subscriber) => {
     const fail = (error: unknown) => subscriber.error(error);
     const server = createServer(
       { headersTimeout: timeoutMs, requestTimeout: timeoutMs, keepAliveTimeout: timeoutMs },
       (request, response) => {
         const send = ({ status, type, body }: StsAnswer) => {
-          const headers = { 'content-type': type, 'x-content-type-options': 'nosniff', 'content-length': Buffer.byteLength(body) };
+          const headers = {
+            'content-type': type,
+            'x-content-type-options': 'nosniff',
+            'content-length': Buffer.byteLength(body),
+          };
           response.writeHead(status, { ...headers, 'cache-control': 'no-store' }).end(body);
         };
         const path = request.url?.replace(/\?.*/s, '');
         if (path !== '/token') {
           request.resume();
           const answer$ = path === '/stsStatus' ? status(exchange$) : of(notFound);
-          answer$.pipe(catchError((error: unknown) => of(failedAnswer(error)))).subscribe({ next: send, error: fail });
+          answer$
+            .pipe(catchError((error: unknown) => of(failedAnswer(error))))
+            .subscribe({ next: send, error: fail });
           return;
         }
         read(request, (body) => {
           const begun = asyncScheduler.now();
-          const answer$ = defer(() => answer(request, body, exchange$)).pipe(catchError((error: unknown) => of(failedAnswer(error))));
+          const answer$ = defer(() => answer(request, body, exchange$)).pipe(
+            catchError((error: unknown) => of(failedAnswer(error))),
+          );
           const answered = answer$.subscribe({
             next: ({ reason, ...sent }) => {
               send(sent);
-              subscriber.next({ type: 'answered', status: sent.status, reason, took: asyncScheduler.now() - begun });
+              subscriber.next({
+                type: 'answered',
+                status: sent.status,
+                reason,
+                took: asyncScheduler.now() - begun,
+              });
             },
             error: fail,
           });
@@ -150,7 +206,11 @@ export function stsServer(host: '127.0.0.1' | '::1', port: number, exchange$: Ob
   });
 }
 
-function answer({ method = '', headers }: IncomingMessage, body: string | undefined, exchange$: Observable<TokenExchange>) {
+function answer(
+  { method = '', headers }: IncomingMessage,
+  body: string | undefined,
+  exchange$: Observable<TokenExchange>,
+) {
   function refused(reason: string) {
     return of({ ...refusedAnswer(reason), reason });
   }
@@ -162,7 +222,10 @@ function answer({ method = '', headers }: IncomingMessage, body: string | undefi
   return exchange$.pipe(
     take(1),
     switchMap((tokens) => tokens.exchange(parsed.request)),
-    map((exchanged) => ({ ...exchangedAnswer(exchanged), reason: exchanged.ok ? '' : exchanged.reason })),
+    map((exchanged) => ({
+      ...exchangedAnswer(exchanged),
+      reason: exchanged.ok ? '' : exchanged.reason,
+    })),
   );
 }
 

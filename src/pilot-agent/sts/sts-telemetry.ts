@@ -18,7 +18,10 @@ export const noSts: StsCounts = {
 export function countSts(counts: StsCounts, event: StsEvent): StsCounts {
   if (event.type !== 'answered') return counts;
   const { answers, latency } = counts;
-  return { answers: new Map(answers).set(event.status, (answers.get(event.status) ?? 0) + 1), latency: observed(latency, event.took) };
+  return {
+    answers: new Map(answers).set(event.status, (answers.get(event.status) ?? 0) + 1),
+    latency: observed(latency, event.took),
+  };
 }
 
 /** The counts as metrics. Pure. */

@@ -8,7 +8,11 @@ export interface ExchangeRequest {
 }
 
 export type Exchanged =
-  | { readonly ok: true; readonly accessToken: string; /** In seconds. */ readonly expiresIn: number }
+  | {
+      readonly ok: true;
+      readonly accessToken: string;
+      /** In seconds. */ readonly expiresIn: number;
+    }
   | { readonly ok: false; readonly reason: string };
 
 /** A token that was got, but for itself. Times in ms since 1970. */
@@ -18,7 +22,9 @@ interface TokenStatus {
   readonly expires: number;
 }
 
-export type TokenDump = { readonly ok: true; readonly tokens: readonly TokenStatus[] } | { readonly ok: false; readonly reason: string };
+export type TokenDump =
+  | { readonly ok: true; readonly tokens: readonly TokenStatus[] }
+  | { readonly ok: false; readonly reason: string };
 
 /** Whoever gets tokens for tokens. */
 export interface TokenExchange {

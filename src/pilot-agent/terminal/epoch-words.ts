@@ -10,7 +10,8 @@ export function hasCrashed({ exit }: EpochReport): boolean {
 
 /** How it stands with an epoch, in a word. Pure. */
 export function stateOf(epoch: EpochReport): Exclude<Cell, string> {
-  if (epoch.state === 'ended') return hasCrashed(epoch) ? { text: 'crashed', style: 'red' } : { text: 'ended', style: 'dim' };
+  if (epoch.state === 'ended')
+    return hasCrashed(epoch) ? { text: 'crashed', style: 'red' } : { text: 'ended', style: 'dim' };
   if (epoch.answering === false) return { text: `${epoch.state}, silent`, style: 'red' };
   if (epoch.state === 'live') return { text: 'live', style: 'green' };
   return { text: epoch.state, style: epoch.state === 'starting' ? 'cyan' : 'yellow' };
@@ -24,5 +25,7 @@ export function whyOf(epoch: EpochReport): string {
 
 /** How an Envoy has ended, with what it wrote last. Pure. */
 export function endOf(exit: NonNullable<EpochReport['exit']>): string {
-  return oneLine([exitText(exit), exit.lastWords.join(' / ')].filter((text) => text !== '').join(': '));
+  return oneLine(
+    [exitText(exit), exit.lastWords.join(' / ')].filter((text) => text !== '').join(': '),
+  );
 }

@@ -19,20 +19,34 @@ const drawn = {
 export const lifeLegend = `${drawn.starting[0]} starting  ${drawn.live[0]} live  ${drawn.draining[0]} draining  ${drawn.end[0]} end  ${drawn.crash[0]} crash`;
 
 /** The life of an epoch over a part of the past, in exactly `width` columns. Pure. */
-export function lifeLine(epoch: EpochReport, { from, to }: Past, width: number, paint: Paint): string {
+export function lifeLine(
+  epoch: EpochReport,
+  { from, to }: Past,
+  width: number,
+  paint: Paint,
+): string {
   const step = (to - from) / Math.max(1, width);
-  const phases = Array.from({ length: Math.max(0, width) }, (_, index) => phaseIn(epoch, from + index * step, from + (index + 1) * step));
-  return pieces(phases).map(([phase, length]) => {
-    const [sign, style] = drawn[phase];
-    return paint(style, sign.repeat(length));
-  }).join(''); // prettier-ignore
+  const phases = Array.from({ length: Math.max(0, width) }, (_, index) =>
+    phaseIn(epoch, from + index * step, from + (index + 1) * step),
+  );
+  return pieces(phases)
+    .map(([phase, length]) => {
+      const [sign, style] = drawn[phase];
+      return paint(style, sign.repeat(length));
+    })
+    .join('');
 }
 
 const ms = (time: string | undefined) => (time === undefined ? Infinity : Date.parse(time));
 
 /** What a column of time shows of an epoch: its end, else how it stood when the column ended. */
 function phaseIn(epoch: EpochReport, from: number, to: number): Phase {
-  const [launched, live, drained, ended] = [epoch.launchedAt, epoch.liveAt, epoch.toldToDrainAt, epoch.endedAt].map(ms) as [number, number, number, number]; // prettier-ignore
+  const [launched, live, drained, ended] = [
+    epoch.launchedAt,
+    epoch.liveAt,
+    epoch.toldToDrainAt,
+    epoch.endedAt,
+  ].map(ms) as [number, number, number, number];
   if (launched > to || ended < from) return 'none';
   if (ended <= to) return hasCrashed(epoch) ? 'crash' : 'end';
   if (drained <= to) return 'draining';

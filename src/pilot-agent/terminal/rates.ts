@@ -24,10 +24,16 @@ export function ratesOf(traffic: readonly TrafficReport[]): readonly Rate[] {
 }
 
 /** The newest rate of an epoch; undefined where it has not been asked. Pure. */
-export function rateOf(epoch: number, traffic: readonly TrafficReport[]): Omit<Rate, 'at'> | undefined {
+export function rateOf(
+  epoch: number,
+  traffic: readonly TrafficReport[],
+): Omit<Rate, 'at'> | undefined {
   const [before, report] = traffic.slice(-2);
-  const [from, to] = [before, report].map((one) => one?.byEpoch.find((counts) => counts.epoch === epoch));
-  if (before === undefined || report === undefined || from === undefined || to === undefined) return undefined;
+  const [from, to] = [before, report].map((one) =>
+    one?.byEpoch.find((counts) => counts.epoch === epoch),
+  );
+  if (before === undefined || report === undefined || from === undefined || to === undefined)
+    return undefined;
   return {
     requests: perSecond(from.requests, to.requests, before, report),
     failures: perSecond(from.failures, to.failures, before, report),
@@ -43,7 +49,9 @@ export function loadOf(
   const now = (report?.processes ?? []).filter(of);
   const used = now.map(({ pid, cpuSeconds }) => {
     const then = before?.processes.find((process) => process.pid === pid);
-    return then === undefined || before === undefined || report === undefined ? 0 : perSecond(then.cpuSeconds, cpuSeconds, before, report);
+    return then === undefined || before === undefined || report === undefined
+      ? 0
+      : perSecond(then.cpuSeconds, cpuSeconds, before, report);
   });
   return { bytes: sum(now.map(({ residentBytes }) => residentBytes)), cpu: sum(used) };
 }
@@ -52,7 +60,13 @@ export function loadOf(
 export function sparkline(numbers: readonly number[], width: number): string {
   const shown = numbers.slice(-Math.max(1, width));
   const most = Math.max(...shown, Number.MIN_VALUE);
-  return shown.map((number) => blocks[Math.min(blocks.length - 1, Math.ceil((number / most) * (blocks.length - 1)))] ?? ' ').join('');
+  return shown
+    .map(
+      (number) =>
+        blocks[Math.min(blocks.length - 1, Math.ceil((number / most) * (blocks.length - 1)))] ??
+        ' ',
+    )
+    .join('');
 }
 
 /** A count that falls has begun anew. */

@@ -6,11 +6,16 @@ import { timeSpan } from './time-span.ts';
 export function serviceLine(service: ServiceReport | undefined, paint: Paint): string {
   if (service?.state !== 'answering') return paint('dim', 'inbound –  outbound –  clusters –');
   const { inbound, outbound, clusters } = service;
-  const unhealthy = clusters === undefined || clusters.unhealthy === 0 ? '' : paint('yellow', `, ${clusters.unhealthy} not healthy`);
+  const unhealthy =
+    clusters === undefined || clusters.unhealthy === 0
+      ? ''
+      : paint('yellow', `, ${clusters.unhealthy} not healthy`);
   return [
     `inbound ${direction(inbound, paint)}`,
     `outbound ${direction(outbound, paint)}`,
-    clusters === undefined ? 'clusters –' : `${clusters.count} ${clusters.count === 1 ? 'cluster' : 'clusters'}${unhealthy}`,
+    clusters === undefined
+      ? 'clusters –'
+      : `${clusters.count} ${clusters.count === 1 ? 'cluster' : 'clusters'}${unhealthy}`,
   ].join('  ');
 }
 
@@ -18,6 +23,9 @@ function direction(report: DirectionReport | undefined, paint: Paint): string {
   if (report === undefined || report.requests === 0) return '–';
   const { requests, failures, p50Ms, p99Ms } = report;
   const rate = `${(Math.floor((1 - failures / requests) * 1_000) / 10).toFixed(1)} %`;
-  const times = p50Ms === undefined || p99Ms === undefined ? '' : ` p50 ${timeSpan(p50Ms)} p99 ${timeSpan(p99Ms)}`;
+  const times =
+    p50Ms === undefined || p99Ms === undefined
+      ? ''
+      : ` p50 ${timeSpan(p50Ms)} p99 ${timeSpan(p99Ms)}`;
   return `${failures > 0 ? paint('red', rate) : rate} ok${times}`;
 }

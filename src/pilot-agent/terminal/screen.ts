@@ -49,7 +49,10 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
     process.once('uncaughtExceptionMonitor', giveBack).once('exit', giveBack);
     take();
     emitKeypressEvents(input);
-    const heard = (text: string | undefined, { name = '', ctrl = false, sequence = '' }: KeyOfReadline) => {
+    const heard = (
+      text: string | undefined,
+      { name = '', ctrl = false, sequence = '' }: KeyOfReadline,
+    ) => {
       subscriber.next({ type: 'key', key: { name, text: text ?? sequence, isCtrl: ctrl } });
     };
     input.on('keypress', heard);
@@ -61,7 +64,9 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
       giveBack();
     };
   });
-  const stop$ = fromEvent(process, 'SIGTSTP').pipe(map((): TopEvent => ({ type: 'suspend-requested' })));
+  const stop$ = fromEvent(process, 'SIGTSTP').pipe(
+    map((): TopEvent => ({ type: 'suspend-requested' })),
+  );
   return {
     session$: merge(stop$, keys$),
     draw(lines, drawing) {
@@ -69,7 +74,9 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
       const before = drawing === drawn ? shown : [];
       // A line is cleared before it is written: after one that fills the width the cursor stays in
       // the last column where lines do not wrap, and clearing would take what stands there.
-      const changed = lines.flatMap((line, index) => (line === before[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${line}\x1b[0m`]));
+      const changed = lines.flatMap((line, index) =>
+        line === before[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${line}\x1b[0m`],
+      );
       const clear = drawing === drawn ? '' : '\x1b[2J';
       [shown, drawn] = [lines, drawing];
       if (changed.length > 0 || clear !== '') output.write(`${clear}${changed.join('')}`);

@@ -27,12 +27,16 @@ const above = 2;
 /** How it stands with an agent, as lines of at most `width` columns. Pure. */
 export function statusScreen(report: AgentReport, look: StatusLook): readonly string[] {
   const top = head(report, look);
-  const sizes = [report.epochs, report.certificates, report.sources, report.pushes].map(({ length }) => length).filter((size) => size > 0);
+  const sizes = [report.epochs, report.certificates, report.sources, report.pushes]
+    .map(({ length }) => length)
+    .filter((size) => size > 0);
   const room = look.height - top.length - above * sizes.length;
   const spaced = rowsIn(room - sizes.length, sizes);
   const hasGaps = spaced >= Math.min(fair, Math.max(...sizes));
   const rows = hasGaps ? spaced : rowsIn(room, sizes);
-  const lists = [epochLines, certificateLines, sourceLines, pushLines].map((list) => list(report, { rows, ...look }));
+  const lists = [epochLines, certificateLines, sourceLines, pushLines].map((list) =>
+    list(report, { rows, ...look }),
+  );
   const below = lists.flatMap((list) => (hasGaps && list.length > 0 ? ['', ...list] : list));
   return [...top, ...below].map((line) => cut(line, look.width));
 }
@@ -50,22 +54,42 @@ function head(report: AgentReport, look: StatusLook): readonly string[] {
   const { paint, isWide } = look;
   const { agent, phase, notes, at, crashes, readyAfterMs, refused, next } = report;
   const up = `${phase}, up for ${timeSpan(between(agent.startedAt, at) ?? 0)}`;
-  const first = readyAfterMs === undefined ? 'never ready yet' : `first ready after ${timeSpan(readyAfterMs)}`;
+  const first =
+    readyAfterMs === undefined ? 'never ready yet' : `first ready after ${timeSpan(readyAfterMs)}`;
   const limit = crashes.budget === 0 ? '' : ` of ${crashes.budget}`;
-  const retry = crashes.retryAt === undefined ? '' : `, again in ${timeSpan(Math.max(0, between(at, crashes.retryAt) ?? 0))}`;
-  const ports = [`admin ${agent.adminPort}`, agent.statusPort === 0 ? 'no status port' : `status ${agent.statusPort}`].join(', ');
+  const retry =
+    crashes.retryAt === undefined
+      ? ''
+      : `, again in ${timeSpan(Math.max(0, between(at, crashes.retryAt) ?? 0))}`;
+  const ports = [
+    `admin ${agent.adminPort}`,
+    agent.statusPort === 0 ? 'no status port' : `status ${agent.statusPort}`,
+  ].join(', ');
   const version = agent.envoy.version ?? 'version not known yet';
   const rows: readonly (readonly [string, string | undefined])[] = [
     ['phase', `${up}, ${first}`],
     ['live', report.live.ok ? undefined : paint('red', `no: ${oneLine(report.live.reason)}`)],
     ...notes.map((note) => ['note', paint('yellow', oneLine(note))] as const),
-    ['refused', refused && paint('red', `${refused.hash.slice(0, 8)} ${ago(refused.at, at)}: ${oneLine(refused.reason)}`)],
+    [
+      'refused',
+      refused &&
+        paint(
+          'red',
+          `${refused.hash.slice(0, 8)} ${ago(refused.at, at)}: ${oneLine(refused.reason)}`,
+        ),
+    ],
     ['next', next && `epoch ${next.epoch} from ${next.hash.slice(0, 8)}: ${next.stage}`],
-    ['crashes', crashes.count === 0 ? undefined : paint('yellow', `${crashes.count}${limit}${retry}`)],
+    [
+      'crashes',
+      crashes.count === 0 ? undefined : paint('yellow', `${crashes.count}${limit}${retry}`),
+    ],
     ['control plane', controlPlane(report, paint)],
     ...rejected(report, paint),
     ['agent', `process ${agent.pid}, ${ports}, folder ${oneLine(agent.configPath)}`],
-    ['envoy', `${version}, configuration ${oneLine(agent.configuration)}${isWide ? `, ${oneLine(agent.envoy.path)}` : ''}`],
+    [
+      'envoy',
+      `${version}, configuration ${oneLine(agent.configuration)}${isWide ? `, ${oneLine(agent.envoy.path)}` : ''}`,
+    ],
     ['node', isWide ? `Node ${agent.node}` : undefined],
     ['started', isWide ? agent.startedAt : undefined],
   ];
@@ -78,17 +102,26 @@ function head(report: AgentReport, look: StatusLook): readonly string[] {
 
 /** Whether a probe would find the agent ready, in a word. Pure. */
 export function readiness(report: Pick<AgentReport, 'phase' | 'ready'>, paint: Paint): string {
-  return standing(report).isReady ? paint(['bold', 'green'], 'READY') : paint(['bold', 'red'], 'NOT READY');
+  return standing(report).isReady
+    ? paint(['bold', 'green'], 'READY')
+    : paint(['bold', 'red'], 'NOT READY');
 }
 
 /**
  * A field in as many lines as its text takes; on a screen that it would fill, the last one is cut.
  */
-function field(name: string, text: string, { width, height, paint }: StatusLook): readonly string[] {
+function field(
+  name: string,
+  text: string,
+  { width, height, paint }: StatusLook,
+): readonly string[] {
   const most = Math.max(1, Math.floor(height * share));
   const room = Math.max(1, width - indent);
   const all = wrapped(text, room);
-  const shown = all.length <= most ? all : [...all.slice(0, most - 1), cut(`${all[most - 1] ?? ''} ${all[most] ?? ''}`, room)];
+  const shown =
+    all.length <= most
+      ? all
+      : [...all.slice(0, most - 1), cut(`${all[most - 1] ?? ''} ${all[most] ?? ''}`, room)];
   const title = `  ${paint('dim', name)}${' '.repeat(indent - 2 - widthOf(name))}`;
   return shown.map((line, index) => `${index === 0 ? title : ' '.repeat(indent)}${line}`);
 }
@@ -103,12 +136,20 @@ function controlPlane({ controlPlane: plane, at }: AgentReport, paint: Paint): s
   return [
     `${oneLine(plane.address)} ${paint(sure, state)}${long === undefined ? '' : ` for ${timeSpan(long)}`}${why}`,
     ...(pushedAt === undefined ? [] : [`last push ${ago(pushedAt, at)}`]),
-    ...(storedOf === undefined ? [] : [paint('yellow', `Envoy serves what is stored, of ${ago(storedOf, at)}`)]),
+    ...(storedOf === undefined
+      ? []
+      : [paint('yellow', `Envoy serves what is stored, of ${ago(storedOf, at)}`)]),
   ].join(', ');
 }
 
-function rejected({ controlPlane: plane, at }: AgentReport, paint: Paint): readonly (readonly [string, string])[] {
+function rejected(
+  { controlPlane: plane, at }: AgentReport,
+  paint: Paint,
+): readonly (readonly [string, string])[] {
   return (plane?.rejected ?? []).map((one) => {
-    return ['rejected', paint('red', `${oneLine(one.type)} ${ago(one.at, at)}: ${oneLine(one.reason)}`)];
+    return [
+      'rejected',
+      paint('red', `${oneLine(one.type)} ${ago(one.at, at)}: ${oneLine(one.reason)}`),
+    ];
   });
 }

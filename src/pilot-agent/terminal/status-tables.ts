@@ -24,21 +24,33 @@ interface Field<Row> extends Column {
 }
 
 /** A heading and the first rows of a list; nothing for an empty one. */
-function list<Row>(heading: string, all: readonly Row[], fields: readonly Field<Row>[], size: TableSize): readonly string[] {
+function list<Row>(
+  heading: string,
+  all: readonly Row[],
+  fields: readonly Field<Row>[],
+  size: TableSize,
+): readonly string[] {
   const { rows, width, isWide, paint } = size;
   if (all.length === 0) return [];
   const kept = all.slice(0, rows);
   const left = all.length - kept.length;
   const columns = fields.filter((field) => isWide || field.isWide === undefined);
   const cells = kept.map((row) => columns.map((column) => column.of(row)));
-  const lines = rows === 0 ? [] : tableLines(columns, cells, width - 2, paint).map((line) => `  ${line}`);
-  return [`${paint('bold', heading)}${left === 0 ? '' : paint('dim', `  (${left} more: -o wide)`)}`, ...lines];
+  const lines =
+    rows === 0 ? [] : tableLines(columns, cells, width - 2, paint).map((line) => `  ${line}`);
+  return [
+    `${paint('bold', heading)}${left === 0 ? '' : paint('dim', `  (${left} more: -o wide)`)}`,
+    ...lines,
+  ];
 }
 
 const span = (ms: number | undefined) => (ms === undefined ? '' : timeSpan(ms));
 
 /** The epochs, newest first. Pure. */
-export function epochLines({ epochs, counters, at }: AgentReport, size: TableSize): readonly string[] {
+export function epochLines(
+  { epochs, counters, at }: AgentReport,
+  size: TableSize,
+): readonly string[] {
   const count = (name: string, one: string, many: string) => {
     const number = ownMember(counters, name) ?? 0;
     return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
@@ -61,24 +73,38 @@ export function epochLines({ epochs, counters, at }: AgentReport, size: TableSiz
     { title: 'LINEAGE', isRight: true, isWide: true, of: ({ lineage }) => String(lineage) },
     { title: 'WHY', of: whyOf },
     { title: 'LAUNCHED', isWide: true, of: ({ launchedAt }) => launchedAt },
-    { title: 'LAST WORDS', isWide: true, of: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / ') },
+    {
+      title: 'LAST WORDS',
+      isWide: true,
+      of: ({ exit }) => (exit?.lastWords ?? []).map(oneLine).join(' / '),
+    },
   ];
   return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs.toReversed(), fields, size);
 }
 
 /** What Envoy serves and trusts. Pure. */
-export function certificateLines({ certificates, at }: AgentReport, size: TableSize): readonly string[] {
+export function certificateLines(
+  { certificates, at }: AgentReport,
+  size: TableSize,
+): readonly string[] {
   const fields: readonly Field<CertificateReport>[] = [
     { title: 'NAME', hasEnds: true, of: (one) => oneLine(certificateTitle(one)) },
     { title: 'TIME LEFT', isRight: true, of: (one) => timeLeft(one, at) },
-    { title: 'NAMES', of: ({ subject, subjectAltNames }) => oneLine(subjectAltNames.length > 0 ? subjectAltNames.join(', ') : subject) },
+    {
+      title: 'NAMES',
+      of: ({ subject, subjectAltNames }) =>
+        oneLine(subjectAltNames.length > 0 ? subjectAltNames.join(', ') : subject),
+    },
     { title: 'SUBJECT', isWide: true, of: ({ subject }) => oneLine(subject) },
     { title: 'SERIAL', isWide: true, of: ({ serialNumber }) => oneLine(serialNumber) },
     { title: 'FROM', isWide: true, of: ({ notBefore }) => notBefore },
     { title: 'UNTIL', isWide: true, of: ({ notAfter }) => notAfter },
     { title: 'BY', of: ({ by }) => by },
     { title: 'SOURCE', hasEnds: true, of: ({ source }) => oneLine(source) },
-    { title: 'REFUSED', of: ({ refused }) => (refused === undefined ? '' : { text: oneLine(refused), style: 'red' }) },
+    {
+      title: 'REFUSED',
+      of: ({ refused }) => (refused === undefined ? '' : { text: oneLine(refused), style: 'red' }),
+    },
   ];
   return list('CERTIFICATES', certificates, fields, size);
 }
@@ -87,14 +113,23 @@ export function certificateLines({ certificates, at }: AgentReport, size: TableS
 function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell {
   const left = between(at, notAfter) ?? 0;
   if (left <= 0) return { text: 'expired', style: 'red' };
-  return { text: timeSpan(left), style: left < (between(notBefore, notAfter) ?? 0) / 4 ? 'yellow' : 'green' };
+  return {
+    text: timeSpan(left),
+    style: left < (between(notBefore, notAfter) ?? 0) / 4 ? 'yellow' : 'green',
+  };
 }
 
 /** The sources of configuration. Pure. */
 export function sourceLines({ sources, at }: AgentReport, size: TableSize): readonly string[] {
   const fields: readonly Field<AgentReport['sources'][number]>[] = [
     { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
-    { title: 'STATE', of: ({ state }) => ({ text: state, style: state === 'read' ? 'green' : state === 'failing' ? 'red' : 'yellow' }) },
+    {
+      title: 'STATE',
+      of: ({ state }) => ({
+        text: state,
+        style: state === 'read' ? 'green' : state === 'failing' ? 'red' : 'yellow',
+      }),
+    },
     { title: 'CHANGED', of: ({ changedAt }) => ago(changedAt, at) },
     { title: 'READ', isWide: true, of: ({ readAt }) => ago(readAt, at) },
     { title: 'KIND', isWide: true, of: ({ kind }) => kind ?? '' },
@@ -104,7 +139,13 @@ export function sourceLines({ sources, at }: AgentReport, size: TableSize): read
     { title: 'CHANGES', isRight: true, of: ({ changes }) => String(changes) },
     { title: 'READINGS', isRight: true, isWide: true, of: ({ readings }) => String(readings) },
     { title: 'FAILURES', isRight: true, isWide: true, of: ({ failures }) => String(failures) },
-    { title: 'REASON', of: ({ reason, since }) => (reason === undefined ? '' : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, at))})`}`) }, // prettier-ignore
+    {
+      title: 'REASON',
+      of: ({ reason, since }) =>
+        reason === undefined
+          ? ''
+          : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, at))})`}`,
+    },
   ];
   return list('SOURCES', sources, fields, size);
 }
@@ -116,7 +157,10 @@ export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonl
     { title: 'VERSION', of: ({ version }) => oneLine(version) },
     {
       title: 'STATE',
-      of: ({ state }) => ({ text: state, style: state === 'rejected' ? 'red' : state === 'accepted' ? 'green' : 'yellow' }),
+      of: ({ state }) => ({
+        text: state,
+        style: state === 'rejected' ? 'red' : state === 'accepted' ? 'green' : 'yellow',
+      }),
     },
     { title: 'WHEN', of: (push) => ago(push.at, at) },
     { title: 'AT', isWide: true, of: (push) => push.at },

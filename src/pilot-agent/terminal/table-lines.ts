@@ -28,12 +28,20 @@ function textOf(cell: Cell | undefined): string {
  *
  * @param width `Infinity`: nothing is cut
  */
-export function tableLines(columns: readonly Column[], rows: readonly (readonly Cell[])[], width: number, paint: Paint): readonly string[] {
+export function tableLines(
+  columns: readonly Column[],
+  rows: readonly (readonly Cell[])[],
+  width: number,
+  paint: Paint,
+): readonly string[] {
   const natural = columns.map(({ title }, index) => {
     const widest = Math.max(0, ...rows.map((row) => widthOf(textOf(row[index]))));
     return widest === 0 ? 0 : Math.max(widest, widthOf(title));
   });
-  const widths = narrowed(natural, width - gap.length * (natural.filter((one) => one > 0).length - 1));
+  const widths = narrowed(
+    natural,
+    width - gap.length * (natural.filter((one) => one > 0).length - 1),
+  );
   const line = (cells: readonly Cell[]) =>
     columns
       .flatMap(({ isRight, hasEnds }, index) => {
@@ -41,7 +49,11 @@ export function tableLines(columns: readonly Column[], rows: readonly (readonly 
         if (columnWidth === 0) return [];
         const told = hasEnds ? cutInside(textOf(cell), columnWidth) : textOf(cell);
         const text = isRight ? fittedRight(told, columnWidth) : fitted(told, columnWidth);
-        return [typeof cell === 'object' ? text.replace(/\S.*\S|\S/u, (shown) => paint(cell.style, shown)) : text];
+        return [
+          typeof cell === 'object'
+            ? text.replace(/\S.*\S|\S/u, (shown) => paint(cell.style, shown))
+            : text,
+        ];
       })
       .join(gap)
       .trimEnd();

@@ -49,8 +49,14 @@ export function wrapped(text: string, width: number): readonly string[] {
 
 /** The beginning of a text that is too long for a line, with the space after its last word. */
 function broken(text: string, room: number): string {
-  const fits = [room, room - 1].map((end) => sliceAnsi(text, 0, end)).find((piece) => widthOf(piece) <= room) ?? '';
-  const [upToSpace = ''] = /^.* /s.exec(stripVTControlCharacters(`${fits}${sliceAnsi(text, widthOf(fits), widthOf(fits) + 1)}`)) ?? [];
+  const fits =
+    [room, room - 1]
+      .map((end) => sliceAnsi(text, 0, end))
+      .find((piece) => widthOf(piece) <= room) ?? '';
+  const [upToSpace = ''] =
+    /^.* /s.exec(
+      stripVTControlCharacters(`${fits}${sliceAnsi(text, widthOf(fits), widthOf(fits) + 1)}`),
+    ) ?? [];
   return widthOf(upToSpace) * 2 > room ? sliceAnsi(text, 0, widthOf(upToSpace)) : fits;
 }
 

@@ -17,7 +17,12 @@ const figures = 27;
 const indent = '      ';
 
 /** The epochs, newest first, a line each, of the selected one more: `height` at most. Pure. */
-export function topEpochs(all: TopState, past: Past, height: number, paint: Paint): readonly string[] {
+export function topEpochs(
+  all: TopState,
+  past: Past,
+  height: number,
+  paint: Paint,
+): readonly string[] {
   const { epochs, selected, size, traffic } = all;
   const chosen = epochs.find(({ epoch }) => epoch === selected);
   const more = chosen === undefined ? [] : details(chosen, all, paint);
@@ -26,7 +31,10 @@ export function topEpochs(all: TopState, past: Past, height: number, paint: Pain
   const lines = shown.map((epoch) => {
     const { text, style } = stateOf(epoch);
     const isChosen = epoch.epoch === selected;
-    const head = fitted(`${isChosen ? '>' : ' '}${fittedRight(String(epoch.epoch), number - 1)}`, number);
+    const head = fitted(
+      `${isChosen ? '>' : ' '}${fittedRight(String(epoch.epoch), number - 1)}`,
+      number,
+    );
     const word = paint(style, fitted(text, state));
     return `${isChosen ? paint('bold', head) : head} ${word} ${lifeLine(epoch, past, width, paint)} ${figuresOf(epoch, traffic)}`;
   });
@@ -34,20 +42,34 @@ export function topEpochs(all: TopState, past: Past, height: number, paint: Pain
 }
 
 /** As many as fit, with the selected one among them. */
-function around(epochs: readonly EpochReport[], selected: number | undefined, count: number): readonly EpochReport[] {
-  const index = Math.max(0, epochs.findIndex(({ epoch }) => epoch === selected)); // prettier-ignore
+function around(
+  epochs: readonly EpochReport[],
+  selected: number | undefined,
+  count: number,
+): readonly EpochReport[] {
+  const index = Math.max(
+    0,
+    epochs.findIndex(({ epoch }) => epoch === selected),
+  );
   const from = Math.max(0, Math.min(index - count + 1, epochs.length - count));
   return epochs.slice(from, from + count);
 }
 
 /** What it does now; how long it has lived, if it is gone. */
 function figuresOf(epoch: EpochReport, traffic: TopState['traffic']): string {
-  if (epoch.state === 'ended') return fittedRight(epoch.lifeMs === undefined ? '' : `lived ${timeSpan(epoch.lifeMs)}`, figures);
+  if (epoch.state === 'ended')
+    return fittedRight(
+      epoch.lifeMs === undefined ? '' : `lived ${timeSpan(epoch.lifeMs)}`,
+      figures,
+    );
   const rate = rateOf(epoch.epoch, traffic);
   const { bytes } = loadOf(traffic, (process) => process.epoch === epoch.epoch);
   const memory = bytes === 0 ? '' : `${Math.round(bytes / (1 << 20))} MiB`;
   return fittedRight(
-    [...(rate === undefined ? [] : [`${short(rate.requests)}/s ${short(rate.failures)} fail`]), memory].join('  '),
+    [
+      ...(rate === undefined ? [] : [`${short(rate.requests)}/s ${short(rate.failures)} fail`]),
+      memory,
+    ].join('  '),
     figures,
   );
 }
@@ -56,7 +78,11 @@ function short(value: number): string {
   return value > 0 && value < 10 ? value.toFixed(1) : String(Math.round(value));
 }
 
-function details(epoch: EpochReport, { now, long, size }: TopState, paint: Paint): readonly string[] {
+function details(
+  epoch: EpochReport,
+  { now, long, size }: TopState,
+  paint: Paint,
+): readonly string[] {
   const { pid, hash, lineage, launchedAt, startMs, drainMs, exit } = epoch;
   const age = between(launchedAt, new Date(now).toISOString()) ?? 0;
   const told = [

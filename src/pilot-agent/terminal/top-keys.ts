@@ -69,14 +69,20 @@ function after<T>(all: readonly T[], one: T): T {
 /** The newest is at the top: up from nowhere leads to the oldest, down to the newest. */
 function neighbour({ epochs, selected }: TopState, step: 1 | -1): number | undefined {
   const index = epochs.findIndex(({ epoch }) => epoch === selected);
-  const next = index < 0 ? (step > 0 ? 0 : epochs.length - 1) : Math.min(epochs.length - 1, Math.max(0, index + step));
+  const next =
+    index < 0
+      ? step > 0
+        ? 0
+        : epochs.length - 1
+      : Math.min(epochs.length - 1, Math.max(0, index + step));
   return epochs[next]?.epoch;
 }
 
 function filtering(state: TopState, { name, text, isCtrl }: Key): TopState {
   if (name === 'return' || name === 'enter') return { ...state, mode: 'watch' };
   if (name === 'escape') return { ...state, mode: 'watch', filter: '' };
-  if (name === 'backspace') return { ...state, filter: Array.from(state.filter).slice(0, -1).join('') };
+  if (name === 'backspace')
+    return { ...state, filter: Array.from(state.filter).slice(0, -1).join('') };
   if (isCtrl && name === 'u') return { ...state, filter: '' };
   const isText = !isCtrl && /^[^\p{Cc}]+$/u.test(text) && state.filter.length < longestFilter;
   return isText ? { ...state, filter: state.filter + text } : state;

@@ -3,10 +3,24 @@ import type { Paint } from '../../shared/log/paint.ts';
 import { oneLine, wrapped } from './text-width.ts';
 import type { TopState } from './top-model.ts';
 
-const ranks: Readonly<Record<LogReport['level'], number>> = { trace: 0, debug: 1, info: 2, warn: 3, error: 4, fatal: 5 };
+const ranks: Readonly<Record<LogReport['level'], number>> = {
+  trace: 0,
+  debug: 1,
+  info: 2,
+  warn: 3,
+  error: 4,
+  fatal: 5,
+};
 /** The column at which the text of a line begins. */
 const textAt = 19;
-const styles = { trace: 'dim', debug: 'dim', info: 'cyan', warn: 'yellow', error: 'red', fatal: 'red' } as const;
+const styles = {
+  trace: 'dim',
+  debug: 'dim',
+  info: 'cyan',
+  warn: 'yellow',
+  error: 'red',
+  fatal: 'red',
+} as const;
 
 /** The heading of the log, and its newest lines that are wanted; `height` lines at most. Pure. */
 export function topLog(state: TopState, height: number, paint: Paint): readonly string[] {
@@ -40,11 +54,15 @@ function newest({ log, level, selected, filter }: TopState, count: number): read
 function logLines(line: LogReport, width: number, paint: Paint): readonly string[] {
   const { at, level } = line;
   const head = `${paint('dim', at.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} `;
-  return wrapped(oneLine(textOf(line)), width).map((text, index) => `${index === 0 ? head : ' '.repeat(textAt)}${text}`);
+  return wrapped(oneLine(textOf(line)), width).map(
+    (text, index) => `${index === 0 ? head : ' '.repeat(textAt)}${text}`,
+  );
 }
 
 /** What it says, with where it is from. */
 function textOf({ component, epoch, msg, fields }: LogReport): string {
-  const more = Object.entries(fields).map(([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const more = Object.entries(fields).map(
+    ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
   return `[${component}${epoch === undefined ? '' : ` epoch ${epoch}`}] ${msg}${more.join('')}`;
 }

@@ -20,7 +20,17 @@ export function reduceTop(state: TopState, event: TopEvent): Step {
     case 'clock':
       return [{ ...state, now: event.now }, []];
     case 'connected': // all that is known is told again
-      return [{ ...state, link: { kind: 'connected' }, epochs: [], traffic: [], service: undefined, log: [] }, []];
+      return [
+        {
+          ...state,
+          link: { kind: 'connected' },
+          epochs: [],
+          traffic: [],
+          service: undefined,
+          log: [],
+        },
+        [],
+      ];
     case 'away':
       return [{ ...state, link: away(state, event.reason) }, []];
     case 'heard':
@@ -56,7 +66,10 @@ function heard(state: TopState, live: LiveEvent): TopState {
 }
 
 /** A newer word of an epoch takes the place of the older one. */
-function merged(before: readonly EpochReport[], told: readonly EpochReport[]): readonly EpochReport[] {
+function merged(
+  before: readonly EpochReport[],
+  told: readonly EpochReport[],
+): readonly EpochReport[] {
   const all = new Map([...before, ...told].map((epoch) => [epoch.epoch, epoch]));
   return [...all.values()].sort((one, other) => one.epoch - other.epoch).slice(-keptEpochs);
 }

@@ -25,7 +25,9 @@ export function topScreen(state: TopState, paint: Paint): readonly string[] {
   const past = pastOf(state);
   const room = Math.max(0, height - top.length - 1);
   const body = state.mode === 'help' ? help(paint) : epochsAndLog(state, past, room, paint);
-  const lines = [...top, ...body.slice(0, room)].map((line) => cut(line, width)).slice(0, Math.max(0, height - 1));
+  const lines = [...top, ...body.slice(0, room)]
+    .map((line) => cut(line, width))
+    .slice(0, Math.max(0, height - 1));
   const empty = Array.from({ length: Math.max(0, height - 1 - lines.length) }, () => '');
   return [...lines, ...empty, cut(foot(state, paint), width)].slice(0, height);
 }
@@ -39,19 +41,27 @@ function epochsAndLog(state: TopState, past: Past, room: number, paint: Paint): 
 }
 
 function pastOf({ report, now, span }: TopState): Past {
-  return shownPast(report === undefined ? now : Date.parse(report.agent.startedAt), now, span === 0 ? Infinity : span);
+  return shownPast(
+    report === undefined ? now : Date.parse(report.agent.startedAt),
+    now,
+    span === 0 ? Infinity : span,
+  );
 }
 
 function head(state: TopState, paint: Paint): readonly string[] {
   const { report, link, now, size } = state;
   const clock = new Date(now).toISOString().slice(11, 19);
-  if (report === undefined) return [apart(paint('bold', 'pilot-agent'), clock, size.width), ...unheard(state, paint)];
+  if (report === undefined)
+    return [apart(paint('bold', 'pilot-agent'), clock, size.width), ...unheard(state, paint)];
   const { agent, phase } = report;
   const known = link.kind === 'connected' ? readiness(report, paint) : paint('yellow', 'AWAY');
   const how = phase === 'running' || link.kind !== 'connected' ? '' : `${phase}, `;
   const up = timeSpan(Math.max(0, now - Date.parse(agent.startedAt)));
   const title = `${known}  pilot-agent ${agent.version}  ${how}up for ${up}  ${agent.role} ${oneLine(agent.nodeId)}`;
-  return [apart(title, clock, size.width), ...(link.kind === 'connected' ? troubles(report, state, paint) : unheard(state, paint))];
+  return [
+    apart(title, clock, size.width),
+    ...(link.kind === 'connected' ? troubles(report, state, paint) : unheard(state, paint)),
+  ];
 }
 
 function unheard({ link, now, long, size }: TopState, paint: Paint): readonly string[] {
@@ -62,7 +72,11 @@ function unheard({ link, now, long, size }: TopState, paint: Paint): readonly st
 }
 
 /** The one thing that should be known first; all of them where lines are shown whole. */
-function troubles(report: NonNullable<TopState['report']>, { long, now, size }: TopState, paint: Paint): readonly string[] {
+function troubles(
+  report: NonNullable<TopState['report']>,
+  { long, now, size }: TopState,
+  paint: Paint,
+): readonly string[] {
   const { ready, live, refused, crashes, next, notes, controlPlane, certificates } = report;
   const limit = crashes.budget === 0 ? '' : ` of ${crashes.budget}`;
   const found = [
@@ -80,7 +94,12 @@ function troubles(report: NonNullable<TopState['report']>, { long, now, size }: 
   const [first, ...more] = found.map(oneLine);
   if (first === undefined) return [paint('dim', 'no trouble is known')];
   if (long === 'cut') {
-    const hint = more.length > 0 ? `  (w: ${more.length} more)` : widthOf(first) > size.width ? '  (w: all of it)' : '';
+    const hint =
+      more.length > 0
+        ? `  (w: ${more.length} more)`
+        : widthOf(first) > size.width
+          ? '  (w: all of it)'
+          : '';
     return [paint('yellow', `${cut(first, Math.max(1, size.width - hint.length))}${hint}`)];
   }
   const most = Math.max(1, Math.floor(size.height * reasonShare));
@@ -91,7 +110,9 @@ function troubles(report: NonNullable<TopState['report']>, { long, now, size }: 
 }
 
 function expiryText({ title, left }: Expiry): string {
-  return left <= 0 ? `the certificate ${title} has expired` : `the certificate ${title} expires in ${timeSpan(left)}`;
+  return left <= 0
+    ? `the certificate ${title} has expired`
+    : `the certificate ${title} expires in ${timeSpan(left)}`;
 }
 
 function traffic(state: TopState, paint: Paint): readonly string[] {
@@ -105,8 +126,13 @@ function traffic(state: TopState, paint: Paint): readonly string[] {
   const now = rates.at(-1);
   const envoy = loadOf(reports, ({ what }) => what === 'envoy');
   const agent = loadOf(reports, ({ what }) => what === 'agent');
-  const load = ({ bytes, cpu }: ReturnType<typeof loadOf>) => `${Math.round(bytes / (1 << 20))} MiB ${Math.round(cpu * 100)} % CPU`;
-  const bars = (name: 'requests' | 'failures') => sparkline(rates.map((rate) => rate[name]), width).padStart(width); // prettier-ignore
+  const load = ({ bytes, cpu }: ReturnType<typeof loadOf>) =>
+    `${Math.round(bytes / (1 << 20))} MiB ${Math.round(cpu * 100)} % CPU`;
+  const bars = (name: 'requests' | 'failures') =>
+    sparkline(
+      rates.map((rate) => rate[name]),
+      width,
+    ).padStart(width);
   const sure = (now?.failures ?? 0) > 0 ? 'red' : 'dim';
   return [
     `requests/s ${number(serves ? now?.requests : undefined)} ${paint('green', bars('requests'))}  failures/s ${number(serves ? now?.failures : undefined)} ${paint(sure, bars('failures'))}`,
@@ -117,17 +143,31 @@ function traffic(state: TopState, paint: Paint): readonly string[] {
 
 /** In at least five columns, so that what follows stands still. */
 function number(value: number | undefined): string {
-  const text = value === undefined ? '–' : value > 0 && value < 10 ? value.toFixed(1) : String(Math.round(value));
+  const text =
+    value === undefined
+      ? '–'
+      : value > 0 && value < 10
+        ? value.toFixed(1)
+        : String(Math.round(value));
   return text.padStart(5);
 }
 
 function foot({ mode, filter, told }: TopState, paint: Paint): string {
-  if (mode === 'drain') return paint(['bold', 'red'], 'Drain? This cannot be undone: no epoch starts any more. y: drain, else: no');
-  if (mode === 'restart') return paint('yellow', 'Restart? A new epoch takes over now. y: yes, else: no');
-  if (mode === 'filter') return `/${oneLine(filter)}${paint('inverse', ' ')}  ${paint('dim', 'Enter keeps the filter, Escape removes it')}`;
+  if (mode === 'drain')
+    return paint(
+      ['bold', 'red'],
+      'Drain? This cannot be undone: no epoch starts any more. y: drain, else: no',
+    );
+  if (mode === 'restart')
+    return paint('yellow', 'Restart? A new epoch takes over now. y: yes, else: no');
+  if (mode === 'filter')
+    return `/${oneLine(filter)}${paint('inverse', ' ')}  ${paint('dim', 'Enter keeps the filter, Escape removes it')}`;
   if (mode === 'help') return paint('dim', 'any key closes the help');
   if (told !== undefined) return paint('cyan', oneLine(told));
-  return paint('dim', 'q quit  ? help  ↑↓ epoch  / filter  l level  t time  w whole  r restart  d drain');
+  return paint(
+    'dim',
+    'q quit  ? help  ↑↓ epoch  / filter  l level  t time  w whole  r restart  d drain',
+  );
 }
 
 function help(paint: Paint): readonly string[] {
@@ -144,5 +184,8 @@ function help(paint: Paint): readonly string[] {
     ['Ctrl-Z', 'stop for a while; fg goes on'],
     ['Ctrl-L', 'draw anew'],
   ];
-  return [paint('bold', 'KEYS'), ...keys.map(([key, text]) => `  ${paint('cyan', key.padEnd(10))} ${text}`)];
+  return [
+    paint('bold', 'KEYS'),
+    ...keys.map(([key, text]) => `  ${paint('cyan', key.padEnd(10))} ${text}`),
+  ];
 }

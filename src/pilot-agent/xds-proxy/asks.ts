@@ -38,12 +38,19 @@ export function ask(state: RelayState): Step {
     if (names === before?.names && answer === undefined) continue;
     const add = [...names].filter((name) => before?.names.has(name) !== true);
     const remove = [...(before?.names ?? [])].filter((name) => !names.has(name));
-    if (before !== undefined && answer === undefined && add.length === 0 && remove.length === 0) continue;
+    if (before !== undefined && answer === undefined && add.length === 0 && remove.length === 0)
+      continue;
     const known = newest.get(typeUrl);
-    const version = answer?.refusal === undefined && answer !== undefined ? (known?.version ?? '') : (before?.version ?? '');
+    const version =
+      answer?.refusal === undefined && answer !== undefined
+        ? (known?.version ?? '')
+        : (before?.version ?? '');
     const isFirst = before === undefined;
     const versions = isFirst && connection.variant === 'delta' ? versionsOf(known) : {};
-    const nonce = answer !== undefined || connection.variant === 'state-of-the-world' ? (before?.nonce ?? '') : '';
+    const nonce =
+      answer !== undefined || connection.variant === 'state-of-the-world'
+        ? (before?.nonce ?? '')
+        : '';
     effects.push({
       type: 'ask',
       connection: connection.number,
@@ -60,12 +67,16 @@ export function ask(state: RelayState): Step {
       isPending: before?.isPending === true && answer === undefined,
     });
   }
-  return effects.length === 0 ? [state, []] : [{ ...state, newest, connection: { ...connection, asked } }, effects];
+  return effects.length === 0
+    ? [state, []]
+    : [{ ...state, newest, connection: { ...connection, asked } }, effects];
 }
 
 /** What a control plane that numbers by content need not send again: Envoy says the same. */
 function versionsOf(known: TypeResources | undefined): Readonly<Record<string, string>> {
-  return Object.fromEntries([...(known?.resources ?? [])].map(([name, { version }]) => [name, version]));
+  return Object.fromEntries(
+    [...(known?.resources ?? [])].map(([name, { version }]) => [name, version]),
+  );
 }
 
 function namesFor(
@@ -78,13 +89,21 @@ function namesFor(
 }
 
 /** What the youngest Envoy has made of the newest answer; undefined where that is told or open. */
-function answerTo(state: RelayState, typeUrl: string, asked: Asked | undefined): { readonly refusal: Refusal | undefined } | undefined {
+function answerTo(
+  state: RelayState,
+  typeUrl: string,
+  asked: Asked | undefined,
+): { readonly refusal: Refusal | undefined } | undefined {
   if (asked?.isPending !== true) return undefined;
   const envoy = leader(state);
   if (envoy === undefined) return undefined; // the next Envoy will say
   const subscription = envoy.subscriptions.get(typeUrl);
   if (subscription === undefined) return { refusal: undefined };
-  const stands = standing(subscription, { stored: undefined, current: current(state, typeUrl) }, '');
+  const stands = standing(
+    subscription,
+    { stored: undefined, current: current(state, typeUrl) },
+    '',
+  );
   if (stands.kind === 'settled') return { refusal: undefined };
   return stands.kind === 'refused' ? { refusal: stands.refusal } : undefined;
 }

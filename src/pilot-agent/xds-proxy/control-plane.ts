@@ -106,7 +106,9 @@ export function controlPlane(
   }).pipe(
     settle(),
     switchMap((ready) =>
-      ready.ok ? stream(target, variant, question$, ready.value) : of<LinkEvent>({ type: 'lost', reason: (ready.error as Error).message }),
+      ready.ok
+        ? stream(target, variant, question$, ready.value)
+        : of<LinkEvent>({ type: 'lost', reason: (ready.error as Error).message }),
     ),
     connect((event$) => merge(event$, silent(event$, scheduler))),
     takeWhile(({ type }) => type !== 'lost', true),
@@ -126,7 +128,12 @@ function silent(event$: Observable<LinkEvent>, scheduler: SchedulerLike): Observ
   ).pipe(
     withLatestFrom(what$),
     map(([type, reason]): LinkEvent => ({ type, reason })),
-    takeUntil(event$.pipe(filter(({ type }) => type === 'updated' || type === 'lost'), take(1))), // prettier-ignore
+    takeUntil(
+      event$.pipe(
+        filter(({ type }) => type === 'updated' || type === 'lost'),
+        take(1),
+      ),
+    ),
   );
 }
 
@@ -136,20 +143,33 @@ interface Ready {
   readonly token: string;
 }
 
-async function credentialsOf({ tls }: ControlPlaneAddress, grpc: typeof Grpc, now: number): Promise<Omit<Ready, 'grpc'>> {
+async function credentialsOf(
+  { tls }: ControlPlaneAddress,
+  grpc: typeof Grpc,
+  now: number,
+): Promise<Omit<Ready, 'grpc'>> {
   if (tls === undefined) return { credentials: grpc.credentials.createInsecure(), token: '' };
   const { names } = tls;
-  const [roots, { pair, token }] = await Promise.all([read('the root that vouches for it', tls.roots), proofOf(tls, now)]);
-  const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) => nameFlaw(subjectaltname, names);
+  const [roots, { pair, token }] = await Promise.all([
+    read('the root that vouches for it', tls.roots),
+    proofOf(tls, now),
+  ]);
+  const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) =>
+    nameFlaw(subjectaltname, names);
   try {
     return { credentials: tlsCredentials(grpc, { roots, pair, checkServerIdentity }), token };
   } catch (error) {
-    throw new Error(`the certificate or the key of the agent cannot be used: ${openSslReason((error as Error).message)}`);
+    throw new Error(
+      `the certificate or the key of the agent cannot be used: ${openSslReason((error as Error).message)}`,
+    );
   }
 }
 
 /** What the agent proves by who it is: a pair, or if none works the token. */
-async function proofOf(tls: NonNullable<ControlPlaneAddress['tls']>, now: number): Promise<Pick<ClientTls, 'pair'> & { token: string }> {
+async function proofOf(
+  tls: NonNullable<ControlPlaneAddress['tls']>,
+  now: number,
+): Promise<Pick<ClientTls, 'pair'> & { token: string }> {
   const latest = tls.issued?.();
   const issued = latest && { chain: Buffer.from(latest.chain), key: latest.key };
   if (tls.pair === undefined) return { pair: issued, token: await tokenOf(tls) };
@@ -157,7 +177,12 @@ async function proofOf(tls: NonNullable<ControlPlaneAddress['tls']>, now: number
   const own = await readOwnPair(tls.pair, now);
   if (own.ok) return { pair: own.pair, token: '' };
   if (tls.token === undefined) throw new Error(own.reason);
-  return { pair: undefined, token: await tokenOf(tls).catch((error: unknown) => Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`))) }; // prettier-ignore
+  return {
+    pair: undefined,
+    token: await tokenOf(tls).catch((error: unknown) =>
+      Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`)),
+    ),
+  };
 }
 
 async function tokenOf(tls: NonNullable<ControlPlaneAddress['tls']>): Promise<string> {
@@ -183,7 +208,8 @@ function stream(
 ): Observable<LinkEvent> {
   return new Observable((subscriber) => {
     const methods = grpcDefinition(AggregatedDiscoveryService);
-    const method = methods[variant === 'delta' ? 'deltaAggregatedResources' : 'streamAggregatedResources'];
+    const method =
+      methods[variant === 'delta' ? 'deltaAggregatedResources' : 'streamAggregatedResources'];
     if (method === undefined) throw new Error('the service has no such method');
     const client = grpcClient(grpc, address, credentials, options);
     const metadata = new grpc.Metadata();
@@ -201,10 +227,15 @@ function stream(
       try {
         subscriber.next({ type: 'updated', update: readResponse(answer) });
       } catch (error) {
-        subscriber.next({ type: 'lost', reason: `its answer cannot be read: ${(error as Error).message}` });
+        subscriber.next({
+          type: 'lost',
+          reason: `its answer cannot be read: ${(error as Error).message}`,
+        });
       }
     });
-    call.on('error', (error: ServiceError) => subscriber.next({ type: 'lost', reason: troubleOf(error, shown) }));
+    call.on('error', (error: ServiceError) =>
+      subscriber.next({ type: 'lost', reason: troubleOf(error, shown) }),
+    );
     call.on('end', () => subscriber.next({ type: 'lost', reason: 'it has ended the stream' }));
     client.waitForReady(Infinity, () => subscriber.next({ type: 'connected' }));
     const asking = question$.subscribe({

@@ -23,7 +23,11 @@ export function goodOf(
   subscriptions: ReadonlyMap<string, Subscription>,
   before: LastGood | undefined,
 ): ReadonlyMap<string, TypeResources> | undefined {
-  if (subscriptions.size === 0 || [...(before?.types.keys() ?? [])].some((typeUrl) => !subscriptions.has(typeUrl))) return undefined;
+  if (
+    subscriptions.size === 0 ||
+    [...(before?.types.keys() ?? [])].some((typeUrl) => !subscriptions.has(typeUrl))
+  )
+    return undefined;
   const types = new Map<string, TypeResources>();
   for (const [typeUrl, subscription] of subscriptions) {
     if (!kept.includes(typeUrl)) continue;
@@ -32,15 +36,22 @@ export function goodOf(
     types.set(typeUrl, accepted);
   }
   const old = before?.types;
-  return old?.size === types.size && [...types].every(([typeUrl, type]) => old.get(typeUrl) === type) ? old : types;
+  return old?.size === types.size &&
+    [...types].every(([typeUrl, type]) => old.get(typeUrl) === type)
+    ? old
+    : types;
 }
 
 /** What was made of a subscription: few of them differ from one time to the next. */
 const made = new WeakMap<Subscription, { readonly accepted: TypeResources | undefined }>();
 
-function acceptedAs(subscription: Subscription, old: TypeResources | undefined): TypeResources | undefined {
+function acceptedAs(
+  subscription: Subscription,
+  old: TypeResources | undefined,
+): TypeResources | undefined {
   const known = made.get(subscription);
-  if (known !== undefined && (known.accepted === undefined || known.accepted === old)) return known.accepted;
+  if (known !== undefined && (known.accepted === undefined || known.accepted === old))
+    return known.accepted;
   const fresh = acceptedBy(subscription);
   const accepted = fresh !== undefined && isSame(old, fresh) ? old : fresh;
   made.set(subscription, { accepted });
@@ -50,6 +61,7 @@ function acceptedAs(subscription: Subscription, old: TypeResources | undefined):
 function isSame(a: TypeResources | undefined, b: TypeResources): a is TypeResources {
   if (a?.resources.size !== b.resources.size || a.absent.size !== b.absent.size) return false;
   return (
-    [...b.resources].every(([name, resource]) => a.resources.get(name) === resource) && [...b.absent].every((name) => a.absent.has(name))
+    [...b.resources].every(([name, resource]) => a.resources.get(name) === resource) &&
+    [...b.absent].every((name) => a.absent.has(name))
   );
 }

@@ -1,4 +1,10 @@
-import { current, type EnvoyStream, offered, type RelayEffect, type RelayState } from './relay-state.ts';
+import {
+  current,
+  type EnvoyStream,
+  offered,
+  type RelayEffect,
+  type RelayState,
+} from './relay-state.ts';
 import { mainTypes, typeUrls, wildcard } from '../../shared/xds/resources.ts';
 import { forgotten, standing, type Subscription } from './subscription.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -20,7 +26,11 @@ const dependents: Readonly<Record<string, readonly string[]>> = {
  * @param at ms since 1970
  * @param maxAge of what is stored, in ms
  */
-export function push(state: RelayState, at: number, maxAge: number): readonly [RelayState, readonly RelayEffect[]] {
+export function push(
+  state: RelayState,
+  at: number,
+  maxAge: number,
+): readonly [RelayState, readonly RelayEffect[]] {
   const good = offered(state, at, maxAge);
   const isSaid = mainTypes.every((typeUrl) => current(state, typeUrl) !== undefined);
   const effects: RelayEffect[] = [];
@@ -38,12 +48,17 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
       if (stands.kind !== 'due') continue;
       const { version, removed, all, changed, isStored, subscription: given } = stands.due;
       stream = {
-        ...withSubscription(changed.length === 0 ? stream : withoutDependents(stream, typeUrl), typeUrl, given),
+        ...withSubscription(
+          changed.length === 0 ? stream : withoutDependents(stream, typeUrl),
+          typeUrl,
+          given,
+        ),
         pushes: stream.pushes + 1,
         isStored: stream.isStored || (isStored && now === undefined),
       };
       // State of the world: who has asked for all is told all.
-      const resources = stream.variant === 'state-of-the-world' && given.names.has(wildcard) ? all() : changed;
+      const resources =
+        stream.variant === 'state-of-the-world' && given.names.has(wildcard) ? all() : changed;
       effects.push({
         type: 'push',
         stream: number,
@@ -57,10 +72,16 @@ export function push(state: RelayState, at: number, maxAge: number): readonly [R
 
 function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
   const waiting = ownMember(dependents, typeUrl) ?? [];
-  const entries = [...stream.subscriptions].map(([type, each]) => [type, waiting.includes(type) ? forgotten(each) : each] as const);
+  const entries = [...stream.subscriptions].map(
+    ([type, each]) => [type, waiting.includes(type) ? forgotten(each) : each] as const,
+  );
   return { ...stream, subscriptions: new Map(entries) };
 }
 
-function withSubscription(stream: EnvoyStream, typeUrl: string, subscription: Subscription): EnvoyStream {
+function withSubscription(
+  stream: EnvoyStream,
+  typeUrl: string,
+  subscription: Subscription,
+): EnvoyStream {
   return { ...stream, subscriptions: new Map(stream.subscriptions).set(typeUrl, subscription) };
 }

@@ -67,7 +67,15 @@ export interface RelayState {
 
 export const initialRelay: RelayState = {
   streams: new Map(),
-  connection: { number: 0, stage: 'none', variant: 'state-of-the-world', node: undefined, asked: new Map(), failures: 0, name: '' },
+  connection: {
+    number: 0,
+    stage: 'none',
+    variant: 'state-of-the-world',
+    node: undefined,
+    asked: new Map(),
+    failures: 0,
+    name: '',
+  },
   newest: new Map(),
   good: undefined,
   isGoodOffered: false,
@@ -94,8 +102,18 @@ export type Timed = RelayEvent & { readonly at: number };
 /** What is to be done. */
 export type RelayEffect =
   /** After `delay` ms. The connection before is given up. */
-  | { readonly type: 'connect'; readonly connection: number; readonly variant: Variant; readonly delay: number }
-  | { readonly type: 'ask'; readonly connection: number; readonly ask: Ask; readonly node: Node | undefined }
+  | {
+      readonly type: 'connect';
+      readonly connection: number;
+      readonly variant: Variant;
+      readonly delay: number;
+    }
+  | {
+      readonly type: 'ask';
+      readonly connection: number;
+      readonly ask: Ask;
+      readonly node: Node | undefined;
+    }
   | { readonly type: 'push'; readonly stream: number; readonly push: Push }
   | { readonly type: 'keep'; readonly good: LastGood };
 
@@ -116,12 +134,19 @@ export function answered(
 }
 
 /** What the control plane says now of a type; undefined while it says nothing. */
-export function current({ connection, newest }: RelayState, typeUrl: string): TypeResources | undefined {
+export function current(
+  { connection, newest }: RelayState,
+  typeUrl: string,
+): TypeResources | undefined {
   return connection.asked.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;
 }
 
 /** What an Envoy that starts is given before the control plane has said anything. */
-export function offered({ good, isGoodOffered }: RelayState, at: number, maxAge: number): LastGood | undefined {
+export function offered(
+  { good, isGoodOffered }: RelayState,
+  at: number,
+  maxAge: number,
+): LastGood | undefined {
   return isGoodOffered && good !== undefined && at - good.confirmedAt <= maxAge ? good : undefined;
 }
 
@@ -130,7 +155,11 @@ export function offered({ good, isGoodOffered }: RelayState, at: number, maxAge:
  * any.
  */
 export function isHeld(state: RelayState, at: number, maxAge: number): boolean {
-  const wanted = mainTypes.filter((typeUrl) => [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)));
+  const wanted = mainTypes.filter((typeUrl) =>
+    [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)),
+  );
   const good = offered(state, at, maxAge);
-  return wanted.every((typeUrl) => current(state, typeUrl) !== undefined || good?.types.has(typeUrl) === true);
+  return wanted.every(
+    (typeUrl) => current(state, typeUrl) !== undefined || good?.types.has(typeUrl) === true,
+  );
 }

@@ -1,6 +1,14 @@
 import type { LogLine } from '../../shared/log/log-line.ts';
 import { span } from '../../shared/log/span.ts';
-import { answered, type EnvoyStream, initialRelay, isHeld, leader, type RelayState, type Timed } from './relay-state.ts';
+import {
+  answered,
+  type EnvoyStream,
+  initialRelay,
+  isHeld,
+  leader,
+  type RelayState,
+  type Timed,
+} from './relay-state.ts';
 import { typeName } from '../../shared/xds/resources.ts';
 import type { RelayTransition } from './xds-relay.ts';
 
@@ -24,7 +32,15 @@ export interface XdsSummary {
 /** Before anything has happened. Pure. */
 export function firstSummary(address: string): XdsSummary {
   const held = isHeld(initialRelay, 0, 0);
-  return { address, isAnswering: false, trouble: undefined, storedOf: undefined, isHeld: held, updatedAt: undefined, rejected: new Map() };
+  return {
+    address,
+    isAnswering: false,
+    trouble: undefined,
+    storedOf: undefined,
+    isHeld: held,
+    updatedAt: undefined,
+    rejected: new Map(),
+  };
 }
 
 /** How it stands after a transition. Pure. */
@@ -43,7 +59,8 @@ export function summary(
     storedOf: leader(state)?.isStored === true ? good?.confirmedAt : undefined,
     isHeld: isHeld(state, at, maxAge),
     updatedAt: event.type === 'updated' ? at : before.updatedAt,
-    rejected: event.type === 'requested' ? verdictOn(before.rejected, event, earlier) : before.rejected,
+    rejected:
+      event.type === 'requested' ? verdictOn(before.rejected, event, earlier) : before.rejected,
   };
 }
 
@@ -56,7 +73,8 @@ function verdictOn(
   if (answered(event, earlier) === undefined) return before;
   const { typeUrl, refusal } = event.request;
   const type = typeName(typeUrl);
-  if (refusal !== undefined) return new Map(before).set(type, { at: event.at, reason: refusal.message });
+  if (refusal !== undefined)
+    return new Map(before).set(type, { at: event.at, reason: refusal.message });
   return before.has(type) ? new Map([...before].filter(([name]) => name !== type)) : before;
 }
 
@@ -75,7 +93,10 @@ export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
 }
 
 /** What there is to say of a transition, at the control plane `address`. Pure. */
-export function narrateXds(address: string, { event, before, state }: RelayTransition): readonly LogLine[] {
+export function narrateXds(
+  address: string,
+  { event, before, state }: RelayTransition,
+): readonly LogLine[] {
   return [
     ...refusals(event, before),
     ...acceptances(event, before),
@@ -115,12 +136,24 @@ function acceptances(event: Timed, before: RelayState): readonly LogLine[] {
   ];
 }
 
-function ofControlPlane(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {
+function ofControlPlane(
+  address: string,
+  event: Timed,
+  before: RelayState,
+  state: RelayState,
+): readonly LogLine[] {
   const { trouble } = state;
   if (trouble?.toldAt !== undefined && trouble.toldAt !== before.trouble?.toldAt) {
     const msg = `the control plane is not available: ${without(leader(state))}`;
     return [
-      { level: 'warn', event: 'xds.unavailable', msg, address, reason: trouble.reason, since: new Date(trouble.since).toISOString() },
+      {
+        level: 'warn',
+        event: 'xds.unavailable',
+        msg,
+        address,
+        reason: trouble.reason,
+        since: new Date(trouble.since).toISOString(),
+      },
     ];
   }
   if (event.type !== 'updated' || state.connection.stage === before.connection.stage) return [];
@@ -137,16 +170,31 @@ function ofControlPlane(address: string, event: Timed, before: RelayState, state
     ];
   }
   const forMs = event.at - before.trouble.since;
-  return [{ level: 'info', event: 'xds.available', msg: 'the control plane is available again', address, forMs }];
+  return [
+    {
+      level: 'info',
+      event: 'xds.available',
+      msg: 'the control plane is available again',
+      address,
+      forMs,
+    },
+  ];
 }
 
 /** What an Envoy does without a control plane. */
 function without(envoy: EnvoyStream | undefined): string {
   if (envoy?.isStored === true) return 'Envoy is given what is stored';
-  return envoy?.hasBegun === false ? 'Envoy waits for its configuration: not ready' : 'Envoy goes on with what it has';
+  return envoy?.hasBegun === false
+    ? 'Envoy waits for its configuration: not ready'
+    : 'Envoy goes on with what it has';
 }
 
-function ofStore(address: string, event: Timed, before: RelayState, state: RelayState): readonly LogLine[] {
+function ofStore(
+  address: string,
+  event: Timed,
+  before: RelayState,
+  state: RelayState,
+): readonly LogLine[] {
   const { good, trouble } = state;
   const [was, is] = [leader(before)?.isStored === true, leader(state)?.isStored === true];
   if (good === undefined || was === is) return [];
@@ -163,5 +211,12 @@ function ofStore(address: string, event: Timed, before: RelayState, state: Relay
     ];
   }
   if (state.connection.stage !== 'answering') return [];
-  return [{ level: 'info', event: 'xds.stored_replaced', msg: 'the control plane has replaced the stored configuration', address }];
+  return [
+    {
+      level: 'info',
+      event: 'xds.stored_replaced',
+      msg: 'the control plane has replaced the stored configuration',
+      address,
+    },
+  ];
 }

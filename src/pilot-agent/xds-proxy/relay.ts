@@ -79,10 +79,20 @@ function apply(state: RelayState, event: Timed): RelayState {
       if (before === undefined) return state;
       const { subscription } = requested(before.subscriptions.get(request.typeUrl), request);
       const subscriptions = new Map(before.subscriptions).set(request.typeUrl, subscription);
-      return { ...state, streams: new Map(streams).set(stream, { ...before, node: before.node ?? request.node, subscriptions }) };
+      return {
+        ...state,
+        streams: new Map(streams).set(stream, {
+          ...before,
+          node: before.node ?? request.node,
+          subscriptions,
+        }),
+      };
     }
     case 'stream-closed':
-      return { ...state, streams: new Map([...streams].filter(([stream]) => stream !== event.stream)) };
+      return {
+        ...state,
+        streams: new Map([...streams].filter(([stream]) => stream !== event.stream)),
+      };
     case 'opened':
       return { ...state, connection: { ...connection, stage: 'open' } };
     case 'updated':
@@ -99,22 +109,43 @@ function apply(state: RelayState, event: Timed): RelayState {
   }
 }
 
-function withUpdate(state: RelayState, { update }: Extract<RelayEvent, { type: 'updated' }>): RelayState {
+function withUpdate(
+  state: RelayState,
+  { update }: Extract<RelayEvent, { type: 'updated' }>,
+): RelayState {
   const { connection } = state;
   const { typeUrl, nonce, controlPlane } = update;
   const before = connection.asked.get(typeUrl);
   if (before === undefined) return state; // nobody has asked for it
-  const asked = new Map(connection.asked).set(typeUrl, { ...before, nonce, isAnswered: true, isPending: true });
-  const isWhole = update.isWhole || (connection.variant === 'state-of-the-world' && before.names.has(wildcard));
-  const newest = new Map(state.newest).set(typeUrl, updated(state.newest.get(typeUrl) ?? noResources, { ...update, isWhole }));
-  const answering: Connection = { ...connection, stage: 'answering', asked, failures: 0, name: controlPlane };
+  const asked = new Map(connection.asked).set(typeUrl, {
+    ...before,
+    nonce,
+    isAnswered: true,
+    isPending: true,
+  });
+  const isWhole =
+    update.isWhole || (connection.variant === 'state-of-the-world' && before.names.has(wildcard));
+  const newest = new Map(state.newest).set(
+    typeUrl,
+    updated(state.newest.get(typeUrl) ?? noResources, { ...update, isWhole }),
+  );
+  const answering: Connection = {
+    ...connection,
+    stage: 'answering',
+    asked,
+    failures: 0,
+    name: controlPlane,
+  };
   return { ...state, connection: answering, newest, trouble: undefined };
 }
 
 /**
  * A connection that has answered may break: that alone is not told, for the next one may be better.
  */
-function withTrouble(state: RelayState, { reason, at }: { readonly reason: string; readonly at: number }): RelayState {
+function withTrouble(
+  state: RelayState,
+  { reason, at }: { readonly reason: string; readonly at: number },
+): RelayState {
   const { trouble, connection } = state;
   const since = trouble?.since ?? at;
   const last = trouble?.toldAt;
@@ -134,12 +165,25 @@ function connect(state: RelayState, event: RelayEvent): Step {
   const { variant, node } = envoy;
   const isOther = connection.variant !== variant || !isSameNode(connection.node, node);
   const isNewcomer =
-    event.type === 'requested' && connection.stage === 'awaited' && state.streams.get(event.stream)?.subscriptions.size === 1;
-  if (connection.stage !== 'none' && !isOther && !isNewcomer) return [{ ...state, connection: { ...connection, node } }, []];
+    event.type === 'requested' &&
+    connection.stage === 'awaited' &&
+    state.streams.get(event.stream)?.subscriptions.size === 1;
+  if (connection.stage !== 'none' && !isOther && !isNewcomer)
+    return [{ ...state, connection: { ...connection, node } }, []];
   const number = connection.number + 1;
   const delay = isOther || isNewcomer ? 0 : backOff(pauses, connection.failures);
-  const next: Connection = { ...connection, number, stage: 'awaited', variant, node, asked: new Map() };
-  return [{ ...state, connection: next }, [{ type: 'connect', connection: number, variant, delay }]];
+  const next: Connection = {
+    ...connection,
+    number,
+    stage: 'awaited',
+    variant,
+    node,
+    asked: new Map(),
+  };
+  return [
+    { ...state, connection: next },
+    [{ type: 'connect', connection: number, variant, delay }],
+  ];
 }
 
 /**
@@ -159,9 +203,15 @@ function identity(node: Node | undefined): unknown {
  * the control plane answers.
  */
 function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
-  const state = { ...before, streams: new Map([...before.streams].map(([number, stream]) => [number, begun(stream)])) };
+  const state = {
+    ...before,
+    streams: new Map([...before.streams].map(([number, stream]) => [number, begun(stream)])),
+  };
   const envoy = leader(state);
-  const types = envoy?.node === undefined || envoy.isStored ? undefined : goodOf(envoy.subscriptions, state.good);
+  const types =
+    envoy?.node === undefined || envoy.isStored
+      ? undefined
+      : goodOf(envoy.subscriptions, state.good);
   if (envoy?.node === undefined || types === undefined) return [state, []];
   const isConfirmed = wasAnswering && (event.type === 'lost' || event.type === 'confirmation-due');
   if (types === state.good?.types && !isConfirmed) return [state, []];
@@ -171,5 +221,7 @@ function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
 
 function begun(stream: EnvoyStream): EnvoyStream {
   const asksForBoth = mainTypes.every((typeUrl) => stream.subscriptions.has(typeUrl));
-  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined ? stream : { ...stream, hasBegun: true };
+  return stream.hasBegun || !asksForBoth || goodOf(stream.subscriptions, undefined) === undefined
+    ? stream
+    : { ...stream, hasBegun: true };
 }

@@ -12,7 +12,9 @@ const sumLength = 32;
 
 /** What is read from disk: what is there for this proxy, nothing, or why that is of no use. */
 type Stored =
-  { readonly kind: 'good'; readonly good: LastGood } | { readonly kind: 'none' } | { readonly kind: 'ignored'; readonly reason: string };
+  | { readonly kind: 'good'; readonly good: LastGood }
+  | { readonly kind: 'none' }
+  | { readonly kind: 'ignored'; readonly reason: string };
 
 /** The last good configuration on disk, in one file. It is bound to a node and a control plane. */
 export interface Store {
@@ -31,10 +33,12 @@ export function store(path: string, nodeId: string, controlPlane: string): Store
   return {
     read() {
       const file = readOutsideSync(path, largest + sumLength);
-      if (file.kind !== 'read') return file.kind === 'absent' ? { kind: 'none' } : { kind: 'ignored', reason: file.reason };
+      if (file.kind !== 'read')
+        return file.kind === 'absent' ? { kind: 'none' } : { kind: 'ignored', reason: file.reason };
       const { bytes } = file;
       const message = bytes.subarray(sumLength);
-      if (!sumOf(message).equals(bytes.subarray(0, sumLength))) return { kind: 'ignored', reason: 'it is damaged' };
+      if (!sumOf(message).equals(bytes.subarray(0, sumLength)))
+        return { kind: 'ignored', reason: 'it is damaged' };
       return stored(message, nodeId, controlPlane);
     },
     write(good) {
@@ -77,11 +81,23 @@ function stored(message: Uint8Array, nodeId: string, controlPlane: string): Stor
   } catch (error) {
     return { kind: 'ignored', reason: `it is not understood: ${(error as Error).message}` };
   }
-  if (read.nodeId !== nodeId) return { kind: 'ignored', reason: `it is for another node, ${read.nodeId}` };
-  if (read.controlPlane !== controlPlane) return { kind: 'ignored', reason: `it is from another control plane, ${read.controlPlane}` };
+  if (read.nodeId !== nodeId)
+    return { kind: 'ignored', reason: `it is for another node, ${read.nodeId}` };
+  if (read.controlPlane !== controlPlane)
+    return { kind: 'ignored', reason: `it is from another control plane, ${read.controlPlane}` };
   const types = read.types.map(
     ({ typeUrl, version, resources, absent }) =>
-      [typeUrl, { version, resources: new Map(resources.map((resource) => [resource.name, resource])), absent: new Set(absent) }] as const,
+      [
+        typeUrl,
+        {
+          version,
+          resources: new Map(resources.map((resource) => [resource.name, resource])),
+          absent: new Set(absent),
+        },
+      ] as const,
   );
-  return { kind: 'good', good: { types: new Map(types), nodeId, confirmedAt: Number(read.confirmedAt) } };
+  return {
+    kind: 'good',
+    good: { types: new Map(types), nodeId, confirmedAt: Number(read.confirmedAt) },
+  };
 }

@@ -22,9 +22,16 @@ export interface Subscription {
    * The answer that Envoy has not answered yet, and what it had before. There is one at most, and
    * what is newer waits for its answer.
    */
-  readonly inFlight: { readonly nonce: string; readonly before: Subscription; readonly changed: ReadonlyMap<string, Given> } | undefined;
+  readonly inFlight:
+    | {
+        readonly nonce: string;
+        readonly before: Subscription;
+        readonly changed: ReadonlyMap<string, Given>;
+      }
+    | undefined;
   /** What Envoy has refused last, and why. It is not given again as long as nothing else is. */
-  readonly refused: { readonly changed: ReadonlyMap<string, Given>; readonly refusal: Refusal } | undefined;
+  readonly refused:
+    { readonly changed: ReadonlyMap<string, Given>; readonly refusal: Refusal } | undefined;
 }
 
 const fresh: Subscription = {
@@ -38,7 +45,8 @@ const fresh: Subscription = {
 };
 
 /** What an Envoy has made of an answer. */
-export type Verdict = { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly refusal: Refusal };
+export type Verdict =
+  { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly refusal: Refusal };
 
 /**
  * The subscription after a request, and the answer to the last push if it is one. A
@@ -50,8 +58,13 @@ export function requested(
 ): { readonly subscription: Subscription; readonly verdict: Verdict | undefined } {
   const known = before ?? fresh;
   const answers = nonce === known.inFlight?.nonce;
-  if (known.inFlight !== undefined && !answers && names.kind === 'all' && nonce !== '') return { subscription: known, verdict: undefined };
-  const verdict: Verdict | undefined = !answers ? undefined : refusal === undefined ? { kind: 'accepted' } : { kind: 'refused', refusal };
+  if (known.inFlight !== undefined && !answers && names.kind === 'all' && nonce !== '')
+    return { subscription: known, verdict: undefined };
+  const verdict: Verdict | undefined = !answers
+    ? undefined
+    : refusal === undefined
+      ? { kind: 'accepted' }
+      : { kind: 'refused', refusal };
   const answered = verdict === undefined ? known : afterVerdict(known, verdict);
   const isFirst = before === undefined;
   if (names.kind === 'all') {
@@ -67,30 +80,46 @@ export function requested(
   // Who asks again for what it has may have lost it.
   const next = withNames(forgotten(answered, add), [...kept, ...(asksForAll ? [wildcard] : add)]);
   const own = Object.keys(versions).map((name): [string, Given] => [name, 'unknown']);
-  return { subscription: isFirst ? { ...next, given: new Map(own), hasOwn: own.length > 0 } : next, verdict };
+  return {
+    subscription: isFirst ? { ...next, given: new Map(own), hasOwn: own.length > 0 } : next,
+    verdict,
+  };
 }
 
 function afterVerdict(subscription: Subscription, verdict: Verdict): Subscription {
   const { inFlight } = subscription;
-  if (verdict.kind === 'accepted' || inFlight === undefined) return { ...subscription, inFlight: undefined };
+  if (verdict.kind === 'accepted' || inFlight === undefined)
+    return { ...subscription, inFlight: undefined };
   const { given, version } = inFlight.before;
   const refused = { changed: inFlight.changed, refusal: verdict.refusal };
   return { ...subscription, given, version, inFlight: undefined, refused };
 }
 
 function withNames(before: Subscription, names: readonly string[]): Subscription {
-  if (names.length === before.names.size && names.every((name) => before.names.has(name))) return before;
+  if (names.length === before.names.size && names.every((name) => before.names.has(name)))
+    return before;
   const wanted = new Set(names);
   if (wanted.has(wildcard)) return { ...before, names: wanted };
-  return { ...before, names: wanted, given: new Map([...before.given].filter(([name]) => wanted.has(name))) };
+  return {
+    ...before,
+    names: wanted,
+    given: new Map([...before.given].filter(([name]) => wanted.has(name))),
+  };
 }
 
 /** The subscription where it is to be given again what it has under these names, or all. Pure. */
-export function forgotten(subscription: Subscription, names: Iterable<string> = subscription.given.keys()): Subscription {
+export function forgotten(
+  subscription: Subscription,
+  names: Iterable<string> = subscription.given.keys(),
+): Subscription {
   const again = new Set(names);
   const given = new Map([...subscription.given].filter(([name]) => !again.has(name)));
   const { inFlight } = subscription;
-  return { ...subscription, given, inFlight: inFlight && { ...inFlight, before: forgotten(inFlight.before, again) } };
+  return {
+    ...subscription,
+    given,
+    inFlight: inFlight && { ...inFlight, before: forgotten(inFlight.before, again) },
+  };
 }
 
 /** Where the resources of a type are from that an Envoy is given. */
@@ -131,7 +160,8 @@ const rested = new WeakMap<Subscription, Sources & { readonly standing: Standing
 export function standing(subscription: Subscription, sources: Sources, nonce: string): Standing {
   if (subscription.inFlight !== undefined) return { kind: 'in flight' };
   const known = rested.get(subscription);
-  if (known !== undefined && known.stored === sources.stored && known.current === sources.current) return known.standing;
+  if (known !== undefined && known.stored === sources.stored && known.current === sources.current)
+    return known.standing;
   const stands = compared(subscription, sources, nonce);
   if (stands.kind !== 'due') rested.set(subscription, { ...sources, standing: stands });
   return stands;
@@ -139,19 +169,33 @@ export function standing(subscription: Subscription, sources: Sources, nonce: st
 
 function compared(before: Subscription, sources: Sources, nonce: string): Standing {
   const stored = before.hasOwn ? undefined : sources.stored;
-  const found = before.names.has(wildcard) ? changesOfAll(before, stored, sources.current) : changesByName(before, stored, sources.current);
+  const found = before.names.has(wildcard)
+    ? changesOfAll(before, stored, sources.current)
+    : changesByName(before, stored, sources.current);
   if (found === undefined) return { kind: 'settled' };
   const { changed, isStored } = found;
   const { refused } = before;
-  if (refused !== undefined && [...changed].every(([name, next]) => refused.changed.get(name) === next)) {
+  if (
+    refused !== undefined &&
+    [...changed].every(([name, next]) => refused.changed.get(name) === next)
+  ) {
     return { kind: 'refused', refusal: refused.refusal };
   }
   const version = (isStored ? stored : sources.current)?.version ?? '';
   const after = new Map([...before.given, ...changed]);
   // Of all resources that there are, those that are gone need no mention.
-  const given = before.names.has(wildcard) ? new Map([...after].filter(([, next]) => next !== 'absent')) : after;
+  const given = before.names.has(wildcard)
+    ? new Map([...after].filter(([, next]) => next !== 'absent'))
+    : after;
   const due: Due = {
-    subscription: { ...before, given, version, isAnswered: true, refused: undefined, inFlight: { nonce, before, changed } },
+    subscription: {
+      ...before,
+      given,
+      version,
+      isAnswered: true,
+      refused: undefined,
+      inFlight: { nonce, before, changed },
+    },
     version,
     changed: resourcesOf(changed),
     removed: [...changed].flatMap(([name, next]) => (next === 'absent' ? [name] : [])),
@@ -170,19 +214,29 @@ interface Changes {
   readonly isStored: boolean;
 }
 
-function changesOfAll({ given, isAnswered }: Subscription, stored: Sources['stored'], current: Sources['current']): Changes | undefined {
+function changesOfAll(
+  { given, isAnswered }: Subscription,
+  stored: Sources['stored'],
+  current: Sources['current'],
+): Changes | undefined {
   const isStored = !isAnswered && stored !== undefined;
   const all = isStored ? stored : current;
   if (all === undefined) return undefined;
   const changed = [...all.resources].filter(([name, resource]) => given.get(name) !== resource);
-  const gone = [...given.keys()].filter((name) => !all.resources.has(name)).map((name): [string, Given] => [name, 'absent']);
+  const gone = [...given.keys()]
+    .filter((name) => !all.resources.has(name))
+    .map((name): [string, Given] => [name, 'absent']);
   // An empty answer is one too.
   return changed.length + gone.length === 0 && isAnswered
     ? undefined
     : { changed: new Map<string, Given>([...changed, ...gone]), isStored };
 }
 
-function changesByName({ names, given }: Subscription, stored: Sources['stored'], current: Sources['current']): Changes | undefined {
+function changesByName(
+  { names, given }: Subscription,
+  stored: Sources['stored'],
+  current: Sources['current'],
+): Changes | undefined {
   const changed = new Map<string, Given>();
   let isStored = false;
   for (const name of names) {
@@ -196,14 +250,27 @@ function changesByName({ names, given }: Subscription, stored: Sources['stored']
 }
 
 function find(resources: TypeResources | undefined, name: string): Given | undefined {
-  return resources?.resources.get(name) ?? (resources?.absent.has(name) === true ? 'absent' : undefined);
+  return (
+    resources?.resources.get(name) ?? (resources?.absent.has(name) === true ? 'absent' : undefined)
+  );
 }
 
 /** What Envoy has accepted of what it has asked for; undefined unless that is all. Pure. */
-export function acceptedBy({ names, given, version, isAnswered, inFlight, refused }: Subscription): TypeResources | undefined {
+export function acceptedBy({
+  names,
+  given,
+  version,
+  isAnswered,
+  inFlight,
+  refused,
+}: Subscription): TypeResources | undefined {
   if (!isAnswered || inFlight !== undefined || refused !== undefined) return undefined;
   const entries = [...given];
-  if (entries.some(([, next]) => next === 'unknown') || (!names.has(wildcard) && given.size < names.size)) return undefined;
+  if (
+    entries.some(([, next]) => next === 'unknown') ||
+    (!names.has(wildcard) && given.size < names.size)
+  )
+    return undefined;
   const resources = entries.flatMap(([name, next]): readonly (readonly [string, Resource])[] =>
     typeof next === 'object' ? [[name, next]] : [],
   );

@@ -32,8 +32,13 @@ export function countXds(before: XdsCounts, transition: RelayTransition): XdsCou
   const { event } = transition;
   switch (event.type) {
     case 'requested': {
-      const isRefused = event.request.refusal !== undefined && answered(event, transition.before) !== undefined;
-      return { ...counts, requests: counts.requests + 1, ...(isRefused && { rejected: oneMore(counts.rejected, event.request.typeUrl) }) };
+      const isRefused =
+        event.request.refusal !== undefined && answered(event, transition.before) !== undefined;
+      return {
+        ...counts,
+        requests: counts.requests + 1,
+        ...(isRefused && { rejected: oneMore(counts.rejected, event.request.typeUrl) }),
+      };
     }
     case 'updated':
       return { ...counts, responses: counts.responses + 1 };
@@ -48,7 +53,10 @@ export function countXds(before: XdsCounts, transition: RelayTransition): XdsCou
   }
 }
 
-function oneMore(counts: ReadonlyMap<string, number>, typeUrl: string): ReadonlyMap<string, number> {
+function oneMore(
+  counts: ReadonlyMap<string, number>,
+  typeUrl: string,
+): ReadonlyMap<string, number> {
   const name = shortName(typeUrl);
   return new Map(counts).set(name, (counts.get(name) ?? 0) + 1);
 }
@@ -59,7 +67,8 @@ function pushed({ before, state }: RelayTransition): readonly string[] {
   return [...state.streams].flatMap(([number, { pushes, subscriptions }]) => {
     const earlier = before.streams.get(number);
     if (earlier?.pushes === pushes) return [];
-    const nonce = (from: typeof subscriptions | undefined, typeUrl: string) => from?.get(typeUrl)?.inFlight?.nonce;
+    const nonce = (from: typeof subscriptions | undefined, typeUrl: string) =>
+      from?.get(typeUrl)?.inFlight?.nonce;
     return [...subscriptions.keys()].filter((typeUrl) => {
       const given = nonce(subscriptions, typeUrl);
       return given !== undefined && given !== nonce(earlier?.subscriptions, typeUrl);
@@ -73,15 +82,31 @@ function pushed({ before, state }: RelayTransition): readonly string[] {
  *
  * @param now ms since 1970
  */
-export function xdsFamilies(counts: XdsCounts, { isAnswering, storedOf }: XdsSummary, now: number): readonly MetricFamily[] {
+export function xdsFamilies(
+  counts: XdsCounts,
+  { isAnswering, storedOf }: XdsSummary,
+  now: number,
+): readonly MetricFamily[] {
   return [
-    goCounter('xds_proxy_requests', 'Requests of Envoy to the xDS proxy', [{ value: counts.requests }]),
-    goCounter('xds_proxy_responses', 'Answers of the control plane to the xDS proxy', [{ value: counts.responses }]),
+    goCounter('xds_proxy_requests', 'Requests of Envoy to the xDS proxy', [
+      { value: counts.requests },
+    ]),
+    goCounter('xds_proxy_responses', 'Answers of the control plane to the xDS proxy', [
+      { value: counts.responses },
+    ]),
     pushesByType(counts.pushes),
     rejectsByType(counts.rejected),
-    goCounter('istiod_connection_failures', 'Attempts to reach the control plane without an answer', [{ value: counts.failures }]),
-    goCounter('istiod_connection_terminations', 'Connections to the control plane that ended', [{ value: counts.terminations }]),
-    goCounter('envoy_connection_terminations', 'Streams of Envoy to the xDS proxy that ended', [{ value: counts.closed }]),
+    goCounter(
+      'istiod_connection_failures',
+      'Attempts to reach the control plane without an answer',
+      [{ value: counts.failures }],
+    ),
+    goCounter('istiod_connection_terminations', 'Connections to the control plane that ended', [
+      { value: counts.terminations },
+    ]),
+    goCounter('envoy_connection_terminations', 'Streams of Envoy to the xDS proxy that ended', [
+      { value: counts.closed },
+    ]),
     {
       name: 'istio_agent_xds_control_plane_connected',
       type: 'gauge',

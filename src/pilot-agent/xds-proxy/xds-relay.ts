@@ -24,7 +24,13 @@ import type { LinkEvent, Question } from './control-plane.ts';
 import type { LastGood } from './last-good.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import { relay } from './relay.ts';
-import { initialRelay, type RelayEffect, type RelayEvent, type RelayState, type Timed } from './relay-state.ts';
+import {
+  initialRelay,
+  type RelayEffect,
+  type RelayEvent,
+  type RelayState,
+  type Timed,
+} from './relay-state.ts';
 import type { EnvoyCall } from './xds-server.ts';
 
 /** What the xDS proxy acts on. */
@@ -68,9 +74,17 @@ export function xdsRelay({
   function interpret$(effect$: Observable<RelayEffect>): Observable<Timed> {
     const envoys$ = call$.pipe(mergeMap((call, index) => envoy$(call, index + 1)));
 
-    function envoy$({ variant, request$, push }: EnvoyCall, stream: number): Observable<RelayEvent> {
+    function envoy$(
+      { variant, request$, push }: EnvoyCall,
+      stream: number,
+    ): Observable<RelayEvent> {
       return merge(
-        effect$.pipe(ofType('push'), filter((effect) => effect.stream === stream), tap((effect) => push(effect.push)), ignoreElements()), // prettier-ignore
+        effect$.pipe(
+          ofType('push'),
+          filter((effect) => effect.stream === stream),
+          tap((effect) => push(effect.push)),
+          ignoreElements(),
+        ),
         concat(
           of<RelayEvent>({ type: 'stream-opened', stream, variant }),
           request$.pipe(map((request): RelayEvent => ({ type: 'requested', stream, request }))),
@@ -79,22 +93,44 @@ export function xdsRelay({
       );
     }
 
-    function link$({ connection, variant, delay }: Extract<RelayEffect, { type: 'connect' }>): Observable<RelayEvent> {
-      const question$ = effect$.pipe(ofType('ask'), filter((effect) => effect.connection === connection)); // prettier-ignore
+    function link$({
+      connection,
+      variant,
+      delay,
+    }: Extract<RelayEffect, { type: 'connect' }>): Observable<RelayEvent> {
+      const question$ = effect$.pipe(
+        ofType('ask'),
+        filter((effect) => effect.connection === connection),
+      );
       const event$ = defer(() => connect$(variant, question$)).pipe(
         filter((event) => event.type !== 'connected'),
         map((event): RelayEvent => ({ ...event, connection })),
       );
-      return delay === 0 ? event$ : timer(jitter(delay, spread, random()), scheduler).pipe(switchMap(() => event$));
+      return delay === 0
+        ? event$
+        : timer(jitter(delay, spread, random()), scheduler).pipe(switchMap(() => event$));
     }
 
     return merge(
       envoys$,
       effect$.pipe(ofType('connect'), switchMap(link$)),
-      effect$.pipe(ofType('keep'), auditTime(together, scheduler), tap(({ good }) => write(good)), ignoreElements()), // prettier-ignore
-      interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(map((): RelayEvent => ({ type: 'confirmation-due' }))),
+      effect$.pipe(
+        ofType('keep'),
+        auditTime(together, scheduler),
+        tap(({ good }) => write(good)),
+        ignoreElements(),
+      ),
+      interval(Math.min(confirmedEvery, maxAge / 2), scheduler).pipe(
+        map((): RelayEvent => ({ type: 'confirmation-due' })),
+      ),
     ).pipe(map(timed));
   }
 
-  return NEVER.pipe(reduceWithEffects<RelayState, Timed, RelayEffect>({ ...initialRelay, good: stored }, relay(maxAge), interpret$));
+  return NEVER.pipe(
+    reduceWithEffects<RelayState, Timed, RelayEffect>(
+      { ...initialRelay, good: stored },
+      relay(maxAge),
+      interpret$,
+    ),
+  );
 }

@@ -9,7 +9,13 @@ import type {
   DiscoveryRequest,
   DiscoveryResponse,
 } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { type EnvoyRequest, type Push, pushMessage, readRequest, type Variant } from '../../shared/xds/messages.ts';
+import {
+  type EnvoyRequest,
+  type Push,
+  pushMessage,
+  readRequest,
+  type Variant,
+} from '../../shared/xds/messages.ts';
 
 /** A stream that an Envoy has opened. */
 export interface EnvoyCall {
@@ -22,10 +28,17 @@ export interface EnvoyCall {
 /** What becomes of the server, and who calls. */
 export type XdsServerEvent = GrpcEvent | { readonly type: 'called'; readonly call: EnvoyCall };
 
-type Call = ServerDuplexStream<DiscoveryRequest | DeltaDiscoveryRequest, DiscoveryResponse | DeltaDiscoveryResponse>;
+type Call = ServerDuplexStream<
+  DiscoveryRequest | DeltaDiscoveryRequest,
+  DiscoveryResponse | DeltaDiscoveryResponse
+>;
 
 /** An Envoy that does not answer a ping is gone. A request may have many names. In ms and bytes. */
-const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000, 'grpc.max_receive_message_length': 64 << 20 };
+const options = {
+  'grpc.keepalive_time_ms': 60_000,
+  'grpc.keepalive_timeout_ms': 20_000,
+  'grpc.max_receive_message_length': 64 << 20,
+};
 
 /**
  * Serves aggregated discovery (ADS, both variants) on a Unix socket at `path`: emits each stream,
@@ -35,7 +48,8 @@ const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms':
 export function xdsServer(path: string): Observable<XdsServerEvent> {
   const serve$ = (server: Server): Observable<XdsServerEvent> =>
     new Observable((subscriber) => {
-      const called = (variant: Variant) => (call: Call) => subscriber.next({ type: 'called', call: envoyCall(variant, call) });
+      const called = (variant: Variant) => (call: Call) =>
+        subscriber.next({ type: 'called', call: envoyCall(variant, call) });
       server.addService(grpcDefinition(AggregatedDiscoveryService), {
         streamAggregatedResources: called('state-of-the-world'),
         deltaAggregatedResources: called('delta'),
@@ -45,7 +59,9 @@ export function xdsServer(path: string): Observable<XdsServerEvent> {
 }
 
 function envoyCall(variant: Variant, call: Call): EnvoyCall {
-  const over$ = merge(...['end', 'cancelled', 'error'].map((event) => fromEvent(call, event))).pipe(take(1));
+  const over$ = merge(...['end', 'cancelled', 'error'].map((event) => fromEvent(call, event))).pipe(
+    take(1),
+  );
   const message$ = fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>;
   return {
     variant,

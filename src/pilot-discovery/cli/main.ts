@@ -4,9 +4,12 @@ import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { program, spelledAsKnown } from './program.ts';
 
 function fail(error: unknown): never {
-  if (error instanceof CommanderError) process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
+  if (error instanceof CommanderError)
+    process.exit(error.exitCode === 0 ? exitCodes.ok : exitCodes.usage);
   const isFatal = error instanceof Fatal;
-  const why = isFatal ? error.message : `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
+  const why = isFatal
+    ? error.message
+    : `this is a bug: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`;
   if (why !== '') process.stderr.write(`pilot-discovery: ${printable(why)}\n`);
   process.exit(isFatal ? error.code : exitCodes.software);
 }

@@ -9,8 +9,15 @@ import { version } from '../../shared/program/version.ts';
  * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
  */
 export function spelledAsKnown(args: readonly string[]): readonly string[] {
-  const known = new Map([...Object.keys(discoveryFlags), ...Object.keys(logFlags)].map((name) => [name.toLowerCase(), name]));
-  return args.map((arg) => arg.replace(/^--([^=]+)/, (_, name: string) => `--${known.get(name.toLowerCase()) ?? name}`));
+  const known = new Map(
+    [...Object.keys(discoveryFlags), ...Object.keys(logFlags)].map((name) => [
+      name.toLowerCase(),
+      name,
+    ]),
+  );
+  return args.map((arg) =>
+    arg.replace(/^--([^=]+)/, (_, name: string) => `--${known.get(name.toLowerCase()) ?? name}`),
+  );
 }
 
 /** The command line of `pilot-discovery`. */
@@ -20,21 +27,39 @@ export function program(): Command {
     .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
-      throw new Fatal(`${error.message.replace(/^error: /, '').replace(/\.$/, '')}; see pilot-discovery --help`, exitCodes.usage);
+      throw new Fatal(
+        `${error.message.replace(/^error: /, '').replace(/\.$/, '')}; see pilot-discovery --help`,
+        exitCodes.usage,
+      );
     });
   for (const [name, { value, text, default: standard }] of Object.entries(logFlags)) {
-    const made = new Option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
-    all.addOption(made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]));
+    const made = new Option(
+      `--${name} <${value}>`,
+      standard === '' ? text : `${text} (default: ${standard})`,
+    );
+    all.addOption(
+      made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]),
+    );
   }
-  const discovery = all.command('discovery').description('serve xDS until SIGTERM').copyInheritedSettings(all);
+  const discovery = all
+    .command('discovery')
+    .description('serve xDS until SIGTERM')
+    .copyInheritedSettings(all);
   discovery.allowUnknownOption().allowExcessArguments();
   for (const [name, flag] of Object.entries(discoveryFlags)) {
     const { value, text, default: standard } = flag;
-    discovery.option(`--${name} <${value}>`, standard === '' ? text : `${text} (default: ${standard})`);
+    discovery.option(
+      `--${name} <${value}>`,
+      standard === '' ? text : `${text} (default: ${standard})`,
+    );
   }
   discovery.action(async () => {
-    const options = discovery.optsWithGlobals<GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>>();
-    const given = Object.fromEntries(Object.entries(options).filter(([name]) => Object.hasOwn(discoveryFlags, name)));
+    const options = discovery.optsWithGlobals<
+      GivenLogFlags & Partial<Record<DiscoveryFlagName, string>>
+    >();
+    const given = Object.fromEntries(
+      Object.entries(options).filter(([name]) => Object.hasOwn(discoveryFlags, name)),
+    );
     await (
       await import('../run/whole-discovery.ts')
     ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
@@ -54,7 +79,9 @@ export function program(): Command {
     .description('let removals happen that a running pilot-discovery holds back')
     .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
     .copyInheritedSettings(all)
-    .action(async ({ httpAddr }: { readonly httpAddr: string }) => (await import('./request.ts')).confirm(httpAddr));
+    .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
+      (await import('./request.ts')).confirm(httpAddr),
+    );
   all
     .command('version')
     .description('print the version')

@@ -34,7 +34,11 @@ const syncz: DebugAnswer = ({ connections }, now) =>
       const told = {
         sent: sent?.nonce ?? '',
         acked: acked?.nonce ?? '',
-        ...(sent && { sentTime: new Date(sent.at).toISOString(), sentResources: sent.resources, snapshot: sent.snapshot }),
+        ...(sent && {
+          sentTime: new Date(sent.at).toISOString(),
+          sentResources: sent.resources,
+          snapshot: sent.snapshot,
+        }),
         status: syncStatus(type, now),
         ...(rejected && { rejected: { reason: rejected.reason, names: rejected.names } }),
       };
@@ -70,29 +74,39 @@ const adsz: DebugAnswer = ({ connections: states }) => ({
     address: state.address,
     variant: state.variant,
     metadata: state.node.metadata ?? {},
-    watches: Object.fromEntries([...state.types].map(([typeUrl, { names }]) => [typeUrl, [...names]])),
+    watches: Object.fromEntries(
+      [...state.types].map(([typeUrl, { names }]) => [typeUrl, [...names]]),
+    ),
   })),
 });
 
 const configz: DebugAnswer = ({ store }) =>
   store === undefined
     ? []
-    : [...eachResource(store.resources)].map(([, { kind, namespace, name, labels, annotations, origin, spec }]) => ({
-        kind,
-        metadata: { name, namespace, labels, annotations },
-        origin,
-        spec,
-      }));
+    : [...eachResource(store.resources)].map(
+        ([, { kind, namespace, name, labels, annotations, origin, spec }]) => ({
+          kind,
+          metadata: { name, namespace, labels, annotations },
+          origin,
+          spec,
+        }),
+      );
 
 const flaws: DebugAnswer = ({ store, snapshot }) => [
   ...(store === undefined ? [] : flawsOf(store)),
   ...(snapshot === undefined ? [] : leftOut(snapshot.environment)),
 ];
 
-const registryz: DebugAnswer = ({ snapshot }) => [...(snapshot?.environment.services.values() ?? [])].flat();
+const registryz: DebugAnswer = ({ snapshot }) =>
+  [...(snapshot?.environment.services.values() ?? [])].flat();
 
 const endpointz: DebugAnswer = ({ snapshot }) =>
-  Object.fromEntries([...(snapshot?.environment.endpoints ?? [])].map(([service, ports]) => [service, Object.fromEntries(ports)]));
+  Object.fromEntries(
+    [...(snapshot?.environment.endpoints ?? [])].map(([service, ports]) => [
+      service,
+      Object.fromEntries(ports),
+    ]),
+  );
 
 const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
 
@@ -104,18 +118,38 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
         pilot_vservice_dup_domain: duplicateHosts(snapshot.environment),
       };
 
-const timeOf = (ms: number | undefined) => (ms === undefined ? undefined : new Date(ms).toISOString());
+const timeOf = (ms: number | undefined) =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
 
 const trace: DebugAnswer = ({ traces, connections: states }) =>
-  traces.map(({ snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted }) => {
-    const step = ({ number, lastAt, connection }: typeof answered) => {
-      const state = connection === undefined ? undefined : states.get(connection);
-      const ms = lastAt === undefined ? undefined : lastAt - changedAt;
-      return { answers: number, lastAt: timeOf(lastAt), ms, slowest: state === undefined ? undefined : proxyOf(state) };
-    };
-    const times = { changedAt: timeOf(changedAt), windowMs: dueAt - changedAt, buildMs: builtAt - dueAt };
-    return { snapshot, class: what, changed, keys, ...times, answered: step(answered), accepted: step(accepted) };
-  });
+  traces.map(
+    ({ snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted }) => {
+      const step = ({ number, lastAt, connection }: typeof answered) => {
+        const state = connection === undefined ? undefined : states.get(connection);
+        const ms = lastAt === undefined ? undefined : lastAt - changedAt;
+        return {
+          answers: number,
+          lastAt: timeOf(lastAt),
+          ms,
+          slowest: state === undefined ? undefined : proxyOf(state),
+        };
+      };
+      const times = {
+        changedAt: timeOf(changedAt),
+        windowMs: dueAt - changedAt,
+        buildMs: builtAt - dueAt,
+      };
+      return {
+        snapshot,
+        class: what,
+        changed,
+        keys,
+        ...times,
+        answered: step(answered),
+        accepted: step(accepted),
+      };
+    },
+  );
 
 /** By path. */
 export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {

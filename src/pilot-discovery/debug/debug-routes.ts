@@ -41,11 +41,14 @@ export function debugRoutes(
       if (ofProxy === undefined) return [200, ofAll?.(view, now())];
       const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
       const states = [...view.connections].map(([, state]) => state);
-      const state = states.find((one) => id !== null && (proxyOf(one) === id || one.node.id === id));
+      const state = states.find(
+        (one) => id !== null && (proxyOf(one) === id || one.node.id === id),
+      );
       const known = state && knownOf(view, state.node);
       if (known !== undefined) return [200, ofProxy(known)];
       const connected = [...new Set(states.map(proxyOf))].slice(0, mostNamed);
-      const reason = id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
+      const reason =
+        id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
       return [id === null ? 400 : 404, { error: reason, connected }];
     };
     return (request, response) => {
@@ -58,7 +61,9 @@ export function debugRoutes(
         take(1),
         tap((view) => {
           const [status, body] = said(view, request.url ?? '');
-          answer(response, status, JSON.stringify(body, withMaps), { 'content-type': 'application/json' });
+          answer(response, status, JSON.stringify(body, withMaps), {
+            'content-type': 'application/json',
+          });
         }),
         ignoreElements(),
       );
@@ -79,7 +84,11 @@ export function monitoringRoutes(view$: Observable<DiscoveryView>, version: stri
           view$.pipe(
             take(1),
             map((view) => printFamilies(discoveryFamilies(view, version)).join('\n')),
-            tap((text) => answer(response, 200, text, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' })),
+            tap((text) =>
+              answer(response, 200, text, {
+                'content-type': 'text/plain; version=0.0.4; charset=utf-8',
+              }),
+            ),
             ignoreElements(),
           );
 }
@@ -109,7 +118,11 @@ function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Hand
       tap(({ store }) => {
         const held = store === undefined ? 0 : heldRemovals(store);
         confirm();
-        answer(response, 200, held === 0 ? 'nothing is held back' : `confirmed: ${held} resources are removed`);
+        answer(
+          response,
+          200,
+          held === 0 ? 'nothing is held back' : `confirmed: ${held} resources are removed`,
+        );
       }),
       ignoreElements(),
     );

@@ -6,26 +6,50 @@ import { duplicateHosts, withoutEndpoints } from './push-status.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** The metrics of the control plane, with the names of istiod. Pure. */
-export function discoveryFamilies({ store, snapshot, connections, counts }: DiscoveryView, version: string): readonly MetricFamily[] {
+export function discoveryFamilies(
+  { store, snapshot, connections, counts }: DiscoveryView,
+  version: string,
+): readonly MetricFamily[] {
   const environment = snapshot?.environment;
-  const refused = store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
+  const refused =
+    store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
   const versions = new Map<string, number>();
   for (const [, { node }] of connections) {
-    const said = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.['ISTIO_VERSION'];
+    const said = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.[
+      'ISTIO_VERSION'
+    ];
     const name = typeof said === 'string' && said !== '' ? said : 'unknown';
     versions.set(name, (versions.get(name) ?? 0) + 1);
   }
-  const sum = (numbers: Readonly<Record<string, number>>) => Object.values(numbers).reduce((all, one) => all + one, 0);
-  const gauge = (name: string, help: string, value: number): MetricFamily => ({ name, type: 'gauge', help, samples: [{ value }] });
-  const byType = (name: string, help: string, values: Readonly<Record<string, number>>): MetricFamily => ({
+  const sum = (numbers: Readonly<Record<string, number>>) =>
+    Object.values(numbers).reduce((all, one) => all + one, 0);
+  const gauge = (name: string, help: string, value: number): MetricFamily => ({
+    name,
+    type: 'gauge',
+    help,
+    samples: [{ value }],
+  });
+  const byType = (
+    name: string,
+    help: string,
+    values: Readonly<Record<string, number>>,
+  ): MetricFamily => ({
     name,
     type: 'counter',
     help,
     samples: Object.entries(values).map(([type, value]) => ({ labels: { type }, value })),
   });
-  const seconds = (name: string, help: string, times: Histogram): MetricFamily => ({ ...histogram('', help, times), name });
+  const seconds = (name: string, help: string, times: Histogram): MetricFamily => ({
+    ...histogram('', help, times),
+    name,
+  });
   return [
-    { name: 'pilot_info', type: 'gauge', help: 'Version of the control plane.', samples: [{ labels: { version }, value: 1 }] },
+    {
+      name: 'pilot_info',
+      type: 'gauge',
+      help: 'Version of the control plane.',
+      samples: [{ labels: { version }, value: 1 }],
+    },
     {
       name: 'pilot_xds',
       type: 'gauge',
@@ -34,24 +58,63 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
     },
     byType('pilot_xds_pushes', 'Answers to proxies, by type.', counts.pushes),
     ...['cds', 'eds', 'lds', 'rds'].map((type) =>
-      gauge(`pilot_xds_${type}_reject`, `Answers of ${type} that proxies have rejected.`, ownMember(counts.rejects, type) ?? 0),
+      gauge(
+        `pilot_xds_${type}_reject`,
+        `Answers of ${type} that proxies have rejected.`,
+        ownMember(counts.rejects, type) ?? 0,
+      ),
     ),
-    { name: 'pilot_total_xds_rejects', type: 'counter', help: 'Answers that proxies have rejected.', samples: [{ value: sum(counts.rejects) }] }, // prettier-ignore
+    {
+      name: 'pilot_total_xds_rejects',
+      type: 'counter',
+      help: 'Answers that proxies have rejected.',
+      samples: [{ value: sum(counts.rejects) }],
+    },
     byType('pilot_push_triggers', 'Snapshots, by the class of what has changed.', counts.triggers),
-    seconds('pilot_pushcontext_init_seconds', 'Seconds that the building of a snapshot takes.', counts.times.building),
-    seconds('pilot_debounce_time', 'Seconds from a change to the snapshot that has it.', counts.times.built),
-    seconds('pilot_proxy_convergence_time', 'Seconds from a change to the answers that have it.', counts.times.answered),
-    seconds('pilot_change_to_acked_seconds', 'Seconds from a change until a proxy has accepted it.', counts.times.accepted),
-    seconds('pilot_proxy_queue_time', 'Seconds that an answer waits until it is its turn to be written.', counts.times.queued),
-    seconds('pilot_xds_send_time', 'Seconds that the writing of an answer takes.', counts.times.written),
+    seconds(
+      'pilot_pushcontext_init_seconds',
+      'Seconds that the building of a snapshot takes.',
+      counts.times.building,
+    ),
+    seconds(
+      'pilot_debounce_time',
+      'Seconds from a change to the snapshot that has it.',
+      counts.times.built,
+    ),
+    seconds(
+      'pilot_proxy_convergence_time',
+      'Seconds from a change to the answers that have it.',
+      counts.times.answered,
+    ),
+    seconds(
+      'pilot_change_to_acked_seconds',
+      'Seconds from a change until a proxy has accepted it.',
+      counts.times.accepted,
+    ),
+    seconds(
+      'pilot_proxy_queue_time',
+      'Seconds that an answer waits until it is its turn to be written.',
+      counts.times.queued,
+    ),
+    seconds(
+      'pilot_xds_send_time',
+      'Seconds that the writing of an answer takes.',
+      counts.times.written,
+    ),
     {
       name: 'pilot_xds_config_size_bytes',
       type: 'histogram',
       help: 'Bytes of an answer, by type.',
-      samples: Object.entries(counts.sizes).flatMap(([type, sizes]) => histogram('', '', sizes, { type }).samples),
+      samples: Object.entries(counts.sizes).flatMap(
+        ([type, sizes]) => histogram('', '', sizes, { type }).samples,
+      ),
     },
     byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
-    gauge('pilot_services', 'Services that proxies may be told of.', environment?.services.size ?? 0),
+    gauge(
+      'pilot_services',
+      'Services that proxies may be told of.',
+      environment?.services.size ?? 0,
+    ),
     gauge(
       'pilot_eds_no_instances',
       'Services without an endpoint, whose endpoints are known here.',
@@ -62,13 +125,26 @@ export function discoveryFamilies({ store, snapshot, connections, counts }: Disc
       'Hosts that two VirtualServices have; the older one is used.',
       environment === undefined ? 0 : duplicateHosts(environment).length,
     ),
-    gauge('pilot_virt_services', 'VirtualServices that are in use.', environment?.virtualServices.length ?? 0),
-    gauge('pilot_invalid_resources', 'Resources that are refused.', new Set(refused.map(({ key, origin }) => key ?? origin.path)).size),
+    gauge(
+      'pilot_virt_services',
+      'VirtualServices that are in use.',
+      environment?.virtualServices.length ?? 0,
+    ),
+    gauge(
+      'pilot_invalid_resources',
+      'Resources that are refused.',
+      new Set(refused.map(({ key, origin }) => key ?? origin.path)).size,
+    ),
     gauge(
       'pilot_held_removals',
       'Removals that are held back, since they take much away at once.',
       store === undefined ? 0 : heldRemovals(store),
     ),
-    { name: 'pilot_xds_bytes', type: 'counter', help: 'Bytes of all answers.', samples: [{ value: counts.bytes }] },
+    {
+      name: 'pilot_xds_bytes',
+      type: 'counter',
+      help: 'Bytes of all answers.',
+      samples: [{ value: counts.bytes }],
+    },
   ];
 }

@@ -10,7 +10,13 @@ export interface DiscoveryView {
   readonly store: Store | undefined;
   /** The newest snapshot; undefined before the first one. */
   readonly snapshot:
-    { readonly number: number; readonly environment: Environment; readonly changedAt: number; readonly builtAt: number } | undefined;
+    | {
+        readonly number: number;
+        readonly environment: Environment;
+        readonly changedAt: number;
+        readonly builtAt: number;
+      }
+    | undefined;
   readonly connections: ConnectionStates;
   readonly traces: PushTraces;
   /** Somebody has asked for the end. */
@@ -76,12 +82,16 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
   if (isEnding) return 'it ends';
   if (snapshot !== undefined) return undefined;
   const waiting = [...(store?.sources ?? [])].filter(([, source]) => !source.isSynced);
-  const names = waiting.map(([name, { lost }]) => (lost === undefined ? name : `${name} (${lost})`));
+  const names = waiting.map(([name, { lost }]) =>
+    lost === undefined ? name : `${name} (${lost})`,
+  );
   return `sources are not read yet: ${names.length > 0 ? names.join(', ') : 'all'}`;
 }
 
 /** What there is to know of one that is ready; undefined for nothing. Pure. */
 export function readyNote({ store }: DiscoveryView): string | undefined {
   const held = store === undefined ? 0 : heldRemovals(store);
-  return held === 0 ? undefined : `${held} removals are held back: pilot-discovery confirm lets them happen`;
+  return held === 0
+    ? undefined
+    : `${held} removals are held back: pilot-discovery confirm lets them happen`;
 }

@@ -11,7 +11,9 @@ export function withoutEndpoints({ services, endpoints }: Environment): readonly
   return [...services.values()].flat().flatMap((service) => {
     if (service.resolution !== 'static') return [];
     const known = endpoints.get(serviceKey(service));
-    return service.ports.filter(({ number }) => (known?.get(number) ?? []).length === 0).map(({ number }) => `${service.host}:${number}`);
+    return service.ports
+      .filter(({ number }) => (known?.get(number) ?? []).length === 0)
+      .map(({ number }) => `${service.host}:${number}`);
   });
 }
 
@@ -41,7 +43,11 @@ export function duplicateHosts({ virtualServices }: Environment): readonly Dupli
 /** What good resources say and proxies are not told, because of other resources. */
 export function leftOut(environment: Environment): readonly Flaw[] {
   const clashes = listenerClashes(environment).map(({ key, reason }): Flaw => {
-    const origin = resourceAt(environment.resources, key)?.origin ?? { source: '', path: '', line: 0 };
+    const origin = resourceAt(environment.resources, key)?.origin ?? {
+      source: '',
+      path: '',
+      line: 0,
+    };
     return { key, origin, field: 'spec.ports', reason, severity: 'warning' };
   });
   return [...environment.warnings, ...clashes];

@@ -38,21 +38,45 @@ interface Begun {
 }
 
 /** With one more snapshot; the oldest ones are forgotten. Pure. */
-export function traceOfBuilt(traces: PushTraces, { number, changes, changedAt, dueAt, builtAt }: Begun): PushTraces {
+export function traceOfBuilt(
+  traces: PushTraces,
+  { number, changes, changedAt, dueAt, builtAt }: Begun,
+): PushTraces {
   const keys = [...changes.keys].slice(0, mostKeys);
-  const fresh = { snapshot: number, class: changes.class, keys, changed: changes.keys.size, changedAt, dueAt, builtAt, answered: nobody, accepted: nobody }; // prettier-ignore
+  const fresh = {
+    snapshot: number,
+    class: changes.class,
+    keys,
+    changed: changes.keys.size,
+    changedAt,
+    dueAt,
+    builtAt,
+    answered: nobody,
+    accepted: nobody,
+  };
   return [fresh, ...traces.slice(0, longest - 1)];
 }
 
 /** After an answer of a snapshot that was given, or accepted. Pure. */
 export function traceOfAnswer(
   traces: PushTraces,
-  { type, snapshot, connection }: { readonly type: 'answered' | 'accepted'; readonly snapshot: number; readonly connection: number },
+  {
+    type,
+    snapshot,
+    connection,
+  }: {
+    readonly type: 'answered' | 'accepted';
+    readonly snapshot: number;
+    readonly connection: number;
+  },
   now: number,
 ): PushTraces {
   const index = traces.findIndex((trace) => trace.snapshot === snapshot);
   const trace = traces[index];
   return trace === undefined
     ? traces
-    : traces.with(index, { ...trace, [type]: { number: trace[type].number + 1, lastAt: now, connection } });
+    : traces.with(index, {
+        ...trace,
+        [type]: { number: trace[type].number + 1, lastAt: now, connection },
+      });
 }

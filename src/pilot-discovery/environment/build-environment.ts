@@ -1,6 +1,12 @@
 import { keyOf, type Kind, type Resource } from '../istio/model.ts';
 import type { Changes } from './changes.ts';
-import { eachResource, noResources, resourceAt, type Resources, withResources } from './resources.ts';
+import {
+  eachResource,
+  noResources,
+  resourceAt,
+  type Resources,
+  withResources,
+} from './resources.ts';
 import type { Store } from './store.ts';
 import { byAge } from './age.ts';
 import { virtualServicesAfter } from './delegates.ts';
@@ -31,13 +37,20 @@ const nothing: Omit<Environment, 'mesh'> = {
  *
  * @param domain completes names of hosts without a dot
  */
-export function buildEnvironment(previous: Environment | undefined, store: Store, changes: Changes, domain: string): Environment {
+export function buildEnvironment(
+  previous: Environment | undefined,
+  store: Store,
+  changes: Changes,
+  domain: string,
+): Environment {
   const before: Environment = previous ?? { ...nothing, mesh: store.mesh };
   const { mesh } = store;
-  const resources = previous === undefined ? store.resources : taken(previous.resources, store, changes);
+  const resources =
+    previous === undefined ? store.resources : taken(previous.resources, store, changes);
   if (resources === before.resources && previous?.mesh === mesh) return previous;
 
-  const keys = previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
+  const keys =
+    previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
   const touched = touchedBetween(before.resources, resources, keys);
   const entries = touchedOf(touched, 'ServiceEntry');
   const workloads = touchedOf(touched, 'WorkloadEntry');
@@ -47,10 +60,23 @@ export function buildEnvironment(previous: Environment | undefined, store: Store
     resources,
     mesh,
     services,
-    endpoints: endpointsAfter(before.endpoints, { resources, mesh, services }, entries, workloads, isAll),
+    endpoints: endpointsAfter(
+      before.endpoints,
+      { resources, mesh, services },
+      entries,
+      workloads,
+      isAll,
+    ),
     ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
-    destinationRules: rulesAfter(before.destinationRules, touchedOf(touched, 'DestinationRule'), domain),
-    peerAuthentications: byNamespace(before.peerAuthentications, touchedOf(touched, 'PeerAuthentication')),
+    destinationRules: rulesAfter(
+      before.destinationRules,
+      touchedOf(touched, 'DestinationRule'),
+      domain,
+    ),
+    peerAuthentications: byNamespace(
+      before.peerAuthentications,
+      touchedOf(touched, 'PeerAuthentication'),
+    ),
     accessPolicies: byNamespace<AccessPolicyKind>(before.accessPolicies, [
       ...touchedOf(touched, 'AuthorizationPolicy'),
       ...touchedOf(touched, 'RequestAuthentication'),
@@ -61,7 +87,10 @@ export function buildEnvironment(previous: Environment | undefined, store: Store
 }
 
 function taken(resources: Resources, store: Store, { keys }: Changes): Resources {
-  return withResources(resources, new Map([...keys].map((key) => [key, resourceAt(store.resources, key)])));
+  return withResources(
+    resources,
+    new Map([...keys].map((key) => [key, resourceAt(store.resources, key)])),
+  );
 }
 
 function rulesAfter(
@@ -69,7 +98,8 @@ function rulesAfter(
   touched: readonly Touched<'DestinationRule'>[],
   domain: string,
 ): Environment['destinationRules'] {
-  const full = (rule: Resource<'DestinationRule'> | undefined) => (rule === undefined ? [] : [withFullHost(rule, domain)]);
+  const full = (rule: Resource<'DestinationRule'> | undefined) =>
+    rule === undefined ? [] : [withFullHost(rule, domain)];
   return replaced(before, touched, full, ({ spec }) => spec.host);
 }
 

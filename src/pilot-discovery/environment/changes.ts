@@ -21,9 +21,13 @@ export const noChanges: Changes = { class: 'none', keys: new Set() };
 export function mergeChanges(first: Changes, second: Changes): Changes {
   if (first.class === 'none') return second;
   if (second.class === 'none') return first;
-  const [small, large] = first.keys.size < second.keys.size ? [first.keys, second.keys] : [second.keys, first.keys];
+  const [small, large] =
+    first.keys.size < second.keys.size ? [first.keys, second.keys] : [second.keys, first.keys];
   const isWithin = small.size === 0 || [...small].every((key) => large.has(key));
-  return { class: widerOf(first.class, second.class), keys: isWithin ? large : new Set([...large, ...small]) };
+  return {
+    class: widerOf(first.class, second.class),
+    keys: isWithin ? large : new Set([...large, ...small]),
+  };
 }
 
 /** The class of two changes. */
@@ -32,7 +36,10 @@ export function widerOf(first: ChangeClass, second: ChangeClass): ChangeClass {
 }
 
 /** The class of the change of one resource, which may have come or gone. */
-export function changeClass(before: AnyResource | undefined, after: AnyResource | undefined): ChangeClass {
+export function changeClass(
+  before: AnyResource | undefined,
+  after: AnyResource | undefined,
+): ChangeClass {
   if (before?.version === after?.version) return 'none';
   if ((before ?? after)?.kind === 'WorkloadEntry') return 'endpoints';
   if (before?.kind !== 'ServiceEntry' || after?.kind !== 'ServiceEntry') return 'config';
@@ -40,6 +47,16 @@ export function changeClass(before: AnyResource | undefined, after: AnyResource 
 }
 
 /** All that a ServiceEntry says but of static endpoints; those of DNS are in its clusters. */
-function withoutEndpoints({ labels, annotations, createdMs, spec }: Resource<'ServiceEntry'>): string {
-  return JSON.stringify([labels, annotations, createdMs, spec.resolution === 'static' ? { ...spec, endpoints: [] } : spec]);
+function withoutEndpoints({
+  labels,
+  annotations,
+  createdMs,
+  spec,
+}: Resource<'ServiceEntry'>): string {
+  return JSON.stringify([
+    labels,
+    annotations,
+    createdMs,
+    spec.resolution === 'static' ? { ...spec, endpoints: [] } : spec,
+  ]);
 }

@@ -16,37 +16,68 @@ export function virtualServicesAfter(
   touched: readonly Touched<'VirtualService'>[],
   domain: string,
 ): Routed {
-  if (touched.length === 0) return { virtualServices: before.virtualServices, warnings: before.warnings };
-  const anew = new Map<ResourceKey, VirtualService | undefined>(touched.map(({ key, after }) => [key, after]));
-  const isRoot = (one: VirtualService | undefined): one is VirtualService => one !== undefined && one.spec.hosts.length > 0;
+  if (touched.length === 0)
+    return { virtualServices: before.virtualServices, warnings: before.warnings };
+  const anew = new Map<ResourceKey, VirtualService | undefined>(
+    touched.map(({ key, after }) => [key, after]),
+  );
+  const isRoot = (one: VirtualService | undefined): one is VirtualService =>
+    one !== undefined && one.spec.hosts.length > 0;
   for (const root of rootsOf(resources, new Set(anew.keys()))) anew.set(keyOf(root), root);
 
   const made = [...anew.values()].filter(isRoot);
   const warnings: Flaw[] = [];
-  const merged = made.map((root) => withDelegates(withFullNames(root, domain), resources, domain, warnings));
+  const merged = made.map((root) =>
+    withDelegates(withFullNames(root, domain), resources, domain, warnings),
+  );
   const kept = before.warnings.filter(({ key }) => key === undefined || !anew.has(key));
   const isSame = warnings.length === 0 && kept.length === before.warnings.length;
   return {
-    virtualServices: [...before.virtualServices.filter((one) => !anew.has(keyOf(one))), ...merged].sort(byAge),
+    virtualServices: [
+      ...before.virtualServices.filter((one) => !anew.has(keyOf(one))),
+      ...merged,
+    ].sort(byAge),
     warnings: isSame
       ? before.warnings
-      : [...kept, ...warnings].sort((a, b) => byText(a.key ?? '', b.key ?? '') || byText(a.field, b.field)),
+      : [...kept, ...warnings].sort(
+          (a, b) => byText(a.key ?? '', b.key ?? '') || byText(a.field, b.field),
+        ),
   };
 }
 
-const delegateKey = ({ namespace }: VirtualService, to: { readonly name: string; readonly namespace: string }): ResourceKey =>
-  keyOf({ kind: 'VirtualService', namespace: to.namespace === '' ? namespace : to.namespace, name: to.name });
+const delegateKey = (
+  { namespace }: VirtualService,
+  to: { readonly name: string; readonly namespace: string },
+): ResourceKey =>
+  keyOf({
+    kind: 'VirtualService',
+    namespace: to.namespace === '' ? namespace : to.namespace,
+    name: to.name,
+  });
 
 /** Those that lead to one of the delegates. */
-function* rootsOf(resources: Resources, delegates: ReadonlySet<ResourceKey>): Generator<VirtualService> {
+function* rootsOf(
+  resources: Resources,
+  delegates: ReadonlySet<ResourceKey>,
+): Generator<VirtualService> {
   for (const names of ofKind(resources, 'VirtualService').values()) {
     for (const root of names.values()) {
-      if (root.spec.http.some(({ delegate }) => delegate !== undefined && delegates.has(delegateKey(root, delegate)))) yield root;
+      if (
+        root.spec.http.some(
+          ({ delegate }) => delegate !== undefined && delegates.has(delegateKey(root, delegate)),
+        )
+      )
+        yield root;
     }
   }
 }
 
-function withDelegates(root: VirtualService, resources: Resources, domain: string, warnings: Flaw[]): VirtualService {
+function withDelegates(
+  root: VirtualService,
+  resources: Resources,
+  domain: string,
+  warnings: Flaw[],
+): VirtualService {
   if (!root.spec.http.some(({ delegate }) => delegate !== undefined)) return root;
   const http = root.spec.http.flatMap((route, index) => {
     if (route.delegate === undefined) return [route];
@@ -54,9 +85,16 @@ function withDelegates(root: VirtualService, resources: Resources, domain: strin
     const { name } = route.delegate;
     const found = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
     const flaw = flawOf(found, root.namespace);
-    if (found !== undefined && flaw === undefined) return mergeRoutes(route, withFullNames(found, domain).spec.http);
+    if (found !== undefined && flaw === undefined)
+      return mergeRoutes(route, withFullNames(found, domain).spec.http);
     const reason = `the route is left out, for the delegate ${namespace}/${name} ${flaw ?? 'is not there'}`;
-    warnings.push({ key: keyOf(root), origin: root.origin, field: `spec.http[${index}].delegate`, reason, severity: 'warning' });
+    warnings.push({
+      key: keyOf(root),
+      origin: root.origin,
+      field: `spec.http[${index}].delegate`,
+      reason,
+      severity: 'warning',
+    });
     return [];
   });
   return { ...root, spec: { ...root.spec, http } };

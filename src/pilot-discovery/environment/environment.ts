@@ -56,7 +56,8 @@ export interface Service {
   readonly key: ResourceKey;
 }
 
-export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string => `${namespace}/${host}`;
+export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string =>
+  `${namespace}/${host}`;
 
 export type ServiceEndpoints = ReadonlyMap<number, readonly Endpoint[]>;
 

@@ -6,7 +6,9 @@ import type { Resource } from '../istio/model.ts';
  * full.
  */
 function fullHost(host: string, namespace: string, domain: string): string {
-  return host === '' || host === '*' || /[.:]/.test(host) ? host : `${host}.${namespace}.svc.${domain}`;
+  return host === '' || host === '*' || /[.:]/.test(host)
+    ? host
+    : `${host}.${namespace}.svc.${domain}`;
 }
 
 /**
@@ -21,19 +23,28 @@ function fullGateway(gateway: string, namespace: string): string {
 }
 
 /** A rule with the full name of its host; the same object where it has that. */
-export function withFullHost(rule: Resource<'DestinationRule'>, domain: string): Resource<'DestinationRule'> {
+export function withFullHost(
+  rule: Resource<'DestinationRule'>,
+  domain: string,
+): Resource<'DestinationRule'> {
   const host = fullHost(rule.spec.host, rule.namespace, domain);
   return host === rule.spec.host ? rule : { ...rule, spec: { ...rule.spec, host } };
 }
 
 /** A resource with full names of hosts and gateways; the same object where it has those. */
-export function withFullNames(resource: Resource<'VirtualService'>, domain: string): Resource<'VirtualService'> {
+export function withFullNames(
+  resource: Resource<'VirtualService'>,
+  domain: string,
+): Resource<'VirtualService'> {
   const { namespace, spec } = resource;
   const ofHost = (host: string) => fullHost(host, namespace, domain);
   const ofGateway = (gateway: string) => fullGateway(gateway, namespace);
   const ofDestination = <T extends { readonly destination: { readonly host: string } }>(to: T): T =>
-    changed(to, { destination: changed(to.destination, { host: ofHost(to.destination.host) }) } as Partial<T>);
-  const ofMatch = (match: HttpMatch) => changed(match, { gateways: each(match.gateways, ofGateway) });
+    changed(to, {
+      destination: changed(to.destination, { host: ofHost(to.destination.host) }),
+    } as Partial<T>);
+  const ofMatch = (match: HttpMatch) =>
+    changed(match, { gateways: each(match.gateways, ofGateway) });
   const ofRoute = (route: HttpRoute) =>
     changed(route, {
       match: each(route.match, ofMatch),
@@ -56,6 +67,8 @@ function each<T>(list: readonly T[], become: (entry: T) => T): readonly T[] {
 
 /** The object with other fields; the same one where each is the same. */
 function changed<T extends object>(before: T, fields: Partial<T>): T {
-  const isSame = (Object.keys(fields) as (keyof T)[]).every((name) => fields[name] === before[name]);
+  const isSame = (Object.keys(fields) as (keyof T)[]).every(
+    (name) => fields[name] === before[name],
+  );
   return isSame ? before : { ...before, ...fields };
 }

@@ -16,7 +16,9 @@ export function regrouped<T>(
   let isSame = true;
   for (const group of new Set([...groups, ...added.keys()])) {
     const old = before.get(group) ?? [];
-    const now = [...old.filter((entry) => !isOld(entry)), ...(added.get(group) ?? [])].sort(compare);
+    const now = [...old.filter((entry) => !isOld(entry)), ...(added.get(group) ?? [])].sort(
+      compare,
+    );
     if (now.length === old.length && now.every((entry, index) => entry === old[index])) continue;
     isSame = false;
     if (now.length === 0) after.delete(group);
@@ -26,13 +28,20 @@ export function regrouped<T>(
 }
 
 /** The map in order of names, as the one was that it was made of. */
-export function inOrder<V>(before: ReadonlyMap<string, V>, after: ReadonlyMap<string, V>): ReadonlyMap<string, V> {
-  for (const name of after.keys()) if (!before.has(name)) return new Map([...after].sort(([a], [b]) => byText(a, b)));
+export function inOrder<V>(
+  before: ReadonlyMap<string, V>,
+  after: ReadonlyMap<string, V>,
+): ReadonlyMap<string, V> {
+  for (const name of after.keys())
+    if (!before.has(name)) return new Map([...after].sort(([a], [b]) => byText(a, b)));
   return after;
 }
 
 /** Entries by name. */
-export function groupedBy<T>(entries: Iterable<T>, nameOf: (entry: T) => string): ReadonlyMap<string, readonly T[]> {
+export function groupedBy<T>(
+  entries: Iterable<T>,
+  nameOf: (entry: T) => string,
+): ReadonlyMap<string, readonly T[]> {
   const groups = new Map<string, T[]>();
   for (const entry of entries) {
     const list = groups.get(nameOf(entry));

@@ -1,4 +1,13 @@
-import { ignoreElements, map, merge, mergeMap, type Observable, type OperatorFunction, type SchedulerLike, timer } from 'rxjs';
+import {
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  type OperatorFunction,
+  type SchedulerLike,
+  timer,
+} from 'rxjs';
 import type { ResourceKey } from '../istio/model.ts';
 import { keyOf } from '../istio/model.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
@@ -40,12 +49,26 @@ const unknown: Source = { keys: new Set(), held: new Set(), turn: 0 };
  * more often than a wish. Such removals follow after `ms`, when `confirm$` emits, or never if the
  * resources come back. All else passes at once. `ms` 0 holds nothing back.
  */
-export function holdRemovals(ms: number, confirm$: Observable<void>, scheduler: SchedulerLike): OperatorFunction<StoreEvent, StoreEvent> {
+export function holdRemovals(
+  ms: number,
+  confirm$: Observable<void>,
+  scheduler: SchedulerLike,
+): OperatorFunction<StoreEvent, StoreEvent> {
   if (ms === 0) return (event$) => merge(event$, confirm$.pipe(ignoreElements()));
   return (event$) =>
-    merge(event$.pipe(map((event): Event => ({ type: 'told', event }))), confirm$.pipe(map((): Event => ({ type: 'confirmed' })))).pipe(
-      reduceWithEffects<State, Event, Await>({ sources: new Map(), told: [] }, reduceHolds, (await$) =>
-        await$.pipe(mergeMap(({ source, turn }) => timer(ms, scheduler).pipe(map((): Event => ({ type: 'due', source, turn }))))),
+    merge(
+      event$.pipe(map((event): Event => ({ type: 'told', event }))),
+      confirm$.pipe(map((): Event => ({ type: 'confirmed' }))),
+    ).pipe(
+      reduceWithEffects<State, Event, Await>(
+        { sources: new Map(), told: [] },
+        reduceHolds,
+        (await$) =>
+          await$.pipe(
+            mergeMap(({ source, turn }) =>
+              timer(ms, scheduler).pipe(map((): Event => ({ type: 'due', source, turn }))),
+            ),
+          ),
       ),
       mergeMap(({ state }) => state.told),
     );
@@ -54,12 +77,17 @@ export function holdRemovals(ms: number, confirm$: Observable<void>, scheduler: 
 function reduceHolds(state: State, event: Event): Step<State, Await> {
   switch (event.type) {
     case 'told':
-      return event.event.type === 'changed' ? changed(state, event.event) : [{ ...state, told: [event.event] }, []];
+      return event.event.type === 'changed'
+        ? changed(state, event.event)
+        : [{ ...state, told: [event.event] }, []];
     case 'confirmed':
       return [[...state.sources.keys()].reduce(released, { ...state, told: [] }), []];
     case 'due': {
       const isCurrent = state.sources.get(event.source)?.turn === event.turn;
-      return [isCurrent ? released({ ...state, told: [] }, event.source) : { ...state, told: [] }, []];
+      return [
+        isCurrent ? released({ ...state, told: [] }, event.source) : { ...state, told: [] },
+        [],
+      ];
     }
   }
 }
@@ -71,16 +99,27 @@ function released(state: State, name: string): State {
   const left = new Set([...keys].filter((key) => !held.has(key)));
   return {
     sources: new Map(state.sources).set(name, { keys: left, held: new Set(), turn: turn + 1 }),
-    told: [...state.told, { type: 'changed', source: name, upserts: [], removes: [...held] }, { type: 'held', source: name, removes: [] }],
+    told: [
+      ...state.told,
+      { type: 'changed', source: name, upserts: [], removes: [...held] },
+      { type: 'held', source: name, removes: [] },
+    ],
   };
 }
 
-function changed(state: State, event: Extract<StoreEvent, { readonly type: 'changed' }>): Step<State, Await> {
+function changed(
+  state: State,
+  event: Extract<StoreEvent, { readonly type: 'changed' }>,
+): Step<State, Await> {
   const before = state.sources.get(event.source) ?? unknown;
   const there = new Set(event.upserts.map(keyOf));
-  const gone = new Set([...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)));
+  const gone = new Set(
+    [...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)),
+  );
   const isMass = takesTooMuch(new Set([...before.keys, ...there]), gone);
-  const held = isMass ? gone : new Set<ResourceKey>([...before.held].filter((key) => gone.has(key)));
+  const held = isMass
+    ? gone
+    : new Set<ResourceKey>([...before.held].filter((key) => gone.has(key)));
   const removes = event.removes.filter((key) => !held.has(key));
   const removed = new Set(removes);
   const keys = new Set([...before.keys, ...there].filter((key) => !removed.has(key)));
@@ -110,8 +149,10 @@ function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<Resource
   };
   const kindOf = (key: ResourceKey) => partsOf(key).kind;
   const kinds = count(keys, kindOf);
-  for (const [kind, number] of count(gone, kindOf)) if (number > few && number * 2 > (kinds.get(kind) ?? 0)) return true;
-  const entryOf = (key: ResourceKey) => (kindOf(key) === 'ServiceEntry' ? partsOf(key).namespace : '');
+  for (const [kind, number] of count(gone, kindOf))
+    if (number > few && number * 2 > (kinds.get(kind) ?? 0)) return true;
+  const entryOf = (key: ResourceKey) =>
+    kindOf(key) === 'ServiceEntry' ? partsOf(key).namespace : '';
   const namespaces = count(keys, entryOf);
   for (const [namespace, number] of count(gone, entryOf))
     if (namespace !== '' && number > 1 && number === namespaces.get(namespace)) return true;

@@ -7,7 +7,10 @@ import { ownMember } from '../../shared/text/own-member.ts';
  * both, and with what the route says and the delegate's does not. One that could never match is
  * left out.
  */
-export function mergeRoutes(route: HttpRoute, delegated: readonly HttpRoute[]): readonly HttpRoute[] {
+export function mergeRoutes(
+  route: HttpRoute,
+  delegated: readonly HttpRoute[],
+): readonly HttpRoute[] {
   return delegated.flatMap((one) => {
     const match = mergeMatches(route.match, one.match);
     return match === undefined ? [] : [{ ...mergeRoute(route, one), match }];
@@ -25,7 +28,10 @@ function mergeRoute(outer: HttpRoute, inner: HttpRoute): HttpRoute {
     fault: inner.fault ?? outer.fault,
     mirrors: inner.mirrors.length === 0 ? outer.mirrors : inner.mirrors,
     corsPolicy: inner.corsPolicy ?? outer.corsPolicy,
-    headers: isIdle(inner.headers.request) && isIdle(inner.headers.response) ? outer.headers : inner.headers,
+    headers:
+      isIdle(inner.headers.request) && isIdle(inner.headers.response)
+        ? outer.headers
+        : inner.headers,
   };
 }
 
@@ -38,10 +44,15 @@ function joinNames(outer: string, inner: string): string {
 }
 
 /** Each match with each that it does not contradict; undefined if one of the delegate has none. */
-function mergeMatches(outer: readonly HttpMatch[], inner: readonly HttpMatch[]): readonly HttpMatch[] | undefined {
+function mergeMatches(
+  outer: readonly HttpMatch[],
+  inner: readonly HttpMatch[],
+): readonly HttpMatch[] | undefined {
   if (outer.length === 0) return inner;
   if (inner.length === 0) return outer;
-  const merged = inner.map((one) => outer.filter((its) => !contradicts(its, one)).map((its) => mergeMatch(its, one)));
+  const merged = inner.map((one) =>
+    outer.filter((its) => !contradicts(its, one)).map((its) => mergeMatch(its, one)),
+  );
   return merged.some((each) => each.length === 0) ? undefined : merged.flat();
 }
 
@@ -73,19 +84,30 @@ function contradicts(outer: HttpMatch, inner: HttpMatch): boolean {
       return a !== undefined && b !== undefined && isWider(b, a);
     }) ||
     (['headers', 'withoutHeaders', 'queryParams'] as const).some((field) =>
-      Object.entries(inner[field]).some(([name, match]) => Object.hasOwn(outer[field], name) && isWider(match, outer[field][name])),
+      Object.entries(inner[field]).some(
+        ([name, match]) => Object.hasOwn(outer[field], name) && isWider(match, outer[field][name]),
+      ),
     ) ||
-    Object.entries(inner.sourceLabels).some(([name, value]) => (ownMember(outer.sourceLabels, name) ?? value) !== value) ||
+    Object.entries(inner.sourceLabels).some(
+      ([name, value]) => (ownMember(outer.sourceLabels, name) ?? value) !== value,
+    ) ||
     outer.ignoreUriCase !== inner.ignoreUriCase ||
     differ(outer.port, inner.port, 0) ||
     differ(outer.sourceNamespace, inner.sourceNamespace, '') ||
-    (outer.gateways.length > 0 && inner.gateways.some((gateway) => !outer.gateways.includes(gateway)))
+    (outer.gateways.length > 0 &&
+      inner.gateways.some((gateway) => !outer.gateways.includes(gateway)))
   );
 }
 
 /** Whether one match is not within another, or that cannot be told: of regular expressions. */
 function isWider(inner: StringMatch | undefined, outer: StringMatch | undefined): boolean {
-  if (inner === undefined || outer === undefined || inner.type === 'regex' || outer.type === 'regex') return true;
+  if (
+    inner === undefined ||
+    outer === undefined ||
+    inner.type === 'regex' ||
+    outer.type === 'regex'
+  )
+    return true;
   if (outer.type === 'exact') return inner.type === 'prefix' || inner.value !== outer.value;
   return !inner.value.startsWith(outer.value);
 }

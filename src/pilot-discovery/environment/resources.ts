@@ -1,4 +1,10 @@
-import { type AnyResource, type Kind, keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
+import {
+  type AnyResource,
+  type Kind,
+  keyOf,
+  type Resource,
+  type ResourceKey,
+} from '../istio/model.ts';
 
 /** Kind → namespace → name → resource. Immutable; none of the maps is empty. */
 export type Resources = ReadonlyMap<Kind, ReadonlyMap<string, ReadonlyMap<string, AnyResource>>>;
@@ -6,12 +12,22 @@ export type Resources = ReadonlyMap<Kind, ReadonlyMap<string, ReadonlyMap<string
 export const noResources: Resources = new Map();
 
 /** What there is of a kind: namespace → name → resource. */
-export function ofKind<K extends Kind>(resources: Resources, kind: K): ReadonlyMap<string, ReadonlyMap<string, Resource<K>>> {
-  return (resources.get(kind) ?? new Map()) as ReadonlyMap<string, ReadonlyMap<string, Resource<K>>>;
+export function ofKind<K extends Kind>(
+  resources: Resources,
+  kind: K,
+): ReadonlyMap<string, ReadonlyMap<string, Resource<K>>> {
+  return (resources.get(kind) ?? new Map()) as ReadonlyMap<
+    string,
+    ReadonlyMap<string, Resource<K>>
+  >;
 }
 
 /** What a key is made of. */
-export function partsOf(key: ResourceKey): { readonly kind: Kind; readonly namespace: string; readonly name: string } {
+export function partsOf(key: ResourceKey): {
+  readonly kind: Kind;
+  readonly namespace: string;
+  readonly name: string;
+} {
   const [kind = '', namespace = '', ...name] = key.split('/');
   return { kind: kind as Kind, namespace, name: name.join('/') };
 }
@@ -23,9 +39,12 @@ export function resourceAt(resources: Resources, key: ResourceKey): AnyResource 
 }
 
 /** All of them, with their keys. */
-export function* eachResource(resources: Resources): Generator<readonly [ResourceKey, AnyResource]> {
+export function* eachResource(
+  resources: Resources,
+): Generator<readonly [ResourceKey, AnyResource]> {
   for (const namespaces of resources.values()) {
-    for (const names of namespaces.values()) for (const resource of names.values()) yield [keyOf(resource), resource];
+    for (const names of namespaces.values())
+      for (const resource of names.values()) yield [keyOf(resource), resource];
   }
 }
 
@@ -33,7 +52,10 @@ export function* eachResource(resources: Resources): Generator<readonly [Resourc
  * The resources with others in the place of some: undefined takes one away. Copies the maps on the
  * way to these, each once, and no other; the same object where nothing differs.
  */
-export function withResources(resources: Resources, edits: ReadonlyMap<ResourceKey, AnyResource | undefined>): Resources {
+export function withResources(
+  resources: Resources,
+  edits: ReadonlyMap<ResourceKey, AnyResource | undefined>,
+): Resources {
   const kinds = new Map(resources);
   const copied = new Set<unknown>();
   const own = <K, V>(parent: Map<K, ReadonlyMap<string, V>>, key: K): Map<string, V> => {

@@ -21,7 +21,8 @@ export type WorkloadsBySelector = (namespace: string, selector: Labels) => reado
 export function workloadsBySelector(resources: Resources): WorkloadsBySelector {
   const indices = new Map<string, ReadonlyMap<string, readonly Workload[]>>();
   return (namespace, selector) => {
-    const workloads = ofKind(resources, 'WorkloadEntry').get(namespace) ?? new Map<string, Workload>();
+    const workloads =
+      ofKind(resources, 'WorkloadEntry').get(namespace) ?? new Map<string, Workload>();
     const [label] = Object.entries(selector);
     if (label === undefined) return [...workloads.values()];
     const index = indices.get(namespace) ?? byLabel(workloads.values());

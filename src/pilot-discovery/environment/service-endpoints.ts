@@ -6,7 +6,12 @@ import type { Labels } from '../istio/values.ts';
 import type { ServicePort, Workload } from '../istio/service-entry.ts';
 import { ofKind, resourceAt, type Resources } from './resources.ts';
 import { byAge } from './age.ts';
-import { type Endpoint, type Environment, type ServiceEndpoints, serviceKey } from './environment.ts';
+import {
+  type Endpoint,
+  type Environment,
+  type ServiceEndpoints,
+  serviceKey,
+} from './environment.ts';
 import { inOrder } from './grouped.ts';
 import { selects, workloadsBySelector, type WorkloadsBySelector } from './selectors.ts';
 import type { Touched } from './touched.ts';
@@ -31,7 +36,10 @@ export function endpointsAfter(
   workloads: readonly Touched<'WorkloadEntry'>[],
   isAll: boolean,
 ): Environment['endpoints'] {
-  const names = new Map([...(isAll ? allServices(inputs) : []), ...touchedServices(inputs, entries, workloads)]);
+  const names = new Map([
+    ...(isAll ? allServices(inputs) : []),
+    ...touchedServices(inputs, entries, workloads),
+  ]);
   const after = new Map(before);
   const selected = workloadsBySelector(inputs.resources);
   let isSame = true;
@@ -49,10 +57,13 @@ export function endpointsAfter(
 /** Key of the service → host. */
 type Names = ReadonlyMap<string, string>;
 
-const namesOf = ({ namespace, spec }: Entry) => spec.hosts.map((host) => [serviceKey({ namespace, host }), host] as const);
+const namesOf = ({ namespace, spec }: Entry) =>
+  spec.hosts.map((host) => [serviceKey({ namespace, host }), host] as const);
 
 function allServices({ services }: EndpointInputs): Names {
-  return new Map([...services.values()].flat().map((service) => [serviceKey(service), service.host]));
+  return new Map(
+    [...services.values()].flat().map((service) => [serviceKey(service), service.host]),
+  );
 }
 
 function touchedServices(
@@ -67,12 +78,15 @@ function touchedServices(
   for (const { before, after } of entries) [before, after].forEach(add);
   const labels = new Map<string, Labels[]>(); // of WorkloadEntries, by namespace
   for (const { before, after } of workloads) {
-    for (const one of [before, after]) if (one !== undefined) labels.set(one.namespace, [...(labels.get(one.namespace) ?? []), one.spec.labels]); // prettier-ignore
+    for (const one of [before, after])
+      if (one !== undefined)
+        labels.set(one.namespace, [...(labels.get(one.namespace) ?? []), one.spec.labels]);
   }
   for (const [namespace, each] of labels) {
     for (const entry of ofKind(resources, 'ServiceEntry').get(namespace)?.values() ?? []) {
       const { workloadSelector } = entry.spec;
-      if (workloadSelector !== undefined && each.some((its) => selects(workloadSelector, its))) add(entry);
+      if (workloadSelector !== undefined && each.some((its) => selects(workloadSelector, its)))
+        add(entry);
     }
   }
   return names;
@@ -104,9 +118,13 @@ function endpointsOf(
       return its === undefined ? [] : servedBy(entry, host, its, mesh, selected);
     });
     const before = old?.get(port.number);
-    byPort.set(port.number, before !== undefined && isDeepStrictEqual(before, served) ? before : served);
+    byPort.set(
+      port.number,
+      before !== undefined && isDeepStrictEqual(before, served) ? before : served,
+    );
   }
-  const isSame = old?.size === byPort.size && [...byPort].every(([number, list]) => old.get(number) === list);
+  const isSame =
+    old?.size === byPort.size && [...byPort].every(([number, list]) => old.get(number) === list);
   return isSame ? old : byPort;
 }
 
@@ -125,22 +143,47 @@ function servedBy(
   if (spec.workloadSelector !== undefined) {
     // Envoy has names looked up in clusters of DNS alone.
     const isUsable = ({ address }: Workload) =>
-      address !== '' && (spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0);
+      address !== '' &&
+      (spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0);
     return [...selected(namespace, spec.workloadSelector)]
       .filter((one) => isUsable(one.spec))
       .sort(byAge)
-      .map((one) => endpointOf(one.spec, port, identityOf(one.spec), { namespace, workloadName: one.name, key: keyOf(one) }));
+      .map((one) =>
+        endpointOf(one.spec, port, identityOf(one.spec), {
+          namespace,
+          workloadName: one.name,
+          key: keyOf(one),
+        }),
+      );
   }
   if (spec.endpoints.length > 0) {
     return spec.endpoints
       .filter(({ address }) => address !== '')
-      .map((one) => endpointOf(one, port, identityOf(one), { namespace: '', workloadName: '', key }));
+      .map((one) =>
+        endpointOf(one, port, identityOf(one), { namespace: '', workloadName: '', key }),
+      );
   }
-  return spec.resolution === 'static' ? [] : [endpointOf({ ...itself, address: host }, port, '', { namespace: '', workloadName: '', key })];
+  return spec.resolution === 'static'
+    ? []
+    : [
+        endpointOf({ ...itself, address: host }, port, '', {
+          namespace: '',
+          workloadName: '',
+          key,
+        }),
+      ];
 }
 
 /** What DNS tells of a host, where nothing else is said. */
-const itself: Workload = { address: '', ports: {}, labels: {}, network: '', locality: '', weight: 0, serviceAccount: '' };
+const itself: Workload = {
+  address: '',
+  ports: {},
+  labels: {},
+  network: '',
+  locality: '',
+  weight: 0,
+  serviceAccount: '',
+};
 
 const unix = 'unix://';
 
@@ -154,7 +197,11 @@ function endpointOf(
   const isPath = address.startsWith(unix);
   return {
     address: isPath ? address.slice(unix.length) : address,
-    port: isPath ? 0 : ((Object.hasOwn(ports, port.name) ? ports[port.name] : undefined) ?? port.targetPort ?? port.number),
+    port: isPath
+      ? 0
+      : ((Object.hasOwn(ports, port.name) ? ports[port.name] : undefined) ??
+        port.targetPort ??
+        port.number),
     labels: { ...workload.labels, ...localityLabels(workload) },
     network,
     locality,

@@ -9,12 +9,19 @@ import type { Touched } from './touched.ts';
  * Services by host after changes of ServiceEntries. One of which nothing but the endpoints has
  * changed is the same object as before.
  */
-export function servicesAfter(before: Environment['services'], touched: readonly Touched<'ServiceEntry'>[]): Environment['services'] {
+export function servicesAfter(
+  before: Environment['services'],
+  touched: readonly Touched<'ServiceEntry'>[],
+): Environment['services'] {
   if (touched.length === 0) return before;
   const keys = new Set(touched.map(({ key }) => key));
   const known = (service: Service): Service =>
-    before.get(service.host)?.find((old) => old.key === service.key && isDeepStrictEqual(old, service)) ?? service;
-  const added = touched.flatMap(({ after }) => (after === undefined ? [] : servicesOf(after).map(known)));
+    before
+      .get(service.host)
+      ?.find((old) => old.key === service.key && isDeepStrictEqual(old, service)) ?? service;
+  const added = touched.flatMap(({ after }) =>
+    after === undefined ? [] : servicesOf(after).map(known),
+  );
   const hosts = touched.flatMap((one) => one.before?.spec.hosts ?? []);
   return regrouped(
     before,

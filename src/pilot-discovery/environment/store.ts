@@ -2,7 +2,13 @@ import { defaultMeshConfig, type MeshConfig } from '../istio/mesh-config.ts';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from './changes.ts';
-import { eachResource, noResources, type Resources, resourceAt, withResources } from './resources.ts';
+import {
+  eachResource,
+  noResources,
+  type Resources,
+  resourceAt,
+  withResources,
+} from './resources.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** What one source has told. */
@@ -29,11 +35,25 @@ export interface Store {
   readonly content: 'none-yet' | 'told';
 }
 
-const silent: SourceState = { resources: noResources, flaws: [], isSynced: false, lost: undefined, held: [] };
+const silent: SourceState = {
+  resources: noResources,
+  flaws: [],
+  isSynced: false,
+  lost: undefined,
+  held: [],
+};
 
 /** A store before the first event. A source that is not named comes after those that are. */
-export function emptyStore(sources: readonly string[], mesh: MeshConfig = defaultMeshConfig): Store {
-  return { resources: noResources, sources: new Map(sources.map((name) => [name, silent])), mesh, content: 'none-yet' };
+export function emptyStore(
+  sources: readonly string[],
+  mesh: MeshConfig = defaultMeshConfig,
+): Store {
+  return {
+    resources: noResources,
+    sources: new Map(sources.map((name) => [name, silent])),
+    mesh,
+    content: 'none-yet',
+  };
 }
 
 /** Whether every source has told all that it had at the start. */
@@ -85,7 +105,10 @@ function withChanged(
   const [only, ...others] = states.filter(({ resources: its }) => its !== noResources);
   const won = new Map<ResourceKey, AnyResource | undefined>();
   for (const key of edits.keys()) won.set(key, firstOf(states, key));
-  const resources = only !== undefined && others.length === 0 ? only.resources : withResources(store.resources, won);
+  const resources =
+    only !== undefined && others.length === 0
+      ? only.resources
+      : withResources(store.resources, won);
 
   let widest: ChangeClass = 'none';
   const keys = new Set<ResourceKey>();

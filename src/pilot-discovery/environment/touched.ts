@@ -12,7 +12,11 @@ export interface Touched<K extends Kind = Kind> {
 export type TouchedByKind = ReadonlyMap<Kind, readonly Touched[]>;
 
 /** What has become of keys from one state of the resources to another; not of those that stayed. */
-export function touchedBetween(before: Resources, after: Resources, keys: Iterable<ResourceKey>): TouchedByKind {
+export function touchedBetween(
+  before: Resources,
+  after: Resources,
+  keys: Iterable<ResourceKey>,
+): TouchedByKind {
   const touched = new Map<Kind, Touched[]>();
   for (const key of keys) {
     const [old, now] = [resourceAt(before, key), resourceAt(after, key)];
@@ -30,4 +34,6 @@ export function touchedOf<K extends Kind>(touched: TouchedByKind, kind: K): read
   return (touched.get(kind) ?? []) as readonly AnyTouched[] as readonly Touched<K>[];
 }
 
-type AnyTouched = { readonly [P in keyof Touched]: P extends 'key' ? ResourceKey : AnyResource | undefined };
+type AnyTouched = {
+  readonly [P in keyof Touched]: P extends 'key' ? ResourceKey : AnyResource | undefined;
+};

@@ -1,4 +1,15 @@
-import { asyncScheduler, connect, filter, map, merge, type MonoTypeOperatorFunction, NEVER, type Observable, type SchedulerLike, withLatestFrom } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  connect,
+  filter,
+  map,
+  merge,
+  type MonoTypeOperatorFunction,
+  NEVER,
+  type Observable,
+  type SchedulerLike,
+  withLatestFrom,
+} from 'rxjs';
 import { type Quiet, quiesce } from '../../operators/quiesce.ts';
 import { type Changes, mergeChanges } from './changes.ts';
 import type { Store } from './store.ts';
@@ -32,10 +43,12 @@ export function inWindows(
   scheduler: SchedulerLike = asyncScheduler,
 ): MonoTypeOperatorFunction<readonly [Store, Changes]> {
   const quiet: number | Quiet = isAdaptive
-    ? (silence, before) => Math.min(after, silence >= adaptive.silence ? adaptive.first : before * 2)
+    ? (silence, before) =>
+        Math.min(after, silence >= adaptive.silence ? adaptive.first : before * 2)
     : after;
   const wait = endpoints ? endpointsWait : { after: 0, max: 0 };
-  const lane = (length: number | Quiet, most: number) => quiesce(length, most, NEVER, mergeChanges, scheduler);
+  const lane = (length: number | Quiet, most: number) =>
+    quiesce(length, most, NEVER, mergeChanges, scheduler);
   return connect((steps$) => {
     const changes$ = steps$.pipe(
       map(([, changes]) => changes),

@@ -1,4 +1,10 @@
-import { createRegistry, type DescMessage, fromBinary, type JsonObject, toJson } from '@bufbuild/protobuf';
+import {
+  createRegistry,
+  type DescMessage,
+  fromBinary,
+  type JsonObject,
+  toJson,
+} from '@bufbuild/protobuf';
 import { ClusterSchema } from '../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ClusterLoadAssignmentSchema } from '../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { ListenerSchema } from '../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
@@ -62,7 +68,10 @@ export function printed(
   type: XdsType,
 ): readonly { readonly version: string; readonly name: string; readonly said: JsonObject }[] {
   return [...view[type].resources.values()].map(({ name, version, body }) => {
-    const said = toJson(schemas[type], fromBinary(schemas[type], body), { registry, useProtoFieldName: true });
+    const said = toJson(schemas[type], fromBinary(schemas[type], body), {
+      registry,
+      useProtoFieldName: true,
+    });
     return { name, version, said: said as JsonObject };
   });
 }
@@ -72,14 +81,22 @@ export function printed(
  * https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/config_dump_shared.proto
  */
 export function configDump(view: View): unknown {
-  const dump = (name: string, type: XdsType, list: string, one: (resource: ReturnType<typeof printed>[number]) => unknown) => ({
+  const dump = (
+    name: string,
+    type: XdsType,
+    list: string,
+    one: (resource: ReturnType<typeof printed>[number]) => unknown,
+  ) => ({
     '@type': `type.googleapis.com/envoy.admin.v3.${name}`,
     ...(type !== 'endpoint' && type !== 'route' && { version_info: view[type].version }),
     [list]: printed(view, type).map(one),
   });
   return {
     configs: [
-      dump('ClustersConfigDump', 'cluster', 'dynamic_active_clusters', ({ version, said }) => ({ version_info: version, cluster: said })),
+      dump('ClustersConfigDump', 'cluster', 'dynamic_active_clusters', ({ version, said }) => ({
+        version_info: version,
+        cluster: said,
+      })),
       dump('EndpointsConfigDump', 'endpoint', 'dynamic_endpoint_configs', ({ version, said }) => ({
         version_info: version,
         endpoint_config: said,
@@ -88,7 +105,10 @@ export function configDump(view: View): unknown {
         name,
         active_state: { version_info: version, listener: said },
       })),
-      dump('RoutesConfigDump', 'route', 'dynamic_route_configs', ({ version, said }) => ({ version_info: version, route_config: said })),
+      dump('RoutesConfigDump', 'route', 'dynamic_route_configs', ({ version, said }) => ({
+        version_info: version,
+        route_config: said,
+      })),
     ],
   };
 }

@@ -21,17 +21,27 @@ interface Generator {
 const views = memoTable<TypedView>();
 
 /** Resources that classes share are one view. */
-const sharedView = (resources: readonly XdsResource[]): TypedView => views([resources], '', () => typedView(resources));
+const sharedView = (resources: readonly XdsResource[]): TypedView =>
+  views([resources], '', () => typedView(resources));
 
-const shared = (resourcesOf: (environment: Environment, node: ProxyNode) => readonly XdsResource[]): Generator => ({
+const shared = (
+  resourcesOf: (environment: Environment, node: ProxyNode) => readonly XdsResource[],
+): Generator => ({
   inputs: (environment, node) => [resourcesOf(environment, node)],
   make: (environment, node) => sharedView(resourcesOf(environment, node)),
 });
 
 const generators: Readonly<Record<XdsType, Generator>> = {
   cluster: {
-    inputs: (environment, node) => [outboundClusters(environment, node), ...inputsOfClusters(environment, node)],
-    make: (environment, node) => withResources(sharedView(outboundClusters(environment, node)), ownClusters(environment, node)),
+    inputs: (environment, node) => [
+      outboundClusters(environment, node),
+      ...inputsOfClusters(environment, node),
+    ],
+    make: (environment, node) =>
+      withResources(
+        sharedView(outboundClusters(environment, node)),
+        ownClusters(environment, node),
+      ),
   },
   endpoint: shared(endpointsOf),
   listener: {
@@ -71,7 +81,10 @@ export interface Viewer {
   /** What a proxy is given in a snapshot. */
   readonly view: (snapshot: SnapshotOfViews, proxy: ProxyNode) => View;
   /** The same; its class is remembered until the proxy leaves. */
-  readonly enter: (snapshot: SnapshotOfViews, proxy: ProxyNode) => readonly [View, leave: () => void];
+  readonly enter: (
+    snapshot: SnapshotOfViews,
+    proxy: ProxyNode,
+  ) => readonly [View, leave: () => void];
   /** Forgets classes without a proxy since the last sweep; how many have none since then. */
   readonly sweep: () => number;
 }
@@ -93,17 +106,27 @@ export function viewer(told: () => void): Viewer {
     isUnused(fresh);
     return fresh;
   };
-  const generate = (type: XdsType, mine: ProxyClass, environment: Environment, node: ProxyNode): TypedView => {
+  const generate = (
+    type: XdsType,
+    mine: ProxyClass,
+    environment: Environment,
+    node: ProxyNode,
+  ): TypedView => {
     const last = mine.last.get(type);
     const { inputs, make } = generators[type];
     const [found, uses] = withUses(() => {
       const now = inputs(environment, node);
-      return last !== undefined && isSame(last.inputs, now) ? last : { view: make(environment, node), inputs: now };
+      return last !== undefined && isSame(last.inputs, now)
+        ? last
+        : { view: make(environment, node), inputs: now };
     });
     if (last !== undefined && found === last) return last.view;
     // Equal content may be made of other resources.
     const view =
-      last !== undefined && isSame([...last.view.resources.values()], [...found.view.resources.values()]) ? last.view : found.view;
+      last !== undefined &&
+      isSame([...last.view.resources.values()], [...found.view.resources.values()])
+        ? last.view
+        : found.view;
     // Who looks at a class that is forgotten by now is its last.
     if (classes.get(mine.name) === mine) {
       hold(uses);
@@ -112,15 +135,25 @@ export function viewer(told: () => void): Viewer {
     }
     return view;
   };
-  const viewOf = (mine: ProxyClass, { number, environment }: SnapshotOfViews, node: ProxyNode): View => {
+  const viewOf = (
+    mine: ProxyClass,
+    { number, environment }: SnapshotOfViews,
+    node: ProxyNode,
+  ): View => {
     const known = mine.made.get(environment) ?? {};
     mine.made.set(environment, known);
     const view = { snapshot: number };
     for (const type of xdsTypes)
-      Object.defineProperty(view, type, { enumerable: true, get: () => (known[type] ??= generate(type, mine, environment, node)) });
+      Object.defineProperty(view, type, {
+        enumerable: true,
+        get: () => (known[type] ??= generate(type, mine, environment, node)),
+      });
     return view as View;
   };
-  const classAndView = (snapshot: SnapshotOfViews, proxy: ProxyNode): readonly [ProxyClass, View] => {
+  const classAndView = (
+    snapshot: SnapshotOfViews,
+    proxy: ProxyNode,
+  ): readonly [ProxyClass, View] => {
     const node = withWorkload(snapshot.environment, proxy);
     const mine = classFor(snapshot.environment, node);
     return [mine, viewOf(mine, snapshot, node)];

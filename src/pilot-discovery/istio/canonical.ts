@@ -30,14 +30,21 @@ function canonicalIpv6(address: string): string {
 /** Of an address in its canonical form. */
 function bytesOf(address: string): readonly number[] {
   const [before = '', after] = address.split('::');
-  const groups = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
+  const groups = (part: string) =>
+    part === '' ? [] : part.split(':').map((group) => parseInt(group, 16));
   const [first, last] = [groups(before), groups(after ?? '')];
-  const zeros = Array.from({ length: after === undefined ? 0 : 8 - first.length - last.length }, () => 0);
+  const zeros = Array.from(
+    { length: after === undefined ? 0 : 8 - first.length - last.length },
+    () => 0,
+  );
   return [...first, ...zeros, ...last].flatMap((group) => [group >> 8, group & 255]);
 }
 
 const groupsOf = (bytes: readonly number[]): readonly string[] =>
-  bytes.flatMap((byte, index) => (index % 2 === 0 ? [((byte << 8) | (bytes[index + 1] ?? 0)).toString(16)] : []));
+  bytes.flatMap((byte, index) =>
+    index % 2 === 0 ? [((byte << 8) | (bytes[index + 1] ?? 0)).toString(16)] : [],
+  );
 
 /** The bits of a byte that are within the first `length` ones. */
-const maskAt = (index: number, length: number): number => 256 - 2 ** (8 - Math.min(8, Math.max(0, length - index * 8)));
+const maskAt = (index: number, length: number): number =>
+  256 - 2 ** (8 - Math.min(8, Math.max(0, length - index * 8)));

@@ -13,9 +13,17 @@ export interface IfRefused<T> {
  * is wrong, it is closed as a whole, for the workloads that it selects as far as that can be read.
  * Undefined for a kind of which the rest restricts nothing.
  */
-export function closedSpec<T>(read: Read<T>, { otherwise }: IfRefused<T>, spec: unknown, isSecurity: boolean): T | undefined {
+export function closedSpec<T>(
+  read: Read<T>,
+  { otherwise }: IfRefused<T>,
+  spec: unknown,
+  isSecurity: boolean,
+): T | undefined {
   const given = spec ?? undefined;
-  const written = given === undefined && isSecurity ? undefined : quietly(read, given, isSecurity ? 'error' : 'warning');
+  const written =
+    given === undefined && isSecurity
+      ? undefined
+      : quietly(read, given, isSecurity ? 'error' : 'warning');
   if (written !== undefined || otherwise === undefined) return written;
   return quietly(otherwise, given, 'error') ?? quietly(otherwise, undefined, 'error');
 }

@@ -35,22 +35,36 @@ export interface LoadBalancer {
         readonly type: 'consistent-hash';
         readonly key: HashKey;
         readonly ring:
-          { readonly type: 'ring-hash'; readonly minimumRingSize: number } | { readonly type: 'maglev'; readonly tableSize: number };
+          | { readonly type: 'ring-hash'; readonly minimumRingSize: number }
+          | { readonly type: 'maglev'; readonly tableSize: number };
       };
   readonly locality: LocalitySettings | undefined;
   readonly warmup:
-    { readonly durationMs: number; readonly minimumPercent: number | undefined; readonly aggression: number | undefined } | undefined;
+    | {
+        readonly durationMs: number;
+        readonly minimumPercent: number | undefined;
+        readonly aggression: number | undefined;
+      }
+    | undefined;
 }
 
 export type HashKey =
   | { readonly type: 'header'; readonly name: string }
-  | { readonly type: 'cookie'; readonly name: string; readonly path: string; readonly ttlMs: number | undefined }
+  | {
+      readonly type: 'cookie';
+      readonly name: string;
+      readonly path: string;
+      readonly ttlMs: number | undefined;
+    }
   | { readonly type: 'source-ip' }
   | { readonly type: 'query-parameter'; readonly name: string };
 
 export interface LocalitySettings {
   readonly enabled: boolean | undefined;
-  readonly distribute: readonly { readonly from: string; readonly to: Readonly<Record<string, number>> }[];
+  readonly distribute: readonly {
+    readonly from: string;
+    readonly to: Readonly<Record<string, number>>;
+  }[];
   readonly failover: readonly { readonly from: string; readonly to: string }[];
   readonly failoverPriority: readonly string[];
 }
@@ -60,7 +74,12 @@ export interface ConnectionPool {
     readonly maxConnections: number | undefined;
     readonly connectTimeoutMs: number | undefined;
     readonly tcpKeepalive:
-      { readonly probes: number | undefined; readonly timeMs: number | undefined; readonly intervalMs: number | undefined } | undefined;
+      | {
+          readonly probes: number | undefined;
+          readonly timeMs: number | undefined;
+          readonly intervalMs: number | undefined;
+        }
+      | undefined;
     readonly maxConnectionDurationMs: number | undefined;
     readonly idleTimeoutMs: number | undefined;
   };

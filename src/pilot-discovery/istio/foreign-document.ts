@@ -1,5 +1,6 @@
 /** Whether a version is of a group of Istio's rules; `install.istio.io` is none of them. */
-export const isOfIstio = (apiVersion: string): boolean => /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(apiVersion);
+export const isOfIstio = (apiVersion: string): boolean =>
+  /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(apiVersion);
 
 /**
  * What a document is that is somebody else's: of Kubernetes, of the Gateway API, of a tool.
@@ -10,7 +11,8 @@ export function foreignDocument(
   value: unknown,
 ): string | undefined {
   if (kind === '' && apiVersion === '') {
-    const isForeign = isMap(value) && !Object.hasOwn(value, 'metadata') && !Object.hasOwn(value, 'spec');
+    const isForeign =
+      isMap(value) && !Object.hasOwn(value, 'metadata') && !Object.hasOwn(value, 'spec');
     return isForeign ? 'it has neither apiVersion nor kind' : undefined;
   }
   if (kind === '' || apiVersion === '' || isOfIstio(apiVersion)) return undefined;
@@ -18,4 +20,5 @@ export function foreignDocument(
   return `${kind} (${apiVersion}) is ${isGatewayApi ? 'of the Gateway API, which is not served' : 'no rule of Istio'}`;
 }
 
-const isMap = (value: unknown): value is object => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isMap = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);

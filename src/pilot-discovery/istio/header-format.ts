@@ -55,15 +55,24 @@ export function headerFlaw(value: string): string | undefined {
  */
 export function formatFlaw(value: string): string | undefined {
   // From left to right: in `%A%%B%` there is no percent sign.
-  const parts = /%%|%(?<name>[A-Z0-9_]+)(?:\((?<given>(?:[^()]|\([^()]*\))*)\))?(?<length>:\d+)?%|[^%]+/y;
+  const parts =
+    /%%|%(?<name>[A-Z0-9_]+)(?:\((?<given>(?:[^()]|\([^()]*\))*)\))?(?<length>:\d+)?%|[^%]+/y;
   while (parts.lastIndex < value.length) {
     const rest = value.slice(parts.lastIndex);
-    const { name, given = '', length } = parts.exec(value)?.groups ?? { name: /^%[A-Za-z0-9_]*%?/.exec(rest)?.[0] ?? '' };
+    const {
+      name,
+      given = '',
+      length,
+    } = parts.exec(value)?.groups ?? { name: /^%[A-Za-z0-9_]*%?/.exec(rest)?.[0] ?? '' };
     if (name === undefined) continue;
-    if (!commands.has(name)) return `Envoy has no ${name.startsWith('%') ? name : `%${name}%`}: write %% for a percent sign`;
-    if (given === '' && needsArguments.has(name)) return `%${name}% needs arguments: %${name}(...)%`;
-    if (given !== '' && !needsArguments.has(name) && !mayHaveArguments.has(name)) return `%${name}% has no arguments: leave (${given}) out`;
-    if (length !== undefined && !mayHaveLength.has(name)) return `%${name}% cannot be cut: leave ${length} out`;
+    if (!commands.has(name))
+      return `Envoy has no ${name.startsWith('%') ? name : `%${name}%`}: write %% for a percent sign`;
+    if (given === '' && needsArguments.has(name))
+      return `%${name}% needs arguments: %${name}(...)%`;
+    if (given !== '' && !needsArguments.has(name) && !mayHaveArguments.has(name))
+      return `%${name}% has no arguments: leave (${given}) out`;
+    if (length !== undefined && !mayHaveLength.has(name))
+      return `%${name}% cannot be cut: leave ${length} out`;
   }
   return undefined;
 }

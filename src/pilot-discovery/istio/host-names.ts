@@ -11,10 +11,12 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): Read<readon
   return (value, place) => {
     const names = list(text)(value, place).map((name) => (name === '.' ? namespace : name));
     const alone = ['*', '~'].find((name) => names.includes(name));
-    if (alone !== undefined && names.length > 1) wrong(place, `'${alone}' stands alone: leave the others out`);
+    if (alone !== undefined && names.length > 1)
+      wrong(place, `'${alone}' stands alone: leave the others out`);
     names.forEach((name, index) => {
       const at = below(place, `[${index}]`);
-      if (name === '~' && nowhere === 'not') wrong(at, `'~' hides services alone: use '.' for its own namespace`);
+      if (name === '~' && nowhere === 'not')
+        wrong(at, `'~' hides services alone: use '.' for its own namespace`);
       else if (!['*', '~'].includes(name) && !isLabel(name))
         wrong(at, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
       else if (names.indexOf(name) !== index) wrong(at, `'${name}' is there twice`);
@@ -28,14 +30,17 @@ const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 /** A part of a DNS name: letters, digits, and dashes within. */
 export const isLabel = (text: string): boolean => label.test(text);
 
-const areLabels = (parts: readonly string[]): boolean => parts.length > 0 && parts.every((part) => label.test(part));
+const areLabels = (parts: readonly string[]): boolean =>
+  parts.length > 0 && parts.every((part) => label.test(part));
 
-export const isDnsName = (host: string): boolean => host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
+export const isDnsName = (host: string): boolean =>
+  host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
 
 /** The name of a subset; one that is not given is ''. */
 export const subsetName: Read<string> = (value, place) => {
   const read = text(value, place);
-  if (read !== '' && !isLabel(read)) wrong(place, `'${read}' is no name of a subset: letters, digits and - within`);
+  if (read !== '' && !isLabel(read))
+    wrong(place, `'${read}' is no name of a subset: letters, digits and - within`);
   return read;
 };
 
@@ -43,7 +48,12 @@ export const subsetName: Read<string> = (value, place) => {
 export const gatewayName: Read<string> = (value, place) => {
   const read = needed(value, place);
   const parts = read.split('/');
-  if (read !== '' && (parts.length > 2 || !parts.every(isDnsName) || (parts.length === 2 && !isLabel(parts[0] ?? ''))))
+  if (
+    read !== '' &&
+    (parts.length > 2 ||
+      !parts.every(isDnsName) ||
+      (parts.length === 2 && !isLabel(parts[0] ?? '')))
+  )
     wrong(place, `'${read}' is no gateway: give NAME, or NAMESPACE/NAME`);
   return read;
 };
@@ -65,9 +75,13 @@ export function hostName(others: 'too' | 'not'): Read<string> {
     const parts = host.replace(/\.$/, '').split('.');
     const [first = '', ...rest] = parts;
     const isWide = /^\*-?/.exec(first)?.[0] ?? '';
-    if (host.length > 255 || !areLabels(first === '*' ? rest : [first.slice(isWide.length), ...rest]))
+    if (
+      host.length > 255 ||
+      !areLabels(first === '*' ? rest : [first.slice(isWide.length), ...rest])
+    )
       wrong(place, `'${host}' is no host: give a DNS name, which may begin with '*'`);
-    else if (/^\d+$/.test(parts.at(-1) ?? '')) wrong(place, `'${host}' is no host: a DNS name does not end with a number`);
+    else if (/^\d+$/.test(parts.at(-1) ?? ''))
+      wrong(place, `'${host}' is no host: a DNS name does not end with a number`);
     return host;
   };
 }

@@ -2,7 +2,8 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { below, maybe, members, type Read, texts, wrong } from './members.ts';
 import type { Labels } from './values.ts';
 
-const name = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
+const name =
+  /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** Labels that workloads have, by the rule of Kubernetes: others could never be met. */
@@ -19,7 +20,8 @@ const chosen: Read<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, one] of Object.entries(read)) {
     if (key === '') wrong(place, 'a label without a name selects nothing');
-    if (key.includes('*') || one.includes('*')) wrong(below(place, key), 'a * is not a wildcard here: leave the label out to select all');
+    if (key.includes('*') || one.includes('*'))
+      wrong(below(place, key), 'a * is not a wildcard here: leave the label out to select all');
   }
   return read;
 };
@@ -32,6 +34,8 @@ export function selector(member: 'labels' | 'matchLabels'): Read<Labels | undefi
 /** The `selector` of what is wrong in other places. */
 export const selectorAlone: Read<Readonly<Record<string, string>> | undefined> = (value, place) => {
   const found: unknown =
-    typeof value === 'object' && value !== null ? ownMember(value as Readonly<Record<string, unknown>>, 'selector') : undefined;
+    typeof value === 'object' && value !== null
+      ? ownMember(value as Readonly<Record<string, unknown>>, 'selector')
+      : undefined;
   return selector('matchLabels')(found ?? undefined, below(place, 'selector'));
 };

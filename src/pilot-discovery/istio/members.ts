@@ -55,7 +55,8 @@ function snake(name: string): string {
   return made;
 }
 
-const camel = (name: string) => name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string) =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
 /** What is written, as a message shows it. */
 function shown(value: unknown): string {
@@ -77,11 +78,13 @@ export function members<T>(
   make: (get: Get, has: (name: string) => boolean) => T,
 ): T {
   const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && value !== undefined && value !== null) wrong(place, `${shown(value)} is not an object`);
+  if (!isObject && value !== undefined && value !== null)
+    wrong(place, `${shown(value)} is not an object`);
   const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
   const nameIn = (name: string) => (Object.hasOwn(given, name) ? name : snake(name));
   const known = new Set<string>();
-  const has = (name: string) => ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
+  const has = (name: string) =>
+    ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
   const made = make((name, read) => {
     known.add(name);
     const found = ownMember(given, nameIn(name));
@@ -89,11 +92,22 @@ export function members<T>(
   }, has);
   for (const name of later) {
     known.add(name);
-    if (has(name)) place.tell(pathOf(below(place, nameIn(name))), `${name} is not served yet, and has no effect`, 'warning');
+    if (has(name))
+      place.tell(
+        pathOf(below(place, nameIn(name))),
+        `${name} is not served yet, and has no effect`,
+        'warning',
+      );
   }
-  for (const name of Object.keys(given).filter((one) => !known.has(one) && !known.has(camel(one)))) {
+  for (const name of Object.keys(given).filter(
+    (one) => !known.has(one) && !known.has(camel(one)),
+  )) {
     const near = meant(name, [...known]);
-    place.tell(pathOf(below(place, name)), `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`, place.unknown);
+    place.tell(
+      pathOf(below(place, name)),
+      `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`,
+      place.unknown,
+    );
   }
   return made;
 }
@@ -108,7 +122,8 @@ export const text: Read<string> = (value, place) => {
 /** Says that a block has nothing besides what only tells what it is for: something was meant. */
 export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
-  if (Object.keys(value).every((name) => name === besides)) wrong(place, `it says nothing: give ${hint}`);
+  if (Object.keys(value).every((name) => name === besides))
+    wrong(place, `it says nothing: give ${hint}`);
 }
 
 /** A text that has to be there. */
@@ -129,7 +144,8 @@ export function whole(least: number, most: number): Read<number | undefined> {
   return (value, place) => {
     if (value === undefined) return undefined;
     const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
-    if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most) return number;
+    if (typeof number === 'number' && Number.isInteger(number) && number >= least && number <= most)
+      return number;
     wrong(place, `${shown(value)} is not a whole number from ${least} to ${most}`);
     return undefined;
   };
@@ -154,8 +170,10 @@ function durationFrom(isRight: (ms: number) => boolean): Read<number | undefined
     if (value === undefined) return undefined;
     const ms = typeof value === 'string' ? parseDuration(value) : undefined;
     if (ms !== undefined && isRight(ms) && ms <= longest) return ms;
-    if (ms !== undefined && ms > longest) wrong(place, `${shown(value)} is longer than Envoy counts: at most 2147483647s`);
-    else wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
+    if (ms !== undefined && ms > longest)
+      wrong(place, `${shown(value)} is longer than Envoy counts: at most 2147483647s`);
+    else
+      wrong(place, `${shown(value)} is not a duration of 1ms or more (such as '500ms' or '1.5s')`);
     return undefined;
   };
 }
@@ -169,7 +187,8 @@ export const durationAbove0: Read<number | undefined> = durationFrom((ms) => ms 
 export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read<T> {
   return (value, place) => {
     if (value === undefined) return otherwise;
-    const found = typeof value === 'string' && Object.hasOwn(words, value) ? words[value] : undefined;
+    const found =
+      typeof value === 'string' && Object.hasOwn(words, value) ? words[value] : undefined;
     if (found !== undefined) return found;
     wrong(place, `${shown(value)} is not one of ${Object.keys(words).join(', ')}`);
     return otherwise;
@@ -180,8 +199,12 @@ export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read
 export function list<T>(read: Read<T>, most = Infinity): Read<readonly T[]> {
   return (value, place) => {
     if (value === undefined) return [];
-    if (Array.isArray(value) && value.length > most) wrong(place, `it has ${value.length} entries, and ${most} are the limit`);
-    if (Array.isArray(value)) return value.slice(0, most).map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
+    if (Array.isArray(value) && value.length > most)
+      wrong(place, `it has ${value.length} entries, and ${most} are the limit`);
+    if (Array.isArray(value))
+      return value
+        .slice(0, most)
+        .map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
     wrong(place, `${shown(value)} is not a list`);
     return [];
   };
@@ -192,7 +215,12 @@ export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
   return (value, place) => {
     if (value === undefined) return {};
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return Object.fromEntries(Object.entries(value).map(([name, one]: [string, unknown]) => [name, read(one ?? undefined, below(place, name))])); // prettier-ignore
+      return Object.fromEntries(
+        Object.entries(value).map(([name, one]: [string, unknown]) => [
+          name,
+          read(one ?? undefined, below(place, name)),
+        ]),
+      );
     wrong(place, `${shown(value)} is not an object`);
     return {};
   };
@@ -219,7 +247,11 @@ function matchWith(prefix: Read<string>): Read<StringMatch> {
       const types = (['exact', 'prefix', 'regex'] as const).filter(has);
       const [type = 'exact'] = types;
       if (types.length !== 1) wrong(place, 'it needs exactly one of exact, prefix, regex');
-      const given = { exact: get('exact', text), prefix: get('prefix', maybe(prefix)) ?? '', regex: get('regex', maybe(regex)) ?? '' };
+      const given = {
+        exact: get('exact', text),
+        prefix: get('prefix', maybe(prefix)) ?? '',
+        regex: get('regex', maybe(regex)) ?? '',
+      };
       return { type, value: given[type] };
     });
 }
@@ -228,6 +260,7 @@ function matchWith(prefix: Read<string>): Read<StringMatch> {
 export const uriMatch: Read<StringMatch> = matchWith(text);
 export const stringMatch: Read<StringMatch> = matchWith((value, place) => {
   const read = text(value, place);
-  if (read === '') wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");
+  if (read === '')
+    wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");
   return read;
 });

@@ -26,8 +26,11 @@ export type Kind = keyof Specs;
 /** `Kind/namespace/name`. It names a resource among all. */
 export type ResourceKey = string;
 
-export const keyOf = ({ kind, namespace, name }: Pick<Resource, 'kind' | 'namespace' | 'name'>): ResourceKey =>
-  `${kind}/${namespace}/${name}`;
+export const keyOf = ({
+  kind,
+  namespace,
+  name,
+}: Pick<Resource, 'kind' | 'namespace' | 'name'>): ResourceKey => `${kind}/${namespace}/${name}`;
 
 /** Where a resource comes from, as a person finds it. */
 export interface Origin {

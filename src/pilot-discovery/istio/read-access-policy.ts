@@ -1,18 +1,41 @@
 import type { AccessPolicy, Covered } from './access-policy.ts';
 import { selector, selectorAlone } from './match-labels.ts';
-import { below, list, maybe, members, needed, oneOf, type Place, type Read, text, warn, wrong } from './members.ts';
+import {
+  below,
+  list,
+  maybe,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  type Read,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
 
 const anything: Read<unknown> = (value) => value;
 const texts = list(text);
 
 /** An object all of whose members are lists of texts. */
 function listsOf(...names: readonly string[]): Read<ReadonlyMap<string, readonly string[]>> {
-  return (value, place) => members(value, place, [], (get) => new Map(names.map((name) => [name, get(name, texts)])));
+  return (value, place) =>
+    members(value, place, [], (get) => new Map(names.map((name) => [name, get(name, texts)])));
 }
 
-const both = (...names: readonly string[]) => names.flatMap((name) => [name, `not${name.charAt(0).toUpperCase()}${name.slice(1)}`]);
+const both = (...names: readonly string[]) =>
+  names.flatMap((name) => [name, `not${name.charAt(0).toUpperCase()}${name.slice(1)}`]);
 
-const source = listsOf(...both('principals', 'requestPrincipals', 'namespaces', 'ipBlocks', 'remoteIpBlocks', 'serviceAccounts'));
+const source = listsOf(
+  ...both(
+    'principals',
+    'requestPrincipals',
+    'namespaces',
+    'ipBlocks',
+    'remoteIpBlocks',
+    'serviceAccounts',
+  ),
+);
 const operation = listsOf(...both('hosts', 'ports', 'methods', 'paths'));
 
 interface Rule {
@@ -29,18 +52,29 @@ const rule: Read<Rule> = (value, place) =>
     );
     const to = get(
       'to',
-      list((one, at) => members(one, at, [], (of) => portsOf(of('operation', operation), below(at, 'operation.ports')))),
+      list((one, at) =>
+        members(one, at, [], (of) =>
+          portsOf(of('operation', operation), below(at, 'operation.ports')),
+        ),
+      ),
     );
     get(
       'when',
-      list((one, at) => members(one, at, [], (of) => [of('key', needed), of('values', texts), of('notValues', texts)])),
+      list((one, at) =>
+        members(one, at, [], (of) => [
+          of('key', needed),
+          of('values', texts),
+          of('notValues', texts),
+        ]),
+      ),
     );
     return { ports: to, isForAll: !['from', 'to', 'when'].some(has) };
   });
 
 function portsOf(read: ReadonlyMap<string, readonly string[]>, place: Place): readonly number[] {
   return (read.get('ports') ?? []).map((written) => {
-    if (!/^\d+$/.test(written) || Number(written) < 1 || Number(written) > 65_535) wrong(place, `'${written}' is not a port (1 to 65535)`);
+    if (!/^\d+$/.test(written) || Number(written) < 1 || Number(written) > 65_535)
+      wrong(place, `'${written}' is not a port (1 to 65535)`);
     return Number(written);
   });
 }
@@ -53,9 +87,13 @@ const actions = { ALLOW: 'allow', DENY: 'deny', AUDIT: 'audit', CUSTOM: 'custom'
 const nothing: Covered = { type: 'nothing' };
 
 /** Of ALLOW, what no rule names is denied; of DENY and CUSTOM, what a rule names may be. */
-function coveredBy(action: (typeof actions)[keyof typeof actions], rules: readonly Rule[]): Covered {
+function coveredBy(
+  action: (typeof actions)[keyof typeof actions],
+  rules: readonly Rule[],
+): Covered {
   if (action === 'audit') return nothing;
-  if (action === 'allow') return rules.some(({ isForAll }) => isForAll) ? nothing : { type: 'all', protocols: 'any' };
+  if (action === 'allow')
+    return rules.some(({ isForAll }) => isForAll) ? nothing : { type: 'all', protocols: 'any' };
   if (rules.length === 0) return nothing;
   const operations = rules.flatMap(({ ports }) => (ports.length === 0 ? [[]] : ports));
   return operations.some((ports) => ports.length === 0)
@@ -82,7 +120,18 @@ const jwtRule: Read<undefined> = (value, place) =>
     for (const name of jwtMembers) get(name, anything);
     return undefined;
   });
-const jwtMembers = ['audiences', 'jwksUri', 'jwks', 'fromHeaders', 'fromParams', 'fromCookies', 'outputPayloadToHeader', 'forwardOriginalToken', 'outputClaimToHeaders', 'timeout']; // prettier-ignore
+const jwtMembers = [
+  'audiences',
+  'jwksUri',
+  'jwks',
+  'fromHeaders',
+  'fromParams',
+  'fromCookies',
+  'outputPayloadToHeader',
+  'forwardOriginalToken',
+  'outputClaimToHeaders',
+  'timeout',
+];
 
 export const readRequestAuthentication: Read<AccessPolicy> = (value, place) =>
   members(value, place, [], (get, has) => {
@@ -93,14 +142,21 @@ export const readRequestAuthentication: Read<AccessPolicy> = (value, place) =>
   });
 
 /** One that names gateways or services is for their proxies. */
-function isForSidecars(get: (name: string, read: Read<unknown>) => unknown, has: (name: string) => boolean): boolean {
+function isForSidecars(
+  get: (name: string, read: Read<unknown>) => unknown,
+  has: (name: string) => boolean,
+): boolean {
   get('targetRef', maybe(anything));
   get('targetRefs', list(anything));
   return !has('targetRef') && !has('targetRefs');
 }
 
 function policyOf(chosen: AccessPolicy['selector'], covers: Covered, place: Place): AccessPolicy {
-  const what = { nothing: 'and has no effect', ports: 'so connections to the ports that it names are refused', all: 'so connections to the workloads that it selects are refused' }; // prettier-ignore
+  const what = {
+    nothing: 'and has no effect',
+    ports: 'so connections to the ports that it names are refused',
+    all: 'so connections to the workloads that it selects are refused',
+  };
   warn(place, `it is not served yet, ${what[covers.type]}`);
   return { selector: chosen, covers };
 }

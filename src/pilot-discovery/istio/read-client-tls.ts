@@ -1,10 +1,33 @@
 import { closable } from './closable.ts';
 import type { ClientTls } from './destination-rule.ts';
-import { below, boolean, list, members, needed, oneOf, type Place, type Read, text, warn, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  list,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  type Read,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
 
 const written: Read<ClientTls> = (value, place) => {
   const read = members(value, place, [], (get) => ({
-    mode: get('mode', oneOf({ DISABLE: 'disable', SIMPLE: 'simple', MUTUAL: 'mutual', ISTIO_MUTUAL: 'istio-mutual' } as const, 'disable')),
+    mode: get(
+      'mode',
+      oneOf(
+        {
+          DISABLE: 'disable',
+          SIMPLE: 'simple',
+          MUTUAL: 'mutual',
+          ISTIO_MUTUAL: 'istio-mutual',
+        } as const,
+        'disable',
+      ),
+    ),
     clientCertificate: get('clientCertificate', text),
     privateKey: get('privateKey', text),
     caCertificates: get('caCertificates', text),
@@ -19,18 +42,33 @@ const written: Read<ClientTls> = (value, place) => {
 };
 
 function checkTls(
-  { mode, clientCertificate, privateKey, caCertificates, credentialName, subjectAltNames, sni, insecureSkipVerify }: ClientTls,
+  {
+    mode,
+    clientCertificate,
+    privateKey,
+    caCertificates,
+    credentialName,
+    subjectAltNames,
+    sni,
+    insecureSkipVerify,
+  }: ClientTls,
   place: Place,
 ): void {
   const at = (step: string) => below(place, step);
   const hasFiles = [clientCertificate, privateKey, caCertificates].some((file) => file !== '');
   if (mode === 'mutual' && credentialName === '') {
-    if (clientCertificate === '') wrong(at('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
-    if (privateKey === '') wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
+    if (clientCertificate === '')
+      wrong(at('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
+    if (privateKey === '')
+      wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
   }
-  if (credentialName !== '' && hasFiles) wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
+  if (credentialName !== '' && hasFiles)
+    wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
   if (mode === 'istio-mutual' && (hasFiles || credentialName !== ''))
-    warn(at('mode'), 'ISTIO_MUTUAL takes the certificates of the mesh: files and credentialName have no effect');
+    warn(
+      at('mode'),
+      'ISTIO_MUTUAL takes the certificates of the mesh: files and credentialName have no effect',
+    );
   if (insecureSkipVerify && (caCertificates !== '' || subjectAltNames.length > 0))
     wrong(at('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
   if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');

@@ -1,9 +1,31 @@
 import { isHeaderName } from './header-format.ts';
-import { below, boolean, duration, list, members, oneOf, type Read, stringMatch, text, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  duration,
+  list,
+  members,
+  oneOf,
+  type Read,
+  stringMatch,
+  text,
+  wrong,
+} from './members.ts';
 import type { StringMatch } from './values.ts';
 import type { CorsPolicy } from './virtual-service.ts';
 
-const methods = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', '*'];
+const methods = [
+  'GET',
+  'HEAD',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'CONNECT',
+  'OPTIONS',
+  'TRACE',
+  '*',
+];
 
 const methodOfCors: Read<string> = (value, place) => {
   const read = text(value, place);
@@ -20,10 +42,14 @@ const headerOfCors: Read<string> = (value, place) => {
 /** The `corsPolicy` of a route. */
 export const cors: Read<CorsPolicy> = (value, place) =>
   members(value, place, [], (get) => {
-    const exact = get('allowOrigin', list(text)).map((origin): StringMatch => ({ type: 'exact', value: origin }));
+    const exact = get('allowOrigin', list(text)).map((origin): StringMatch => ({
+      type: 'exact',
+      value: origin,
+    }));
     const allowHeaders = get('allowHeaders', list(headerOfCors));
     const maxAgeMs = get('maxAge', duration);
-    if ((maxAgeMs ?? 0) % 1_000 !== 0) wrong(below(place, 'maxAge'), 'browsers count whole seconds');
+    if ((maxAgeMs ?? 0) % 1_000 !== 0)
+      wrong(below(place, 'maxAge'), 'browsers count whole seconds');
     return {
       allowOrigins: [...get('allowOrigins', list(stringMatch)), ...exact],
       allowMethods: get('allowMethods', list(methodOfCors)),
@@ -31,6 +57,12 @@ export const cors: Read<CorsPolicy> = (value, place) =>
       exposeHeaders: get('exposeHeaders', list(headerOfCors)),
       maxAgeMs,
       allowCredentials: get('allowCredentials', boolean),
-      unmatchedPreflights: get('unmatchedPreflights', oneOf({ UNSPECIFIED: 'unspecified', FORWARD: 'forward', IGNORE: 'ignore' } as const, 'unspecified')), // prettier-ignore
+      unmatchedPreflights: get(
+        'unmatchedPreflights',
+        oneOf(
+          { UNSPECIFIED: 'unspecified', FORWARD: 'forward', IGNORE: 'ignore' } as const,
+          'unspecified',
+        ),
+      ),
     };
   });

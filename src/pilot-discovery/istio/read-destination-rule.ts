@@ -1,9 +1,37 @@
-import type { ConnectionPool, DestinationRule, HashKey, LoadBalancer, OutlierDetection, PortPolicy, Subset, TrafficPolicy } from './destination-rule.ts'; // prettier-ignore
+import type {
+  ConnectionPool,
+  DestinationRule,
+  HashKey,
+  LoadBalancer,
+  OutlierDetection,
+  PortPolicy,
+  Subset,
+  TrafficPolicy,
+} from './destination-rule.ts';
 import { exportTo, hostName, subsetName } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
 import { clientTls } from './read-client-tls.ts';
 import { localities } from './read-localities.ts';
-import { below, boolean, count, duration, durationAbove0, list, maybe, members, needed, oneOf, percent, port, type Read, sayIfEmpty, text, warn, whole, wrong } from './members.ts'; // prettier-ignore
+import {
+  below,
+  boolean,
+  count,
+  duration,
+  durationAbove0,
+  list,
+  maybe,
+  members,
+  needed,
+  oneOf,
+  percent,
+  port,
+  type Read,
+  sayIfEmpty,
+  text,
+  warn,
+  whole,
+  wrong,
+} from './members.ts';
 
 const cookie: Read<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({
@@ -15,23 +43,47 @@ const cookie: Read<HashKey> = (value, place) =>
 
 const consistentHash: Read<LoadBalancer['policy']> = (value, place) =>
   members(value, place, [], (get, has) => {
-    const keys = (['httpHeaderName', 'httpCookie', 'useSourceIp', 'httpQueryParameterName'] as const).filter(has);
-    if (keys.length !== 1) wrong(place, 'it needs exactly one of httpHeaderName, httpCookie, useSourceIp, httpQueryParameterName');
+    const keys = (
+      ['httpHeaderName', 'httpCookie', 'useSourceIp', 'httpQueryParameterName'] as const
+    ).filter(has);
+    if (keys.length !== 1)
+      wrong(
+        place,
+        'it needs exactly one of httpHeaderName, httpCookie, useSourceIp, httpQueryParameterName',
+      );
     const header = get('httpHeaderName', maybe(needed));
     const byCookie = get('httpCookie', maybe(cookie));
     const bySource = get('useSourceIp', boolean);
     const parameter = get('httpQueryParameterName', maybe(needed));
-    if (bySource === false) wrong(below(place, 'useSourceIp'), 'false names nothing to go by: set it to true, or leave consistentHash out');
+    if (bySource === false)
+      wrong(
+        below(place, 'useSourceIp'),
+        'false names nothing to go by: set it to true, or leave consistentHash out',
+      );
     const key: HashKey =
-      byCookie ?? (parameter !== undefined ? { type: 'query-parameter', name: parameter } : header !== undefined ? { type: 'header', name: header } : { type: 'source-ip' }); // prettier-ignore
+      byCookie ??
+      (parameter !== undefined
+        ? { type: 'query-parameter', name: parameter }
+        : header !== undefined
+          ? { type: 'header', name: header }
+          : { type: 'source-ip' });
     const minimum = get('minimumRingSize', whole(0, 8 * 1024 * 1024));
-    const inner = get('ringHash', maybe((ring, at) => members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0))); // prettier-ignore
+    const inner = get(
+      'ringHash',
+      maybe((ring, at) =>
+        members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0),
+      ),
+    );
     const maglev = get(
       'maglev',
-      maybe((table, at) => members(table, at, [], (of) => of('tableSize', whole(1, 5_000_011)) ?? 65_537)),
+      maybe((table, at) =>
+        members(table, at, [], (of) => of('tableSize', whole(1, 5_000_011)) ?? 65_537),
+      ),
     );
-    if (maglev !== undefined && !isPrime(maglev)) wrong(below(place, 'maglev.tableSize'), `${maglev} is not a prime number`);
-    if (maglev !== undefined && inner !== undefined) wrong(place, 'ringHash and maglev exclude each other: leave one out');
+    if (maglev !== undefined && !isPrime(maglev))
+      wrong(below(place, 'maglev.tableSize'), `${maglev} is not a prime number`);
+    if (maglev !== undefined && inner !== undefined)
+      wrong(place, 'ringHash and maglev exclude each other: leave one out');
     const ring =
       maglev === undefined
         ? ({ type: 'ring-hash', minimumRingSize: inner ?? minimum ?? 1024 } as const)
@@ -40,7 +92,8 @@ const consistentHash: Read<LoadBalancer['policy']> = (value, place) =>
   });
 
 function isPrime(number: number): boolean {
-  for (let divisor = 2; divisor * divisor <= number; divisor += 1) if (number % divisor === 0) return false;
+  for (let divisor = 2; divisor * divisor <= number; divisor += 1)
+    if (number % divisor === 0) return false;
   return number > 1;
 }
 
@@ -57,7 +110,8 @@ const loadBalancer: Read<LoadBalancer> = (value, place) =>
   members(value, place, [], (get, has) => {
     const hash = get('consistentHash', maybe(consistentHash));
     const type = get('simple', oneOf(simple, 'unspecified'));
-    if (hash !== undefined && has('simple')) wrong(place, 'simple and consistentHash exclude each other: leave one out');
+    if (hash !== undefined && has('simple'))
+      wrong(place, 'simple and consistentHash exclude each other: leave one out');
     const seconds = get('warmupDurationSecs', duration);
     const warmup = get(
       'warmup',
@@ -75,7 +129,11 @@ const loadBalancer: Read<LoadBalancer> = (value, place) =>
     return {
       policy: hash ?? { type },
       locality: get('localityLbSetting', maybe(localities)),
-      warmup: warmup ?? (seconds === undefined ? undefined : { durationMs: seconds, minimumPercent: undefined, aggression: undefined }),
+      warmup:
+        warmup ??
+        (seconds === undefined
+          ? undefined
+          : { durationMs: seconds, minimumPercent: undefined, aggression: undefined }),
     };
   });
 
@@ -112,7 +170,13 @@ const written: Read<ConnectionPool> = (value, place) =>
         maxRequestsPerConnection: of('maxRequestsPerConnection', count),
         maxRetries: of('maxRetries', count),
         idleTimeoutMs: of('idleTimeout', duration),
-        h2UpgradePolicy: of('h2UpgradePolicy', oneOf({ DEFAULT: 'default', DO_NOT_UPGRADE: 'do-not-upgrade', UPGRADE: 'upgrade' } as const, 'default')), // prettier-ignore
+        h2UpgradePolicy: of(
+          'h2UpgradePolicy',
+          oneOf(
+            { DEFAULT: 'default', DO_NOT_UPGRADE: 'do-not-upgrade', UPGRADE: 'upgrade' } as const,
+            'default',
+          ),
+        ),
         useClientProtocol: of('useClientProtocol', boolean) ?? false,
         maxConcurrentStreams: of('maxConcurrentStreams', count),
       })),
@@ -124,7 +188,10 @@ export const connectionPool: Read<ConnectionPool> = (value, place) => {
   sayIfEmpty(value, place, 'tcp or http');
   const { h2UpgradePolicy, useClientProtocol } = read.http;
   if (useClientProtocol && h2UpgradePolicy === 'upgrade')
-    wrong(below(place, 'http.useClientProtocol'), 'it excludes h2UpgradePolicy UPGRADE: leave one out');
+    wrong(
+      below(place, 'http.useClientProtocol'),
+      'it excludes h2UpgradePolicy UPGRADE: leave one out',
+    );
   return read;
 };
 
@@ -140,7 +207,10 @@ const outlierDetection: Read<OutlierDetection> = (value, place) =>
     get('consecutiveErrors', heededNoMore);
     const read = detectionOf(get);
     if (!read.splitExternalLocalOriginErrors && (read.consecutiveLocalOriginFailures ?? 0) > 0)
-      wrong(below(place, 'consecutiveLocalOriginFailures'), 'it needs splitExternalLocalOriginErrors: true');
+      wrong(
+        below(place, 'consecutiveLocalOriginFailures'),
+        'it needs splitExternalLocalOriginErrors: true',
+      );
     return read;
   });
 
@@ -175,8 +245,11 @@ const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
       'portLevelSettings',
       list((one, at) =>
         members(one, at, [], (of) => {
-          const number = of('port', (inner, within) => members(inner, within, [], (own) => own('number', port)));
-          if (number === undefined) wrong(below(at, 'port.number'), 'it is missing: a port from 1 to 65535');
+          const number = of('port', (inner, within) =>
+            members(inner, within, [], (own) => own('number', port)),
+          );
+          if (number === undefined)
+            wrong(below(at, 'port.number'), 'it is missing: a port from 1 to 65535');
           const policy = policyOf(of);
           sayIfEmpty(one, at, policyParts, 'port');
           return [number ?? 0, policy] as const;
@@ -189,11 +262,16 @@ const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
 const subset: Read<Subset> = (value, place) =>
   members(value, place, [], (get) => {
     const name = get('name', (given, at) => subsetName(needed(given, at), at));
-    return { name, labels: get('labels', matchLabels), trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)) };
+    return {
+      name,
+      labels: get('labels', matchLabels),
+      trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)),
+    };
   });
 
 /** `*` is every host; an IP address is none, for services have names. */
-const ruleHost: Read<string> = (value, place) => (value === '*' ? '*' : hostName('not')(value, place));
+const ruleHost: Read<string> = (value, place) =>
+  value === '*' ? '*' : hostName('not')(value, place);
 
 export function readDestinationRule(namespace: string): Read<DestinationRule> {
   return (value, place) =>
@@ -205,8 +283,15 @@ export function readDestinationRule(namespace: string): Read<DestinationRule> {
       });
       const workloadSelector = get('workloadSelector', selector('matchLabels'));
       const seenFrom = get('exportTo', exportTo(namespace, 'not'));
-      if (workloadSelector !== undefined && has('exportTo') && !(seenFrom.length === 1 && seenFrom[0] === namespace))
-        wrong(below(place, 'exportTo'), "a rule for workloads is for its own namespace: give '.', or leave it out");
+      if (
+        workloadSelector !== undefined &&
+        has('exportTo') &&
+        !(seenFrom.length === 1 && seenFrom[0] === namespace)
+      )
+        wrong(
+          below(place, 'exportTo'),
+          "a rule for workloads is for its own namespace: give '.', or leave it out",
+        );
       return {
         host: get('host', ruleHost),
         trafficPolicy: get('trafficPolicy', maybe(trafficPolicy)),

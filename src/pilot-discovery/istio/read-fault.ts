@@ -1,14 +1,30 @@
-import { below, durationAbove0, maybe, members, percent, type Read, sayIfEmpty, text, whole, wrong } from './members.ts';
+import {
+  below,
+  durationAbove0,
+  maybe,
+  members,
+  percent,
+  type Read,
+  sayIfEmpty,
+  text,
+  whole,
+  wrong,
+} from './members.ts';
 import type { Fault } from './virtual-service.ts';
 
 /** `percentage.value`, or the `percent` of before; undefined where none is given. */
 export function share(get: <T>(name: string, read: Read<T>) => T): number | undefined {
-  const value = get('percentage', (inner, at) => members(inner, at, [], (of) => of('value', percent)));
+  const value = get('percentage', (inner, at) =>
+    members(inner, at, [], (of) => of('value', percent)),
+  );
   return value ?? get('percent', percent);
 }
 
-const grpcStatus = `OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED
-  FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED`.split(/\s+/);
+const grpcStatus =
+  `OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED
+  FAILED_PRECONDITION ABORTED OUT_OF_RANGE UNIMPLEMENTED INTERNAL UNAVAILABLE DATA_LOSS UNAUTHENTICATED`.split(
+    /\s+/,
+  );
 
 /** The `fault` of a route. */
 export const fault: Read<Fault> = (value, place) => {
@@ -19,7 +35,8 @@ export const fault: Read<Fault> = (value, place) => {
       maybe((inner, at) =>
         members(inner, at, ['exponentialDelay'], (of, has) => {
           const fixedDelayMs = of('fixedDelay', durationAbove0);
-          if (!has('fixedDelay')) wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
+          if (!has('fixedDelay'))
+            wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
           return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of) };
         }),
       ),
@@ -31,9 +48,14 @@ export const fault: Read<Fault> = (value, place) => {
           const http = of('httpStatus', whole(200, 599));
           const grpc = of('grpcStatus', text);
           const number = grpcStatus.indexOf(grpc);
-          if (has('httpStatus') === has('grpcStatus')) wrong(at, 'it needs exactly one of httpStatus, grpcStatus');
-          if (grpc !== '' && number < 0) wrong(below(at, 'grpcStatus'), `'${grpc}' is not one of ${grpcStatus.join(', ')}`);
-          return { status: grpc === '' ? { http: http ?? 503 } : { grpc: number }, percentage: share(of) };
+          if (has('httpStatus') === has('grpcStatus'))
+            wrong(at, 'it needs exactly one of httpStatus, grpcStatus');
+          if (grpc !== '' && number < 0)
+            wrong(below(at, 'grpcStatus'), `'${grpc}' is not one of ${grpcStatus.join(', ')}`);
+          return {
+            status: grpc === '' ? { http: http ?? 503 } : { grpc: number },
+            percentage: share(of),
+          };
         }),
       ),
     ),

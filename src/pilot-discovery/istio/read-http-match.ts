@@ -1,6 +1,19 @@
 import { isHeaderName } from './header-format.ts';
 import { gatewayName } from './host-names.ts';
-import { below, boolean, list, maybe, members, named, port, type Read, stringMatch, text, uriMatch, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  list,
+  maybe,
+  members,
+  named,
+  port,
+  type Read,
+  stringMatch,
+  text,
+  uriMatch,
+  wrong,
+} from './members.ts';
 import { matchLabels } from './match-labels.ts';
 import type { StringMatch } from './values.ts';
 import type { HttpMatch } from './virtual-service.ts';
@@ -9,18 +22,24 @@ import type { HttpMatch } from './virtual-service.ts';
 export const isClaim = (name: string): boolean => /^@request\.auth\.claims[.[]/.test(name);
 
 const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (value, place) => {
-  const read = named<StringMatch | undefined>((one, at) => (isNothing(one) ? undefined : stringMatch(one, at)))(value, place);
+  const read = named<StringMatch | undefined>((one, at) =>
+    isNothing(one) ? undefined : stringMatch(one, at),
+  )(value, place);
   for (const name of Object.keys(read)) {
     const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
-    if (!isPseudo && !isClaim(name) && !isHeaderName(name)) wrong(below(place, name), `'${name}' is no name of a header`);
+    if (!isPseudo && !isClaim(name) && !isHeaderName(name))
+      wrong(below(place, name), `'${name}' is no name of a header`);
   }
   return read;
 };
 
 /** Here the regex `*` means any value, as in Istio, though it is none of RE2. */
 const absentMatches: Read<HttpMatch['withoutHeaders']> = (value, place) => {
-  const isAny = (one: unknown) => isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
-  const read = isRecord(value) ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isAny(one) ? {} : one])) : value;
+  const isAny = (one: unknown) =>
+    isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
+  const read = isRecord(value)
+    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isAny(one) ? {} : one]))
+    : value;
   return headerMatches(read, place);
 };
 
@@ -28,7 +47,10 @@ const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function isNothing(value: unknown): boolean {
-  return value === undefined || (typeof value === 'object' && value !== null && Object.keys(value).length === 0);
+  return (
+    value === undefined ||
+    (typeof value === 'object' && value !== null && Object.keys(value).length === 0)
+  );
 }
 
 const queryMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = named((one, at) =>

@@ -1,4 +1,15 @@
-import { below, boolean, list, members, needed, oneOf, type Place, type Read, text, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  list,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  type Read,
+  text,
+  wrong,
+} from './members.ts';
 import type { IngressTls, TlsVersion } from './sidecar.ts';
 import type { Protocol } from './values.ts';
 
@@ -8,7 +19,13 @@ const version: Read<TlsVersion> = oneOf(
 );
 
 /** Members that restrict who may connect, and that are not served. */
-const unserved = ['verifyCertificateSpki', 'subjectAltNames', 'credentialName', 'credentialNames', 'tlsCertificates'];
+const unserved = [
+  'verifyCertificateSpki',
+  'subjectAltNames',
+  'credentialName',
+  'credentialNames',
+  'tlsCertificates',
+];
 
 /** The `tls` of a port of a Sidecar. */
 export function ingressTls(protocol: Protocol): Read<IngressTls> {
@@ -18,7 +35,8 @@ export function ingressTls(protocol: Protocol): Read<IngressTls> {
         get(name, () => undefined);
         if (has(name)) wrong(below(place, name), `${name} is not served here`);
       }
-      if (get('httpsRedirect', boolean) === true) wrong(below(place, 'httpsRedirect'), 'it is for gateways: leave it out');
+      if (get('httpsRedirect', boolean) === true)
+        wrong(below(place, 'httpsRedirect'), 'it is for gateways: leave it out');
       return {
         mode: get('mode', oneOf({ SIMPLE: 'simple', MUTUAL: 'mutual' } as const, undefined)),
         serverCertificate: get('serverCertificate', needed),
@@ -47,10 +65,16 @@ type Written = Omit<IngressTls, 'mode'> & { readonly mode: IngressTls['mode'] | 
 
 const versions: readonly TlsVersion[] = ['auto', '1.0', '1.1', '1.2', '1.3'];
 
-function check({ mode, caCertificates, minimum, maximum }: Written, protocol: Protocol, place: Place): void {
+function check(
+  { mode, caCertificates, minimum, maximum }: Written,
+  protocol: Protocol,
+  place: Place,
+): void {
   if (mode === undefined) wrong(below(place, 'mode'), 'it is missing: SIMPLE or MUTUAL');
-  if (mode === 'mutual' && caCertificates === '') wrong(below(place, 'caCertificates'), 'it is missing: mode MUTUAL checks clients by it');
-  if (protocol !== 'https' && protocol !== 'tls') wrong(place, 'the protocol of its port is neither HTTPS nor TLS');
+  if (mode === 'mutual' && caCertificates === '')
+    wrong(below(place, 'caCertificates'), 'it is missing: mode MUTUAL checks clients by it');
+  if (protocol !== 'https' && protocol !== 'tls')
+    wrong(place, 'the protocol of its port is neither HTTPS nor TLS');
   if (maximum !== 'auto' && versions.indexOf(minimum) > versions.indexOf(maximum))
     wrong(below(place, 'minProtocolVersion'), 'it is above maxProtocolVersion');
 }

@@ -1,12 +1,28 @@
 import type { LocalitySettings } from './destination-rule.ts';
-import { below, boolean, list, members, named, needed, type Place, type Read, whole, wrong } from './members.ts';
+import {
+  below,
+  boolean,
+  list,
+  members,
+  named,
+  needed,
+  type Place,
+  type Read,
+  whole,
+  wrong,
+} from './members.ts';
 
 /** Where requests go by the place of who sends them and who is asked. */
 export const localities: Read<LocalitySettings> = (value, place) =>
   members(value, place, [], (get) => {
     const distribute = get(
       'distribute',
-      list((one, at) => members(one, at, [], (of) => ({ from: of('from', needed), to: of('to', named(whole(1, 100))) }))),
+      list((one, at) =>
+        members(one, at, [], (of) => ({
+          from: of('from', needed),
+          to: of('to', named(whole(1, 100))),
+        })),
+      ),
     );
     const at = (step: string) => below(place, step);
     checkPlaces(distribute.map(({ from }, index) => [from, at(`distribute[${index}].from`)]));
@@ -18,15 +34,22 @@ export const localities: Read<LocalitySettings> = (value, place) =>
     });
     const failover = get(
       'failover',
-      list((one, inner) => members(one, inner, [], (of) => ({ from: of('from', region), to: of('to', region) }))),
+      list((one, inner) =>
+        members(one, inner, [], (of) => ({ from: of('from', region), to: of('to', region) })),
+      ),
     );
     failover.forEach(({ from, to }, index) => {
-      if (from === to) wrong(at(`failover[${index}].to`), `'${to}' is where it comes from: name another region`);
+      if (from === to)
+        wrong(at(`failover[${index}].to`), `'${to}' is where it comes from: name another region`);
     });
-    if (distribute.length > 0 && failover.length > 0) wrong(place, 'distribute and failover exclude each other: leave one out');
+    if (distribute.length > 0 && failover.length > 0)
+      wrong(place, 'distribute and failover exclude each other: leave one out');
     return {
       enabled: get('enabled', boolean),
-      distribute: distribute.map(({ from, to }) => ({ from, to: Object.fromEntries(Object.entries(to).map(([name, weight]) => [name, weight ?? 0])) })), // prettier-ignore
+      distribute: distribute.map(({ from, to }) => ({
+        from,
+        to: Object.fromEntries(Object.entries(to).map(([name, weight]) => [name, weight ?? 0])),
+      })),
       failover,
       failoverPriority: get('failoverPriority', list(needed)),
     };
@@ -41,9 +64,14 @@ const region: Read<string> = (value, place) => {
 /** `region/zone/subzone`, whose last part may be `*`; no place may be within another. */
 function checkPlaces(all: readonly (readonly [locality: string, at: Place])[]): void {
   all.forEach(([locality, at], index) => {
-    if (locality.slice(0, -1).includes('*') || (locality.endsWith('*') && locality !== '*' && !locality.endsWith('/*')))
+    if (
+      locality.slice(0, -1).includes('*') ||
+      (locality.endsWith('*') && locality !== '*' && !locality.endsWith('/*'))
+    )
       wrong(at, `'${locality}' has a * that is not its last part`);
-    const before = all.slice(0, index).find(([other]) => isPlaceWithin(locality, other) || isPlaceWithin(other, locality));
+    const before = all
+      .slice(0, index)
+      .find(([other]) => isPlaceWithin(locality, other) || isPlaceWithin(other, locality));
     if (before !== undefined) wrong(at, `'${locality}' and '${before[0]}' overlap: leave one out`);
   });
 }

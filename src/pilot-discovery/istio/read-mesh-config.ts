@@ -1,7 +1,19 @@
 import * as yaml from 'yaml';
 import { parseYaml, valueOfYaml } from '../../shared/text/parse-yaml.ts';
 import { formatFlaw } from './header-format.ts';
-import { boolean, duration, durationAbove0, list, members, needed, oneOf, type Place, type Read, text, wrong } from './members.ts';
+import {
+  boolean,
+  duration,
+  durationAbove0,
+  list,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  type Read,
+  text,
+  wrong,
+} from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
 
@@ -35,40 +47,64 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
     const isForeign = reason.startsWith('there is no such field');
     foreign += isForeign ? 1 : 0;
     if (isForeign && foreign > mostForeign) return;
-    told(lineOf(field), field, isForeign ? 'it has no effect here' : reason, isForeign ? 'warning' : severity);
+    told(
+      lineOf(field),
+      field,
+      isForeign ? 'it has no effect here' : reason,
+      isForeign ? 'warning' : severity,
+    );
   };
   const { accessLogFormat, accessLogFile, ...standard } = defaultMeshConfig;
   const folders: string[] = [];
-  const mesh = members(value ?? {}, { parent: undefined, step: '', unknown: 'warning', ifWrong: 'refuse', tell }, [], (get): MeshConfig => {
-    const policy = get('outboundTrafficPolicy', (inner, at) =>
-      members(inner, at, [], (of) =>
-        of('mode', oneOf({ ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const, standard.outboundTrafficPolicy)),
-      ),
-    );
-    const folder: Read<string> = (value, at) => {
-      const address = needed(value, at);
-      if (address !== '' && !/^fs:\/\/./.test(address))
-        at.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
-      return address;
-    };
-    const sources = get(
-      'configSources',
-      list((one, at) => members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', folder))),
-    );
-    for (const address of sources) if (address.startsWith('fs://')) folders.push(address.slice('fs://'.length));
-    return {
-      rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
-      trustDomain: get('trustDomain', text) || standard.trustDomain,
-      outboundTrafficPolicy: policy,
-      enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
-      connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
-      protocolDetectionTimeoutMs: get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
-      accessLogFile: get('accessLogFile', text) || accessLogFile,
-      accessLogFormat: get('accessLogFormat', logFormat) || accessLogFormat,
-      accessLogEncoding: get('accessLogEncoding', oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text')),
-    };
-  });
-  if (foreign > mostForeign) told(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
+  const mesh = members(
+    value ?? {},
+    { parent: undefined, step: '', unknown: 'warning', ifWrong: 'refuse', tell },
+    [],
+    (get): MeshConfig => {
+      const policy = get('outboundTrafficPolicy', (inner, at) =>
+        members(inner, at, [], (of) =>
+          of(
+            'mode',
+            oneOf(
+              { ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const,
+              standard.outboundTrafficPolicy,
+            ),
+          ),
+        ),
+      );
+      const folder: Read<string> = (value, at) => {
+        const address = needed(value, at);
+        if (address !== '' && !/^fs:\/\/./.test(address))
+          at.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
+        return address;
+      };
+      const sources = get(
+        'configSources',
+        list((one, at) =>
+          members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', folder)),
+        ),
+      );
+      for (const address of sources)
+        if (address.startsWith('fs://')) folders.push(address.slice('fs://'.length));
+      return {
+        rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
+        trustDomain: get('trustDomain', text) || standard.trustDomain,
+        outboundTrafficPolicy: policy,
+        enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
+        connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
+        protocolDetectionTimeoutMs:
+          get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
+        accessLogFile: get('accessLogFile', text) || accessLogFile,
+        accessLogFormat: get('accessLogFormat', logFormat) || accessLogFormat,
+        accessLogEncoding: get(
+          'accessLogEncoding',
+          oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text'),
+        ),
+      };
+    },
+  );
+  if (foreign > mostForeign)
+    told(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
   return { mesh, folders, flaws };
 }
 
@@ -79,15 +115,20 @@ function contentOf(content: string, told: (line: number, reason: string) => void
   const parsed = parseYaml(yaml, content, {});
   if (!parsed.ok) told(parsed.line, parsed.reason);
   const [document, second] = parsed.ok ? parsed.documents : [];
-  const lineAt = (offset: number) => (parsed.ok ? Math.max(parsed.lines.linePos(offset).line, 1) : 1);
+  const lineAt = (offset: number) =>
+    parsed.ok ? Math.max(parsed.lines.linePos(offset).line, 1) : 1;
   const [error] = document?.errors ?? [];
-  if (error !== undefined) told(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
+  if (error !== undefined)
+    told(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
   else if (second !== undefined) told(lineAt(second.range[0]), 'it has more than one document');
   const isSound = document !== undefined && error === undefined && second === undefined;
   const read = isSound ? valueOfYaml(() => document.toJS() as unknown) : undefined;
   if (document !== undefined && read?.ok === false) told(lineAt(firstAlias(document)), read.reason);
   const lineOf = (field: string): number => {
-    const steps = field.split(/[.[\]]+/).filter((step) => step !== '').map((step) => (/^\d+$/.test(step) ? Number(step) : step)); // prettier-ignore
+    const steps = field
+      .split(/[.[\]]+/)
+      .filter((step) => step !== '')
+      .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
     return lineAt((document?.getIn(steps, true) as Node)?.range?.[0] ?? 0);
   };
   return { value: read?.ok === true ? read.value : undefined, lineOf };

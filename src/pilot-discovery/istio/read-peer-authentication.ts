@@ -7,7 +7,18 @@ const mutualTls: Read<MutualTlsMode> = (value, place) =>
   value === undefined
     ? 'unset'
     : members(value, place, [], (get) =>
-        get('mode', oneOf({ UNSET: 'unset', DISABLE: 'disable', PERMISSIVE: 'permissive', STRICT: 'strict' } as const, 'unset')),
+        get(
+          'mode',
+          oneOf(
+            {
+              UNSET: 'unset',
+              DISABLE: 'disable',
+              PERMISSIVE: 'permissive',
+              STRICT: 'strict',
+            } as const,
+            'unset',
+          ),
+        ),
       );
 
 export const readPeerAuthentication: Read<PeerAuthentication> = (value, place) =>
@@ -17,9 +28,11 @@ export const readPeerAuthentication: Read<PeerAuthentication> = (value, place) =
     const at = (port: string) => below(place, `portLevelMtls.${port}`);
     if (ports.length > 0 && Object.keys(chosen ?? {}).length === 0)
       wrong(below(place, 'portLevelMtls'), 'it needs a selector: ports are those of a workload');
-    if (ports.length === 0 && has('portLevelMtls')) wrong(below(place, 'portLevelMtls'), 'it has no port: name one, or leave it out');
+    if (ports.length === 0 && has('portLevelMtls'))
+      wrong(below(place, 'portLevelMtls'), 'it has no port: name one, or leave it out');
     for (const [port] of ports)
-      if (!/^\d+$/.test(port) || Number(port) < 1 || Number(port) > 65_535) wrong(at(port), `'${port}' is not a port (1 to 65535)`);
+      if (!/^\d+$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
+        wrong(at(port), `'${port}' is not a port (1 to 65535)`);
     return {
       selector: chosen,
       mode: get('mtls', closable(mutualTls)),

@@ -7,7 +7,11 @@ import { members, type Place, type Read, text, texts } from './members.ts';
 import { closedSpec, type IfRefused } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
-import { closedAccessPolicy, readAuthorizationPolicy, readRequestAuthentication } from './read-access-policy.ts';
+import {
+  closedAccessPolicy,
+  readAuthorizationPolicy,
+  readRequestAuthentication,
+} from './read-access-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
@@ -95,7 +99,8 @@ export function* readResourcesInSteps(content: string, place: TextPlace): Steps<
     if (read.flaws.length === 0) return read;
   }
   const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true });
-  if (!parsed.ok) return { resources: [], closing: [], flaws: [flawOf(place, parsed.line, parsed.reason)] };
+  if (!parsed.ok)
+    return { resources: [], closing: [], flaws: [flawOf(place, parsed.line, parsed.reason)] };
   const lineAt = (offset: number) => Math.max(parsed.lines.linePos(offset).line, 1);
   return yield* readItems(itemsOf(parsed.documents, lineAt), place);
 }
@@ -107,7 +112,10 @@ function flawOf({ source, path }: TextPlace, line: number, reason: string): Flaw
   return { key: undefined, origin: { source, path, line }, field: '', reason, severity: 'error' };
 }
 
-function* readItems(items: Iterable<Item>, { source, path, defaultNamespace }: TextPlace): Steps<ReadText> {
+function* readItems(
+  items: Iterable<Item>,
+  { source, path, defaultNamespace }: TextPlace,
+): Steps<ReadText> {
   const resources: AnyResource[] = [];
   const flaws: Flaw[] = [];
   const closing: AnyResource[] = [];
@@ -158,10 +166,31 @@ function* readItems(items: Iterable<Item>, { source, path, defaultNamespace }: T
     const isSecurity = group === 'security';
     const named = { ...head, namespace };
     if (!new RegExp(`^${group}\\.istio\\.io/v1(?:alpha3|beta1)?$`).test(head.apiVersion))
-      tell('apiVersion', `'${head.apiVersion}' is not ${group}.istio.io/v1, v1beta1 or v1alpha3`, 'error');
+      tell(
+        'apiVersion',
+        `'${head.apiVersion}' is not ${group}.istio.io/v1, v1beta1 or v1alpha3`,
+        'error',
+      );
     // A newer Istio has more fields. What restricts access is not taken without one of them.
-    const at: Place = { parent: undefined, step: '', unknown: isSecurity ? 'error' : 'warning', ifWrong: 'refuse', tell };
-    const ignored = ['generateName', 'generation', 'resourceVersion', 'uid', 'selfLink', 'managedFields', 'ownerReferences', 'finalizers', 'deletionTimestamp', 'deletionGracePeriodSeconds']; // prettier-ignore
+    const at: Place = {
+      parent: undefined,
+      step: '',
+      unknown: isSecurity ? 'error' : 'warning',
+      ifWrong: 'refuse',
+      tell,
+    };
+    const ignored = [
+      'generateName',
+      'generation',
+      'resourceVersion',
+      'uid',
+      'selfLink',
+      'managedFields',
+      'ownerReferences',
+      'finalizers',
+      'deletionTimestamp',
+      'deletionGracePeriodSeconds',
+    ];
     const made = members(value, at, [], (get) => {
       get('apiVersion', text);
       get('kind', text);
@@ -171,7 +200,11 @@ function* readItems(items: Iterable<Item>, { source, path, defaultNamespace }: T
           for (const name of ignored) of(name, () => undefined);
           of('name', text);
           of('namespace', text);
-          return { labels: of('labels', texts), annotations: of('annotations', texts), created: of('creationTimestamp', text) };
+          return {
+            labels: of('labels', texts),
+            annotations: of('annotations', texts),
+            created: of('creationTimestamp', text),
+          };
         }),
       );
       return { metadata, spec: get('spec', read(named)) };
@@ -179,19 +212,32 @@ function* readItems(items: Iterable<Item>, { source, path, defaultNamespace }: T
     if (head.name === '') tell('metadata.name', 'it is missing', 'error');
     if (count > mostFlaws) {
       const severity = bad.length > 0 ? 'error' : 'warning';
-      flaws.push({ key, origin, field: '', reason: `${count - mostFlaws} more things are wrong with it`, severity });
+      flaws.push({
+        key,
+        origin,
+        field: '',
+        reason: `${count - mostFlaws} more things are wrong with it`,
+        severity,
+      });
     }
     const { labels: own, annotations, created } = made.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
     // What selects a WorkloadEntry selects by its labels as a resource too.
     const spec =
-      kind === 'WorkloadEntry' ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...own } } : made.spec;
+      kind === 'WorkloadEntry'
+        ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...own } }
+        : made.spec;
     const said = { kind, namespace, name: head.name, labels: own, annotations, createdMs, spec };
     if (bad.length === 0) return { ...said, version: versionOf(said), origin } as AnyResource;
     const isOutside = bad.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
     const closed =
       ifRefused &&
-      closedSpec(read(named), ifRefused, isOutside ? undefined : ownMember(value as Readonly<Record<string, unknown>>, 'spec'), isSecurity);
+      closedSpec(
+        read(named),
+        ifRefused,
+        isOutside ? undefined : ownMember(value as Readonly<Record<string, unknown>>, 'spec'),
+        isSecurity,
+      );
     if (ifRefused === undefined || closed === undefined) return undefined;
     const name = head.name === '' ? `${path}:${origin.line}` : head.name;
     const closes = { ...said, name, spec: closed, closes: ifRefused.consequence };
@@ -211,7 +257,9 @@ interface Head {
 
 function headOf(value: unknown): Head {
   const of = (inner: unknown, name: string): unknown =>
-    typeof inner === 'object' && inner !== null ? ownMember(inner as Readonly<Record<string, unknown>>, name) : undefined;
+    typeof inner === 'object' && inner !== null
+      ? ownMember(inner as Readonly<Record<string, unknown>>, name)
+      : undefined;
   const words = (found: unknown) => (typeof found === 'string' ? found : '');
   const metadata = of(value, 'metadata');
   return {
@@ -228,7 +276,7 @@ function versionOf(said: unknown): string {
   const canonical = JSON.stringify(said, (_, value: unknown) => {
     if (value instanceof Map) return [...(value as Map<unknown, unknown>)];
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))); // prettier-ignore
+    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
   });
   return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
 }

@@ -3,7 +3,21 @@ import { canonicalAddress, canonicalHost } from './canonical.ts';
 import type { Protocol } from './values.ts';
 import { exportTo, hostName, isDnsName, isLabel, isPartialWildcard } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
-import { below, count, list, members, named, needed, oneOf, type Place, port, type Read, text, warn, wrong } from './members.ts'; // prettier-ignore
+import {
+  below,
+  count,
+  list,
+  members,
+  named,
+  needed,
+  oneOf,
+  type Place,
+  port,
+  type Read,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
 import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { checkSocketPath } from './socket-path.ts';
@@ -28,12 +42,17 @@ export const servicePort: Read<ServicePort> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('number', port);
     const name = get('name', needed);
-    if (name !== '' && !isLabel(name)) wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+    if (name !== '' && !isLabel(name))
+      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
     const said = get('protocol', text).toUpperCase();
     const targetPort = get('targetPort', port);
     if (!has('number')) wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
     const protocol = said === '' ? 'auto' : ownMember(protocols, said);
-    if (protocol === undefined) wrong(below(place, 'protocol'), `'${said}' is not one of ${Object.keys(protocols).join(', ')}`);
+    if (protocol === undefined)
+      wrong(
+        below(place, 'protocol'),
+        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+      );
     return { number: number ?? 0, name, protocol: protocol ?? 'auto', targetPort };
   });
 
@@ -45,7 +64,10 @@ const cidr = /^[^/]+\/\d{1,3}$/;
 const address: Read<string> = (value, place) => {
   const read = needed(value, place);
   const [host = '', length] = read.split('/');
-  const isRight = isIpAddress(host) && (length === undefined || (cidr.test(read) && Number(length) <= (host.includes(':') ? 128 : 32)));
+  const isRight =
+    isIpAddress(host) &&
+    (length === undefined ||
+      (cidr.test(read) && Number(length) <= (host.includes(':') ? 128 : 32)));
   if (read !== '' && !isRight) wrong(place, `'${read}' is no IP address and no CIDR`);
   return isRight ? canonicalAddress(read) : read;
 };
@@ -61,7 +83,9 @@ const workload: Read<Workload> = (value, place) =>
   members(value, place, [], (get) => ({
     address: get('address', placeOfWork),
     ports: Object.fromEntries(
-      Object.entries(get('ports', named(port))).flatMap(([name, number]) => (number === undefined ? [] : [[name, number]])),
+      Object.entries(get('ports', named(port))).flatMap(([name, number]) =>
+        number === undefined ? [] : [[name, number]],
+      ),
     ),
     labels: get('labels', matchLabels),
     network: get('network', text),
@@ -78,13 +102,20 @@ export const readWorkloadEntry: Read<Workload> = (value, place) => {
 };
 
 function checkAddress({ address: at, ports, network }: Workload, place: Place): void {
-  if (at === '' && network === '') wrong(place, 'it is missing: an IP address, a DNS name, or unix:///path');
-  if (at === '' && network !== '') warn(place, `it is missing: nothing is sent there, for no gateway of network '${network}' is known`);
+  if (at === '' && network === '')
+    wrong(place, 'it is missing: an IP address, a DNS name, or unix:///path');
+  if (at === '' && network !== '')
+    warn(
+      place,
+      `it is missing: nothing is sent there, for no gateway of network '${network}' is known`,
+    );
   if (!at.startsWith('unix://')) {
-    if (at !== '' && !isIpAddress(at) && !isDnsName(at)) wrong(place, `'${at}' is no IP address, no DNS name and no unix:///path`);
+    if (at !== '' && !isIpAddress(at) && !isDnsName(at))
+      wrong(place, `'${at}' is no IP address, no DNS name and no unix:///path`);
     return;
   }
-  if (!/^unix:\/\/[/@]/.test(at)) wrong(place, `'${at}' has no absolute path: unix:///path, or unix://@name`);
+  if (!/^unix:\/\/[/@]/.test(at))
+    wrong(place, `'${at}' has no absolute path: unix:///path, or unix://@name`);
   checkSocketPath(at.slice('unix://'.length), place);
   if (Object.keys(ports).length > 0) wrong(place, 'a Unix socket has no ports');
 }
@@ -104,10 +135,21 @@ export function readServiceEntry(namespace: string): Read<ServiceEntry> {
       hosts: get('hosts', distinctHosts),
       addresses: get('addresses', list(address, most.ofEntry)),
       ports: get('ports', list(servicePort, most.ofEntry)),
-      location: get('location', oneOf({ MESH_EXTERNAL: 'external', MESH_INTERNAL: 'internal' } as const, 'external')),
+      location: get(
+        'location',
+        oneOf({ MESH_EXTERNAL: 'external', MESH_INTERNAL: 'internal' } as const, 'external'),
+      ),
       resolution: get(
         'resolution',
-        oneOf({ NONE: 'none', STATIC: 'static', DNS: 'dns', DNS_ROUND_ROBIN: 'dns-round-robin' } as const, 'none'),
+        oneOf(
+          {
+            NONE: 'none',
+            STATIC: 'static',
+            DNS: 'dns',
+            DNS_ROUND_ROBIN: 'dns-round-robin',
+          } as const,
+          'none',
+        ),
       ),
       endpoints: get('endpoints', list(workload, most.endpoints)),
       workloadSelector: get('workloadSelector', selector('labels')),
@@ -119,51 +161,95 @@ export function readServiceEntry(namespace: string): Read<ServiceEntry> {
   };
 }
 
-function check({ hosts, addresses, ports, resolution, endpoints, workloadSelector }: ServiceEntry, place: Place): void {
+function check(
+  { hosts, addresses, ports, resolution, endpoints, workloadSelector }: ServiceEntry,
+  place: Place,
+): void {
   const at = (step: string) => below(place, step);
   if (hosts.length === 0) wrong(at('hosts'), 'it is missing: at least one host');
   hosts.forEach((host, index) => {
-    if (host === '*') wrong(at(`hosts[${index}]`), "'*' is no host of a service: name one, or '*.' and a domain");
-    if (isIpAddress(host)) wrong(at(`hosts[${index}]`), `'${host}' is no host of a service: give a DNS name, and this in addresses`);
+    if (host === '*')
+      wrong(at(`hosts[${index}]`), "'*' is no host of a service: name one, or '*.' and a domain");
+    if (isIpAddress(host))
+      wrong(
+        at(`hosts[${index}]`),
+        `'${host}' is no host of a service: give a DNS name, and this in addresses`,
+      );
   });
-  const isByName = addresses.length === 0 && ports.some(({ protocol }) => protocol === 'tls' || protocol === 'https');
+  const isByName =
+    addresses.length === 0 &&
+    ports.some(({ protocol }) => protocol === 'tls' || protocol === 'https');
   hosts.forEach((host, index) => {
     const reason = `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`;
     if (isByName && isPartialWildcard(host)) warn(at(`hosts[${index}]`), reason);
   });
   ports.forEach(({ number, name }, index) => {
     const isSecond = (same: (one: ServicePort) => boolean) => ports.findIndex(same) !== index;
-    if (number !== 0 && isSecond((one) => one.number === number)) wrong(at(`ports[${index}].number`), `${number} is there twice`);
-    if (name !== '' && isSecond((one) => one.name === name)) wrong(at(`ports[${index}].name`), `'${name}' is there twice`);
+    if (number !== 0 && isSecond((one) => one.number === number))
+      wrong(at(`ports[${index}].number`), `${number} is there twice`);
+    if (name !== '' && isSecond((one) => one.name === name))
+      wrong(at(`ports[${index}].name`), `'${name}' is there twice`);
   });
-  if (ports.length === 0 && !hosts.some((host) => host.startsWith('*'))) warn(at('ports'), 'without a port nothing is served');
-  const isTold = ({ protocol }: ServicePort) => ['http', 'http2', 'grpc', 'grpc-web', 'https', 'tls'].includes(protocol);
+  if (ports.length === 0 && !hosts.some((host) => host.startsWith('*')))
+    warn(at('ports'), 'without a port nothing is served');
+  const isTold = ({ protocol }: ServicePort) =>
+    ['http', 'http2', 'grpc', 'grpc-web', 'https', 'tls'].includes(protocol);
   ports.forEach((one, index) => {
     if (hosts.length > 1 && resolution !== 'none' && !isTold(one))
-      wrong(at(`ports[${index}].protocol`), 'only HTTP and TLS tell by which of several hosts a connection is: make an entry for each');
+      wrong(
+        at(`ports[${index}].protocol`),
+        'only HTTP and TLS tell by which of several hosts a connection is: make an entry for each',
+      );
   });
   addresses.forEach((one, index) => {
     if (one.includes('/') && resolution.startsWith('dns'))
-      wrong(at(`addresses[${index}]`), `'${one}' is a range, which resolution NONE and STATIC have: give addresses`);
+      wrong(
+        at(`addresses[${index}]`),
+        `'${one}' is a range, which resolution NONE and STATIC have: give addresses`,
+      );
   });
   if (endpoints.length > 0 && workloadSelector !== undefined)
-    wrong(at('workloadSelector'), 'endpoints and workloadSelector exclude each other: leave one out');
+    wrong(
+      at('workloadSelector'),
+      'endpoints and workloadSelector exclude each other: leave one out',
+    );
   if (resolution === 'none' && endpoints.length > 0)
-    wrong(at('endpoints'), 'with resolution NONE there are none: leave them out, or use STATIC or DNS');
+    wrong(
+      at('endpoints'),
+      'with resolution NONE there are none: leave them out, or use STATIC or DNS',
+    );
   if (resolution === 'dns-round-robin' && endpoints.length > 1)
     wrong(at('endpoints'), 'with resolution DNS_ROUND_ROBIN there is one at most: use DNS');
-  if (hosts.some((host) => host.startsWith('*')) && resolution.startsWith('dns') && endpoints.length === 0)
-    wrong(at('resolution'), 'a host with * cannot be looked up: give endpoints, or resolution NONE');
-  if (addresses.length > 0 && resolution === 'none' && hosts.length === 0) wrong(at('addresses'), 'there is no host for them');
+  if (
+    hosts.some((host) => host.startsWith('*')) &&
+    resolution.startsWith('dns') &&
+    endpoints.length === 0
+  )
+    wrong(
+      at('resolution'),
+      'a host with * cannot be looked up: give endpoints, or resolution NONE',
+    );
+  if (addresses.length > 0 && resolution === 'none' && hosts.length === 0)
+    wrong(at('addresses'), 'there is no host for them');
   endpoints.forEach((endpoint, index) => {
     const where = at(`endpoints[${index}].address`);
     const isUnix = endpoint.address.startsWith('unix://');
     checkAddress(endpoint, where);
-    if (isUnix && ports.length !== 1) wrong(where, 'a Unix socket is for a service with exactly one port');
+    if (isUnix && ports.length !== 1)
+      wrong(where, 'a Unix socket is for a service with exactly one port');
     if (isUnix && resolution !== 'static') wrong(where, 'a Unix socket needs resolution STATIC');
-    if (resolution === 'static' && !isUnix && endpoint.address !== '' && !isIpAddress(endpoint.address))
-      wrong(where, `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`);
+    if (
+      resolution === 'static' &&
+      !isUnix &&
+      endpoint.address !== '' &&
+      !isIpAddress(endpoint.address)
+    )
+      wrong(
+        where,
+        `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`,
+      );
     for (const name of Object.keys(endpoint.ports))
-      if (!ports.some((one) => one.name === name)) wrong(at(`endpoints[${index}].ports.${name}`), `the service has no port '${name}'`);
+      if (!ports.some((one) => one.name === name))
+        wrong(at(`endpoints[${index}].ports.${name}`), `the service has no port '${name}'`);
   });
 }

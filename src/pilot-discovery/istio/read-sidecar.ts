@@ -1,7 +1,18 @@
 import { orClosed } from './closable.ts';
 import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-port.ts';
 import { selector } from './match-labels.ts';
-import { below, list, maybe, members, oneOf, type Place, type Read, sayIfEmpty, text, wrong } from './members.ts';
+import {
+  below,
+  list,
+  maybe,
+  members,
+  oneOf,
+  type Place,
+  type Read,
+  sayIfEmpty,
+  text,
+  wrong,
+} from './members.ts';
 import { ingressTls } from './read-ingress-tls.ts';
 import { canonicalAddress } from './canonical.ts';
 import { connectionPool } from './read-destination-rule.ts';
@@ -15,13 +26,20 @@ const ingress: Read<Ingress> = (value, place) => {
     return {
       port,
       bind: canonicalAddress(get('bind', text)),
-      captureMode: get('captureMode', oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default')),
+      captureMode: get(
+        'captureMode',
+        oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default'),
+      ),
       defaultEndpoint: get('defaultEndpoint', text),
       connectionPool: get('connectionPool', maybe(connectionPool)),
-      tls: get('tls', maybe(orClosed(ingressTls(port.protocol), 'connections to this port are refused'))),
+      tls: get(
+        'tls',
+        maybe(orClosed(ingressTls(port.protocol), 'connections to this port are refused')),
+      ),
     };
   });
-  if (read.bind !== '' && !isIpAddress(read.bind)) wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
+  if (read.bind !== '' && !isIpAddress(read.bind))
+    wrong(below(place, 'bind'), `'${read.bind}' is no IP address`);
   checkEndpoint(read.defaultEndpoint, below(place, 'defaultEndpoint'));
   return read;
 };
@@ -35,7 +53,10 @@ function checkEndpoint(endpoint: string, place: Place): void {
   const parts = parseHostPort(endpoint);
   const isOwn = parts !== undefined && ['127.0.0.1', '0.0.0.0', '::1', '::'].includes(parts.host);
   if (!isOwn || portNumber(parts.port) === undefined)
-    wrong(place, `'${endpoint}' is not 127.0.0.1:PORT, 0.0.0.0:PORT, [::1]:PORT, [::]:PORT, or unix:///path`);
+    wrong(
+      place,
+      `'${endpoint}' is not 127.0.0.1:PORT, 0.0.0.0:PORT, [::1]:PORT, [::]:PORT, or unix:///path`,
+    );
 }
 
 /** Of `egress` it is warned: everything is served. */
@@ -50,11 +71,22 @@ export const readSidecar: Read<Sidecar> = (value, place) =>
       inner === undefined
         ? undefined
         : members(inner, at, ['egressProxy'], (of) =>
-            of('mode', oneOf({ REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const, 'registry-only')),
+            of(
+              'mode',
+              oneOf(
+                { REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const,
+                'registry-only',
+              ),
+            ),
           ),
     );
     const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));
     const workloadSelector = get('workloadSelector', selector('labels'));
     sayIfEmpty(value, place, 'ingress, egress or outboundTrafficPolicy', 'workloadSelector');
-    return { workloadSelector, ingress: ports, inboundConnectionPool, outboundTrafficPolicy: policy };
+    return {
+      workloadSelector,
+      ingress: ports,
+      inboundConnectionPool,
+      outboundTrafficPolicy: policy,
+    };
   });

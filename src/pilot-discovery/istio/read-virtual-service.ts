@@ -1,10 +1,42 @@
 import { headerFlaw, isHeaderName } from './header-format.ts';
 import { exportTo, gatewayName, hostName, subsetName } from './host-names.ts';
-import { below, boolean, count, duration, durationAbove0, list, maybe, members, needed, oneOf, percent, type Place, port, type Read, regex, sayIfEmpty, text, texts, whole, wrong } from './members.ts'; // prettier-ignore
+import {
+  below,
+  boolean,
+  count,
+  duration,
+  durationAbove0,
+  list,
+  maybe,
+  members,
+  needed,
+  oneOf,
+  percent,
+  type Place,
+  port,
+  type Read,
+  regex,
+  sayIfEmpty,
+  text,
+  texts,
+  whole,
+  wrong,
+} from './members.ts';
 import { cors } from './read-cors.ts';
 import { fault, share } from './read-fault.ts';
 import { httpMatch, isClaim } from './read-http-match.ts';
-import type { Destination, HeaderOperations, Headers, HttpDestination, HttpRoute, Mirror, Redirect, Retries, Rewrite, VirtualService } from './virtual-service.ts'; // prettier-ignore
+import type {
+  Destination,
+  HeaderOperations,
+  Headers,
+  HttpDestination,
+  HttpRoute,
+  Mirror,
+  Redirect,
+  Retries,
+  Rewrite,
+  VirtualService,
+} from './virtual-service.ts';
 import { isWithin } from './wildcard-host.ts';
 
 const destination: Read<Destination> = (value, place) =>
@@ -34,14 +66,19 @@ const operations: Read<HeaderOperations> = (value, place) =>
   members(value, place, [], (get) => {
     const remove = get('remove', list(needed));
     remove.forEach((name, index) => {
-      if (name.startsWith(':') || name.toLowerCase() === 'host') wrong(below(place, `remove[${index}]`), `'${name}' cannot be removed`);
-      else if (name !== '' && !isHeaderName(name)) wrong(below(place, `remove[${index}]`), `'${name}' is no name of a header`);
+      if (name.startsWith(':') || name.toLowerCase() === 'host')
+        wrong(below(place, `remove[${index}]`), `'${name}' cannot be removed`);
+      else if (name !== '' && !isHeaderName(name))
+        wrong(below(place, `remove[${index}]`), `'${name}' is no name of a header`);
     });
     return { set: get('set', values), add: get('add', values), remove };
   });
 
 const headers: Read<Headers> = (value, place) =>
-  members(value, place, [], (get) => ({ request: get('request', operations), response: get('response', operations) }));
+  members(value, place, [], (get) => ({
+    request: get('request', operations),
+    response: get('response', operations),
+  }));
 
 const routeDestination: Read<HttpDestination> = (value, place) =>
   members(value, place, [], (get) => ({
@@ -53,17 +90,29 @@ const routeDestination: Read<HttpDestination> = (value, place) =>
 const redirect: Read<Redirect> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('port', whole(1, 65_535));
-    const derived = get('derivePort', oneOf({ FROM_PROTOCOL_DEFAULT: 'from-protocol-default', FROM_REQUEST_PORT: 'from-request-port' } as const, 'from-protocol-default')); // prettier-ignore
-    if (has('port') && has('derivePort')) wrong(place, 'port and derivePort exclude each other: leave one out');
+    const derived = get(
+      'derivePort',
+      oneOf(
+        {
+          FROM_PROTOCOL_DEFAULT: 'from-protocol-default',
+          FROM_REQUEST_PORT: 'from-request-port',
+        } as const,
+        'from-protocol-default',
+      ),
+    );
+    if (has('port') && has('derivePort'))
+      wrong(place, 'port and derivePort exclude each other: leave one out');
     const redirectCode = get('redirectCode', count) ?? 301;
     if (![0, 301, 302, 303, 307, 308].includes(redirectCode))
       wrong(below(place, 'redirectCode'), `${redirectCode} is not one of 301, 302, 303, 307, 308`);
     if (!['uri', 'authority', 'scheme', 'port', 'derivePort'].some(has))
       wrong(place, 'it leads back to itself: give uri, authority, scheme or port');
     const scheme = get('scheme', text);
-    if (scheme !== '' && scheme !== 'http' && scheme !== 'https') wrong(below(place, 'scheme'), `'${scheme}' is not http or https`);
+    if (scheme !== '' && scheme !== 'http' && scheme !== 'https')
+      wrong(below(place, 'scheme'), `'${scheme}' is not http or https`);
     const made = { uri: get('uri', text), authority: get('authority', text), scheme, redirectCode };
-    if (/[\0\r\n]/.test(made.uri + made.authority)) wrong(place, 'a line end cannot be in a redirect');
+    if (/[\0\r\n]/.test(made.uri + made.authority))
+      wrong(place, 'a line end cannot be in a redirect');
     return { ...made, port: number ?? (has('derivePort') ? derived : undefined) };
   });
 
@@ -73,14 +122,17 @@ const directResponse: Read<HttpRoute['directResponse']> = (value, place) => {
   if (value === undefined) return undefined;
   return members(value, place, [], (get) => {
     const status = get('status', whole(200, 599));
-    if (status === undefined) wrong(below(place, 'status'), 'it is missing: a status from 200 to 599');
+    if (status === undefined)
+      wrong(below(place, 'status'), 'it is missing: a status from 200 to 599');
     const body = get(
       'body',
       maybe((inner, at) =>
         members(inner, at, [], (of, has) => {
           const [string, bytes] = [of('string', text), of('bytes', text)];
-          if (has('string') && has('bytes')) wrong(at, 'string and bytes exclude each other: leave one out');
-          if (Buffer.byteLength(string) > mostInBody || bytes.length > (mostInBody * 4) / 3) wrong(at, 'it is larger than 1 MiB');
+          if (has('string') && has('bytes'))
+            wrong(at, 'string and bytes exclude each other: leave one out');
+          if (Buffer.byteLength(string) > mostInBody || bytes.length > (mostInBody * 4) / 3)
+            wrong(at, 'it is larger than 1 MiB');
           return has('bytes') ? { bytes } : { text: string };
         }),
       ),
@@ -93,18 +145,27 @@ const rewrite: Read<Rewrite> = (value, place) =>
   members(value, place, [], (get) => {
     const uriRegex = get(
       'uriRegexRewrite',
-      maybe((inner, at) => members(inner, at, [], (of) => ({ match: of('match', regex), rewrite: of('rewrite', needed) }))),
+      maybe((inner, at) =>
+        members(inner, at, [], (of) => ({
+          match: of('match', regex),
+          rewrite: of('rewrite', needed),
+        })),
+      ),
     );
     const read = { uri: get('uri', text), authority: get('authority', text), uriRegex };
     sayIfEmpty(value, place, 'uri, uriRegexRewrite or authority');
-    if (read.uri !== '' && uriRegex !== undefined) wrong(place, 'uri and uriRegexRewrite exclude each other: leave one out');
-    if (/[\0\r\n]/.test(read.uri + read.authority)) wrong(place, 'a line end cannot be in a rewrite');
+    if (read.uri !== '' && uriRegex !== undefined)
+      wrong(place, 'uri and uriRegexRewrite exclude each other: leave one out');
+    if (/[\0\r\n]/.test(read.uri + read.authority))
+      wrong(place, 'a line end cannot be in a rewrite');
     return read;
   });
 
 const retryReasons = new Set(
   `5xx gateway-error reset reset-before-request connect-failure envoy-ratelimited retriable-4xx refused-stream retriable-status-codes
-  retriable-headers http3-post-connect-failure cancelled deadline-exceeded internal resource-exhausted unavailable`.split(/\s+/),
+  retriable-headers http3-post-connect-failure cancelled deadline-exceeded internal resource-exhausted unavailable`.split(
+    /\s+/,
+  ),
 );
 
 const retries: Read<Retries> = (value, place) =>
@@ -112,7 +173,10 @@ const retries: Read<Retries> = (value, place) =>
     const retryOn = get('retryOn', text);
     const attempts = get('attempts', count) ?? 0;
     if (attempts === 0 && ['perTryTimeout', 'retryOn', 'retryRemoteLocalities'].some(has))
-      wrong(below(place, 'attempts'), 'nothing is tried again: give the number of attempts, or leave the others out');
+      wrong(
+        below(place, 'attempts'),
+        'nothing is tried again: give the number of attempts, or leave the others out',
+      );
     for (const word of retryOn.split(',').map((one) => one.trim()))
       if (word !== '' && !retryReasons.has(word) && !/^[1-5]\d\d$/.test(word))
         wrong(below(place, 'retryOn'), `'${word}' is no reason to try again, and no status`);
@@ -127,26 +191,44 @@ const retries: Read<Retries> = (value, place) =>
   });
 
 const mirror: Read<Mirror> = (value, place) =>
-  members(value, place, [], (get) => ({ destination: get('destination', destination), percentage: share(get) ?? 100 }));
+  members(value, place, [], (get) => ({
+    destination: get('destination', destination),
+    percentage: share(get) ?? 100,
+  }));
 
 const httpRoute: Read<HttpRoute> = (value, place) => {
   const read = members(value, place, [], (get): HttpRoute => {
     const mirrors = get('mirrors', list(mirror));
     const one = get('mirror', maybe(destination));
-    if (one !== undefined && mirrors.length > 0) wrong(below(place, 'mirror'), 'it excludes mirrors: leave one out');
-    const percentage = get('mirrorPercentage', (inner, at) => members(inner, at, [], (of) => of('value', percent))) ?? get('mirrorPercent', percent); // prettier-ignore
+    if (one !== undefined && mirrors.length > 0)
+      wrong(below(place, 'mirror'), 'it excludes mirrors: leave one out');
+    const percentage =
+      get('mirrorPercentage', (inner, at) =>
+        members(inner, at, [], (of) => of('value', percent)),
+      ) ?? get('mirrorPercent', percent);
     return {
       name: get('name', text),
       match: get('match', list(httpMatch)),
       route: get('route', list(routeDestination)),
       redirect: get('redirect', maybe(redirect)),
       directResponse: get('directResponse', directResponse),
-      delegate: get('delegate', maybe((inner, at) => members(inner, at, [], (of) => ({ name: of('name', needed), namespace: of('namespace', text) })))), // prettier-ignore
+      delegate: get(
+        'delegate',
+        maybe((inner, at) =>
+          members(inner, at, [], (of) => ({
+            name: of('name', needed),
+            namespace: of('namespace', text),
+          })),
+        ),
+      ),
       rewrite: get('rewrite', maybe(rewrite)),
       timeoutMs: get('timeout', duration),
       retries: get('retries', maybe(retries)),
       fault: get('fault', maybe(fault)),
-      mirrors: one === undefined ? mirrors : [...mirrors, { destination: one, percentage: percentage ?? 100 }],
+      mirrors:
+        one === undefined
+          ? mirrors
+          : [...mirrors, { destination: one, percentage: percentage ?? 100 }],
       corsPolicy: get('corsPolicy', maybe(cors)),
       headers: get('headers', headers),
     };
@@ -157,29 +239,59 @@ const httpRoute: Read<HttpRoute> = (value, place) => {
 
 /** Values that a block of headers sets the authority to. */
 const authoritiesIn = (block: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(block).flatMap(([name, value]) => ([':authority', 'host'].includes(name.toLowerCase()) ? [value] : []));
+  Object.entries(block).flatMap(([name, value]) =>
+    [':authority', 'host'].includes(name.toLowerCase()) ? [value] : [],
+  );
 
 function check(
-  { route, redirect: to, directResponse: direct, delegate, rewrite: changed, match: matches, fault: broken, headers: heads }: HttpRoute,
+  {
+    route,
+    redirect: to,
+    directResponse: direct,
+    delegate,
+    rewrite: changed,
+    match: matches,
+    fault: broken,
+    headers: heads,
+  }: HttpRoute,
   place: Place,
 ): void {
-  const ways = [route.length > 0, to !== undefined, direct !== undefined, delegate !== undefined].filter(Boolean).length;
+  const ways = [
+    route.length > 0,
+    to !== undefined,
+    direct !== undefined,
+    delegate !== undefined,
+  ].filter(Boolean).length;
   if (ways !== 1) wrong(place, 'it needs exactly one of route, redirect, directResponse, delegate');
-  if (to !== undefined && changed !== undefined) wrong(below(place, 'rewrite'), 'a redirect is not rewritten: leave it out');
-  if (to !== undefined && broken !== undefined) wrong(below(place, 'fault'), 'a redirect has no fault: leave it out');
+  if (to !== undefined && changed !== undefined)
+    wrong(below(place, 'rewrite'), 'a redirect is not rewritten: leave it out');
+  if (to !== undefined && broken !== undefined)
+    wrong(below(place, 'fault'), 'a redirect has no fault: leave it out');
   const { set, add } = heads.request;
-  const authorities = [changed?.authority ?? '', ...authoritiesIn(set), ...authoritiesIn(add)].filter((one) => one !== '');
+  const authorities = [
+    changed?.authority ?? '',
+    ...authoritiesIn(set),
+    ...authoritiesIn(add),
+  ].filter((one) => one !== '');
   if (authorities.length > 1)
-    wrong(below(place, 'headers'), `the authority is set ${authorities.length} times, here and in rewrite: leave one`);
+    wrong(
+      below(place, 'headers'),
+      `the authority is set ${authorities.length} times, here and in rewrite: leave one`,
+    );
   if (direct !== undefined && (changed !== undefined || broken !== undefined))
     wrong(place, 'a directResponse has no rewrite and no fault: leave them out');
   const sum = route.reduce((all, { weight }) => all + weight, 0);
-  if (route.length > 1 && sum === 0) wrong(below(place, 'route'), 'the weights make 0: nothing could be chosen');
-  if (sum >= 2 ** 32) wrong(below(place, 'route'), `the weights make ${sum}, which is more than 4294967295`);
+  if (route.length > 1 && sum === 0)
+    wrong(below(place, 'route'), 'the weights make 0: nothing could be chosen');
+  if (sum >= 2 ** 32)
+    wrong(below(place, 'route'), `the weights make ${sum}, which is more than 4294967295`);
   if (delegate !== undefined)
     matches.forEach(({ sourceLabels, sourceNamespace, gateways }, index) => {
       if (Object.keys(sourceLabels).length > 0 || sourceNamespace !== '' || gateways.length > 0)
-        wrong(below(place, `match[${index}]`), 'with a delegate there is no sourceLabels, sourceNamespace, gateways');
+        wrong(
+          below(place, `match[${index}]`),
+          'with a delegate there is no sourceLabels, sourceNamespace, gateways',
+        );
     });
 }
 
@@ -189,7 +301,8 @@ function sayWhereClaims(http: readonly HttpRoute[], place: Place): void {
     match.forEach(({ headers, withoutHeaders }, number) => {
       const claim = [...Object.keys(headers), ...Object.keys(withoutHeaders)].find(isClaim);
       const at = below(place, `http[${index}].match[${number}]`);
-      if (claim !== undefined) wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
+      if (claim !== undefined)
+        wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
     });
   });
 }
@@ -199,20 +312,34 @@ export function readVirtualService(namespace: string): Read<VirtualService> {
     members(value, place, ['tcp', 'tls'], (get, has) => {
       const hosts = get('hosts', list(hostName('too')));
       hosts.forEach((host, index) => {
-        const before = hosts.slice(0, index).find((other) => isWithin(host, other) || isWithin(other, host));
+        const before = hosts
+          .slice(0, index)
+          .find((other) => isWithin(host, other) || isWithin(other, host));
         const reason =
-          before === host ? `'${host}' is there twice` : `'${host}' and '${before ?? ''}' overlap: make a VirtualService of each`;
+          before === host
+            ? `'${host}' is there twice`
+            : `'${host}' and '${before ?? ''}' overlap: make a VirtualService of each`;
         if (before !== undefined) wrong(below(place, `hosts[${index}]`), reason);
       });
       const gateways = get('gateways', list(gatewayName));
       if (hosts.length === 0 && gateways.length > 0)
         wrong(below(place, 'gateways'), 'one without hosts is for delegation, and has no gateways');
       if ((gateways.length === 0 || gateways.includes('mesh')) && hosts.includes('*'))
-        wrong(below(place, `hosts[${hosts.indexOf('*')}]`), "'*' is for gateways, and not for the mesh: name the hosts");
+        wrong(
+          below(place, `hosts[${hosts.indexOf('*')}]`),
+          "'*' is for gateways, and not for the mesh: name the hosts",
+        );
       const http = get('http', list(httpRoute));
       if (gateways.length === 0 || gateways.includes('mesh')) sayWhereClaims(http, place);
-      if (http.length === 0 && !has('tcp') && !has('tls')) wrong(below(place, 'http'), 'it is missing: at least one route');
-      if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined)) wrong(below(place, 'hosts'), 'it is missing: at least one host'); // prettier-ignore
-      return { hosts, gateways: gateways.length > 0 ? gateways : ['mesh'], http, exportTo: get('exportTo', exportTo(namespace, 'not')) };
+      if (http.length === 0 && !has('tcp') && !has('tls'))
+        wrong(below(place, 'http'), 'it is missing: at least one route');
+      if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined))
+        wrong(below(place, 'hosts'), 'it is missing: at least one host');
+      return {
+        hosts,
+        gateways: gateways.length > 0 ? gateways : ['mesh'],
+        http,
+        exportTo: get('exportTo', exportTo(namespace, 'not')),
+      };
     });
 }

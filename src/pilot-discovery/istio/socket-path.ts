@@ -7,5 +7,6 @@ const longest = 107;
 /** Says that Envoy refuses the path of a Unix socket, `/path` or `@name`, for its length. */
 export function checkSocketPath(path: string, place: Place): void {
   const bytes = Buffer.byteLength(path);
-  if (bytes > longest) wrong(place, `the path of a socket has at most ${longest} bytes, and this one ${bytes}`);
+  if (bytes > longest)
+    wrong(place, `the path of a socket has at most ${longest} bytes, and this one ${bytes}`);
 }

@@ -11,7 +11,10 @@ export interface Item {
 }
 
 /** What may be the resources of documents: of a `List` its items. */
-export function* itemsOf(documents: readonly Document.Parsed[], lineAt: (offset: number) => number): Generator<Item> {
+export function* itemsOf(
+  documents: readonly Document.Parsed[],
+  lineAt: (offset: number) => number,
+): Generator<Item> {
   for (const document of documents) {
     const [error] = document.errors;
     if (error !== undefined) {
@@ -22,7 +25,11 @@ export function* itemsOf(documents: readonly Document.Parsed[], lineAt: (offset:
     }
     for (const node of nodesOf(document)) {
       const content = () => valueOfYaml(() => node.toJS(document) as unknown);
-      yield { content, line: lineAt(node.range[0]), lineOf: (field) => lineAt(offsetOf(node, field) ?? node.range[0]) };
+      yield {
+        content,
+        line: lineAt(node.range[0]),
+        lineOf: (field) => lineAt(offsetOf(node, field) ?? node.range[0]),
+      };
     }
   }
 }

@@ -12,4 +12,16 @@ export type StringMatch =
   | { readonly type: 'regex'; readonly value: string };
 
 /** Protocols of ports, as Istio tells them from `protocol`, else from the port's name. */
-export type Protocol = 'http' | 'http2' | 'grpc' | 'grpc-web' | 'https' | 'tls' | 'tcp' | 'mongo' | 'redis' | 'mysql' | 'udp' | 'auto';
+export type Protocol =
+  | 'http'
+  | 'http2'
+  | 'grpc'
+  | 'grpc-web'
+  | 'https'
+  | 'tls'
+  | 'tcp'
+  | 'mongo'
+  | 'redis'
+  | 'mysql'
+  | 'udp'
+  | 'auto';

@@ -16,7 +16,11 @@ export interface HttpRoute {
   readonly route: readonly HttpDestination[];
   readonly redirect: Redirect | undefined;
   readonly directResponse:
-    { readonly status: number; readonly body: { readonly text: string } | { readonly bytes: string } | undefined } | undefined;
+    | {
+        readonly status: number;
+        readonly body: { readonly text: string } | { readonly bytes: string } | undefined;
+      }
+    | undefined;
   readonly delegate: { readonly name: string; readonly namespace: string } | undefined;
   readonly rewrite: Rewrite | undefined;
   /** In ms; undefined where it is not said, 0 for none. */
@@ -100,9 +104,14 @@ export interface Retries {
 
 export interface Fault {
   /** Without a percentage no request is concerned. */
-  readonly delay: { readonly fixedDelayMs: number; readonly percentage: number | undefined } | undefined;
+  readonly delay:
+    { readonly fixedDelayMs: number; readonly percentage: number | undefined } | undefined;
   readonly abort:
-    { readonly status: { readonly http: number } | { readonly grpc: number }; readonly percentage: number | undefined } | undefined;
+    | {
+        readonly status: { readonly http: number } | { readonly grpc: number };
+        readonly percentage: number | undefined;
+      }
+    | undefined;
 }
 
 export interface Mirror {

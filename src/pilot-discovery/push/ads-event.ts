@@ -17,15 +17,37 @@ interface OfAnswer extends OfConnection {
 /** What happens between the control plane and its proxies. */
 export type AdsEvent =
   /** A proxy has said who it is. */
-  | (OfConnection & { readonly type: 'connected'; readonly node: Node; readonly variant: Variant; readonly address: string })
+  | (OfConnection & {
+      readonly type: 'connected';
+      readonly node: Node;
+      readonly variant: Variant;
+      readonly address: string;
+    })
   | (OfConnection & { readonly type: 'disconnected' })
   /** A stream is ended, since nothing can be answered on it. */
-  | (OfConnection & { readonly type: 'stream-refused'; readonly address: string; readonly reason: string })
+  | (OfConnection & {
+      readonly type: 'stream-refused';
+      readonly address: string;
+      readonly reason: string;
+    })
   /** A proxy asks for a type, or for other names: those that it follows by now; empty for all. */
-  | (OfConnection & { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> })
-  | (OfAnswer & { readonly type: 'answered'; readonly version: string; readonly resources: number; readonly bytes: number })
+  | (OfConnection & {
+      readonly type: 'asked';
+      readonly typeUrl: string;
+      readonly names: ReadonlySet<string>;
+    })
+  | (OfAnswer & {
+      readonly type: 'answered';
+      readonly version: string;
+      readonly resources: number;
+      readonly bytes: number;
+    })
   /** How long an answer has waited for its turn, and how long its writing took. */
-  | (OfConnection & { readonly type: 'written'; readonly queuedMs: number; readonly writingMs: number })
+  | (OfConnection & {
+      readonly type: 'written';
+      readonly queuedMs: number;
+      readonly writingMs: number;
+    })
   | (OfAnswer & { readonly type: 'accepted' })
   | (Omit<OfAnswer, 'snapshot'> & {
       readonly type: 'rejected';

@@ -34,7 +34,13 @@ import type { AdsEvent } from './ads-event.ts';
 import { answerEncoder } from './encode-answer.ts';
 import { type Begun, type Call, firstRequests, type Message, silence } from './first-request.ts';
 import { patience } from './patience.ts';
-import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent, type ProxyStream } from './proxy-stream.ts';
+import {
+  type Answer,
+  freshProxy,
+  type ProxyEffect,
+  type ProxyEvent,
+  type ProxyStream,
+} from './proxy-stream.ts';
 import { reduceProxy } from './reduce-proxy.ts';
 import { unreadAnswers } from './unread-answers.ts';
 import { typeUrls, type View } from './view.ts';
@@ -48,7 +54,10 @@ export interface AdsOptions {
    * What a proxy is given: at once what holds now, if there is something, then what is newer. Or,
    * as a text, why it is given nothing. `comes` says whether it has resources already.
    */
-  readonly viewFor$: (node: Node, comes: 'empty-handed' | 'with-versions') => Observable<View> | string;
+  readonly viewFor$: (
+    node: Node,
+    comes: 'empty-handed' | 'with-versions',
+  ) => Observable<View> | string;
   /** Emits once the streams are to end: over so many ms, one after the other. */
   readonly drain$: Observable<number>;
   readonly scheduler: SchedulerLike;
@@ -71,7 +80,10 @@ const mostStreams = 10_000;
  * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
  * something throws is ended by an error, and no other is touched. Never completes, never errors.
  */
-export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$, drain$, scheduler }: AdsOptions): Observable<AdsEvent> {
+export function serveAds(
+  server: Grpc.Server,
+  { controlPlane, throttle, viewFor$, drain$, scheduler }: AdsOptions,
+): Observable<AdsEvent> {
   return new Observable((subscriber) => {
     const { encode, forget$ } = answerEncoder(controlPlane, scheduler);
     const call$ = new Subject<readonly [Variant, Call]>();
@@ -85,14 +97,18 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       mergeMap((ms) => {
         isDraining = true;
         const all = [...leaves];
-        return from(all).pipe(mergeMap((leave, index) => timer((ms * index) / all.length, scheduler).pipe(tap(leave))));
+        return from(all).pipe(
+          mergeMap((leave, index) => timer((ms * index) / all.length, scheduler).pipe(tap(leave))),
+        );
       }),
       ignoreElements(),
     );
     const event$ = firstRequests(call$, silence, scheduler).pipe(
       mergeMap((sign) => {
         connections += 1;
-        return sign.type === 'begun' ? serveStream(connections, sign) : refused(connections, sign.call, sign.reason);
+        return sign.type === 'begun'
+          ? serveStream(connections, sign)
+          : refused(connections, sign.call, sign.reason);
       }),
     );
     subscriber.add(merge(written$, event$, drained$, forget$).subscribe(subscriber));
@@ -102,21 +118,34 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       deltaAggregatedResources: called('delta'),
     });
 
-    function refused(connection: number, call: Call, reason: string, code = statusCodes.exhausted): Observable<AdsEvent> {
+    function refused(
+      connection: number,
+      call: Call,
+      reason: string,
+      code = statusCodes.exhausted,
+    ): Observable<AdsEvent> {
       call.emit('error', { code, details: reason });
       return of({ type: 'stream-refused', connection, address: call.getPeer(), reason });
     }
 
-    function serveStream(connection: number, { variant, call, first }: Begun): Observable<AdsEvent> {
+    function serveStream(
+      connection: number,
+      { variant, call, first }: Begun,
+    ): Observable<AdsEvent> {
       const address = call.getPeer();
       const leave = () => end(statusCodes.unavailable, 'the control plane ends');
       if (isDraining) {
         leave();
         return EMPTY;
       }
-      if (leaves.size === mostStreams) return refused(connection, call, `${mostStreams} streams are open, which is the limit`);
+      if (leaves.size === mostStreams)
+        return refused(connection, call, `${mostStreams} streams are open, which is the limit`);
       leaves.add(leave);
-      const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1), share());
+      const over$ = merge(
+        fromEvent(call, 'end'),
+        fromEvent(call, 'cancelled'),
+        fromEvent(call, 'error'),
+      ).pipe(take(1), share());
       const begin$ = new Subject<Message>();
       const message$ = merge(begin$, fromEvent(call, 'data') as Observable<Message>).pipe(share());
       const request$ = message$.pipe(
@@ -138,11 +167,17 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
       );
       const view$ = first$.pipe(
         switchMap(({ node, names }): Observable<ProxyEvent> => {
-          const isNew = names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
-          const found$ = node === undefined ? NEVER : viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
+          const isNew =
+            names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
+          const found$ =
+            node === undefined ? NEVER : viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
           if (typeof found$ === 'string') return refuse(found$, statusCodes.invalidArgument);
           return found$.pipe(
-            timeout({ first: longestWait, with: () => refuse('not all sources are read yet, or they are empty', statusCodes.unavailable) }),
+            timeout({
+              first: longestWait,
+              with: () =>
+                refuse('not all sources are read yet, or they are empty', statusCodes.unavailable),
+            }),
             map((view) => ({ type: 'view', view })),
           );
         }),
@@ -191,7 +226,12 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
             const { typeUrl, nonce, reason, blamed } = effect;
             const names = blamed.map(({ name }) => name);
             const keys = [...new Set(blamed.flatMap((resource) => resource.keys))];
-            return [{ type: 'done', event: { type: 'rejected', connection, typeUrl, nonce, reason, names, keys } }];
+            return [
+              {
+                type: 'done',
+                event: { type: 'rejected', connection, typeUrl, nonce, reason, names, keys },
+              },
+            ];
           }
           case 'end':
             void refuse(effect.reason, statusCodes.invalidArgument);
@@ -218,13 +258,27 @@ export function serveAds(server: Grpc.Server, { controlPlane, throttle, viewFor$
             const longest = unread.count() > 0 ? 0 : longestWrite;
             return race(done$, timer(longest, scheduler)).pipe(
               take(1),
-              map((): AdsEvent => ({ type: 'written', connection, queuedMs: begunAt - queuedAt, writingMs: scheduler.now() - begunAt })),
+              map((): AdsEvent => ({
+                type: 'written',
+                connection,
+                queuedMs: begunAt - queuedAt,
+                writingMs: scheduler.now() - begunAt,
+              })),
               takeUntil(over$),
             );
           }),
         );
         const { typeUrl, nonce, version, snapshot, resources } = answer;
-        return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: resources.length, bytes: bytes.length };
+        return {
+          type: 'answered',
+          connection,
+          typeUrl,
+          nonce,
+          version,
+          snapshot,
+          resources: resources.length,
+          bytes: bytes.length,
+        };
       }
 
       function refuse(reason: string, code: number): typeof EMPTY {

@@ -8,10 +8,19 @@ export interface TypeState {
   /** What the proxy has asked for by name; empty for all. */
   readonly names: ReadonlySet<string>;
   /** The last answer, with how many resources it had, and when it was given: ms since 1970. */
-  readonly sent: { readonly nonce: string; readonly snapshot: number; readonly resources: number; readonly at: number } | undefined;
+  readonly sent:
+    | {
+        readonly nonce: string;
+        readonly snapshot: number;
+        readonly resources: number;
+        readonly at: number;
+      }
+    | undefined;
   readonly acked: { readonly nonce: string; readonly snapshot: number } | undefined;
   /** What the proxy has said against its last answer; undefined where it has accepted it. */
-  readonly rejected: { readonly nonce: string; readonly reason: string; readonly names: readonly string[] } | undefined;
+  readonly rejected:
+    | { readonly nonce: string; readonly reason: string; readonly names: readonly string[] }
+    | undefined;
 }
 
 /** A proxy that is connected. */
@@ -28,10 +37,19 @@ export interface ConnectionState {
 /** By number of the connection. */
 export type ConnectionStates = ConnectionMap<ConnectionState>;
 
-const unasked: TypeState = { names: new Set(), sent: undefined, acked: undefined, rejected: undefined };
+const unasked: TypeState = {
+  names: new Set(),
+  sent: undefined,
+  acked: undefined,
+  rejected: undefined,
+};
 
 /** The connections after an event. Pure. `now`: ms since 1970. */
-export function foldConnections(states: ConnectionStates, event: AdsEvent, now: number): ConnectionStates {
+export function foldConnections(
+  states: ConnectionStates,
+  event: AdsEvent,
+  now: number,
+): ConnectionStates {
   const { connection } = event;
   if (event.type === 'connected') {
     const { node, variant, address } = event;
@@ -40,24 +58,38 @@ export function foldConnections(states: ConnectionStates, event: AdsEvent, now: 
   const state = states.get(connection);
   if (state === undefined) return states;
   if (event.type === 'disconnected') return states.without(connection);
-  if (event.type === 'stream-refused' || event.type === 'unknown-type' || event.type === 'written') return states;
+  if (event.type === 'stream-refused' || event.type === 'unknown-type' || event.type === 'written')
+    return states;
   const before = state.types.get(event.typeUrl) ?? unasked;
   const types = new Map(state.types).set(event.typeUrl, typeAfter(before, event, now));
   return states.with(connection, { ...state, types });
 }
 
-type TypeEvent = Extract<AdsEvent, { readonly type: 'asked' | 'answered' | 'accepted' | 'rejected' }>;
+type TypeEvent = Extract<
+  AdsEvent,
+  { readonly type: 'asked' | 'answered' | 'accepted' | 'rejected' }
+>;
 
 function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
   switch (event.type) {
     case 'asked':
       return { ...before, names: event.names };
     case 'answered':
-      return { ...before, sent: { nonce: event.nonce, snapshot: event.snapshot, resources: event.resources, at } };
+      return {
+        ...before,
+        sent: { nonce: event.nonce, snapshot: event.snapshot, resources: event.resources, at },
+      };
     case 'accepted':
-      return { ...before, acked: { nonce: event.nonce, snapshot: event.snapshot }, rejected: undefined };
+      return {
+        ...before,
+        acked: { nonce: event.nonce, snapshot: event.snapshot },
+        rejected: undefined,
+      };
     case 'rejected':
-      return { ...before, rejected: { nonce: event.nonce, reason: event.reason, names: event.names } };
+      return {
+        ...before,
+        rejected: { nonce: event.nonce, reason: event.reason, names: event.names },
+      };
   }
 }
 

@@ -12,7 +12,12 @@ export function emptyAssignment(name: string): XdsResource {
   const length: number[] = [];
   let rest = text.length;
   for (; rest > 0x7f; rest >>>= 7) length.push((rest & 0x7f) | 0x80);
-  return { name, version: empty, body: Buffer.concat([Buffer.from([0x0a, ...length, rest]), text]), keys: [] };
+  return {
+    name,
+    version: empty,
+    body: Buffer.concat([Buffer.from([0x0a, ...length, rest]), text]),
+    keys: [],
+  };
 }
 
 /** Whether it is one: it is for a name that somebody has made up, and nobody else is given it. */

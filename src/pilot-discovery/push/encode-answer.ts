@@ -19,7 +19,12 @@ function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
   const known = encoded.get(resource);
   if (known !== undefined) return known;
   // google.protobuf.Any
-  const any = new BinaryWriter().tag(1, WireType.LengthDelimited).string(typeUrl).tag(2, WireType.LengthDelimited).bytes(resource.body).finish(); // prettier-ignore
+  const any = new BinaryWriter()
+    .tag(1, WireType.LengthDelimited)
+    .string(typeUrl)
+    .tag(2, WireType.LengthDelimited)
+    .bytes(resource.body)
+    .finish();
   // envoy.service.discovery.v3.Resource
   const entry = new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
@@ -40,16 +45,27 @@ function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
  *
  * @param controlPlane what the control plane calls itself
  */
-function encodeAnswer({ typeUrl, nonce, version, resources, removed }: Answer, variant: Variant, controlPlane: string): Buffer {
+function encodeAnswer(
+  { typeUrl, nonce, version, resources, removed }: Answer,
+  variant: Variant,
+  controlPlane: string,
+): Buffer {
   const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).string(version);
   const isDelta = variant === 'delta';
   for (const resource of resources) {
     const { any, entry } = encodedOf(typeUrl, resource);
     writer.tag(2, WireType.LengthDelimited).bytes(isDelta ? entry : any);
   }
-  writer.tag(4, WireType.LengthDelimited).string(typeUrl).tag(5, WireType.LengthDelimited).string(nonce);
+  writer
+    .tag(4, WireType.LengthDelimited)
+    .string(typeUrl)
+    .tag(5, WireType.LengthDelimited)
+    .string(nonce);
   for (const name of removed) writer.tag(6, WireType.LengthDelimited).string(name);
-  const identifier = new BinaryWriter().tag(1, WireType.LengthDelimited).string(controlPlane).finish();
+  const identifier = new BinaryWriter()
+    .tag(1, WireType.LengthDelimited)
+    .string(controlPlane)
+    .finish();
   const bytes = writer
     .tag(isDelta ? 7 : 6, WireType.LengthDelimited)
     .bytes(identifier)

@@ -1,7 +1,10 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { concatMap, Observable, type SchedulerLike, Subject, switchMap, timer } from 'rxjs';
 import { inSlices } from '../../operators/in-slices.ts';
-import type { DeltaDiscoveryRequest, DiscoveryRequest } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type {
+  DeltaDiscoveryRequest,
+  DiscoveryRequest,
+} from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 
 /** A request that is not decoded, since it is no proxy's. */
@@ -85,7 +88,8 @@ export function firstRequests(
         if (beginning.size === 1) burst$.next();
       };
       const [oldest] = waiting.keys();
-      if (waiting.size === most && oldest !== undefined) giveUp(oldest, `it has asked for nothing, and ${most} streams have come since`);
+      if (waiting.size === most && oldest !== undefined)
+        giveUp(oldest, `it has asked for nothing, and ${most} streams have come since`);
       waiting.set(call, { since: scheduler.now(), forget });
       if (waiting.size === 1) look$.next(longest);
       call.on('data', begin);
@@ -103,8 +107,12 @@ export function firstRequests(
         giveUp(call, `it has asked for nothing within ${longest / 1_000} s`);
       }
     };
-    subscriber.add(burst$.pipe(concatMap(() => inSlices(begins, slice, scheduler))).subscribe({ error }));
-    subscriber.add(look$.pipe(switchMap((left) => timer(left, scheduler))).subscribe({ next: look, error }));
+    subscriber.add(
+      burst$.pipe(concatMap(() => inSlices(begins, slice, scheduler))).subscribe({ error }),
+    );
+    subscriber.add(
+      look$.pipe(switchMap((left) => timer(left, scheduler))).subscribe({ next: look, error }),
+    );
     subscriber.add(call$.subscribe({ next: wait, error }));
   });
 }

@@ -11,7 +11,11 @@ const warming = 5_000;
  * How long a proxy is waited for: `introduced` once, 1 s after its first request; `warmed` 5 s
  * after it was given clusters the last time. Ends with both.
  */
-export function patience(request$: Observable<unknown>, clusters$: Observable<unknown>, scheduler?: SchedulerLike): Observable<ProxyEvent> {
+export function patience(
+  request$: Observable<unknown>,
+  clusters$: Observable<unknown>,
+  scheduler?: SchedulerLike,
+): Observable<ProxyEvent> {
   const introduced$ = request$.pipe(
     take(1),
     switchMap(() => timer(introduction, scheduler)),

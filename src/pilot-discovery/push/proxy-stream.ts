@@ -33,7 +33,12 @@ export type ProxyEffect =
   | { readonly type: 'answer'; readonly answer: Answer }
   /** It asks for a type, or for others of it: the names that it follows by now; empty for all. */
   | { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> }
-  | { readonly type: 'accepted'; readonly typeUrl: string; readonly nonce: string; readonly snapshot: number }
+  | {
+      readonly type: 'accepted';
+      readonly typeUrl: string;
+      readonly nonce: string;
+      readonly snapshot: number;
+    }
   | {
       readonly type: 'rejected';
       readonly typeUrl: string;
@@ -64,5 +69,14 @@ export interface ProxyStream {
 /** A stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
   const types = { cluster: freshType, endpoint: freshType, listener: freshType, route: freshType };
-  return { variant, isKnown: false, view: undefined, isIntroduced: false, types, warming: new Set(), isOverdue: false, unknown: new Set() };
+  return {
+    variant,
+    isKnown: false,
+    view: undefined,
+    isIntroduced: false,
+    types,
+    warming: new Set(),
+    isOverdue: false,
+    unknown: new Set(),
+  };
 }

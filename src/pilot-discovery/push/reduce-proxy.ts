@@ -43,7 +43,8 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
 
 function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const { node, typeUrl, nonce, refusal } = asked;
-  if (!before.isKnown && (node?.id ?? '') === '') return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
+  if (!before.isKnown && (node?.id ?? '') === '')
+    return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
   const flaw = sizeFlaw(asked);
   if (flaw !== undefined) return [before, [{ type: 'end', reason: flaw }]];
   const state = { ...before, isKnown: true };
@@ -64,14 +65,24 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
       effects.push({ type: 'rejected', typeUrl, nonce, blamed, reason: refusal.message });
     }
     // What it does not ask for it has not used: it may be about to ask for it again.
-    if (type === 'endpoint') warming = without(warming, inFlight.given.map(({ name }) => name).filter((name) => before.types.endpoint.names.has(name))); // prettier-ignore
+    if (type === 'endpoint')
+      warming = without(
+        warming,
+        inFlight.given
+          .map(({ name }) => name)
+          .filter((name) => before.types.endpoint.names.has(name)),
+      );
   }
   const mayBeAll = type === 'cluster' || type === 'listener';
   const isFirst = !stream.isAsked;
   stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
   if (Math.max(stream.names.size, stream.held.size) > mostNames)
-    return [before, [{ type: 'end', reason: `it follows more than ${mostNames} resources, which is the limit` }]];
-  if (isFirst || stream.names !== before.types[type].names) effects.push({ type: 'asked', typeUrl, names: stream.names });
+    return [
+      before,
+      [{ type: 'end', reason: `it follows more than ${mostNames} resources, which is the limit` }],
+    ];
+  if (isFirst || stream.names !== before.types[type].names)
+    effects.push({ type: 'asked', typeUrl, names: stream.names });
   if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
   return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
 }
@@ -79,25 +90,41 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
 /** Why a request is no proxy's; undefined if it may be. Each list of it is counted. */
 function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
   const longest = Math.max(typeUrl.length, node?.id.length ?? 0);
-  if (longest > longestName) return `its type or node id has ${longest} characters, and ${longestName} are the limit`;
-  const lists = names.kind === 'all' ? [names.names] : [names.add, names.remove, Object.keys(names.versions)];
+  if (longest > longestName)
+    return `its type or node id has ${longest} characters, and ${longestName} are the limit`;
+  const lists =
+    names.kind === 'all' ? [names.names] : [names.add, names.remove, Object.keys(names.versions)];
   const count = Math.max(...lists.map(({ length }) => length));
-  return count > mostNames ? `it names ${count} resources, and ${mostNames} are the limit` : undefined;
+  return count > mostNames
+    ? `it names ${count} resources, and ${mostNames} are the limit`
+    : undefined;
 }
 
 /** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
 function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
   const waited = [...warming].filter((name) => stream.names.has(name));
-  return waited.length === 0 ? stream : { ...stream, ...unsettled(stream), fresh: new Set([...stream.fresh, ...waited]) };
+  return waited.length === 0
+    ? stream
+    : { ...stream, ...unsettled(stream), fresh: new Set([...stream.fresh, ...waited]) };
 }
 
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
 function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
   if (state.unknown.has(typeUrl)) return [state, []];
   if (state.unknown.size === mostUnknown)
-    return [state, [{ type: 'end', reason: `it asks for more than ${mostUnknown} types that are not served` }]];
+    return [
+      state,
+      [{ type: 'end', reason: `it asks for more than ${mostUnknown} types that are not served` }],
+    ];
   const unknown = new Set(state.unknown).add(typeUrl);
-  const answer: Answer = { typeUrl, nonce: 'none', version: '', resources: [], removed: [], snapshot: state.view?.snapshot ?? 0 };
+  const answer: Answer = {
+    typeUrl,
+    nonce: 'none',
+    version: '',
+    resources: [],
+    removed: [],
+    snapshot: state.view?.snapshot ?? 0,
+  };
   return [
     { ...state, unknown },
     [

@@ -57,10 +57,16 @@ const all = '*';
  *
  * @param current what there is; a client of the state-of-the-world variant may have it already
  */
-export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll: boolean, current: TypedView | undefined): TypeStream {
+export function subscribed(
+  before: TypeStream,
+  { names }: EnvoyRequest,
+  mayBeAll: boolean,
+  current: TypedView | undefined,
+): TypeStream {
   const isFirst = !before.isAsked;
   // Of a name that is in the view its text is used: thousands of proxies hold it once.
-  const shared = (some: readonly string[]) => some.filter((name) => name !== all).map((name) => current?.resources.get(name)?.name ?? name);
+  const shared = (some: readonly string[]) =>
+    some.filter((name) => name !== all).map((name) => current?.resources.get(name)?.name ?? name);
   if (names.kind === 'change') {
     if (!isFirst && names.add.length === 0 && names.remove.length === 0) return before;
     const added = shared(names.add);
@@ -69,26 +75,46 @@ export function subscribed(before: TypeStream, { names }: EnvoyRequest, mayBeAll
     const fresh = withNames(before.fresh, added, gone);
     let { held } = before;
     if (gone.size > 0) held = new Map([...held].filter(([name]) => !gone.has(name)));
-    if (isFirst) held = new Map([...held, ...Object.entries(names.versions).map(([name, version]) => [name, { name, version }] as const)]);
+    if (isFirst)
+      held = new Map([
+        ...held,
+        ...Object.entries(names.versions).map(
+          ([name, version]) => [name, { name, version }] as const,
+        ),
+      ]);
     if (isFirst) for (const name of held.keys()) fresh.delete(name);
     const wildcard =
-      (before.wildcard || names.add.includes(all) || (isFirst && mayBeAll && names.add.length === 0)) && !names.remove.includes(all);
+      (before.wildcard ||
+        names.add.includes(all) ||
+        (isFirst && mayBeAll && names.add.length === 0)) &&
+      !names.remove.includes(all);
     return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
   }
-  const wildcard = names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
+  const wildcard =
+    names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
   const explicit = shared(names.names);
-  const isSame = !isFirst && wildcard === before.wildcard && explicit.length === before.names.size && explicit.every((name) => before.names.has(name)); // prettier-ignore
+  const isSame =
+    !isFirst &&
+    wildcard === before.wildcard &&
+    explicit.length === before.names.size &&
+    explicit.every((name) => before.names.has(name));
   if (isSame) return before;
   const wanted = new Set(explicit);
   const had = isFirst && names.version === current?.version ? current : undefined;
   const held = new Map<string, Held>();
-  for (const [name, resource] of had?.resources ?? []) if (wildcard || wanted.has(name)) held.set(name, resource);
-  for (const [name, resource] of before.held) if (wildcard || wanted.has(name)) held.set(name, resource);
+  for (const [name, resource] of had?.resources ?? [])
+    if (wildcard || wanted.has(name)) held.set(name, resource);
+  for (const [name, resource] of before.held)
+    if (wildcard || wanted.has(name)) held.set(name, resource);
   const fresh = new Set(explicit.filter((name) => !held.has(name) || before.fresh.has(name)));
   return { ...before, ...unsettled(before), isAsked: true, wildcard, names: wanted, fresh, held };
 }
 
-function withNames(before: ReadonlySet<string>, added: readonly string[], gone: ReadonlySet<string>): Set<string> {
+function withNames(
+  before: ReadonlySet<string>,
+  added: readonly string[],
+  gone: ReadonlySet<string>,
+): Set<string> {
   const after = new Set(before);
   for (const name of added) after.add(name);
   for (const name of gone) after.delete(name);
@@ -117,7 +143,10 @@ export function acknowledged(before: TypeStream): TypeStream {
  * The stream after an answer was refused, and the resources that are to blame: those that the
  * reason names, else all of the answer. Of them the client goes on with what it had.
  */
-export function refusedBy(before: TypeStream, reason: string): readonly [TypeStream, readonly XdsResource[]] {
+export function refusedBy(
+  before: TypeStream,
+  reason: string,
+): readonly [TypeStream, readonly XdsResource[]] {
   if (before.inFlight === undefined) return [before, []];
   const { given, before: had } = before.inFlight;
   const named = given.filter(({ name }) => reason.includes(name));
@@ -144,10 +173,12 @@ export function wantedOf(
   { resources }: TypedView,
   candidates?: readonly string[],
 ): ReadonlyMap<string, XdsResource> {
-  if (candidates === undefined && wildcard && names.size === 0 && refused.size === 0) return resources;
+  if (candidates === undefined && wildcard && names.size === 0 && refused.size === 0)
+    return resources;
   const wanted = new Map<string, XdsResource>();
   const take = (resource: XdsResource | undefined) => {
-    if (resource !== undefined && refused.get(resource.name) !== resource.version) wanted.set(resource.name, resource);
+    if (resource !== undefined && refused.get(resource.name) !== resource.version)
+      wanted.set(resource.name, resource);
   };
   if (candidates !== undefined) {
     for (const name of candidates) if (wildcard || names.has(name)) take(resources.get(name));

@@ -47,8 +47,13 @@ export function changedNames(before: TypedView, after: TypedView): readonly stri
   differences.set(after, known);
   const found = known.get(before);
   if (found !== undefined) return found;
-  const changed = [...after.resources.values()].filter(({ name, version }) => before.resources.get(name)?.version !== version);
-  const names = [...changed.map(({ name }) => name), ...[...before.resources.keys()].filter((name) => !after.resources.has(name))];
+  const changed = [...after.resources.values()].filter(
+    ({ name, version }) => before.resources.get(name)?.version !== version,
+  );
+  const names = [
+    ...changed.map(({ name }) => name),
+    ...[...before.resources.keys()].filter((name) => !after.resources.has(name)),
+  ];
   known.set(before, names);
   return names;
 }

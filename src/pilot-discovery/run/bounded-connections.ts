@@ -57,7 +57,12 @@ export function boundedConnections(
       }
       count += 1;
       const due = scheduler.schedule(
-        () => close(address, socket, `nothing was asked for on the connection within ${silence.longest / 1_000} s`),
+        () =>
+          close(
+            address,
+            socket,
+            `nothing was asked for on the connection within ${silence.longest / 1_000} s`,
+          ),
         silence.longest,
       );
       silent.set(address, { socket, due });

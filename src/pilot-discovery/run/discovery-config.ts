@@ -95,14 +95,17 @@ export function discoveryConfig(
   };
 
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
-  if (!/^\d+$/.test(throttle)) problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
+  if (!/^\d+$/.test(throttle))
+    problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
   const [sizePlace, size] =
     given.largestRequest === undefined && variable('ISTIO_GPRC_MAXRECVMSGSIZE') !== undefined
       ? ['ISTIO_GPRC_MAXRECVMSGSIZE', variable('ISTIO_GPRC_MAXRECVMSGSIZE') ?? '']
       : ['--largestRequest', flag('largestRequest')];
-  if (!/^[1-9]\d{0,8}$/.test(size)) problems.push(`${sizePlace}: '${size}' is not a number of bytes`);
+  if (!/^[1-9]\d{0,8}$/.test(size))
+    problems.push(`${sizePlace}: '${size}' is not a number of bytes`);
   const debounce = variable('PILOT_DEBOUNCE') ?? '';
-  if (debounce !== '' && debounce !== 'adaptive') problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
+  if (debounce !== '' && debounce !== 'adaptive')
+    problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
 
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
@@ -129,6 +132,7 @@ export function discoveryConfig(
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
     podName: variable('POD_NAME') ?? hostname(),
   };
-  if (config.grpc === undefined && problems.length === 0) problems.push('--grpcAddr is empty: no proxy could ask for anything');
+  if (config.grpc === undefined && problems.length === 0)
+    problems.push('--grpcAddr is empty: no proxy could ask for anything');
   return { config, problems, warnings };
 }

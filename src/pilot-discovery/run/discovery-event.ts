@@ -11,9 +11,19 @@ export type DiscoveryEvent =
   | AdsEvent
   | { readonly type: 'listening'; readonly server: ServerName; readonly address: string }
   /** It cannot be listened on. */
-  | { readonly type: 'failed'; readonly server: ServerName; readonly address: string; readonly reason: string }
+  | {
+      readonly type: 'failed';
+      readonly server: ServerName;
+      readonly address: string;
+      readonly reason: string;
+    }
   /** It could not take a connection, and goes on. */
-  | { readonly type: 'not-taken'; readonly server: ServerName; readonly address: string; readonly reason: string }
+  | {
+      readonly type: 'not-taken';
+      readonly server: ServerName;
+      readonly address: string;
+      readonly reason: string;
+    }
   | { readonly type: 'terminate-requested'; readonly by: string }
   /** All proxies have been told to go elsewhere, and had the time for it. */
   | { readonly type: 'over' };

@@ -1,4 +1,9 @@
-import { type DiscoveryCounts, type DiscoveryView, noCounts, sizeLimits } from '../debug/discovery-view.ts';
+import {
+  type DiscoveryCounts,
+  type DiscoveryView,
+  noCounts,
+  sizeLimits,
+} from '../debug/discovery-view.ts';
 import { traceOfAnswer, traceOfBuilt } from '../debug/push-trace.ts';
 import { counted as withValue, emptyHistogram, observed } from '../../operators/histogram.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
@@ -25,7 +30,10 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return {
         ...view,
         store: event.store,
-        counts: event.changes.class === 'none' ? view.counts : counted(view.counts, 'updates', event.changes.class),
+        counts:
+          event.changes.class === 'none'
+            ? view.counts
+            : counted(view.counts, 'updates', event.changes.class),
       };
     case 'built':
       return {
@@ -43,44 +51,82 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
       return view;
     default: {
       const connections = foldConnections(view.connections, event, now);
-      const traces = event.type === 'answered' || event.type === 'accepted' ? traceOfAnswer(view.traces, event, now) : view.traces;
+      const traces =
+        event.type === 'answered' || event.type === 'accepted'
+          ? traceOfAnswer(view.traces, event, now)
+          : view.traces;
       return { ...view, connections, traces, counts: countsAfter(timed(view, event, now), event) };
     }
   }
 }
 
 /** The first snapshot is no change. */
-function countsOfBuilt(counts: DiscoveryCounts, { number, changes, changedAt, dueAt, builtAt }: Snapshot): DiscoveryCounts {
+function countsOfBuilt(
+  counts: DiscoveryCounts,
+  { number, changes, changedAt, dueAt, builtAt }: Snapshot,
+): DiscoveryCounts {
   const building = observed(counts.times.building, builtAt - dueAt);
   if (number === 1) return { ...counts, times: { ...counts.times, building } };
-  const times = { ...counts.times, building, built: observed(counts.times.built, builtAt - changedAt) };
+  const times = {
+    ...counts.times,
+    building,
+    built: observed(counts.times.built, builtAt - changedAt),
+  };
   return { ...counted(counts, 'triggers', changes.class), times };
 }
 
 /** The counts with how long a change has taken until here. */
 function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number): DiscoveryCounts {
   if (event.type !== 'answered' && event.type !== 'accepted') return counts;
-  if (snapshot === undefined || snapshot.number === 1 || event.snapshot !== snapshot.number) return counts;
-  return { ...counts, times: { ...counts.times, [event.type]: observed(counts.times[event.type], now - snapshot.changedAt) } };
+  if (snapshot === undefined || snapshot.number === 1 || event.snapshot !== snapshot.number)
+    return counts;
+  return {
+    ...counts,
+    times: {
+      ...counts.times,
+      [event.type]: observed(counts.times[event.type], now - snapshot.changedAt),
+    },
+  };
 }
 
-function countsAfter(counts: DiscoveryCounts, event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>): DiscoveryCounts {
+function countsAfter(
+  counts: DiscoveryCounts,
+  event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>,
+): DiscoveryCounts {
   if (event.type === 'answered') {
     const type = shortType(event.typeUrl);
-    const sizes = { ...counts.sizes, [type]: withValue(ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits), event.bytes) };
+    const sizes = {
+      ...counts.sizes,
+      [type]: withValue(ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits), event.bytes),
+    };
     return { ...counted(counts, 'pushes', type), bytes: counts.bytes + event.bytes, sizes };
   }
   if (event.type === 'written') {
     const { queued, written } = counts.times;
-    return { ...counts, times: { ...counts.times, queued: observed(queued, event.queuedMs), written: observed(written, event.writingMs) } };
+    return {
+      ...counts,
+      times: {
+        ...counts.times,
+        queued: observed(queued, event.queuedMs),
+        written: observed(written, event.writingMs),
+      },
+    };
   }
   if (event.type === 'rejected') return counted(counts, 'rejects', shortType(event.typeUrl));
-  if (event.type === 'stream-refused') return { ...counts, refusedStreams: counts.refusedStreams + 1 };
+  if (event.type === 'stream-refused')
+    return { ...counts, refusedStreams: counts.refusedStreams + 1 };
   return counts;
 }
 
-function counted(counts: DiscoveryCounts, what: 'pushes' | 'rejects' | 'updates' | 'triggers', name: string): DiscoveryCounts {
-  return { ...counts, [what]: { ...counts[what], [name]: (ownMember(counts[what], name) ?? 0) + 1 } };
+function counted(
+  counts: DiscoveryCounts,
+  what: 'pushes' | 'rejects' | 'updates' | 'triggers',
+  name: string,
+): DiscoveryCounts {
+  return {
+    ...counts,
+    [what]: { ...counts[what], [name]: (ownMember(counts[what], name) ?? 0) + 1 },
+  };
 }
 
 const short = new Map([

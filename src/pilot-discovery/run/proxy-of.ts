@@ -5,9 +5,15 @@ import { LocalitySchema } from '../../shared/proto/envoy/config/core/v3/base_pb.
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 
 /** What a proxy is, by what it says of itself; or, as a text, why that does not say it. Pure. */
-export function proxyOf({ id, metadata, locality }: Pick<Node, 'id' | 'metadata' | 'locality'>): ProxyNode | string {
+export function proxyOf({
+  id,
+  metadata,
+  locality,
+}: Pick<Node, 'id' | 'metadata' | 'locality'>): ProxyNode | string {
   const place = localityOf(locality);
-  return place === undefined ? `the locality of the node '${id.slice(0, 200)}' cannot be decoded` : readNode({ id, metadata }, place);
+  return place === undefined
+    ? `the locality of the node '${id.slice(0, 200)}' cannot be decoded`
+    : readNode({ id, metadata }, place);
 }
 
 /** `region/zone/subzone`; '' where the proxy says none, undefined where it is no message. */

@@ -28,7 +28,8 @@ export function proxyViews(scheduler: SchedulerLike): ProxyViews {
     });
   return {
     view,
-    views$: (snapshot$, proxy) => snapshot$.pipe(switchMap((snapshot) => whileUsed$(snapshot, proxy))),
+    views$: (snapshot$, proxy) =>
+      snapshot$.pipe(switchMap((snapshot) => whileUsed$(snapshot, proxy))),
     forget$: sweepUp(unused$, longestUnused, sweep, scheduler),
   };
 }

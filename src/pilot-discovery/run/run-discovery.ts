@@ -1,4 +1,24 @@
-import { concat, concatMap, EMPTY, ignoreElements, map, merge, type Observable, of, type SchedulerLike, share, shareReplay, skip, skipWhile, Subject, switchMap, take, takeWhile, timer, withLatestFrom } from 'rxjs'; // prettier-ignore
+import {
+  concat,
+  concatMap,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  type Observable,
+  of,
+  type SchedulerLike,
+  share,
+  shareReplay,
+  skip,
+  skipWhile,
+  Subject,
+  switchMap,
+  take,
+  takeWhile,
+  timer,
+  withLatestFrom,
+} from 'rxjs';
 import type { KnownProxy } from '../debug/debug-answers.ts';
 import type { DiscoveryView } from '../debug/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
@@ -39,9 +59,12 @@ export interface DiscoveryParts {
  * asks again. It ends too where an address cannot be listened on.
  * Cold; errors only by a bug.
  */
-export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
+export function runDiscovery(
+  parts: DiscoveryParts,
+): Observable<Fold<DiscoveryView, DiscoveryEvent>> {
   const { config, event$, sources, terminate$, scheduler } = parts;
-  const fold = (view: DiscoveryView, event: DiscoveryEvent) => foldView(view, event, scheduler.now());
+  const fold = (view: DiscoveryView, event: DiscoveryEvent) =>
+    foldView(view, event, scheduler.now());
   return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
     const confirm$ = new Subject<void>();
     const told$ = event$.pipe(
@@ -58,7 +81,10 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
     const ending$ = asked$.pipe(
       take(1),
       withLatestFrom(view$),
-      map(([by, { connections }]) => ({ by, ms: Math.min(config.shutdownDuration, connections.size * leavePause) })),
+      map(([by, { connections }]) => ({
+        by,
+        ms: Math.min(config.shutdownDuration, connections.size * leavePause),
+      })),
       share(),
     );
     const { view: viewIn, views$, forget$ } = proxyViews(scheduler);
@@ -68,21 +94,33 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
       const { environment } = snapshot;
       return { environment, node: withWorkload(environment, proxy), view: viewIn(snapshot, proxy) };
     };
-    const viewFor$ = (node: Node, comes: 'empty-handed' | 'with-versions'): Observable<View> | string => {
+    const viewFor$ = (
+      node: Node,
+      comes: 'empty-handed' | 'with-versions',
+    ): Observable<View> | string => {
       const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
       // An empty source at the start is a failed mount more often than a wish.
-      const mayServe = ({ store }: Snapshot) => comes === 'empty-handed' || store.content === 'told';
+      const mayServe = ({ store }: Snapshot) =>
+        comes === 'empty-handed' || store.content === 'told';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
-    const servers: readonly (readonly [ServerName, ListenAddress | undefined, (address: ListenAddress) => Observable<DiscoveryEvent>])[] = [
+    const servers: readonly (readonly [
+      ServerName,
+      ListenAddress | undefined,
+      (address: ListenAddress) => Observable<DiscoveryEvent>,
+    ])[] = [
       [
         'grpcAddr',
         config.grpc,
         (address) =>
           serveGrpc(address, {
             viewFor$,
-            controlPlane: JSON.stringify({ Component: 'pilot-discovery', ID: config.podName, Info: { version } }),
+            controlPlane: JSON.stringify({
+              Component: 'pilot-discovery',
+              ID: config.podName,
+              Info: { version },
+            }),
             throttle: config.pushThrottle,
             keepalive: config.keepalive,
             largestRequest: config.largestRequest,
@@ -103,14 +141,23 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
           ),
         ),
       ],
-      ['monitoringAddr', config.monitoring, http('monitoringAddr', monitoringRoutes(view$, version))],
+      [
+        'monitoringAddr',
+        config.monitoring,
+        http('monitoringAddr', monitoringRoutes(view$, version)),
+      ],
     ];
-    const served$ = merge(...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))));
+    const served$ = merge(
+      ...servers.map(([, address, serve$]) => (address === undefined ? EMPTY : serve$(address))),
+    );
     const over: DiscoveryEvent = { type: 'over' };
     const end$ = merge(
       ending$.pipe(
         switchMap(({ by, ms }) =>
-          concat(of<DiscoveryEvent>({ type: 'terminate-requested', by }), timer(ms, scheduler).pipe(map(() => over))),
+          concat(
+            of<DiscoveryEvent>({ type: 'terminate-requested', by }),
+            timer(ms, scheduler).pipe(map(() => over)),
+          ),
         ),
       ),
       asked$.pipe(
@@ -124,13 +171,18 @@ export function runDiscovery(parts: DiscoveryParts): Observable<Fold<DiscoveryVi
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));
 }
 
-function http(server: ServerName, routes: (path: string) => Handler): (address: ListenAddress) => Observable<DiscoveryEvent> {
+function http(
+  server: ServerName,
+  routes: (path: string) => Handler,
+): (address: ListenAddress) => Observable<DiscoveryEvent> {
   return ({ host, port }) => {
     const told = { server, address: `${host}:${port}` };
     return statusServer(port, routes, host === '' ? undefined : host).pipe(
       concatMap((event): readonly DiscoveryEvent[] => {
         if (event.type === 'listening') return [{ type: event.type, ...told }];
-        return event.type === 'failed' || event.type === 'not-taken' ? [{ type: event.type, ...told, reason: event.reason }] : [];
+        return event.type === 'failed' || event.type === 'not-taken'
+          ? [{ type: event.type, ...told, reason: event.reason }]
+          : [];
       }),
     );
   };

@@ -1,5 +1,12 @@
 import { createServer } from 'node:net';
-import { logVerbosity, Server, ServerCredentials, ServerInterceptingCall, setLogVerbosity, status } from '@grpc/grpc-js';
+import {
+  logVerbosity,
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  setLogVerbosity,
+  status,
+} from '@grpc/grpc-js';
 import { Observable, tap } from 'rxjs';
 import { tellErrors } from '../../shared/files/server-errors.ts';
 import { boundedMessages, type TellRefused } from '../../shared/grpc/bounded-messages.ts';
@@ -10,7 +17,8 @@ import { boundedConnections } from './bounded-connections.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 
-type GrpcSign = AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' | 'not-taken' }>;
+type GrpcSign =
+  AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' | 'not-taken' }>;
 
 export interface ServeGrpcOptions extends AdsOptions {
   readonly keepalive: DiscoveryConfig['keepalive'];
@@ -40,11 +48,18 @@ const longestIdle = 300_000;
  * Serves xDS over gRPC in plain text: emits `listening`, or `failed` and nothing more, and what
  * happens on the streams. Never completes, never errors. Unsubscribing closes all connections.
  */
-export function serveGrpc({ host, port }: ListenAddress, { keepalive, largestRequest, ...ads }: ServeGrpcOptions): Observable<GrpcSign> {
+export function serveGrpc(
+  { host, port }: ListenAddress,
+  { keepalive, largestRequest, ...ads }: ServeGrpcOptions,
+): Observable<GrpcSign> {
   return new Observable((subscriber) => {
     setLogVerbosity(logVerbosity.NONE); // it writes to stderr what comes back as a reason
-    const tell: TellRefused = (address, reason) => subscriber.next({ type: 'stream-refused', connection: 0, address, reason });
-    const bounds = { ofConnection: unfinished.ofConnection * largestRequest, inAll: unfinished.inAll * largestRequest };
+    const tell: TellRefused = (address, reason) =>
+      subscriber.next({ type: 'stream-refused', connection: 0, address, reason });
+    const bounds = {
+      ofConnection: unfinished.ofConnection * largestRequest,
+      inAll: unfinished.inAll * largestRequest,
+    };
     const server = new Server({
       interceptors: [boundedMessages({ ServerInterceptingCall, status }, bounds, tell)],
       'grpc.keepalive_time_ms': keepalive.interval,
@@ -61,7 +76,12 @@ export function serveGrpc({ host, port }: ListenAddress, { keepalive, largestReq
     });
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
     const limits = { most: mostConnections, silence };
-    const connections = boundedConnections(limits, (socket) => injector.injectConnection(socket), tell, ads.scheduler);
+    const connections = boundedConnections(
+      limits,
+      (socket) => injector.injectConnection(socket),
+      tell,
+      ads.scheduler,
+    );
     const event$ = serveAds(server, ads).pipe(
       tap((event) => {
         if (event.type === 'connected') connections.asked(event.address);
@@ -79,7 +99,9 @@ export function serveGrpc({ host, port }: ListenAddress, { keepalive, largestReq
       },
       ads.scheduler,
     );
-    listener.listen({ port, ...(host !== '' && { host }) }, () => subscriber.next({ type: 'listening', ...told }));
+    listener.listen({ port, ...(host !== '' && { host }) }, () =>
+      subscriber.next({ type: 'listening', ...told }),
+    );
     return () => {
       listener.close();
       server.forceShutdown();

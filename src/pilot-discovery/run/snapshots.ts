@@ -1,4 +1,16 @@
-import { connect, filter, map, merge, NEVER, type Observable, scan, type SchedulerLike, skip, skipWhile, take } from 'rxjs';
+import {
+  connect,
+  filter,
+  map,
+  merge,
+  NEVER,
+  type Observable,
+  scan,
+  type SchedulerLike,
+  skip,
+  skipWhile,
+  take,
+} from 'rxjs';
 import type { Environment } from '../environment/environment.ts';
 import { buildEnvironment } from '../environment/build-environment.ts';
 import { inWindows, type WindowOptions } from '../environment/window.ts';
@@ -57,7 +69,11 @@ export function snapshots(
         const first$ = told$.pipe(
           filter(({ store }) => isSynced(store)),
           take(1),
-          map(({ store }): Due => ({ type: 'due', store, changes: { class: 'mesh', keys: new Set() } })),
+          map(({ store }): Due => ({
+            type: 'due',
+            store,
+            changes: { class: 'mesh', keys: new Set() },
+          })),
         );
         const later$ = told$.pipe(
           skipWhile(({ store }) => !isSynced(store)),
@@ -67,7 +83,10 @@ export function snapshots(
           map(([store, changes]): Due => ({ type: 'due', store, changes })),
         );
         return merge(told$, first$, later$).pipe(
-          scan((before: Step, sign: Told | Due) => next(before, sign, domain, () => scheduler.now()), { number: 0 }),
+          scan(
+            (before: Step, sign: Told | Due) => next(before, sign, domain, () => scheduler.now()),
+            { number: 0 },
+          ),
           map(({ sign }) => sign),
           filter((sign) => sign !== undefined),
         );
@@ -99,6 +118,14 @@ function next(before: Step, sign: Told | Due, domain: string, clock: () => numbe
   const { store, changes } = sign;
   const environment = buildEnvironment(before.environment, store, changes, domain);
   const number = before.number + 1;
-  const snapshot = { number, store, environment, changes, changedAt: before.changedAt ?? now, dueAt: now, builtAt: clock() };
+  const snapshot = {
+    number,
+    store,
+    environment,
+    changes,
+    changedAt: before.changedAt ?? now,
+    dueAt: now,
+    builtAt: clock(),
+  };
   return { number, environment, sign: { type: 'built', snapshot } };
 }

@@ -30,15 +30,27 @@ export interface WholeDiscovery {
  * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} for a bad command
  * line (64), a bad MeshConfig (78), and an address that cannot be listened on (69).
  */
-export async function wholeDiscovery({ given, logging, leftover, env }: WholeDiscovery): Promise<void> {
+export async function wholeDiscovery({
+  given,
+  logging,
+  leftover,
+  env,
+}: WholeDiscovery): Promise<void> {
   const startedAt = asyncScheduler.now();
   const { config, problems, warnings } = discoveryConfig(given, env);
   const log = logOptions(logging);
-  const all = [...problems, ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`))];
+  const all = [
+    ...problems,
+    ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
+  ];
   if (all.length > 0) throw new Fatal(all.join('; '), exitCodes.usage);
   const { mesh, folders } = meshOf(config);
   const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
-  if (folder === undefined) throw new Fatal('--configDir is missing: name the folder of YAML files with the resources', exitCodes.usage);
+  if (folder === undefined)
+    throw new Fatal(
+      '--configDir is missing: name the folder of YAML files with the resources',
+      exitCodes.usage,
+    );
   const written = attempt(() => openLog(log.options), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
@@ -53,19 +65,40 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
     write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
 
   if (config.grpc !== undefined && !isLoopback(config.grpc.host))
-    write({ level: 'warn', event: 'discovery.open', msg: 'others than this machine reach xDS without TLS', ...addresses(config) });
+    write({
+      level: 'warn',
+      event: 'discovery.open',
+      msg: 'others than this machine reach xDS without TLS',
+      ...addresses(config),
+    });
 
   const files$ = (path: string, name: string) =>
     filesSource(path, { name, read: readResourcesInSteps, defaultNamespace: config.namespace });
-  const event$ = merge(meshSource(config.meshConfig, mesh), files$(folder, 'files'), ...others.map((path) => files$(path, path)));
+  const event$ = merge(
+    meshSource(config.meshConfig, mesh),
+    files$(folder, 'files'),
+    ...others.map((path) => files$(path, path)),
+  );
   const terminate$ = signals(['SIGTERM', 'SIGINT']);
-  const step$ = runDiscovery({ config, event$, sources: ['mesh', 'files', ...others], terminate$, scheduler: asyncScheduler });
+  const step$ = runDiscovery({
+    config,
+    event$,
+    sources: ['mesh', 'files', ...others],
+    terminate$,
+    scheduler: asyncScheduler,
+  });
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
     let last: DiscoveryEvent | undefined; // and not what was known before it, which has clients that are gone
     step$.subscribe({
       next: (step) => {
         last = step.value;
-        for (const line of narrateDiscovery(step.before, step.value, startedAt, asyncScheduler.now())) write(line);
+        for (const line of narrateDiscovery(
+          step.before,
+          step.value,
+          startedAt,
+          asyncScheduler.now(),
+        ))
+          write(line);
       },
       error: fail,
       complete: () => done(last),
@@ -88,8 +121,13 @@ export async function wholeDiscovery({ given, logging, leftover, env }: WholeDis
 }
 
 /** Why an address cannot be listened on, and what to do. */
-function failureOf({ server, address, reason }: Extract<DiscoveryEvent, { readonly type: 'failed' }>, config: DiscoveryConfig): Fatal {
-  const { host = '', port = 0 } = { grpcAddr: config.grpc, httpAddr: config.http, monitoringAddr: config.monitoring }[server] ?? {};
+function failureOf(
+  { server, address, reason }: Extract<DiscoveryEvent, { readonly type: 'failed' }>,
+  config: DiscoveryConfig,
+): Fatal {
+  const { host = '', port = 0 } =
+    { grpcAddr: config.grpc, httpAddr: config.http, monitoringAddr: config.monitoring }[server] ??
+    {};
   const why = reason.includes('EADDRINUSE')
     ? `is taken${takenBy({ host, port, choose: `--${server}` })}`
     : `cannot be listened on: ${reason}`;
@@ -104,7 +142,11 @@ function unknown(leftover: readonly string[]): readonly string[] {
 
 function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record<string, string>> {
   const named = Object.entries({ grpc, http, monitoring });
-  return Object.fromEntries(named.flatMap(([name, address]) => (address === undefined ? [] : [[name, `${address.host}:${address.port}`]])));
+  return Object.fromEntries(
+    named.flatMap(([name, address]) =>
+      address === undefined ? [] : [[name, `${address.host}:${address.port}`]],
+    ),
+  );
 }
 
 /** Whether only this machine reaches an address. An empty host is every address. */
@@ -116,9 +158,16 @@ function isLoopback(host: string): boolean {
 function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
   const file = readMeshFile(meshConfig);
   if (file.kind === 'absent') return { mesh: defaultMeshConfig, folders: [] };
-  if (file.kind === 'unreadable') throw new Fatal(`--meshConfig ${meshConfig}: it cannot be read: ${file.reason}`, exitCodes.config);
+  if (file.kind === 'unreadable')
+    throw new Fatal(
+      `--meshConfig ${meshConfig}: it cannot be read: ${file.reason}`,
+      exitCodes.config,
+    );
   const { error } = file;
   if (error !== undefined)
-    throw new Fatal(`--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`, exitCodes.config);
+    throw new Fatal(
+      `--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`,
+      exitCodes.config,
+    );
   return file;
 }

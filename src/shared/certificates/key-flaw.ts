@@ -19,7 +19,8 @@ const longestLabel = 64;
 export function privateKeyBlock(pem: Buffer): Buffer | undefined {
   for (let at = pem.indexOf(begin); at >= 0; at = pem.indexOf(begin, at + 1)) {
     const label = pem.toString('latin1', at + begin.length, at + begin.length + longestLabel);
-    if ((at === 0 || pem[at - 1] === newLine) && /^[^-]*PRIVATE KEY-----/.test(label)) return pem.subarray(at);
+    if ((at === 0 || pem[at - 1] === newLine) && /^[^-]*PRIVATE KEY-----/.test(label))
+      return pem.subarray(at);
   }
   return undefined;
 }
@@ -28,7 +29,9 @@ export function privateKeyBlock(pem: Buffer): Buffer | undefined {
 export function markOf(bytes: Buffer): string {
   const marks = ['efbbbf', 'feff', 'fffe'].map((mark) => Buffer.from(mark, 'hex'));
   const isMarked = marks.some((mark) => bytes.subarray(0, mark.length).equals(mark));
-  return isMarked ? ': a byte order mark (BOM) stands before it, write the file as plain ASCII' : '';
+  return isMarked
+    ? ': a byte order mark (BOM) stands before it, write the file as plain ASCII'
+    : '';
 }
 
 /** In bits. */
@@ -39,7 +42,10 @@ const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
 /** Why Envoy takes no certificate with such a public key; undefined if it does. Pure. */
 export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
-  const { asymmetricKeyType: type, asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {} } = publicKey;
+  const {
+    asymmetricKeyType: type,
+    asymmetricKeyDetails: { modulusLength = 0, namedCurve = '' } = {},
+  } = publicKey;
   switch (type) {
     case 'ed25519':
       return undefined;
@@ -48,7 +54,8 @@ export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
         ? `the key of the certificate is of RSA with ${modulusLength} bits, and Envoy takes ${shortestRsa} or more`
         : undefined;
     case 'ec':
-      if (!publicKey.export({ type: 'spki', format: 'der' }).includes(named)) return 'the key of the certificate has the parameters of its curve, and Envoy takes a curve by its name'; // prettier-ignore
+      if (!publicKey.export({ type: 'spki', format: 'der' }).includes(named))
+        return 'the key of the certificate has the parameters of its curve, and Envoy takes a curve by its name';
       return curves.includes(namedCurve)
         ? undefined
         : `the key of the certificate is of the curve ${namedCurve}, and Envoy takes P-256, P-384 and P-521`;

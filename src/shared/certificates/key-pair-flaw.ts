@@ -1,4 +1,10 @@
-import { createHash, createPrivateKey, createPublicKey, type KeyObject, X509Certificate } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  type KeyObject,
+  X509Certificate,
+} from 'node:crypto';
 import { isEncrypted, keyFlaw, markOf, privateKeyBlock } from './key-flaw.ts';
 
 /**
@@ -20,7 +26,9 @@ export function pemBlocks(text: string): readonly string[] {
 export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
   try {
     const certificates = pemBlocks(text).map((block) => new X509Certificate(block));
-    return certificates.some((certificate) => timesOf(certificate).some(Number.isNaN)) ? undefined : certificates;
+    return certificates.some((certificate) => timesOf(certificate).some(Number.isNaN))
+      ? undefined
+      : certificates;
   } catch {
     return undefined;
   }
@@ -30,7 +38,10 @@ export function pemCertificates(text: string): readonly X509Certificate[] | unde
  * When a certificate begins and ends, in ms since 1970. OpenSSL takes times that are none, and
  * calls them so.
  */
-export function timesOf({ validFrom, validTo }: X509Certificate): readonly [notBefore: number, notAfter: number] {
+export function timesOf({
+  validFrom,
+  validTo,
+}: X509Certificate): readonly [notBefore: number, notAfter: number] {
   return [Date.parse(validFrom), Date.parse(validTo)];
 }
 
@@ -50,11 +61,14 @@ export function subjectOf({ subject }: X509Certificate): string {
  */
 export function keyPairFlaw(chain: string, key: Buffer, now: number): string | undefined {
   const [certificate, others] = [parsed(pemBlocks(chain)[0]), pemCertificates(chain)];
-  if (certificate === undefined) return `the certificate does not parse${markOf(Buffer.from(chain.slice(0, 1)))}`;
+  if (certificate === undefined)
+    return `the certificate does not parse${markOf(Buffer.from(chain.slice(0, 1)))}`;
   const [notBefore, notAfter] = timesOf(certificate);
   if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
-  if (now < notBefore) return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
-  if (now >= notAfter) return `the certificate has expired at ${certificate.validTo}: issue a new one`;
+  if (now < notBefore)
+    return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
+  if (now >= notAfter)
+    return `the certificate has expired at ${certificate.validTo}: issue a new one`;
   return (
     keyFlaw(certificate) ??
     privateKeyFlaw(certificate, chain, key) ??
@@ -70,7 +84,11 @@ function parsed(block: string | undefined): X509Certificate | undefined {
   }
 }
 
-function privateKeyFlaw(certificate: X509Certificate, chain: string, key: Buffer): string | undefined {
+function privateKeyFlaw(
+  certificate: X509Certificate,
+  chain: string,
+  key: Buffer,
+): string | undefined {
   const block = privateKeyBlock(key);
   if (block === undefined) return `the key does not parse${markOf(key)}`;
   try {
@@ -94,10 +112,16 @@ function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): 
   const { serialNumber } = certificate;
   const which = `subject ${subjectOf(certificate).slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
   const its = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
-  const fix = place > 1 ? `it is that of certificate ${place} of the chain, which has to be the first` : 'both have to be of one pair';
+  const fix =
+    place > 1
+      ? `it is that of certificate ${place} of the chain, which has to be the first`
+      : 'both have to be of one pair';
   return `the key does not match the certificate (${which}; ${its}): ${fix}`;
 }
 
 function fingerprint(key: KeyObject): string {
-  return createHash('sha256').update(key.export({ type: 'spki', format: 'der' })).digest('hex').slice(0, 16); // prettier-ignore
+  return createHash('sha256')
+    .update(key.export({ type: 'spki', format: 'der' }))
+    .digest('hex')
+    .slice(0, 16);
 }

@@ -4,7 +4,9 @@ import { isShortage } from './whole-file.ts';
 
 /** What came of reading a file that is not the agent's own. */
 export type OutsideFile =
-  { readonly kind: 'read'; readonly bytes: Buffer } | ({ readonly kind: 'absent' } & Trouble) | ({ readonly kind: 'unreadable' } & Trouble);
+  | { readonly kind: 'read'; readonly bytes: Buffer }
+  | ({ readonly kind: 'absent' } & Trouble)
+  | ({ readonly kind: 'unreadable' } & Trouble);
 
 interface Trouble {
   readonly reason: string;
@@ -76,7 +78,9 @@ export async function eachPiece(
     const flaw = flawOf(stats, most);
     if (flaw !== undefined) return flaw;
     for (let length = 0; goesOn();) {
-      const { bytesRead, buffer } = await handle.read(Buffer.allocUnsafe(room(stats, length, piece)));
+      const { bytesRead, buffer } = await handle.read(
+        Buffer.allocUnsafe(room(stats, length, piece)),
+      );
       if (bytesRead === 0) break;
       length += bytesRead;
       if (length > most) return tooLarge(stats.size, most);
@@ -146,5 +150,9 @@ function withoutPath(message: string): string {
 function failure(error: unknown): Flaw {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENXIO') return unreadable('it is a socket or a device, and no regular file');
-  return { kind: code === 'ENOENT' ? 'absent' : 'unreadable', reason: withoutPath(message), isShort: isShortage(error) };
+  return {
+    kind: code === 'ENOENT' ? 'absent' : 'unreadable',
+    reason: withoutPath(message),
+    isShort: isShortage(error),
+  };
 }

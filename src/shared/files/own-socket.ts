@@ -29,18 +29,25 @@ const suffix = 4;
  */
 export function ownSocket(path: string): Observable<SocketEvent> {
   return claimSocket(path).pipe(
-    switchMap((reason) => (reason === undefined ? listen(path) : concat(of<SocketEvent>({ type: 'failed', reason }), NEVER))),
+    switchMap((reason) =>
+      reason === undefined
+        ? listen(path)
+        : concat(of<SocketEvent>({ type: 'failed', reason }), NEVER),
+    ),
   );
 }
 
 /** Emits why no server can listen at `path`, or undefined if one can, and completes. */
 function claimSocket(path: string): Observable<string | undefined> {
   return defer(() => {
-    if (Buffer.byteLength(path) > longest - suffix) return of(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
+    if (Buffer.byteLength(path) > longest - suffix)
+      return of(`${path}: the path of a socket has ${longest - suffix} bytes at most`);
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats === undefined) return of(undefined);
     if (!stats.isSocket()) return of(`${path} is there already, and is no socket`);
-    return isServed(path).pipe(map((served) => (served ? `${path} is served by another process` : undefined)));
+    return isServed(path).pipe(
+      map((served) => (served ? `${path} is served by another process` : undefined)),
+    );
   }).pipe(catchError((error: unknown) => of((error as Error).message)));
 }
 
@@ -76,7 +83,9 @@ function listen(path: string): Observable<SocketEvent> {
       if (subscriber.closed) return;
       const placed = place(beside, path);
       if (placed.ok) own = placed.inode;
-      subscriber.next(placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason });
+      subscriber.next(
+        placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason },
+      );
     };
     privately(() => server.listen(beside, placeIt));
     return () => {
@@ -91,8 +100,9 @@ function listen(path: string): Observable<SocketEvent> {
 function place(
   beside: string,
   path: string,
-): { readonly ok: true; readonly inode: number | undefined } | { readonly ok: false; readonly reason: string } {
-  // prettier-ignore
+):
+  | { readonly ok: true; readonly inode: number | undefined }
+  | { readonly ok: false; readonly reason: string } {
   try {
     renameSync(beside, path);
     return { ok: true, inode: inodeOf(path) };

@@ -17,7 +17,11 @@ const pause = 60_000;
  * each reason once a minute at most. A server that listens goes on after any error: if the process
  * has no file descriptors left, or the kernel no buffers, the next connection may be taken again.
  */
-export function tellErrors(server: Server, { failed, notTaken }: ServerTrouble, scheduler: SchedulerLike = asyncScheduler): void {
+export function tellErrors(
+  server: Server,
+  { failed, notTaken }: ServerTrouble,
+  scheduler: SchedulerLike = asyncScheduler,
+): void {
   const toldAt = new Map<string, number>();
   server.on('error', ({ message: reason }) => {
     if (!server.listening) {

@@ -54,7 +54,12 @@ export function boundedMessages(
     ofSessions.set(session, its);
     return its;
   };
-  const refuse = (stream: ServerHttp2Stream, call: Grpc.ServerInterceptingCallInterface, code: Grpc.status, details: string): void => {
+  const refuse = (
+    stream: ServerHttp2Stream,
+    call: Grpc.ServerInterceptingCallInterface,
+    code: Grpc.status,
+    details: string,
+  ): void => {
     ended.add(stream);
     tell(call.getPeer(), details);
     note(stream, { call, progress: noMessage });
@@ -78,12 +83,22 @@ export function boundedMessages(
       }
       const its = note(stream, { call, progress });
       if (its > ofConnection) {
-        refuse(stream, call, status.RESOURCE_EXHAUSTED, `unfinished messages of its connection have more than ${ofConnection} bytes`);
+        refuse(
+          stream,
+          call,
+          status.RESOURCE_EXHAUSTED,
+          `unfinished messages of its connection have more than ${ofConnection} bytes`,
+        );
         return;
       }
       for (const [oldest, { call: of }] of begun) {
         if (all <= inAll) break;
-        refuse(oldest, of, status.RESOURCE_EXHAUSTED, `unfinished messages of all clients have more than ${inAll} bytes`);
+        refuse(
+          oldest,
+          of,
+          status.RESOURCE_EXHAUSTED,
+          `unfinished messages of all clients have more than ${inAll} bytes`,
+        );
       }
     };
     stream.prependListener('data', take);
@@ -94,7 +109,12 @@ export function boundedMessages(
           onReceiveMetadata: (metadata, hand) => {
             const size = JSON.stringify(metadata).length;
             if (size > largestMetadata)
-              refuse(stream, call, status.RESOURCE_EXHAUSTED, `its metadata have ${size} bytes, and ${largestMetadata} are the limit`);
+              refuse(
+                stream,
+                call,
+                status.RESOURCE_EXHAUSTED,
+                `its metadata have ${size} bytes, and ${largestMetadata} are the limit`,
+              );
             else hand(metadata);
           },
         }),
@@ -111,7 +131,10 @@ export function boundedMessages(
 
 /** The stream below a call, which gRPC for Node has and does not declare. */
 function streamOf(call: Grpc.ServerInterceptingCallInterface): ServerHttp2Stream {
-  const { stream } = call as Grpc.ServerInterceptingCallInterface & { readonly stream?: ServerHttp2Stream };
-  if (stream === undefined) throw new Error('this gRPC has no stream below a call: its messages cannot be bounded');
+  const { stream } = call as Grpc.ServerInterceptingCallInterface & {
+    readonly stream?: ServerHttp2Stream;
+  };
+  if (stream === undefined)
+    throw new Error('this gRPC has no stream below a call: its messages cannot be bounded');
   return stream;
 }

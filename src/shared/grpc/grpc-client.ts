@@ -16,7 +16,10 @@ export function grpcClient(
   options: Grpc.ClientOptions = {},
 ): Grpc.Client {
   grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
-  return new grpc.Client(localhostTarget(grpc.experimental, address), credentials, { ...options, 'grpc.enable_http_proxy': 0 });
+  return new grpc.Client(localhostTarget(grpc.experimental, address), credentials, {
+    ...options,
+    'grpc.enable_http_proxy': 0,
+  });
 }
 
 /** What TLS to a server needs, as PEM. */
@@ -40,5 +43,8 @@ export function tlsCredentials(
     ...trustAnchors(roots),
     ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
   });
-  return ChannelCredentials.createFromSecureContext(context, checkServerIdentity === undefined ? {} : { checkServerIdentity });
+  return ChannelCredentials.createFromSecureContext(
+    context,
+    checkServerIdentity === undefined ? {} : { checkServerIdentity },
+  );
 }

@@ -1,4 +1,10 @@
-import { type DescMethod, type DescService, fromBinary, type Message, toBinary } from '@bufbuild/protobuf';
+import {
+  type DescMethod,
+  type DescService,
+  fromBinary,
+  type Message,
+  toBinary,
+} from '@bufbuild/protobuf';
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 
 /**
@@ -6,10 +12,15 @@ import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
  * local name. Pure.
  */
 export function grpcDefinition(service: DescService): ServiceDefinition {
-  return Object.fromEntries(service.methods.map((method) => [method.localName, definition(service, method)]));
+  return Object.fromEntries(
+    service.methods.map((method) => [method.localName, definition(service, method)]),
+  );
 }
 
-function definition(service: DescService, { name, input, output, methodKind }: DescMethod): MethodDefinition<Message, Message> {
+function definition(
+  service: DescService,
+  { name, input, output, methodKind }: DescMethod,
+): MethodDefinition<Message, Message> {
   const requestStream = methodKind === 'client_streaming' || methodKind === 'bidi_streaming';
   return {
     path: `/${service.typeName}/${name}`,

@@ -32,7 +32,10 @@ export function grpcOnSocket<T extends object>(
 ): Observable<GrpcEvent | T> {
   return ownSocket(path).pipe(
     connect((event$) => {
-      const socket$ = event$.pipe(ofType('connected'), map(({ socket }) => socket)); // prettier-ignore
+      const socket$ = event$.pipe(
+        ofType('connected'),
+        map(({ socket }) => socket),
+      );
       const needed$: Observable<unknown> = isEager ? event$.pipe(ofType('listening')) : socket$;
       const loaded$ = needed$.pipe(
         take(1),
@@ -41,7 +44,9 @@ export function grpcOnSocket<T extends object>(
       return merge(
         event$.pipe(filter((event): event is GrpcEvent => event.type !== 'connected')),
         host(socket$, loaded$, options).pipe(
-          catchError((error: unknown) => of<GrpcEvent>({ type: 'failed', reason: `gRPC: ${String(error)}` })),
+          catchError((error: unknown) =>
+            of<GrpcEvent>({ type: 'failed', reason: `gRPC: ${String(error)}` }),
+          ),
         ),
       );
     }),
@@ -60,18 +65,29 @@ function host<T>(
   return new Observable<T>((subscriber) => {
     const waiting: Socket[] = [];
     let receive = (socket: Socket): unknown => waiting.push(socket);
-    subscriber.add(socket$.subscribe({ next: (socket) => receive(socket), error: (error: unknown) => subscriber.error(error) }));
+    subscriber.add(
+      socket$.subscribe({
+        next: (socket) => receive(socket),
+        error: (error: unknown) => subscriber.error(error),
+      }),
+    );
     const served$ = loaded$.pipe(
       switchMap(([grpc, serve$]) => {
         grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
         const largest = options['grpc.max_receive_message_length'] ?? usualMessage;
         const bounds = { ofConnection: 2 * largest, inAll: 4 * largest };
-        const server = new grpc.Server({ ...options, interceptors: [boundedMessages(grpc, bounds)] });
+        const server = new grpc.Server({
+          ...options,
+          interceptors: [boundedMessages(grpc, bounds)],
+        });
         subscriber.add(() => server.forceShutdown());
         const injector = server.createConnectionInjector(grpc.ServerCredentials.createInsecure());
         const taken$ = new Observable<never>(() => {
           receive = (socket) => injector.injectConnection(socket);
-          waiting.splice(0).filter(({ destroyed }) => !destroyed).forEach(receive); // prettier-ignore
+          waiting
+            .splice(0)
+            .filter(({ destroyed }) => !destroyed)
+            .forEach(receive);
         });
         return merge(serve$(server, grpc), taken$);
       }),

@@ -7,7 +7,10 @@ const scheme = 'this-machine';
  * What gRPC connects to for `host:port`. `localhost` gets a resolver of its own: that of gRPC looks
  * it up, and waits in Node's thread pool behind names whose server is silent.
  */
-export function localhostTarget({ registerResolver }: Pick<typeof Grpc.experimental, 'registerResolver'>, address: string): string {
+export function localhostTarget(
+  { registerResolver }: Pick<typeof Grpc.experimental, 'registerResolver'>,
+  address: string,
+): string {
   const [, host = '', port = ''] = /^([^:]+):(\d+)$/.exec(address) ?? [];
   const addresses = knownAddresses(host);
   if (addresses.length < 2) return address;

@@ -4,7 +4,12 @@ import type { ServiceError } from '@grpc/grpc-js';
  * CANCELLED, PERMISSION_DENIED, UNAVAILABLE, UNAUTHENTICATED:
  * https://grpc.io/docs/guides/status-codes/
  */
-const codes: Readonly<Record<number, 'ended' | 'refused' | 'unavailable'>> = { 1: 'ended', 7: 'refused', 14: 'unavailable', 16: 'refused' };
+const codes: Readonly<Record<number, 'ended' | 'refused' | 'unavailable'>> = {
+  1: 'ended',
+  7: 'refused',
+  14: 'unavailable',
+  16: 'refused',
+};
 
 /** What gRPC for Node, Node and OpenSSL say where no connection comes about, and its meaning. */
 const meanings: readonly (readonly [RegExp, string])[] = [
@@ -25,14 +30,19 @@ const meanings: readonly (readonly [RegExp, string])[] = [
  *
  * @param shown what the agent has proved itself by
  */
-export function troubleOf({ code, details }: Pick<ServiceError, 'code' | 'details'>, shown: 'token' | 'certificate' | 'nothing'): string {
+export function troubleOf(
+  { code, details }: Pick<ServiceError, 'code' | 'details'>,
+  shown: 'token' | 'certificate' | 'nothing',
+): string {
   const kind = codes[code];
   if (kind === 'refused') {
     return `it refuses ${{ token: 'the token', certificate: 'the certificate of the agent', nothing: 'the agent' }[shown]}: ${details}`;
   }
   if (kind === 'ended') return 'it has ended the stream';
   if (kind !== 'unavailable') return details;
-  const [, last = details] = /Last error: (?:Error: )?(.*?)(?: \(\d[^()]*Z\))?(?:\. Resolution note: .*)?$/s.exec(details) ?? [];
+  const [, last = details] =
+    /Last error: (?:Error: )?(.*?)(?: \(\d[^()]*Z\))?(?:\. Resolution note: .*)?$/s.exec(details) ??
+    [];
   return connectionTrouble(last);
 }
 
@@ -58,5 +68,7 @@ export function openSslReason(message: string): string {
 export function nameFlaw(found: string | undefined, names: readonly string[]): Error | undefined {
   const has = found === undefined ? [] : found.split(', ');
   if (names.some((name) => has.includes(name))) return undefined;
-  return new Error(`its certificate is for ${has.join(', ') || 'no name'}, and not for ${names.join(' or ')}`);
+  return new Error(
+    `its certificate is for ${has.join(', ') || 'no name'}, and not for ${names.join(' or ')}`,
+  );
 }

@@ -33,16 +33,23 @@ export function insideGuard({ socket, method, headers }: Asked): Refusal | undef
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
   // A browser asks without an origin where a name of another site has been made to mean this
   // machine.
-  return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost') ? fromAnotherSite : undefined;
+  return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost')
+    ? fromAnotherSite
+    : undefined;
 }
 
 /**
  * Why a request may not take a profile; undefined if it may: profiles are on, and it has the token
  * (RFC 6750). Pure.
  */
-export function tokenGuard({ headers }: IncomingMessage, token: string | undefined): Refusal | undefined {
+export function tokenGuard(
+  { headers }: IncomingMessage,
+  token: string | undefined,
+): Refusal | undefined {
   if (token === undefined) return [404, 'Profiles are off: --profiling=true turns them on'];
-  const [wanted, given] = [`Bearer ${token}`, headers.authorization ?? ''].map((text) => createHash('sha256').update(text).digest());
+  const [wanted, given] = [`Bearer ${token}`, headers.authorization ?? ''].map((text) =>
+    createHash('sha256').update(text).digest(),
+  );
   return wanted !== undefined && given !== undefined && timingSafeEqual(wanted, given)
     ? undefined
     : [401, 'The token in profile-token of --configPath is needed: Authorization: Bearer <token>'];
@@ -53,7 +60,11 @@ const fromAnotherSite: Refusal = [403, 'Requests from other sites are refused'];
 
 function isOwnHost(address: string): boolean {
   const parts = parseHostPort(address);
-  return parts !== undefined && (parts.host === 'localhost' || parts.kind !== 'name') && /^\d+$/.test(parts.port ?? '0');
+  return (
+    parts !== undefined &&
+    (parts.host === 'localhost' || parts.kind !== 'name') &&
+    /^\d+$/.test(parts.port ?? '0')
+  );
 }
 
 /**
@@ -61,7 +72,9 @@ function isOwnHost(address: string): boolean {
  * request goes. The name of a site that has been made to mean this machine is not this machine's.
  */
 function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
-  return site === 'same-origin' && host !== undefined && isOwnHost(host) && origin === `http://${host}`;
+  return (
+    site === 'same-origin' && host !== undefined && isOwnHost(host) && origin === `http://${host}`
+  );
 }
 
 /**

@@ -6,10 +6,18 @@ import type { Observable } from 'rxjs';
  * shown, if anything; unsubscribing, which the end of the connection causes, abandons it. An error
  * is answered by 500.
  */
-export type Handler<Sign = never> = (request: IncomingMessage, response: ServerResponse) => Observable<Sign>;
+export type Handler<Sign = never> = (
+  request: IncomingMessage,
+  response: ServerResponse,
+) => Observable<Sign>;
 
 /** Ends an answer: a status, and a line of text if there is something to say. */
-export function answer(response: ServerResponse, status: number, body = '', headers: OutgoingHttpHeaders = {}): void {
+export function answer(
+  response: ServerResponse,
+  status: number,
+  body = '',
+  headers: OutgoingHttpHeaders = {},
+): void {
   const text = body === '' ? '' : `${body}\n`;
   response
     .writeHead(status, {

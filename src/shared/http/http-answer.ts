@@ -43,10 +43,20 @@ const largestBody = 1 << 20;
  *
  * @param largest how many bytes the body may have
  */
-export function httpAnswer(url: string, question: HttpQuestion = {}, largest = largestBody): Observable<Settled<HttpAnswer>> {
+export function httpAnswer(
+  url: string,
+  question: HttpQuestion = {},
+  largest = largestBody,
+): Observable<Settled<HttpAnswer>> {
   return openHttp(url, question).pipe(
     mergeMap((answer) =>
-      bodyOf(answer, largest).pipe(map((body) => ({ status: answer.statusCode ?? 0, headers: answer.headers, body: body.toString() }))),
+      bodyOf(answer, largest).pipe(
+        map((body) => ({
+          status: answer.statusCode ?? 0,
+          headers: answer.headers,
+          body: body.toString(),
+        })),
+      ),
     ),
     settle(),
   );
@@ -57,12 +67,17 @@ export function httpAnswer(url: string, question: HttpQuestion = {}, largest = l
  * Whoever is to read the body subscribes to it then, and stays subscribed until it has: to
  * unsubscribe abandons the request, or the rest of the answer. Errors with what went wrong.
  */
-export function openHttp(url: string, { proxy, ...question }: HttpQuestion = {}): Observable<IncomingMessage> {
+export function openHttp(
+  url: string,
+  { proxy, ...question }: HttpQuestion = {},
+): Observable<IncomingMessage> {
   return defer(() => {
     const to = new URL(url);
     if (proxy === undefined || !isProxied(to, proxy)) return asked(url, question);
     if (to.protocol === 'http:') return asked(url, question, toProxy(to, proxy.url));
-    return tunnel(to, proxy.url).pipe(switchMap((socket) => asked(url, question, through(socket, to, question))));
+    return tunnel(to, proxy.url).pipe(
+      switchMap((socket) => asked(url, question, through(socket, to, question))),
+    );
   });
 }
 
@@ -70,17 +85,30 @@ export function openHttp(url: string, { proxy, ...question }: HttpQuestion = {})
  * How TLS trusts a server: by `ca`, of which each certificate is a trust anchor, an intermediate
  * one too, as in Go and in Envoy; without it as Node does. Pure.
  */
-export function trustAnchors<T>(ca: T | undefined): { readonly ca?: T; readonly allowPartialTrustChain?: true } {
+export function trustAnchors<T>(ca: T | undefined): {
+  readonly ca?: T;
+  readonly allowPartialTrustChain?: true;
+} {
   // With the option alone, Node 20 leaves out the CAs of NODE_EXTRA_CA_CERTS.
   return ca === undefined ? {} : { ca, allowPartialTrustChain: true };
 }
 
 /** TLS with the server of a URL over a connection that is there. */
-function through(socket: Socket, { hostname }: URL, { servername, ca, cert, key }: HttpQuestion): RequestOptions {
+function through(
+  socket: Socket,
+  { hostname }: URL,
+  { servername, ca, cert, key }: HttpQuestion,
+): RequestOptions {
   const host = bare(hostname);
   const { connect } = process.getBuiltinModule('node:tls');
   const name = servername ?? (isIP(host) === 0 ? host : undefined);
-  const tls = { socket, host, ...trustAnchors(ca), ...(cert !== undefined && { cert }), ...(key && { key }) };
+  const tls = {
+    socket,
+    host,
+    ...trustAnchors(ca),
+    ...(cert !== undefined && { cert }),
+    ...(key && { key }),
+  };
   // Without an agent Node takes 80 for the usual port, and says so in `Host`.
   return {
     agent: undefined,
@@ -97,18 +125,34 @@ function asked(
   return new Observable<IncomingMessage>((subscriber) => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
-    const { request: open } = process.getBuiltinModule(new URL(url).protocol === 'https:' ? 'node:https' : 'node:http');
-    const options = { method, agent: false as const, lookup: localLookup, ...trustAnchors(ca), ...more, ...way };
-    const request = open(url, { ...options, headers: { ...headers, ...(way.headers as HttpQuestion['headers']) } });
+    const { request: open } = process.getBuiltinModule(
+      new URL(url).protocol === 'https:' ? 'node:https' : 'node:http',
+    );
+    const options = {
+      method,
+      agent: false as const,
+      lookup: localLookup,
+      ...trustAnchors(ca),
+      ...more,
+      ...way,
+    };
+    const request = open(url, {
+      ...options,
+      headers: { ...headers, ...(way.headers as HttpQuestion['headers']) },
+    });
     let answer: IncomingMessage | undefined;
     // What comes after an answer that is whole is not a part of it.
     request.on('error', (error) => {
       if (answer?.complete !== true) subscriber.error(error);
     });
-    request.on('upgrade', () => subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')));
+    request.on('upgrade', () =>
+      subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')),
+    );
     request.on('response', (response) => {
       answer = response;
-      response.on('error', (error) => subscriber.error(error)).on('end', () => subscriber.complete());
+      response
+        .on('error', (error) => subscriber.error(error))
+        .on('end', () => subscriber.complete());
       subscriber.next(response);
     });
     request.end(body);

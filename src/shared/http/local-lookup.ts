@@ -25,7 +25,10 @@ export const localLookup: LookupFunction = (host, options, done) => {
     .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     .filter(
       ({ family }) =>
-        options.family === undefined || options.family === 0 || `IPv${family}` === options.family || family === options.family,
+        options.family === undefined ||
+        options.family === 0 ||
+        `IPv${family}` === options.family ||
+        family === options.family,
     );
   const [first] = found;
   process.nextTick(() => {

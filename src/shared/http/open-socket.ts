@@ -27,7 +27,11 @@ export function hostsOf(host: string, localHosts: readonly string[]): readonly s
  * Errors if there is no connection. With `secure` it speaks TLS, takes any certificate, as the
  * kubelet does, and offers HTTP/2.
  */
-export function openSocket(hosts: readonly string[], port: number, secure?: Secure): Observable<Socket> {
+export function openSocket(
+  hosts: readonly string[],
+  port: number,
+  secure?: Secure,
+): Observable<Socket> {
   return new Observable((subscriber) => {
     const tried = new Set<Socket>();
     const attempt = ({ host, address }: Place, others: readonly Place[]) => {
@@ -38,7 +42,9 @@ export function openSocket(hosts: readonly string[], port: number, secure?: Secu
         if (error.syscall !== 'connect' || next === undefined) subscriber.error(error);
         else if (!subscriber.closed) attempt(next, rest);
       });
-      socket.once(secure === undefined ? 'connect' : 'secureConnect', () => subscriber.next(socket));
+      socket.once(secure === undefined ? 'connect' : 'secureConnect', () =>
+        subscriber.next(socket),
+      );
     };
     const [first = { host: '', address: '' }, ...others] = hosts.flatMap((host) =>
       knownAddresses(host).map((address) => ({ host, address })),
@@ -57,5 +63,11 @@ interface Place {
 function socketTo(host: string, port: number, name: string | undefined): Socket {
   if (name === undefined) return connectTcp({ host, port });
   const named = isIP(name) === 0 && { servername: name };
-  return connectTls({ host, port, rejectUnauthorized: false, ALPNProtocols: ['h2', 'http/1.1'], ...named });
+  return connectTls({
+    host,
+    port,
+    rejectUnauthorized: false,
+    ALPNProtocols: ['h2', 'http/1.1'],
+    ...named,
+  });
 }

@@ -17,12 +17,17 @@ export interface OutsideProxy {
 const loopback: readonly string[] = ['127.0.0.0/8', '::1', 'localhost'];
 
 /** Whether a URL is asked through that proxy. This machine is not, whatever is said. Pure. */
-export function isProxied({ protocol, hostname, port }: URL, { url, except }: OutsideProxy): boolean {
+export function isProxied(
+  { protocol, hostname, port }: URL,
+  { url, except }: OutsideProxy,
+): boolean {
   const host = bare(hostname).replace(/\.$/, '');
   const at = port !== '' ? port : protocol === 'https:' ? '443' : '80';
   return (
     url !== '' &&
-    ![...loopback, ...except.flatMap((entry) => entry.split(','))].some((entry) => covers(entry.trim().toLowerCase(), host, at))
+    ![...loopback, ...except.flatMap((entry) => entry.split(','))].some((entry) =>
+      covers(entry.trim().toLowerCase(), host, at),
+    )
   );
 }
 
@@ -34,10 +39,13 @@ export function bare(host: string): string {
 function covers(entry: string, host: string, port: string): boolean {
   if (entry === '*') return true;
   if (entry.includes('/')) return isWithin(entry, host);
-  const [, name = '', only = port] = isIP(entry) > 0 ? [entry, entry] : (/^(.*?)(?::(\d+))?$/.exec(entry) ?? []);
+  const [, name = '', only = port] =
+    isIP(entry) > 0 ? [entry, entry] : (/^(.*?)(?::(\d+))?$/.exec(entry) ?? []);
   const covered = bare(name).replace(/^\*?\.|\.$/g, '');
   if (only !== port || covered === '') return false;
-  return isIP(covered) > 0 ? isWithin(covered, host) : host === covered || host.endsWith(`.${covered}`);
+  return isIP(covered) > 0
+    ? isWithin(covered, host)
+    : host === covered || host.endsWith(`.${covered}`);
 }
 
 /** Whether a host is that address, or an address in that range. */

@@ -12,7 +12,9 @@ export interface ServerSentEvent {
  * it is whole. Comments and what is not whole at the end are left out. Errors with the source, and
  * where an event has more than `largest` characters.
  */
-export function serverSentEvents(largest = 64 << 20): OperatorFunction<Uint8Array, ServerSentEvent> {
+export function serverSentEvents(
+  largest = 64 << 20,
+): OperatorFunction<Uint8Array, ServerSentEvent> {
   return (source) =>
     defer(() => {
       const decoder = new TextDecoder();
@@ -27,7 +29,8 @@ export function serverSentEvents(largest = 64 << 20): OperatorFunction<Uint8Arra
           pieces.push(piece);
           if (size > largest) throw new Error(`an event has more than ${largest} characters`);
           // Joined only where one ends, or many pieces would be searched again for each that comes.
-          if (!piece.includes('\n\n') && !(piece.startsWith('\n') && last?.endsWith('\n') === true)) return [];
+          if (!piece.includes('\n\n') && !(piece.startsWith('\n') && last?.endsWith('\n') === true))
+            return [];
           const blocks = pieces.splice(0).join('').split('\n\n');
           const rest = blocks.pop() ?? '';
           if (rest !== '') pieces.push(rest);
@@ -41,7 +44,10 @@ export function serverSentEvents(largest = 64 << 20): OperatorFunction<Uint8Arra
 /** The event of a block, which is what stands between two empty lines; none without data. Pure. */
 export function eventIn(block: string): readonly ServerSentEvent[] {
   const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []);
-  const values = (name: string) => fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
+  const values = (name: string) =>
+    fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));
   const data = values('data');
-  return data.length === 0 ? [] : [{ event: values('event').at(-1) ?? 'message', data: data.join('\n') }];
+  return data.length === 0
+    ? []
+    : [{ event: values('event').at(-1) ?? 'message', data: data.join('\n') }];
 }

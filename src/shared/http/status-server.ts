@@ -1,6 +1,15 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { asyncScheduler, concatMap, defer, Observable, type Observer, Subject, type Subscriber, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  concatMap,
+  defer,
+  Observable,
+  type Observer,
+  Subject,
+  type Subscriber,
+  tap,
+} from 'rxjs';
 import { ownSocket } from '../files/own-socket.ts';
 import { tellErrors } from '../files/server-errors.ts';
 import { sweepUp } from '../../operators/sweep.ts';
@@ -31,7 +40,11 @@ const mostConnections = 512;
  * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
  * what the handlers emit, and `not-taken` if connections cannot be taken. Never completes.
  */
-export function statusServer<Sign>(port: number, route: (path: string) => Handler<Sign>, host?: string): Observable<ServerEvent | Sign> {
+export function statusServer<Sign>(
+  port: number,
+  route: (path: string) => Handler<Sign>,
+  host?: string,
+): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
     server.once('listening', () => {
@@ -55,7 +68,10 @@ export function statusServer<Sign>(port: number, route: (path: string) => Handle
  * this machine may. Emits `socket-failed` if it is not to be had, and what the handlers emit. Never
  * completes.
  */
-export function statusSocket<Sign>(path: string, route: (path: string) => Handler<Sign>): Observable<ServerEvent | Sign> {
+export function statusSocket<Sign>(
+  path: string,
+  route: (path: string) => Handler<Sign>,
+): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
     return ownSocket(path)
@@ -66,8 +82,11 @@ export function statusSocket<Sign>(path: string, route: (path: string) => Handle
           server.emit('connection', event.socket);
         }),
         concatMap((event): readonly ServerEvent[] => {
-          if (event.type === 'failed') return [{ type: 'socket-failed', path, reason: event.reason }];
-          return event.type === 'not-taken' ? [{ type: 'not-taken', server: path, reason: event.reason }] : [];
+          if (event.type === 'failed')
+            return [{ type: 'socket-failed', path, reason: event.reason }];
+          return event.type === 'not-taken'
+            ? [{ type: 'not-taken', server: path, reason: event.reason }]
+            : [];
         }),
       )
       .subscribe(subscriber);
@@ -75,11 +94,19 @@ export function statusSocket<Sign>(path: string, route: (path: string) => Handle
 }
 
 /** A server of HTTP that does not listen yet. */
-function serverOf<Sign>(route: (path: string) => Handler<Sign>, events: Subscriber<ServerEvent | Sign>): Server {
+function serverOf<Sign>(
+  route: (path: string) => Handler<Sign>,
+  events: Subscriber<ServerEvent | Sign>,
+): Server {
   const idle = idleConnections();
   events.add(idle.looks$.subscribe());
   // Node's own look for slow requests would wake an agent whom nobody asks.
-  const options = { headersTimeout: 0, requestTimeout: 0, keepAliveTimeout: timeoutMs, connectionsCheckingInterval: never };
+  const options = {
+    headersTimeout: 0,
+    requestTimeout: 0,
+    keepAliveTimeout: timeoutMs,
+    connectionsCheckingInterval: never,
+  };
   const server = createServer(options, (request, response) => {
     const { socket } = request;
     idle.remove(socket);
@@ -135,8 +162,15 @@ function respond<Sign>(
   const fail = (error: unknown) => {
     if (response.headersSent) response.destroy();
     else answer(response, 500);
-    events.next({ type: 'request-failed', path, reason: error instanceof Error ? error.message : String(error) });
+    events.next({
+      type: 'request-failed',
+      path,
+      reason: error instanceof Error ? error.message : String(error),
+    });
   };
-  const answering = defer(() => route(path)(request, response)).subscribe({ next: (event) => events.next(event), error: fail });
+  const answering = defer(() => route(path)(request, response)).subscribe({
+    next: (event) => events.next(event),
+    error: fail,
+  });
   response.once('close', () => answering.unsubscribe());
 }

@@ -7,10 +7,17 @@ import { bare } from './outside-proxy.ts';
 /** Where a proxy is and who asks it, from its URL. Pure. */
 function proxyAt(proxy: string) {
   const { hostname, port, host, username, password } = new URL(proxy);
-  const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64');
+  const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString(
+    'base64',
+  );
   return {
     host,
-    place: { hostname: bare(hostname), port: port === '' ? 80 : Number(port), lookup: localLookup, agent: false as const },
+    place: {
+      hostname: bare(hostname),
+      port: port === '' ? 80 : Number(port),
+      lookup: localLookup,
+      agent: false as const,
+    },
     headers: username + password === '' ? {} : { 'proxy-authorization': `Basic ${credentials}` },
   };
 }
@@ -39,11 +46,19 @@ export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socke
     const { host: name, place, headers } = proxyAt(proxy);
     const target = `${hostname}:${port === '' ? 443 : port}`;
     const { request } = process.getBuiltinModule('node:http'); // as in openHttp
-    const asked = request({ ...place, method: 'CONNECT', path: target, headers: { host: target, ...headers } });
+    const asked = request({
+      ...place,
+      method: 'CONNECT',
+      path: target,
+      headers: { host: target, ...headers },
+    });
     let isGiven = false;
     const fail = (why: string) => subscriber.error(new Error(`the proxy ${name}: ${why}`));
-    const refused = ({ statusCode = 0 }: IncomingMessage) => fail(`it answers CONNECT with ${statusCode}`);
-    asked.on('error', ({ message, code = '' }: NodeJS.ErrnoException) => fail(message === '' ? code : message));
+    const refused = ({ statusCode = 0 }: IncomingMessage) =>
+      fail(`it answers CONNECT with ${statusCode}`);
+    asked.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
+      fail(message === '' ? code : message),
+    );
     asked.on('response', refused); // a status of information may come before
     asked.on('connect', (answer, socket: Socket, rest) => {
       socket.on('error', () => undefined); // whoever speaks on it is told, and nobody else has to be

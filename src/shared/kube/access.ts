@@ -22,7 +22,9 @@ export type FindAccess = () => Promise<Access>;
 
 /** The token in a file. Rejects where there is none. */
 export async function tokenIn(path: string): Promise<string> {
-  const token = (await readFor('the token for the Kubernetes API', path, largest.token)).toString().trim();
+  const token = (await readFor('the token for the Kubernetes API', path, largest.token))
+    .toString()
+    .trim();
   if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${path}`);
   return token;
 }
@@ -31,6 +33,8 @@ export async function tokenIn(path: string): Promise<string> {
 export async function readFor(what: string, path: string, most: number): Promise<Buffer> {
   return bytesOutside(path, most).catch((error: unknown) => {
     const { message } = error as Error;
-    throw new Error(`${what} cannot be read: ${message.includes(path) ? message : `${path}: ${message}`}`);
+    throw new Error(
+      `${what} cannot be read: ${message.includes(path) ? message : `${path}: ${message}`}`,
+    );
   });
 }

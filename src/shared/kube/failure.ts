@@ -24,7 +24,10 @@ const advice: Readonly<Record<number, string>> = {
 const longest = 400;
 
 /** What an answer that is a refusal says; `where` is what was asked. Pure. */
-export function refused(where: string, { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>): Failure {
+export function refused(
+  where: string,
+  { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>,
+): Failure {
   const [said, more] = [statusMessage(body), advice[status]];
   const seconds = Number(headers['retry-after'] ?? 0);
   return {
@@ -36,14 +39,20 @@ export function refused(where: string, { status, headers, body }: Pick<HttpAnswe
 
 /** What goes wrong before there is an answer, or within one. Pure. */
 export function broken(server: string, error: unknown): Failure {
-  return { reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`, status: undefined, pause: 0 };
+  return {
+    reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`,
+    status: undefined,
+    pause: 0,
+  };
 }
 
 /** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
 function statusMessage(body: string): string {
   try {
     const { message } = parseJson(body) as { readonly message?: unknown };
-    return typeof message === 'string' ? message.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longest) : '';
+    return typeof message === 'string'
+      ? message.replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longest)
+      : '';
   } catch {
     return '';
   }
@@ -53,7 +62,10 @@ function messageOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const first: unknown = error instanceof AggregateError ? error.errors[0] : undefined; // of each address of a name
   const { message, code } = (first instanceof Error ? first : error) as NodeJS.ErrnoException;
-  if (code === 'DEPTH_ZERO_SELF_SIGNED_CERT' || /VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/.test(code ?? '')) {
+  if (
+    code === 'DEPTH_ZERO_SELF_SIGNED_CERT' ||
+    /VERIFY|SELF_SIGNED|UNABLE_TO_GET_ISSUER/.test(code ?? '')
+  ) {
     return `the root that is given does not vouch for its certificate: ${message}`;
   }
   return message === '' ? (code ?? 'unknown') : message;

@@ -14,11 +14,22 @@ const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
  * @param kubeconfig a path, or several with `:` between them; empty for none
  * @param folder where the token and the root of the service account are
  */
-export function findAccess(kubeconfig: string, folder: string = mounted, env: NodeJS.ProcessEnv = process.env): FindAccess {
-  if (kubeconfig !== '') return () => kubeconfigAccess(kubeconfig.split(':').filter((path) => path !== ''));
-  const [host, port] = [env['KUBERNETES_SERVICE_HOST'] ?? '', env['KUBERNETES_SERVICE_PORT'] ?? '443'];
+export function findAccess(
+  kubeconfig: string,
+  folder: string = mounted,
+  env: NodeJS.ProcessEnv = process.env,
+): FindAccess {
+  if (kubeconfig !== '')
+    return () => kubeconfigAccess(kubeconfig.split(':').filter((path) => path !== ''));
+  const [host, port] = [
+    env['KUBERNETES_SERVICE_HOST'] ?? '',
+    env['KUBERNETES_SERVICE_PORT'] ?? '443',
+  ];
   return async () => {
-    if (host === '') throw new Error('no Kubernetes API is known: name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod');
+    if (host === '')
+      throw new Error(
+        'no Kubernetes API is known: name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
+      );
     const [token, ca] = await Promise.all([
       tokenIn(`${folder}/token`),
       readFor('the root of the Kubernetes API', `${folder}/ca.crt`, largest.pem),

@@ -22,7 +22,12 @@ export type FollowEvent =
   | { readonly type: 'found'; readonly found: FoundResource; readonly luck: number }
   | { readonly type: 'listed'; readonly listed: Listed; readonly luck: number }
   /** `lasted`: how long the watch has gone on, in ms. */
-  | { readonly type: 'watched'; readonly sign: WatchSign; readonly lasted: number; readonly luck: number };
+  | {
+      readonly type: 'watched';
+      readonly sign: WatchSign;
+      readonly lasted: number;
+      readonly luck: number;
+    };
 
 /** What to ask the API for next, and how long not to. In ms. */
 export type FollowEffect = { readonly pause: number } & (
@@ -76,11 +81,16 @@ export function reduceFollow(before: FollowState, event: FollowEvent): Next {
     case 'begin':
       return ask(state, 0);
     case 'found':
-      return event.found.ok ? ask({ ...state, resource: event.found.value }, 0) : failed(state, event.found.failure, event.luck);
+      return event.found.ok
+        ? ask({ ...state, resource: event.found.value }, 0)
+        : failed(state, event.found.failure, event.luck);
     case 'listed': {
       const { listed, luck } = event;
       if (!listed.ok) return failed(state, listed.failure, luck);
-      return ask({ ...state, version: listed.version, signs: [{ type: 'listed', objects: listed.objects }] }, 0);
+      return ask(
+        { ...state, version: listed.version, signs: [{ type: 'listed', objects: listed.objects }] },
+        0,
+      );
     }
     case 'watched':
       return watched(state, event);
@@ -89,16 +99,31 @@ export function reduceFollow(before: FollowState, event: FollowEvent): Next {
   }
 }
 
-function watched(state: FollowState, { sign, lasted, luck }: Extract<FollowEvent, { type: 'watched' }>): Next {
+function watched(
+  state: FollowState,
+  { sign, lasted, luck }: Extract<FollowEvent, { type: 'watched' }>,
+): Next {
   switch (sign.type) {
     case 'opened':
       return [{ ...state, signs: [{ type: 'current' }] }, []];
     case 'said':
       return said(state, sign.value, luck);
     case 'silent': // an API without changes may have no bookmarks to send
-      return ask({ ...state, isSilent: !state.isSilent, version: state.isSilent ? undefined : state.version }, 0);
+      return ask(
+        {
+          ...state,
+          isSilent: !state.isSilent,
+          version: state.isSilent ? undefined : state.version,
+        },
+        0,
+      );
     case 'ended':
-      if (lasted < early) return failed({ ...state, version: undefined }, { reason: sign.reason, status: undefined, pause: 0 }, luck);
+      if (lasted < early)
+        return failed(
+          { ...state, version: undefined },
+          { reason: sign.reason, status: undefined, pause: 0 },
+          luck,
+        );
       return ask(lasted < steady ? state : { ...state, failures: 0, isForgotten: false }, 0);
     case 'refused':
       return failed(state, sign.failure, luck);
@@ -111,12 +136,24 @@ function watched(state: FollowState, { sign, lasted, luck }: Extract<FollowEvent
 function said(state: FollowState, value: unknown, luck: number): Next {
   const { type, object } = (value ?? {}) as { readonly type?: unknown; readonly object?: unknown };
   if (type === 'ERROR') {
-    const { code, message } = (object ?? {}) as { readonly code?: unknown; readonly message?: unknown };
+    const { code, message } = (object ?? {}) as {
+      readonly code?: unknown;
+      readonly message?: unknown;
+    };
     const status = typeof code === 'number' ? code : 500;
-    return failed(state, { reason: `the watch says: ${String(message).slice(0, 200)}`, status, pause: 0 }, luck);
+    return failed(
+      state,
+      { reason: `the watch says: ${String(message).slice(0, 200)}`, status, pause: 0 },
+      luck,
+    );
   }
-  const version = (object as { readonly metadata?: { readonly resourceVersion?: unknown } } | undefined)?.metadata?.resourceVersion;
-  const known = typeof version === 'string' ? { ...state, version, failures: 0, isSilent: false, isForgotten: false } : state;
+  const version = (
+    object as { readonly metadata?: { readonly resourceVersion?: unknown } } | undefined
+  )?.metadata?.resourceVersion;
+  const known =
+    typeof version === 'string'
+      ? { ...state, version, failures: 0, isSilent: false, isForgotten: false }
+      : state;
   const one = asObject(object);
   if (one === undefined || type === 'BOOKMARK') return [known, []];
   return [{ ...known, signs: [{ type: type === 'DELETED' ? 'removed' : 'set', object: one }] }, []];
@@ -135,12 +172,22 @@ function failed(before: FollowState, { reason, status, pause }: Failure, luck: n
     resource: status === 404 ? undefined : before.resource,
   };
   if (status === gone && !before.isForgotten) return ask({ ...state, isForgotten: true }, 0);
-  const delayMs = Math.max(Math.round(jitter(backOff(pauses, before.failures), spread, luck)), pause);
+  const delayMs = Math.max(
+    Math.round(jitter(backOff(pauses, before.failures), spread, luck)),
+    pause,
+  );
   return ask({ ...state, signs: [{ type: 'lost', reason, delayMs }] }, delayMs);
 }
 
 function ask(state: FollowState, pause: number): Next {
   const { resource, version } = state;
   if (resource === undefined) return [state, [{ type: 'find', pause }]];
-  return [state, [version === undefined ? { type: 'list', resource, pause } : { type: 'watch', resource, version, pause }]];
+  return [
+    state,
+    [
+      version === undefined
+        ? { type: 'list', resource, pause }
+        : { type: 'watch', resource, version, pause },
+    ],
+  ];
 }

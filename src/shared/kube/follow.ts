@@ -1,6 +1,22 @@
-import { asyncScheduler, defer, map, mergeMap, type Observable, of, type SchedulerLike, switchMap, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defer,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  timer,
+} from 'rxjs';
 import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
-import { type FollowEffect, type FollowEvent, type FollowSign, nothingFollowed, reduceFollow } from './follow-state.ts';
+import {
+  type FollowEffect,
+  type FollowEvent,
+  type FollowSign,
+  nothingFollowed,
+  reduceFollow,
+} from './follow-state.ts';
 import type { KubeApi } from './kube-api.ts';
 import { listObjects } from './list.ts';
 import { findResource, pathOf, type Query } from './resource.ts';
@@ -17,29 +33,48 @@ const watchLimit = 300;
 export function followObjects(
   api: KubeApi,
   query: Query,
-  { random = Math.random, scheduler = asyncScheduler }: { readonly random?: () => number; readonly scheduler?: SchedulerLike } = {},
+  {
+    random = Math.random,
+    scheduler = asyncScheduler,
+  }: { readonly random?: () => number; readonly scheduler?: SchedulerLike } = {},
 ): Observable<FollowSign> {
   function answer(effect: FollowEffect): Observable<FollowEvent> {
     switch (effect.type) {
       case 'find':
-        return findResource(api, query.kind).pipe(map((found): FollowEvent => ({ type: 'found', found, luck: random() })));
+        return findResource(api, query.kind).pipe(
+          map((found): FollowEvent => ({ type: 'found', found, luck: random() })),
+        );
       case 'list':
-        return listObjects(api, effect.resource, query).pipe(map((listed): FollowEvent => ({ type: 'listed', listed, luck: random() })));
+        return listObjects(api, effect.resource, query).pipe(
+          map((listed): FollowEvent => ({ type: 'listed', listed, luck: random() })),
+        );
       case 'watch': {
         const timeoutSeconds = String(Math.round(watchLimit * (1 + random())));
-        const more = { watch: '1', allowWatchBookmarks: 'true', resourceVersion: effect.version, timeoutSeconds };
+        const more = {
+          watch: '1',
+          allowWatchBookmarks: 'true',
+          resourceVersion: effect.version,
+          timeoutSeconds,
+        };
         return defer(() => {
           const begun = scheduler.now();
-          return api
-            .watch(pathOf(effect.resource, query, more), effect.resource.decode)
-            .pipe(map((sign): FollowEvent => ({ type: 'watched', sign, lasted: scheduler.now() - begun, luck: random() })));
+          return api.watch(pathOf(effect.resource, query, more), effect.resource.decode).pipe(
+            map((sign): FollowEvent => ({
+              type: 'watched',
+              sign,
+              lasted: scheduler.now() - begun,
+              luck: random(),
+            })),
+          );
         });
       }
     }
   }
   return of<FollowEvent>({ type: 'begin' }).pipe(
     reduceWithEffects(nothingFollowed, reduceFollow, (effect$: Observable<FollowEffect>) =>
-      effect$.pipe(switchMap((effect) => timer(effect.pause, scheduler).pipe(switchMap(() => answer(effect))))),
+      effect$.pipe(
+        switchMap((effect) => timer(effect.pause, scheduler).pipe(switchMap(() => answer(effect)))),
+      ),
     ),
     mergeMap(({ state: { signs } }) => signs),
   );

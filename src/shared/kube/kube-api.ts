@@ -1,13 +1,27 @@
 import type { IncomingMessage } from 'node:http';
 import type { Agent } from 'node:https';
-import { asyncScheduler, catchError, concat, defer, map, mergeMap, Observable, of, type SchedulerLike, takeWhile, timeout } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  defer,
+  map,
+  mergeMap,
+  Observable,
+  of,
+  type SchedulerLike,
+  takeWhile,
+  timeout,
+} from 'rxjs';
 import { type HttpQuestion, openHttp, bodyOf } from '../http/http-answer.ts';
 import { attentiveTimeout } from '../../operators/attentive-timer.ts';
 import type { Access, FindAccess } from './access.ts';
 import { broken, type Failure, refused } from './failure.ts';
 import { type Decode, decodeJson } from './kube-object.ts';
 
-export type Answer = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly failure: Failure };
+export type Answer =
+  | { readonly ok: true; readonly value: unknown }
+  | { readonly ok: false; readonly failure: Failure };
 
 /** What comes of one watch. */
 export type WatchSign =
@@ -44,15 +58,25 @@ const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncScheduler): KubeApi {
   let agent: Agent | undefined;
   const question = ({ server, token, ca, cert, key, servername }: Access): HttpQuestion => ({
-    headers: { accept: 'application/json', 'user-agent': 'pilot-agent', ...(token !== undefined && { authorization: `Bearer ${token}` }) },
-    agent: server.startsWith('https:') && (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
+    headers: {
+      accept: 'application/json',
+      'user-agent': 'pilot-agent',
+      ...(token !== undefined && { authorization: `Bearer ${token}` }),
+    },
+    agent:
+      server.startsWith('https:') &&
+      (agent ??= new (process.getBuiltinModule('node:https').Agent)(kept)),
     ...(ca !== undefined && { ca }),
     ...(cert !== undefined && { cert }),
     ...(key !== undefined && { key }),
     ...(servername !== undefined && { servername }),
   });
   /** Asks, with the access as it is now; what goes wrong is made a value by `failed`. */
-  function asked<T>(path: string, read: (where: string, message: IncomingMessage) => Observable<T>, failed: (failure: Failure) => T) {
+  function asked<T>(
+    path: string,
+    read: (where: string, message: IncomingMessage) => Observable<T>,
+    failed: (failure: Failure) => T,
+  ) {
     return defer(find).pipe(
       mergeMap((access) =>
         openHttp(access.server + path, question(access)).pipe(
@@ -70,7 +94,10 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
         path,
         (where, message) =>
           message.statusCode === 200
-            ? bodyOf(message, largest.answer).pipe(attentiveTimeout(answerLimit, scheduler), map((body): Answer => ({ ok: true, value: decode(body) }))) // prettier-ignore
+            ? bodyOf(message, largest.answer).pipe(
+                attentiveTimeout(answerLimit, scheduler),
+                map((body): Answer => ({ ok: true, value: decode(body) })),
+              )
             : refusal(where, message).pipe(map((failure): Answer => ({ ok: false, failure }))),
         (failure) => ({ ok: false, failure }),
       ),
@@ -79,11 +106,23 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
         path,
         (where, message) =>
           message.statusCode === 200
-            ? watched(message, decode).pipe(timeout({ each: silence, scheduler, with: () => of<WatchSign>({ type: 'silent' }) }))
-            : refusal(where, message).pipe(map((failure): WatchSign => ({ type: 'refused', failure }))),
+            ? watched(message, decode).pipe(
+                timeout({
+                  each: silence,
+                  scheduler,
+                  with: () => of<WatchSign>({ type: 'silent' }),
+                }),
+              )
+            : refusal(where, message).pipe(
+                map((failure): WatchSign => ({ type: 'refused', failure })),
+              ),
         (failure) => ({ type: 'refused', failure }),
       ).pipe(
-        map((sign, index): WatchSign => (sign.type === 'refused' && index > 0 ? { type: 'ended', reason: sign.failure.reason } : sign)),
+        map((sign, index): WatchSign =>
+          sign.type === 'refused' && index > 0
+            ? { type: 'ended', reason: sign.failure.reason }
+            : sign,
+        ),
         takeWhile(({ type }) => type !== 'silent', true),
       ),
   };
@@ -91,13 +130,17 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
 
 function refusal(where: string, message: IncomingMessage): Observable<Failure> {
   const { statusCode = 0, headers } = message;
-  return bodyOf(message, largest.refusal).pipe(map((body) => refused(where, { status: statusCode, headers, body: body.toString() })));
+  return bodyOf(message, largest.refusal).pipe(
+    map((body) => refused(where, { status: statusCode, headers, body: body.toString() })),
+  );
 }
 
 function watched(message: IncomingMessage, decode: Decode): Observable<WatchSign> {
   return concat(
     of<WatchSign>({ type: 'opened' }),
-    lines(message, largest.event).pipe(map((line): WatchSign => ({ type: 'said', value: decode(line) }))),
+    lines(message, largest.event).pipe(
+      map((line): WatchSign => ({ type: 'said', value: decode(line) })),
+    ),
     of<WatchSign>({ type: 'ended', reason: 'it ends the watch' }),
   );
 }

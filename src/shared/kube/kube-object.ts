@@ -26,8 +26,12 @@ export function objectKey({ metadata: { name, namespace } }: KubeObject): string
 
 /** The value, if it is an object of the API: with a name and a version. Pure. */
 export function asObject(value: unknown): KubeObject | undefined {
-  const { name, namespace, resourceVersion } = (value as Partial<KubeObject> | null | undefined)?.metadata ?? {};
-  const isOne = typeof name === 'string' && typeof resourceVersion === 'string' && ['string', 'undefined'].includes(typeof namespace);
+  const { name, namespace, resourceVersion } =
+    (value as Partial<KubeObject> | null | undefined)?.metadata ?? {};
+  const isOne =
+    typeof name === 'string' &&
+    typeof resourceVersion === 'string' &&
+    ['string', 'undefined'].includes(typeof namespace);
   return isOne ? (value as KubeObject) : undefined;
 }
 
@@ -43,13 +47,22 @@ export const decodeJson: Decode = (bytes) => {
 export const decodeSecrets: Decode = (answer) => {
   const { json, bytes } = cutSecrets(answer);
   const value = decodeJson(json) as { readonly items?: unknown; readonly object?: unknown } | null;
-  if (Array.isArray(value?.items)) return { ...value, items: value.items.map((item) => withBytes(item, bytes)) };
-  return value?.object === undefined ? withBytes(value, bytes) : { ...value, object: withBytes(value.object, bytes) };
+  if (Array.isArray(value?.items))
+    return { ...value, items: value.items.map((item) => withBytes(item, bytes)) };
+  return value?.object === undefined
+    ? withBytes(value, bytes)
+    : { ...value, object: withBytes(value.object, bytes) };
 };
 
 function withBytes(value: unknown, bytes: readonly Buffer[]): unknown {
   const { data } = (value ?? {}) as { readonly data?: unknown };
   if (typeof data !== 'object' || data === null) return value;
-  const entries = Object.entries(data).map(([key, at]) => [key, typeof at === 'number' ? bytes[at] : Buffer.from(String(at), 'base64')] as const); // prettier-ignore
-  return { ...(value as object), data: Object.fromEntries(entries.filter(([, content]) => content !== undefined)) };
+  const entries = Object.entries(data).map(
+    ([key, at]) =>
+      [key, typeof at === 'number' ? bytes[at] : Buffer.from(String(at), 'base64')] as const,
+  );
+  return {
+    ...(value as object),
+    data: Object.fromEntries(entries.filter(([, content]) => content !== undefined)),
+  };
 }

@@ -17,9 +17,12 @@ type Fields = Readonly<Record<string, unknown>>;
 /** What would run another program, or is no longer part of Kubernetes. */
 const unsupported = {
   exec: 'programs that make credentials are not run: give it a token, a tokenFile, or a client certificate',
-  'auth-provider': 'auth-provider is not supported: give it a token, a tokenFile, or a client certificate',
-  username: 'Kubernetes takes no user names with passwords any more: give it a token, a tokenFile, or a client certificate',
-  'insecure-skip-tls-verify': 'the server is always checked: give certificate-authority or certificate-authority-data instead',
+  'auth-provider':
+    'auth-provider is not supported: give it a token, a tokenFile, or a client certificate',
+  username:
+    'Kubernetes takes no user names with passwords any more: give it a token, a tokenFile, or a client certificate',
+  'insecure-skip-tls-verify':
+    'the server is always checked: give certificate-authority or certificate-authority-data instead',
   'proxy-url': 'proxies are not supported',
 };
 
@@ -28,27 +31,38 @@ const unsupported = {
  * of one name the first counts. Rejects with what is wrong, and where.
  */
 export async function kubeconfigAccess(paths: readonly string[]): Promise<Access> {
-  const files = await Promise.all(paths.map(async (path) => ({ path: resolve(path), fields: await parsed(path) })));
+  const files = await Promise.all(
+    paths.map(async (path) => ({ path: resolve(path), fields: await parsed(path) })),
+  );
   const where = paths.join(':');
-  const current = files.map(({ fields }) => textOf(fields, 'current-context')).find((name) => name !== '') ?? '';
-  if (current === '') throw new Error(`${where}: it has no current-context: set one by kubectl config use-context`);
+  const current =
+    files.map(({ fields }) => textOf(fields, 'current-context')).find((name) => name !== '') ?? '';
+  if (current === '')
+    throw new Error(`${where}: it has no current-context: set one by kubectl config use-context`);
 
   function entry(list: string, of: string, name: string): Entry {
     for (const { path, fields } of files) {
       const found = listOf(ownMember(fields, list)).find((one) => one['name'] === name);
-      if (found !== undefined) return { fields: fieldsOf(ownMember(found, of)), folder: dirname(path), place: `${of} ${name} in ${path}` };
+      if (found !== undefined)
+        return {
+          fields: fieldsOf(ownMember(found, of)),
+          folder: dirname(path),
+          place: `${of} ${name} in ${path}`,
+        };
     }
     throw new Error(`${where}: there is no ${of} '${name}' among its ${list}`);
   }
   const context = entry('contexts', 'context', current);
   const cluster = entry('clusters', 'cluster', textOf(context.fields, 'cluster'));
   const userName = textOf(context.fields, 'user');
-  const user = userName === '' ? { fields: {}, folder: '', place: '' } : entry('users', 'user', userName);
+  const user =
+    userName === '' ? { fields: {}, folder: '', place: '' } : entry('users', 'user', userName);
   refuse(cluster, 'insecure-skip-tls-verify', 'proxy-url');
   refuse(user, 'exec', 'auth-provider', 'username');
 
   const server = textOf(cluster.fields, 'server').replace(/\/+$/, '');
-  if (!/^https?:\/\/[^/]/.test(server)) throw new Error(`${cluster.place}: server is no URL: it has to be https://host:port`);
+  if (!/^https?:\/\/[^/]/.test(server))
+    throw new Error(`${cluster.place}: server is no URL: it has to be https://host:port`);
   const [token, ca, cert, key] = await Promise.all([
     tokenOf(user),
     pem(cluster, 'certificate-authority'),
@@ -56,7 +70,9 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<Access
     pem(user, 'client-key'),
   ]);
   if ((token !== '' || key !== undefined) && server.startsWith('http:'))
-    throw new Error(`${cluster.place}: what proves who ${userName} is, is not sent over http: server has to be https://host:port`);
+    throw new Error(
+      `${cluster.place}: what proves who ${userName} is, is not sent over http: server has to be https://host:port`,
+    );
   const servername = textOf(cluster.fields, 'tls-server-name');
   return {
     server,
@@ -77,7 +93,8 @@ async function parsed(path: string): Promise<Fields> {
   if (document === undefined) return {};
   const offset = document.errors[0]?.pos[0] ?? second?.range[0];
   // A message of the parser has what is in the file: a token perhaps.
-  if (offset !== undefined) throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
+  if (offset !== undefined)
+    throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
   const value = valueOfYaml(() => document.toJS() as unknown);
   if (!value.ok) throw flaw(value.reason);
   return fieldsOf(value.value);
@@ -85,7 +102,13 @@ async function parsed(path: string): Promise<Fields> {
 
 /** Says which entry has what cannot be honoured. */
 function refuse({ fields, place }: Entry, ...names: readonly (keyof typeof unsupported)[]): void {
-  const name = names.find((one) => fields[one] !== undefined && fields[one] !== null && fields[one] !== false && fields[one] !== '');
+  const name = names.find(
+    (one) =>
+      fields[one] !== undefined &&
+      fields[one] !== null &&
+      fields[one] !== false &&
+      fields[one] !== '',
+  );
   if (name !== undefined) throw new Error(`${place}: ${name}: ${unsupported[name]}`);
 }
 
@@ -98,7 +121,9 @@ async function tokenOf({ fields, folder }: Entry): Promise<string> {
 async function pem({ fields, folder, place }: Entry, name: string): Promise<Buffer | undefined> {
   const [data, file] = [textOf(fields, `${name}-data`), textOf(fields, name)];
   if (data !== '') return Buffer.from(data, 'base64');
-  return file === '' ? undefined : readFor(`${name} of ${place}`, resolve(folder, file), largest.pem);
+  return file === ''
+    ? undefined
+    : readFor(`${name} of ${place}`, resolve(folder, file), largest.pem);
 }
 
 function textOf(fields: Fields, name: string): string {

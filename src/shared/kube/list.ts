@@ -23,29 +23,48 @@ interface Page {
 /** Lists objects, page by page. Emits once and completes; never errors. */
 export function listObjects(api: KubeApi, resource: Resource, query: Query): Observable<Listed> {
   function page({ objects, next }: Page): Observable<Page> {
-    return api.get(pathOf(resource, query, { limit: String(most.page), ...(next !== '' && { continue: next }) }), resource.decode).pipe(
-      map((answer): Page => {
-        const none = { objects: [], version: '', next: '' };
-        if (!answer.ok) return { ...none, failure: answer.failure };
-        const { metadata, items } = (answer.value ?? {}) as {
-          readonly metadata?: Readonly<Record<string, unknown>>;
-          readonly items?: unknown;
-        };
-        const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
-        if (!Array.isArray(items) || typeof version !== 'string') return { ...none, failure: flaw('what it says is no list') };
-        const all = [...objects, ...items.map(asObject).filter((object) => object !== undefined)];
-        if (all.length > most.all) return { ...none, failure: flaw(`there are more than ${most.all}, which is the limit`) };
-        return { objects: all, version, next: typeof rest === 'string' ? rest : '' };
-      }),
-    );
+    return api
+      .get(
+        pathOf(resource, query, {
+          limit: String(most.page),
+          ...(next !== '' && { continue: next }),
+        }),
+        resource.decode,
+      )
+      .pipe(
+        map((answer): Page => {
+          const none = { objects: [], version: '', next: '' };
+          if (!answer.ok) return { ...none, failure: answer.failure };
+          const { metadata, items } = (answer.value ?? {}) as {
+            readonly metadata?: Readonly<Record<string, unknown>>;
+            readonly items?: unknown;
+          };
+          const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
+          if (!Array.isArray(items) || typeof version !== 'string')
+            return { ...none, failure: flaw('what it says is no list') };
+          const all = [...objects, ...items.map(asObject).filter((object) => object !== undefined)];
+          if (all.length > most.all)
+            return {
+              ...none,
+              failure: flaw(`there are more than ${most.all}, which is the limit`),
+            };
+          return { objects: all, version, next: typeof rest === 'string' ? rest : '' };
+        }),
+      );
   }
   return page({ objects: [], version: '', next: '' }).pipe(
     expand((read) => (read.next === '' ? EMPTY : page(read))),
     takeLast(1),
-    map(({ objects, version, failure }): Listed => (failure === undefined ? { ok: true, objects, version } : { ok: false, failure })),
+    map(({ objects, version, failure }): Listed =>
+      failure === undefined ? { ok: true, objects, version } : { ok: false, failure },
+    ),
   );
 
   function flaw(reason: string): Failure {
-    return { reason: `${resource.base}/${resource.plural}: ${reason}`, status: undefined, pause: 0 };
+    return {
+      reason: `${resource.base}/${resource.plural}: ${reason}`,
+      status: undefined,
+      pause: 0,
+    };
   }
 }

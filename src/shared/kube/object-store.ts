@@ -33,7 +33,10 @@ export interface Store<T> {
  *
  * @param keep makes of an object what is kept of it; what it leaves out takes no memory
  */
-export function objectStore<T>(sign$: Observable<FollowSign>, keep: (object: KubeObject) => T): Observable<Store<T>> {
+export function objectStore<T>(
+  sign$: Observable<FollowSign>,
+  keep: (object: KubeObject) => T,
+): Observable<Store<T>> {
   return defer(() => {
     const objects = new Map<string, Held<T>>();
     let isListed = false;
@@ -58,7 +61,11 @@ export function objectStore<T>(sign$: Observable<FollowSign>, keep: (object: Kub
             const there = new Set(sign.objects.map(objectKey));
             isListed = true;
             const vanished = [...objects.keys()].filter((key) => !there.has(key));
-            return { ...known, isListed, changes: [...sign.objects.flatMap(set), ...vanished.flatMap(remove)] };
+            return {
+              ...known,
+              isListed,
+              changes: [...sign.objects.flatMap(set), ...vanished.flatMap(remove)],
+            };
           }
           case 'set':
             return { ...known, isListed, changes: set(sign.object) };

@@ -14,7 +14,9 @@ export interface Resource {
   readonly decode: Decode;
 }
 
-export type FoundResource = { readonly ok: true; readonly value: Resource } | { readonly ok: false; readonly failure: Failure };
+export type FoundResource =
+  | { readonly ok: true; readonly value: Resource }
+  | { readonly ok: false; readonly failure: Failure };
 
 /**
  * Finds a kind: `Secret`, `Deployment.apps`, `Gateway.networking.istio.io`, or with the version
@@ -22,7 +24,8 @@ export type FoundResource = { readonly ok: true; readonly value: Resource } | { 
  * well as its kind, in any case of letters. Emits once and completes; never errors.
  */
 export function findResource(api: KubeApi, kind: string): Observable<FoundResource> {
-  const [, name = '', version, group = ''] = /^([^.]*)(?:\.(v\d+(?:(?:alpha|beta)\d+)?))?(?:\.(.*))?$/.exec(kind) ?? [];
+  const [, name = '', version, group = ''] =
+    /^([^.]*)(?:\.(v\d+(?:(?:alpha|beta)\d+)?))?(?:\.(.*))?$/.exec(kind) ?? [];
   function resourceIn(base: string): Observable<FoundResource> {
     return api.get(base).pipe(map((answer) => chosen(answer, base, name, group)));
   }
@@ -32,9 +35,13 @@ export function findResource(api: KubeApi, kind: string): Observable<FoundResour
   return api.get(base).pipe(
     concatMap((answer) => {
       if (!answer.ok) return of(answer);
-      const { preferredVersion } = answer.value as { readonly preferredVersion?: { readonly version?: unknown } };
+      const { preferredVersion } = answer.value as {
+        readonly preferredVersion?: { readonly version?: unknown };
+      };
       const preferred = preferredVersion?.version;
-      return typeof preferred === 'string' ? resourceIn(`${base}/${encodeURIComponent(preferred)}`) : of(none(`what it says of ${group} is no group of the API`)); // prettier-ignore
+      return typeof preferred === 'string'
+        ? resourceIn(`${base}/${encodeURIComponent(preferred)}`)
+        : of(none(`what it says of ${group} is no group of the API`));
     }),
   );
 }
@@ -43,16 +50,34 @@ function chosen(answer: Answer, base: string, name: string, group: string): Foun
   if (!answer.ok) return answer;
   const { resources } = answer.value as { readonly resources?: unknown };
   if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
-  const all = (resources as readonly Readonly<Record<string, unknown>>[]).filter((one) => typeof one['name'] === 'string' && !one['name'].includes('/')); // prettier-ignore
+  const all = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
+    (one) => typeof one['name'] === 'string' && !one['name'].includes('/'),
+  );
   const wanted = name.toLowerCase();
-  const found = all.find((one) => [one['kind'], one['name'], one['singularName']].some((said) => String(said).toLowerCase() === wanted));
+  const found = all.find((one) =>
+    [one['kind'], one['name'], one['singularName']].some(
+      (said) => String(said).toLowerCase() === wanted,
+    ),
+  );
   if (found === undefined) {
-    const hint = group === '' ? `name its group too, as in Deployment.apps` : `it has ${all.map((one) => String(one['kind'])).join(', ')}`;
+    const hint =
+      group === ''
+        ? `name its group too, as in Deployment.apps`
+        : `it has ${all.map((one) => String(one['kind'])).join(', ')}`;
     return none(`${base} has no kind '${name}': ${hint}`);
   }
   const plural = String(found['name']);
   const decode = base === '/api/v1' && plural === 'secrets' ? decodeSecrets : decodeJson;
-  return { ok: true, value: { kind: String(found['kind']), base, plural, isNamespaced: found['namespaced'] === true, decode } };
+  return {
+    ok: true,
+    value: {
+      kind: String(found['kind']),
+      base,
+      plural,
+      isNamespaced: found['namespaced'] === true,
+      decode,
+    },
+  };
 }
 
 /** As an answer that is there, but of no use. */
@@ -76,7 +101,11 @@ export function pathOf(
   { namespace, name }: Query,
   more: Readonly<Record<string, string>>,
 ): string {
-  const within = isNamespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
-  const query = new URLSearchParams({ ...(name !== '' && { fieldSelector: `metadata.name=${name}` }), ...more });
+  const within =
+    isNamespaced && namespace !== '' ? `/namespaces/${encodeURIComponent(namespace)}` : '';
+  const query = new URLSearchParams({
+    ...(name !== '' && { fieldSelector: `metadata.name=${name}` }),
+    ...more,
+  });
   return `${base}${within}/${plural}?${query.toString()}`;
 }

@@ -1,7 +1,18 @@
 /** Below this a text is none of a key, and stays in the JSON. In bytes. */
 const shortest = 32;
-const [quote, backslash, colon, comma, space] = [...Buffer.from('"\\:, ')] as [number, number, number, number, number];
-const [openBrace, closeBrace, openBracket, closeBracket] = [...Buffer.from('{}[]')] as [number, number, number, number];
+const [quote, backslash, colon, comma, space] = [...Buffer.from('"\\:, ')] as [
+  number,
+  number,
+  number,
+  number,
+  number,
+];
+const [openBrace, closeBrace, openBracket, closeBracket] = [...Buffer.from('{}[]')] as [
+  number,
+  number,
+  number,
+  number,
+];
 
 /** JSON without the bytes of Secrets, and those bytes; in their place it has their index. */
 export interface CutJson {
@@ -51,7 +62,11 @@ export function cutSecrets(json: Buffer): CutJson {
 function isData(path: readonly string[]): boolean {
   const [, first] = path;
   if (path.at(-1) !== 'data') return false;
-  return path.length === 2 || (path.length === 3 && first === 'object') || (path.length === 4 && first === 'items');
+  return (
+    path.length === 2 ||
+    (path.length === 3 && first === 'object') ||
+    (path.length === 4 && first === 'items')
+  );
 }
 
 /** Where the quote is that ends the text which begins at `start`. */

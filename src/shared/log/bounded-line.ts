@@ -22,13 +22,17 @@ function isLonger(line: LogLine, limit: number): boolean {
     size += typeof value === 'string' ? value.length : 8;
     if (size > limit) return true;
     if (value instanceof Error) open.push(value.stack, value.message);
-    if (typeof value === 'object' && value !== null) for (const [name, member] of Object.entries(value)) open.push(name, member);
+    if (typeof value === 'object' && value !== null)
+      for (const [name, member] of Object.entries(value)) open.push(name, member);
   }
   return false;
 }
 
 function cut(value: unknown, level: number): unknown {
-  if (typeof value === 'string') return value.length > longest ? `${value.slice(0, longest)}… (${value.length} characters)` : value;
+  if (typeof value === 'string')
+    return value.length > longest
+      ? `${value.slice(0, longest)}… (${value.length} characters)`
+      : value;
   if (typeof value !== 'object' || value === null) return value;
   if (value instanceof Error) return cut(value.stack ?? value.message, level);
   if (level === most.levels) return '…';
@@ -37,5 +41,7 @@ function cut(value: unknown, level: number): unknown {
     return value.length > most.members ? [...shown, `… (${value.length} members)`] : shown;
   }
   const members = Object.entries(value).slice(0, level === 0 ? Infinity : most.members);
-  return Object.fromEntries(members.map(([name, member]) => [name.slice(0, longest), cut(member, level + 1)]));
+  return Object.fromEntries(
+    members.map(([name, member]) => [name.slice(0, longest), cut(member, level + 1)]),
+  );
 }

@@ -1,6 +1,9 @@
 /** What Envoy 1.36 begins with where it refuses its configuration: at a start, and in a check. */
 const begun = /^error (?:`|initializing configuration[: ])/;
-const forms = [/^error initializing configuration(?: '.*?')?: (?<reason>.*)$/s, /^error `(?<reason>.*)` initializing config '.*$/s];
+const forms = [
+  /^error initializing configuration(?: '.*?')?: (?<reason>.*)$/s,
+  /^error `(?<reason>.*)` initializing config '.*$/s,
+];
 /** Envoy puts the whole configuration before this, and it is the last that it says. */
 const constraint = 'Proto constraint validation failed (';
 /** Here it puts the whole configuration behind its reason. */
@@ -23,7 +26,10 @@ export function isRefusal(message: string): boolean {
  */
 export function refusalOf(message: string): string | undefined {
   if (!isRefusal(message)) return undefined;
-  const reason = forms.map((form) => form.exec(message)?.groups?.['reason']).find((found) => found !== undefined) ?? message;
+  const reason =
+    forms
+      .map((form) => form.exec(message)?.groups?.['reason'])
+      .find((found) => found !== undefined) ?? message;
   const at = reason.lastIndexOf(constraint);
   return (at < 0 ? reason.replace(repeated, '$1$2') : reason.slice(at)).replace(/\s+/g, ' ').trim();
 }

@@ -12,9 +12,24 @@ export const logFlags = {
     default: 'default:info',
     choices: ['debug', 'info', 'warn', 'error', 'fatal', 'none'],
   },
-  log_as_json: { group: 'logging', value: 'bool', text: 'log JSON to a terminal too', default: 'false' },
-  log_target: { group: 'logging', value: 'path', text: 'where to log: a file, stdout or stderr; may be repeated', default: 'stdout' },
-  log_caller: { group: 'logging', value: 'scopes', text: 'ignored: each line names its component', default: '' },
+  log_as_json: {
+    group: 'logging',
+    value: 'bool',
+    text: 'log JSON to a terminal too',
+    default: 'false',
+  },
+  log_target: {
+    group: 'logging',
+    value: 'path',
+    text: 'where to log: a file, stdout or stderr; may be repeated',
+    default: 'stdout',
+  },
+  log_caller: {
+    group: 'logging',
+    value: 'scopes',
+    text: 'ignored: each line names its component',
+    default: '',
+  },
   log_stacktrace_level: {
     group: 'logging',
     value: 'levels',
@@ -27,9 +42,24 @@ export const logFlags = {
     text: 'ignored: to rotate, move the file of --log_target away, then send SIGUSR1',
     default: '',
   },
-  log_rotate_max_age: { group: 'logging', value: 'days', text: 'ignored, like --log_rotate', default: '30' },
-  log_rotate_max_size: { group: 'logging', value: 'megabytes', text: 'ignored, like --log_rotate', default: '104857600' },
-  log_rotate_max_backups: { group: 'logging', value: 'n', text: 'ignored, like --log_rotate', default: '1000' },
+  log_rotate_max_age: {
+    group: 'logging',
+    value: 'days',
+    text: 'ignored, like --log_rotate',
+    default: '30',
+  },
+  log_rotate_max_size: {
+    group: 'logging',
+    value: 'megabytes',
+    text: 'ignored, like --log_rotate',
+    default: '104857600',
+  },
+  log_rotate_max_backups: {
+    group: 'logging',
+    value: 'n',
+    text: 'ignored, like --log_rotate',
+    default: '1000',
+  },
 } as const satisfies Readonly<Record<string, Flag>>;
 
 export type LogFlagName = keyof typeof logFlags;

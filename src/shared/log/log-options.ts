@@ -25,7 +25,10 @@ export type ResolvedLogOptions =
  *
  * @param called what a flag is called where it is given
  */
-export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) => `--${flag}`): ResolvedLogOptions {
+export function logOptions(
+  given: GivenLogFlags,
+  called = (flag: LogFlagName) => `--${flag}`,
+): ResolvedLogOptions {
   const all = (flag: LogFlagName): readonly string[] => {
     const values = [given[flag] ?? []].flat();
     return values.length > 0 ? values : [logFlags[flag].default];
@@ -33,9 +36,13 @@ export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) =>
   const last = (flag: LogFlagName) => all(flag).at(-1) ?? '';
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const refuse = (flag: LogFlagName, text: string) => void problems.push({ place: called(flag), text });
+  const refuse = (flag: LogFlagName, text: string) =>
+    void problems.push({ place: called(flag), text });
 
-  const scoped = (flag: LogFlagName) => last(flag).split(',').map((part) => scopedLevel(part)); // prettier-ignore
+  const scoped = (flag: LogFlagName) =>
+    last(flag)
+      .split(',')
+      .map((part) => scopedLevel(part));
   const checkLevels = (flag: LogFlagName) => {
     for (const { text, level } of scoped(flag)) {
       if (level !== undefined) continue;
@@ -51,7 +58,11 @@ export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) =>
   if (json === undefined) refuse('log_as_json', `'${last('log_as_json')}' is not true or false`);
   const targets = [...new Set(all('log_target'))];
   if (targets.includes('')) refuse('log_target', "'' is not a path, stdout or stderr");
-  for (const flag of ['log_rotate_max_age', 'log_rotate_max_size', 'log_rotate_max_backups'] as const)
+  for (const flag of [
+    'log_rotate_max_age',
+    'log_rotate_max_size',
+    'log_rotate_max_backups',
+  ] as const)
     if (!/^[+-]?\d+$/.test(last(flag))) refuse(flag, `'${last(flag)}' is not a whole number`);
   let level: LogLevel = 'info';
   for (const part of scoped('log_output_level')) {
@@ -61,19 +72,34 @@ export function logOptions(given: GivenLogFlags, called = (flag: LogFlagName) =>
     if (part.scope === 'all') break;
   }
   const paths = targets.filter((path) => path !== '');
-  const options = { level, json: json ?? false, targets: paths.length > 0 ? paths : [logFlags.log_target.default] };
+  const options = {
+    level,
+    json: json ?? false,
+    targets: paths.length > 0 ? paths : [logFlags.log_target.default],
+  };
   if (problems.length > 0) return { ok: false, options, problems };
-  if (last('log_caller') !== '') warnings.push('--log_caller is ignored: a line of the log names its component instead');
+  if (last('log_caller') !== '')
+    warnings.push('--log_caller is ignored: a line of the log names its component instead');
   if (scoped('log_stacktrace_level').some((part) => part.level !== 'none'))
     warnings.push('--log_stacktrace_level is ignored: only a bug has a stack trace');
   if (last('log_rotate') !== '')
-    warnings.push('--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1');
+    warnings.push(
+      '--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1',
+    );
   return { ok: true, options, warnings };
 }
 
 /** `level`, of the scope `default`, or `scope:level`. */
-function scopedLevel(text: string): { readonly text: string; readonly scope: string; readonly level: LogLevel | undefined } {
+function scopedLevel(text: string): {
+  readonly text: string;
+  readonly scope: string;
+  readonly level: LogLevel | undefined;
+} {
   const [first = '', second, ...more] = text.split(':');
   const [scope, name] = second === undefined ? ['default', first] : [first, second];
-  return { text, scope, level: more.length > 0 ? undefined : levels.find((level) => level === name) };
+  return {
+    text,
+    scope,
+    level: more.length > 0 ? undefined : levels.find((level) => level === name),
+  };
 }

@@ -17,7 +17,8 @@ const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
  */
 export function logTarget(name: string): LogTarget {
   const stream = streamOf(name);
-  if (stream !== undefined) return { fd: withoutBlocking(stream), terminal: isatty(stream), file: undefined };
+  if (stream !== undefined)
+    return { fd: withoutBlocking(stream), terminal: isatty(stream), file: undefined };
   const fd = openSync(name, O_WRONLY | O_APPEND | O_CREAT | O_NONBLOCK | O_NOCTTY, 0o644);
   return { fd, terminal: isatty(fd), file: fstatSync(fd).isFile() ? name : undefined };
 }

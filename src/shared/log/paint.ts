@@ -9,7 +9,10 @@ export type Paint = (style: Style, text: string) => string;
  * `FORCE_COLOR` says so. `NO_COLOR`, `NODE_DISABLE_COLORS` and `TERM=dumb` turn them off, as in
  * Node.
  */
-export function hasColours(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): boolean {
+export function hasColours(
+  stream: { readonly isTTY?: boolean },
+  env: NodeJS.ProcessEnv = process.env,
+): boolean {
   const forced = env['FORCE_COLOR'];
   if (forced !== undefined) return !['0', 'false'].includes(forced);
   if ((env['NO_COLOR'] ?? '') !== '' || (env['NODE_DISABLE_COLORS'] ?? '') !== '') return false;
@@ -17,12 +20,18 @@ export function hasColours(stream: { readonly isTTY?: boolean }, env: NodeJS.Pro
 }
 
 /** Whether a line of a stream can be written anew: it is a terminal, and not a dumb one. */
-export function canRewrite({ isTTY }: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): boolean {
+export function canRewrite(
+  { isTTY }: { readonly isTTY?: boolean },
+  env: NodeJS.ProcessEnv = process.env,
+): boolean {
   return isTTY === true && env['TERM'] !== 'dumb';
 }
 
 /** Paints for a stream. */
-export function paintFor(stream: { readonly isTTY?: boolean }, env: NodeJS.ProcessEnv = process.env): Paint {
+export function paintFor(
+  stream: { readonly isTTY?: boolean },
+  env: NodeJS.ProcessEnv = process.env,
+): Paint {
   return hasColours(stream, env) ? painted : (_, text) => text;
 }
 
@@ -31,5 +40,9 @@ const always = { validateStream: false };
 
 /** Text in a style, for whoever takes the colours out again where there are none. */
 export function painted(style: Style, text: string): string {
-  return (styleText as (style: Style, text: string, options: typeof always) => string)(style, text, always);
+  return (styleText as (style: Style, text: string, options: typeof always) => string)(
+    style,
+    text,
+    always,
+  );
 }

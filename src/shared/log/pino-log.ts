@@ -26,7 +26,10 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   // With a flushSync pino would wait for the reader after a line of the level fatal.
   const stream = { write: (text: string) => destination.write(printableJson(text)) };
   const all = terminal
-    ? pino({ level: 'trace', base: null }, (await import('./terminal-lines.ts')).terminalLines(destination))
+    ? pino(
+        { level: 'trace', base: null },
+        (await import('./terminal-lines.ts')).terminalLines(destination),
+      )
     : pino(
         {
           level: 'trace',
@@ -52,7 +55,13 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     if (dropped === 0) return;
     const lines = dropped;
     dropped = 0;
-    write({ level: 'warn', event: 'log.dropped', msg: 'log lines were dropped: the reader is too slow', component: 'agent', lines });
+    write({
+      level: 'warn',
+      event: 'log.dropped',
+      msg: 'log lines were dropped: the reader is too slow',
+      component: 'agent',
+      lines,
+    });
   });
   destination.on('error', () => undefined); // a reader that is gone is no reason to end
 

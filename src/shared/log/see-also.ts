@@ -13,5 +13,7 @@ export function troubleshooting(words: string): string {
  * warning nor an error, and for one of Envoy's own. Pure.
  */
 export function seeAlso({ level, event }: Pick<LogLine, 'level' | 'event'>): string | undefined {
-  return (level === 'warn' || level === 'error') && event !== 'envoy.log' ? troubleshooting(event) : undefined;
+  return (level === 'warn' || level === 'error') && event !== 'envoy.log'
+    ? troubleshooting(event)
+    : undefined;
 }

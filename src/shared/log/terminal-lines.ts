@@ -9,7 +9,10 @@ import { ownMember } from '../text/own-member.ts';
  * they are set in: none looks like a line of its own. Where a line is from has a colour, and what
  * is behind the message another one, if `env` lets a terminal have any.
  */
-export function terminalLines(destination: NodeJS.WritableStream | { write(text: string): unknown }, env: NodeJS.ProcessEnv = process.env) {
+export function terminalLines(
+  destination: NodeJS.WritableStream | { write(text: string): unknown },
+  env: NodeJS.ProcessEnv = process.env,
+) {
   return pretty({
     destination: destination as NodeJS.WritableStream,
     colorize: hasColours({ isTTY: true }, env),
@@ -20,9 +23,13 @@ export function terminalLines(destination: NodeJS.WritableStream | { write(text:
     hideObject: true,
     messageFormat: (log, key, _label, { colors }) => {
       const { component, epoch, tail = [], excerpt } = log as Shown;
-      const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`].filter((part) => part !== undefined).join(' ');
+      const from = [component, epoch === undefined ? undefined : `epoch ${epoch}`]
+        .filter((part) => part !== undefined)
+        .join(' ');
       const head = from === '' ? '' : `${colors[colourOf(component)](shown(`[${from}]`))} `;
-      const last = [...(excerpt === undefined ? [] : [excerpt]), ...tail].map((line) => `\n${line}`).join('');
+      const last = [...(excerpt === undefined ? [] : [excerpt]), ...tail]
+        .map((line) => `\n${line}`)
+        .join('');
       return `${head}${shown(String(ownMember(log, key)))}${colors.gray(shown(fields(log)))}${shown(last)}`;
     },
   });
@@ -50,7 +57,16 @@ function shown(text: string): string {
  * What the line has besides, as `name=value`. The code is left out: a person reads the sentence.
  */
 function fields(log: Readonly<Record<string, unknown>>): string {
-  const others = new Set(['level', 'time', 'event', 'msg', 'component', 'epoch', 'tail', 'excerpt']);
+  const others = new Set([
+    'level',
+    'time',
+    'event',
+    'msg',
+    'component',
+    'epoch',
+    'tail',
+    'excerpt',
+  ]);
   return Object.entries(log)
     .filter(([name]) => !others.has(name))
     .map(([name, value]) => ` ${name}=${quoted(value)}`)

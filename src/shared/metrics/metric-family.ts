@@ -27,19 +27,31 @@ export function counter(name: string, help: string, value: number): MetricFamily
 }
 
 /** A counter under the name of the Go agent, where it has no `_total`. */
-export function goCounter(name: string, help: string, samples: MetricFamily['samples']): MetricFamily {
+export function goCounter(
+  name: string,
+  help: string,
+  samples: MetricFamily['samples'],
+): MetricFamily {
   return { name: `istio_agent_${name}`, type: 'counter', help, samples };
 }
 
 /** A histogram of durations, with the same labels on each sample, by its name as a counter's. */
-export function histogram(name: string, help: string, { buckets, count, sum }: Histogram, labels?: MetricLabels): MetricFamily {
+export function histogram(
+  name: string,
+  help: string,
+  { buckets, count, sum }: Histogram,
+  labels?: MetricLabels,
+): MetricFamily {
   const at = (le: string) => ({ ...labels, le });
   return {
     name: `istio_agent_${name}`,
     type: 'histogram',
     help,
     samples: [
-      ...buckets.map((bucket) => ({ suffix: '_bucket', labels: at(String(bucket.limit)), value: bucket.count }) as const),
+      ...buckets.map(
+        (bucket) =>
+          ({ suffix: '_bucket', labels: at(String(bucket.limit)), value: bucket.count }) as const,
+      ),
       { suffix: '_bucket', labels: at('+Inf'), value: count },
       { suffix: '_sum', ...(labels && { labels }), value: sum },
       { suffix: '_count', ...(labels && { labels }), value: count },
@@ -58,7 +70,15 @@ export function joinedByName(families: readonly MetricFamily[]): readonly Metric
     const { name, samples } = family;
     const before = joined.get(name);
     const said = new Set(before?.samples.map(key));
-    joined.set(name, before === undefined ? family : { ...before, samples: [...before.samples, ...samples.filter((sample) => !said.has(key(sample)))] }); // prettier-ignore
+    joined.set(
+      name,
+      before === undefined
+        ? family
+        : {
+            ...before,
+            samples: [...before.samples, ...samples.filter((sample) => !said.has(key(sample)))],
+          },
+    );
   }
   return [...joined.values()];
 }
@@ -71,7 +91,10 @@ export function printFamilies(families: readonly MetricFamily[]): readonly strin
       : [
           `# HELP ${name} ${help}`,
           `# TYPE ${name} ${type}`,
-          ...samples.map(({ suffix = '', labels = {}, value }) => `${name}${suffix}${printLabels(labels)} ${value}`),
+          ...samples.map(
+            ({ suffix = '', labels = {}, value }) =>
+              `${name}${suffix}${printLabels(labels)} ${value}`,
+          ),
         ],
   );
 }
@@ -80,7 +103,8 @@ const escapes: Readonly<Record<string, string>> = { '\\': '\\\\', '"': '\\"', '\
 
 function printLabels(labels: MetricLabels): string {
   const pairs = Object.entries(labels).map(
-    ([name, value]) => `${name}="${value.replace(/[\\"\n]/g, (sign) => ownMember(escapes, sign) ?? sign)}"`,
+    ([name, value]) =>
+      `${name}="${value.replace(/[\\"\n]/g, (sign) => ownMember(escapes, sign) ?? sign)}"`,
   );
   return pairs.length === 0 ? '' : `{${pairs.join(',')}}`;
 }

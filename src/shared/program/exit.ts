@@ -28,7 +28,9 @@ export const exitCodes = {
  */
 export function seeExit(code: number): string | undefined {
   if (code === exitCodes.ok) return undefined;
-  return troubleshooting(Object.values<number>(exitCodes).includes(code) ? `exit ${code}` : 'exit other');
+  return troubleshooting(
+    Object.values<number>(exitCodes).includes(code) ? `exit ${code}` : 'exit other',
+  );
 }
 
 /** What a user does about an end, by its code. Others are Envoy's own. */
@@ -60,7 +62,11 @@ export class Fatal extends Error implements Failure {
   /** Lines of the text that is to blame, below the one line. */
   readonly excerpt: string | undefined;
 
-  constructor(message: string, code: number, options?: ErrorOptions & { readonly excerpt?: string | undefined }) {
+  constructor(
+    message: string,
+    code: number,
+    options?: ErrorOptions & { readonly excerpt?: string | undefined },
+  ) {
     super(message, options);
     this.code = code;
     this.excerpt = options?.excerpt;
@@ -107,6 +113,8 @@ export async function allOf<T extends readonly unknown[]>(actions: {
   }
   if (failures.length === 0) return results as unknown as T;
   const { config, usage, unavailable } = exitCodes;
-  const code = [config, usage, unavailable].find((one) => failures.some((failure) => failure.code === one));
+  const code = [config, usage, unavailable].find((one) =>
+    failures.some((failure) => failure.code === one),
+  );
   throw new Fatal(failures.map(({ message }) => message).join('; '), code ?? config);
 }

@@ -45,7 +45,11 @@ export function portHolders(port: number, host = ''): readonly PortHolder[] {
     const process = processes.get(`socket:[${inode}]`);
     return { address, uid, ...(process !== undefined && { process }) };
   });
-  return [...new Map(holders.map((holder) => [holder.process?.pid ?? `${holder.uid} ${holder.address}`, holder])).values()];
+  return [
+    ...new Map(
+      holders.map((holder) => [holder.process?.pid ?? `${holder.uid} ${holder.address}`, holder]),
+    ).values(),
+  ];
 }
 
 /** A holder, as a message names it. Pure. */
@@ -77,19 +81,28 @@ function listeners(port: number): readonly Listening[] {
 
 /** From words of four bytes, the lowest byte first. */
 function addressOf(hex: string): string {
-  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [...Buffer.from(word, 'hex').reverse()]);
+  const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [
+    ...Buffer.from(word, 'hex').reverse(),
+  ]);
   if (bytes.length === 4) return bytes.join('.');
-  if (bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff) return bytes.slice(12).join('.'); // IPv4 in IPv6
-  const groups = Array.from({ length: 8 }, (_, at) => (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16));
+  if (bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff)
+    return bytes.slice(12).join('.'); // IPv4 in IPv6
+  const groups = Array.from({ length: 8 }, (_, at) =>
+    (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16),
+  );
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
 /** The processes that have these sockets, as far as this user may look. */
-function processesOf(sockets: ReadonlySet<string>): ReadonlyMap<string, NonNullable<PortHolder['process']>> {
+function processesOf(
+  sockets: ReadonlySet<string>,
+): ReadonlyMap<string, NonNullable<PortHolder['process']>> {
   const all = list('/proc').filter((name) => /^\d+$/.test(name));
   return new Map(
     all.flatMap((pid) => {
-      const links = list(`/proc/${pid}/fd`).map((descriptor) => linkOf(`/proc/${pid}/fd/${descriptor}`));
+      const links = list(`/proc/${pid}/fd`).map((descriptor) =>
+        linkOf(`/proc/${pid}/fd/${descriptor}`),
+      );
       const own = [...new Set(links)].filter((link) => sockets.has(link));
       return own.map((link) => [link, { pid: Number(pid), command: commandOf(pid) }] as const);
     }),

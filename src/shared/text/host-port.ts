@@ -20,9 +20,12 @@ export interface HostPort {
  * elsewhere. Pure.
  */
 export function parseHostPort(text: string): HostPort | undefined {
-  const [, bracketed, plain, port] = /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::([^:[\]]*))?$/.exec(text) ?? [];
+  const [, bracketed, plain, port] =
+    /^(?:\[([^[\]]*)\]|([^[\]]*?))(?::([^:[\]]*))?$/.exec(text) ?? [];
   const host = bracketed ?? plain;
-  return host === undefined ? undefined : { host, kind: hostKind(host), isBracketed: bracketed !== undefined, port };
+  return host === undefined
+    ? undefined
+    : { host, kind: hostKind(host), isBracketed: bracketed !== undefined, port };
 }
 
 /** What a host is. Pure. */

@@ -18,7 +18,10 @@ export function levelsFlaw(tokens: Iterable<string>, most = mostLevels): number 
 }
 
 /** The same in steps. */
-export function* levelsFlawInSteps(tokens: Iterable<string>, most: number): Steps<number | undefined> {
+export function* levelsFlawInSteps(
+  tokens: Iterable<string>,
+  most: number,
+): Steps<number | undefined> {
   let count = 0;
   const columns: number[] = []; // of the lists and maps around this place, by indentation
   let [offset, column, flow] = [0, 0, 0];

@@ -13,7 +13,9 @@ export function isOneEdit(one: string, other: string): boolean {
     rest.slice(1) === others || // one too many
     rest === others.slice(1) || // one too few
     rest.slice(1) === others.slice(1) ||
-    (rest.slice(2) === others.slice(2) && rest.startsWith(others.charAt(1)) && others.startsWith(rest.charAt(1)))
+    (rest.slice(2) === others.slice(2) &&
+      rest.startsWith(others.charAt(1)) &&
+      others.startsWith(rest.charAt(1)))
   );
 }
 

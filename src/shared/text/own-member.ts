@@ -10,6 +10,9 @@
  * @param object undefined has no members
  * @param name may be any text
  */
-export function ownMember<T>(object: Readonly<Record<string, T>> | undefined, name: string): T | undefined {
+export function ownMember<T>(
+  object: Readonly<Record<string, T>> | undefined,
+  name: string,
+): T | undefined {
   return object !== undefined && Object.hasOwn(object, name) ? object[name] : undefined;
 }

@@ -14,7 +14,11 @@ export class TooDeep extends SyntaxError {}
  *
  * @param levels Infinity for a text of the program's own
  */
-export function parseJson(text: string, reviver?: (name: string, value: unknown) => unknown, levels = mostLevels): unknown {
+export function parseJson(
+  text: string,
+  reviver?: (name: string, value: unknown) => unknown,
+  levels = mostLevels,
+): unknown {
   if (isDeeper(text, levels)) throw new TooDeep(`it is nested more than ${levels} levels deep`);
   return JSON.parse(text, reviver) as unknown;
 }

@@ -4,7 +4,11 @@ import { atOnce, inStep, type Steps } from './steps.ts';
 
 /** The documents of a text with the lines of it, or where it is nested too deep. */
 export type ParsedYaml =
-  | { readonly ok: true; readonly documents: readonly Yaml.Document.Parsed[]; readonly lines: Yaml.LineCounter }
+  | {
+      readonly ok: true;
+      readonly documents: readonly Yaml.Document.Parsed[];
+      readonly lines: Yaml.LineCounter;
+    }
   | { readonly ok: false; readonly reason: string; readonly line: number; readonly column: number };
 
 type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
@@ -17,12 +21,22 @@ type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
  * @param yaml the package, which some load only when they need it
  * @param levels Infinity for a text of the program's own
  */
-export function parseYaml(yaml: typeof Yaml, text: string, options: Options, levels = mostLevels): ParsedYaml {
+export function parseYaml(
+  yaml: typeof Yaml,
+  text: string,
+  options: Options,
+  levels = mostLevels,
+): ParsedYaml {
   return atOnce(parseYamlInSteps(yaml, text, options, levels));
 }
 
 /** The same in steps: the longest one makes a document of its tokens. */
-export function* parseYamlInSteps(yaml: typeof Yaml, text: string, options: Options, levels = mostLevels): Steps<ParsedYaml> {
+export function* parseYamlInSteps(
+  yaml: typeof Yaml,
+  text: string,
+  options: Options,
+  levels = mostLevels,
+): Steps<ParsedYaml> {
   const offset = yield* levelsFlawInSteps(new yaml.Lexer().lex(text), levels);
   if (offset !== undefined) {
     const before = text.slice(0, offset).split('\n');
@@ -46,12 +60,20 @@ export function* parseYamlInSteps(yaml: typeof Yaml, text: string, options: Opti
     documents.push(document);
     yield;
   }
-  if (options.uniqueKeys !== false) for (const document of documents) yield* refuseSecondKeys(yaml, document);
-  return { ok: true, documents: documents.length === 0 ? [yaml.parseDocument(text, all)] : documents, lines };
+  if (options.uniqueKeys !== false)
+    for (const document of documents) yield* refuseSecondKeys(yaml, document);
+  return {
+    ok: true,
+    documents: documents.length === 0 ? [yaml.parseDocument(text, all)] : documents,
+    lines,
+  };
 }
 
 /** The check of the parser itself compares each key with each one before it. */
-function* refuseSecondKeys({ isMap, isScalar, isSeq, isPair, YAMLParseError }: typeof Yaml, document: Yaml.Document.Parsed): Steps<void> {
+function* refuseSecondKeys(
+  { isMap, isScalar, isSeq, isPair, YAMLParseError }: typeof Yaml,
+  document: Yaml.Document.Parsed,
+): Steps<void> {
   let count = 0;
   const open: unknown[] = [document.contents];
   while (open.length > 0) {
@@ -64,14 +86,18 @@ function* refuseSecondKeys({ isMap, isScalar, isSeq, isPair, YAMLParseError }: t
     for (const { key } of node.items) {
       if (!isScalar(key)) continue;
       const at = key.range?.[0] ?? 0;
-      if (keys.has(key.value)) document.errors.push(new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique'));
+      if (keys.has(key.value))
+        document.errors.push(
+          new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique'),
+        );
       keys.add(key.value);
     }
   }
 }
 
 /** What YAML says, as JavaScript has it, or why that is not looked at. */
-export type YamlValue = { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
+export type YamlValue =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /** A document or a resource may have so much in it. */
 const usual: ValueLimits = { values: 1_000_000, levels: mostLevels };

@@ -26,7 +26,8 @@ export function isOther(said: string): boolean {
 export function plainScalar(said: string): unknown {
   const first = said.charCodeAt(0);
   const second = said.charCodeAt(1);
-  if (plainStart[first] !== 1 && (first !== dash || second === dash || inKey[second] !== 1)) return unsure;
+  if (plainStart[first] !== 1 && (first !== dash || second === dash || inKey[second] !== 1))
+    return unsure;
   if (otherStart[first] !== 1) return said;
   if (number.test(said)) return said === '-0' ? unsure : Number(said);
   if (!isOther(said)) return said;

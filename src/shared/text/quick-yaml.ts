@@ -1,4 +1,13 @@
-import { codes, inKey, isOther, plainScalar, quotedScalar, setOf, unsure, type Unsure } from './quick-scalar.ts';
+import {
+  codes,
+  inKey,
+  isOther,
+  plainScalar,
+  quotedScalar,
+  setOf,
+  unsure,
+  type Unsure,
+} from './quick-scalar.ts';
 
 /** What a document says, and on which line. Where nothing is said: null, line 1. */
 export interface QuickYaml {
@@ -13,7 +22,8 @@ const mostLevels = 32;
 /** Characters of a key: YAML allows 1,024 of one that is not announced by `?`. */
 const longestKey = 256;
 
-const [newLine, space, doubleQuote, hash, singleQuote, comma, dash, dot, colon] = codes('\n "#\',-.:');
+const [newLine, space, doubleQuote, hash, singleQuote, comma, dash, dot, colon] =
+  codes('\n "#\',-.:');
 const [openList, backslash, closeList, openMap, closeMap] = codes('[\\]{}');
 const keyStart = setOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_');
 /** Of a scalar without quotes among brackets. */
@@ -36,7 +46,8 @@ export function quickYaml(text: string): QuickYaml | undefined {
 
   const codeAt = (place: number): number => text.charCodeAt(place);
   /** Whether a key, or a dash, ends here. */
-  const isEnd = (place: number): boolean => place >= length || codeAt(place) === space || codeAt(place) === newLine;
+  const isEnd = (place: number): boolean =>
+    place >= length || codeAt(place) === space || codeAt(place) === newLine;
   const isItem = (): boolean => codeAt(at) === dash && isEnd(at + 1);
 
   const skipSpaces = (): void => {
@@ -64,7 +75,8 @@ export function quickYaml(text: string): QuickYaml | undefined {
   const endLine = (): boolean => {
     const before = at;
     skipSpaces();
-    if (at < length && codeAt(at) !== newLine && (codeAt(at) !== hash || at === before)) return false;
+    if (at < length && codeAt(at) !== newLine && (codeAt(at) !== hash || at === before))
+      return false;
     toLine(afterLine(at));
     return true;
   };
@@ -106,7 +118,11 @@ export function quickYaml(text: string): QuickYaml | undefined {
       return key === unsure ? unsure : undefined;
     }
     at += 1;
-    const isOdd = key === unsure || key.length > longestKey || key === '__proto__' || (!isQuoted && isOther(key));
+    const isOdd =
+      key === unsure ||
+      key.length > longestKey ||
+      key === '__proto__' ||
+      (!isQuoted && isOther(key));
     return isOdd ? unsure : key;
   };
 
@@ -122,7 +138,8 @@ export function quickYaml(text: string): QuickYaml | undefined {
 
   const plainInFlow = (): unknown => {
     const from = at;
-    while (inFlow[codeAt(at)] === 1 || (codeAt(at) === colon && inKey[codeAt(at + 1)] === 1)) at += 1;
+    while (inFlow[codeAt(at)] === 1 || (codeAt(at) === colon && inKey[codeAt(at + 1)] === 1))
+      at += 1;
     return textFrom(from);
   };
 
@@ -220,7 +237,12 @@ export function quickYaml(text: string): QuickYaml | undefined {
       const key = keyHere(false);
       at = from;
       column = at - lineStart;
-      const found = key === unsure ? unsure : key === undefined ? value(around, level + 1) : map(column, level + 1);
+      const found =
+        key === unsure
+          ? unsure
+          : key === undefined
+            ? value(around, level + 1)
+            : map(column, level + 1);
       if (found === unsure) return unsure;
       made.push(found);
     } while (column === around && isItem());

@@ -9,7 +9,12 @@ const parts = {
   set: String.raw`\.|\\[dDsSwW]|\[(?:\^|(?!\^))(?<members>(?:\]|\[:\^?\w+:\]|\\.|[^\]\\])(?:\[:\^?\w+:\]|\\.|[^\]\\])*)\]`,
   character: String.raw`\\(?:[aftnrvAbBz_]|[^\w\P{ASCII}]|0[0-7]{0,2}|[1-3][0-7]{2}|x[\da-fA-F]{2}|x\{[\da-fA-F]{1,4}\})|[^\\[(]`,
 };
-const part = new RegExp(Object.entries(parts).map(([name, pattern]) => `(?<${name}>${pattern})`).join('|'), 'gsuy'); // prettier-ignore
+const part = new RegExp(
+  Object.entries(parts)
+    .map(([name, pattern]) => `(?<${name}>${pattern})`)
+    .join('|'),
+  'gsuy',
+);
 
 const posix = 'alnum|alpha|ascii|blank|cntrl|digit|graph|lower|print|punct|space|upper|word|xdigit';
 const single = String.raw`\\(?:[^\w\P{ASCII}]|_)|\[(?!:)|[^\\[`;
@@ -51,7 +56,8 @@ export function regexFlaw(expression: string): string | undefined {
   let last: Piece | undefined;
   let end = 0;
   const settle = (next?: Piece) => {
-    if (last !== undefined) sum = { ...sum, cost: sum.cost + last.cost, repeats: Math.max(sum.repeats, last.repeats) };
+    if (last !== undefined)
+      sum = { ...sum, cost: sum.cost + last.cost, repeats: Math.max(sum.repeats, last.repeats) };
     last = next;
   };
   for (const { 0: text, groups = {} } of expression.matchAll(part)) {
@@ -69,7 +75,10 @@ export function regexFlaw(expression: string): string | undefined {
     } else if (repetition !== undefined) {
       if (last === undefined) return 'a repetition has nothing to repeat';
       if (last.repeated) return 'a repetition is repeated';
-      const [from, to] = [Number(least ?? 1), Number(most === undefined || most === '' ? (least ?? 1) : most)];
+      const [from, to] = [
+        Number(least ?? 1),
+        Number(most === undefined || most === '' ? (least ?? 1) : most),
+      ];
       if (to < from) return 'a repetition ends before it begins';
       const times = Math.max(to, 1);
       last = { cost: last.cost * times, repeats: last.repeats * times, repeated: true };
@@ -91,8 +100,13 @@ function setFlaw(members: string): string | undefined {
   let end = 0;
   for (const { 0: text, groups = {} } of members.matchAll(member)) {
     end += text.length;
-    const [from, to] = [groups['from'], groups['to']].map((bound) => bound?.replace(/^\\/, '').codePointAt(0));
-    if (from !== undefined && to !== undefined && to < from) return `the range ${text} ends before it begins`;
+    const [from, to] = [groups['from'], groups['to']].map((bound) =>
+      bound?.replace(/^\\/, '').codePointAt(0),
+    );
+    if (from !== undefined && to !== undefined && to < from)
+      return `the range ${text} ends before it begins`;
   }
-  return end < members.length ? `'${members.slice(end, end + 4)}' in [] is not known to RE2` : undefined;
+  return end < members.length
+    ? `'${members.slice(end, end + 4)}' in [] is not known to RE2`
+    : undefined;
 }

@@ -22,11 +22,20 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
     const field = Object.hasOwn(shape, name) ? shape[name] : undefined;
     const inner = field && shapeOf(field);
     if (field === undefined)
-      return { known: {}, further: value === null ? {} : { [name]: value }, paths: [{ path: `${above}${key}`, value }] };
+      return {
+        known: {},
+        further: value === null ? {} : { [name]: value },
+        paths: [{ path: `${above}${key}`, value }],
+      };
     if (value === null) return { known: {}, further: {}, paths: [] };
-    if (inner === undefined || !isMap(value)) return { known: { [name]: value }, further: {}, paths: [] };
+    if (inner === undefined || !isMap(value))
+      return { known: { [name]: value }, further: {}, paths: [] };
     const { known, further, paths } = splitContent(inner, value, `${above}${name}.`);
-    return { known: { [name]: known }, further: Object.keys(further).length === 0 ? {} : { [name]: further }, paths };
+    return {
+      known: { [name]: known },
+      further: Object.keys(further).length === 0 ? {} : { [name]: further },
+      paths,
+    };
   });
   return {
     known: Object.fromEntries(parts.flatMap(({ known }) => Object.entries(known))),
@@ -55,5 +64,9 @@ function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
 
 /** Whether it is an object of JSON: no list, and no other object of YAML's. Pure. */
 export function isMap(content: unknown): content is Fields {
-  return typeof content === 'object' && content !== null && Object.getPrototypeOf(content) === Object.prototype;
+  return (
+    typeof content === 'object' &&
+    content !== null &&
+    Object.getPrototypeOf(content) === Object.prototype
+  );
 }

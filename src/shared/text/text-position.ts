@@ -31,7 +31,11 @@ export async function findMembers(text: string): Promise<FindMember> {
   return finder(yaml, document, parsed.lines);
 }
 
-function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml.Document.Parsed, lines: Yaml.LineCounter): FindMember {
+function finder(
+  { isAlias, isMap, isScalar, isSeq }: typeof Yaml,
+  document: Yaml.Document.Parsed,
+  lines: Yaml.LineCounter,
+): FindMember {
   const at = (node: unknown, otherwise: TextPosition): TextPosition => {
     const offset = (node as Yaml.Node | null)?.range?.[0];
     if (offset === undefined) return otherwise;
@@ -46,7 +50,9 @@ function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml
       const [step = '', index = ''] = /^\[(\d+)\]\.?/.exec(path) ?? [];
       const item = node.items[Number(index)];
       const place = at(item, found.value);
-      return step === '' || item === undefined ? found : find(item, path.slice(step.length), { name: place, value: place });
+      return step === '' || item === undefined
+        ? found
+        : find(item, path.slice(step.length), { name: place, value: place });
     }
     if (!isMap(node)) return found;
     const pairs = node.items.flatMap(({ key, value }) => {
@@ -57,7 +63,10 @@ function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml
     if (pair === undefined) return found;
     const name = at(pair.key, found.name);
     // A map or a list begins on a line below its name.
-    return find(pair.value, pair.rest, { name, value: isScalar(pair.value) ? at(pair.value, name) : name });
+    return find(pair.value, pair.rest, {
+      name,
+      value: isScalar(pair.value) ? at(pair.value, name) : name,
+    });
   }
   return (path) => find(document.contents, path, { name: first, value: first });
 }
@@ -68,6 +77,8 @@ function finder({ isAlias, isMap, isScalar, isSeq }: typeof Yaml, document: Yaml
  */
 function below(name: string, path: string): string | undefined {
   const names = [name, name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-  const found = names.find((one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`));
+  const found = names.find(
+    (one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`),
+  );
   return found === undefined ? undefined : path.slice(found.length).replace(/^\./, '');
 }

@@ -14,7 +14,16 @@ export function parseBoolean(text: string): boolean | undefined {
   return ['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text) ? false : undefined;
 }
 
-const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, μs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
+const units: Readonly<Record<string, number>> = {
+  ns: 1e-6,
+  us: 1e-3,
+  µs: 1e-3,
+  μs: 1e-3,
+  ms: 1,
+  s: 1_000,
+  m: 60_000,
+  h: 3_600_000,
+};
 
 /**
  * A Go duration (`45s`, `1m30s`, `1.5h`, `0`) in ms, or undefined if the text is none. A sign is
@@ -23,8 +32,12 @@ const units: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3,
 export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
   const parts = [...rest.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|μs|ms|s|m|h)/gy)];
-  if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest)) return undefined;
-  const ms = parts.reduce((sum, [, count, unit = '']) => sum + Number(count) * (ownMember(units, unit) ?? 0), 0);
+  if (rest !== '0' && (parts.length === 0 || parts.map(([part]) => part).join('') !== rest))
+    return undefined;
+  const ms = parts.reduce(
+    (sum, [, count, unit = '']) => sum + Number(count) * (ownMember(units, unit) ?? 0),
+    0,
+  );
   const rounded = Math.round(ms * 1e6) / 1e6; // Go counts in ns
   return sign === '-' ? 0 - rounded : rounded;
 }
@@ -71,7 +84,9 @@ const duration = "a duration (such as '45s' or '1m30s')";
 export const value = {
   text: z.string(wrong('a text')),
   name: z.string(wrong('a name')).check(z.minLength(1, wrong('a name'))),
-  secret: z.string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is not a text') }).check(z.minLength(1, 'is missing')),
+  secret: z
+    .string({ error: ({ input }) => (input === undefined ? 'is missing' : 'is not a text') })
+    .check(z.minLength(1, 'is missing')),
   boolean: z.boolean(wrong('true or false')),
   /** `host:port` of a proxy address. */
   address: parsed(address, (text) => (isProxyAddress(text) ? text : undefined), hostAndPort),
@@ -85,7 +100,11 @@ export const value = {
    * The same, in which `$(HOST_IP)` may stand for the address of the machine, as Kubernetes writes
    * it.
    */
-  hostAddress: parsed(address, (text) => (isProxyAddress(text.replace('$(HOST_IP)', '127.0.0.1')) ? text : undefined), hostAndPort),
+  hostAddress: parsed(
+    address,
+    (text) => (isProxyAddress(text.replace('$(HOST_IP)', '127.0.0.1')) ? text : undefined),
+    hostAndPort,
+  ),
   port: whole(1, 65_535, 'a port (1 to 65535)'),
   optionalPort: whole(0, 65_535, 'a port (1 to 65535, or 0 for none)'),
   count: whole(0, 2 ** 31 - 1, 'a whole number from 0 on'),
@@ -103,9 +122,17 @@ export const value = {
     /^\d+(?:\.\d+)?$/.test(String(given)) ? within(Number(given), 0, 100) : undefined,
   ),
   /** Go's agent takes no other for the connections to the control plane. */
-  connectTimeout: parsed("a duration from '1ms' to '30s'", (text) => within(countable(text), 1, 30_000), time),
+  connectTimeout: parsed(
+    "a duration from '1ms' to '30s'",
+    (text) => within(countable(text), 1, 30_000),
+    time,
+  ),
   /** What Envoy takes for `dns_refresh_rate`. */
-  refreshRate: parsed("a duration of more than '1ms'", (text) => within(countable(text), 1.000_001, longest), time),
+  refreshRate: parsed(
+    "a duration of more than '1ms'",
+    (text) => within(countable(text), 1.000_001, longest),
+    time,
+  ),
   /** A boolean in a variable. */
   booleanText: parsed('true or false', parseBoolean),
   /** Whole seconds in a variable, in ms. What is below 0 is 0. */
@@ -137,7 +164,11 @@ function message<T extends z.core.$ZodLooseShape>(fields: T) {
 /** A text that `parse` understands. A pattern of what that may be is for the JSON Schema. */
 function parsed<T>(right: string, parse: (text: string) => T | undefined, pattern?: RegExp) {
   const text = z.string(wrong(right));
-  return converted(pattern === undefined ? text : text.check(z.regex(pattern, wrong(right))), right, parse);
+  return converted(
+    pattern === undefined ? text : text.check(z.regex(pattern, wrong(right))),
+    right,
+    parse,
+  );
 }
 
 /** A whole number, as a number or in decimal digits. */
@@ -145,10 +176,16 @@ function whole(from: number, to: number, right: string) {
   const error = wrong(right);
   const number = z.int(error).check(z.gte(from, error), z.lte(to, error));
   const digits = z.string(error).check(z.regex(/^\d+$/, error));
-  return converted(z.union([number, digits], error), right, (given) => within(Number(given), from, to));
+  return converted(z.union([number, digits], error), right, (given) =>
+    within(Number(given), from, to),
+  );
 }
 
-function converted<Input extends z.ZodMiniType, T>(input: Input, right: string, convert: (given: z.output<Input>) => T | undefined) {
+function converted<Input extends z.ZodMiniType, T>(
+  input: Input,
+  right: string,
+  convert: (given: z.output<Input>) => T | undefined,
+) {
   return z.pipe(
     input,
     z.transform((given: z.output<Input>, context): T => {
@@ -181,7 +218,9 @@ function countable(text: string): number | undefined {
 
 function inSeconds(text: string, round: (seconds: number) => number): number | undefined {
   const ms = countable(text);
-  return ms === undefined ? undefined : Math.min(round(ms / 1_000), Math.floor(longest / 1_000)) * 1_000;
+  return ms === undefined
+    ? undefined
+    : Math.min(round(ms / 1_000), Math.floor(longest / 1_000)) * 1_000;
 }
 
 function within(number: number | undefined, from: number, to: number): number | undefined {

@@ -50,7 +50,10 @@ const longestReason = 4_096;
 /** What a request of either variant says. Pure. */
 export function readRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): EnvoyRequest {
   const { node, typeUrl, responseNonce: nonce, errorDetail } = request;
-  const refusal = errorDetail && { code: errorDetail.code, message: errorDetail.message.slice(0, longestReason) };
+  const refusal = errorDetail && {
+    code: errorDetail.code,
+    message: errorDetail.message.slice(0, longestReason),
+  };
   return {
     ...{ node, typeUrl, nonce, refusal },
     names:
@@ -76,15 +79,30 @@ export interface Push {
 }
 
 /** A push as an answer of one variant. Pure. */
-export function pushMessage(variant: Variant, push: Push): DiscoveryResponse | DeltaDiscoveryResponse {
+export function pushMessage(
+  variant: Variant,
+  push: Push,
+): DiscoveryResponse | DeltaDiscoveryResponse {
   const { typeUrl, version, nonce, resources, removed } = push;
   const controlPlane = { identifier: push.controlPlane };
   if (variant === 'delta') {
-    const message = { typeUrl, nonce, systemVersionInfo: version, removedResources: [...removed], controlPlane };
+    const message = {
+      typeUrl,
+      nonce,
+      systemVersionInfo: version,
+      removedResources: [...removed],
+      controlPlane,
+    };
     return create(DeltaDiscoveryResponseSchema, { ...message, resources: [...resources] });
   }
   const bodies = resources.flatMap(({ resource }) => resource ?? []);
-  return create(DiscoveryResponseSchema, { typeUrl, nonce, versionInfo: version, resources: bodies, controlPlane });
+  return create(DiscoveryResponseSchema, {
+    typeUrl,
+    nonce,
+    versionInfo: version,
+    resources: bodies,
+    controlPlane,
+  });
 }
 
 /** What the control plane is asked for or told, of either variant. */
@@ -104,9 +122,18 @@ export interface Ask {
 }
 
 /** A request to the control plane; `node` is in the first one of a stream. Pure. */
-export function askMessage(variant: Variant, ask: Ask, node: Node | undefined): DiscoveryRequest | DeltaDiscoveryRequest {
+export function askMessage(
+  variant: Variant,
+  ask: Ask,
+  node: Node | undefined,
+): DiscoveryRequest | DeltaDiscoveryRequest {
   const { typeUrl, nonce, version, refusal, names, add, remove, versions } = ask;
-  const common = { typeUrl, responseNonce: nonce, ...(node && { node }), ...(refusal && { errorDetail: { ...refusal } }) };
+  const common = {
+    typeUrl,
+    responseNonce: nonce,
+    ...(node && { node }),
+    ...(refusal && { errorDetail: { ...refusal } }),
+  };
   if (variant === 'delta') {
     return create(DeltaDiscoveryRequestSchema, {
       ...common,
@@ -115,7 +142,11 @@ export function askMessage(variant: Variant, ask: Ask, node: Node | undefined): 
       initialResourceVersions: { ...versions },
     });
   }
-  return create(DiscoveryRequestSchema, { ...common, versionInfo: version, resourceNames: unlessAll([...names]) });
+  return create(DiscoveryRequestSchema, {
+    ...common,
+    versionInfo: version,
+    resourceNames: unlessAll([...names]),
+  });
 }
 
 /** All resources of a type are asked for by no name, which each control plane understands. */
@@ -137,5 +168,13 @@ export function readResponse(response: DiscoveryResponse | DeltaDiscoveryRespons
   }
   const isWhole = mainTypes.includes(typeUrl);
   const resources = response.resources.map(namedResource);
-  return { typeUrl, nonce, version: response.versionInfo, resources, removed: [], isWhole, controlPlane };
+  return {
+    typeUrl,
+    nonce,
+    version: response.versionInfo,
+    resources,
+    removed: [],
+    isWhole,
+    controlPlane,
+  };
 }

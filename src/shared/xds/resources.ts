@@ -72,7 +72,10 @@ export interface Update {
  * What is known after an update. A resource that has come again as it was stays the same object.
  * Pure.
  */
-export function updated(before: TypeResources, { version, resources, removed, isWhole }: Update): TypeResources {
+export function updated(
+  before: TypeResources,
+  { version, resources, removed, isWhole }: Update,
+): TypeResources {
   const next = new Map(isWhole ? [] : before.resources);
   const absent = new Set(isWhole ? [] : before.absent);
   for (const resource of resources) {
@@ -89,7 +92,12 @@ export function updated(before: TypeResources, { version, resources, removed, is
 
 function isSame(known: Resource, other: Resource): boolean {
   const [a, b] = [known.resource?.value, other.resource?.value];
-  return known.version === other.version && a !== undefined && b !== undefined && Buffer.compare(a, b) === 0;
+  return (
+    known.version === other.version &&
+    a !== undefined &&
+    b !== undefined &&
+    Buffer.compare(a, b) === 0
+  );
 }
 
 /** What is known of those names alone; of all, where all are subscribed. Pure. */
@@ -97,7 +105,11 @@ export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeRe
   if (names.has(wildcard)) return known;
   const kept = [...known.resources].filter(([name]) => names.has(name));
   if (kept.length === known.resources.size && known.absent.size === 0) return known;
-  return { ...known, resources: new Map(kept), absent: new Set([...known.absent].filter((name) => names.has(name))) };
+  return {
+    ...known,
+    resources: new Map(kept),
+    absent: new Set([...known.absent].filter((name) => names.has(name))),
+  };
 }
 
 /**
@@ -106,7 +118,8 @@ export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeRe
  */
 export function namedResource(resource: Any): Resource {
   // With a time to live it comes in the envelope of the incremental variant.
-  if (resource.typeUrl.endsWith('.discovery.v3.Resource')) return fromBinary(ResourceSchema, resource.value);
+  if (resource.typeUrl.endsWith('.discovery.v3.Resource'))
+    return fromBinary(ResourceSchema, resource.value);
   return create(ResourceSchema, { name: nameIn(resource.value), resource });
 }
 

@@ -6,9 +6,15 @@ import { type Browser, chromium, type Page } from 'playwright-core';
 const chromiumPath = '/usr/bin/chromium';
 
 const args = [
-  '--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run',
-  '--disable-background-networking', '--disable-component-update', '--disable-sync',
-]; // prettier-ignore
+  '--headless',
+  '--no-sandbox',
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
 
 /** Whether there is a browser: `scripts/install-programs.mjs` installs it. */
 export const hasBrowser = existsSync(chromiumPath);
@@ -35,7 +41,10 @@ export interface Visit {
 export async function visit(
   browser: Browser,
   url: string,
-  { size = 'desk', colorScheme = 'light' }: { readonly size?: keyof typeof sizes; readonly colorScheme?: 'light' | 'dark' } = {},
+  {
+    size = 'desk',
+    colorScheme = 'light',
+  }: { readonly size?: keyof typeof sizes; readonly colorScheme?: 'light' | 'dark' } = {},
 ): Promise<Visit> {
   const page = await browser.newPage({ viewport: sizes[size], colorScheme, locale: 'en-GB' });
   const complaints: string[] = [];
@@ -52,6 +61,13 @@ export async function visit(
 export async function faults(page: Page): Promise<readonly string[]> {
   await page.evaluate(axe.source);
   const found = await page.evaluate('axe.run(document, { resultTypes: ["violations"] })');
-  const { violations } = found as { violations: readonly { id: string; nodes: readonly { html: string; failureSummary: string }[] }[] };
-  return violations.flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)}: ${failureSummary}`));
+  const { violations } = found as {
+    violations: readonly {
+      id: string;
+      nodes: readonly { html: string; failureSummary: string }[];
+    }[];
+  };
+  return violations.flatMap(({ id, nodes }) =>
+    nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)}: ${failureSummary}`),
+  );
 }

@@ -17,11 +17,16 @@ export async function eventfulRun(rig: Rig, agent: RunningAgent, between = 0): P
     await agent.said('epoch.live', epoch);
   }
   await pause(between);
-  const { epochs } = JSON.parse((await ask(rig.ports.status, '/debug/epochs')).body) as EpochsReport;
+  const { epochs } = JSON.parse(
+    (await ask(rig.ports.status, '/debug/epochs')).body,
+  ) as EpochsReport;
   process.kill(epochs.findLast(({ epoch }) => epoch === 2)?.pid ?? NaN, 'SIGSEGV');
   await agent.said('epoch.live', 3);
   await pause(between);
   const config = readFileSync(rig.config, 'utf8');
-  writeFileSync(rig.config, config.replace('"STATIC"', '"STATIK"').replace('"static_resources"', '"static_resource"'));
+  writeFileSync(
+    rig.config,
+    config.replace('"STATIC"', '"STATIK"').replace('"static_resources"', '"static_resource"'),
+  );
   await agent.said('config.refused');
 }

@@ -29,7 +29,11 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
   const orders: string[] = [];
   const handler = page();
   const write = (response: ServerResponse, events: readonly LiveEvent[]) =>
-    response.write(events.map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`).join(''));
+    response.write(
+      events
+        .map(({ event, data }) => `event: ${event}\ndata: ${JSON.stringify(data)}\n\n`)
+        .join(''),
+    );
   const server = createServer((request, response) => {
     const path = pathOf(request.url);
     const refusal = request.method === 'POST' ? controlGuard(request) : insideGuard(request);
@@ -37,7 +41,8 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
     else if (request.method === 'POST') {
       orders.push(path);
       response.end('OK\n');
-    } else if (path === '/') handler(request, response).subscribe({ error: () => response.writeHead(500).end() });
+    } else if (path === '/')
+      handler(request, response).subscribe({ error: () => response.writeHead(500).end() });
     else if (path !== '/debug/events') response.writeHead(404).end('404 page not found\n');
     else if (listeners.size >= 4) response.writeHead(503).end('Four listen already\n');
     else {
@@ -47,7 +52,9 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
       write(response, now());
     }
   });
-  await new Promise<void>((done, fail) => server.once('error', fail).listen(port, '127.0.0.1', done));
+  await new Promise<void>((done, fail) =>
+    server.once('error', fail).listen(port, '127.0.0.1', done),
+  );
   const own = (server.address() as AddressInfo).port;
   return {
     url: `http://localhost:${own}/`,

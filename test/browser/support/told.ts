@@ -1,7 +1,11 @@
 import type { AgentReport } from '../../../src/pilot-agent/report/agent-report.ts';
 import type { EpochReport } from '../../../src/pilot-agent/report/epoch-report.ts';
 import type { ServiceReport } from '../../../src/pilot-agent/report/request-report.ts';
-import type { LiveEvent, LogReport, TrafficReport } from '../../../src/pilot-agent/report/live-events.ts';
+import type {
+  LiveEvent,
+  LogReport,
+  TrafficReport,
+} from '../../../src/pilot-agent/report/live-events.ts';
 
 /** The time of an agent that is told of: ISO, ms after its beginning. */
 const iso = (at: number) => new Date(at).toISOString();
@@ -36,7 +40,11 @@ export function aLife(now: number): {
     readyAfterMs: 512,
     notes: [],
     epochs,
-    refused: { at: iso(now - 40_000), hash: '81c2f0aa', reason: 'static_resources.clusters[0].type: no such value: STATIK' },
+    refused: {
+      at: iso(now - 40_000),
+      hash: '81c2f0aa',
+      reason: 'static_resources.clusters[0].type: no such value: STATIK',
+    },
     crashes: { count: 1, budget: 10 },
     certificates: [
       {
@@ -72,7 +80,16 @@ export function aLife(now: number): {
         changes: 3,
         changedAt: iso(now - 200_000),
       },
-      { name: 'mesh', kind: 'file', effect: 'restart', state: 'read', hash: 'b2', readings: 1, failures: 0, changes: 0 },
+      {
+        name: 'mesh',
+        kind: 'file',
+        effect: 'restart',
+        state: 'read',
+        hash: 'b2',
+        readings: 1,
+        failures: 0,
+        changes: 0,
+      },
       {
         name: 'routes',
         kind: 'http',
@@ -87,15 +104,34 @@ export function aLife(now: number): {
         changedAt: iso(now - 400_000),
       },
     ],
-    controlPlane: { address: 'istiod.istio-system.svc:15012', by: 'agent', state: 'answering', pushedAt: iso(now - 12_000), rejected: [] },
+    controlPlane: {
+      address: 'istiod.istio-system.svc:15012',
+      by: 'agent',
+      state: 'answering',
+      pushedAt: iso(now - 12_000),
+      rejected: [],
+    },
     pushes: [
       { at: iso(now - 300_000), secret: 'default', version: '3', state: 'accepted' },
       { at: iso(now - 60_000), secret: 'default', version: '4', state: 'accepted' },
     ],
     stored: [],
-    counters: { changes: 5, windows: 4, restarts: 4, refusals: 1, crashes: 1, rescues: 0, drains: 0 },
+    counters: {
+      changes: 5,
+      windows: 4,
+      restarts: 4,
+      refusals: 1,
+      crashes: 1,
+      rescues: 0,
+      drains: 0,
+    },
   };
-  return { report, traffic: someTraffic(now, epochs), service: someService(now), log: someLines(now, 400) };
+  return {
+    report,
+    traffic: someTraffic(now, epochs),
+    service: someService(now),
+    log: someLines(now, 400),
+  };
 }
 
 /** All of a life as it is told first. */
@@ -113,7 +149,10 @@ export function told(
 }
 
 function someService(now: number): ServiceReport {
-  const names = Array.from({ length: 24 }, (_, index) => `outbound|80||service-${index}.shop.svc.cluster.local`);
+  const names = Array.from(
+    { length: 24 },
+    (_, index) => `outbound|80||service-${index}.shop.svc.cluster.local`,
+  );
   return {
     at: iso(now),
     state: 'answering',
@@ -123,7 +162,11 @@ function someService(now: number): ServiceReport {
     clusters: {
       count: 24,
       unhealthy: 2,
-      first: names.map((name, index) => ({ name, healthy: index === 0 ? 0 : index === 1 ? 2 : 3, total: 3 })),
+      first: names.map((name, index) => ({
+        name,
+        healthy: index === 0 ? 0 : index === 1 ? 2 : 3,
+        total: 3,
+      })),
     },
     listeners: {
       count: 2,
@@ -138,9 +181,18 @@ function someService(now: number): ServiceReport {
 function someEpochs(start: number, now: number): readonly EpochReport[] {
   const base = { lineage: 1, changed: [] };
   const clean = { kind: 'clean', expected: true, code: 0, lastWords: [] } as const;
-  const certificate = [{ source: 'certificates', part: '/etc/certs/cert-chain.pem', from: '6b3f9a12', to: 'aa01be77' }];
+  const certificate = [
+    { source: 'certificates', part: '/etc/certs/cert-chain.pem', from: '6b3f9a12', to: 'aa01be77' },
+  ];
   return [
-    life({ ...base, epoch: 0, hash: '6b3f9a12', why: 'first', pid: 101 }, start, start + 480, start + 90_000, start + 135_000, clean),
+    life(
+      { ...base, epoch: 0, hash: '6b3f9a12', why: 'first', pid: 101 },
+      start,
+      start + 480,
+      start + 90_000,
+      start + 135_000,
+      clean,
+    ),
     life(
       { ...base, epoch: 1, hash: 'aa01be77', why: 'change', changed: certificate, pid: 131 },
       start + 89_000,
@@ -167,13 +219,27 @@ function someEpochs(start: number, now: number): readonly EpochReport[] {
       clean,
     ),
     life(
-      { ...base, epoch: 3, hash: '0f77c41d', why: 'by hand', changed: [{ source: 'POST /restart', part: '' }], pid: 155 },
+      {
+        ...base,
+        epoch: 3,
+        hash: '0f77c41d',
+        why: 'by hand',
+        changed: [{ source: 'POST /restart', part: '' }],
+        pid: 155,
+      },
       start + 329_200,
       start + 330_000,
       now - 30_000,
     ),
     life(
-      { ...base, epoch: 4, hash: '92b0aa3e', why: 'change', changed: [...certificate, { source: 'mesh', part: '' }], pid: 171 },
+      {
+        ...base,
+        epoch: 4,
+        hash: '92b0aa3e',
+        why: 'change',
+        changed: [...certificate, { source: 'mesh', part: '' }],
+        pid: 171,
+      },
       now - 30_600,
       now - 30_000,
     ),
@@ -182,8 +248,22 @@ function someEpochs(start: number, now: number): readonly EpochReport[] {
 
 type Born = Pick<EpochReport, 'epoch' | 'hash' | 'why' | 'pid' | 'lineage' | 'changed'>;
 
-function life(born: Born, launched: number, live?: number, drain?: number, end?: number, exit?: EpochReport['exit']): EpochReport {
-  const state = end !== undefined ? 'ended' : drain !== undefined ? 'draining' : live !== undefined ? 'live' : 'starting';
+function life(
+  born: Born,
+  launched: number,
+  live?: number,
+  drain?: number,
+  end?: number,
+  exit?: EpochReport['exit'],
+): EpochReport {
+  const state =
+    end !== undefined
+      ? 'ended'
+      : drain !== undefined
+        ? 'draining'
+        : live !== undefined
+          ? 'live'
+          : 'starting';
   return {
     ...born,
     state,
@@ -203,13 +283,18 @@ function someTraffic(now: number, epochs: readonly EpochReport[]): readonly Traf
   return Array.from({ length: 540 }, (_, index): TrafficReport => {
     const at = now - (540 - index) * 1_000;
     const running = epochs.filter(
-      ({ liveAt, endedAt }) => liveAt !== undefined && Date.parse(liveAt) <= at && (endedAt === undefined || Date.parse(endedAt) > at),
+      ({ liveAt, endedAt }) =>
+        liveAt !== undefined &&
+        Date.parse(liveAt) <= at &&
+        (endedAt === undefined || Date.parse(endedAt) > at),
     );
     const newest = running.at(-1)?.epoch;
     for (const { epoch } of running) {
       const count = counts.get(epoch) ?? { requests: 0, failures: 0 };
       const share = epoch === newest ? 1 : 0.12;
-      const requests = Math.round((120 + 40 * Math.sin(index / 23) + 15 * Math.sin(index / 3)) * share);
+      const requests = Math.round(
+        (120 + 40 * Math.sin(index / 23) + 15 * Math.sin(index / 3)) * share,
+      );
       counts.set(epoch, {
         requests: count.requests + requests,
         failures: count.failures + (index % 97 < 4 ? Math.round(requests / 20) : 0),
@@ -226,7 +311,12 @@ function someTraffic(now: number, epochs: readonly EpochReport[]): readonly Traf
       active: 3 + (index % 5),
       byEpoch,
       processes: [
-        { what: 'agent', pid: 4711, residentBytes: 62_000_000 + (index % 7) * 90_000, cpuSeconds: 1 + index * 0.012 },
+        {
+          what: 'agent',
+          pid: 4711,
+          residentBytes: 62_000_000 + (index % 7) * 90_000,
+          cpuSeconds: 1 + index * 0.012,
+        },
         ...running.map(({ epoch, pid = 0 }) => ({
           what: 'envoy' as const,
           epoch,

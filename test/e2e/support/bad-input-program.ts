@@ -1,5 +1,13 @@
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
-import { closeSync, existsSync, mkdtempSync, openSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  existsSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { exitCodes } from '../../../src/shared/program/exit.ts';
@@ -22,7 +30,10 @@ export function standardFlags(rig: Rig): readonly string[] {
 }
 
 /** Ends at once when it is asked to. */
-export const withoutDrain = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' };
+export const withoutDrain = {
+  MINIMUM_DRAIN_DURATION: '0s',
+  TERMINATION_DRAIN_DURATION_SECONDS: '0',
+};
 
 /**
  * Runs a command line of any form. Whoever starts it ends it: the rig does not know it for an
@@ -34,21 +45,36 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
   const descriptors = [openSync(stdout, 'a'), openSync(stderr, 'a')];
   const child = spawn(file, args, {
     stdio: ['ignore', ...descriptors],
-    env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...withoutDrain },
+    env: {
+      ...process.env,
+      POD_NAME: 'pod',
+      POD_NAMESPACE: 'ns',
+      INSTANCE_IP: '10.1.2.3',
+      ...withoutDrain,
+    },
   });
   for (const descriptor of descriptors) closeSync(descriptor);
   const output = () => readFileSync(stdout, 'utf8');
   const errors = () => readFileSync(stderr, 'utf8');
   return {
     pid: child.pid ?? 0,
-    exit: new Promise((done, fail) => child.once('error', fail).once('exit', (code, signal) => done({ code, signal }))),
+    exit: new Promise((done, fail) =>
+      child.once('error', fail).once('exit', (code, signal) => done({ code, signal })),
+    ),
     output,
     errors,
     said: (event) =>
-      eventually(() => output().split('\n').filter((line) => line.endsWith('}')).map((line) => JSON.parse(line) as LogLine).find((line) => line.event === event), { within: 15_000 }) // prettier-ignore
-        .catch((error: unknown) => {
-          throw new Error(`${event}: ${String(error)}\n${output()}${errors()}`);
-        }),
+      eventually(
+        () =>
+          output()
+            .split('\n')
+            .filter((line) => line.endsWith('}'))
+            .map((line) => JSON.parse(line) as LogLine)
+            .find((line) => line.event === event),
+        { within: 15_000 },
+      ).catch((error: unknown) => {
+        throw new Error(`${event}: ${String(error)}\n${output()}${errors()}`);
+      }),
     kill: (name) => child.kill(name),
   };
 }
@@ -57,9 +83,17 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
  * The agent ends with `code`, says why in one line that is, or matches, `why`, with an excerpt of a
  * file below it at most, and leaves neither a process nor a file but how it ended.
  */
-export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'errors'>, code: number, why: string | RegExp): Promise<void> {
+export async function expectEnd(
+  rig: Rig,
+  agent: Pick<RunningAgent, 'exit' | 'errors'>,
+  code: number,
+  why: string | RegExp,
+): Promise<void> {
   expect(await agent.exit, agent.errors()).toEqual({ code, signal: null });
-  const [, line, anchor] = /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n(?: *\d* \| .*\n)*$/.exec(agent.errors()) ?? [];
+  const [, line, anchor] =
+    /^pilot-agent: (.*) \(docs\/troubleshooting\.md#exit-(\w+)\)\n(?: *\d* \| .*\n)*$/.exec(
+      agent.errors(),
+    ) ?? [];
   expect(line, `not one line of the agent: ${agent.errors()}`).toBeDefined();
   expect(anchor).toBe(Object.values<number>(exitCodes).includes(code) ? String(code) : 'other');
   if (typeof why === 'string') expect(line).toBe(why);
@@ -70,7 +104,9 @@ export async function expectEnd(rig: Rig, agent: Pick<RunningAgent, 'exit' | 'er
 export function expectNothingLeft(rig: Rig): void {
   expect(rig.envoys()).toEqual([]);
   const folder = join(rig.folder, 'run');
-  expect((existsSync(folder) ? readdirSync(folder) : []).filter((name) => name !== 'ended.json')).toEqual([]);
+  expect(
+    (existsSync(folder) ? readdirSync(folder) : []).filter((name) => name !== 'ended.json'),
+  ).toEqual([]);
 }
 
 /**
@@ -94,7 +130,12 @@ export function realEnvoy(): string {
 
 /** The serial of the certificate that a new client is shown, once it has got its answer. */
 export async function servedSerial({ ports, ca }: Rig): Promise<string> {
-  const load = startLoad({ port: ports.listen, tls: { ca: ca.rootCert }, mode: 'new-connection', clients: 1 });
+  const load = startLoad({
+    port: ports.listen,
+    tls: { ca: ca.rootCert },
+    mode: 'new-connection',
+    clients: 1,
+  });
   const { ok, errors, serials } = await load.stop();
   if (ok !== 1) throw new Error(`no answer: ${[...errors.keys()].join()}`);
   return [...serials].join();
@@ -112,14 +153,27 @@ const mountTmpfs = 'mount -t tmpfs -o "size=4k,nr_inodes=$1" tmpfs "$0" || exit 
  * gone with the command; undefined where this user may not mount. A plain user may in a user
  * namespace of its own; root may where there are none.
  */
-export function onFullDisk(path: string, left: 'no bytes' | 'no bytes and no inodes'): readonly string[] | undefined {
+export function onFullDisk(
+  path: string,
+  left: 'no bytes' | 'no bytes and no inodes',
+): readonly string[] | undefined {
   const inodes = left === 'no bytes' ? '100' : '4';
-  const namespace = ([['unshare', '-rm'], ['unshare', '-m']] as const).find(([file, ...flags]) => spawnSync(file, [...flags, 'sh', '-c', mountTmpfs, path, inodes]).status === 0); // prettier-ignore
+  const namespace = (
+    [
+      ['unshare', '-rm'],
+      ['unshare', '-m'],
+    ] as const
+  ).find(
+    ([file, ...flags]) =>
+      spawnSync(file, [...flags, 'sh', '-c', mountTmpfs, path, inodes]).status === 0,
+  );
   const script = [
     mountTmpfs,
     'shift',
     'head -c 1048576 /dev/zero > "$0/full" 2> /dev/null',
-    ...(left === 'no bytes' ? [] : ['i=0; while touch "$0/$i" 2> /dev/null; do i=$((i + 1)); done']),
+    ...(left === 'no bytes'
+      ? []
+      : ['i=0; while touch "$0/$i" 2> /dev/null; do i=$((i + 1)); done']),
     'exec "$@"',
   ];
   return namespace && [...namespace, 'sh', '-c', script.join('\n'), path, inodes];

@@ -7,7 +7,8 @@ const ignore = () => undefined;
 const { BUSY_FIFO: fifo, BUSY_AT_ONCE: atOnce, BUSY_FILES: files = '4' } = process.env;
 
 function fill() {
-  if (fifo !== undefined) for (let number = 0; number < Number(files); number += 1) open(fifo, 'r', ignore);
+  if (fifo !== undefined)
+    for (let number = 0; number < Number(files); number += 1) open(fifo, 'r', ignore);
   for (let number = 0; number < 4; number += 1) lookup(`host-${number}.example`, ignore);
 }
 

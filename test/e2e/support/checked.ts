@@ -24,12 +24,22 @@ export interface CheckOptions {
   readonly cwd?: string;
 }
 
-export function runCheck(args: readonly string[], { wrap = [], env = {}, cwd }: CheckOptions = {}): Promise<Checked> {
+export function runCheck(
+  args: readonly string[],
+  { wrap = [], env = {}, cwd }: CheckOptions = {},
+): Promise<Checked> {
   const [file = '', ...more] = [...wrap, ...program, 'check', '-o', 'json', ...args];
   return new Promise((done) => {
     execFile(file, more, { env: { ...process.env, ...env }, cwd }, (error, stdout, stderr) => {
-      const { findings = [], agent } = stdout.startsWith('{') ? (JSON.parse(stdout) as Partial<Checked>) : {};
-      done({ code: Number(error?.code ?? 0), output: `${stdout}${stderr}`, findings, ...(agent && { agent }) });
+      const { findings = [], agent } = stdout.startsWith('{')
+        ? (JSON.parse(stdout) as Partial<Checked>)
+        : {};
+      done({
+        code: Number(error?.code ?? 0),
+        output: `${stdout}${stderr}`,
+        findings,
+        ...(agent && { agent }),
+      });
     });
   });
 }
@@ -39,13 +49,20 @@ export async function makeCheck() {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-check-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
   const [status = 0, admin = 0, prometheus = 0, health = 0] = await freePorts(4);
-  const flags = { configPath: join(folder, 'run'), statusPort: String(status), proxyAdminPort: String(admin) };
+  const flags = {
+    configPath: join(folder, 'run'),
+    statusPort: String(status),
+    proxyAdminPort: String(admin),
+  };
   const ports = { ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health) };
   return {
     folder,
     ports: { status, admin, prometheus, health },
     /** In the folder, without a control plane unless one is named. */
-    run: (more: Readonly<Record<string, string>> = {}, { env = {}, ...options }: CheckOptions = {}) =>
+    run: (
+      more: Readonly<Record<string, string>> = {},
+      { env = {}, ...options }: CheckOptions = {},
+    ) =>
       runCheck(
         Object.entries({ ...flags, ...more }).map(([name, value]) => `--${name}=${value}`),
         { cwd: folder, env: { ...ports, ...env }, ...options },

@@ -32,7 +32,12 @@ mount --bind /usr/local/bin "$0/machine" && mount --bind "$0/usr/local/bin" /usr
 exec "$@"`;
 
 /** Starts the agent, as `by` would. */
-export async function dropIn(kube: Mesh, network: Network, name: string, by: Injected): Promise<DroppedIn> {
+export async function dropIn(
+  kube: Mesh,
+  network: Network,
+  name: string,
+  by: Injected,
+): Promise<DroppedIn> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-drop-in-'));
   const path = (file: string) => join(folder, file);
   const write = (file: string, text: string) => {
@@ -54,7 +59,10 @@ export async function dropIn(kube: Mesh, network: Network, name: string, by: Inj
     writeCertificates(path('etc/certs'), await (await certificateAuthority()).issue());
   }
 
-  const relays = [makeRelay(path('xds.sock'), kube.plaintextPort), makeRelay(path('istiod.sock'), kube.istiodPort)];
+  const relays = [
+    makeRelay(path('xds.sock'), kube.plaintextPort),
+    makeRelay(path('istiod.sock'), kube.istiodPort),
+  ];
   for (const relay of relays) await relay.open();
   await place.relay([
     [15010, path('xds.sock')],
@@ -63,7 +71,13 @@ export async function dropIn(kube: Mesh, network: Network, name: string, by: Inj
     [path('admin.sock'), 15000],
   ]);
   const wrap = [...place.enter, 'sh', '-c', asPod, folder];
-  const env = { NODE_EXTRA_CA_CERTS: '', POD_NAME: 'web-0', POD_NAMESPACE: 'shop', INSTANCE_IP: place.address, ...by.env };
+  const env = {
+    NODE_EXTRA_CA_CERTS: '',
+    POD_NAME: 'web-0',
+    POD_NAMESPACE: 'shop',
+    INSTANCE_IP: place.address,
+    ...by.env,
+  };
   const agent = startAgent(folder, by.args, env, { cwd: folder, wrap });
   return {
     agent,

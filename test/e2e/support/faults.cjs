@@ -47,27 +47,51 @@ const faults = {
     else breakServer(server);
   },
   /** Certificates cannot be packed for Envoy. */
-  pack: () => throwOnce(Buffer, 'from', (_, [text]) => String(text).includes('BEGIN CERTIFICATE') && !isOfNode(new Error().stack)),
+  pack: () =>
+    throwOnce(
+      Buffer,
+      'from',
+      (_, [text]) => String(text).includes('BEGIN CERTIFICATE') && !isOfNode(new Error().stack),
+    ),
   /** What has been read from files cannot be hashed, one of which is at this path. */
   hash: (path) => {
     const { update } = Object.getPrototypeOf(crypto.createHash('sha256'));
     const hash = Object.getPrototypeOf(crypto.createHash('sha256'));
     hash.update = function (data, ...more) {
-      if (typeof data !== 'string' || !data.startsWith('[[') || !data.includes(JSON.stringify(path)))
+      if (
+        typeof data !== 'string' ||
+        !data.startsWith('[[') ||
+        !data.includes(JSON.stringify(path))
+      )
         return update.call(this, data, ...more);
       hash.update = update;
       throw new Error('injected: update');
     };
   },
   /** The certificates that an Envoy serves cannot be listed. */
-  expiry: () => throwOnce(Array.prototype, 'flat', (list) => list.some((read) => read?.[0]?.known !== undefined)),
+  expiry: () =>
+    throwOnce(Array.prototype, 'flat', (list) =>
+      list.some((read) => read?.[0]?.known !== undefined),
+    ),
   /** A hash cannot be shortened for the log. */
-  words: () => throwOnce(String.prototype, 'slice', (text, [start, end]) => text.length === 64 && start === 0 && end === 8),
+  words: () =>
+    throwOnce(
+      String.prototype,
+      'slice',
+      (text, [start, end]) => text.length === 64 && start === 0 && end === 8,
+    ),
   /** What is kept of an epoch cannot be found. */
-  past: () => throwOnce(Array.prototype, 'find', (list) => list.some((record) => record?.launchedAt !== undefined)),
+  past: () =>
+    throwOnce(Array.prototype, 'find', (list) =>
+      list.some((record) => record?.launchedAt !== undefined),
+    ),
   /** The core cannot list its epochs, of which the next SIGUSR1 makes it think. */
-  core: () => process.prependOnceListener('SIGUSR1', () => throwOnce(Array.prototype, 'flatMap', () => true)),
-  uncaught: () => setTimeout(() => { throw new Error('injected: uncaught'); }), // prettier-ignore
+  core: () =>
+    process.prependOnceListener('SIGUSR1', () => throwOnce(Array.prototype, 'flatMap', () => true)),
+  uncaught: () =>
+    setTimeout(() => {
+      throw new Error('injected: uncaught');
+    }),
   rejection: () => void Promise.reject(new Error('injected: rejection')),
 };
 

@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, chownSync, cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Copy, type Dockerfile, DockerfileParser } from 'dockerfile-ast';
@@ -40,9 +51,15 @@ export function makeImage(envoy: string): Image | undefined {
   const entry: string[] = [];
   const programs: string[] = [];
   const file = DockerfileParser.parse(containerFile);
-  const stage = file.getInstructions().slice(file.getInstructions().findLastIndex((instruction) => instruction.getKeyword() === 'FROM'));
+  const stage = file
+    .getInstructions()
+    .slice(
+      file.getInstructions().findLastIndex((instruction) => instruction.getKeyword() === 'FROM'),
+    );
   for (const copy of stage.filter((instruction) => instruction instanceof Copy)) {
-    const words = copy.getArguments().map((argument) => argument.getValue().replace('$CPU', process.arch));
+    const words = copy
+      .getArguments()
+      .map((argument) => argument.getValue().replace('$CPU', process.arch));
     const to = words.at(-1) ?? '';
     const flags = new Map(copy.getFlags().map((flag) => [flag.getName(), flag.getValue()]));
     for (const from of words.slice(0, -1)) {
@@ -58,7 +75,8 @@ export function makeImage(envoy: string): Image | undefined {
       if (typeof mode === 'string') chmodSync(target, Number.parseInt(mode, 8));
       const [owner, group] = (flags.get('chown') ?? '0:0').split(':').map(Number);
       if (existsSync(target)) chownSync(target, owner ?? 0, group ?? 0);
-      if (existsSync(target) && statSync(target).isFile() && (statSync(target).mode & 0o111) !== 0) programs.push(target);
+      if (existsSync(target) && statSync(target).isFile() && (statSync(target).mode & 0o111) !== 0)
+        programs.push(target);
     }
   }
   rmSync(guard);
@@ -67,13 +85,18 @@ export function makeImage(envoy: string): Image | undefined {
   else {
     const places = ['/usr/local/bin/node', '/usr/local/bin/pilot-agent.cjs'];
     cpSync(process.execPath, join(root, places[0] ?? ''), { dereference: true });
-    for (const name of readdirSync('dist').filter((each) => each !== 'lib')) cpSync(join('dist', name), join(root, '/usr/local/bin', name));
+    for (const name of readdirSync('dist').filter((each) => each !== 'lib'))
+      cpSync(join('dist', name), join(root, '/usr/local/bin', name));
     programs.push(join(root, places[0] ?? ''));
     entry.push(...words.slice(0, -1), ...places);
   }
   for (const program of programs) {
-    const linked = execFileSync('sh', ['-c', 'ldd "$0" || true', program], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-    for (const [, library = ''] of linked.matchAll(/(\/\S+) \(0x/g)) cpSync(library, join(root, library), { dereference: true });
+    const linked = execFileSync('sh', ['-c', 'ldd "$0" || true', program], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    for (const [, library = ''] of linked.matchAll(/(\/\S+) \(0x/g))
+      cpSync(library, join(root, library), { dereference: true });
   }
   for (const folder of ['proc', 'dev', 'tmp']) mkdirSync(join(root, folder), { recursive: true });
   chmodSync(root, 0o755);

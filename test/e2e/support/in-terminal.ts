@@ -19,17 +19,31 @@ export interface InTerminal {
 
 export function inTerminal(
   command: readonly string[],
-  { columns = 80, lines = 24, env = {} }: { readonly columns?: number; readonly lines?: number; readonly env?: NodeJS.ProcessEnv } = {},
+  {
+    columns = 80,
+    lines = 24,
+    env = {},
+  }: { readonly columns?: number; readonly lines?: number; readonly env?: NodeJS.ProcessEnv } = {},
 ): InTerminal {
-  // prettier-ignore
-  const terminal = new Terminal({ cols: columns, rows: lines, allowProposedApi: true, scrollback: 1_000 });
-  const child = spawn('python3', ['test/e2e/support/in-terminal.py', String(columns), String(lines), ...command], {
-    stdio: ['pipe', 'pipe', 'inherit'],
-    env: { ...process.env, TERM: 'xterm-256color', ...env },
+  const terminal = new Terminal({
+    cols: columns,
+    rows: lines,
+    allowProposedApi: true,
+    scrollback: 1_000,
   });
+  const child = spawn(
+    'python3',
+    ['test/e2e/support/in-terminal.py', String(columns), String(lines), ...command],
+    {
+      stdio: ['pipe', 'pipe', 'inherit'],
+      env: { ...process.env, TERM: 'xterm-256color', ...env },
+    },
+  );
   let isCursorHidden = false;
   child.stdout.on('data', (bytes: Buffer) => {
-    const [shown, hidden] = ['\x1b[?25h', '\x1b[?25l'].map((sequence) => bytes.lastIndexOf(sequence)) as [number, number];
+    const [shown, hidden] = ['\x1b[?25h', '\x1b[?25l'].map((sequence) =>
+      bytes.lastIndexOf(sequence),
+    ) as [number, number];
     if (shown !== hidden) isCursorHidden = hidden > shown;
     terminal.write(bytes);
   });
@@ -48,7 +62,10 @@ export function inTerminal(
   };
   return {
     screen,
-    text: () => screen().filter((line) => line !== '').join('\n'),
+    text: () =>
+      screen()
+        .filter((line) => line !== '')
+        .join('\n'),
     isOther: () => terminal.buffer.active.type === 'alternate',
     isCursorHidden: () => isCursorHidden,
     type: (keys) => void order(keys),
@@ -58,5 +75,5 @@ export function inTerminal(
     },
     exit: new Promise((done) => child.once('exit', done)),
     kill: () => void child.kill('SIGKILL'),
-  }; // prettier-ignore
+  };
 }

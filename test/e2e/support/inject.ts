@@ -7,11 +7,15 @@ import type { Rig } from './rig.ts';
  * What can be made to fail once in a real agent, by something of Node that throws: see
  * `faults.cjs`.
  */
-export type Fault = 'server' | 'pack' | 'hash' | 'expiry' | 'words' | 'past' | 'core' | 'uncaught' | 'rejection';
+export type Fault =
+  'server' | 'pack' | 'hash' | 'expiry' | 'words' | 'past' | 'core' | 'uncaught' | 'rejection';
 
 /** The environment of an agent that faults can be injected into. */
 export function faultEnv(rig: Rig): NodeJS.ProcessEnv {
-  return { NODE_OPTIONS: `--require ${resolve('test/e2e/support/faults.cjs')}`, FAULTS: folderOf(rig) };
+  return {
+    NODE_OPTIONS: `--require ${resolve('test/e2e/support/faults.cjs')}`,
+    FAULTS: folderOf(rig),
+  };
 }
 
 /**

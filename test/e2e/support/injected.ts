@@ -17,7 +17,14 @@ const namespace = 'shop';
 const labels = '{"app":"web","version":"v1"}';
 const logLevels = ['--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error'];
 const domain = ['--domain', `${namespace}.svc.cluster.local`];
-const folders = ['--configPath', '/etc/istio/proxy', '--binaryPath', '/usr/local/bin/envoy', '--serviceCluster', `web.${namespace}`];
+const folders = [
+  '--configPath',
+  '/etc/istio/proxy',
+  '--binaryPath',
+  '/usr/local/bin/envoy',
+  '--serviceCluster',
+  `web.${namespace}`,
+];
 const times = ['--drainDuration', '45s', '--parentShutdownDuration', '1m0s'];
 const idle = (flag: string) => `--${flag} has no effect, and is ignored`;
 
@@ -52,8 +59,25 @@ export const injectedPods: readonly Injected[] = [
   {
     by: 'the chart of Istio 1.1',
     args: [
-      ...['proxy', 'sidecar', ...domain, ...folders, ...times, '--discoveryAddress', 'istio-pilot.istio-system:15010'],
-      ...['--zipkinAddress', 'zipkin.istio-system:9411', '--connectTimeout', '10s', '--proxyAdminPort', '15000', '--concurrency', '2'],
+      ...[
+        'proxy',
+        'sidecar',
+        ...domain,
+        ...folders,
+        ...times,
+        '--discoveryAddress',
+        'istio-pilot.istio-system:15010',
+      ],
+      ...[
+        '--zipkinAddress',
+        'zipkin.istio-system:9411',
+        '--connectTimeout',
+        '10s',
+        '--proxyAdminPort',
+        '15000',
+        '--concurrency',
+        '2',
+      ],
       ...['--controlPlaneAuthPolicy', 'NONE', '--statusPort', '15020', '--applicationPorts', '80'],
     ],
     env: byHelm,
@@ -64,9 +88,34 @@ export const injectedPods: readonly Injected[] = [
   {
     by: 'the chart of Istio 1.4',
     args: [
-      ...['proxy', 'sidecar', ...domain, ...folders, ...times, '--discoveryAddress', 'istio-pilot.istio-system:15010'],
-      ...['--zipkinAddress', 'zipkin.istio-system:9411', ...logLevels, '--dnsRefreshRate', '300s', '--connectTimeout', '10s'],
-      ...['--proxyAdminPort', '15000', '--concurrency', '2', '--controlPlaneAuthPolicy', 'NONE', '--statusPort', '15020'],
+      ...[
+        'proxy',
+        'sidecar',
+        ...domain,
+        ...folders,
+        ...times,
+        '--discoveryAddress',
+        'istio-pilot.istio-system:15010',
+      ],
+      ...[
+        '--zipkinAddress',
+        'zipkin.istio-system:9411',
+        ...logLevels,
+        '--dnsRefreshRate',
+        '300s',
+        '--connectTimeout',
+        '10s',
+      ],
+      ...[
+        '--proxyAdminPort',
+        '15000',
+        '--concurrency',
+        '2',
+        '--controlPlaneAuthPolicy',
+        'NONE',
+        '--statusPort',
+        '15020',
+      ],
       ...['--applicationPorts', '80', '--trust-domain=cluster.local'],
     ],
     env: {
@@ -86,9 +135,34 @@ export const injectedPods: readonly Injected[] = [
   {
     by: 'the injector of Istio 1.5',
     args: [
-      ...['proxy', 'sidecar', ...domain, ...folders, ...times, '--discoveryAddress', 'istiod.istio-system.svc:15012'],
-      ...['--zipkinAddress', 'zipkin.istio-system:9411', ...logLevels, '--connectTimeout', '10s', '--proxyAdminPort', '15000'],
-      ...['--concurrency', '2', '--controlPlaneAuthPolicy', 'NONE', '--dnsRefreshRate', '300s', '--statusPort', '15020'],
+      ...[
+        'proxy',
+        'sidecar',
+        ...domain,
+        ...folders,
+        ...times,
+        '--discoveryAddress',
+        'istiod.istio-system.svc:15012',
+      ],
+      ...[
+        '--zipkinAddress',
+        'zipkin.istio-system:9411',
+        ...logLevels,
+        '--connectTimeout',
+        '10s',
+        '--proxyAdminPort',
+        '15000',
+      ],
+      ...[
+        '--concurrency',
+        '2',
+        '--controlPlaneAuthPolicy',
+        'NONE',
+        '--dnsRefreshRate',
+        '300s',
+        '--statusPort',
+        '15020',
+      ],
       ...['--trust-domain=cluster.local', '--controlPlaneBootstrap=false'],
     ],
     env: {
@@ -110,7 +184,15 @@ export const injectedPods: readonly Injected[] = [
   {
     by: 'the injector of Istio 1.6',
     args: [
-      ...['proxy', 'sidecar', ...domain, '--serviceCluster', `web.${namespace}`, ...logLevels, '--trust-domain=cluster.local'],
+      ...[
+        'proxy',
+        'sidecar',
+        ...domain,
+        '--serviceCluster',
+        `web.${namespace}`,
+        ...logLevels,
+        '--trust-domain=cluster.local',
+      ],
       ...['--concurrency', '2'],
     ],
     env: {
@@ -131,7 +213,15 @@ export const injectedPods: readonly Injected[] = [
   {
     by: 'the chart of the gateway of Istio 1.6',
     args: [
-      ...['proxy', 'router', ...domain, ...logLevels, '--log_output_level=default:info', '--serviceCluster', 'istio-ingressgateway'],
+      ...[
+        'proxy',
+        'router',
+        ...domain,
+        ...logLevels,
+        '--log_output_level=default:info',
+        '--serviceCluster',
+        'istio-ingressgateway',
+      ],
       ...['--trust-domain=cluster.local'],
     ],
     env: {

@@ -1,5 +1,13 @@
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 
@@ -24,16 +32,30 @@ export interface InstalledPackage {
 export function installPackage(more: readonly string[] = []): InstalledPackage {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-installed-'));
   const npm = (cwd: string, args: readonly string[]) =>
-    execFileSync('npm', [...args, '--ignore-scripts'], { cwd, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
-  const [{ filename = '' } = {}] = JSON.parse(npm('.', ['pack', '--json', '--pack-destination', folder])) as { filename?: string }[];
+    execFileSync('npm', [...args, '--ignore-scripts'], {
+      cwd,
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+  const [{ filename = '' } = {}] = JSON.parse(
+    npm('.', ['pack', '--json', '--pack-destination', folder]),
+  ) as { filename?: string }[];
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ private: true, type: 'module' }));
   npm(folder, ['install', '--offline', '--no-audit', '--no-fund', `./${filename}`]);
   const modules = join(folder, 'node_modules');
-  const others = readdirSync(modules).filter((name) => !name.startsWith('.') && name !== 'pilot-agent');
+  const others = readdirSync(modules).filter(
+    (name) => !name.startsWith('.') && name !== 'pilot-agent',
+  );
   for (const name of more) {
     mkdirSync(dirname(join(modules, name)), { recursive: true });
     symlinkSync(resolve('node_modules', name), join(modules, name));
   }
   const tarball = readFileSync(join(folder, filename));
-  return { folder, root: join(modules, 'pilot-agent'), tarball, others, dispose: () => rmSync(folder, { recursive: true }) };
+  return {
+    folder,
+    root: join(modules, 'pilot-agent'),
+    tarball,
+    others,
+    dispose: () => rmSync(folder, { recursive: true }),
+  };
 }

@@ -18,7 +18,11 @@ export const kubeProgram: string | undefined = existsSync(path) ? path : undefin
 export interface Resource {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels?: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly namespace?: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
   readonly [section: string]: unknown;
 }
 
@@ -36,7 +40,10 @@ export interface KubeApi {
   /** A token of a service account; for the certificate authority, if no audience is named. */
   token(namespace: string, account: string, audience?: string): Promise<string>;
   /** Makes a service account, and a kubeconfig that shows its token, which is in `tokenFile`. */
-  account(namespace: string, account: string): Promise<{ readonly kubeconfig: string; readonly tokenFile: string }>;
+  account(
+    namespace: string,
+    account: string,
+  ): Promise<{ readonly kubeconfig: string; readonly tokenFile: string }>;
 }
 
 /** One that a test has for itself, and may stop. */
@@ -92,36 +99,78 @@ export function kubeApi(folder: string, port: number): KubeApi {
     kubeconfig: join(folder, 'kubeconfig'),
     ask: (method, at, body, kind = 'application/json') =>
       new Promise((done, fail) => {
-        const options = { host: '127.0.0.1', port, method, path: at, ca: readFileSync(join(folder, 'certs/apiserver.crt')) };
-        request({ ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } }, (response) => {
-          void text(response).then((said) => {
-            if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
-            else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
-          }, fail);
-        })
+        const options = {
+          host: '127.0.0.1',
+          port,
+          method,
+          path: at,
+          ca: readFileSync(join(folder, 'certs/apiserver.crt')),
+        };
+        request(
+          { ...options, headers: { authorization: 'Bearer admin-token', 'content-type': kind } },
+          (response) => {
+            void text(response).then((said) => {
+              if ((response.statusCode ?? 0) < 300) done(JSON.parse(said));
+              else fail(new Error(`${at}: ${response.statusCode ?? 0} ${said}`));
+            }, fail);
+          },
+        )
           .on('error', fail)
           .end(body === undefined ? '' : JSON.stringify(body));
       }),
     apply: (resource) =>
-      kube.ask('PATCH', `${pathOf(resource)}?fieldManager=test&force=true`, resource, 'application/apply-patch+yaml') as Promise<Resource>,
+      kube.ask(
+        'PATCH',
+        `${pathOf(resource)}?fieldManager=test&force=true`,
+        resource,
+        'application/apply-patch+yaml',
+      ) as Promise<Resource>,
     remove: (resource) => kube.ask('DELETE', pathOf(resource)),
     token: async (namespace, account, audience = 'istio-ca') =>
-      (await promisify(execFile)(kubeProgram ?? '', ['token', folder, namespace, account, audience], { encoding: 'utf8' })).stdout.trim(),
+      (
+        await promisify(execFile)(
+          kubeProgram ?? '',
+          ['token', folder, namespace, account, audience],
+          { encoding: 'utf8' },
+        )
+      ).stdout.trim(),
     async account(namespace, account) {
-      await kube.apply({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace, name: account } });
-      const [tokenFile, kubeconfig] = [join(folder, `${account}.token`), join(folder, `${account}.kubeconfig`)];
-      writeFileSync(tokenFile, await kube.token(namespace, account, 'https://kubernetes.default.svc'));
+      await kube.apply({
+        apiVersion: 'v1',
+        kind: 'ServiceAccount',
+        metadata: { namespace, name: account },
+      });
+      const [tokenFile, kubeconfig] = [
+        join(folder, `${account}.token`),
+        join(folder, `${account}.kubeconfig`),
+      ];
+      writeFileSync(
+        tokenFile,
+        await kube.token(namespace, account, 'https://kubernetes.default.svc'),
+      );
       const admin = JSON.parse(readFileSync(kube.kubeconfig, 'utf8')) as Record<string, unknown>;
-      writeFileSync(kubeconfig, JSON.stringify({ ...admin, users: [{ name: 'admin', user: { tokenFile } }] }));
+      writeFileSync(
+        kubeconfig,
+        JSON.stringify({ ...admin, users: [{ name: 'admin', user: { tokenFile } }] }),
+      );
       return { kubeconfig, tokenFile };
     },
   };
   return kube;
 }
 
-export function startKubeProgram(verb: 'up' | 'istiod', folder: string, port: number, env: NodeJS.ProcessEnv = {}): ChildProcess {
+export function startKubeProgram(
+  verb: 'up' | 'istiod',
+  folder: string,
+  port: number,
+  env: NodeJS.ProcessEnv = {},
+): ChildProcess {
   const output = openSync(join(folder, `${verb}.log`), 'a');
-  const options = { stdio: ['ignore' as const, output, output], detached: true, env: { ...process.env, ...env } };
+  const options = {
+    stdio: ['ignore' as const, output, output],
+    detached: true,
+    env: { ...process.env, ...env },
+  };
   return spawn(kubeProgram ?? '', [verb, folder, String(port)], options);
 }
 
@@ -148,5 +197,7 @@ export function pathOf({ apiVersion, kind, metadata: { name, namespace } }: Reso
     .replace(/(?<![aeiou])y$/, 'ie')
     .concat('s');
   const base = apiVersion.includes('/') ? `/apis/${apiVersion}` : `/api/${apiVersion}`;
-  return [base, ...(namespace === undefined ? [] : ['namespaces', namespace]), plural, name].join('/');
+  return [base, ...(namespace === undefined ? [] : ['namespaces', namespace]), plural, name].join(
+    '/',
+  );
 }

@@ -54,9 +54,12 @@ function meshOn(server: KubeApi, istiodPort: number): Mesh {
     istiodPort: istiodPort + 2,
     plaintextPort: istiodPort,
     apply: (resource) => server.apply(resource),
-    status: (resource, status) => server.ask('PATCH', `${pathOf(resource)}/status`, { status }, 'application/merge-patch+json'),
+    status: (resource, status) =>
+      server.ask('PATCH', `${pathOf(resource)}/status`, { status }, 'application/merge-patch+json'),
     pod: async (at, namespace, account) => {
-      await promisify(execFile)(kubeProgram ?? '', ['pod', server.folder, at, namespace, account], { encoding: 'utf8' });
+      await promisify(execFile)(kubeProgram ?? '', ['pod', server.folder, at, namespace, account], {
+        encoding: 'utf8',
+      });
     },
     token: (namespace, account) => server.token(namespace, account),
   };

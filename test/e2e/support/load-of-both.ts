@@ -12,7 +12,10 @@ export interface LoadOfBoth {
 /** Requests over connections that are kept and over new ones; resolves once both are answered. */
 export async function underLoad(rig: Rig): Promise<LoadOfBoth> {
   const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 2 };
-  const loads = [startLoad({ ...to, mode: 'keep-alive', pause: 5 }), startLoad({ ...to, mode: 'new-connection', pause: 20 })];
+  const loads = [
+    startLoad({ ...to, mode: 'keep-alive', pause: 5 }),
+    startLoad({ ...to, mode: 'new-connection', pause: 20 }),
+  ];
   const stop = () => Promise.all(loads.map((load) => load.stop()));
   await eventually(() => loads.every(({ counts }) => counts.ok > 20), { within: 10_000 });
   return {

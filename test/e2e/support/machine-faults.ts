@@ -52,7 +52,8 @@ function possible(action: () => unknown): boolean {
   }
 }
 
-const run = (program: string, ...args: readonly string[]) => execFileSync(program, args, { stdio: 'ignore' });
+const run = (program: string, ...args: readonly string[]) =>
+  execFileSync(program, args, { stdio: 'ignore' });
 
 function mountable(): boolean {
   return possible(() => run('unshare', '-m', 'mount', '-t', 'tmpfs', 'tmpfs', '/mnt'));
@@ -66,11 +67,16 @@ function ownDisk(folder: string, fault: Pick<FaultStage, 'begin' | 'end'>): Faul
 }
 
 /** Starts a command as a member of a control group. */
-const within = (group: string) => ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] as const;
+const within = (group: string) =>
+  ['sh', '-c', `echo $$ > ${group}/cgroup.procs && exec "$@"`, 'sh'] as const;
 
 /** The processes of the agent are a control group of their own (version 1). */
 export function ownGroup(controller: 'pids' | 'memory') {
-  const path = join('/sys/fs/cgroup', controller, `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
+  const path = join(
+    '/sys/fs/cgroup',
+    controller,
+    `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`,
+  );
   mkdirSync(path);
   return {
     path,
@@ -94,13 +100,21 @@ const memoryLeft = 8 << 20;
 function littleMemory(folder: string): FaultStage {
   const group = ownGroup('memory');
   group.write('memory.limit_in_bytes', String(memoryLimit));
-  const held = join('/dev/shm', `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`);
+  const held = join(
+    '/dev/shm',
+    `pilot-agent-fault-${process.pid}-${String(Math.random()).slice(2, 8)}`,
+  );
   return {
     folder,
     start: group.start,
     begin: () => {
-      const files = ['active', 'inactive'].map((name) => Number(new RegExp(`^total_${name}_file (\\d+)$`, 'm').exec(group.read('memory.stat'))?.[1])); // prettier-ignore
-      const free = memoryLimit - Number(group.read('memory.usage_in_bytes')) + files.reduce((sum, bytes) => sum + bytes);
+      const files = ['active', 'inactive'].map((name) =>
+        Number(new RegExp(`^total_${name}_file (\\d+)$`, 'm').exec(group.read('memory.stat'))?.[1]),
+      );
+      const free =
+        memoryLimit -
+        Number(group.read('memory.usage_in_bytes')) +
+        files.reduce((sum, bytes) => sum + bytes);
       const [shell, ...args] = within(group.path);
       run(shell, ...args, 'sh', '-c', `head -c ${free - memoryLeft} /dev/zero > ${held}`);
     },
@@ -115,8 +129,22 @@ function littleMemory(folder: string): FaultStage {
  */
 const hidden = (envoy: string, place: string) =>
   [
-    ...['unshare', '-m', 'sh', '-c', `mount -t proc -o hidepid=2 proc /proc && mount --bind ${envoy} ${place} && exec "$@"`, 'sh'],
-    ...['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups', '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search'],
+    ...[
+      'unshare',
+      '-m',
+      'sh',
+      '-c',
+      `mount -t proc -o hidepid=2 proc /proc && mount --bind ${envoy} ${place} && exec "$@"`,
+      'sh',
+    ],
+    ...[
+      'setpriv',
+      '--reuid=65534',
+      '--regid=65534',
+      '--clear-groups',
+      '--inh-caps=+dac_read_search',
+      '--ambient-caps=+dac_read_search',
+    ],
   ] as const;
 
 function hiddenProcesses(folder: string): FaultStage {
@@ -126,7 +154,12 @@ function hiddenProcesses(folder: string): FaultStage {
   chownSync(folder, 65_534, 65_534);
   writeFileSync(place, '');
   const wrap = hidden(realEnvoy(), place);
-  return { folder, start: { wrap, env: { ENVOY_BIN: place } }, begin: () => undefined, end: () => undefined };
+  return {
+    folder,
+    start: { wrap, env: { ENVOY_BIN: place } },
+    begin: () => undefined,
+    end: () => undefined,
+  };
 }
 
 function clock(hours: number): Fault {
@@ -138,7 +171,12 @@ function clock(hours: number): Fault {
       writeFileSync(file, '0');
       return {
         folder,
-        start: { env: { NODE_OPTIONS: `--require ${resolve('test/e2e/support/shifted-clock.cjs')}`, SHIFTED_CLOCK: file } },
+        start: {
+          env: {
+            NODE_OPTIONS: `--require ${resolve('test/e2e/support/shifted-clock.cjs')}`,
+            SHIFTED_CLOCK: file,
+          },
+        },
         begin: () => writeFileSync(file, String(hours * 3_600_000)),
         end: () => writeFileSync(file, '0'),
       };
@@ -151,7 +189,11 @@ function clock(hours: number): Fault {
  */
 function freeDescriptor(pid: number): number {
   const open = new Set(readdirSync(`/proc/${pid}/fd`).map(Number));
-  return Array.from({ length: open.size + 1 }, (_, number) => number).find((number) => !open.has(number)) ?? open.size;
+  return (
+    Array.from({ length: open.size + 1 }, (_, number) => number).find(
+      (number) => !open.has(number),
+    ) ?? open.size
+  );
 }
 
 /** The agent can open no file. What it closes meanwhile makes no room. */
@@ -243,7 +285,8 @@ export const faults = {
     stage: littleMemory,
   },
   'processes that are hidden': {
-    isPossible: () => possible(() => run(...hidden('/dev/null', '/dev/zero'), 'sh', '-c', '! [ -e /proc/1 ]')),
+    isPossible: () =>
+      possible(() => run(...hidden('/dev/null', '/dev/zero'), 'sh', '-c', '! [ -e /proc/1 ]')),
     stage: hiddenProcesses,
   },
   'a clock that jumps an hour forward': clock(1),

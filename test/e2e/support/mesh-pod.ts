@@ -24,7 +24,12 @@ export interface PodOptions {
  */
 export interface MeshPod {
   readonly folder: string;
-  readonly ports: { readonly admin: number; readonly status: number; readonly outbound: number; readonly inbound: number };
+  readonly ports: {
+    readonly admin: number;
+    readonly status: number;
+    readonly outbound: number;
+    readonly inbound: number;
+  };
   readonly proxyConfig: { readonly configPath: string };
   /** Starts the agent, or starts it again; with flags and variables of that start. */
   start(flags?: readonly string[], options?: Pick<StartOptions, 'env' | 'wrap'>): RunningAgent;
@@ -55,9 +60,14 @@ export const upstreamHost = 'upstream.test';
 export const account = 'pod';
 
 /** `target` is the port of the upstream, and of the application in the pod. */
-export async function makePod(kube: Mesh, target: number, { name, discoveryPort, caPort, env = {} }: PodOptions): Promise<MeshPod> {
+export async function makePod(
+  kube: Mesh,
+  target: number,
+  { name, discoveryPort, caPort, env = {} }: PodOptions,
+): Promise<MeshPod> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-pod-'));
-  const [admin = 0, status = 0, prometheus = 0, health = 0, outbound = 0, inbound = 0] = await freePorts(6);
+  const [admin = 0, status = 0, prometheus = 0, health = 0, outbound = 0, inbound = 0] =
+    await freePorts(6);
   await kube.pod(folder, name, account);
   const root = readFileSync(join(folder, 'var/run/secrets/istio/root-cert.pem'), 'utf8');
   const address = (port: number | undefined) => `localhost:${port ?? kube.istiodPort}`;
@@ -69,7 +79,8 @@ export async function makePod(kube: Mesh, target: number, { name, discoveryPort,
     proxyAdminPort: admin,
   };
   const agents: RunningAgent[] = [];
-  const processes = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
+  const processes = () =>
+    processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
 
   const pod: MeshPod = {
     folder,
@@ -79,7 +90,16 @@ export async function makePod(kube: Mesh, target: number, { name, discoveryPort,
     start(flags = [], options = {}) {
       const agent = startAgent(
         folder,
-        ['proxy', 'sidecar', '--domain', `${name}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info', ...flags], // prettier-ignore
+        [
+          'proxy',
+          'sidecar',
+          '--domain',
+          `${name}.svc.cluster.local`,
+          '--proxyLogLevel=warning',
+          '--proxyComponentLogLevel=misc:error',
+          '--log_output_level=default:info',
+          ...flags,
+        ],
         {
           POD_NAME: `${name}-0`,
           POD_NAMESPACE: name,
@@ -101,10 +121,14 @@ export async function makePod(kube: Mesh, target: number, { name, discoveryPort,
       return agent;
     },
     ready: () => ask(status, '/healthz/ready'),
-    request: (direction, port = { outbound, inbound }[direction]) => ask(port, '/', { host: upstreamHost, timeout: 2_000 }),
+    request: (direction, port = { outbound, inbound }[direction]) =>
+      ask(port, '/', { host: upstreamHost, timeout: 2_000 }),
     restart: () => ask(status, '/restart', { method: 'POST' }),
     shownSerial: () => shownSerial(inbound, root),
-    envoys: () => processes().filter((pid) => readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--restart-epoch')),
+    envoys: () =>
+      processes().filter((pid) =>
+        readFileSync(`/proc/${pid}/cmdline`, 'utf8').includes('--restart-epoch'),
+      ),
     serve: (port, entry = `upstream-${port}`) =>
       kube.apply({
         apiVersion: 'networking.istio.io/v1',
@@ -128,7 +152,11 @@ export async function makePod(kube: Mesh, target: number, { name, discoveryPort,
     },
   };
   mkdirSync(proxyConfig.configPath, { recursive: true });
-  const ingress = { port: { number: inbound, protocol: 'HTTP', name: 'http' }, bind: '127.0.0.1', defaultEndpoint: `127.0.0.1:${target}` };
+  const ingress = {
+    port: { number: inbound, protocol: 'HTTP', name: 'http' },
+    bind: '127.0.0.1',
+    defaultEndpoint: `127.0.0.1:${target}`,
+  };
   await kube.apply({
     apiVersion: 'networking.istio.io/v1',
     kind: 'Sidecar',
@@ -142,12 +170,22 @@ export async function makePod(kube: Mesh, target: number, { name, discoveryPort,
 /** As a sidecar of the mesh asks: by a protocol that says so. */
 function shownSerial(port: number, ca: string): Promise<string | undefined> {
   return new Promise((done) => {
-    const at = { port, host: '127.0.0.1', ca, ALPNProtocols: ['istio'], timeout: 2_000, checkServerIdentity: () => undefined };
+    const at = {
+      port,
+      host: '127.0.0.1',
+      ca,
+      ALPNProtocols: ['istio'],
+      timeout: 2_000,
+      checkServerIdentity: () => undefined,
+    };
     const socket = connect(at, () => {
       done(socket.getPeerCertificate().serialNumber);
       socket.destroy();
     });
-    socket.on('timeout', () => socket.destroy()).on('error', () => undefined).on('close', () => done(undefined)); // prettier-ignore
+    socket
+      .on('timeout', () => socket.destroy())
+      .on('error', () => undefined)
+      .on('close', () => done(undefined));
   });
 }
 

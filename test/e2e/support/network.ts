@@ -26,13 +26,15 @@ export interface Network {
   dispose(): void;
 }
 
-const ip = (...args: readonly string[]) => execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
+const ip = (...args: readonly string[]) =>
+  execFileSync('ip', args, { stdio: ['ignore', 'ignore', 'pipe'] });
 const probe = `pa-${process.pid}-probe`;
 
 /** Whether this machine permits networks, and whether it has what captures connections. */
 export const hasNetworks: boolean = spawnSync('ip', ['netns', 'add', probe]).status === 0;
 export const canCapture: boolean =
-  hasNetworks && spawnSync('ip', ['netns', 'exec', probe, 'nft', 'add', 'table', 'ip', 'nat']).status === 0;
+  hasNetworks &&
+  spawnSync('ip', ['netns', 'exec', probe, 'nft', 'add', 'table', 'ip', 'nat']).status === 0;
 if (hasNetworks) ip('netns', 'delete', probe);
 
 /** How many networks were made: each has addresses of its own. */
@@ -51,12 +53,26 @@ export function makeNetwork(): Network {
     const within = (...args: readonly string[]) => ip('-n', namespace, ...args);
     // `ip netns exec` puts these files in the place of those below /etc.
     mkdirSync(filesOf(namespace), { recursive: true });
-    writeFileSync(join(filesOf(namespace), 'hosts'), ['localhost', ...hosts].map((host) => `127.0.0.1 ${host}\n`).join(''));
+    writeFileSync(
+      join(filesOf(namespace), 'hosts'),
+      ['localhost', ...hosts].map((host) => `127.0.0.1 ${host}\n`).join(''),
+    );
     ip('netns', 'add', namespace);
     within('link', 'set', 'lo', 'up');
     if (number === 1) within('link', 'add', 'eth0', 'type', 'bridge');
     else {
-      within('link', 'add', 'eth0', 'type', 'veth', 'peer', 'name', `port${number}`, 'netns', names[0] ?? '');
+      within(
+        'link',
+        'add',
+        'eth0',
+        'type',
+        'veth',
+        'peer',
+        'name',
+        `port${number}`,
+        'netns',
+        names[0] ?? '',
+      );
       ip('-n', names[0] ?? '', 'link', 'set', `port${number}`, 'master', 'eth0', 'up');
     }
     within('address', 'add', `${address}/24`, 'dev', 'eth0');
@@ -79,9 +95,12 @@ export function makeNetwork(): Network {
           ];
           const program = spawn('ip', args, { stdio: ['ignore', 'pipe', 'inherit'] });
           program.stdout.once('data', () => done());
-          program.once('exit', (code) => fail(new Error(`the relays at ${address} have ended with ${String(code)}`)));
+          program.once('exit', (code) =>
+            fail(new Error(`the relays at ${address} have ended with ${String(code)}`)),
+          );
         }),
-      capture: (user) => execFileSync('ip', [...enter.slice(1), 'nft', '-f', '-'], { input: captured(user) }),
+      capture: (user) =>
+        execFileSync('ip', [...enter.slice(1), 'nft', '-f', '-'], { input: captured(user) }),
     };
   };
   return {
@@ -90,7 +109,9 @@ export function makeNetwork(): Network {
     place,
     dispose() {
       for (const name of names) {
-        const pids = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' }).split('\n').filter(Boolean);
+        const pids = execFileSync('ip', ['netns', 'pids', name], { encoding: 'utf8' })
+          .split('\n')
+          .filter(Boolean);
         // One of them may have ended since it was listed.
         spawnSync('kill', ['-KILL', ...pids]);
         ip('netns', 'delete', name);

@@ -38,8 +38,18 @@ interface PartFault {
 const key = ({ certDir }: Rig) => join(certDir, 'key.pem');
 
 export const partFaults: Readonly<Record<Part, PartFault>> = {
-  status: { fault: 'server', given: ({ ports }) => String(ports.status), by: 'itself', isBack: async ({ rig }) => (await rig.ready()).status !== 0 }, // prettier-ignore
-  sts: { fault: 'server', given: (_, port) => String(port), by: 'itself', isBack: async ({ stsPort }) => (await answer(stsPort, '/stsStatus')).status === 200 }, // prettier-ignore
+  status: {
+    fault: 'server',
+    given: ({ ports }) => String(ports.status),
+    by: 'itself',
+    isBack: async ({ rig }) => (await rig.ready()).status !== 0,
+  },
+  sts: {
+    fault: 'server',
+    given: (_, port) => String(port),
+    by: 'itself',
+    isBack: async ({ stsPort }) => (await answer(stsPort, '/stsStatus')).status === 200,
+  },
   sds: { fault: 'pack', by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
   xds: {
     fault: 'server',
@@ -48,22 +58,43 @@ export const partFaults: Readonly<Record<Part, PartFault>> = {
     isProxied: true,
     isBack: ({ rig }) => connects(join(rig.folder, 'run', 'XDS')),
   },
-  secrets: { fault: 'hash', given: key, by: 'a change', isPushed: true, isBack: ({ rig }) => servesNewest(rig) },
+  secrets: {
+    fault: 'hash',
+    given: key,
+    by: 'a change',
+    isPushed: true,
+    isBack: ({ rig }) => servesNewest(rig),
+  },
   // The change that it failed at is not lost.
-  sources: { fault: 'hash', given: key, by: 'a change', isBack: ({ agent }) => saidAfter(agent, ['config.read', 'config.changed']) },
+  sources: {
+    fault: 'hash',
+    given: key,
+    by: 'a change',
+    isBack: ({ agent }) => saidAfter(agent, ['config.read', 'config.changed']),
+  },
   expiry: {
     fault: 'expiry',
     by: 'an epoch',
-    isBack: async ({ rig }) => Math.abs(Number(await metric(rig, certificateExpires)) - (expiresAt(rig) - Date.now() / 1_000)) < 30,
+    isBack: async ({ rig }) =>
+      Math.abs(
+        Number(await metric(rig, certificateExpires)) - (expiresAt(rig) - Date.now() / 1_000),
+      ) < 30,
   },
-  log: { fault: 'words', by: 'a change', isBack: ({ rig, agent }) => touched(rig, () => saidAfter(agent, ['config.change_seen'])) },
+  log: {
+    fault: 'words',
+    by: 'a change',
+    isBack: ({ rig, agent }) => touched(rig, () => saidAfter(agent, ['config.change_seen'])),
+  },
   timeline: { fault: 'past', by: 'an epoch', isBack: ({ rig }) => countsChanges(rig) },
 };
 
 const certificateExpires = 'istio_agent_cert_expiry_seconds\\{resource_name="file-cert:.*"\\}';
 
 /** What a port answers: the status code, 0 where nobody does, and the body. */
-function answer(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+function answer(
+  port: number,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
   return new Promise((done) => {
     get({ host: '127.0.0.1', port, path, agent: false }, (response) => {
       let body = '';
@@ -84,12 +115,16 @@ export function failuresOf(part: Part, rig: Rig): Promise<string | undefined> {
   return metric(rig, `istio_agent_part_failures_total\\{part="${part}"\\}`);
 }
 
-const certificate = ({ certDir }: Rig) => new X509Certificate(readFileSync(join(certDir, 'cert-chain.pem')));
+const certificate = ({ certDir }: Rig) =>
+  new X509Certificate(readFileSync(join(certDir, 'cert-chain.pem')));
 const expiresAt = (rig: Rig) => Date.parse(certificate(rig).validTo) / 1_000;
 
 /** A certificate that expires at another time than those before it. */
 export async function writeNew(rig: Rig): Promise<void> {
-  writeCertificates(rig.certDir, await rig.ca.issue({ notAfter: new Date(expiresAt(rig) * 1_000 + 60_000) }));
+  writeCertificates(
+    rig.certDir,
+    await rig.ca.issue({ notAfter: new Date(expiresAt(rig) * 1_000 + 60_000) }),
+  );
 }
 
 /** Whether a new client is shown the certificate that is on disk. */
@@ -112,5 +147,7 @@ async function countsChanges(rig: Rig): Promise<boolean> {
 /** Whether the agent has said one of them after the failure of a part. */
 function saidAfter(agent: RunningAgent, events: readonly LogEvent[]): boolean {
   const log = agent.log();
-  return log.slice(log.findIndex(({ event }) => event === 'part.failed')).some(({ event }) => events.includes(event));
+  return log
+    .slice(log.findIndex(({ event }) => event === 'part.failed'))
+    .some(({ event }) => events.includes(event));
 }

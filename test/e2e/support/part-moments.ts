@@ -44,7 +44,10 @@ export const moments = {
     const controlPlane = await heldUpstream();
     clear(() => controlPlane.close());
     controlPlane.open();
-    const { rig, start } = await prepare(part, clear, { upstreamPort: controlPlane.port, extra: awaitsClusters });
+    const { rig, start } = await prepare(part, clear, {
+      upstreamPort: controlPlane.port,
+      extra: awaitsClusters,
+    });
     const scene = start();
     const { agent } = scene;
     await agent.said('epoch.live', 0);
@@ -89,30 +92,45 @@ export const moments = {
 export type MomentName = keyof typeof moments;
 
 /** Where a part has nothing to do, and why: what is to make it fail does not. */
-export const idle: Readonly<Partial<Record<Part, Readonly<Partial<Record<MomentName, string>>>>>> = {
-  expiry: { 'at the end': 'certificates are read when an Envoy becomes LIVE, and none does after SIGTERM' },
-};
+export const idle: Readonly<Partial<Record<Part, Readonly<Partial<Record<MomentName, string>>>>>> =
+  {
+    expiry: {
+      'at the end': 'certificates are read when an Envoy becomes LIVE, and none does after SIGTERM',
+    },
+  };
 
 /** No epoch is LIVE before its control plane has answered. */
 const awaitsClusters = {
   dynamic_resources: {
     cds_config: {
       resource_api_version: 'V3',
-      api_config_source: { api_type: 'REST', transport_api_version: 'V3', cluster_names: ['upstream'], refresh_delay: '60s' },
+      api_config_source: {
+        api_type: 'REST',
+        transport_api_version: 'V3',
+        cluster_names: ['upstream'],
+        refresh_delay: '60s',
+      },
     },
   },
 };
 
 async function prepare(part: Part, clear: Clear, options: Parameters<typeof makeRig>[0] = {}) {
   const [stsPort = 0] = await freePorts(1);
-  const rig = await makeRig({ ...options, ...(partFaults[part].isPushed === true && { secret: 'default' }), ...(partFaults[part].isProxied === true && { isProxied: true }) }); // prettier-ignore
+  const rig = await makeRig({
+    ...options,
+    ...(partFaults[part].isPushed === true && { secret: 'default' }),
+    ...(partFaults[part].isProxied === true && { isProxied: true }),
+  });
   clear(() => rig.dispose());
   const drain = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '20' };
   const env = { GCP_METADATA: 'project|123|cluster|zone', ...drain, ...faultEnv(rig) };
   const start = (flags: readonly string[] = []): Scene => ({
     rig,
     stsPort,
-    agent: rig.start(['--stsPort', String(stsPort), '--log_output_level', 'default:debug', ...flags], { env }),
+    agent: rig.start(
+      ['--stsPort', String(stsPort), '--log_output_level', 'default:debug', ...flags],
+      { env },
+    ),
   });
   return { rig, stsPort, start };
 }
@@ -154,9 +172,23 @@ async function goesOn({ rig, agent }: Scene, loaded: LoadOfBoth): Promise<Runnin
 /** A request that is answered when the upstream does. */
 function request({ ports, ca }: Rig): Promise<string> {
   return new Promise((done, fail) => {
-    get({ host: '127.0.0.1', servername: 'localhost', port: ports.listen, path: '/slow', ca: ca.rootCert, agent: false }, (response) => {
-      let body = '';
-      response.setEncoding('utf8').on('data', (piece: string) => (body += piece)).on('end', () => done(body)).on('error', fail); // prettier-ignore
-    }).on('error', fail);
+    get(
+      {
+        host: '127.0.0.1',
+        servername: 'localhost',
+        port: ports.listen,
+        path: '/slow',
+        ca: ca.rootCert,
+        agent: false,
+      },
+      (response) => {
+        let body = '';
+        response
+          .setEncoding('utf8')
+          .on('data', (piece: string) => (body += piece))
+          .on('end', () => done(body))
+          .on('error', fail);
+      },
+    ).on('error', fail);
   });
 }

@@ -7,4 +7,6 @@ export const takesNodeOptions = executable === undefined;
 
 /** What starts the program, without its arguments: the bundle, or an executable. */
 export const program: readonly [string, ...string[]] =
-  executable === undefined ? [process.execPath, resolve('dist/pilot-agent.cjs')] : [resolve(executable)];
+  executable === undefined
+    ? [process.execPath, resolve('dist/pilot-agent.cjs')]
+    : [resolve(executable)];

@@ -1,9 +1,23 @@
 import { spawn } from 'node:child_process';
-import { closeSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CertificateAuthority, certificateAuthority, type Issued, writeCertificates } from '../../../demo/certificates.ts';
+import {
+  type CertificateAuthority,
+  certificateAuthority,
+  type Issued,
+  writeCertificates,
+} from '../../../demo/certificates.ts';
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
 import type { LogEvent } from '../../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
@@ -105,7 +119,10 @@ export async function makeRig(
   mkdirSync(certDir);
   writeCertificates(certDir, issued);
   const { plain = false, secret, isProxied = false, ...own } = options;
-  const served = secret === undefined ? { certDir } : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
+  const served =
+    secret === undefined
+      ? { certDir }
+      : { sds: { socket: join(folder, 'run', 'SDS'), name: secret } };
   const named = { node: { metadata: { socket: join(folder, 'run', 'XDS') } } };
   writeFileSync(
     config,
@@ -122,7 +139,8 @@ export async function makeRig(
 
   const agents: RunningAgent[] = [];
   let kept = false;
-  const envoys = () => processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
+  const envoys = () =>
+    processesOf(folder).filter((pid) => agents.every((agent) => agent.pid !== pid));
   const rig: Rig = {
     folder,
     certDir,
@@ -130,7 +148,10 @@ export async function makeRig(
     ports: { admin, listen, status, prometheus, health },
     ca,
     issued,
-    start(flags = [], { env = {}, output, cwd, wrap = [], generated = false, role = 'sidecar', program } = {}) {
+    start(
+      flags = [],
+      { env = {}, output, cwd, wrap = [], generated = false, role = 'sidecar', program } = {},
+    ) {
       kept ||= flags.includes('--keepEnvoy');
       const standard = [
         ...(generated ? [] : ['--customConfigFile', config]),
@@ -144,7 +165,12 @@ export async function makeRig(
       const agent = startAgent(
         folder,
         ['proxy', role, ...standard.map(String), ...quick, ...flags],
-        { ...certificateEnv(certDir), ENVOY_PROMETHEUS_PORT: String(prometheus), ENVOY_STATUS_PORT: String(health), ...env },
+        {
+          ...certificateEnv(certDir),
+          ENVOY_PROMETHEUS_PORT: String(prometheus),
+          ENVOY_STATUS_PORT: String(health),
+          ...env,
+        },
         { output, cwd, wrap, program },
       );
       agents.push(agent);
@@ -157,7 +183,9 @@ export async function makeRig(
       new Promise((done, fail) => {
         request({ host: '127.0.0.1', port, path, method: 'POST', agent: false }, (response) => {
           response.resume().on('end', () => done(response.statusCode ?? 0));
-        }).on('error', fail).end(); // prettier-ignore
+        })
+          .on('error', fail)
+          .end();
       }),
     async dispose() {
       for (const { pid } of agents) signal(pid, 'SIGKILL');
@@ -199,14 +227,20 @@ export function startAgent(
   const run = mkdtempSync(join(folder, 'output-'));
   const [stdout, stderr] = [join(run, 'stdout'), join(run, 'stderr')];
   const descriptors = [output ?? openSync(stdout, 'a'), openSync(stderr, 'a')];
-  const [file, ...given] = [...wrap, ...(path === undefined ? program : [process.execPath, path]), ...args] as [string, ...string[]];
+  const [file, ...given] = [
+    ...wrap,
+    ...(path === undefined ? program : [process.execPath, path]),
+    ...args,
+  ] as [string, ...string[]];
   const child = spawn(file, given, {
     stdio: ['ignore', ...descriptors],
     cwd,
     env: { ...process.env, POD_NAME: 'pod', POD_NAMESPACE: 'ns', INSTANCE_IP: '10.1.2.3', ...env },
   });
   for (const descriptor of descriptors) if (descriptor !== output) closeSync(descriptor);
-  const exit = new Promise<AgentExit>((done) => child.once('exit', (code, signal) => done({ code, signal })));
+  const exit = new Promise<AgentExit>((done) =>
+    child.once('exit', (code, signal) => done({ code, signal })),
+  );
   let ended = false;
   void exit.then(() => (ended = true));
 
@@ -215,17 +249,29 @@ export function startAgent(
     exit,
     output: () => (output === undefined ? readFileSync(stdout, 'utf8') : ''),
     errors: () => readFileSync(stderr, 'utf8'),
-    log: () => agent.output().split('\n').filter((line) => line.startsWith('{"level"') && line.endsWith('}')).map((line) => JSON.parse(line) as LogLine), // prettier-ignore
+    log: () =>
+      agent
+        .output()
+        .split('\n')
+        .filter((line) => line.startsWith('{"level"') && line.endsWith('}'))
+        .map((line) => JSON.parse(line) as LogLine),
     said: (event, epoch) =>
       eventually(
         () => {
-          const found = agent.log().find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
-          if (found === undefined && ended) throw new Error(`the agent has ended without saying it: ${agent.output()}${agent.errors()}`);
+          const found = agent
+            .log()
+            .find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
+          if (found === undefined && ended)
+            throw new Error(
+              `the agent has ended without saying it: ${agent.output()}${agent.errors()}`,
+            );
           return found;
         },
         { within: 15_000 },
       ).catch((error: unknown) => {
-        throw new Error(`${event} (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`);
+        throw new Error(
+          `${event} (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`,
+        );
       }),
     kill: (name) => child.kill(name),
   };
@@ -234,7 +280,14 @@ export function startAgent(
 
 /** The process ids of all that has `folder` in its command line. */
 export function processesOf(folder: string): number[] {
-  return readdirSync('/proc').filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => read(`/proc/${pid}/cmdline`).includes(folder) && !/^\d+ \(.*\) Z/.test(read(`/proc/${pid}/stat`))); // prettier-ignore
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter(
+      (pid) =>
+        read(`/proc/${pid}/cmdline`).includes(folder) &&
+        !/^\d+ \(.*\) Z/.test(read(`/proc/${pid}/stat`)),
+    );
 }
 
 function read(path: string): string {
@@ -253,7 +306,9 @@ function killKept(pids: readonly number[]): void {
 }
 
 function sharedBy(pids: readonly number[]): readonly string[] {
-  const baseIds = pids.flatMap((pid) => /\0--base-id\0(\d+)\0/.exec(read(`/proc/${pid}/cmdline`))?.[1] ?? []);
+  const baseIds = pids.flatMap(
+    (pid) => /\0--base-id\0(\d+)\0/.exec(read(`/proc/${pid}/cmdline`))?.[1] ?? [],
+  );
   return [...new Set(baseIds)].map((id) => sharedMemoryOf(Number(id)));
 }
 

@@ -31,18 +31,23 @@ export async function rotateUnderLoad({
     const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, maxDuration: timeoutMs };
     // A handshake costs as much as dozens of requests: new connections come at a moderate pace
     // beside them.
-    const loads = modes.map((mode) => startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }));
+    const loads = modes.map((mode) =>
+      startLoad({ ...to, mode, clients: 8, ...(mode === 'new-connection' && { pause: 50 }) }),
+    );
     const sent = () => loads.reduce((sum, { counts }) => sum + counts.ok + counts.failed, 0);
     const deadline = performance.now() + timeoutMs;
     for (let rotation = 1; rotation <= rotations; rotation++) {
       writeCertificates(rig.certDir, await rig.ca.issue());
       await agent.said('epoch.live', rotation);
       await agent.said('epoch.ended', rotation - 1);
-      await eventually(() => sent() >= (requests * rotation) / rotations, { within: deadline - performance.now() });
+      await eventually(() => sent() >= (requests * rotation) / rotations, {
+        within: deadline - performance.now(),
+      });
       onRotation?.(rotation, sent());
     }
     const [keepAlive, newConnection] = await Promise.all(loads.map((load) => load.stop()));
-    if (keepAlive === undefined || newConnection === undefined) throw new Error('two loads were started');
+    if (keepAlive === undefined || newConnection === undefined)
+      throw new Error('two loads were started');
     return { 'keep-alive': keepAlive, 'new-connection': newConnection };
   } finally {
     await rig.dispose();

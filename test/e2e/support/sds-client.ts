@@ -1,5 +1,11 @@
 import { type ClientDuplexStream, Client, credentials, Metadata } from '@grpc/grpc-js';
-import { create, fromBinary, type DescMessage, type Message, type MessageInitShape } from '@bufbuild/protobuf';
+import {
+  create,
+  fromBinary,
+  type DescMessage,
+  type Message,
+  type MessageInitShape,
+} from '@bufbuild/protobuf';
 import { SecretSchema } from '../../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/secret_pb.ts';
 import {
   DeltaDiscoveryRequestSchema,
@@ -30,9 +36,14 @@ export interface TestStream<Request extends object, Response> {
 /** A client of the secret discovery server as Envoy is one, but under the hand of the test. */
 export function sdsClient(socket: string) {
   const calls: { cancel(): void }[] = [];
-  const client = new Client(`unix:${socket}`, credentials.createInsecure(), { 'grpc.use_local_subchannel_pool': 1 });
+  const client = new Client(`unix:${socket}`, credentials.createInsecure(), {
+    'grpc.use_local_subchannel_pool': 1,
+  });
 
-  function open<Request extends object, Response>(name: string, fill: (request: Request) => object): TestStream<Request, Response> {
+  function open<Request extends object, Response>(
+    name: string,
+    fill: (request: Request) => object,
+  ): TestStream<Request, Response> {
     const method = methods[name];
     if (method === undefined) throw new Error(`no method ${name}`);
     const metadata = new Metadata();
@@ -60,21 +71,45 @@ export function sdsClient(socket: string) {
   return {
     stream: () =>
       open<Init<typeof DiscoveryRequestSchema>, DiscoveryResponse>('streamSecrets', (request) =>
-        create(DiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
+        create(DiscoveryRequestSchema, {
+          typeUrl: secretTypeUrl,
+          node: { id: 'sidecar~127.0.0.1~id1~local' },
+          ...request,
+        }),
       ),
     delta: () =>
-      open<Init<typeof DeltaDiscoveryRequestSchema>, DeltaDiscoveryResponse>('deltaSecrets', (request) =>
-        create(DeltaDiscoveryRequestSchema, { typeUrl: secretTypeUrl, node: { id: 'sidecar~127.0.0.1~id1~local' }, ...request }),
+      open<Init<typeof DeltaDiscoveryRequestSchema>, DeltaDiscoveryResponse>(
+        'deltaSecrets',
+        (request) =>
+          create(DeltaDiscoveryRequestSchema, {
+            typeUrl: secretTypeUrl,
+            node: { id: 'sidecar~127.0.0.1~id1~local' },
+            ...request,
+          }),
       ),
     fetch: (...resourceNames: readonly string[]) =>
       new Promise<DiscoveryResponse>((done, fail) => {
         const { path, requestSerialize, responseDeserialize } = methods['fetchSecrets'] ?? {};
-        if (path === undefined || requestSerialize === undefined || responseDeserialize === undefined) throw new Error('no fetch');
-        const request = create(DiscoveryRequestSchema, { typeUrl: secretTypeUrl, resourceNames: [...resourceNames] });
-        client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, (error, answer) => {
-          if (error !== null) fail(error);
-          else done(answer as DiscoveryResponse);
+        if (
+          path === undefined ||
+          requestSerialize === undefined ||
+          responseDeserialize === undefined
+        )
+          throw new Error('no fetch');
+        const request = create(DiscoveryRequestSchema, {
+          typeUrl: secretTypeUrl,
+          resourceNames: [...resourceNames],
         });
+        client.makeUnaryRequest(
+          path,
+          requestSerialize,
+          responseDeserialize,
+          request,
+          (error, answer) => {
+            if (error !== null) fail(error);
+            else done(answer as DiscoveryResponse);
+          },
+        );
       }),
     close: () => {
       for (const call of calls) call.cancel();
@@ -94,7 +129,12 @@ export function secretsIn({ resources }: DiscoveryResponse): Readonly<Record<str
           : type.case === 'validationContext'
             ? [type.value.trustedCa]
             : [];
-      return [name, bytes.map((source) => Buffer.from(source?.specifier.value ?? new Uint8Array()).toString()).join('')];
+      return [
+        name,
+        bytes
+          .map((source) => Buffer.from(source?.specifier.value ?? new Uint8Array()).toString())
+          .join(''),
+      ];
     }),
   );
 }

@@ -53,7 +53,11 @@ export const ports = { service: 8000, application: 8080 };
 const times = { drainDuration: '15s', parentShutdownDuration: '20s' };
 
 /** Starts the agent, too. The application answers by the headers that it was sent, as JSON. */
-export async function makeSidecar(kube: Mesh, network: Network, { name, namespace, mode, env = {} }: SidecarOptions): Promise<SidecarPod> {
+export async function makeSidecar(
+  kube: Mesh,
+  network: Network,
+  { name, namespace, mode, env = {} }: SidecarOptions,
+): Promise<SidecarPod> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-sidecar-'));
   const path = (file: string) => join(folder, file);
   const place = network.place(name, [control]);
@@ -62,11 +66,16 @@ export async function makeSidecar(kube: Mesh, network: Network, { name, namespac
 
   const istiod = makeRelay(path('istiod.sock'), kube.istiodPort);
   await istiod.open();
-  const application = createServer((request, response) => void response.end(JSON.stringify(request.headers)));
+  const application = createServer(
+    (request, response) => void response.end(JSON.stringify(request.headers)),
+  );
   await once(application.listen(path('application.sock')), 'listening');
   await place.relay([
     [15012, path('istiod.sock')],
-    [`${mode === 'NONE' ? '127.0.0.1' : place.address}:${ports.application}`, path('application.sock')],
+    [
+      `${mode === 'NONE' ? '127.0.0.1' : place.address}:${ports.application}`,
+      path('application.sock'),
+    ],
     [path('status.sock'), 15020],
     [path('admin.sock'), 15000],
   ]);
@@ -76,7 +85,15 @@ export async function makeSidecar(kube: Mesh, network: Network, { name, namespac
   execFileSync('chown', ['-R', `${user}:${user}`, folder]);
   const agent = startAgent(
     folder,
-    ['proxy', 'sidecar', '--domain', `${namespace}.svc.cluster.local`, '--proxyLogLevel=warning', '--proxyComponentLogLevel=misc:error', '--log_output_level=default:info'], // prettier-ignore
+    [
+      'proxy',
+      'sidecar',
+      '--domain',
+      `${namespace}.svc.cluster.local`,
+      '--proxyLogLevel=warning',
+      '--proxyComponentLogLevel=misc:error',
+      '--log_output_level=default:info',
+    ],
     {
       POD_NAME: `${name}-0`,
       POD_NAMESPACE: namespace,
@@ -86,7 +103,13 @@ export async function makeSidecar(kube: Mesh, network: Network, { name, namespac
       CA_ADDR: `${control}:15012`,
       ISTIO_META_CLUSTER_ID: 'Kubernetes',
       ISTIO_META_INTERCEPTION_MODE: mode,
-      PROXY_CONFIG: JSON.stringify({ discoveryAddress: `${control}:15012`, statusPort: 15020, configPath: path('etc/istio/proxy'), binaryPath: path('envoy'), ...times }), // prettier-ignore
+      PROXY_CONFIG: JSON.stringify({
+        discoveryAddress: `${control}:15012`,
+        statusPort: 15020,
+        configPath: path('etc/istio/proxy'),
+        binaryPath: path('envoy'),
+        ...times,
+      }),
       ...env,
     },
     { cwd: folder, wrap: [...place.enter, ...asUser] },
@@ -101,7 +124,9 @@ export async function makeSidecar(kube: Mesh, network: Network, { name, namespac
     serviceIp,
     async connection(to) {
       const socket = path(`${to.name}.sock`);
-      await place.relay([[socket, mode === 'NONE' ? ports.service : `${to.serviceIp}:${ports.service}`]]);
+      await place.relay([
+        [socket, mode === 'NONE' ? ports.service : `${to.serviceIp}:${ports.service}`],
+      ]);
       return socket;
     },
     async dispose() {
@@ -116,34 +141,63 @@ export async function makeSidecar(kube: Mesh, network: Network, { name, namespac
 }
 
 /** Node and the program may be where only root looks. */
-const asUser = ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups', '--inh-caps=+dac_read_search', '--ambient-caps=+dac_read_search']; // prettier-ignore
+const asUser = [
+  'setpriv',
+  `--reuid=${user}`,
+  `--regid=${user}`,
+  '--clear-groups',
+  '--inh-caps=+dac_read_search',
+  '--ambient-caps=+dac_read_search',
+];
 
 /**
  * Tells the API what a deployment, its controllers and the kubelet would tell it of the pod;
  * resolves to the address of its Service.
  */
-async function announce(kube: Mesh, { name, namespace, mode }: SidecarOptions, address: string): Promise<string> {
+async function announce(
+  kube: Mesh,
+  { name, namespace, mode }: SidecarOptions,
+  address: string,
+): Promise<string> {
   const labels = { app: name };
   const pod = {
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { name: `${name}-0`, namespace, labels: { ...labels, 'security.istio.io/tlsMode': 'istio' } },
+    metadata: {
+      name: `${name}-0`,
+      namespace,
+      labels: { ...labels, 'security.istio.io/tlsMode': 'istio' },
+    },
     spec: { serviceAccountName: name, containers: [{ name: 'application', image: 'application' }] },
   };
   await kube.apply(pod);
-  await kube.status(pod, { phase: 'Running', podIP: address, podIPs: [{ ip: address }], conditions: [{ type: 'Ready', status: 'True' }] });
+  await kube.status(pod, {
+    phase: 'Running',
+    podIP: address,
+    podIPs: [{ ip: address }],
+    conditions: [{ type: 'Ready', status: 'True' }],
+  });
   const service = await kube.apply({
     apiVersion: 'v1',
     kind: 'Service',
     metadata: { name, namespace },
-    spec: { selector: labels, ports: [{ name: 'http', port: ports.service, targetPort: ports.application }] },
+    spec: {
+      selector: labels,
+      ports: [{ name: 'http', port: ports.service, targetPort: ports.application }],
+    },
   });
   await kube.apply({
     apiVersion: 'discovery.k8s.io/v1',
     kind: 'EndpointSlice',
     metadata: { name, namespace, labels: { 'kubernetes.io/service-name': name } },
     addressType: 'IPv4',
-    endpoints: [{ addresses: [address], conditions: { ready: true }, targetRef: { kind: 'Pod', name: `${name}-0`, namespace } }],
+    endpoints: [
+      {
+        addresses: [address],
+        conditions: { ready: true },
+        targetRef: { kind: 'Pod', name: `${name}-0`, namespace },
+      },
+    ],
     ports: [{ name: 'http', port: ports.application, protocol: 'TCP' }],
   });
   if (mode === 'NONE') await bindToPorts(kube, { name, namespace, mode }, address);
@@ -151,12 +205,24 @@ async function announce(kube: Mesh, { name, namespace, mode }: SidecarOptions, a
 }
 
 /** Without capture a sidecar listens only for what it is told to. */
-async function bindToPorts(kube: Mesh, { name, namespace }: SidecarOptions, bind: string): Promise<void> {
-  const ingress = { port: { number: ports.application, protocol: 'HTTP', name: 'http' }, bind, defaultEndpoint: `127.0.0.1:${ports.application}` }; // prettier-ignore
+async function bindToPorts(
+  kube: Mesh,
+  { name, namespace }: SidecarOptions,
+  bind: string,
+): Promise<void> {
+  const ingress = {
+    port: { number: ports.application, protocol: 'HTTP', name: 'http' },
+    bind,
+    defaultEndpoint: `127.0.0.1:${ports.application}`,
+  };
   await kube.apply({
     apiVersion: 'networking.istio.io/v1',
     kind: 'Sidecar',
     metadata: { name, namespace },
-    spec: { workloadSelector: { labels: { app: name } }, ingress: [ingress], egress: [{ hosts: ['./*'] }] },
+    spec: {
+      workloadSelector: { labels: { app: name } },
+      ingress: [ingress],
+      egress: [{ hosts: ['./*'] }],
+    },
   });
 }

@@ -31,14 +31,24 @@ export async function makeSignedRig(): Promise<SignedRig> {
   const token = join(rig.folder, 'var', 'run', 'secrets', 'tokens', 'istio-token');
   mkdirSync(join(token, '..'), { recursive: true });
   const inAnHour = Math.floor(Date.now() / 1000) + 3600;
-  writeFileSync(token, new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime(inAnHour).encode());
+  writeFileSync(
+    token,
+    new UnsecuredJWT({})
+      .setSubject('system:serviceaccount:default:sleep')
+      .setExpirationTime(inAnHour)
+      .encode(),
+  );
   return {
     rig,
     authority,
     token,
     start(env = {}, flags = [], program?: string) {
       const signed = { CA_ADDR: `127.0.0.1:${authority.port}`, PILOT_CERT_PROVIDER: 'custom' };
-      return rig.start(flags, { cwd: rig.folder, env: { ...unnamed, ...signed, ...env }, ...(program !== undefined && { program }) });
+      return rig.start(flags, {
+        cwd: rig.folder,
+        env: { ...unnamed, ...signed, ...env },
+        ...(program !== undefined && { program }),
+      });
     },
     async dispose() {
       authority.close();

@@ -2,7 +2,13 @@ import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
-import { addresses, type Command, type MeshPorts, type SidecarPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
+import {
+  addresses,
+  type Command,
+  type MeshPorts,
+  type SidecarPorts,
+  twoSidecars,
+} from '../../../demo/two-sidecars.ts';
 import { type Answer, ask } from '../../support/ask.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { program } from './program.ts';
@@ -47,16 +53,29 @@ export interface TwoSidecarsRig {
 
 export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
-  const [service = 0, xds = 0, http = 0, monitoring = 0, first = 0, second = 0, ...rest] = await freePorts(14);
+  const [service = 0, xds = 0, http = 0, monitoring = 0, first = 0, second = 0, ...rest] =
+    await freePorts(14);
   const sidecar = (from: number): SidecarPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = rest.slice(from, from + 4);
     return { admin, status, prometheus, health };
   };
-  const ports: MeshPorts = { service, xds, http, monitoring, client: sidecar(0), echo: sidecar(4), inbound: [first, second] };
+  const ports: MeshPorts = {
+    service,
+    xds,
+    http,
+    monitoring,
+    client: sidecar(0),
+    echo: sidecar(4),
+    inbound: [first, second],
+  };
   const made = await twoSidecars(folder, ports);
   const running: Running[] = [];
 
-  function start([file, ...before]: readonly [string, ...string[]], { args, env }: Command, more: readonly string[] = []): Running {
+  function start(
+    [file, ...before]: readonly [string, ...string[]],
+    { args, env }: Command,
+    more: readonly string[] = [],
+  ): Running {
     const child = execa(file, [...before, ...args, ...more], {
       env: { ...process.env, ...env },
       stdin: 'ignore',
@@ -86,10 +105,14 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   return {
     configDir: made.configDir,
     ports,
-    startDiscovery: (more) => start([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery, more),
+    startDiscovery: (more) =>
+      start([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery, more),
     startAgents: (variant = 'delta') => [
       start(program, made.agents.echo),
-      start(program, { ...made.agents.client, env: { ...made.agents.client.env, ISTIO_DELTA_XDS: String(variant === 'delta') } }),
+      start(program, {
+        ...made.agents.client,
+        env: { ...made.agents.client.env, ISTIO_DELTA_XDS: String(variant === 'delta') },
+      }),
     ],
     write(name, text) {
       const path = join(made.configDir, name);

@@ -28,12 +28,18 @@ const keep = ['--keepEnvoy', '--minDelay', '0s'];
  * is under load: each takes over what the one before has left, rotates a certificate, and is ended
  * by SIGTERM. Between two agents, and below each of them, `requests` more are answered.
  */
-export async function upgradeUnderLoad(programs: readonly string[], requests: number): Promise<Upgrades> {
+export async function upgradeUnderLoad(
+  programs: readonly string[],
+  requests: number,
+): Promise<Upgrades> {
   const rig = await makeRig();
   const loads: ReturnType<typeof startLoad>[] = [];
   const answered = async () => {
     const before = loads.map(({ counts }) => counts.ok);
-    const isEnough = () => loads.every(({ counts }, index) => counts.ok + counts.failed >= (before[index] ?? 0) + requests);
+    const isEnough = () =>
+      loads.every(
+        ({ counts }, index) => counts.ok + counts.failed >= (before[index] ?? 0) + requests,
+      );
     await eventually(isEnough, { within: 60_000 });
   };
   try {
@@ -43,8 +49,16 @@ export async function upgradeUnderLoad(programs: readonly string[], requests: nu
       const [first, rotated] = [2 * index, 2 * index + 1];
       await agent.said('epoch.live', first);
       if (index === 0) {
-        const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4, maxDuration: 300_000 };
-        loads.push(startLoad({ ...to, mode: 'keep-alive' }), startLoad({ ...to, mode: 'new-connection', pause: 20 }));
+        const to = {
+          port: rig.ports.listen,
+          tls: { ca: rig.ca.rootCert },
+          clients: 4,
+          maxDuration: 300_000,
+        };
+        loads.push(
+          startLoad({ ...to, mode: 'keep-alive' }),
+          startLoad({ ...to, mode: 'new-connection', pause: 20 }),
+        );
       }
       const adopted = index === 0 ? undefined : Number((await agent.said('epoch.adopted'))['pid']);
       writeCertificates(rig.certDir, await rig.ca.issue());
@@ -53,9 +67,18 @@ export async function upgradeUnderLoad(programs: readonly string[], requests: nu
       await answered();
       agent.kill('SIGTERM');
       const { code } = await agent.exit;
-      if (code !== 0) throw new Error(`the agent of ${program} has ended with ${String(code)}: ${agent.errors()}`);
-      const kept = JSON.parse(readFileSync(join(rig.folder, 'run', 'envoy-kept.json'), 'utf8')) as readonly { pid: number }[];
-      const warned = agent.log().flatMap(({ level, event }) => (['warn', 'error'].includes(level) && event !== 'envoy.log' ? [event] : []));
+      if (code !== 0)
+        throw new Error(
+          `the agent of ${program} has ended with ${String(code)}: ${agent.errors()}`,
+        );
+      const kept = JSON.parse(
+        readFileSync(join(rig.folder, 'run', 'envoy-kept.json'), 'utf8'),
+      ) as readonly { pid: number }[];
+      const warned = agent
+        .log()
+        .flatMap(({ level, event }) =>
+          ['warn', 'error'].includes(level) && event !== 'envoy.log' ? [event] : [],
+        );
       agents.push({ adopted, left: kept.at(-1)?.pid, warned });
       await answered();
     }

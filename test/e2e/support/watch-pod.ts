@@ -41,7 +41,10 @@ export function watchPod(pod: MeshPod): Watch {
     const at = Math.round(performance.now() - began);
     if (number % handshakes === 0) serial = pod.shownSerial();
     const ready = await pod.ready();
-    const [outbound, inbound] = await Promise.all([pod.request('outbound'), pod.request('inbound')]);
+    const [outbound, inbound] = await Promise.all([
+      pod.request('outbound'),
+      pod.request('inbound'),
+    ]);
     samples.push({ at, ready, outbound, inbound, serial: await serial });
   };
   const watching = (async () => {
@@ -62,7 +65,8 @@ export function watchPod(pod: MeshPod): Watch {
 }
 
 /** Whether the pod serves plain requests. */
-const serves = ({ outbound, inbound }: Sample): boolean => outbound.status === 200 && inbound.status === 200;
+const serves = ({ outbound, inbound }: Sample): boolean =>
+  outbound.status === 200 && inbound.status === 200;
 /** Whether it has its certificate, too. */
 const isWhole = (sample: Sample): boolean => serves(sample) && sample.serial !== undefined;
 
@@ -74,23 +78,33 @@ export function untrue(samples: readonly Sample[]): readonly string[] {
   const isWrong = (sample: Sample) => (sample.ready.status === 200) !== isWhole(sample);
   const ends = (samples.at(-1)?.at ?? 0) - second;
   return told(
-    samples.filter(({ at }) => at <= ends && samples.every((other) => other.at < at || other.at > at + second || isWrong(other))),
+    samples.filter(
+      ({ at }) =>
+        at <= ends &&
+        samples.every((other) => other.at < at || other.at > at + second || isWrong(other)),
+    ),
   );
 }
 
 /** Where there was no listener, or no certificate. */
-export const broken = (samples: readonly Sample[]): readonly string[] => told(samples.filter((sample) => !isWhole(sample)));
+export const broken = (samples: readonly Sample[]): readonly string[] =>
+  told(samples.filter((sample) => !isWhole(sample)));
 
 /** Where plain requests did not pass. */
-export const unserved = (samples: readonly Sample[]): readonly string[] => told(samples.filter((sample) => !serves(sample)));
+export const unserved = (samples: readonly Sample[]): readonly string[] =>
+  told(samples.filter((sample) => !serves(sample)));
 
 /** The samples as text: those that are the same in one line. */
 function told(samples: readonly Sample[]): readonly string[] {
   const spans = new Map<string, number[]>();
   for (const { at, ready, outbound, inbound, serial } of samples) {
-    const words = Object.entries({ ready, outbound, inbound }).map(([name, { status, body }]) => `${name} ${status} ${body.trim()}`);
+    const words = Object.entries({ ready, outbound, inbound }).map(
+      ([name, { status, body }]) => `${name} ${status} ${body.trim()}`,
+    );
     const what = [...words, `certificate ${serial ?? 'none'}`].join('; ');
     spans.set(what, [...(spans.get(what) ?? []), at]);
   }
-  return [...spans].map(([what, at]) => `${at.length} times from ${at[0] ?? 0} to ${at.at(-1) ?? 0} ms: ${what}`);
+  return [...spans].map(
+    ([what, at]) => `${at.length} times from ${at[0] ?? 0} to ${at.at(-1) ?? 0} ms: ${what}`,
+  );
 }

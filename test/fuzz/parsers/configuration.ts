@@ -1,5 +1,8 @@
 import * as fc from 'fast-check';
-import { environmentMetadata, podPorts } from '../../../src/pilot-agent/bootstrap/environment-metadata.ts';
+import {
+  environmentMetadata,
+  podPorts,
+} from '../../../src/pilot-agent/bootstrap/environment-metadata.ts';
 import { renderTemplate } from '../../../src/pilot-agent/bootstrap/template.ts';
 import { parseDownwardApi } from '../../../src/pilot-agent/config/downward-api.ts';
 import { readConfigFile } from '../../../src/pilot-agent/config/config-file.ts';
@@ -11,7 +14,10 @@ import { noLayers } from '../../../src/pilot-agent/config/text-layers.ts';
 import { printable } from '../../../src/shared/log/printable.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
-const json = fc.oneof(fc.json(), textOf('{', '}', '[', ']', ':', ',', '"', '"port"', '"path"', '1', 'null', '"a"'));
+const json = fc.oneof(
+  fc.json(),
+  textOf('{', '}', '[', ']', ':', ',', '"', '"port"', '"path"', '1', 'null', '"a"'),
+);
 
 /** A text as all that makes a configuration of it. */
 async function configOf(text: string) {
@@ -21,11 +27,18 @@ async function configOf(text: string) {
     leftover: [],
     surroundings: environment({ PROXY_CONFIG: text }),
     addresses: ['10.1.2.3'],
-    layers: { mesh: { path: 'mesh', content }, proxyConfig: content, annotation: content, annotations: {}, warnings: [] },
+    layers: {
+      mesh: { path: 'mesh', content },
+      proxyConfig: content,
+      annotation: content,
+      annotations: {},
+      warnings: [],
+    },
   });
 }
 
-const lines = (count: number, line: (index: number) => string) => Array.from({ length: count }, (_, index) => line(index)).join('\n');
+const lines = (count: number, line: (index: number) => string) =>
+  Array.from({ length: count }, (_, index) => line(index)).join('\n');
 const fields = (of: (index: number) => readonly [string, unknown]) => (size: number) =>
   JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, index) => of(index))));
 
@@ -100,7 +113,8 @@ export const configuration = [
     size: 500,
     growing: {
       'fields that nobody knows': fields((index) => [`k${index}`, 1]),
-      'texts of proxyMetadata': (size) => `{"proxyMetadata": ${fields((index) => [`K${index}`, 'v'])(size)}}`,
+      'texts of proxyMetadata': (size) =>
+        `{"proxyMetadata": ${fields((index) => [`K${index}`, 'v'])(size)}}`,
       'tags that are wrong': (size) => JSON.stringify({ extraStatTags: Array(size).fill(1) }),
       'tags that are right': (size) => JSON.stringify({ extraStatTags: Array(size).fill('a') }),
       'a long text': (size) => JSON.stringify({ discoveryAddress: 'a.'.repeat(size * 10) }),
@@ -118,8 +132,14 @@ export const configuration = [
           watchKube: fc.array(fc.jsonValue()),
           log_target: fc.jsonValue(),
           proxyConfig: fc.jsonValue(),
-          environment: fc.dictionary(fc.constantFrom('CA_ADDR', 'SECRET_TTL', '__proto__', 'ISTIO_META_A', 'x'), fc.jsonValue()),
-          probers: fc.dictionary(fc.constantFrom('/app-health/a/readyz', '__proto__', 'x'), fc.jsonValue()),
+          environment: fc.dictionary(
+            fc.constantFrom('CA_ADDR', 'SECRET_TTL', '__proto__', 'ISTIO_META_A', 'x'),
+            fc.jsonValue(),
+          ),
+          probers: fc.dictionary(
+            fc.constantFrom('/app-health/a/readyz', '__proto__', 'x'),
+            fc.jsonValue(),
+          ),
           sources: fc.array(
             fc.oneof(
               fc.jsonValue(),
@@ -138,23 +158,55 @@ export const configuration = [
       .map((value) => JSON.stringify(value)),
     parse: async (text) => {
       const file = readConfigFile('a', await parseText(text));
-      return resolveConfig({ given: {}, leftover: [], surroundings: environment(file.environment), addresses: [], layers: noLayers, file });
+      return resolveConfig({
+        given: {},
+        leftover: [],
+        surroundings: environment(file.environment),
+        addresses: [],
+        layers: noLayers,
+        file,
+      });
     },
     size: 500,
     growing: {
       'members that nobody knows': fields((index) => [`k${index}`, 1]),
       sources: (size) =>
-        JSON.stringify({ sources: Array.from({ length: size }, (_, index) => ({ kind: 'files', name: `n${index}`, paths: ['a'] })) }),
-      'sources that are wrong': (size) => JSON.stringify({ sources: Array(size).fill({ kind: 'http', a: 1, b: 2 }) }),
-      variables: (size) => `{"environment": ${fields((index) => [`ISTIO_META_${index}`, 'v'])(size)}}`,
-      'variables that nobody knows': (size) => `{"environment": ${fields((index) => [`V${index}`, 'v'])(size)}}`,
-      probers: (size) => `{"probers": ${fields((index) => [`/app-health/a${index}/readyz`, { tcpSocket: { port: 1 } }])(size)}}`,
-      'objects to watch': (size) => JSON.stringify({ watchKube: Array.from({ length: size }, (_, index) => `Secret/a/b${index}`) }),
+        JSON.stringify({
+          sources: Array.from({ length: size }, (_, index) => ({
+            kind: 'files',
+            name: `n${index}`,
+            paths: ['a'],
+          })),
+        }),
+      'sources that are wrong': (size) =>
+        JSON.stringify({ sources: Array(size).fill({ kind: 'http', a: 1, b: 2 }) }),
+      variables: (size) =>
+        `{"environment": ${fields((index) => [`ISTIO_META_${index}`, 'v'])(size)}}`,
+      'variables that nobody knows': (size) =>
+        `{"environment": ${fields((index) => [`V${index}`, 'v'])(size)}}`,
+      probers: (size) =>
+        `{"probers": ${fields((index) => [`/app-health/a${index}/readyz`, { tcpSocket: { port: 1 } }])(size)}}`,
+      'objects to watch': (size) =>
+        JSON.stringify({
+          watchKube: Array.from({ length: size }, (_, index) => `Secret/a/b${index}`),
+        }),
     },
   }),
   fuzzed({
     name: 'labels and annotations',
-    inputs: textOf('a', '=', '"', '\\', '\\n', '\\x41', '\\303', '\\u00e9', '\\U0001F600', '\n', 'proxy.istio.io/config'),
+    inputs: textOf(
+      'a',
+      '=',
+      '"',
+      '\\',
+      '\\n',
+      '\\x41',
+      '\\303',
+      '\\u00e9',
+      '\\U0001F600',
+      '\n',
+      'proxy.istio.io/config',
+    ),
     parse: parseDownwardApi,
     growing: {
       entries: (size) => lines(Math.min(size, 9_000), (index) => `k${index}="v"`),
@@ -167,7 +219,22 @@ export const configuration = [
   }),
   fuzzed({
     name: 'templates',
-    inputs: textOf('{{', '}}', '-', ' ', '.name', '.list', '.', '|', 'toJSON', '/*', '*/', '\n', 'a', '"'),
+    inputs: textOf(
+      '{{',
+      '}}',
+      '-',
+      ' ',
+      '.name',
+      '.list',
+      '.',
+      '|',
+      'toJSON',
+      '/*',
+      '*/',
+      '\n',
+      'a',
+      '"',
+    ),
     parse: (text) =>
       renderTemplate(
         text,
@@ -191,13 +258,36 @@ export const configuration = [
   fuzzed({
     name: 'node metadata in variables',
     inputs: json,
-    parse: (text) => [environmentMetadata({ ISTIO_METAJSON_A: text, ISTIO_META_B: text }, { problems: [], warnings: [] }), podPorts(text)],
-    growing: { members: fields((index) => [`k${index}`, 1]), levels: (size) => '{"a":'.repeat(size) + '1' + '}'.repeat(size) },
+    parse: (text) => [
+      environmentMetadata(
+        { ISTIO_METAJSON_A: text, ISTIO_META_B: text },
+        { problems: [], warnings: [] },
+      ),
+      podPorts(text),
+    ],
+    growing: {
+      members: fields((index) => [`k${index}`, 1]),
+      levels: (size) => '{"a":'.repeat(size) + '1' + '}'.repeat(size),
+    },
     size: 500,
   }),
   fuzzed({
     name: 'what may be a secret',
-    inputs: textOf('eyJ', '.', 'Bearer ', '://', ':', '@', '/', 'A', 'a', '1', 'PRIVATE KEY-----', ' ', 'sk-'),
+    inputs: textOf(
+      'eyJ',
+      '.',
+      'Bearer ',
+      '://',
+      ':',
+      '@',
+      '/',
+      'A',
+      'a',
+      '1',
+      'PRIVATE KEY-----',
+      ' ',
+      'sk-',
+    ),
     parse: (text) => looksSecret(text, text),
     growing: {
       'a text': (size) => 'a'.repeat(size * 10),
@@ -213,6 +303,9 @@ export const configuration = [
     name: 'what is shown on a terminal',
     inputs: fc.string({ unit: 'binary' }),
     parse: printable,
-    growing: { controls: (size) => '\u001b'.repeat(size * 10), text: (size) => 'a\n'.repeat(size * 10) },
+    growing: {
+      controls: (size) => '\u001b'.repeat(size * 10),
+      text: (size) => 'a\n'.repeat(size * 10),
+    },
   }),
 ];

@@ -7,10 +7,17 @@ import { viewer } from '../../../src/pilot-discovery/generate/view-of.ts';
 import { afterPiece, noMessage } from '../../../src/shared/grpc/message-progress.ts';
 import { readMeshConfig } from '../../../src/pilot-discovery/istio/read-mesh-config.ts';
 import { readResources } from '../../../src/pilot-discovery/istio/read-resources.ts';
-import { DeltaDiscoveryRequestSchema, DiscoveryRequestSchema } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import {
+  DeltaDiscoveryRequestSchema,
+  DiscoveryRequestSchema,
+} from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { adsDefinition } from '../../../src/pilot-discovery/push/ads-definition.ts';
 import type { Message } from '../../../src/pilot-discovery/push/first-request.ts';
-import { freshProxy, type ProxyEvent, type ProxyStream } from '../../../src/pilot-discovery/push/proxy-stream.ts';
+import {
+  freshProxy,
+  type ProxyEvent,
+  type ProxyStream,
+} from '../../../src/pilot-discovery/push/proxy-stream.ts';
 import { reduceProxy } from '../../../src/pilot-discovery/push/reduce-proxy.ts';
 import { typeUrls } from '../../../src/pilot-discovery/push/view.ts';
 import { readRequest, type Variant } from '../../../src/shared/xds/messages.ts';
@@ -23,13 +30,45 @@ import { fuzzed, textOf } from '../parser.ts';
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 const times = (count: number) => Array.from({ length: count }, (_, index) => index);
 const odd = fc.oneof(
-  fc.constantFrom('a', '*', '*.a', '10.0.0.1', '__proto__', 'constructor', '', '80', 'outbound|80||a.mesh'),
+  fc.constantFrom(
+    'a',
+    '*',
+    '*.a',
+    '10.0.0.1',
+    '__proto__',
+    'constructor',
+    '',
+    '80',
+    'outbound|80||a.mesh',
+  ),
   fc.string(),
 );
 /** Whatever JSON can say, with names that are real ones now and then. */
 const value = fc.oneof(odd, fc.integer(), fc.jsonValue({ maxDepth: 3 }));
 const fieldName = fc.oneof(
-  fc.constantFrom('hosts', 'ports', 'number', 'name', 'protocol', 'endpoints', 'http', 'match', 'uri', 'route', 'destination', 'host', 'selector', 'subsets', 'trafficPolicy', 'tls', 'mode', 'egress', 'ingress', 'rules', '__proto__'), // prettier-ignore
+  fc.constantFrom(
+    'hosts',
+    'ports',
+    'number',
+    'name',
+    'protocol',
+    'endpoints',
+    'http',
+    'match',
+    'uri',
+    'route',
+    'destination',
+    'host',
+    'selector',
+    'subsets',
+    'trafficPolicy',
+    'tls',
+    'mode',
+    'egress',
+    'ingress',
+    'rules',
+    '__proto__',
+  ),
   fc.string({ maxLength: 5 }),
 );
 const spec = fc.letrec((tie) => ({
@@ -40,14 +79,53 @@ const spec = fc.letrec((tie) => ({
     fc.dictionary(fieldName, tie('one'), { maxKeys: 4 }),
   ),
 })).one;
-const kind = fc.constantFrom('ServiceEntry', 'WorkloadEntry', 'VirtualService', 'DestinationRule', 'Sidecar', 'PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication', 'Gateway', '__proto__'); // prettier-ignore
+const kind = fc.constantFrom(
+  'ServiceEntry',
+  'WorkloadEntry',
+  'VirtualService',
+  'DestinationRule',
+  'Sidecar',
+  'PeerAuthentication',
+  'AuthorizationPolicy',
+  'RequestAuthentication',
+  'Gateway',
+  '__proto__',
+);
 const resource = fc
   .record({ kind, name: odd, spec: fc.dictionary(fieldName, spec, { maxKeys: 5 }) })
   .map(({ name, kind: of, spec: said }) => {
     const group = /Authentication|Authorization/.test(of) ? 'security' : 'networking';
-    return JSON.stringify({ apiVersion: `${group}.istio.io/v1`, kind: of, metadata: { name }, spec: said });
+    return JSON.stringify({
+      apiVersion: `${group}.istio.io/v1`,
+      kind: of,
+      metadata: { name },
+      spec: said,
+    });
   });
-const yaml = textOf('apiVersion: networking.istio.io/v1\n', 'kind: ServiceEntry\n', 'metadata: { name: a }\n', 'spec:\n', '  hosts: [a]\n', '  - ', '---\n', '[', ']', '{', '}', '&a ', '*a', '|\n', '? ', ': ', '!t ', '"', "'", '%YAML 1.2\n', '\t', '<<: '); // prettier-ignore
+const yaml = textOf(
+  'apiVersion: networking.istio.io/v1\n',
+  'kind: ServiceEntry\n',
+  'metadata: { name: a }\n',
+  'spec:\n',
+  '  hosts: [a]\n',
+  '  - ',
+  '---\n',
+  '[',
+  ']',
+  '{',
+  '}',
+  '&a ',
+  '*a',
+  '|\n',
+  '? ',
+  ': ',
+  '!t ',
+  '"',
+  "'",
+  '%YAML 1.2\n',
+  '\t',
+  '<<: ',
+);
 
 const environment = environmentOf(`apiVersion: networking.istio.io/v1
 kind: ServiceEntry
@@ -55,16 +133,40 @@ metadata: { name: a, namespace: default }
 spec: { hosts: [a.mesh], resolution: DNS, ports: [{ number: 80, name: http, protocol: HTTP }] }
 `);
 
-const typeUrl = fc.oneof({ weight: 4, arbitrary: fc.constantFrom(...Object.values(typeUrls)) }, odd);
+const typeUrl = fc.oneof(
+  { weight: 4, arbitrary: fc.constantFrom(...Object.values(typeUrls)) },
+  odd,
+);
 const names = fc.array(odd, { maxLength: 5 });
-const errorDetail = fc.option(fc.record({ code: fc.integer({ min: 0, max: 16 }), message: fc.string() }), { nil: undefined });
-const id = fc.oneof(fc.constantFrom('sidecar~10.0.0.1~a.default~default.svc.cluster.local', 'router~~a.b~c', '~~~', ''), fc.string());
-const withError = <T extends { readonly errorDetail?: unknown }>({ errorDetail: error, ...rest }: T) => ({
+const errorDetail = fc.option(
+  fc.record({ code: fc.integer({ min: 0, max: 16 }), message: fc.string() }),
+  { nil: undefined },
+);
+const id = fc.oneof(
+  fc.constantFrom(
+    'sidecar~10.0.0.1~a.default~default.svc.cluster.local',
+    'router~~a.b~c',
+    '~~~',
+    '',
+  ),
+  fc.string(),
+);
+const withError = <T extends { readonly errorDetail?: unknown }>({
+  errorDetail: error,
+  ...rest
+}: T) => ({
   ...rest,
   ...(error !== undefined && { errorDetail: error }),
 });
 const whole = fc
-  .record({ typeUrl, responseNonce: odd, versionInfo: odd, resourceNames: names, errorDetail, node: id.map((one) => ({ id: one })) })
+  .record({
+    typeUrl,
+    responseNonce: odd,
+    versionInfo: odd,
+    resourceNames: names,
+    errorDetail,
+    node: id.map((one) => ({ id: one })),
+  })
   .map((fields) => create(DiscoveryRequestSchema, withError(fields) as object));
 const delta = fc
   .record({
@@ -75,7 +177,7 @@ const delta = fc
     initialResourceVersions: fc.dictionary(odd, odd, { maxKeys: 3 }),
     errorDetail,
     node: id.map((one) => ({ id: one })),
-  }) // prettier-ignore
+  })
   .map((fields) => create(DeltaDiscoveryRequestSchema, withError(fields) as object));
 
 interface Play {
@@ -84,13 +186,23 @@ interface Play {
 }
 
 const proxy = readNode({ id: 'sidecar~10.0.0.1~a.default~default.svc.cluster.local' });
-const view = typeof proxy === 'string' ? undefined : viewer(() => undefined).view({ number: 1, environment }, proxy);
-const others: readonly ProxyEvent[] = [{ type: 'introduced' }, { type: 'warmed' }, ...(view === undefined ? [] : [{ type: 'view', view } as const])]; // prettier-ignore
+const view =
+  typeof proxy === 'string'
+    ? undefined
+    : viewer(() => undefined).view({ number: 1, environment }, proxy);
+const others: readonly ProxyEvent[] = [
+  { type: 'introduced' },
+  { type: 'warmed' },
+  ...(view === undefined ? [] : [{ type: 'view', view } as const]),
+];
 const playOf = (variant: Variant) =>
   fc
     .array(
       fc.oneof(
-        (variant === 'delta' ? delta : whole).map((message): ProxyEvent => ({ type: 'request', request: readRequest(message) })),
+        (variant === 'delta' ? delta : whole).map((message): ProxyEvent => ({
+          type: 'request',
+          request: readRequest(message),
+        })),
         fc.constantFrom(...others),
       ),
       { maxLength: 12 },
@@ -105,7 +217,10 @@ function play({ variant, events }: Play): ProxyStream {
       if (effect.type !== 'answer' || index % 2 === 1) return before;
       const { typeUrl: of, nonce } = effect.answer;
       const fields = { typeUrl: of, responseNonce: nonce };
-      const message = variant === 'delta' ? create(DeltaDiscoveryRequestSchema, fields) : create(DiscoveryRequestSchema, fields);
+      const message =
+        variant === 'delta'
+          ? create(DeltaDiscoveryRequestSchema, fields)
+          : create(DiscoveryRequestSchema, fields);
       return reduceProxy(before, { type: 'request', request: readRequest(message) })[0];
     }, after);
   }, freshProxy(variant));
@@ -132,7 +247,11 @@ function decoded(bytes: Uint8Array): readonly unknown[] {
 /** Bytes of a request, some of them others. */
 const bytes = fc
   .tuple(
-    fc.oneof(whole.map((message) => toBinary(DiscoveryRequestSchema, message)), delta.map((message) => toBinary(DeltaDiscoveryRequestSchema, message)), fc.uint8Array()), // prettier-ignore
+    fc.oneof(
+      whole.map((message) => toBinary(DiscoveryRequestSchema, message)),
+      delta.map((message) => toBinary(DeltaDiscoveryRequestSchema, message)),
+      fc.uint8Array(),
+    ),
     fc.array(fc.tuple(fc.nat(), fc.integer({ min: 0, max: 255 })), { maxLength: 4 }),
   )
   .map(([message, changes]) => {
@@ -142,7 +261,20 @@ const bytes = fc
   });
 
 const metadata = fc.dictionary(
-  fc.oneof(fc.constantFrom('NAMESPACE', 'LABELS', 'INSTANCE_IPS', 'INTERCEPTION_MODE', 'NETWORK', 'ENVOY_STATUS_PORT', 'HTTP10', 'TLS_CLIENT_KEY', '__proto__'), fc.string({ maxLength: 4 })), // prettier-ignore
+  fc.oneof(
+    fc.constantFrom(
+      'NAMESPACE',
+      'LABELS',
+      'INSTANCE_IPS',
+      'INTERCEPTION_MODE',
+      'NETWORK',
+      'ENVOY_STATUS_PORT',
+      'HTTP10',
+      'TLS_CLIENT_KEY',
+      '__proto__',
+    ),
+    fc.string({ maxLength: 4 }),
+  ),
   fc.oneof(odd, fc.dictionary(odd, odd, { maxKeys: 3 }), fc.jsonValue({ maxDepth: 2 })),
   { maxKeys: 5 },
 );
@@ -153,7 +285,10 @@ const locality = fc.oneof(fc.constant(noLocality), fc.uint8Array({ maxLength: 12
 function allOf(node: Parameters<typeof proxyOf>[0]): unknown {
   const read = proxyOf(node);
   if (typeof read === 'string') return read;
-  const { cluster, endpoint, listener, route } = viewer(() => undefined).view({ number: 1, environment }, read);
+  const { cluster, endpoint, listener, route } = viewer(() => undefined).view(
+    { number: 1, environment },
+    read,
+  );
   return [cluster.version, endpoint.version, listener.version, route.version];
 }
 
@@ -164,9 +299,18 @@ export const controlPlane = [
     inputs: fc.oneof(resource, yaml),
     parse: (text) => readResources(text, place),
     growing: {
-      hosts: (size) => `{kind: ServiceEntry, metadata: {name: a}, spec: {hosts: [${times(size).map((index) => `h${index}`).join(', ')}]}}`, // prettier-ignore
-      'fields that are not known': (size) => `kind: ServiceEntry\nmetadata: {name: a}\nspec:\n${times(size).map((index) => `  x${index}: 1\n`).join('')}`, // prettier-ignore
-      routes: (size) => `kind: VirtualService\nmetadata: {name: a}\nspec:\n  http:\n${times(size).map((index) => `  - match: [{uri: {prefix: /${index}}}]\n`).join('')}`, // prettier-ignore
+      hosts: (size) =>
+        `{kind: ServiceEntry, metadata: {name: a}, spec: {hosts: [${times(size)
+          .map((index) => `h${index}`)
+          .join(', ')}]}}`,
+      'fields that are not known': (size) =>
+        `kind: ServiceEntry\nmetadata: {name: a}\nspec:\n${times(size)
+          .map((index) => `  x${index}: 1\n`)
+          .join('')}`,
+      routes: (size) =>
+        `kind: VirtualService\nmetadata: {name: a}\nspec:\n  http:\n${times(size)
+          .map((index) => `  - match: [{uri: {prefix: /${index}}}]\n`)
+          .join('')}`,
     },
   }),
   fuzzed({
@@ -174,10 +318,14 @@ export const controlPlane = [
     inputs: yamlTexts,
     parse: (text) => {
       const quick = quickYaml(text);
-      if (quick !== undefined && !isDeepStrictEqual(quick, slowYaml(text))) throw new Error('the package yaml says something else');
+      if (quick !== undefined && !isDeepStrictEqual(quick, slowYaml(text)))
+        throw new Error('the package yaml says something else');
     },
     growing: {
-      keys: (size) => times(size).map((index) => `k${index}: a\n`).join(''), // prettier-ignore
+      keys: (size) =>
+        times(size)
+          .map((index) => `k${index}: a\n`)
+          .join(''),
       'keys in braces': (size) =>
         `a: {${times(size)
           .map((index) => `k${index}: a`)
@@ -192,31 +340,82 @@ export const controlPlane = [
   }),
   fuzzed({
     name: 'MeshConfig',
-    inputs: fc.oneof(fc.json(), textOf('accessLogFile: ', 'defaultConfig:\n', '  proxyMetadata: {}\n', 'enableAutoMtls: ', 'configSources:\n', '  - address: fs://a\n', '&a ', '*a', '[', ']', '{', '}', '1s', '\n')), // prettier-ignore
+    inputs: fc.oneof(
+      fc.json(),
+      textOf(
+        'accessLogFile: ',
+        'defaultConfig:\n',
+        '  proxyMetadata: {}\n',
+        'enableAutoMtls: ',
+        'configSources:\n',
+        '  - address: fs://a\n',
+        '&a ',
+        '*a',
+        '[',
+        ']',
+        '{',
+        '}',
+        '1s',
+        '\n',
+      ),
+    ),
     parse: (text) => readMeshConfig(text, 'mesh'),
-    growing: { keys: (size) => times(size).map((index) => `k${index}: a\n`).join('') }, // prettier-ignore
+    growing: {
+      keys: (size) =>
+        times(size)
+          .map((index) => `k${index}: a\n`)
+          .join(''),
+    },
   }),
   fuzzed({
     name: 'streams of proxies',
     inputs: fc.oneof(playOf('delta'), playOf('state-of-the-world')),
     parse: play,
     growing: {
-      'names in one request': (size): Play => ({ variant: 'delta', events: [{ type: 'request', request: readRequest(create(DeltaDiscoveryRequestSchema, { node: { id: '~' }, typeUrl: typeUrls.endpoint, resourceNamesSubscribe: times(size).map((index) => `c${index}`) })) }] }), // prettier-ignore
+      'names in one request': (size): Play => ({
+        variant: 'delta',
+        events: [
+          {
+            type: 'request',
+            request: readRequest(
+              create(DeltaDiscoveryRequestSchema, {
+                node: { id: '~' },
+                typeUrl: typeUrls.endpoint,
+                resourceNamesSubscribe: times(size).map((index) => `c${index}`),
+              }),
+            ),
+          },
+        ],
+      }),
     },
   }),
   fuzzed({
     name: 'bytes of requests',
     inputs: bytes,
     parse: decoded,
-    growing: { 'names in one request': (size) => Buffer.alloc(size * 4, Buffer.from([0x1a, 2, 0x61, 0x62])) },
+    growing: {
+      'names in one request': (size) => Buffer.alloc(size * 4, Buffer.from([0x1a, 2, 0x61, 0x62])),
+    },
   }),
   fuzzed({
     name: 'nodes of proxies',
     inputs: fc.record({ id, metadata: metadata as fc.Arbitrary<JsonObject>, locality }),
     parse: allOf,
     growing: {
-      addresses: (size) => ({ id: 'sidecar~10.0.0.1~a.b~c', metadata: { INSTANCE_IPS: times(size).map((index) => `10.0.${index >> 8}.${index & 255}`).join(',') }, locality: noLocality }), // prettier-ignore
-      labels: (size) => ({ id: 'sidecar~10.0.0.1~a.b~c', metadata: { LABELS: Object.fromEntries(times(size).map((index) => [`l${index}`, 'a'])) }, locality: noLocality }), // prettier-ignore
+      addresses: (size) => ({
+        id: 'sidecar~10.0.0.1~a.b~c',
+        metadata: {
+          INSTANCE_IPS: times(size)
+            .map((index) => `10.0.${index >> 8}.${index & 255}`)
+            .join(','),
+        },
+        locality: noLocality,
+      }),
+      labels: (size) => ({
+        id: 'sidecar~10.0.0.1~a.b~c',
+        metadata: { LABELS: Object.fromEntries(times(size).map((index) => [`l${index}`, 'a'])) },
+        locality: noLocality,
+      }),
     },
   }),
   fuzzed({

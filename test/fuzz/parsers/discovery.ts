@@ -8,10 +8,19 @@ import {
   NodeSchema,
 } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { toStreamRequest } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
-import { freshStream, reduceStream, type StreamEvent, type StreamState } from '../../../src/pilot-agent/secrets/sds/stream.ts';
+import {
+  freshStream,
+  reduceStream,
+  type StreamEvent,
+  type StreamState,
+} from '../../../src/pilot-agent/secrets/sds/stream.ts';
 import { readRequest, readResponse } from '../../../src/shared/xds/messages.ts';
 import { relay } from '../../../src/pilot-agent/xds-proxy/relay.ts';
-import { initialRelay, type RelayEvent, type RelayState } from '../../../src/pilot-agent/xds-proxy/relay-state.ts';
+import {
+  initialRelay,
+  type RelayEvent,
+  type RelayState,
+} from '../../../src/pilot-agent/xds-proxy/relay-state.ts';
 import { typeUrls } from '../../../src/shared/xds/resources.ts';
 import { fuzzed } from '../parser.ts';
 
@@ -19,7 +28,10 @@ const name = fc.oneof(fc.constantFrom('a', 'b', '*', 'default', '__proto__', '')
 const names = fc.array(name, { maxLength: 6 });
 const nonce = fc.constantFrom('', '1', '2', '3', 'x');
 const typeUrl = fc.oneof(fc.constantFrom(...Object.values(typeUrls)), fc.string());
-const error = fc.option(fc.record({ code: fc.integer({ min: 0, max: 16 }), message: fc.string() }), { nil: undefined });
+const error = fc.option(
+  fc.record({ code: fc.integer({ min: 0, max: 16 }), message: fc.string() }),
+  { nil: undefined },
+);
 const node = create(NodeSchema, { id: 'sidecar~10.1.2.3~pod.ns~domain' });
 const versions = fc.dictionary(name, fc.string(), { maxKeys: 3 });
 
@@ -31,9 +43,13 @@ const whole = fc
     versionInfo: fc.string(),
     resourceNames: names,
     errorDetail: error,
-  }) // prettier-ignore
+  })
   .map(({ errorDetail, node, ...rest }) =>
-    create(DiscoveryRequestSchema, { ...rest, ...(node && { node }), ...(errorDetail && { errorDetail }) }),
+    create(DiscoveryRequestSchema, {
+      ...rest,
+      ...(node && { node }),
+      ...(errorDetail && { errorDetail }),
+    }),
   );
 const delta = fc
   .record({
@@ -43,12 +59,19 @@ const delta = fc
     resourceNamesUnsubscribe: names,
     initialResourceVersions: versions,
     errorDetail: error,
-  }) // prettier-ignore
-  .map(({ errorDetail, ...rest }) => create(DeltaDiscoveryRequestSchema, { ...rest, node, ...(errorDetail && { errorDetail }) }));
+  })
+  .map(({ errorDetail, ...rest }) =>
+    create(DeltaDiscoveryRequestSchema, { ...rest, node, ...(errorDetail && { errorDetail }) }),
+  );
 const resource = fc.record({ typeUrl, value: fc.uint8Array({ maxLength: 40 }) });
 const answer = fc.oneof(
   fc
-    .record({ typeUrl, nonce, versionInfo: fc.string(), resources: fc.array(resource, { maxLength: 4 }) })
+    .record({
+      typeUrl,
+      nonce,
+      versionInfo: fc.string(),
+      resources: fc.array(resource, { maxLength: 4 }),
+    })
     .map((fields) => create(DiscoveryResponseSchema, fields)),
   fc
     .record({
@@ -82,12 +105,19 @@ function updateOf(message: Parameters<typeof readResponse>[0]): RelayEvent {
 }
 
 function asksFor(resourceNames: string[]): StreamEvent {
-  return { type: 'request', request: toStreamRequest(create(DiscoveryRequestSchema, { node, resourceNames })) };
+  return {
+    type: 'request',
+    request: toStreamRequest(create(DiscoveryRequestSchema, { node, resourceNames })),
+  };
 }
 
 const numbered = (count: number) => Array.from({ length: count }, (_, index) => `name-${index}`);
 const asks = (resourceNames: readonly string[], type: string): RelayEvent => {
-  const message = create(DiscoveryRequestSchema, { node, typeUrl: type, resourceNames: [...resourceNames] });
+  const message = create(DiscoveryRequestSchema, {
+    node,
+    typeUrl: type,
+    resourceNames: [...resourceNames],
+  });
   return { type: 'requested', stream: 1, request: readRequest(message) };
 };
 const stream = (variant: 'delta' | 'state-of-the-world'): readonly RelayEvent[] => [
@@ -96,7 +126,11 @@ const stream = (variant: 'delta' | 'state-of-the-world'): readonly RelayEvent[] 
   { type: 'opened', connection: 1 },
 ];
 const gives = (of: readonly string[], type: string): RelayEvent => {
-  const resources = of.map((each) => ({ name: each, version: '1', resource: { typeUrl: type, value: new Uint8Array() } }));
+  const resources = of.map((each) => ({
+    name: each,
+    version: '1',
+    resource: { typeUrl: type, value: new Uint8Array() },
+  }));
   return updateOf(create(DeltaDiscoveryResponseSchema, { typeUrl: type, nonce: '1', resources }));
 };
 
@@ -105,9 +139,17 @@ export const discovery = [
     name: 'SDS requests',
     inputs: fc.array(
       fc.oneof(
-        fc.oneof(whole, delta).map((message): StreamEvent => ({ type: 'request', request: toStreamRequest(message) })),
-        fc.record({ name, version: fc.string() }).map((each): StreamEvent => ({ type: 'secret', ...each, secret: { kind: 'roots', roots: '' } })), // prettier-ignore
-        fc.record({ name, reason: fc.string() }).map((each): StreamEvent => ({ type: 'missing', ...each })),
+        fc
+          .oneof(whole, delta)
+          .map((message): StreamEvent => ({ type: 'request', request: toStreamRequest(message) })),
+        fc.record({ name, version: fc.string() }).map((each): StreamEvent => ({
+          type: 'secret',
+          ...each,
+          secret: { kind: 'roots', roots: '' },
+        })),
+        fc
+          .record({ name, reason: fc.string() })
+          .map((each): StreamEvent => ({ type: 'missing', ...each })),
       ),
       { maxLength: 12 },
     ),
@@ -126,7 +168,11 @@ export const discovery = [
         fc.constantFrom<'delta' | 'state-of-the-world'>('delta', 'state-of-the-world'),
         fc.array(
           fc.oneof(
-            fc.oneof(whole, delta).map((message): RelayEvent => ({ type: 'requested', stream: 1, request: readRequest(message) })),
+            fc.oneof(whole, delta).map((message): RelayEvent => ({
+              type: 'requested',
+              stream: 1,
+              request: readRequest(message),
+            })),
             answer.map(updateOf),
             fc.constantFrom<RelayEvent>(
               { type: 'confirmation-due' },
@@ -141,7 +187,10 @@ export const discovery = [
     parse: playXds,
     size: 300,
     growing: {
-      'names in one request': (size) => [...stream('delta'), asks(numbered(size), typeUrls.endpoints)],
+      'names in one request': (size) => [
+        ...stream('delta'),
+        asks(numbered(size), typeUrls.endpoints),
+      ],
       'resources in one answer': (size) => [
         ...stream('delta'),
         asks(numbered(size), typeUrls.endpoints),

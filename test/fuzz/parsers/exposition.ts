@@ -23,7 +23,9 @@ function rewrite(lines: Buffer): void {
 
 /** What comes in these pieces is read as the answer of a source. */
 async function read(pieces: readonly Uint8Array[]): Promise<void> {
-  const answer = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), { headers: {} });
+  const answer = Object.assign(Readable.from(pieces.map((piece) => Buffer.from(piece))), {
+    headers: {},
+  });
   try {
     for await (const lines of readLines(answer as unknown as IncomingMessage)) rewrite(lines);
   } catch (error) {
@@ -32,12 +34,45 @@ async function read(pieces: readonly Uint8Array[]): Promise<void> {
 }
 
 const bytes = (text: string) => new Uint8Array(Buffer.from(text));
-const many = (size: number, make: (index: number) => string) => Array.from({ length: size }, (_, index) => make(index)).join('');
+const many = (size: number, make: (index: number) => string) =>
+  Array.from({ length: size }, (_, index) => make(index)).join('');
 
 export const exposition = [
   fuzzed({
     name: 'exposition',
-    inputs: textOf('# TYPE ', '# HELP ', '# UNIT ', '# EOF', 'a', '_total', '_bucket', ' counter', ' histogram', ' summary', ' info', '\n', '{', '}', 'le="', 'quantile="', '"', ',', '=', '\\', ' ', '\t', '1', '1e400', '+Inf', 'NaN', '-', '.', ' # {', '\r', '\ud800'), // prettier-ignore
+    inputs: textOf(
+      '# TYPE ',
+      '# HELP ',
+      '# UNIT ',
+      '# EOF',
+      'a',
+      '_total',
+      '_bucket',
+      ' counter',
+      ' histogram',
+      ' summary',
+      ' info',
+      '\n',
+      '{',
+      '}',
+      'le="',
+      'quantile="',
+      '"',
+      ',',
+      '=',
+      '\\',
+      ' ',
+      '\t',
+      '1',
+      '1e400',
+      '+Inf',
+      'NaN',
+      '-',
+      '.',
+      ' # {',
+      '\r',
+      '\ud800',
+    ),
     parse: (text) => rewrite(Buffer.from(`${text}\n`)),
     growing: {
       'blanks after a time': (size) => `a 1 1${' '.repeat(size)}x`,
@@ -53,17 +88,25 @@ export const exposition = [
       'rows of a family': (size) => many(size, (row) => `a{b="${row}"} 1\n`),
       families: (size) => many(size, (family) => `# TYPE a${family} summary\na${family}_sum 1\n`),
       'families in turns': (size) => many(size, (row) => `a${row % 3} ${row}\n`),
-      buckets: (size) => `# TYPE h histogram\n${many(size, (bound) => `h_bucket{le="${bound}"} ${bound}\n`)}`,
-      histograms: (size) => `# TYPE h histogram\n${many(size, (row) => `h_bucket{a="${row}",le="+Inf"} 1\n`)}`,
+      buckets: (size) =>
+        `# TYPE h histogram\n${many(size, (bound) => `h_bucket{le="${bound}"} ${bound}\n`)}`,
+      histograms: (size) =>
+        `# TYPE h histogram\n${many(size, (row) => `h_bucket{a="${row}",le="+Inf"} 1\n`)}`,
     },
   }),
   fuzzed({
     name: 'the answer of a source',
-    inputs: fc.array(fc.oneof(fc.uint8Array({ maxLength: 20 }), fc.constantFrom('a 1\n', '\n', '\r\n', '\r', 'a').map(bytes))),
+    inputs: fc.array(
+      fc.oneof(
+        fc.uint8Array({ maxLength: 20 }),
+        fc.constantFrom('a 1\n', '\n', '\r\n', '\r', 'a').map(bytes),
+      ),
+    ),
     parse: read,
     growing: {
       'a line byte by byte': (size) => Array.from({ length: size }, () => bytes('a')),
-      'lines byte by byte': (size) => Array.from({ length: size }, (_, index) => bytes(index % 50 === 0 ? '\n' : 'a')),
+      'lines byte by byte': (size) =>
+        Array.from({ length: size }, (_, index) => bytes(index % 50 === 0 ? '\n' : 'a')),
       'empty lines': (size) => [bytes('\n'.repeat(size * 10))],
     },
   }),

@@ -3,13 +3,42 @@ import { mergeMessages, mergeOverride } from '../../../src/proxy/merge-override.
 import { fuzzed, textOf } from '../parser.ts';
 
 const over = (override: string) =>
-  mergeOverride({ kind: 'generated', text: '{"admin":{"a":[1]},"node":{"metadata":{}}}', extension: '.json', override });
-const fields = fc.dictionary(fc.constantFrom('a', 'adminAddress', 'pipe', 'port_value', 'metadata', '__proto__', '@type'), fc.jsonValue());
+  mergeOverride({
+    kind: 'generated',
+    text: '{"admin":{"a":[1]},"node":{"metadata":{}}}',
+    extension: '.json',
+    override,
+  });
+const fields = fc.dictionary(
+  fc.constantFrom('a', 'adminAddress', 'pipe', 'port_value', 'metadata', '__proto__', '@type'),
+  fc.jsonValue(),
+);
 
 export const overrides = [
   fuzzed({
     name: 'overrides',
-    inputs: textOf('admin', 'node', ': ', '\n', '  ', '- ', '[', ']', '{', '}', '&a ', '*a', '"', "'", '!x ', '---', '<<', '0x', '\t', '#'),
+    inputs: textOf(
+      'admin',
+      'node',
+      ': ',
+      '\n',
+      '  ',
+      '- ',
+      '[',
+      ']',
+      '{',
+      '}',
+      '&a ',
+      '*a',
+      '"',
+      "'",
+      '!x ',
+      '---',
+      '<<',
+      '0x',
+      '\t',
+      '#',
+    ),
     parse: over,
     size: 200,
     growing: {
@@ -28,8 +57,12 @@ export const overrides = [
     growing: {
       'keys in two forms': (size) => {
         const keys = Array.from({ length: size }, (_, index) => index);
-        const named = (name: string): Readonly<Record<string, number>> => Object.fromEntries(keys.map((key) => [`${name}${key}`, 1]));
-        const pair: [Readonly<Record<string, number>>, Readonly<Record<string, number>>] = [named('a_b'), named('aB')];
+        const named = (name: string): Readonly<Record<string, number>> =>
+          Object.fromEntries(keys.map((key) => [`${name}${key}`, 1]));
+        const pair: [Readonly<Record<string, number>>, Readonly<Record<string, number>>] = [
+          named('a_b'),
+          named('aB'),
+        ];
         return pair;
       },
     },

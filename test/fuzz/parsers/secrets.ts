@@ -14,12 +14,23 @@ const find = findSecret({
   files: () => NEVER,
   gateway: gatewaySecrets(gatewayFolder('/gateway', { files: () => NEVER })),
 });
-const jwt = (claims: unknown) => `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
+const jwt = (claims: unknown) =>
+  `e30.${Buffer.from(JSON.stringify(claims)).toString('base64url')}.c2ln`;
 
 export const secrets = [
   fuzzed({
     name: 'PEM',
-    inputs: textOf(begin, end, 'MIIB', 'AAAA\n', '-----BEGIN PRIVATE KEY-----\n', '-----END PRIVATE KEY-----\n', '-', '\n', '\0'),
+    inputs: textOf(
+      begin,
+      end,
+      'MIIB',
+      'AAAA\n',
+      '-----BEGIN PRIVATE KEY-----\n',
+      '-----END PRIVATE KEY-----\n',
+      '-',
+      '\n',
+      '\0',
+    ),
     parse: (text) => [
       pemCertificates(text),
       setFlaws({ pair: { chain: text, key: Buffer.from(text) }, roots: text }, 0),
@@ -51,7 +62,21 @@ export const secrets = [
   }),
   fuzzed({
     name: 'names of secrets',
-    inputs: textOf('file-cert:', 'file-root:', '~', '/', '..', '/proc/', 'default', 'ROOTCA', '-cacert', 'a', '.', '\0', 'kubernetes://'),
+    inputs: textOf(
+      'file-cert:',
+      'file-root:',
+      '~',
+      '/',
+      '..',
+      '/proc/',
+      'default',
+      'ROOTCA',
+      '-cacert',
+      'a',
+      '.',
+      '\0',
+      'kubernetes://',
+    ),
     parse: find,
     growing: {
       'parts of a path': (size) => `file-root:${'/..'.repeat(size)}`,

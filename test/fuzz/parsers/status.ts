@@ -18,39 +18,86 @@ interface Asked {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const route = routes({ ...statusParts(), admin: { request: () => of({ ok: true, value: { status: 200, body: '' } }), open: () => EMPTY } });
+const route = routes({
+  ...statusParts(),
+  admin: { request: () => of({ ok: true, value: { status: 200, body: '' } }), open: () => EMPTY },
+});
 
 /** Answers as the status server does, to nobody. */
 async function answered({ method, url, headers }: Asked): Promise<void> {
   const request = Object.assign(new IncomingMessage(new Socket()), { method, url, headers });
   Object.defineProperty(request.socket, 'remoteAddress', { value: '127.0.0.1' });
-  await lastValueFrom(route(url.replace(/\?.*/s, ''))(request, new ServerResponse(request)), { defaultValue: undefined });
+  await lastValueFrom(route(url.replace(/\?.*/s, ''))(request, new ServerResponse(request)), {
+    defaultValue: undefined,
+  });
 }
 
-const many = (size: number, make: (index: number) => string) => Array.from({ length: size }, (_, index) => make(index)).join('');
-const asks = (changes: Partial<Asked>): Asked => ({ method: 'GET', url: '/healthz/ready', headers: {}, ...changes });
-const texts = textOf('localhost', '127.0.0.1', '[', ']', ':', '15020', ',', ';', 'q=', '0.5', 'application/json', '=');
+const many = (size: number, make: (index: number) => string) =>
+  Array.from({ length: size }, (_, index) => make(index)).join('');
+const asks = (changes: Partial<Asked>): Asked => ({
+  method: 'GET',
+  url: '/healthz/ready',
+  headers: {},
+  ...changes,
+});
+const texts = textOf(
+  'localhost',
+  '127.0.0.1',
+  '[',
+  ']',
+  ':',
+  '15020',
+  ',',
+  ';',
+  'q=',
+  '0.5',
+  'application/json',
+  '=',
+);
 
 export const status = [
   fuzzed({
     name: 'statistics of Envoy',
-    inputs: textOf('server.state', 'cluster_manager.cds.update_success', 'listener.a.http.b.downstream_rq_completed', 'http.a.downstream_rq_active', ': ', '1', '0', '9'.repeat(30), '\n', '__proto__'), // prettier-ignore
+    inputs: textOf(
+      'server.state',
+      'cluster_manager.cds.update_success',
+      'listener.a.http.b.downstream_rq_completed',
+      'http.a.downstream_rq_active',
+      ': ',
+      '1',
+      '0',
+      '9'.repeat(30),
+      '\n',
+      '__proto__',
+    ),
     parse: (body) => [readiness(body), activeRequests(parseStats(body))],
     growing: {
       lines: (size) => many(size, (line) => `a${line}: 1\n`),
       colons: (size) => `a${': 1'.repeat(size)}x`,
       digits: (size) => `a: ${'1'.repeat(size)}x`,
-      listeners: (size) => many(size, (name) => `listener.l${name}.http.h.downstream_rq_completed: 1\nlistener.l${name}.downstream_cx_active: 1\n`), // prettier-ignore
-      'a name of a listener': (size) => `listener${'.http.a'.repeat(size)}.downstream_rq_completed: 1`,
+      listeners: (size) =>
+        many(
+          size,
+          (name) =>
+            `listener.l${name}.http.h.downstream_rq_completed: 1\nlistener.l${name}.downstream_cx_active: 1\n`,
+        ),
+      'a name of a listener': (size) =>
+        `listener${'.http.a'.repeat(size)}.downstream_rq_completed: 1`,
     },
   }),
   fuzzed({
     name: 'what Envoy says of itself',
-    inputs: fc.oneof(fc.json(), textOf('{', '}', '"state":"LIVE"', ',', '"command_line_options":', 'null', '[')),
+    inputs: fc.oneof(
+      fc.json(),
+      textOf('{', '}', '"state":"LIVE"', ',', '"command_line_options":', 'null', '['),
+    ),
     parse: (body) => isLive(body, { baseId: 1, restartEpoch: 0 }),
     growing: {
       brackets: (size) => '['.repeat(size),
-      targets: (size) => JSON.stringify(Array.from({ length: size }, (_, index) => ({ port: index + 1, path: '/' }))),
+      targets: (size) =>
+        JSON.stringify(
+          Array.from({ length: size }, (_, index) => ({ port: index + 1, path: '/' })),
+        ),
     },
     size: 50,
   }),
@@ -84,27 +131,90 @@ export const status = [
     name: 'probes of the application',
     inputs: fc.oneof(
       fc.json(),
-      textOf('{', '}', '"/app-health/a/livez"', ':', '"httpGet"', '"gRPC"', '"port"', '1', ',', '"httpHeaders"', '[', ']', '"name"', 'null', '"__proto__"'), // prettier-ignore
+      textOf(
+        '{',
+        '}',
+        '"/app-health/a/livez"',
+        ':',
+        '"httpGet"',
+        '"gRPC"',
+        '"port"',
+        '1',
+        ',',
+        '"httpHeaders"',
+        '[',
+        ']',
+        '"name"',
+        'null',
+        '"__proto__"',
+      ),
     ),
     parse: appProbes,
     growing: {
-      probes: (size) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, index) => [`/app-health/a${index}/livez`, { httpGet: { port: 1 } }]))), // prettier-ignore
-      'wrong probes': (size) => JSON.stringify(Object.fromEntries(Array.from({ length: size }, (_, index) => [`/${index}`, {}]))),
-      headers: (size) => JSON.stringify({ '/app-health/a/livez': { httpGet: { port: 1, httpHeaders: Array.from({ length: size }, () => ({ name: 'a', value: 'b' })) } } }), // prettier-ignore
+      probes: (size) =>
+        JSON.stringify(
+          Object.fromEntries(
+            Array.from({ length: size }, (_, index) => [
+              `/app-health/a${index}/livez`,
+              { httpGet: { port: 1 } },
+            ]),
+          ),
+        ),
+      'wrong probes': (size) =>
+        JSON.stringify(
+          Object.fromEntries(Array.from({ length: size }, (_, index) => [`/${index}`, {}])),
+        ),
+      headers: (size) =>
+        JSON.stringify({
+          '/app-health/a/livez': {
+            httpGet: {
+              port: 1,
+              httpHeaders: Array.from({ length: size }, () => ({ name: 'a', value: 'b' })),
+            },
+          },
+        }),
     },
   }),
   fuzzed({
     name: 'applications to scrape',
-    inputs: fc.oneof(fc.json(), textOf('[', ']', '{', '}', '"port"', ':', '80', '"path"', '"/"', ',', 'null', '"scrape"')),
-    parse: (json) => metricsTargets({ ISTIO_PROMETHEUS_ANNOTATIONS: json, PILOT_AGENT_METRICS_TARGETS: json }, new Map()),
+    inputs: fc.oneof(
+      fc.json(),
+      textOf('[', ']', '{', '}', '"port"', ':', '80', '"path"', '"/"', ',', 'null', '"scrape"'),
+    ),
+    parse: (json) =>
+      metricsTargets(
+        { ISTIO_PROMETHEUS_ANNOTATIONS: json, PILOT_AGENT_METRICS_TARGETS: json },
+        new Map(),
+      ),
     growing: { brackets: (size) => '['.repeat(size) },
   }),
   fuzzed({
     name: 'requests to the status port',
     inputs: fc.record({
       method: fc.constantFrom('GET', 'POST', 'HEAD', 'PUT'),
-      url: textOf('/', '/healthz/ready', '/app-health/', '/debug/epochs', '/logging', '/quitquitquit', '/drain', '/restart', '/version', '?', 'level=', 'info', 'paths=', '&', '%', '%00', '..'), // prettier-ignore
-      headers: fc.dictionary(fc.constantFrom('accept', 'host', 'origin', 'sec-fetch-site', 'x-pilot-agent'), texts),
+      url: textOf(
+        '/',
+        '/healthz/ready',
+        '/app-health/',
+        '/debug/epochs',
+        '/logging',
+        '/quitquitquit',
+        '/drain',
+        '/restart',
+        '/version',
+        '?',
+        'level=',
+        'info',
+        'paths=',
+        '&',
+        '%',
+        '%00',
+        '..',
+      ),
+      headers: fc.dictionary(
+        fc.constantFrom('accept', 'host', 'origin', 'sec-fetch-site', 'x-pilot-agent'),
+        texts,
+      ),
     }),
     parse: answered,
     growing: {

@@ -24,7 +24,12 @@ export const values = [
       'a name and a flaw': (size) => `${'a:'.repeat(size)}]`,
     },
   }),
-  fuzzed({ name: 'ports', inputs: textOf('1', '65535', '-', 'e'), parse: portNumber, growing: { digits: (size) => '1'.repeat(size) } }),
+  fuzzed({
+    name: 'ports',
+    inputs: textOf('1', '65535', '-', 'e'),
+    parse: portNumber,
+    growing: { digits: (size) => '1'.repeat(size) },
+  }),
   fuzzed({
     name: 'booleans',
     inputs: textOf('true', 'T', '0', 'x'),

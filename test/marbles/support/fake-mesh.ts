@@ -1,7 +1,26 @@
 import { create } from '@bufbuild/protobuf';
 import { anyPack, StringValueSchema } from '@bufbuild/protobuf/wkt';
-import { asyncScheduler, concat, defer, EMPTY, ignoreElements, map, merge, mergeMap, NEVER, type Observable, of, Subject, takeUntil, timer } from 'rxjs'; // prettier-ignore
-import { NodeSchema, type Resource, ResourceSchema } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import {
+  asyncScheduler,
+  concat,
+  defer,
+  EMPTY,
+  ignoreElements,
+  map,
+  merge,
+  mergeMap,
+  NEVER,
+  type Observable,
+  of,
+  Subject,
+  takeUntil,
+  timer,
+} from 'rxjs';
+import {
+  NodeSchema,
+  type Resource,
+  ResourceSchema,
+} from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { LinkEvent, Question } from '../../../src/pilot-agent/xds-proxy/control-plane.ts';
 import type { EnvoyRequest, Push, Variant } from '../../../src/shared/xds/messages.ts';
 import { typeName, typeUrls, type Update } from '../../../src/shared/xds/resources.ts';
@@ -24,15 +43,25 @@ export interface FakeConfig {
 }
 
 /** A configuration of these clusters, each with endpoints, and one listener for each route. */
-export function config(version: string, clusters: readonly string[] = ['a'], routes: readonly string[] = ['r']): FakeConfig {
+export function config(
+  version: string,
+  clusters: readonly string[] = ['a'],
+  routes: readonly string[] = ['r'],
+): FakeConfig {
   return { version, clusters, routes };
 }
 
-function resourcesOf({ version, clusters, routes }: FakeConfig, typeUrl: string, names: ReadonlySet<string>): readonly Resource[] {
+function resourcesOf(
+  { version, clusters, routes }: FakeConfig,
+  typeUrl: string,
+  names: ReadonlySet<string>,
+): readonly Resource[] {
   const all = { clusters, endpoints: clusters, listeners: routes, routes }[
     typeName(typeUrl) as 'clusters' | 'endpoints' | 'listeners' | 'routes'
   ];
-  return all.filter((name) => names.has('*') || names.has(name)).map((name) => resource(name, version));
+  return all
+    .filter((name) => names.has('*') || names.has(name))
+    .map((name) => resource(name, version));
 }
 
 /** How a fake control plane is: away, silent, or with a configuration. */
@@ -79,19 +108,37 @@ export function fakeControlPlane(mood$: Observable<Mood>) {
       const asked$ = question$.pipe(
         mergeMap(({ ask }) => {
           const { typeUrl, names, nonce, refusal, add } = ask;
-          const what = refusal !== undefined ? 'refused' : nonce !== '' && add.length === 0 ? 'accepted' : 'asked';
+          const what =
+            refusal !== undefined
+              ? 'refused'
+              : nonce !== '' && add.length === 0
+                ? 'accepted'
+                : 'asked';
           heard$.next(`${what} ${typeName(typeUrl)}`);
           subscribed.set(typeUrl, names);
           return what === 'asked' ? answer(typeUrl) : [];
         }),
       );
       const pushed$ = changed$.pipe(mergeMap(() => [...subscribed.keys()].flatMap(answer)));
-      const silence$ = mood === 'silent' ? timer(4_000, asyncScheduler).pipe(map((): LinkEvent => ({ type: 'unanswered', reason: 'it does not answer' }))) : EMPTY; // prettier-ignore
+      const silence$ =
+        mood === 'silent'
+          ? timer(4_000, asyncScheduler).pipe(
+              map((): LinkEvent => ({ type: 'unanswered', reason: 'it does not answer' })),
+            )
+          : EMPTY;
       const away$ = changed$.pipe(
-        mergeMap((next): readonly LinkEvent[] => (next === 'away' ? [{ type: 'lost', reason: 'it is gone' }] : [])),
+        mergeMap((next): readonly LinkEvent[] =>
+          next === 'away' ? [{ type: 'lost', reason: 'it is gone' }] : [],
+        ),
       );
       // What comes of a question comes after `opened` has been dealt with.
-      return merge(asked$, pushed$, silence$, away$, concat(of<LinkEvent>({ type: 'opened' }), NEVER));
+      return merge(
+        asked$,
+        pushed$,
+        silence$,
+        away$,
+        concat(of<LinkEvent>({ type: 'opened' }), NEVER),
+      );
     });
   }
   return { connect, heard$: heard$.asObservable(), follow$ };
@@ -112,17 +159,34 @@ export interface FakeEnvoyOptions {
  * real one does, and accepts all. `given$` emits `type version` for each answer, and `begun` when
  * it has all that it needs.
  */
-export function fakeEnvoy({ nodeId = 'node', refuses, has = '', gone$ = NEVER }: FakeEnvoyOptions = {}) {
+export function fakeEnvoy({
+  nodeId = 'node',
+  refuses,
+  has = '',
+  gone$ = NEVER,
+}: FakeEnvoyOptions = {}) {
   const given$ = new Subject<string>();
   const sent$ = new Subject<EnvoyRequest>();
   const node = create(NodeSchema, { id: nodeId });
   const names = new Map<string, readonly string[]>();
   let hasBegun = false;
 
-  function ask(typeUrl: string, wanted: readonly string[], nonce = '', version = has, refusal?: string): void {
+  function ask(
+    typeUrl: string,
+    wanted: readonly string[],
+    nonce = '',
+    version = has,
+    refusal?: string,
+  ): void {
     names.set(typeUrl, wanted);
     const why = refusal === undefined ? undefined : { code: 13, message: refusal };
-    sent$.next({ node, typeUrl, nonce, refusal: why, names: { kind: 'all', names: wanted, version } });
+    sent$.next({
+      node,
+      typeUrl,
+      nonce,
+      refusal: why,
+      names: { kind: 'all', names: wanted, version },
+    });
   }
   function push({ typeUrl, version, nonce, resources }: Push): void {
     given$.next(`${typeName(typeUrl)} ${version}`);
@@ -131,10 +195,16 @@ export function fakeEnvoy({ nodeId = 'node', refuses, has = '', gone$ = NEVER }:
       return;
     }
     const found = resources.map(({ name }) => name);
-    const next = typeUrl === typeUrls.clusters ? typeUrls.endpoints : typeUrl === typeUrls.listeners ? typeUrls.routes : undefined;
+    const next =
+      typeUrl === typeUrls.clusters
+        ? typeUrls.endpoints
+        : typeUrl === typeUrls.listeners
+          ? typeUrls.routes
+          : undefined;
     if (next !== undefined && found.length > 0) ask(next, found, names.has(next) ? String(-1) : '');
     ask(typeUrl, names.get(typeUrl) ?? [], nonce, version);
-    if (typeUrl === typeUrls.endpoints && !names.has(typeUrls.listeners)) ask(typeUrls.listeners, []);
+    if (typeUrl === typeUrls.endpoints && !names.has(typeUrls.listeners))
+      ask(typeUrls.listeners, []);
     if (typeUrl === typeUrls.routes && !hasBegun) {
       hasBegun = true;
       given$.next('begun');

@@ -1,5 +1,9 @@
 import { defer, map, type Observable, of } from 'rxjs';
-import type { ConfigSource, SourceChange, SourceReading } from '../../../src/streams/config-source.ts';
+import type {
+  ConfigSource,
+  SourceChange,
+  SourceReading,
+} from '../../../src/streams/config-source.ts';
 import { type ReadingDelays, readings as readingsOf } from '../../../src/streams/readings.ts';
 
 /** A source whose n-th reading is the n-th character, and stays at the last. */
@@ -19,7 +23,11 @@ export function drawnSource({ changes$, hash$ }: DrawnSource, name = 'drawn'): C
   return {
     changes$,
     reading$: hash$.pipe(
-      map((hash): SourceReading<never> => ({ hash, config: undefined, parts: () => [{ source: name, part: '', hash }] })),
+      map((hash): SourceReading<never> => ({
+        hash,
+        config: undefined,
+        parts: () => [{ source: name, part: '', hash }],
+      })),
     ),
   };
 }

@@ -9,6 +9,11 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: testing.Script) {
   return testing.fakeProxy(m, { liveAfter, ...script });
 }
 
-export function scriptedAgent(m: RunHelpers, inputs: testing.DrawnInputs, script: testing.Script, settings?: testing.Settings) {
+export function scriptedAgent(
+  m: RunHelpers,
+  inputs: testing.DrawnInputs,
+  script: testing.Script,
+  settings?: testing.Settings,
+) {
   return testing.scriptedAgent(m, inputs, { liveAfter, ...script }, settings);
 }

@@ -7,7 +7,12 @@ export const admin: readonly Mutant[] = [
     find: 'ofOneEpoch.test(path) ? false : connections',
     replace: 'connections',
   },
-  { id: 'admin/patience', file: 'proxy/admin-client.ts', find: 'timeoutMs = 1_000', replace: 'timeoutMs = 10_000' },
+  {
+    id: 'admin/patience',
+    file: 'proxy/admin-client.ts',
+    find: 'timeoutMs = 1_000',
+    replace: 'timeoutMs = 10_000',
+  },
   {
     id: 'admin/stale-connection',
     file: 'proxy/admin-client.ts',
@@ -20,5 +25,10 @@ export const admin: readonly Mutant[] = [
     find: 'return () => request.destroy();',
     replace: 'return () => undefined;',
   },
-  { id: 'admin/stats-number', file: 'proxy/admin-client.ts', find: 'Number.isSafeInteger', replace: '!Number.isSafeInteger' },
+  {
+    id: 'admin/stats-number',
+    file: 'proxy/admin-client.ts',
+    find: 'Number.isSafeInteger',
+    replace: '!Number.isSafeInteger',
+  },
 ];

@@ -1,8 +1,18 @@
 import type { Mutant } from '../mutant.ts';
 
 export const bootstrap: readonly Mutant[] = [
-  { id: 'bootstrap/inclusion-needed', file: 'pilot-agent/bootstrap/stats.ts', find: '...neededSuffixes])]', replace: '])]' },
-  { id: 'bootstrap/inclusion-flawed', file: 'pilot-agent/bootstrap/stats.ts', find: 'return flaw === undefined;', replace: 'return true;' },
+  {
+    id: 'bootstrap/inclusion-needed',
+    file: 'pilot-agent/bootstrap/stats.ts',
+    find: '...neededSuffixes])]',
+    replace: '])]',
+  },
+  {
+    id: 'bootstrap/inclusion-flawed',
+    file: 'pilot-agent/bootstrap/stats.ts',
+    find: 'return flaw === undefined;',
+    replace: 'return true;',
+  },
   {
     id: 'bootstrap/port-clash',
     file: 'pilot-agent/bootstrap/static-resources.ts',
@@ -15,9 +25,24 @@ export const bootstrap: readonly Mutant[] = [
     find: 'isIpAddress(address.address) ? undefined :',
     replace: "isIpAddress(address.address) ? '' :",
   },
-  { id: 'bootstrap/xds-pushed', file: 'pilot-agent/bootstrap/clusters.ts', find: 'sds?.isPushed === true', replace: 'sds !== undefined' },
-  { id: 'bootstrap/fastest-refresh', file: 'pilot-agent/bootstrap/clusters.ts', find: 'fastestRefresh = 2', replace: 'fastestRefresh = 1' },
-  { id: 'bootstrap/template-trim', file: 'pilot-agent/bootstrap/template.ts', find: 'trims = right;', replace: '' },
+  {
+    id: 'bootstrap/xds-pushed',
+    file: 'pilot-agent/bootstrap/clusters.ts',
+    find: 'sds?.isPushed === true',
+    replace: 'sds !== undefined',
+  },
+  {
+    id: 'bootstrap/fastest-refresh',
+    file: 'pilot-agent/bootstrap/clusters.ts',
+    find: 'fastestRefresh = 2',
+    replace: 'fastestRefresh = 1',
+  },
+  {
+    id: 'bootstrap/template-trim',
+    file: 'pilot-agent/bootstrap/template.ts',
+    find: 'trims = right;',
+    replace: '',
+  },
   {
     id: 'bootstrap/template-comment',
     file: 'pilot-agent/bootstrap/template.ts',
@@ -42,8 +67,18 @@ export const bootstrap: readonly Mutant[] = [
     find: '[...new Set(addresses)]',
     replace: '[...addresses]',
   },
-  { id: 'bootstrap/regex-repeats', file: 'shared/text/regex-flaw.ts', find: 'last.repeats * times,', replace: 'times,' },
-  { id: 'bootstrap/regex-open', file: 'shared/text/regex-flaw.ts', find: 'outer.length > 0 ?', replace: 'outer.length > 1 ?' },
+  {
+    id: 'bootstrap/regex-repeats',
+    file: 'shared/text/regex-flaw.ts',
+    find: 'last.repeats * times,',
+    replace: 'times,',
+  },
+  {
+    id: 'bootstrap/regex-open',
+    file: 'shared/text/regex-flaw.ts',
+    find: 'outer.length > 0 ?',
+    replace: 'outer.length > 1 ?',
+  },
   {
     id: 'bootstrap/metadata-secrets',
     file: 'pilot-agent/bootstrap/environment-metadata.ts',
@@ -56,7 +91,12 @@ export const bootstrap: readonly Mutant[] = [
     find: 'overlaid(passedOn(config), own)',
     replace: 'overlaid(own, passedOn(config))',
   },
-  { id: 'bootstrap/heap-two', file: 'pilot-agent/bootstrap/overload.ts', find: 'left >= 2 * least', replace: 'left >= least' },
+  {
+    id: 'bootstrap/heap-two',
+    file: 'pilot-agent/bootstrap/overload.ts',
+    find: 'left >= 2 * least',
+    replace: 'left >= least',
+  },
   {
     id: 'bootstrap/overload-probes',
     file: 'pilot-agent/bootstrap/static-resources.ts',

@@ -7,7 +7,12 @@ export const grpc: readonly Mutant[] = [
     find: "isEager ? event$.pipe(ofType('listening')) : socket$",
     replace: 'event$',
   },
-  { id: 'grpc/keeps-waiting', file: 'shared/grpc/grpc-on-socket.ts', find: '.forEach(receive)', replace: '' },
+  {
+    id: 'grpc/keeps-waiting',
+    file: 'shared/grpc/grpc-on-socket.ts',
+    find: '.forEach(receive)',
+    replace: '',
+  },
   {
     id: 'grpc/socket-private',
     file: 'shared/files/own-socket.ts',
@@ -32,7 +37,12 @@ export const grpc: readonly Mutant[] = [
     find: 'allowPartialTrustChain: true',
     replace: 'allowPartialTrustChain: false',
   },
-  { id: 'files/own-socket', file: 'shared/files/own-socket.ts', find: ' && inodeOf(path) === own', replace: '' },
+  {
+    id: 'files/own-socket',
+    file: 'shared/files/own-socket.ts',
+    find: ' && inodeOf(path) === own',
+    replace: '',
+  },
   {
     id: 'grpc/connections-closed',
     file: 'shared/files/own-socket.ts',

@@ -13,8 +13,18 @@ export const node: readonly Mutant[] = [
     find: "host === 'localhost' ?",
     replace: "host === '' ?",
   },
-  { id: 'node/address-ipv4-first', file: 'pilot-agent/bootstrap/address.ts', find: "!one.includes(':')", replace: "one.includes(':')" },
-  { id: 'node/trust-domain-at', file: 'pilot-agent/bootstrap/control-plane-identity.ts', find: ".replaceAll('@', '.')", replace: '' },
+  {
+    id: 'node/address-ipv4-first',
+    file: 'pilot-agent/bootstrap/address.ts',
+    find: "!one.includes(':')",
+    replace: "one.includes(':')",
+  },
+  {
+    id: 'node/trust-domain-at',
+    file: 'pilot-agent/bootstrap/control-plane-identity.ts',
+    find: ".replaceAll('@', '.')",
+    replace: '',
+  },
   {
     id: 'node/platform-distinct',
     file: 'pilot-agent/bootstrap/platform.ts',

@@ -13,14 +13,24 @@ export const run: readonly Mutant[] = [
     find: "health === 'up' ? of<Signal>('SIGKILL') : told$",
     replace: "health === 'up' ? told$ : told$",
   },
-  { id: 'run/server-had-listened', file: 'pilot-agent/run/state/part.ts', find: ' && hasListened)', replace: ')' },
+  {
+    id: 'run/server-had-listened',
+    file: 'pilot-agent/run/state/part.ts',
+    find: ' && hasListened)',
+    replace: ')',
+  },
   {
     id: 'run/bug-of-one-asked-to-end',
     file: 'pilot-agent/run/end/bug.ts',
     find: 'keepEnvoy && agent.terminations === 0',
     replace: 'keepEnvoy',
   },
-  { id: 'run/first-bug-counts', file: 'pilot-agent/run/end/bug.ts', find: '      take(1),', replace: '' },
+  {
+    id: 'run/first-bug-counts',
+    file: 'pilot-agent/run/end/bug.ts',
+    find: '      take(1),',
+    replace: '',
+  },
   {
     id: 'run/core-cut-by-uncaught',
     file: 'pilot-agent/run/run-agent.ts',
@@ -39,12 +49,42 @@ export const run: readonly Mutant[] = [
     find: 'resetOnError: false, resetOnComplete: false, ',
     replace: '',
   },
-  { id: 'run/dead-are-not-held', file: 'pilot-agent/run/start/held-processes.ts', find: '{ error: gone, ', replace: '{ ' },
-  { id: 'run/last-drain-newest', file: 'pilot-agent/run/end/last-drain.ts', find: 'lineage.slice(-1)', replace: 'lineage.slice(0, 1)' },
-  { id: 'run/last-drain-youngest-first', file: 'pilot-agent/run/end/last-drain.ts', find: 'lineage.toReversed()', replace: 'lineage' },
-  { id: 'run/last-drain-second-request', file: 'pilot-agent/run/end/last-drain.ts', find: 'count >= 2', replace: 'count >= 1' },
-  { id: 'run/last-drain-third-request', file: 'pilot-agent/run/end/last-drain.ts', find: 'count >= 3', replace: 'count >= 4' },
-  { id: 'run/last-drain-requests-before', file: 'pilot-agent/run/end/last-drain.ts', find: '(count) => count + 1, terminations', replace: '(count) => count + 1, 0' }, // prettier-ignore
+  {
+    id: 'run/dead-are-not-held',
+    file: 'pilot-agent/run/start/held-processes.ts',
+    find: '{ error: gone, ',
+    replace: '{ ',
+  },
+  {
+    id: 'run/last-drain-newest',
+    file: 'pilot-agent/run/end/last-drain.ts',
+    find: 'lineage.slice(-1)',
+    replace: 'lineage.slice(0, 1)',
+  },
+  {
+    id: 'run/last-drain-youngest-first',
+    file: 'pilot-agent/run/end/last-drain.ts',
+    find: 'lineage.toReversed()',
+    replace: 'lineage',
+  },
+  {
+    id: 'run/last-drain-second-request',
+    file: 'pilot-agent/run/end/last-drain.ts',
+    find: 'count >= 2',
+    replace: 'count >= 1',
+  },
+  {
+    id: 'run/last-drain-third-request',
+    file: 'pilot-agent/run/end/last-drain.ts',
+    find: 'count >= 3',
+    replace: 'count >= 4',
+  },
+  {
+    id: 'run/last-drain-requests-before',
+    file: 'pilot-agent/run/end/last-drain.ts',
+    find: '(count) => count + 1, terminations',
+    replace: '(count) => count + 1, 0',
+  },
   {
     id: 'run/last-drain-given-up',
     file: 'pilot-agent/run/end/last-drain.ts',
@@ -81,7 +121,12 @@ export const run: readonly Mutant[] = [
     find: 'obeys ? real.signals(names) : NEVER',
     replace: 'real.signals(names)',
   },
-  { id: 'run/library-aborted', file: 'pilot-agent/run/outside.ts', find: "signal.aborted ? of('abort')", replace: "false ? of('abort')" },
+  {
+    id: 'run/library-aborted',
+    file: 'pilot-agent/run/outside.ts',
+    find: "signal.aborted ? of('abort')",
+    replace: "false ? of('abort')",
+  },
   {
     id: 'run/library-repeated',
     file: 'pilot-agent/run/pilot-agent.ts',
@@ -94,5 +139,10 @@ export const run: readonly Mutant[] = [
     find: 'environment(env)',
     replace: 'environment(process.env)',
   },
-  { id: 'run/library-once', file: 'pilot-agent/run/pilot-agent.ts', find: 'isUsed = true;', replace: '' },
+  {
+    id: 'run/library-once',
+    file: 'pilot-agent/run/pilot-agent.ts',
+    find: 'isUsed = true;',
+    replace: '',
+  },
 ];

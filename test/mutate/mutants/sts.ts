@@ -7,7 +7,12 @@ export const sts: readonly Mutant[] = [
     find: 'scheduler.now() > grace',
     replace: 'scheduler.now() > 0',
   },
-  { id: 'sts/tries', file: 'pilot-agent/sts/google-token-exchange.ts', find: 'left > 1 &&', replace: 'left > 0 &&' },
+  {
+    id: 'sts/tries',
+    file: 'pilot-agent/sts/google-token-exchange.ts',
+    find: 'left > 1 &&',
+    replace: 'left > 0 &&',
+  },
   {
     id: 'sts/origin',
     file: 'pilot-agent/sts/sts-server.ts',

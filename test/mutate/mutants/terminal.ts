@@ -19,7 +19,12 @@ export const terminal: readonly Mutant[] = [
     find: '\\x1b[K${line}\\x1b[0m',
     replace: '${line}\\x1b[0m\\x1b[K',
   },
-  { id: 'terminal/newest-first', file: 'pilot-agent/terminal/status-tables.ts', find: 'epochs.toReversed()', replace: 'epochs' },
+  {
+    id: 'terminal/newest-first',
+    file: 'pilot-agent/terminal/status-tables.ts',
+    find: 'epochs.toReversed()',
+    replace: 'epochs',
+  },
   {
     id: 'terminal/no-rate-unserved',
     file: 'pilot-agent/terminal/top-screen.ts',
@@ -44,10 +49,30 @@ export const terminal: readonly Mutant[] = [
     find: 'epochs: [], traffic: [], service: undefined, log: [] }, []];',
     replace: 'traffic: [] }, []];',
   },
-  { id: 'terminal/counts-fall', file: 'pilot-agent/terminal/rates.ts', find: 'Math.max(0, to - from)', replace: '(to - from)' },
-  { id: 'terminal/crash-drawn', file: 'pilot-agent/terminal/life-line.ts', find: "hasCrashed(epoch) ? 'crash' : 'end'", replace: "'end'" },
-  { id: 'terminal/not-ready-is-1', file: 'pilot-agent/cli/status.ts', find: 'if (!report.ready.ok) throw', replace: 'if (false) throw' },
-  { id: 'terminal/looked-for-again', file: 'pilot-agent/cli/live.ts', find: 'repeat({ delay: pause }),', replace: '' },
+  {
+    id: 'terminal/counts-fall',
+    file: 'pilot-agent/terminal/rates.ts',
+    find: 'Math.max(0, to - from)',
+    replace: '(to - from)',
+  },
+  {
+    id: 'terminal/crash-drawn',
+    file: 'pilot-agent/terminal/life-line.ts',
+    find: "hasCrashed(epoch) ? 'crash' : 'end'",
+    replace: "'end'",
+  },
+  {
+    id: 'terminal/not-ready-is-1',
+    file: 'pilot-agent/cli/status.ts',
+    find: 'if (!report.ready.ok) throw',
+    replace: 'if (false) throw',
+  },
+  {
+    id: 'terminal/looked-for-again',
+    file: 'pilot-agent/cli/live.ts',
+    find: 'repeat({ delay: pause }),',
+    replace: '',
+  },
   {
     id: 'terminal/event-in-pieces',
     file: 'shared/http/server-sent-events.ts',

@@ -15,12 +15,20 @@ const transition = (given: readonly AgentEvent[], event: AgentEvent): AgentTrans
 
 const a = 'aaaaaaaa0000';
 const b = 'bbbbbbbb0000';
-const changed = (hash: string): AgentEvent => ({ type: 'config-changed', reading: readingOf(hash) });
+const changed = (hash: string): AgentEvent => ({
+  type: 'config-changed',
+  reading: readingOf(hash),
+});
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
 const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'stuck' });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
-const uncheckedBy = (outOfMemory: boolean): AgentEvent => ({ type: 'config-unchecked', hash: b, reason: 'killed', outOfMemory });
+const uncheckedBy = (outOfMemory: boolean): AgentEvent => ({
+  type: 'config-unchecked',
+  hash: b,
+  reason: 'killed',
+  outOfMemory,
+});
 const uncheckedLine = (next: string) => ({
   level: 'warn',
   event: 'config.unchecked',
@@ -32,7 +40,10 @@ const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const late = (epoch: number): AgentEvent => ({ type: 'epoch-late', epoch });
 const silent = (epoch: number): AgentEvent => ({ type: 'epoch-unresponsive', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
-const missing = (...files: readonly string[]): AgentEvent => ({ type: 'files-awaited', missing: files });
+const missing = (...files: readonly string[]): AgentEvent => ({
+  type: 'files-awaited',
+  missing: files,
+});
 const without: AgentEvent = { type: 'resources-known', missing: 'clusters of istiod:15012' };
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
 const leave: AgentEvent = { type: 'leave-requested', by: 'SIGTERM' };
@@ -92,13 +103,22 @@ const cases: readonly Case[] = [
     what: 'files that the first epoch waits for',
     given: [],
     when: missing('/certs/key.pem'),
-    lines: [{ level: 'info', event: 'files.awaited', msg: 'waiting for files or sources', missing: ['/certs/key.pem'] }],
+    lines: [
+      {
+        level: 'info',
+        event: 'files.awaited',
+        msg: 'waiting for files or sources',
+        missing: ['/certs/key.pem'],
+      },
+    ],
   },
   {
     what: 'the files that were waited for are there',
     given: [missing('/certs/key.pem')],
     when: missing(),
-    lines: [{ level: 'info', event: 'files.found', msg: 'the files that were waited for are there' }],
+    lines: [
+      { level: 'info', event: 'files.found', msg: 'the files that were waited for are there' },
+    ],
   },
   {
     what: 'the files that were waited for have not come',
@@ -126,7 +146,13 @@ const cases: readonly Case[] = [
     when: changed(b),
     lines: [
       { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'bbbbbbbb' },
-      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 1,
+        hash: 'bbbbbbbb',
+      },
     ],
   },
   {
@@ -157,7 +183,13 @@ const cases: readonly Case[] = [
           'files /certs/root-cert.pem: none → serial 01',
         ],
       },
-      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'bbbbbbbb' },
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 1,
+        hash: 'bbbbbbbb',
+      },
     ],
   },
   {
@@ -170,7 +202,9 @@ const cases: readonly Case[] = [
     what: 'a change while an epoch waits already',
     given: waiting,
     when: changed('cccccccc'),
-    lines: [{ level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' }],
+    lines: [
+      { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' },
+    ],
   },
   {
     what: 'a change that is taken back',
@@ -178,7 +212,12 @@ const cases: readonly Case[] = [
     when: changed(a),
     lines: [
       { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'aaaaaaaa' },
-      { level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: 1 },
+      {
+        level: 'info',
+        event: 'epoch.withdrawn',
+        msg: 'new epoch is not needed any more',
+        epoch: 1,
+      },
     ],
   },
   {
@@ -186,15 +225,34 @@ const cases: readonly Case[] = [
     given: serving,
     when: { type: 'restart-requested', by: 'SIGHUP', reading: readingOf(a) },
     lines: [
-      { level: 'info', event: 'restart.requested', msg: 'restart requested', by: 'SIGHUP', hash: 'aaaaaaaa' },
-      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' },
+      {
+        level: 'info',
+        event: 'restart.requested',
+        msg: 'restart requested',
+        by: 'SIGHUP',
+        hash: 'aaaaaaaa',
+      },
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 1,
+        hash: 'aaaaaaaa',
+      },
     ],
   },
   {
     what: 'a drain by hand',
     given: serving,
     when: { type: 'drain-requested' },
-    lines: [{ level: 'info', event: 'drain.requested', msg: 'asked to drain: the agent goes on', active: [0] }],
+    lines: [
+      {
+        level: 'info',
+        event: 'drain.requested',
+        msg: 'asked to drain: the agent goes on',
+        active: [0],
+      },
+    ],
   },
   {
     what: 'a drain by hand that is one already',
@@ -214,7 +272,12 @@ const cases: readonly Case[] = [
     given: waiting,
     when: stuck(1),
     lines: [
-      { level: 'warn', event: 'epoch.not_live', msg: 'the epoch before is not LIVE after 20 s: the next one starts', epoch: 1 },
+      {
+        level: 'warn',
+        event: 'epoch.not_live',
+        msg: 'the epoch before is not LIVE after 20 s: the next one starts',
+        epoch: 1,
+      },
       hopeless(1),
     ],
   },
@@ -231,7 +294,12 @@ const cases: readonly Case[] = [
       rescued(1),
     ],
   },
-  { what: 'that resources are missing, which nobody waits for yet', given: serving, when: without, lines: [] },
+  {
+    what: 'that resources are missing, which nobody waits for yet',
+    given: serving,
+    when: without,
+    lines: [],
+  },
   {
     what: 'a claim that waits for resources',
     given: [...serving, without, changed(b)],
@@ -250,7 +318,9 @@ const cases: readonly Case[] = [
     what: 'a newer reading for a claim that waits for them',
     given: [...serving, without, changed(b), granted(1)],
     when: changed('cccccccc'),
-    lines: [{ level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' }],
+    lines: [
+      { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'cccccccc' },
+    ],
   },
   {
     what: 'a child that waits for its configuration',
@@ -270,9 +340,16 @@ const cases: readonly Case[] = [
     what: 'the end of a child that was late',
     given: [...handingOver, late(1)],
     when: ended(1, killed),
-    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 1, signal: 'SIGKILL' }],
+    lines: [
+      { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 1, signal: 'SIGKILL' },
+    ],
   },
-  { what: 'the silence of its parent', given: [...handingOver, late(1), ended(1, killed)], when: silent(0), lines: [] },
+  {
+    what: 'the silence of its parent',
+    given: [...handingOver, late(1), ended(1, killed)],
+    when: silent(0),
+    lines: [],
+  },
   {
     what: 'a long silence of its parent',
     given: [...handingOver, late(1), ended(1, killed)],
@@ -303,8 +380,22 @@ const cases: readonly Case[] = [
     given: handingOver,
     when: ended(1, failed),
     lines: [
-      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 1, kind: 'failed', code: 3, tail: ['bye'] },
-      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 1,
+        kind: 'failed',
+        code: 3,
+        tail: ['bye'],
+      },
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 2,
+        hash: 'bbbbbbbb',
+      },
       { level: 'warn', event: 'epoch.retried', msg: 'the epoch is tried again at once' },
     ],
   },
@@ -312,22 +403,57 @@ const cases: readonly Case[] = [
     what: 'a rescue',
     given: [...handingOver, ended(1, failed), granted(2), accepted(b)],
     when: ended(2, { ...failed, code: 1 }),
-    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 2, kind: 'failed', code: 1, tail: ['bye'] }, rescued(3)],
+    lines: [
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 2,
+        kind: 'failed',
+        code: 1,
+        tail: ['bye'],
+      },
+      rescued(3),
+    ],
   },
   {
     what: 'the end of the clients of an epoch that was replaced',
     given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
-    lines: [{ level: 'info', event: 'epoch.handed_off', msg: 'epoch has no clients any more: it ends', epoch: 0 }],
+    lines: [
+      {
+        level: 'info',
+        event: 'epoch.handed_off',
+        msg: 'epoch has no clients any more: it ends',
+        epoch: 0,
+      },
+    ],
   },
   {
     what: 'an epoch that was replaced and is silent',
     given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
-    lines: [{ level: 'warn', event: 'epoch.not_drained', msg: 'epoch does not answer and cannot be drained: it is killed', epoch: 0 }],
+    lines: [
+      {
+        level: 'warn',
+        event: 'epoch.not_drained',
+        msg: 'epoch does not answer and cannot be drained: it is killed',
+        epoch: 0,
+      },
+    ],
   },
-  { what: 'the last moments of a parent', given: handedOver, when: { type: 'parent-expiring', epoch: 1 }, lines: [] },
-  { what: 'the end of the time of a parent', given: handedOver, when: { type: 'parent-expired', epoch: 1 }, lines: [] },
+  {
+    what: 'the last moments of a parent',
+    given: handedOver,
+    when: { type: 'parent-expiring', epoch: 1 },
+    lines: [],
+  },
+  {
+    what: 'the end of the time of a parent',
+    given: handedOver,
+    when: { type: 'parent-expired', epoch: 1 },
+    lines: [],
+  },
   {
     what: 'a check without a verdict',
     given: checking,
@@ -347,22 +473,38 @@ const cases: readonly Case[] = [
     lines: [uncheckedLine('it is checked again in 60 s')],
   },
   { what: 'a verdict that nobody waits for', given: serving, when: uncheckedBy(false), lines: [] },
-  { what: 'the same refusal once more', given: [...checking, refused(b), { type: 'retry-due' }, stuck(1)], when: refused(b), lines: [] },
-  { what: 'the next look at a refusal', given: [...checking, refused(b)], when: { type: 'retry-due' }, lines: [] },
+  {
+    what: 'the same refusal once more',
+    given: [...checking, refused(b), { type: 'retry-due' }, stuck(1)],
+    when: refused(b),
+    lines: [],
+  },
+  {
+    what: 'the next look at a refusal',
+    given: [...checking, refused(b)],
+    when: { type: 'retry-due' },
+    lines: [],
+  },
   {
     what: 'the end of a refusal',
     given: [...checking, refused(b)],
     when: { type: 'config-changed', reading: readingOf(a) },
     lines: [
       { level: 'info', event: 'config.changed', msg: 'configuration changed', hash: 'aaaaaaaa' },
-      { level: 'info', event: 'config.refusal_ended', msg: 'the configuration is not refused any more' },
+      {
+        level: 'info',
+        event: 'config.refusal_ended',
+        msg: 'the configuration is not refused any more',
+      },
     ],
   },
   {
     what: 'that nobody serves',
     given: [...checking, ended(0, killed)],
     when: { type: 'rescue-due' },
-    lines: [{ level: 'warn', event: 'rescue.unserved', msg: 'no Envoy serves: one is started at once' }],
+    lines: [
+      { level: 'warn', event: 'rescue.unserved', msg: 'no Envoy serves: one is started at once' },
+    ],
   },
   { what: 'that somebody serves again', given: serving, when: { type: 'rescue-due' }, lines: [] },
   { what: 'a turn that nobody waits for', given: serving, when: stuck(1), lines: [] },
@@ -372,22 +514,50 @@ const cases: readonly Case[] = [
     given: checking,
     when: refused(b),
     lines: [
-      { level: 'error', event: 'config.refused', msg: 'configuration refused: the old epoch goes on', hash: 'bbbbbbbb', reason: 'expired' },
+      {
+        level: 'error',
+        event: 'config.refused',
+        msg: 'configuration refused: the old epoch goes on',
+        hash: 'bbbbbbbb',
+        reason: 'expired',
+      },
     ],
   },
   {
     what: 'a refusal of what is to follow a crash',
     given: [...serving, ended(0, failed), { type: 'retry-due' }, granted(1)],
     when: refused(a),
-    lines: [{ level: 'error', event: 'config.refused', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }],
+    lines: [
+      {
+        level: 'error',
+        event: 'config.refused',
+        msg: 'configuration refused',
+        hash: 'aaaaaaaa',
+        reason: 'expired',
+      },
+    ],
   },
   {
     what: 'a refusal of what the first Envoy ended of',
     given: [...starting, ended(0, { kind: 'failed', code: 1, tail: [] })],
     when: refused(a),
-    lines: [{ level: 'error', event: 'config.refused', msg: 'configuration refused', hash: 'aaaaaaaa', reason: 'expired' }, nobody],
+    lines: [
+      {
+        level: 'error',
+        event: 'config.refused',
+        msg: 'configuration refused',
+        hash: 'aaaaaaaa',
+        reason: 'expired',
+      },
+      nobody,
+    ],
   },
-  { what: 'a refusal of what is old by now', given: [...checking, changed('cccccccc')], when: refused(b), lines: [] },
+  {
+    what: 'a refusal of what is old by now',
+    given: [...checking, changed('cccccccc')],
+    when: refused(b),
+    lines: [],
+  },
   {
     what: 'a process',
     given: starting,
@@ -411,15 +581,34 @@ const cases: readonly Case[] = [
     what: 'silence',
     given: serving,
     when: silent(0),
-    lines: [{ level: 'warn', event: 'epoch.unresponsive', msg: 'the admin endpoint is silent: not ready', epoch: 0 }],
+    lines: [
+      {
+        level: 'warn',
+        event: 'epoch.unresponsive',
+        msg: 'the admin endpoint is silent: not ready',
+        epoch: 0,
+      },
+    ],
   },
   {
     what: 'the end of silence',
     given: [...serving, silent(0)],
     when: { type: 'epoch-answered', epoch: 0 },
-    lines: [{ level: 'info', event: 'epoch.answering', msg: 'the admin endpoint answers again', epoch: 0 }],
+    lines: [
+      {
+        level: 'info',
+        event: 'epoch.answering',
+        msg: 'the admin endpoint answers again',
+        epoch: 0,
+      },
+    ],
   },
-  { what: 'an answer without silence before', given: serving, when: { type: 'epoch-answered', epoch: 0 }, lines: [] },
+  {
+    what: 'an answer without silence before',
+    given: serving,
+    when: { type: 'epoch-answered', epoch: 0 },
+    lines: [],
+  },
   {
     what: 'a hang',
     given: [...serving, silent(0)],
@@ -432,8 +621,19 @@ const cases: readonly Case[] = [
     given: handedOver,
     when: ended(0, clean),
     lines: [
-      { level: 'warn', event: 'epoch.ended_early', msg: 'epoch ended before its time: its child cannot go on without it', epoch: 0 },
-      { level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 2, hash: 'bbbbbbbb' },
+      {
+        level: 'warn',
+        event: 'epoch.ended_early',
+        msg: 'epoch ended before its time: its child cannot go on without it',
+        epoch: 0,
+      },
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 2,
+        hash: 'bbbbbbbb',
+      },
       hopeless(2),
     ],
   },
@@ -453,13 +653,38 @@ const cases: readonly Case[] = [
     what: 'a crash',
     given: serving,
     when: ended(0, failed),
-    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 3, tail: ['bye'] }, started],
+    lines: [
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'failed',
+        code: 3,
+        tail: ['bye'],
+      },
+      started,
+    ],
   },
   {
     what: 'the end of the first Envoy, whose refusal is told by the check that follows',
     given: starting,
-    when: ended(0, { kind: 'failed', code: 1, tail: ['error initializing configuration: no', 'bye'] }),
-    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'failed', code: 1, tail: ['bye'] }],
+    when: ended(0, {
+      kind: 'failed',
+      code: 1,
+      tail: ['error initializing configuration: no', 'bye'],
+    }),
+    lines: [
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'failed',
+        code: 1,
+        tail: ['bye'],
+      },
+    ],
   },
   {
     what: 'a SIGKILL that nobody of us has sent',
@@ -482,7 +707,11 @@ const cases: readonly Case[] = [
   {
     what: 'a SIGSEGV, by the line before the stack',
     given: serving,
-    when: ended(0, { ...killed, signal: 'SIGSEGV', tail: ['Caught Segmentation fault, suspect faulting address 0x0', '#0: a'] }),
+    when: ended(0, {
+      ...killed,
+      signal: 'SIGSEGV',
+      tail: ['Caught Segmentation fault, suspect faulting address 0x0', '#0: a'],
+    }),
     lines: [
       {
         level: 'error',
@@ -501,7 +730,15 @@ const cases: readonly Case[] = [
     given: [...serving, silent(0), { type: 'epoch-hung', epoch: 0 }],
     when: ended(0, killed),
     lines: [
-      { level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'signaled', signal: 'SIGKILL', tail: ['bye'] },
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'signaled',
+        signal: 'SIGKILL',
+        tail: ['bye'],
+      },
       startedSilently,
     ],
   },
@@ -510,7 +747,14 @@ const cases: readonly Case[] = [
     given: starting,
     when: ended(0, { kind: 'spawn-failed', reason: 'ENOENT' }),
     lines: [
-      { level: 'error', event: 'epoch.not_started', msg: 'Envoy could not be started', epoch: 0, kind: 'spawn-failed', reason: 'ENOENT' },
+      {
+        level: 'error',
+        event: 'epoch.not_started',
+        msg: 'Envoy could not be started',
+        epoch: 0,
+        kind: 'spawn-failed',
+        reason: 'ENOENT',
+      },
       { level: 'info', event: 'agent.stopped', msg: 'no Envoy is left' },
     ],
   },
@@ -518,27 +762,63 @@ const cases: readonly Case[] = [
     what: 'the pause before a restart',
     given: [...serving, ended(0, failed)],
     when: { type: 'retry-due' },
-    lines: [{ level: 'debug', event: 'epoch.claimed', msg: 'new epoch is prepared', epoch: 1, hash: 'aaaaaaaa' }],
+    lines: [
+      {
+        level: 'debug',
+        event: 'epoch.claimed',
+        msg: 'new epoch is prepared',
+        epoch: 1,
+        hash: 'aaaaaaaa',
+      },
+    ],
   },
   {
     what: 'SIGTERM',
     given: serving,
     when: terminate,
-    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] }],
+    lines: [
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end: draining',
+        by: 'SIGTERM',
+        active: [0],
+      },
+    ],
   },
   {
     what: 'SIGTERM before the first epoch',
     given: [],
     when: terminate,
-    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+    lines: [
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end',
+        by: 'SIGTERM',
+        active: [],
+      },
+      nobody,
+    ],
   },
   {
     what: 'SIGTERM while an epoch waits',
     given: waiting,
     when: terminate,
     lines: [
-      { level: 'info', event: 'termination.requested', msg: 'asked to end: draining', by: 'SIGTERM', active: [0] },
-      { level: 'info', event: 'epoch.withdrawn', msg: 'new epoch is not needed any more', epoch: 1 },
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end: draining',
+        by: 'SIGTERM',
+        active: [0],
+      },
+      {
+        level: 'info',
+        event: 'epoch.withdrawn',
+        msg: 'new epoch is not needed any more',
+        epoch: 1,
+      },
     ],
   },
   {
@@ -546,14 +826,28 @@ const cases: readonly Case[] = [
     given: draining,
     when: terminate,
     lines: [
-      { level: 'info', event: 'termination.requested', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] },
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end again: the drain is cut short',
+        by: 'SIGTERM',
+        active: [0],
+      },
     ],
   },
   {
     what: 'a third SIGTERM',
     given: stopping,
     when: terminate,
-    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end again: Envoy is killed', by: 'SIGTERM', active: [0] }],
+    lines: [
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end again: Envoy is killed',
+        by: 'SIGTERM',
+        active: [0],
+      },
+    ],
   },
   {
     what: 'a drain',
@@ -565,15 +859,33 @@ const cases: readonly Case[] = [
     what: 'a drain that was too short',
     given: draining,
     when: { type: 'drained', active: 2 },
-    lines: [{ level: 'warn', event: 'drain.ended', msg: 'drain time is over: requests in flight are cut', active: 2 }],
+    lines: [
+      {
+        level: 'warn',
+        event: 'drain.ended',
+        msg: 'drain time is over: requests in flight are cut',
+        active: 2,
+      },
+    ],
   },
   {
     what: 'a drain of nobody knows what',
     given: draining,
     when: { type: 'drained', active: undefined },
-    lines: [{ level: 'warn', event: 'drain.ended', msg: 'drain time is over: what is still in flight is not known' }],
+    lines: [
+      {
+        level: 'warn',
+        event: 'drain.ended',
+        msg: 'drain time is over: what is still in flight is not known',
+      },
+    ],
   },
-  { what: 'a drain that is over already', given: stopping, when: { type: 'drained', active: 0 }, lines: [] },
+  {
+    what: 'a drain that is over already',
+    given: stopping,
+    when: { type: 'drained', active: 0 },
+    lines: [],
+  },
   {
     what: 'the end',
     given: stopping,
@@ -585,8 +897,20 @@ const cases: readonly Case[] = [
     given: [],
     when: kept,
     lines: [
-      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that an earlier agent has left is adopted', epoch: 6, pid: 66 },
-      { level: 'info', event: 'epoch.adopted', msg: 'an Envoy that an earlier agent has left is adopted', epoch: 7, pid: 77 },
+      {
+        level: 'info',
+        event: 'epoch.adopted',
+        msg: 'an Envoy that an earlier agent has left is adopted',
+        epoch: 6,
+        pid: 66,
+      },
+      {
+        level: 'info',
+        event: 'epoch.adopted',
+        msg: 'an Envoy that an earlier agent has left is adopted',
+        epoch: 7,
+        pid: 77,
+      },
     ],
   },
   {
@@ -594,30 +918,73 @@ const cases: readonly Case[] = [
     given: [kept],
     when: leave,
     lines: [
-      { level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [6, 7] },
-      { level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch: 6, pid: 66 },
-      { level: 'info', event: 'epoch.left', msg: 'Envoy serves on without the agent', epoch: 7, pid: 77 },
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end',
+        by: 'SIGTERM',
+        active: [6, 7],
+      },
+      {
+        level: 'info',
+        event: 'epoch.left',
+        msg: 'Envoy serves on without the agent',
+        epoch: 6,
+        pid: 66,
+      },
+      {
+        level: 'info',
+        event: 'epoch.left',
+        msg: 'Envoy serves on without the agent',
+        epoch: 7,
+        pid: 77,
+      },
     ],
   },
   {
     what: 'the end of the agent alone, without an Envoy',
     given: [],
     when: leave,
-    lines: [{ level: 'info', event: 'termination.requested', msg: 'asked to end', by: 'SIGTERM', active: [] }, nobody],
+    lines: [
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end',
+        by: 'SIGTERM',
+        active: [],
+      },
+      nobody,
+    ],
   },
   {
     what: 'the end of the agent alone when both are to end',
     given: draining,
     when: leave,
     lines: [
-      { level: 'info', event: 'termination.requested', msg: 'asked to end again: the drain is cut short', by: 'SIGTERM', active: [0] },
+      {
+        level: 'info',
+        event: 'termination.requested',
+        msg: 'asked to end again: the drain is cut short',
+        by: 'SIGTERM',
+        active: [0],
+      },
     ],
   },
   {
     what: 'an end of which nobody knows how',
     given: serving,
     when: ended(0, { kind: 'unknown', tail: ['bye'] }),
-    lines: [{ level: 'error', event: 'epoch.failed', msg: 'epoch failed', epoch: 0, kind: 'unknown', tail: ['bye'] }, startedSilently],
+    lines: [
+      {
+        level: 'error',
+        event: 'epoch.failed',
+        msg: 'epoch failed',
+        epoch: 0,
+        kind: 'unknown',
+        tail: ['bye'],
+      },
+      startedSilently,
+    ],
   },
   {
     what: 'an end that was asked for, of which nobody knows how',
@@ -629,15 +996,37 @@ const cases: readonly Case[] = [
     what: 'the end by a signal that was sent',
     given: stopping,
     when: ended(0, { ...killed, signal: 'SIGTERM' }),
-    lines: [{ level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 0, signal: 'SIGTERM' }, nobody],
+    lines: [
+      { level: 'info', event: 'epoch.ended', msg: 'epoch was ended', epoch: 0, signal: 'SIGTERM' },
+      nobody,
+    ],
   },
 ];
 
 describe('narrate', () => {
   it('has of an epoch that is LIVE its process, why it was started, and how long that took', () => {
-    const record = { epoch: 0, lineage: 0, hash: a, why: 'first', changed: [], launchedAt: 1_000, pid: 4711, liveAt: 1_150 } as const;
+    const record = {
+      epoch: 0,
+      lineage: 0,
+      hash: a,
+      why: 'first',
+      changed: [],
+      launchedAt: 1_000,
+      pid: 4711,
+      liveAt: 1_150,
+    } as const;
     const told = narrate(transition(starting, live(0)), [record], 10);
-    expect(told).toEqual([{ level: 'info', event: 'epoch.live', msg: 'epoch is LIVE', epoch: 0, pid: 4711, why: 'first', startMs: 150 }]);
+    expect(told).toEqual([
+      {
+        level: 'info',
+        event: 'epoch.live',
+        msg: 'epoch is LIVE',
+        epoch: 0,
+        pid: 4711,
+        why: 'first',
+        startMs: 150,
+      },
+    ]);
     const adopted = narrate(transition(starting, live(0)), [{ ...record, why: 'adopted' }], 10);
     expect(adopted[0]).not.toHaveProperty('startMs');
   });
@@ -653,7 +1042,9 @@ describe('narrate', () => {
       { type: 'parent-expired', epoch: 1 } as const,
       ended(0, clean),
     ];
-    const told = events.flatMap((event, index) => narrate(transition([...serving, ...events.slice(0, index)], event), [], 10));
+    const told = events.flatMap((event, index) =>
+      narrate(transition([...serving, ...events.slice(0, index)], event), [], 10),
+    );
     expect(told.filter(({ level }) => level !== 'debug').map(({ event }) => event)).toEqual([
       'config.changed',
       'epoch.live',
@@ -662,7 +1053,9 @@ describe('narrate', () => {
   });
 
   it('says "no limit" where crashes have no budget', () => {
-    expect(narrate(transition(serving, ended(0, killed)), [], 0)).toContainEqual(expect.objectContaining({ of: 'no limit' }));
+    expect(narrate(transition(serving, ended(0, killed)), [], 0)).toContainEqual(
+      expect.objectContaining({ of: 'no limit' }),
+    );
   });
 
   it.each(cases)('$what', ({ given, when, lines }) => {
@@ -700,7 +1093,9 @@ describe('narrate', () => {
       'retry-due': true,
       drained: true,
     };
-    expect([...new Set(cases.map(({ when }) => when.type))].sort()).toEqual(Object.keys(types).sort());
+    expect([...new Set(cases.map(({ when }) => when.type))].sort()).toEqual(
+      Object.keys(types).sort(),
+    );
   });
 
   it('puts what varies into fields: msg is one of a fixed set, whatever happens', () => {
@@ -725,17 +1120,37 @@ describe('narrate', () => {
         type: fc.constantFrom('config-changed' as const, 'config-confirmed' as const),
         reading: text.map((hash) => readingOf(hash)),
       }),
-      fc.record({ type: type('restart-requested'), by: text, reading: text.map((hash) => readingOf(hash)) }),
+      fc.record({
+        type: type('restart-requested'),
+        by: text,
+        reading: text.map((hash) => readingOf(hash)),
+      }),
       fc.record({
         type: type('config-changed'),
-        reading: text.map((part) => ({ ...readingOf('a'), changed: [{ source: 'files', part, to: part }] })),
+        reading: text.map((part) => ({
+          ...readingOf('a'),
+          changed: [{ source: 'files', part, to: part }],
+        })),
       }),
       fc.record({ type: type('config-accepted'), hash: text }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
       fc.record({ type: type('epoch-handed-off'), epoch, unresponsive: fc.boolean() }),
-      fc.record({ type: fc.constantFrom('terminate-requested' as const, 'leave-requested' as const), by: text }),
-      fc.record({ type: fc.constantFrom('drain-requested' as const, 'reopen-requested' as const, 'retry-due' as const) }),
-      fc.record({ type: type('turn-granted'), epoch, parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const) }),
+      fc.record({
+        type: fc.constantFrom('terminate-requested' as const, 'leave-requested' as const),
+        by: text,
+      }),
+      fc.record({
+        type: fc.constantFrom(
+          'drain-requested' as const,
+          'reopen-requested' as const,
+          'retry-due' as const,
+        ),
+      }),
+      fc.record({
+        type: type('turn-granted'),
+        epoch,
+        parent: fc.constantFrom('live' as const, 'gone' as const, 'stuck' as const),
+      }),
       fc.record({ type: type('epoch-spawned'), epoch, pid: fc.nat() }),
       fc.record({
         type: fc.constantFrom(
@@ -764,7 +1179,8 @@ describe('narrate', () => {
     ];
     fc.assert(
       fc.property(fc.constantFrom(...histories), event, (given, when) => {
-        for (const { msg } of narrate(transition(given, when), [], 10)) expect(known).toContain(msg);
+        for (const { msg } of narrate(transition(given, when), [], 10))
+          expect(known).toContain(msg);
       }),
       { numRuns: 500 },
     );

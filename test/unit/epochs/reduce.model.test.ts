@@ -8,7 +8,8 @@ import { live, type Moment, type Process, wishes, type World } from '../../suppo
 type Promised = (moment: Moment) => string | undefined | false;
 
 /** The processes that are started, without those that were taken over. */
-const launches = (effects: readonly Effect[]) => of(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
+const launches = (effects: readonly Effect[]) =>
+  of(effects, 'launch').flatMap(({ launch }) => (launch.adopted ? [] : [launch]));
 
 const of = <T extends Effect['type']>(effects: readonly Effect[], type: T) =>
   effects.filter((effect): effect is Extract<Effect, { type: T }> => effect.type === type);
@@ -19,8 +20,13 @@ const isStandalone = (state: AgentState): boolean => {
 };
 
 /** The youngest process that exists; with `lineage`, of that lineage. */
-const newestOf = (alive: ReadonlyMap<number, Process>, lineage?: number): (Process & { readonly number: number }) | undefined => {
-  const found = [...alive].findLast(([, process]) => lineage === undefined || process.lineage === lineage);
+const newestOf = (
+  alive: ReadonlyMap<number, Process>,
+  lineage?: number,
+): (Process & { readonly number: number }) | undefined => {
+  const found = [...alive].findLast(
+    ([, process]) => lineage === undefined || process.lineage === lineage,
+  );
   return found && { ...found[1], number: found[0] };
 };
 
@@ -32,13 +38,16 @@ const serves = ({ live, silent, draining, told, lostChild, parent }: Process): b
   !draining && !told && (live ? !(silent && lostChild) : parent !== 'lost');
 
 /** It is LIVE, and may have clients as far as can be seen. */
-const hasClients = (process: Process): boolean => process.live && serves(process) && process.parent !== 'lost';
+const hasClients = (process: Process): boolean =>
+  process.live && serves(process) && process.parent !== 'lost';
 
-const outstanding = ({ turns, check, retry }: World): boolean => turns.length > 0 || check !== undefined || retry;
+const outstanding = ({ turns, check, retry }: World): boolean =>
+  turns.length > 0 || check !== undefined || retry;
 
 const promises: Record<string, Promised> = {
   'launches epochs by growing numbers': ({ before, effects }) =>
-    launches(effects).some(({ epoch }) => epoch !== before.lastEpoch + 1) && 'an epoch number was not the next',
+    launches(effects).some(({ epoch }) => epoch !== before.lastEpoch + 1) &&
+    'an epoch number was not the next',
 
   'tells an epoch to be its living parent’s next, or 0 without one': ({ effects, survivors }) =>
     launches(effects).some(({ restartEpoch, lineage }) => {
@@ -46,11 +55,15 @@ const promises: Record<string, Promised> = {
       return restartEpoch !== (parent === undefined ? 0 : parent.restartEpoch + 1);
     }) && 'a wrong restart epoch',
 
-  'tells no child that comes up to end while its parent is there, which would end too': ({ effects, survivors }) =>
+  'tells no child that comes up to end while its parent is there, which would end too': ({
+    effects,
+    survivors,
+  }) =>
     of(effects, 'stop').some(({ epoch }) => {
       const child = survivors.get(epoch);
       const parents = [...survivors.values()].filter(
-        (other) => other.lineage === child?.lineage && other.restartEpoch === child.restartEpoch - 1,
+        (other) =>
+          other.lineage === child?.lineage && other.restartEpoch === child.restartEpoch - 1,
       );
       return child?.live === false && parents.length > 0;
     }) && 'a child that comes up is told to end',
@@ -65,35 +78,56 @@ const promises: Record<string, Promised> = {
     'an Envoy that nobody replaces is killed',
 
   'starts no child of an Envoy that is told to end': ({ effects, survivors }) =>
-    launches(effects).some(({ restartEpoch, lineage }) => restartEpoch > 0 && newestOf(survivors, lineage)?.told === true) &&
-    'a child of an Envoy that ends',
+    launches(effects).some(
+      ({ restartEpoch, lineage }) =>
+        restartEpoch > 0 && newestOf(survivors, lineage)?.told === true,
+    ) && 'a child of an Envoy that ends',
 
   'starts no second epoch of a lineage while one comes up': ({ effects, survivors }) =>
-    launches(effects).some(({ lineage }) => [...survivors.values()].some((process) => process.lineage === lineage && !process.live)) &&
-    'two epochs of a lineage come up',
+    launches(effects).some(({ lineage }) =>
+      [...survivors.values()].some((process) => process.lineage === lineage && !process.live),
+    ) && 'two epochs of a lineage come up',
 
   'has two lineages at most that are not told to end': ({ world }) =>
-    new Set([...world.alive.values()].flatMap(({ told, lineage }) => (told ? [] : [lineage]))).size > 2 && 'three lineages',
+    new Set([...world.alive.values()].flatMap(({ told, lineage }) => (told ? [] : [lineage])))
+      .size > 2 && 'three lineages',
 
   'has an admin endpoint apart exactly where another lineage is': ({ effects, survivors }) =>
-    launches(effects).some((launch) => launch.sideBySide !== [...survivors.values()].some(({ lineage }) => lineage !== launch.lineage)) &&
-    'a wrong place for the admin endpoint',
+    launches(effects).some(
+      (launch) =>
+        launch.sideBySide !==
+        [...survivors.values()].some(({ lineage }) => lineage !== launch.lineage),
+    ) && 'a wrong place for the admin endpoint',
 
   'starts no child of a parent whose listeners it has closed': ({ before, effects }) =>
-    launches(effects).some(({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage) &&
-    'a child of a lineage that goes',
+    launches(effects).some(
+      ({ lineage, restartEpoch }) => restartEpoch > 0 && lineage !== before.lineage,
+    ) && 'a child of a lineage that goes',
 
-  'gives up nothing that serves for an Envoy that would have no configuration': ({ before, effects, survivors, world }) =>
+  'gives up nothing that serves for an Envoy that would have no configuration': ({
+    before,
+    effects,
+    survivors,
+    world,
+  }) =>
     before.lastEpoch >= 0 &&
     world.missing &&
     [...survivors.values()].some(hasClients) &&
-    (launches(effects).length > 0 || (before.phase === 'running' && of(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
+    (launches(effects).length > 0 ||
+      (before.phase === 'running' &&
+        of(effects, 'hand-off').some(({ to }) => to === 'successor'))) &&
     'a launch beside an Envoy that serves',
 
   'spends no budget on a rescue': ({ before, state }) =>
     state.lineage > before.lineage && state.crashes > before.crashes && 'a crash was counted',
 
-  'tries again without a pause once, until an Envoy is stable or something changes': ({ before, event, effects, state, policy }) =>
+  'tries again without a pause once, until an Envoy is stable or something changes': ({
+    before,
+    event,
+    effects,
+    state,
+    policy,
+  }) =>
     before.retried &&
     state.retried &&
     event.type === 'epoch-exited' &&
@@ -102,21 +136,45 @@ const promises: Record<string, Promised> = {
     of(effects, 'await-turn').length > 0 &&
     `again, without a pause (${policy.onCrash})`,
 
-  'leaves the child of a parent that died early to its end no longer than it must': ({ before, state, world }) => {
+  'leaves the child of a parent that died early to its end no longer than it must': ({
+    before,
+    state,
+    world,
+  }) => {
     const newest = newestOf(world.alive);
-    if (newest === undefined || !world.justLost.includes(newest.number) || newest.told || newest.draining) return false;
-    return state.phase === 'running' && newest.lineage === before.lineage && !isStandalone(state) && claimOf(state)?.stage !== 'replacing' && 'nobody comes to the rescue'; // prettier-ignore
+    if (
+      newest === undefined ||
+      !world.justLost.includes(newest.number) ||
+      newest.told ||
+      newest.draining
+    )
+      return false;
+    return (
+      state.phase === 'running' &&
+      newest.lineage === before.lineage &&
+      !isStandalone(state) &&
+      claimOf(state)?.stage !== 'replacing' &&
+      'nobody comes to the rescue'
+    );
   },
 
   'claims no child of an Envoy whose parent has died early': ({ before, state, world }) => {
     const newest = newestOf(world.alive, state.lineage);
     const fresh = claimOf(state) !== undefined && claimOf(before) === undefined;
-    return newest?.parent === 'lost' && !newest.told && !newest.draining && fresh && !isStandalone(state) && 'a claim that waits for it';
+    return (
+      newest?.parent === 'lost' &&
+      !newest.told &&
+      !newest.draining &&
+      fresh &&
+      !isStandalone(state) &&
+      'a claim that waits for it'
+    );
   },
 
   'has told to end whoever is the first that has to': ({ state, world }) =>
     [...state.epochs.values()].some(
-      ({ stage, lineage }) => stage === 'stopping' && !world.ordered.has(newestOf(world.alive, lineage)?.number ?? -1),
+      ({ stage, lineage }) =>
+        stage === 'stopping' && !world.ordered.has(newestOf(world.alive, lineage)?.number ?? -1),
     ) && 'nobody tells a lineage to end',
 
   'sends the clients of all other lineages away once the newest one serves': ({ state, world }) =>
@@ -124,34 +182,50 @@ const promises: Record<string, Promised> = {
     newestOf(world.alive, state.lineage)?.live === true &&
     [...world.alive].some(
       ([number, { lineage, told }]) =>
-        lineage !== state.lineage && !told && newestOf(world.alive, lineage)?.number === number && !world.handedOff.has(number),
+        lineage !== state.lineage &&
+        !told &&
+        newestOf(world.alive, lineage)?.number === number &&
+        !world.handedOff.has(number),
     ) &&
     'two lineages serve for good',
 
   'starts nothing once it was asked to end, or ends': ({ before, effects }) =>
-    (before.terminations > 0 || before.phase !== 'running') && of(effects, 'launch').length > 0 && 'launched nevertheless',
+    (before.terminations > 0 || before.phase !== 'running') &&
+    of(effects, 'launch').length > 0 &&
+    'launched nevertheless',
 
   'knows which processes exist': ({ state, world }) =>
-    String([...state.epochs.keys()]) !== String([...world.alive.keys()]) && `alive are ${[...world.alive.keys()].join()}`,
+    String([...state.epochs.keys()]) !== String([...world.alive.keys()]) &&
+    `alive are ${[...world.alive.keys()].join()}`,
 
   'has stopped only when no process exists, or leaves them alone': ({ state, event, world }) =>
-    state.phase === 'stopped' && world.alive.size > 0 && event.type !== 'leave-requested' && 'stopped with a process alive',
+    state.phase === 'stopped' &&
+    world.alive.size > 0 &&
+    event.type !== 'leave-requested' &&
+    'stopped with a process alive',
 
   'has stopped when it was asked to and no process exists': ({ state, world }) =>
     state.terminations > 0 && world.alive.size === 0 && state.phase !== 'stopped' && 'not stopped',
 
   'stops, kills and signals only what exists': ({ effects, survivors }) =>
-    [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(({ epoch }) => !survivors.has(epoch)) &&
-    'an order to a process that is gone',
+    [...of(effects, 'stop'), ...of(effects, 'kill'), ...of(effects, 'reopen')].some(
+      ({ epoch }) => !survivors.has(epoch),
+    ) && 'an order to a process that is gone',
 
   'counts no more crashes than its budget': ({ state, policy: { budget } }) =>
     budget > 0 && state.crashes > budget && `${state.crashes} crashes`,
 
-  'never dies: without an Envoy that serves or comes up, something is on its way': ({ state, world }) =>
+  'never dies: without an Envoy that serves or comes up, something is on its way': ({
+    state,
+    world,
+  }) =>
     state.phase === 'running' &&
     world.wanted &&
     ![...world.alive.values()].some(({ draining, told }) => !draining && !told) &&
-    !(claimOf(state)?.stage === 'replacing' && [...world.alive].some(([number, { told }]) => told || world.handedOff.has(number))) &&
+    !(
+      claimOf(state)?.stage === 'replacing' &&
+      [...world.alive].some(([number, { told }]) => told || world.handedOff.has(number))
+    ) &&
     !outstanding(world) &&
     'nothing will ever happen',
 
@@ -166,14 +240,19 @@ const promises: Record<string, Promised> = {
     'nobody serves, and nobody sees to it',
 
   'has started one when nobody has served for a moment': ({ before, event, effects, world }) =>
-    event.type === 'rescue-due' && before.phase === 'running' && launches(effects).length === 0 && world.rescue && 'nothing was started',
+    event.type === 'rescue-due' &&
+    before.phase === 'running' &&
+    launches(effects).length === 0 &&
+    world.rescue &&
+    'nothing was started',
 
   'takes no check without a verdict for a refusal': ({ before, event, state }) =>
     event.type === 'config-unchecked' &&
     before.phase === 'running' &&
     before.claim?.stage === 'checking' &&
     before.claim.reading.hash === event.hash &&
-    (state.refused !== before.refused || (claimOf(state) === undefined && state.lastEpoch === before.lastEpoch)) &&
+    (state.refused !== before.refused ||
+      (claimOf(state) === undefined && state.lastEpoch === before.lastEpoch)) &&
     'the change is forgotten',
 
   'does not end with an Envoy that has handed over': ({ before, event, state }) =>
@@ -185,10 +264,13 @@ const promises: Record<string, Promised> = {
 
   'waits for what it claims': ({ state, world }) => {
     const claim = claimOf(state);
-    if (state.phase === 'running' && state.examined !== undefined && world.check === undefined) return 'examines without a check';
+    if (state.phase === 'running' && state.examined !== undefined && world.check === undefined)
+      return 'examines without a check';
     switch (claim?.stage) {
       case 'waiting':
-        return !world.turns.some(({ order }) => order.epoch === claim.epoch) && 'no turn is outstanding';
+        return (
+          !world.turns.some(({ order }) => order.epoch === claim.epoch) && 'no turn is outstanding'
+        );
       case 'checking':
         return world.check !== claim.reading.hash && 'no check of it is outstanding';
       case 'fetching':
@@ -201,7 +283,8 @@ const promises: Record<string, Promised> = {
     }
   },
 
-  'has no turn waiting behind another': ({ world }) => world.turns.length > 1 && 'two turns are outstanding',
+  'has no turn waiting behind another': ({ world }) =>
+    world.turns.length > 1 && 'two turns are outstanding',
 
   'watches the newest epoch that exists, while it runs': ({ state, world }) => {
     const newest = newestOf(world.alive);
@@ -219,12 +302,17 @@ const show = (value: object): string =>
 const trace = (moments: readonly Moment[]): string =>
   moments
     .map(({ event, effects, state }) => {
-      const epochs = [...state.epochs].map(([number, { stage, hash }]) => `${number}:${hash} ${stage}`).join(', ');
+      const epochs = [...state.epochs]
+        .map(([number, { stage, hash }]) => `${number}:${hash} ${stage}`)
+        .join(', ');
       return `  ${show(event)}\n      → ${effects.map(show).join('; ') || 'nothing'}\n      = ${state.phase}, [${epochs}]`;
     })
     .join('\n');
 
-const policies = fc.record({ onCrash: fc.constantFrom<RestartPolicy['onCrash']>('backoff', 'exit'), budget: fc.constantFrom(0, 1, 2) });
+const policies = fc.record({
+  onCrash: fc.constantFrom<RestartPolicy['onCrash']>('backoff', 'exit'),
+  budget: fc.constantFrom(0, 1, 2),
+});
 /** What a long life is made of happens more often than what ends it. */
 const often: Record<string, number> = {
   'is live': 12,
@@ -264,7 +352,10 @@ describe('the agent, whatever happens,', () => {
         for (const moment of live(policy, life)) {
           moments.push(moment);
           const broken = promised(moment);
-          if (broken) throw new Error(`${broken}\npolicy ${policy.onCrash}, budget ${policy.budget}\n${trace(moments)}`);
+          if (broken)
+            throw new Error(
+              `${broken}\npolicy ${policy.onCrash}, budget ${policy.budget}\n${trace(moments)}`,
+            );
         }
       }),
       { numRuns: 2_000 },

@@ -1,6 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import type { RestartPolicy } from '../../../src/epochs/exits.ts';
-import { type AgentEvent, type AgentState, type Effect, initialState, type Outcome, type Running } from '../../../src/epochs/model.ts';
+import {
+  type AgentEvent,
+  type AgentState,
+  type Effect,
+  initialState,
+  type Outcome,
+  type Running,
+} from '../../../src/epochs/model.ts';
 import type { EpochConfig, Exit, Launch } from '../../../src/epochs/ports.ts';
 import type { Reading } from '../../../src/streams/reading.ts';
 import { reducer } from '../../../src/epochs/reducer.ts';
@@ -10,13 +17,20 @@ const clean: Exit = { kind: 'clean' };
 const killed: Exit = { kind: 'signaled', signal: 'SIGKILL', tail: [] };
 const failed: Exit = { kind: 'failed', code: 1, tail: [] };
 
-const changed = (hash: string): AgentEvent => ({ type: 'config-changed', reading: readingOf(hash) });
+const changed = (hash: string): AgentEvent => ({
+  type: 'config-changed',
+  reading: readingOf(hash),
+});
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
 const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
-const byHand = (hash: string): AgentEvent => ({ type: 'restart-requested', by: 'SIGHUP', reading: readingOf(hash) });
+const byHand = (hash: string): AgentEvent => ({
+  type: 'restart-requested',
+  by: 'SIGHUP',
+  reading: readingOf(hash),
+});
 const parentExpiring = (epoch: number): AgentEvent => ({ type: 'parent-expiring', epoch });
 const parentExpired = (epoch: number): AgentEvent => ({ type: 'parent-expired', epoch });
 const terminate: AgentEvent = { type: 'terminate-requested', by: 'SIGTERM' };
@@ -104,14 +118,27 @@ describe('a reading that is the same, with other facts', () => {
   });
 
   it.each<Case>([
-    { what: 'is what a claim that waits is for', given: waiting, when: confirmed, then: [], state: claimed(facts, 'waiting') },
+    {
+      what: 'is what a claim that waits is for',
+      given: waiting,
+      when: confirmed,
+      then: [],
+      state: claimed(facts, 'waiting'),
+    },
     {
       what: 'is not what a check under way is for, and is what the next epoch is for',
       given: [...waiting, granted(1)],
       when: confirmed,
       then: [],
       state: {
-        claim: { epoch: 1, reading: readingOf('b'), stage: 'checking', forced: false, standalone: false, unchecked: 0 },
+        claim: {
+          epoch: 1,
+          reading: readingOf('b'),
+          stage: 'checking',
+          forced: false,
+          standalone: false,
+          unchecked: 0,
+        },
         wanted: facts,
       },
     },
@@ -120,7 +147,16 @@ describe('a reading that is the same, with other facts', () => {
       given: [...handedOver, parentExpired(1), ended(0, clean), confirmed, ended(1, killed), due],
       when: granted(2),
       then: ['check b'],
-      state: { claim: { epoch: 2, reading: facts, stage: 'checking', forced: false, standalone: false, unchecked: 0 } },
+      state: {
+        claim: {
+          epoch: 2,
+          reading: facts,
+          stage: 'checking',
+          forced: false,
+          standalone: false,
+          unchecked: 0,
+        },
+      },
     },
     {
       what: 'is nothing once there is a newer one',
@@ -134,10 +170,30 @@ describe('a reading that is the same, with other facts', () => {
 
 describe('a change', () => {
   it.each<Case>([
-    { what: 'claims the first epoch', given: [], when: changed('a'), then: ['cancel-retry', 'await-turn 0'] },
-    { what: 'is started unchecked if it is the first', given: [changed('a')], when: granted(0), then: ['launch 0 a as 0', 'follow 0'] },
-    { what: 'claims the next epoch', given: serving, when: changed('b'), then: ['cancel-retry', 'await-turn 1 after 0'] },
-    { what: 'is checked when it is its turn', given: [...serving, changed('b')], when: granted(1), then: ['check b'] },
+    {
+      what: 'claims the first epoch',
+      given: [],
+      when: changed('a'),
+      then: ['cancel-retry', 'await-turn 0'],
+    },
+    {
+      what: 'is started unchecked if it is the first',
+      given: [changed('a')],
+      when: granted(0),
+      then: ['launch 0 a as 0', 'follow 0'],
+    },
+    {
+      what: 'claims the next epoch',
+      given: serving,
+      when: changed('b'),
+      then: ['cancel-retry', 'await-turn 1 after 0'],
+    },
+    {
+      what: 'is checked when it is its turn',
+      given: [...serving, changed('b')],
+      when: granted(1),
+      then: ['check b'],
+    },
     {
       what: 'is not checked at a turn that comes too late for another epoch',
       given: [...handedOver, changed('c'), ended(0, killed), accepted('c'), changed('d')],
@@ -171,8 +227,19 @@ describe('a change', () => {
       when: accepted('b'),
       then: [],
     },
-    { what: 'is not refused by an old verdict', given: [...serving, changed('b'), granted(1), changed('c')], when: refused('b'), then: [] },
-    { what: 'is no change if it is what runs', given: serving, when: changed('a'), then: ['cancel-retry'], state: { claim: undefined } },
+    {
+      what: 'is not refused by an old verdict',
+      given: [...serving, changed('b'), granted(1), changed('c')],
+      when: refused('b'),
+      then: [],
+    },
+    {
+      what: 'is no change if it is what runs',
+      given: serving,
+      when: changed('a'),
+      then: ['cancel-retry'],
+      state: { claim: undefined },
+    },
     {
       what: 'is no change if it is what comes up',
       given: handingOver,
@@ -250,7 +317,12 @@ describe('a refusal', () => {
       then: ['launch 1 c as 1', 'follow 1'],
       state: { refused: undefined },
     },
-    { what: 'is nothing once the agent was asked to end', given: [...twice, terminate], when: refused('b'), then: [] },
+    {
+      what: 'is nothing once the agent was asked to end',
+      given: [...twice, terminate],
+      when: refused('b'),
+      then: [],
+    },
   ])('$what', check);
 });
 
@@ -313,7 +385,16 @@ describe('an exit', () => {
       given: handedOver,
       when: ended(0, exit),
       then: ['cancel-retry', 'check b'],
-      state: { claim: { epoch: 2, reading: readingOf('b'), stage: 'checking', forced: true, standalone: true, unchecked: 0 } },
+      state: {
+        claim: {
+          epoch: 2,
+          reading: readingOf('b'),
+          stage: 'checking',
+          forced: true,
+          standalone: true,
+          unchecked: 0,
+        },
+      },
     })),
     {
       what: 'of a parent dooms a child that starts as well',
@@ -366,7 +447,15 @@ describe('an exit', () => {
       given: sideBySide,
       when: ended(3, { kind: 'spawn-failed', reason: 'enable_reuse_port' }),
       then: ['follow 0', 'cancel-retry', 'hand-off 0 to a successor'],
-      state: { claim: { epoch: 4, reading: readingOf('b'), stage: 'replacing', forced: true, standalone: true } },
+      state: {
+        claim: {
+          epoch: 4,
+          reading: readingOf('b'),
+          stage: 'replacing',
+          forced: true,
+          standalone: true,
+        },
+      },
     },
     {
       what: 'of an Envoy beside one that serves is a crash otherwise',
@@ -440,9 +529,24 @@ describe('an epoch', () => {
       state: { served: true },
     },
     { what: 'comes up once', given: serving, when: live(0), then: ['publish-admin 0'] },
-    { what: 'that is gone cannot be LIVE', given: [...serving, ended(0, killed)], when: live(0), then: [] },
-    { what: 'that hangs is killed', given: serving, when: { type: 'epoch-hung', epoch: 0 }, then: ['kill 0'] },
-    { what: 'that is gone cannot hang', given: [...serving, ended(0, killed)], when: { type: 'epoch-hung', epoch: 0 }, then: [] },
+    {
+      what: 'that is gone cannot be LIVE',
+      given: [...serving, ended(0, killed)],
+      when: live(0),
+      then: [],
+    },
+    {
+      what: 'that hangs is killed',
+      given: serving,
+      when: { type: 'epoch-hung', epoch: 0 },
+      then: ['kill 0'],
+    },
+    {
+      what: 'that is gone cannot hang',
+      given: [...serving, ended(0, killed)],
+      when: { type: 'epoch-hung', epoch: 0 },
+      then: [],
+    },
     {
       what: 'refills the budget when it is stable',
       given: [...serving, ended(0, killed), due, granted(1), accepted('a'), live(1)],
@@ -457,10 +561,20 @@ describe('an epoch', () => {
       then: [],
       state: { crashes: 1, retried: true },
     },
-    { what: 'exists without consequence', given: [changed('a'), granted(0)], when: { type: 'epoch-spawned', epoch: 0, pid: 7 }, then: [] },
+    {
+      what: 'exists without consequence',
+      given: [changed('a'), granted(0)],
+      when: { type: 'epoch-spawned', epoch: 0, pid: 7 },
+      then: [],
+    },
     {
       what: 'that never became LIVE is replaced side by side',
-      given: [changed('a'), granted(0), changed('b'), { type: 'turn-granted', epoch: 1, parent: 'stuck' }],
+      given: [
+        changed('a'),
+        granted(0),
+        changed('b'),
+        { type: 'turn-granted', epoch: 1, parent: 'stuck' },
+      ],
       when: accepted('b'),
       then: ['launch 1 b as 0 of lineage 1 beside', 'follow 1'],
     },
@@ -475,7 +589,15 @@ describe('an epoch', () => {
       given: [...serving, changed('b'), granted(1)],
       when: { type: 'config-accepted', hash: 'b', noRoom: 'memory' },
       then: ['hand-off 0 to a successor'],
-      state: { claim: { epoch: 1, reading: readingOf('b'), stage: 'replacing', forced: false, standalone: false } },
+      state: {
+        claim: {
+          epoch: 1,
+          reading: readingOf('b'),
+          stage: 'replacing',
+          forced: false,
+          standalone: false,
+        },
+      },
     },
     {
       what: 'that takes over side by side sends the clients of the other one away',
@@ -511,7 +633,9 @@ describe('an epoch', () => {
 
   it('serves or retires according to who is LIVE', () => {
     const [state] = run({ what: '', given: handingOver, when: live(1), then: [] });
-    expect([...state.epochs].map(([number, { stage, restartEpoch }]) => [number, stage, restartEpoch])).toEqual([
+    expect(
+      [...state.epochs].map(([number, { stage, restartEpoch }]) => [number, stage, restartEpoch]),
+    ).toEqual([
       [0, 'draining', 0],
       [1, 'live', 1],
     ]);
@@ -520,8 +644,16 @@ describe('an epoch', () => {
   it('does not answer from the moment it is silent until it answers', () => {
     const silent: AgentEvent = { type: 'epoch-unresponsive', epoch: 0 };
     const [before] = run({ what: '', given: serving, when: silent, then: [] });
-    const [after] = run({ what: '', given: [...serving, silent], when: { type: 'epoch-answered', epoch: 0 }, then: [] });
-    expect([before.epochs.get(0)?.answering, after.epochs.get(0)?.answering]).toEqual([false, true]);
+    const [after] = run({
+      what: '',
+      given: [...serving, silent],
+      when: { type: 'epoch-answered', epoch: 0 },
+      then: [],
+    });
+    expect([before.epochs.get(0)?.answering, after.epochs.get(0)?.answering]).toEqual([
+      false,
+      true,
+    ]);
   });
 });
 
@@ -605,9 +737,25 @@ describe('a request to terminate', () => {
       then: ['cancel-retry'],
       state: { phase: 'stopped', outcome: { kind: 'asked' } },
     },
-    { what: 'makes a retry that is due too late', given: [...serving, terminate], when: due, then: [] },
-    { what: 'makes a restart by hand too late', given: [...serving, terminate], when: byHand('a'), then: [] },
-    { what: 'has to come before anything counts as drained', given: serving, when: drained, then: [], state: { phase: 'running' } },
+    {
+      what: 'makes a retry that is due too late',
+      given: [...serving, terminate],
+      when: due,
+      then: [],
+    },
+    {
+      what: 'makes a restart by hand too late',
+      given: [...serving, terminate],
+      when: byHand('a'),
+      then: [],
+    },
+    {
+      what: 'has to come before anything counts as drained',
+      given: serving,
+      when: drained,
+      then: [],
+      state: { phase: 'running' },
+    },
   ])('$what', check);
 });
 
@@ -631,15 +779,31 @@ describe('an Envoy that was kept', () => {
       then: ['launch 6  as 2 of lineage 1', 'launch 7  as 3 of lineage 1', 'follow 7'],
       state: { lastEpoch: 7, lineage: 1, served: true },
     },
-    { what: 'serves once it is seen LIVE', given: [left], when: live(7), then: ['publish-admin 7', 'await-stable 7'] },
-    { what: 'is nobody where none was left', given: [], when: { type: 'epochs-adopted', epochs: [] }, then: [], state: { lastEpoch: -1 } },
+    {
+      what: 'serves once it is seen LIVE',
+      given: [left],
+      when: live(7),
+      then: ['publish-admin 7', 'await-stable 7'],
+    },
+    {
+      what: 'is nobody where none was left',
+      given: [],
+      when: { type: 'epochs-adopted', epochs: [] },
+      then: [],
+      state: { lastEpoch: -1 },
+    },
     {
       what: 'is the parent of the next epoch, whatever it was started from',
       given: takenOver,
       when: changed('a'),
       then: ['cancel-retry', 'await-turn 8 after 7'],
     },
-    { what: 'is restarted after a check only', given: [...takenOver, changed('a')], when: granted(8), then: ['check a'] },
+    {
+      what: 'is restarted after a check only',
+      given: [...takenOver, changed('a')],
+      when: granted(8),
+      then: ['check a'],
+    },
     {
       what: 'is hot-restarted',
       given: [...takenOver, changed('a'), granted(8)],
@@ -653,7 +817,12 @@ describe('an Envoy that was kept', () => {
       then: ['retry in 30000'],
       state: { phase: 'running', claim: undefined, refused: { hash: 'a', reason: 'expired' } },
     },
-    { what: 'does not end with its parent, whose time nobody knows', given: takenOver, when: ended(6, clean), then: [] },
+    {
+      what: 'does not end with its parent, whose time nobody knows',
+      given: takenOver,
+      when: ended(6, clean),
+      then: [],
+    },
     {
       what: 'is started again when it crashes',
       given: [...takenOver, ended(6, clean)],
@@ -665,10 +834,34 @@ describe('an Envoy that was kept', () => {
 
 describe('an agent that leaves', () => {
   it.each<Case>([
-    { what: 'tells nobody to end', given: serving, when: leave, then: [], state: { phase: 'stopped', outcome: { kind: 'asked' } } },
-    { what: 'waits for no child', given: handingOver, when: leave, then: [], state: { phase: 'stopped' } },
-    { what: 'leaves what drains', given: [...serving, { type: 'drain-requested' }], when: leave, then: [], state: { phase: 'stopped' } },
-    { what: 'ends where there is no Envoy', given: [], when: leave, then: ['cancel-retry'], state: { phase: 'stopped' } },
+    {
+      what: 'tells nobody to end',
+      given: serving,
+      when: leave,
+      then: [],
+      state: { phase: 'stopped', outcome: { kind: 'asked' } },
+    },
+    {
+      what: 'waits for no child',
+      given: handingOver,
+      when: leave,
+      then: [],
+      state: { phase: 'stopped' },
+    },
+    {
+      what: 'leaves what drains',
+      given: [...serving, { type: 'drain-requested' }],
+      when: leave,
+      then: [],
+      state: { phase: 'stopped' },
+    },
+    {
+      what: 'ends where there is no Envoy',
+      given: [],
+      when: leave,
+      then: ['cancel-retry'],
+      state: { phase: 'stopped' },
+    },
     {
       what: 'ends with its Envoy if that was asked for before',
       given: [...serving, terminate],

@@ -7,9 +7,21 @@ const outboundHttp = { 'http.outbound_0.0.0.0_80.downstream_rq_active': 3 };
 describe('activeRequests', () => {
   it.each<{ what: string; stats: Readonly<Record<string, number>>; active: number | undefined }>([
     { what: 'is unknown without any gauge', stats: {}, active: undefined },
-    { what: 'sums the requests of all HTTP connection managers', stats: { ...inboundHttp, ...outboundHttp }, active: 5 },
-    { what: 'is zero where the gauge says so', stats: { 'http.ingress.downstream_rq_active': 0 }, active: 0 },
-    { what: 'takes a prefix with dots', stats: { 'http.10.0.0.1_80;.a.downstream_rq_active': 1 }, active: 1 },
+    {
+      what: 'sums the requests of all HTTP connection managers',
+      stats: { ...inboundHttp, ...outboundHttp },
+      active: 5,
+    },
+    {
+      what: 'is zero where the gauge says so',
+      stats: { 'http.ingress.downstream_rq_active': 0 },
+      active: 0,
+    },
+    {
+      what: 'takes a prefix with dots',
+      stats: { 'http.10.0.0.1_80;.a.downstream_rq_active': 1 },
+      active: 1,
+    },
     {
       what: 'leaves out the admin endpoint, the metrics and the health listener',
       stats: {
@@ -21,8 +33,16 @@ describe('activeRequests', () => {
       },
       active: 2,
     },
-    { what: 'is unknown if only those are there', stats: { 'http.admin.downstream_rq_active': 1 }, active: undefined },
-    { what: 'counts a prefix that only begins like one of those', stats: { 'http.admin_api.downstream_rq_active': 4 }, active: 4 },
+    {
+      what: 'is unknown if only those are there',
+      stats: { 'http.admin.downstream_rq_active': 1 },
+      active: undefined,
+    },
+    {
+      what: 'counts a prefix that only begins like one of those',
+      stats: { 'http.admin_api.downstream_rq_active': 4 },
+      active: 4,
+    },
     {
       what: 'counts the connections of a listener without HTTP',
       stats: { 'listener.0.0.0.0_5432.downstream_cx_active': 7 },
@@ -65,7 +85,11 @@ describe('activeRequests', () => {
       },
       active: 1,
     },
-    { what: 'is unknown if there are no others', stats: { 'listener.envoy_internal_a.downstream_cx_active': 1 }, active: undefined },
+    {
+      what: 'is unknown if there are no others',
+      stats: { 'listener.envoy_internal_a.downstream_cx_active': 1 },
+      active: undefined,
+    },
     {
       what: 'tells listeners on the same port of other addresses apart',
       stats: {
@@ -78,7 +102,11 @@ describe('activeRequests', () => {
     },
     {
       what: 'leaves out what it did not ask for',
-      stats: { 'cluster.a.upstream_rq_active': 5, 'http.a.downstream_cx_active': 5, 'http.a.downstream_rq_total': 5 },
+      stats: {
+        'cluster.a.upstream_rq_active': 5,
+        'http.a.downstream_cx_active': 5,
+        'http.a.downstream_rq_total': 5,
+      },
       active: undefined,
     },
   ])('$what', ({ stats, active }) => {

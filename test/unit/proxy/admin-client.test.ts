@@ -10,8 +10,10 @@ import { adminClient } from '../../../src/proxy/admin-client.ts';
 import { freePorts } from '../../support/free-ports.ts';
 
 const within = 5_000;
-const all = <T>(answer$: Observable<T>) => lastValueFrom(answer$.pipe(toArray()), { defaultValue: [] });
-const only = async <T>(answer$: Observable<T>) => (await all(answer$))[0] ?? expect.unreachable('no answer');
+const all = <T>(answer$: Observable<T>) =>
+  lastValueFrom(answer$.pipe(toArray()), { defaultValue: [] });
+const only = async <T>(answer$: Observable<T>) =>
+  (await all(answer$))[0] ?? expect.unreachable('no answer');
 
 describe('adminClient', () => {
   let folder: string;
@@ -22,8 +24,16 @@ describe('adminClient', () => {
   const port = (index: number) => ports[index] ?? expect.unreachable('no port');
   const write = (address: string) => writeFileSync(file, address);
   /** A server that says who it is, and what it was asked. */
-  const start = async (at: number | string, name: string, listener?: RequestListener): Promise<Server> => {
-    const server = createServer(listener ?? ((request, response) => response.end(`${name} ${request.method ?? ''} ${request.url ?? ''}`)));
+  const start = async (
+    at: number | string,
+    name: string,
+    listener?: RequestListener,
+  ): Promise<Server> => {
+    const server = createServer(
+      listener ??
+        ((request, response) =>
+          response.end(`${name} ${request.method ?? ''} ${request.url ?? ''}`)),
+    );
     servers.push(server);
     if (typeof at === 'string') server.listen(at);
     else server.listen(at, '127.0.0.1');
@@ -31,7 +41,8 @@ describe('adminClient', () => {
     return server;
   };
   const client = () => adminClient(file, port(0));
-  const get = (admin: ReturnType<typeof adminClient>, path = '/') => only(admin.request('GET', path));
+  const get = (admin: ReturnType<typeof adminClient>, path = '/') =>
+    only(admin.request('GET', path));
   const body = async (admin: ReturnType<typeof adminClient>) => {
     const answer = await get(admin, '/x');
     return answer.ok ? answer.value.body : 'failed';
@@ -62,7 +73,10 @@ describe('adminClient', () => {
   it.each(['GET', 'POST'] as const)('sends %s with its path and query', async (method) => {
     await start(port(0), 'a');
     const answer = await only(client().request(method, '/drain_listeners?graceful&skip_exit'));
-    expect(answer).toEqual({ ok: true, value: { status: 200, body: `a ${method} /drain_listeners?graceful&skip_exit` } });
+    expect(answer).toEqual({
+      ok: true,
+      value: { status: 200, body: `a ${method} /drain_listeners?graceful&skip_exit` },
+    });
   });
 
   it.each([
@@ -74,7 +88,11 @@ describe('adminClient', () => {
     await start(port(0), 'a', (request, response) => {
       const pieces: Buffer[] = [];
       request.on('data', (piece: Buffer) => pieces.push(piece));
-      request.on('end', () => response.end(`${String(request.headers['content-length'])} ${Buffer.concat(pieces).toString()}`));
+      request.on('end', () =>
+        response.end(
+          `${String(request.headers['content-length'])} ${Buffer.concat(pieces).toString()}`,
+        ),
+      );
     });
     const answer = await only(client().request(method, '/', undefined, text));
     expect(answer).toMatchObject({ value: { body: `${String(length)} ${text}` } });
@@ -116,17 +134,23 @@ describe('adminClient', () => {
     expect(await body(admin)).toBe('written GET /x');
   });
 
-  it.each(['', 'nonsense', '127.0.0.1', '127.0.0.1:', ':15000', 'relative/path'])('takes "%s" for no address', async (text) => {
-    await start(port(0), 'fallback');
-    write(text);
-    const admin = client();
-    expect(admin.located()).toBe(false);
-    expect(await body(admin)).toBe('fallback GET /x');
-  });
+  it.each(['', 'nonsense', '127.0.0.1', '127.0.0.1:', ':15000', 'relative/path'])(
+    'takes "%s" for no address',
+    async (text) => {
+      await start(port(0), 'fallback');
+      write(text);
+      const admin = client();
+      expect(admin.located()).toBe(false);
+      expect(await body(admin)).toBe('fallback GET /x');
+    },
+  );
 
   it.each([
     { what: 'an address', address: (number: number) => `127.0.0.1:${number}` },
-    { what: 'an address with a line break behind it', address: (number: number) => `127.0.0.1:${number}\n` },
+    {
+      what: 'an address with a line break behind it',
+      address: (number: number) => `127.0.0.1:${number}\n`,
+    },
     { what: 'all interfaces', address: (number: number) => `0.0.0.0:${number}` },
   ])('asks where Envoy has written that it is: $what', async ({ address }) => {
     await start(port(1), 'written');
@@ -187,9 +211,13 @@ describe('adminClient', () => {
     const answers = all(adminClient(file, port(0), scheduler).request('GET', '/', timeoutMs));
     await asked;
     scheduler.flush();
-    expect(await answers).toMatchObject([{ ok: false, error: { message: expect.stringMatching(/^nothing within /) as string } }]);
+    expect(await answers).toMatchObject([
+      { ok: false, error: { message: expect.stringMatching(/^nothing within /) as string } },
+    ]);
     expect(scheduler.now()).toBe(ms);
-    await expect.poll(() => sockets.every(({ destroyed }) => destroyed), { timeout: within }).toBe(true);
+    await expect
+      .poll(() => sockets.every(({ destroyed }) => destroyed), { timeout: within })
+      .toBe(true);
   });
 
   it('gives up on an answer that never ends', async () => {
@@ -199,7 +227,10 @@ describe('adminClient', () => {
     const answer = only(adminClient(file, port(0), scheduler).request('GET', '/'));
     await asked;
     scheduler.flush();
-    expect(await answer).toMatchObject({ ok: false, error: { message: expect.stringMatching(/^nothing within /) as string } });
+    expect(await answer).toMatchObject({
+      ok: false,
+      error: { message: expect.stringMatching(/^nothing within /) as string },
+    });
   });
 
   it('does not take half an answer for one', async () => {
@@ -219,13 +250,17 @@ describe('adminClient', () => {
     let requests = 0;
     const server = createRawServer((socket) => {
       let left = answers[connections++] ?? 0;
-      socket.on('error', () => undefined).on('data', () => {
-        requests += 1;
-        if (left-- > 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK');
-        else hangUp(socket);
-      }); // prettier-ignore
+      socket
+        .on('error', () => undefined)
+        .on('data', () => {
+          requests += 1;
+          if (left-- > 0) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nOK');
+          else hangUp(socket);
+        });
     });
-    servers.push(Object.assign(server as unknown as Server, { closeAllConnections: () => undefined }));
+    servers.push(
+      Object.assign(server as unknown as Server, { closeAllConnections: () => undefined }),
+    );
     server.listen(port(0), '127.0.0.1');
     await once(server, 'listening');
     return { counts: () => ({ connections, requests }) };
@@ -234,13 +269,16 @@ describe('adminClient', () => {
   it.each([
     { what: 'closed', hangUp: (socket: Socket) => socket.destroy() },
     { what: 'reset', hangUp: (socket: Socket) => socket.resetAndDestroy() },
-  ])('asks again if a kept connection is $what in the moment that it is used', async ({ hangUp }) => {
-    const { counts } = await fickle([1, 1], (socket) => void hangUp(socket));
-    const admin = client();
-    expect(await body(admin)).toBe('OK');
-    expect(await body(admin)).toBe('OK');
-    expect(counts()).toEqual({ connections: 2, requests: 3 });
-  });
+  ])(
+    'asks again if a kept connection is $what in the moment that it is used',
+    async ({ hangUp }) => {
+      const { counts } = await fickle([1, 1], (socket) => void hangUp(socket));
+      const admin = client();
+      expect(await body(admin)).toBe('OK');
+      expect(await body(admin)).toBe('OK');
+      expect(counts()).toEqual({ connections: 2, requests: 3 });
+    },
+  );
 
   it('does not ask again if it is a new connection that is closed', async () => {
     const { counts } = await fickle([0, 1], (socket) => void socket.destroy());
@@ -258,7 +296,10 @@ describe('adminClient', () => {
       more();
     });
     const answer = await only(client().request('GET', '/', 20_000));
-    expect(answer).toMatchObject({ ok: false, error: { message: 'the answer is larger than 67108864 bytes' } });
+    expect(answer).toMatchObject({
+      ok: false,
+      error: { message: 'the answer is larger than 67108864 bytes' },
+    });
   });
 
   it('abandons the request when it is unsubscribed from', async () => {

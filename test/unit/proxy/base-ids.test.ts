@@ -14,7 +14,9 @@ const drawing = (...ids: readonly number[]) => {
 };
 const reservations = (id?: number) =>
   readdirSync('/dev/shm').filter((name) =>
-    name.startsWith(id === undefined ? `pilot-agent-${String(base).slice(0, -1)}` : `pilot-agent-${base + id}-`),
+    name.startsWith(
+      id === undefined ? `pilot-agent-${String(base).slice(0, -1)}` : `pilot-agent-${base + id}-`,
+    ),
   );
 
 const held: ReservedBaseId[] = [];
@@ -44,7 +46,15 @@ async function another(
     const ids = ${JSON.stringify(ids)};
     console.log(reserveBaseId(() => ${base} + ids.shift()).baseId - ${base});
     setInterval(() => undefined, 1000);`;
-  const command: readonly string[] = [...enter, process.execPath, '--import', 'tsx', '--input-type=module', '-e', code];
+  const command: readonly string[] = [
+    ...enter,
+    process.execPath,
+    '--import',
+    'tsx',
+    '--input-type=module',
+    '-e',
+    code,
+  ];
   const child = spawn(command[0] ?? '', command.slice(1), { stdio: ['ignore', 'pipe', 'inherit'] });
   children.push(child);
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
@@ -62,16 +72,23 @@ describe('a base id', () => {
     expect(reserve(1)).toBe(1);
   });
 
-  it.each([0, 1, 9])('is another one where there is shared memory of its epochs already (%i)', (offset) => {
-    const file = `/dev/shm/envoy_shared_memory_${(base + 1) * 10 + offset}`;
-    files.push(file);
-    writeFileSync(file, '');
-    expect(reserve(1, 2)).toBe(2);
-  });
+  it.each([0, 1, 9])(
+    'is another one where there is shared memory of its epochs already (%i)',
+    (offset) => {
+      const file = `/dev/shm/envoy_shared_memory_${(base + 1) * 10 + offset}`;
+      files.push(file);
+      writeFileSync(file, '');
+      expect(reserve(1, 2)).toBe(2);
+    },
+  );
 
   it('minds neither neighbours nor names that only look alike', () => {
-    for (const id of [base * 10 + 9, (base + 2) * 10]) files.push(`/dev/shm/envoy_shared_memory_${id}`);
-    files.push(`/dev/shm/my_envoy_shared_memory_${(base + 1) * 10}`, `/dev/shm/pilot-agent-${base + 1}`);
+    for (const id of [base * 10 + 9, (base + 2) * 10])
+      files.push(`/dev/shm/envoy_shared_memory_${id}`);
+    files.push(
+      `/dev/shm/my_envoy_shared_memory_${(base + 1) * 10}`,
+      `/dev/shm/pilot-agent-${base + 1}`,
+    );
     for (const file of files) writeFileSync(file, '');
     expect(reserve(1)).toBe(1);
   });
@@ -82,7 +99,8 @@ describe('a base id', () => {
       reserved.release();
       return reserved.baseId;
     });
-    for (const id of drawn) expect(id).toSatisfy((found: number) => found >= 1 && found * 10 + 9 < 2 ** 31);
+    for (const id of drawn)
+      expect(id).toSatisfy((found: number) => found >= 1 && found * 10 + 9 < 2 ** 31);
     expect(new Set(drawn).size).toBeGreaterThan(15);
   });
 
@@ -114,16 +132,21 @@ describe('the base id of another agent', { timeout: 60_000 }, () => {
   const canUnshare = spawnSync('unshare', [...namespaces.slice(1), 'true']).status === 0;
   if (!canUnshare) leftOut('two agents in namespaces of their own that share /dev/shm');
 
-  it.skipIf(!canUnshare)('is not drawn in other namespaces of processes and network that share /dev/shm', async () => {
-    const { got } = await another([1], namespaces);
-    expect(got).toBe(1);
-    expect(reserve(1, 2)).toBe(2);
-    expect((await another([1, 2, 3], namespaces)).got).toBe(3);
-    expect(reservations(1)).toHaveLength(1); // it lives
-  });
+  it.skipIf(!canUnshare)(
+    'is not drawn in other namespaces of processes and network that share /dev/shm',
+    async () => {
+      const { got } = await another([1], namespaces);
+      expect(got).toBe(1);
+      expect(reserve(1, 2)).toBe(2);
+      expect((await another([1, 2, 3], namespaces)).got).toBe(3);
+      expect(reservations(1)).toHaveLength(1); // it lives
+    },
+  );
 
   it('is nobody else’s, whoever draws the same at the same moment', async () => {
-    const ids = Array.from({ length: 4 }, () => Array.from({ length: 30 }, (_, index) => index + 1));
+    const ids = Array.from({ length: 4 }, () =>
+      Array.from({ length: 30 }, (_, index) => index + 1),
+    );
     const all = await Promise.all(ids.map((each) => another(each)));
     expect(new Set(all.map(({ got }) => got)).size).toBe(4);
   });

@@ -6,9 +6,23 @@ import { adminOverride, followAdmin } from '../../../src/proxy/side-by-side.ts';
 import { sharesPorts } from '../../../src/proxy/admin-questions.ts';
 import { toExit } from '../../../src/proxy/spawn-envoy.ts';
 
-const cluster = (address: string, port: number) => ({ name: 'a', load_assignment: { endpoints: [{ lb_endpoints: [{ endpoint: { address: { socket_address: { address, port_value: port } } } }] }] } }); // prettier-ignore
+const cluster = (address: string, port: number) => ({
+  name: 'a',
+  load_assignment: {
+    endpoints: [
+      {
+        lb_endpoints: [
+          { endpoint: { address: { socket_address: { address, port_value: port } } } },
+        ],
+      },
+    ],
+  },
+});
 const bootstrap = (...clusters: readonly unknown[]) => {
-  const { static_resources: resources, ...rest } = envoyConfig({ adminPort: 15_000, listenPort: 80 });
+  const { static_resources: resources, ...rest } = envoyConfig({
+    adminPort: 15_000,
+    listenPort: 80,
+  });
   return JSON.stringify({ ...rest, static_resources: { ...(resources as object), clusters } });
 };
 
@@ -21,7 +35,11 @@ describe('followAdmin', () => {
       cluster('127.0.0.1', 15_001),
     ];
     const followed = followAdmin(bootstrap(...clusters), 4_711) ?? '';
-    const expected = [cluster('127.0.0.1', 4_711), cluster('localhost', 4_711), ...clusters.slice(2)];
+    const expected = [
+      cluster('127.0.0.1', 4_711),
+      cluster('localhost', 4_711),
+      ...clusters.slice(2),
+    ];
     expect(JSON.parse(followed)).toEqual(JSON.parse(bootstrap(...expected)));
   });
 
@@ -48,7 +66,11 @@ describe('sharesPorts', () => {
     return {
       request: () => {
         const body = answers.shift();
-        return of(body === undefined ? { ok: false, error: new Error('silent') } : { ok: true, value: { status: 200, body } });
+        return of(
+          body === undefined
+            ? { ok: false, error: new Error('silent') }
+            : { ok: true, value: { status: 200, body } },
+        );
       },
       open: () => NEVER,
       located: () => true,
@@ -56,13 +78,35 @@ describe('sharesPorts', () => {
   };
 
   it.each([
-    { what: 'nobody says otherwise', bodies: ['{}', '{}'], config: 'enable_reuse_port: true', shared: true },
+    {
+      what: 'nobody says otherwise',
+      bodies: ['{}', '{}'],
+      config: 'enable_reuse_port: true',
+      shared: true,
+    },
     { what: 'Envoy is silent', bodies: [undefined, undefined], config: '{}', shared: true },
-    { what: 'the configuration says no', bodies: [undefined, undefined], config: '{"enable_reuse_port":false}', shared: false },
-    { what: 'it says so in YAML', bodies: ['{}', '{}'], config: 'enable_reuse_port: false', shared: false },
-    { what: 'a dynamic listener says no', bodies: ['{}', '{"enable_reuse_port": false}'], config: '', shared: false },
+    {
+      what: 'the configuration says no',
+      bodies: [undefined, undefined],
+      config: '{"enable_reuse_port":false}',
+      shared: false,
+    },
+    {
+      what: 'it says so in YAML',
+      bodies: ['{}', '{}'],
+      config: 'enable_reuse_port: false',
+      shared: false,
+    },
+    {
+      what: 'a dynamic listener says no',
+      bodies: ['{}', '{"enable_reuse_port": false}'],
+      config: '',
+      shared: false,
+    },
   ])('is $shared where $what', async ({ bodies, config, shared }) => {
-    expect(await firstValueFrom(sharesPorts(admin(...bodies), config), { defaultValue: undefined })).toBe(shared);
+    expect(
+      await firstValueFrom(sharesPorts(admin(...bodies), config), { defaultValue: undefined }),
+    ).toBe(shared);
   });
 });
 
@@ -71,12 +115,24 @@ describe('an end by SIGKILL', () => {
     [3, 4, true],
     [3, 3, false],
     [undefined, 4, undefined],
-  ])('with %s kills for want of memory before and %s after it: %s', (before, after, outOfMemory) => {
-    const exit = toExit({ signal: 'SIGKILL' }, [], before, after);
-    expect(exit).toStrictEqual({ kind: 'signaled', signal: 'SIGKILL', tail: [], ...(outOfMemory !== undefined && { outOfMemory }) });
-  });
+  ])(
+    'with %s kills for want of memory before and %s after it: %s',
+    (before, after, outOfMemory) => {
+      const exit = toExit({ signal: 'SIGKILL' }, [], before, after);
+      expect(exit).toStrictEqual({
+        kind: 'signaled',
+        signal: 'SIGKILL',
+        tail: [],
+        ...(outOfMemory !== undefined && { outOfMemory }),
+      });
+    },
+  );
 
   it('is nothing that another signal has to do with', () => {
-    expect(toExit({ signal: 'SIGSEGV' }, [], 3, 4)).toStrictEqual({ kind: 'signaled', signal: 'SIGSEGV', tail: [] });
+    expect(toExit({ signal: 'SIGSEGV' }, [], 3, 4)).toStrictEqual({
+      kind: 'signaled',
+      signal: 'SIGSEGV',
+      tail: [],
+    });
   });
 });

@@ -1,7 +1,13 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncScheduler, lastValueFrom, type Observable, toArray, VirtualTimeScheduler } from 'rxjs';
+import {
+  asyncScheduler,
+  lastValueFrom,
+  type Observable,
+  toArray,
+  VirtualTimeScheduler,
+} from 'rxjs';
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../../demo/certificates.ts';
 import type { Verdict } from '../../../src/epochs/ports.ts';
@@ -13,8 +19,12 @@ describe('checkPairs', () => {
   let other: Issued;
 
   const put = (name: string, text: string) => writeFileSync(join(folder, name), text);
-  const pair = (name: string): KeyPair => ({ chain: join(folder, `${name}.pem`), key: join(folder, `${name}.key`) });
-  const all = (verdict$: Observable<Verdict>) => lastValueFrom(verdict$.pipe(toArray()), { defaultValue: [] });
+  const pair = (name: string): KeyPair => ({
+    chain: join(folder, `${name}.pem`),
+    key: join(folder, `${name}.key`),
+  });
+  const all = (verdict$: Observable<Verdict>) =>
+    lastValueFrom(verdict$.pipe(toArray()), { defaultValue: [] });
   const check = (...pairs: readonly KeyPair[]) => all(checkPairs(pairs, asyncScheduler));
 
   beforeAll(async () => {
@@ -38,12 +48,16 @@ describe('checkPairs', () => {
 
   it('refuses a pair whose key is still missing', async () => {
     put('b.pem', other.certChain);
-    expect(await check(pair('a'), pair('b'))).toEqual([{ ok: false, reason: `${join(folder, 'b.key')}: the key is missing` }]);
+    expect(await check(pair('a'), pair('b'))).toEqual([
+      { ok: false, reason: `${join(folder, 'b.key')}: the key is missing` },
+    ]);
   });
 
   it('refuses a pair whose certificate is still missing', async () => {
     put('b.key', other.key);
-    expect(await check(pair('a'), pair('b'))).toEqual([{ ok: false, reason: `${join(folder, 'b.pem')}: the certificate is missing` }]);
+    expect(await check(pair('a'), pair('b'))).toEqual([
+      { ok: false, reason: `${join(folder, 'b.pem')}: the certificate is missing` },
+    ]);
   });
 
   it('refuses by the first pair that has a flaw', async () => {
@@ -65,14 +79,20 @@ describe('checkPairs', () => {
     mkdirSync(join(folder, 'b.pem'));
     put('b.key', other.key);
     expect(await check(pair('b'))).toEqual([
-      { ok: false, reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and no regular file` },
+      {
+        ok: false,
+        reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and no regular file`,
+      },
     ]);
   });
 
   it('asks the scheduler what time it is', async () => {
     const in1970 = new VirtualTimeScheduler();
     const [verdict] = await all(checkPairs([pair('a')], in1970));
-    expect(verdict).toMatchObject({ ok: false, reason: expect.stringContaining('not valid before') as string });
+    expect(verdict).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('not valid before') as string,
+    });
   });
 
   it('reads anew for each subscription', async () => {

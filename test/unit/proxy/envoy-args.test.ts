@@ -15,12 +15,21 @@ const peers: EnvoyArgs = {
   concurrency: 8,
 };
 const args = (given: Partial<EnvoyArgs> & Partial<EpochArgs> = {}) =>
-  envoyArgs({ ...peers, ...given }, { config: 'test.json', override: '', restartEpoch: 0, ...given });
+  envoyArgs(
+    { ...peers, ...given },
+    { config: 'test.json', override: '', restartEpoch: 0, ...given },
+  );
 const lines = (...options: readonly string[]) => options.flatMap((option) => option.split(' = '));
 
 describe('envoyArgs', () => {
   it('gives the peer’s vector in its order, without --max-obj-name-len (Envoy 1.36 has dropped it), and with ours behind it', () => {
-    expect(args({ override: '{"key": "value"}', restartEpoch: 5, place: { baseId: 7, socketPath: '/run/envoy-7/s' } })).toEqual(
+    expect(
+      args({
+        override: '{"key": "value"}',
+        restartEpoch: 5,
+        place: { baseId: 7, socketPath: '/run/envoy-7/s' },
+      }),
+    ).toEqual(
       lines(
         '-c = test.json',
         '--restart-epoch = 5',
@@ -44,7 +53,9 @@ describe('envoyArgs', () => {
   });
 
   it('gives the log format of 1.6 whatever the epoch, instead of one that names it (1.5) or none (1.1); no --allow-unknown-fields', () => {
-    const formats = [0, 5].map((restartEpoch) => args({ restartEpoch })).map((all) => all[all.indexOf('--log-format') + 1]);
+    const formats = [0, 5]
+      .map((restartEpoch) => args({ restartEpoch }))
+      .map((all) => all[all.indexOf('--log-format') + 1]);
     expect(formats).toEqual([envoyLogFormat, envoyLogFormat]);
     expect(args({ restartEpoch: 5 })).not.toContain('--allow-unknown-fields');
   });
@@ -56,12 +67,32 @@ describe('envoyArgs', () => {
     },
   );
 
-  it.each<{ what: string; given: Parameters<typeof args>[0]; option: string; value: string | undefined }>([
+  it.each<{
+    what: string;
+    given: Parameters<typeof args>[0];
+    option: string;
+    value: string | undefined;
+  }>([
     { what: 'concurrency 4', given: { concurrency: 4 }, option: '--concurrency', value: '4' },
-    { what: 'concurrency 0: a worker for each core', given: { concurrency: 0 }, option: '--concurrency', value: undefined },
+    {
+      what: 'concurrency 0: a worker for each core',
+      given: { concurrency: 0 },
+      option: '--concurrency',
+      value: undefined,
+    },
     { what: 'v4', given: { ipv6: false }, option: '--local-address-ip-version', value: 'v4' },
-    { what: 'an IPv6 node', given: { ipv6: true }, option: '--local-address-ip-version', value: 'v6' },
-    { what: 'base id 123', given: { place: { baseId: 123, socketPath: '' } }, option: '--base-id', value: '123' },
+    {
+      what: 'an IPv6 node',
+      given: { ipv6: true },
+      option: '--local-address-ip-version',
+      value: 'v6',
+    },
+    {
+      what: 'base id 123',
+      given: { place: { baseId: 123, socketPath: '' } },
+      option: '--base-id',
+      value: '123',
+    },
     {
       what: 'abstract sockets that are there already',
       given: { place: { baseId: 1, socketPath: '' } },
@@ -77,21 +108,51 @@ describe('envoyArgs', () => {
       option: '--component-log-level',
       value: 'a:info,b:warning',
     },
-    { what: 'no component levels', given: { componentLogLevel: '' }, option: '--component-log-level', value: undefined },
-    { what: 'a log format with a space', given: { logFormat: 'some format' }, option: '--log-format', value: 'some format' },
-    { what: '--service-cluster', given: { serviceCluster: 'fake-cluster' }, option: '--service-cluster', value: 'fake-cluster' },
-    { what: '--service-node', given: { serviceNode: 'fake-node' }, option: '--service-node', value: 'fake-node' },
+    {
+      what: 'no component levels',
+      given: { componentLogLevel: '' },
+      option: '--component-log-level',
+      value: undefined,
+    },
+    {
+      what: 'a log format with a space',
+      given: { logFormat: 'some format' },
+      option: '--log-format',
+      value: 'some format',
+    },
+    {
+      what: '--service-cluster',
+      given: { serviceCluster: 'fake-cluster' },
+      option: '--service-cluster',
+      value: 'fake-cluster',
+    },
+    {
+      what: '--service-node',
+      given: { serviceNode: 'fake-node' },
+      option: '--service-node',
+      value: 'fake-node',
+    },
     {
       what: 'a router’s node',
       given: { serviceNode: 'router~10.0.0.1~a.b~c' },
       option: '--service-node',
       value: 'router~10.0.0.1~a.b~c',
     },
-    { what: 'a custom file', given: { config: '/etc/custom.yaml' }, option: '-c', value: '/etc/custom.yaml' },
+    {
+      what: 'a custom file',
+      given: { config: '/etc/custom.yaml' },
+      option: '-c',
+      value: '/etc/custom.yaml',
+    },
     { what: 'no override', given: {}, option: '--config-yaml', value: undefined },
     { what: 'drain 15 s', given: { drainDuration: 15_000 }, option: '--drain-time-s', value: '15' },
     { what: 'no drain', given: { drainDuration: 0 }, option: '--drain-time-s', value: '0' },
-    { what: 'parent 15 s', given: { parentShutdownDuration: 15_000 }, option: '--parent-shutdown-time-s', value: '15' },
+    {
+      what: 'parent 15 s',
+      given: { parentShutdownDuration: 15_000 },
+      option: '--parent-shutdown-time-s',
+      value: '15',
+    },
   ])('$what → $option $value', ({ given, option, value }) => {
     const all = args(given);
     const at = all.indexOf(option);

@@ -12,25 +12,40 @@ afterEach(() => stage.dispose());
 const check = () => only(stage.check());
 /** The same, ahead of a check of the reading of that hash: that of the check is `hash`. */
 const ahead = (hash: string) =>
-  lastValueFrom(stage.proxy.checkAhead?.(readingOf(hash, bootstrap)) ?? expect.unreachable('it has no such check'), {
-    defaultValue: undefined,
-  });
+  lastValueFrom(
+    stage.proxy.checkAhead?.(readingOf(hash, bootstrap)) ??
+      expect.unreachable('it has no such check'),
+    {
+      defaultValue: undefined,
+    },
+  );
 const ok = { ok: true };
 /** A program that does this when it is to validate a configuration. */
-const validating = (script: string) => `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
+const validating = (script: string) =>
+  `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
 /** A program with this hot restart version. */
-const version = (text: string) => `[ "$*" = --hot-restart-version ] && { echo ${text}; exit; }\n${onward}`;
+const version = (text: string) =>
+  `[ "$*" = --hot-restart-version ] && { echo ${text}; exit; }\n${onward}`;
 
 describe('a check', () => {
   it('lets Envoy validate what it would be started from, with its real arguments', async () => {
-    stage = envoyStage({ config: () => ({ ...bootstrap, text: '{"a":1}', extension: '.yaml', override: '' }) });
+    stage = envoyStage({
+      config: () => ({ ...bootstrap, text: '{"a":1}', extension: '.yaml', override: '' }),
+    });
     expect(await check()).toEqual(ok);
     const path = join(stage.folder, 'envoy-check.yaml');
     const { argv, config, mode } = stage.validated() ?? expect.unreachable('nothing was validated');
     expect(argv).toEqual([
       ...['-c', path],
       ...['--restart-epoch', '0', '--drain-time-s', '45', '--parent-shutdown-time-s', '60'],
-      ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
+      ...[
+        '--service-cluster',
+        'a cluster',
+        '--service-node',
+        'a~node',
+        '--local-address-ip-version',
+        'v4',
+      ],
       ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error'],
       ...['--concurrency', '2'],
       ...['--drain-strategy', 'immediate'],
@@ -42,7 +57,11 @@ describe('a check', () => {
 
   it('looks a second time at what it refuses beside an Envoy: its files may have been written meanwhile', async () => {
     stage = envoyStage();
-    stage.install(validating(`[ -e "$0.written" ] || { touch "$0.written"; echo "error: no such cluster" >&2; exit 1; }`));
+    stage.install(
+      validating(
+        `[ -e "$0.written" ] || { touch "$0.written"; echo "error: no such cluster" >&2; exit 1; }`,
+      ),
+    );
     expect(await check()).toMatchObject({ ok: false });
     rmSync(join(stage.root, 'envoy.written'));
     await stage.start({});
@@ -68,7 +87,9 @@ describe('a check', () => {
   it('tells by itself what was refused ahead of it, and writes to a file of its own meanwhile', async () => {
     stage = envoyStage();
     await stage.start({});
-    stage.install(validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`));
+    stage.install(
+      validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`),
+    );
     await ahead('hash');
     expect(stage.validated()?.argv).toContain(join(stage.folder, 'envoy-ahead.json'));
     expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
@@ -80,36 +101,56 @@ describe('a check', () => {
     const path = join(stage.root, 'envoy.yaml');
     writeFileSync(path, 'a: 1');
     expect(await check()).toEqual(ok);
-    expect(stage.validated()).toMatchObject({ config: 'a: 1', argv: expect.arrayContaining([path]) as unknown });
+    expect(stage.validated()).toMatchObject({
+      config: 'a: 1',
+      argv: expect.arrayContaining([path]) as unknown,
+    });
     expect(readdirSync(stage.root)).toContain('envoy.yaml');
   });
 
-  it.each([false, true])('refuses what Envoy refuses, in its words (while one runs: %s)', async (runs) => {
-    stage = envoyStage();
-    if (runs) await stage.start({});
-    stage.install(validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`));
-    expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
-    expect(readdirSync(stage.folder)).toEqual(runs ? [`envoy-${stage.baseId}`, 'envoy-rev0.json'] : []);
-  });
+  it.each([false, true])(
+    'refuses what Envoy refuses, in its words (while one runs: %s)',
+    async (runs) => {
+      stage = envoyStage();
+      if (runs) await stage.start({});
+      stage.install(
+        validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`),
+      );
+      expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
+      expect(readdirSync(stage.folder)).toEqual(
+        runs ? [`envoy-${stage.baseId}`, 'envoy-rev0.json'] : [],
+      );
+    },
+  );
 
-  it.each(['exit 3', 'kill -SEGV $$'])('takes another end of a validation (%s) for a refusal only while an Envoy runs', async (script) => {
-    stage = envoyStage();
-    stage.install(validating(script));
-    expect(await check()).toEqual(ok);
-    await stage.start({});
-    expect(await check()).toMatchObject({
-      ok: false,
-      reason: expect.stringMatching(/^Envoy (ended with 3|was ended by SIGSEGV)$/) as unknown,
-    });
-  });
+  it.each(['exit 3', 'kill -SEGV $$'])(
+    'takes another end of a validation (%s) for a refusal only while an Envoy runs',
+    async (script) => {
+      stage = envoyStage();
+      stage.install(validating(script));
+      expect(await check()).toEqual(ok);
+      await stage.start({});
+      expect(await check()).toMatchObject({
+        ok: false,
+        reason: expect.stringMatching(/^Envoy (ended with 3|was ended by SIGSEGV)$/) as unknown,
+      });
+    },
+  );
 
-  it.each(['kill -KILL $$', 'kill -TERM $$'])('has no verdict where the validation is ended (%s) while an Envoy runs', async (script) => {
-    stage = envoyStage();
-    stage.install(validating(script));
-    expect(await check()).toEqual(ok);
-    await stage.start({});
-    expect(await check()).toEqual({ ok: undefined, reason: expect.stringMatching(/^Envoy was ended by SIG(KILL|TERM)$/) as unknown, outOfMemory: false }); // prettier-ignore
-  });
+  it.each(['kill -KILL $$', 'kill -TERM $$'])(
+    'has no verdict where the validation is ended (%s) while an Envoy runs',
+    async (script) => {
+      stage = envoyStage();
+      stage.install(validating(script));
+      expect(await check()).toEqual(ok);
+      await stage.start({});
+      expect(await check()).toEqual({
+        ok: undefined,
+        reason: expect.stringMatching(/^Envoy was ended by SIG(KILL|TERM)$/) as unknown,
+        outOfMemory: false,
+      });
+    },
+  );
 
   it('has no verdict where the validation can not be started, or its file can not be written', async () => {
     stage = envoyStage();
@@ -118,7 +159,11 @@ describe('a check', () => {
     expect(await check()).toMatchObject({ ok: undefined, outOfMemory: false });
     stage.install(onward);
     mkdirSync(join(stage.folder, 'envoy-check.json'));
-    expect(await check()).toEqual({ ok: undefined, reason: expect.stringMatching(/envoy-check.json cannot be written: /) as unknown, outOfMemory: false }); // prettier-ignore
+    expect(await check()).toEqual({
+      ok: undefined,
+      reason: expect.stringMatching(/envoy-check.json cannot be written: /) as unknown,
+      outOfMemory: false,
+    });
   });
 
   it('ends a validation after 20 s, and has no verdict', async () => {
@@ -129,15 +174,27 @@ describe('a check', () => {
     const said: unknown[] = [];
     const [binary, config] = [join(stage.root, 'envoy'), join(stage.root, 'a.json')];
     writeFileSync(config, '{}');
-    const given = { binary, args: ['-c', config], fifo: join(stage.folder, 'fifo'), tools, alone: () => false, scheduler };
-    const life = validate(given).subscribe({ next: (verdict) => said.push(verdict), error: (error: unknown) => said.push(error) });
+    const given = {
+      binary,
+      args: ['-c', config],
+      fifo: join(stage.folder, 'fifo'),
+      tools,
+      alone: () => false,
+      scheduler,
+    };
+    const life = validate(given).subscribe({
+      next: (verdict) => said.push(verdict),
+      error: (error: unknown) => said.push(error),
+    });
     await expect.poll(() => stage.validated(), { timeout: 5_000 }).toBeDefined();
     scheduler.flush();
     expect(said).toEqual([]);
     scheduler.maxFrames = 20_000;
     scheduler.flush();
     await expect.poll(() => life.closed, { timeout: 5_000 }).toBe(true);
-    expect(said).toEqual([{ ok: undefined, reason: '--mode validate took longer than 20 s', outOfMemory: false }]);
+    expect(said).toEqual([
+      { ok: undefined, reason: '--mode validate took longer than 20 s', outOfMemory: false },
+    ]);
   });
 
   it('refuses a configuration that is refused, with its reason, and tries nothing', async () => {
@@ -172,7 +229,10 @@ describe('a certificate without its key', () => {
   it('is refused while an Envoy runs, before anything is tried', async () => {
     half();
     await stage.start({});
-    expect(await check()).toEqual({ ok: false, reason: `${join(stage.root, 'key.pem')}: the key is missing` });
+    expect(await check()).toEqual({
+      ok: false,
+      reason: `${join(stage.root, 'key.pem')}: the key is missing`,
+    });
     expect(stage.validated()).toBe(undefined);
   });
 
@@ -191,7 +251,10 @@ describe('while an Envoy runs, a check', () => {
     await stage.start({});
     expect(await check()).toEqual(ok);
     stage.install(validating(`echo half >'${join(stage.root, 'cert-chain.pem')}'; exit 0`));
-    expect(await check()).toMatchObject({ ok: false, reason: expect.stringMatching(/key\.pem: the key is missing$/) as unknown });
+    expect(await check()).toMatchObject({
+      ok: false,
+      reason: expect.stringMatching(/key\.pem: the key is missing$/) as unknown,
+    });
   });
 
   it('does not ask the same program for its hot restart version', async () => {

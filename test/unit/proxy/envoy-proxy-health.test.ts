@@ -9,7 +9,8 @@ let stage: EnvoyStage;
 afterEach(() => stage.dispose());
 
 const health = (epoch: number) => only(stage.proxy.health(epoch));
-const publish = (epoch: number) => lastValueFrom(stage.proxy.publishAdmin(epoch), { defaultValue: undefined });
+const publish = (epoch: number) =>
+  lastValueFrom(stage.proxy.publishAdmin(epoch), { defaultValue: undefined });
 
 /** Until an epoch has been seen LIVE, whoever is ready is asked who he is. */
 const coming = ['GET /ready', 'GET /server_info'];
@@ -47,7 +48,10 @@ describe('an epoch', () => {
   it('is up, and not LIVE, when its own word comes with 503', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
-    const body = JSON.stringify({ state: 'LIVE', command_line_options: { base_id: String(stage.baseId), restart_epoch: 0 } });
+    const body = JSON.stringify({
+      state: 'LIVE',
+      command_line_options: { base_id: String(stage.baseId), restart_epoch: 0 },
+    });
     admin.behaves({ status: 503, body });
     expect(await health(0)).toBe('up');
     admin.behaves({ status: 200, body });
@@ -63,7 +67,13 @@ describe('an epoch', () => {
     admin.says({ state: 'DRAINING' });
     said.push(await health(0));
     expect(said).toEqual(['up', 'up', 'live', 'live', 'up']);
-    expect(admin.asked).toEqual(['GET /ready', 'GET /ready', ...coming, 'GET /ready', 'GET /ready']);
+    expect(admin.asked).toEqual([
+      'GET /ready',
+      'GET /ready',
+      ...coming,
+      'GET /ready',
+      'GET /ready',
+    ]);
   });
 
   it('is up, and not LIVE, as long as its parent answers, which was seen LIVE', async () => {
@@ -118,28 +128,32 @@ describe('an epoch', () => {
     expect(await health(0)).toBe('unresponsive');
   });
 
-  it.each([false, true])('is silent after 500 ms without an answer (seen LIVE: %s)', async (isKnown) => {
-    const answerScheduler = new VirtualTimeScheduler();
-    stage = envoyStage({ answerScheduler });
-    const admin = await (await stage.start({})).comesUp();
-    if (isKnown) expect(await health(0)).toBe('live');
-    admin.behaves('is silent');
-    const asked = admin.asked.length;
-    const said: Health[] = [];
-    const start = answerScheduler.frame;
-    const life = stage.proxy
-      .health(0)
-      .subscribe({ next: (answer) => said.push(answer), error: (error: unknown) => expect.fail(String(error)) });
-    await expect.poll(() => admin.asked.length, { timeout: 5_000 }).toBeGreaterThan(asked);
-    answerScheduler.maxFrames = start + 499;
-    answerScheduler.flush();
-    expect(said).toEqual([]);
-    answerScheduler.maxFrames = start + 500;
-    answerScheduler.flush();
-    expect(said).toEqual(['unresponsive']);
-    expect(life.closed).toBe(true);
-    expect(admin.asked.slice(asked)).toEqual(['GET /ready']);
-  });
+  it.each([false, true])(
+    'is silent after 500 ms without an answer (seen LIVE: %s)',
+    async (isKnown) => {
+      const answerScheduler = new VirtualTimeScheduler();
+      stage = envoyStage({ answerScheduler });
+      const admin = await (await stage.start({})).comesUp();
+      if (isKnown) expect(await health(0)).toBe('live');
+      admin.behaves('is silent');
+      const asked = admin.asked.length;
+      const said: Health[] = [];
+      const start = answerScheduler.frame;
+      const life = stage.proxy.health(0).subscribe({
+        next: (answer) => said.push(answer),
+        error: (error: unknown) => expect.fail(String(error)),
+      });
+      await expect.poll(() => admin.asked.length, { timeout: 5_000 }).toBeGreaterThan(asked);
+      answerScheduler.maxFrames = start + 499;
+      answerScheduler.flush();
+      expect(said).toEqual([]);
+      answerScheduler.maxFrames = start + 500;
+      answerScheduler.flush();
+      expect(said).toEqual(['unresponsive']);
+      expect(life.closed).toBe(true);
+      expect(admin.asked.slice(asked)).toEqual(['GET /ready']);
+    },
+  );
 
   it('that comes after the last of its lineage is not known by what that has written down', async () => {
     stage = envoyStage();
@@ -155,7 +169,12 @@ describe('of two lineages side by side', () => {
     stage = envoyStage();
     const [first, firstAdmin] = await up({ epoch: 0 });
     expect(await health(0)).toBe('live');
-    const [second, secondAdmin] = await up({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true });
+    const [second, secondAdmin] = await up({
+      epoch: 1,
+      restartEpoch: 0,
+      lineage: 1,
+      sideBySide: true,
+    });
     return { first, firstAdmin, second, secondAdmin };
   };
   const up = async (launch: Parameters<EnvoyStage['start']>[0]) => {
@@ -175,16 +194,27 @@ describe('of two lineages side by side', () => {
     expect(await health(1)).toBe('live');
     expect(await health(0)).toBe('live');
     expect(await health(1)).toBe('live');
-    expect(firstAdmin.asked.filter((asked) => !asked.includes('config_dump'))).toEqual([...coming, 'GET /ready']);
+    expect(firstAdmin.asked.filter((asked) => !asked.includes('config_dump'))).toEqual([
+      ...coming,
+      'GET /ready',
+    ]);
     expect(secondAdmin.asked).toEqual([...coming, 'GET /ready']);
   });
 
   it('the second is where both were looked for from the moment that it is published, and not before', async () => {
     const { firstAdmin, secondAdmin } = await both();
     expect(await health(1)).toBe('live');
-    expect([written(), written('-1'), written('-former')]).toEqual([firstAdmin.address, secondAdmin.address, undefined]);
+    expect([written(), written('-1'), written('-former')]).toEqual([
+      firstAdmin.address,
+      secondAdmin.address,
+      undefined,
+    ]);
     await publish(1);
-    expect([written(), written('-1'), written('-former')]).toEqual([secondAdmin.address, undefined, firstAdmin.address]);
+    expect([written(), written('-1'), written('-former')]).toEqual([
+      secondAdmin.address,
+      undefined,
+      firstAdmin.address,
+    ]);
   });
 
   it('the second is not LIVE by the word of the first', async () => {
@@ -254,7 +284,9 @@ describe('of two lineages side by side', () => {
     stage = envoyStage();
     const [, firstAdmin] = await up({ epoch: 0 });
     const second = await stage.start({ epoch: 1, restartEpoch: 0, lineage: 1, sideBySide: true });
-    const given = JSON.parse(second.option('--config-yaml')) as { admin: { address: { socket_address: { port_value: number } } } };
+    const given = JSON.parse(second.option('--config-yaml')) as {
+      admin: { address: { socket_address: { port_value: number } } };
+    };
     const asked = firstAdmin.asked.length;
     expect(await health(1)).toBe('unknown');
     const itself = { baseId: Number(second.option('--base-id')), restartEpoch: 0 };

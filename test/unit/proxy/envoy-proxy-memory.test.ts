@@ -7,7 +7,11 @@ import { type EnvoyStage, envoyStage, onward, only } from '../../support/fake-en
 const kernel = vi.hoisted(() => new Map<string, string>());
 vi.mock('node:fs', async (original) => {
   const fs = await original<typeof nodeFs>();
-  return { ...fs, readFileSync: (path: string, ...rest: readonly 'utf8'[]) => kernel.get(path) ?? fs.readFileSync(path, ...rest) };
+  return {
+    ...fs,
+    readFileSync: (path: string, ...rest: readonly 'utf8'[]) =>
+      kernel.get(path) ?? fs.readFileSync(path, ...rest),
+  };
 });
 
 let stage: EnvoyStage;
@@ -32,7 +36,9 @@ describe('while an Envoy runs, a check', () => {
     expect(await check()).toEqual(ok);
     await stage.start({});
     stage.install(`[ "$*" = --hot-restart-version ] && { echo 11.104; exit; }\n${onward}`);
-    const noRoom = expect.stringMatching(/^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/) as unknown;
+    const noRoom = expect.stringMatching(
+      /^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/,
+    ) as unknown;
     expect(await check()).toEqual({ ok: true, noRoom });
     expect(stage.versionAsked()).toBe(0);
   });
@@ -49,7 +55,8 @@ describe('while an Envoy runs, a check', () => {
     const { pid } = await stage.start({});
     const validation = stage.installLasting();
     const life = stage.check().subscribe();
-    const score = (of: number | string) => Number(readFileSync(`/proc/${of}/oom_score_adj`, 'utf8'));
+    const score = (of: number | string) =>
+      Number(readFileSync(`/proc/${of}/oom_score_adj`, 'utf8'));
     expect([score(await validation()), score(pid)]).toEqual([1_000, score('self')]);
     life.unsubscribe();
   });
@@ -63,6 +70,10 @@ describe('while an Envoy runs, a check', () => {
     const pid = await validation();
     kernel.set('/sys/fs/cgroup/of-a-test/memory.events', 'oom_kill 1');
     process.kill(Number(pid), 'SIGKILL');
-    expect(await verdict).toEqual({ ok: undefined, reason: 'memory is short: Envoy was ended by SIGKILL', outOfMemory: true });
+    expect(await verdict).toEqual({
+      ok: undefined,
+      reason: 'memory is short: Envoy was ended by SIGKILL',
+      outOfMemory: true,
+    });
   });
 });

@@ -9,7 +9,11 @@ afterEach(() => stage.dispose());
 const done = async (drained$: Observable<never>) =>
   expect(await lastValueFrom(drained$.pipe(toArray()), { defaultValue: undefined })).toEqual([]);
 /** An Envoy of epoch 0 that says that, and what `drain` asks of it. */
-async function drained(graceful: boolean, says: Partial<Says>, drainsAll = false): Promise<readonly string[]> {
+async function drained(
+  graceful: boolean,
+  says: Partial<Says>,
+  drainsAll = false,
+): Promise<readonly string[]> {
   stage = envoyStage({ drainsAll });
   const admin = await (await stage.start({})).comesUp(says);
   await done(stage.proxy.drain(0, graceful));
@@ -26,27 +30,41 @@ const questions = [
 describe('a graceful drain', () => {
   it.each<[string, Partial<Says>]>([
     ['a static', inbound],
-    ['a dynamic', { dynamicListeners: [{ active_state: { listener: { traffic_direction: 'INBOUND' } } }] }],
+    [
+      'a dynamic',
+      { dynamicListeners: [{ active_state: { listener: { traffic_direction: 'INBOUND' } } }] },
+    ],
   ])('is of what comes from outside where %s listener is inbound', async (_, says) => {
-    expect(await drained(true, says)).toEqual([...questions, 'POST /drain_listeners?inboundonly&graceful&skip_exit']);
+    expect(await drained(true, says)).toEqual([
+      ...questions,
+      'POST /drain_listeners?inboundonly&graceful&skip_exit',
+    ]);
   });
 
   it.each([
     ['marked', {}],
     ['inbound', outbound],
   ])('is of all listeners where none is %s', async (_, says) => {
-    expect(await drained(true, says)).toEqual([...questions, 'POST /drain_listeners?graceful&skip_exit']);
+    expect(await drained(true, says)).toEqual([
+      ...questions,
+      'POST /drain_listeners?graceful&skip_exit',
+    ]);
   });
 
   it('is of all listeners of a router, whatever they are', async () => {
-    expect(await drained(true, inbound, true)).toEqual(['POST /drain_listeners?graceful&skip_exit']);
+    expect(await drained(true, inbound, true)).toEqual([
+      'POST /drain_listeners?graceful&skip_exit',
+    ]);
   });
 });
 
 describe('another drain', () => {
-  it.each([false, true])('closes all listeners (of a router: %s), and asks for none', async (drainsAll) => {
-    expect(await drained(false, inbound, drainsAll)).toEqual(['POST /drain_listeners?']);
-  });
+  it.each([false, true])(
+    'closes all listeners (of a router: %s), and asks for none',
+    async (drainsAll) => {
+      expect(await drained(false, inbound, drainsAll)).toEqual(['POST /drain_listeners?']);
+    },
+  );
 });
 
 describe('a drain', () => {
@@ -55,7 +73,9 @@ describe('a drain', () => {
     const admin = await (await stage.start({})).comesUp();
     admin.behaves('hangs up');
     await done(stage.proxy.drain(0, graceful));
-    expect(admin.asked.at(-1)).toBe(`POST /drain_listeners?${graceful ? 'graceful&skip_exit' : ''}`);
+    expect(admin.asked.at(-1)).toBe(
+      `POST /drain_listeners?${graceful ? 'graceful&skip_exit' : ''}`,
+    );
     admin.close();
     await done(stage.proxy.drain(0, graceful));
   });
@@ -130,7 +150,9 @@ describe('what is in flight', () => {
     expect(path).toBe('/stats');
     expect([...new URLSearchParams(query).keys()]).toEqual(['filter']);
     const filter = new RegExp(new URLSearchParams(query).get('filter') ?? '');
-    expect(Object.keys(stats).filter((name) => !filter.test(name))).toEqual(['cluster.a.upstream_rq_active']);
+    expect(Object.keys(stats).filter((name) => !filter.test(name))).toEqual([
+      'cluster.a.upstream_rq_active',
+    ]);
   });
 });
 
@@ -149,14 +171,22 @@ describe('of two lines side by side', () => {
   const askedBy = async (action: () => Promise<unknown>) => {
     const before = admins.map(({ asked }) => asked.length);
     await action();
-    return admins.map(({ asked }, index) => asked.slice(before[index]).filter((question) => !question.includes('config_dump')));
+    return admins.map(({ asked }, index) =>
+      asked.slice(before[index]).filter((question) => !question.includes('config_dump')),
+    );
   };
   const ask = (epoch: number) => async () => {
     expect(await only(stage.proxy.active(epoch))).toBe([10, 20][epoch]);
     await done(stage.proxy.drain(epoch, true));
   };
-  const toFirst = [[expect.stringMatching(/^GET \/stats/), 'POST /drain_listeners?graceful&skip_exit'], []];
-  const toSecond = [[], [expect.stringMatching(/^GET \/stats/), 'POST /drain_listeners?inboundonly&graceful&skip_exit']];
+  const toFirst = [
+    [expect.stringMatching(/^GET \/stats/), 'POST /drain_listeners?graceful&skip_exit'],
+    [],
+  ];
+  const toSecond = [
+    [],
+    [expect.stringMatching(/^GET \/stats/), 'POST /drain_listeners?inboundonly&graceful&skip_exit'],
+  ];
 
   it('each answers for itself before the second was seen LIVE', async () => {
     await both();

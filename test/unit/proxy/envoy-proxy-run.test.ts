@@ -16,9 +16,32 @@ describe('an Envoy', () => {
     expect(argv).toEqual([
       ...['-c', join(stage.folder, 'envoy-rev0.json')],
       ...['--restart-epoch', '0', '--drain-time-s', '45', '--parent-shutdown-time-s', '60'],
-      ...['--service-cluster', 'a cluster', '--service-node', 'a~node', '--local-address-ip-version', 'v4'],
-      ...['--log-format', '%v', '-l', 'info', '--component-log-level', 'misc:error', '--concurrency', '2'],
-      ...['--base-id', String(stage.baseId), '--socket-path', join(stage.folder, `envoy-${stage.baseId}`, 's'), '--socket-mode', '600'],
+      ...[
+        '--service-cluster',
+        'a cluster',
+        '--service-node',
+        'a~node',
+        '--local-address-ip-version',
+        'v4',
+      ],
+      ...[
+        '--log-format',
+        '%v',
+        '-l',
+        'info',
+        '--component-log-level',
+        'misc:error',
+        '--concurrency',
+        '2',
+      ],
+      ...[
+        '--base-id',
+        String(stage.baseId),
+        '--socket-path',
+        join(stage.folder, `envoy-${stage.baseId}`, 's'),
+        '--socket-mode',
+        '600',
+      ],
       ...['--drain-strategy', 'immediate'],
       ...['--admin-address-path', stage.addressFile],
     ]);
@@ -38,18 +61,35 @@ describe('an Envoy', () => {
       const { argv, option } = await stage.start(launch);
       const waits = argv.includes('--skip-hot-restart-on-no-parent');
       const baseId = Number(option('--base-id')) - stage.baseId;
-      started.push(`${launch.epoch}: ${option('--restart-epoch')} of ${baseId}${waits ? ', a child' : ''}`);
+      started.push(
+        `${launch.epoch}: ${option('--restart-epoch')} of ${baseId}${waits ? ', a child' : ''}`,
+      );
     }
-    expect(started).toEqual(['0: 0 of 0', '1: 1 of 0, a child', '2: 0 of 1', '3: 1 of 1, a child', '4: 0 of 2', '5: 2 of 0, a child']);
+    expect(started).toEqual([
+      '0: 0 of 0',
+      '1: 1 of 0, a child',
+      '2: 0 of 1',
+      '3: 1 of 1, a child',
+      '4: 0 of 2',
+      '5: 2 of 0, a child',
+    ]);
   });
 
   it('has its bootstrap in a file of its owner alone, until it has ended', async () => {
     let count = 0;
-    stage = envoyStage({ config: () => ({ ...bootstrap, text: `{"number":${count++}}`, extension: '.yaml' }) });
+    stage = envoyStage({
+      config: () => ({ ...bootstrap, text: `{"number":${count++}}`, extension: '.yaml' }),
+    });
     const [first, second] = [await stage.start({ epoch: 0 }), await stage.start({ epoch: 1 })];
     const paths = [first, second].map(({ option }) => option('-c'));
-    expect(paths).toEqual([join(stage.folder, 'envoy-rev0.yaml'), join(stage.folder, 'envoy-rev1.yaml')]);
-    expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual(['{"number":0}', '{"number":1}']);
+    expect(paths).toEqual([
+      join(stage.folder, 'envoy-rev0.yaml'),
+      join(stage.folder, 'envoy-rev1.yaml'),
+    ]);
+    expect(paths.map((path) => readFileSync(path, 'utf8'))).toEqual([
+      '{"number":0}',
+      '{"number":1}',
+    ]);
     expect(paths.map((path) => statSync(path).mode & 0o777)).toEqual([0o600, 0o600]);
     first.signal('SIGTERM');
     expect(await first.exit()).toMatchObject({ kind: 'signaled', signal: 'SIGTERM' });
@@ -61,13 +101,18 @@ describe('an Envoy', () => {
 
   it('is not started from a configuration that is refused, and that is the reason', async () => {
     stage = envoyStage({ config: () => ({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' }) });
-    expect(await stage.events({})).toEqual([{ type: 'exited', exit: { kind: 'spawn-failed', reason: 'PROXY_CONFIG: no YAML' } }]);
+    expect(await stage.events({})).toEqual([
+      { type: 'exited', exit: { kind: 'spawn-failed', reason: 'PROXY_CONFIG: no YAML' } },
+    ]);
   });
 
   it('that cannot be started is an exit', async () => {
     stage = envoyStage();
     stage.install('exit 127');
-    expect((await stage.events({})).at(-1)).toEqual({ type: 'exited', exit: { kind: 'spawn-failed', reason: '127' } });
+    expect((await stage.events({})).at(-1)).toEqual({
+      type: 'exited',
+      exit: { kind: 'spawn-failed', reason: '127' },
+    });
     expect(readdirSync(stage.folder)).toEqual([]);
   });
 
@@ -119,18 +164,32 @@ describe('an Envoy', () => {
 
 describe('an Envoy beside another line', () => {
   const adminOf = (override: string) =>
-    (JSON.parse(override) as { admin: { address: { socket_address: { address: string; port_value: number } } } }).admin.address
-      .socket_address;
+    (
+      JSON.parse(override) as {
+        admin: { address: { socket_address: { address: string; port_value: number } } };
+      }
+    ).admin.address.socket_address;
 
   it('has an admin endpoint of its own, and writes down elsewhere where that is; its override is on no command line', async () => {
-    stage = envoyStage({ config: () => ({ ...bootstrap, override: 'admin: {profile_path: /p}\nstats_flush_interval: 1s' }) });
+    stage = envoyStage({
+      config: () => ({
+        ...bootstrap,
+        override: 'admin: {profile_path: /p}\nstats_flush_interval: 1s',
+      }),
+    });
     const first = await stage.start({ epoch: 0 });
     const second = await stage.start(beside);
-    for (const { argv } of [first, second]) expect(argv.join(' ')).not.toMatch(/profile_path|stats_flush/);
+    for (const { argv } of [first, second])
+      expect(argv.join(' ')).not.toMatch(/profile_path|stats_flush/);
     for (const { option } of [first, second])
-      expect(JSON.parse(readFileSync(option('-c'), 'utf8'))).toMatchObject({ admin: { profile_path: '/p' }, stats_flush_interval: '1s' });
+      expect(JSON.parse(readFileSync(option('-c'), 'utf8'))).toMatchObject({
+        admin: { profile_path: '/p' },
+        stats_flush_interval: '1s',
+      });
     const override = second.option('--config-yaml');
-    const address = { socket_address: { address: '127.0.0.1', port_value: adminOf(override).port_value } };
+    const address = {
+      socket_address: { address: '127.0.0.1', port_value: adminOf(override).port_value },
+    };
     expect(JSON.parse(override)).toEqual({ admin: { address } });
     expect(address.socket_address.port_value).toBeGreaterThan(0);
     expect(second.option('--admin-address-path')).toBe(`${stage.addressFile}-1`);
@@ -138,7 +197,9 @@ describe('an Envoy beside another line', () => {
   });
 
   it('has the clusters that lead to its admin endpoint led to its own, in a file of its owner alone, until it has ended', async () => {
-    const socket = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
+    const socket = (port: number) => ({
+      socket_address: { address: '127.0.0.1', port_value: port },
+    });
     const config = (port: number) => ({
       admin: { address: socket(15_000) },
       static_resources: { clusters: [{ name: 'a', address: socket(port) }] },
@@ -147,7 +208,9 @@ describe('an Envoy beside another line', () => {
     await stage.start({ epoch: 0 });
     const second = await stage.start(beside);
     const path = second.option('-c');
-    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(config(adminOf(second.option('--config-yaml')).port_value));
+    expect(JSON.parse(readFileSync(path, 'utf8'))).toEqual(
+      config(adminOf(second.option('--config-yaml')).port_value),
+    );
     expect(statSync(path).mode & 0o777).toBe(0o600);
     second.signal('SIGKILL');
     await second.exit();
@@ -171,13 +234,25 @@ describe('an Envoy beside another line', () => {
   const reason = 'enable_reuse_port is false: no other Envoy can listen beside the one that runs';
   const notStarted = [{ type: 'exited', exit: { kind: 'spawn-failed', reason } }];
 
-  it.each(['staticListeners', 'dynamicListeners'] as const)('is not started where the %s of the other share no port', async (which) => {
-    stage = envoyStage();
-    const admin = await (await stage.start({ epoch: 0 })).comesUp({ [which]: [{ listener: { enable_reuse_port: false } }] });
-    expect(await stage.events(beside)).toEqual(notStarted);
-    expect(admin.asked).toEqual(['GET /config_dump?resource=static_listeners', 'GET /config_dump?resource=dynamic_listeners']);
-    expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-admin-address', 'envoy-rev0.json']);
-  });
+  it.each(['staticListeners', 'dynamicListeners'] as const)(
+    'is not started where the %s of the other share no port',
+    async (which) => {
+      stage = envoyStage();
+      const admin = await (
+        await stage.start({ epoch: 0 })
+      ).comesUp({ [which]: [{ listener: { enable_reuse_port: false } }] });
+      expect(await stage.events(beside)).toEqual(notStarted);
+      expect(admin.asked).toEqual([
+        'GET /config_dump?resource=static_listeners',
+        'GET /config_dump?resource=dynamic_listeners',
+      ]);
+      expect(readdirSync(stage.folder)).toEqual([
+        `envoy-${stage.baseId}`,
+        'envoy-admin-address',
+        'envoy-rev0.json',
+      ]);
+    },
+  );
 
   it('is not started where its configuration lets it share no port', async () => {
     stage = envoyStage({ config: () => ({ kind: 'given', path, override: '' }) });

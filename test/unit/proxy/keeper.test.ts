@@ -1,5 +1,16 @@
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, Subject } from 'rxjs';
@@ -11,7 +22,9 @@ import { detachedEnvoys } from '../../../src/proxy/detached-envoys.ts';
 import { startTime } from '../../../src/proxy/proc.ts';
 import { eventually } from '../../support/eventually.ts';
 
-const [setsid = '', sh = ''] = ['setsid', 'sh'].map((name) => findExecutable(name, process.env['PATH']));
+const [setsid = '', sh = ''] = ['setsid', 'sh'].map((name) =>
+  findExecutable(name, process.env['PATH']),
+);
 
 let folder: string;
 let pids: number[];
@@ -43,7 +56,12 @@ const read = (path: string) => {
 const fail = (error: unknown) => expect.fail(String(error));
 /** Who waits for an Envoy of this folder. */
 const keepers = () =>
-  readdirSync('/proc').filter((name) => /^\d+$/.test(name) && read(`/proc/${name}/cmdline`).includes(`envoy-keeper\0${folder}`)).map(Number); // prettier-ignore
+  readdirSync('/proc')
+    .filter(
+      (name) =>
+        /^\d+$/.test(name) && read(`/proc/${name}/cmdline`).includes(`envoy-keeper\0${folder}`),
+    )
+    .map(Number);
 
 /** A keeper that has started `script` in place of Envoy, and what it has told. */
 function start(script: string, { inShell = setsid } = {}) {
@@ -52,7 +70,13 @@ function start(script: string, { inShell = setsid } = {}) {
   chmodSync(program, 0o755);
   const signals$ = new Subject<Signal>();
   const events: ProcessEvent[] = [];
-  const keeps = detachedEnvoys({ setsid: inShell, sh, folder, log: () => undefined, scheduler: asyncScheduler });
+  const keeps = detachedEnvoys({
+    setsid: inShell,
+    sh,
+    folder,
+    log: () => undefined,
+    scheduler: asyncScheduler,
+  });
   const life = keeps.start({ epoch: 0, baseId: 7 }, program, ['--epoch', '0'], signals$).subscribe({
     error: fail,
     next: (event) => {
@@ -60,7 +84,8 @@ function start(script: string, { inShell = setsid } = {}) {
       events.push(event);
     },
   });
-  const exit = () => eventually(() => events.find((event) => event.type === 'exited')?.exit, { within: 10_000 });
+  const exit = () =>
+    eventually(() => events.find((event) => event.type === 'exited')?.exit, { within: 10_000 });
   return { keeps, events, signals$, life, exit, pid: () => pids[0] ?? 0 };
 }
 
@@ -70,7 +95,9 @@ describe('an Envoy that is kept', () => {
   it('is nobody’s child, in a session of its own, and goes on when nobody looks after it any more', async () => {
     const { life, pid, events } = start('while :; do echo alive; sleep 0.05; done');
     expect(events).toEqual([{ type: 'spawned', pid: pid() }]);
-    const [, , , session] = read(`/proc/${pid()}/stat`).replace(/^.*\) /s, '').split(' '); // prettier-ignore
+    const [, , , session] = read(`/proc/${pid()}/stat`)
+      .replace(/^.*\) /s, '')
+      .split(' ');
     expect(Number(session)).not.toBe(Number(read('/proc/self/stat').split(' ')[5]));
     life.unsubscribe();
     const said = () => read(join(folder, 'envoy.log')).length;
@@ -96,7 +123,9 @@ describe('an Envoy that is kept', () => {
   });
 
   it('is looked after by the next agent as by the first', async () => {
-    const { keeps, life, pid } = start('trap "exit 4" TERM; echo ready; while :; do sleep 0.05; done');
+    const { keeps, life, pid } = start(
+      'trap "exit 4" TERM; echo ready; while :; do sleep 0.05; done',
+    );
     await expect.poll(() => read(join(folder, 'envoy.log')), { timeout: 10_000 }).toBe('ready\n');
     keeps.remember([
       {
@@ -109,18 +138,43 @@ describe('an Envoy that is kept', () => {
           pid: pid(),
           addressFile: join(folder, 'envoy-admin-address'),
         },
-        ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
+        ...{
+          config: '',
+          admin: { request: () => new Subject(), open: () => new Subject(), located: () => false },
+          seenLive: true,
+          ended: false,
+        },
       },
     ]);
     expect(statSync(join(folder, 'envoy-kept.json')).mode & 0o777).toBe(0o600);
-    const [written] = JSON.parse(read(join(folder, 'envoy-kept.json'))) as [{ epoch: number; pid: number; startTime: string }];
-    expect(written).toEqual({ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: pid(), startTime: startTime(pid()), addressFile: join(folder, 'envoy-admin-address') }); // prettier-ignore
+    const [written] = JSON.parse(read(join(folder, 'envoy-kept.json'))) as [
+      { epoch: number; pid: number; startTime: string },
+    ];
+    expect(written).toEqual({
+      epoch: 0,
+      restartEpoch: 0,
+      lineage: 0,
+      baseId: 7,
+      socketPath: '',
+      pid: pid(),
+      startTime: startTime(pid()),
+      addressFile: join(folder, 'envoy-admin-address'),
+    });
     life.unsubscribe();
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const next = detachedEnvoys({ setsid, sh, folder, log: () => undefined, scheduler: asyncScheduler });
+    const next = detachedEnvoys({
+      setsid,
+      sh,
+      folder,
+      log: () => undefined,
+      scheduler: asyncScheduler,
+    });
     next
-      .watch({ ...written, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', addressFile: '' }, signals$)
+      .watch(
+        { ...written, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', addressFile: '' },
+        signals$,
+      )
       .subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGTERM');
     await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -141,7 +195,16 @@ describe('an Envoy that is kept', () => {
     const { keeps, pid } = start('exec sleep 60');
     const signals$ = new Subject<Signal>();
     const events: ProcessEvent[] = [];
-    const known = { epoch: 1, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: pid(), startTime: '1', addressFile: '' };
+    const known = {
+      epoch: 1,
+      restartEpoch: 0,
+      lineage: 0,
+      baseId: 7,
+      socketPath: '',
+      pid: pid(),
+      startTime: '1',
+      addressFile: '',
+    };
     keeps.watch(known, signals$).subscribe({ next: (event) => events.push(event), error: fail });
     signals$.next('SIGKILL');
     await expect.poll(() => events.length, { timeout: 10_000 }).toBeGreaterThan(0);
@@ -163,10 +226,14 @@ describe('an Envoy that is kept', () => {
     const foreign = join(folder, 'foreign.log');
     writeFileSync(foreign, 'theirs');
     symlinkSync(foreign, join(folder, 'envoy.log'));
-    expect(start('echo mine').events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
+    expect(start('echo mine').events).toMatchObject([
+      { type: 'exited', exit: { kind: 'spawn-failed' } },
+    ]);
     rmSync(join(folder, 'envoy.log'));
     execFileSync('mkfifo', [join(folder, 'envoy.log')]);
-    expect(start('echo mine').events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
+    expect(start('echo mine').events).toMatchObject([
+      { type: 'exited', exit: { kind: 'spawn-failed' } },
+    ]);
     expect(readFileSync(foreign, 'utf8')).toBe('theirs');
   });
 
@@ -175,7 +242,11 @@ describe('an Envoy that is kept', () => {
     expect(events).toMatchObject([{ type: 'exited', exit: { kind: 'spawn-failed' } }]);
     // One of another make, which knows no --fork.
     const foreign = join(folder, 'foreign');
-    writeFileSync(foreign, '#!/bin/sh\necho "unrecognized option: fork" >&2\necho "Usage: …" >&2\nexit 1\n', { mode: 0o755 });
+    writeFileSync(
+      foreign,
+      '#!/bin/sh\necho "unrecognized option: fork" >&2\necho "Usage: …" >&2\nexit 1\n',
+      { mode: 0o755 },
+    );
     expect(start('exit 0', { inShell: foreign }).events).toEqual([
       { type: 'exited', exit: { kind: 'spawn-failed', reason: 'unrecognized option: fork' } },
     ]);
@@ -193,9 +264,27 @@ it('an agent that cannot write down what it keeps says so', () => {
   });
   keeps.remember([
     {
-      ...{ epoch: 0, restartEpoch: 0, lineage: 0, baseId: 7, socketPath: '', pid: process.pid, addressFile: '' },
-      ...{ config: '', admin: { request: () => new Subject(), open: () => new Subject(), located: () => false }, seenLive: true, ended: false }, // prettier-ignore
+      ...{
+        epoch: 0,
+        restartEpoch: 0,
+        lineage: 0,
+        baseId: 7,
+        socketPath: '',
+        pid: process.pid,
+        addressFile: '',
+      },
+      ...{
+        config: '',
+        admin: { request: () => new Subject(), open: () => new Subject(), located: () => false },
+        seenLive: true,
+        ended: false,
+      },
     },
   ]);
-  expect(lines).toMatchObject([{ event: 'envoy.not_recorded', msg: 'the next agent cannot be told of this Envoy, and will kill it' }]);
+  expect(lines).toMatchObject([
+    {
+      event: 'envoy.not_recorded',
+      msg: 'the next agent cannot be told of this Envoy, and will kill it',
+    },
+  ]);
 });

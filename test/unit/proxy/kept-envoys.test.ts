@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, chownSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
@@ -12,13 +20,31 @@ const file = join(folder, 'envoy-kept.json');
 const addressFile = join(folder, 'envoy-admin-address');
 
 /** Something that looks like an Envoy, as far as its arguments go. */
-const options = (restartEpoch: number) => ['--restart-epoch', String(restartEpoch), '--base-id', '7', '--admin-address-path', addressFile];
-const envoy = (restartEpoch: number) => spawn('sh', ['-c', 'read -r _', 'envoy', ...options(restartEpoch)]);
+const options = (restartEpoch: number) => [
+  '--restart-epoch',
+  String(restartEpoch),
+  '--base-id',
+  '7',
+  '--admin-address-path',
+  addressFile,
+];
+const envoy = (restartEpoch: number) =>
+  spawn('sh', ['-c', 'read -r _', 'envoy', ...options(restartEpoch)]);
 const processes = [envoy(0), envoy(1)];
 const [parent, child] = processes;
 const record = (of: typeof parent, fields: Partial<Record<keyof AdoptedEnvoy, unknown>> = {}) => {
   const pid = of?.pid ?? 0;
-  return { epoch: 3, restartEpoch: 0, lineage: 0, pid, baseId: 7, socketPath: '', startTime: startTime(pid), addressFile, ...fields };
+  return {
+    epoch: 3,
+    restartEpoch: 0,
+    lineage: 0,
+    pid,
+    baseId: 7,
+    socketPath: '',
+    startTime: startTime(pid),
+    addressFile,
+    ...fields,
+  };
 };
 const found = (text: string) => {
   writeFileSync(file, text, { mode: 0o600 });
@@ -44,7 +70,10 @@ describe('Envoys that were kept', () => {
 
   it.each<[string, Partial<Record<keyof AdoptedEnvoy, unknown>>]>([
     ['whose number belongs to another process now, with another start', { startTime: '1' }],
-    ['whose number is that of somebody else', { pid: process.pid, startTime: startTime(process.pid) }],
+    [
+      'whose number is that of somebody else',
+      { pid: process.pid, startTime: startTime(process.pid) },
+    ],
     ['whose number is nobody’s', { pid: 2 ** 22 + 1 }],
     ['with another base id', { baseId: 8 }],
     ['of another epoch', { restartEpoch: 1 }],
@@ -52,16 +81,24 @@ describe('Envoys that were kept', () => {
     ['with a number that is a text', { pid: String(parent?.pid) }],
     ['with its address in another folder', { addressFile: '/etc/passwd' }],
     ['with its address above its folder', { addressFile: `${folder}/../envoy-admin-address` }],
-    ['with another file of its folder for its address', { addressFile: `${folder}/envoy-kept.json` }],
+    [
+      'with another file of its folder for its address',
+      { addressFile: `${folder}/envoy-kept.json` },
+    ],
     ['with sockets that it has not', { socketPath: `${folder}/envoy-7/s` }],
     ['with sockets elsewhere', { socketPath: '/etc/s' }],
   ])('are not mistaken: one %s', (_, fields) => {
-    expect(found(JSON.stringify([record(parent, fields), record(child, { restartEpoch: 1 })]))).toEqual([child?.pid]);
+    expect(
+      found(JSON.stringify([record(parent, fields), record(child, { restartEpoch: 1 })])),
+    ).toEqual([child?.pid]);
   });
 
-  it.each(['', 'garbage', '[', 'null', '{}', '7', '[null, 7, "x", [], {}]'])('are none where the file says %j', (text) => {
-    expect(found(text)).toEqual([]);
-  });
+  it.each(['', 'garbage', '[', 'null', '{}', '7', '[null, 7, "x", [], {}]'])(
+    'are none where the file says %j',
+    (text) => {
+      expect(found(text)).toEqual([]);
+    },
+  );
 
   it('of an earlier agent have abstract sockets: nothing is written of them', () => {
     const { socketPath, ...earlier } = record(parent);
@@ -72,7 +109,14 @@ describe('Envoys that were kept', () => {
   it('have the sockets that are written down', () => {
     const [own, elsewhere] = [`${folder}/envoy-7/s`, '/etc/s'];
     const with_ = (socketPath: string) => {
-      const one = spawn('sh', ['-c', 'read -r _', 'envoy', ...options(0), '--socket-path', socketPath]);
+      const one = spawn('sh', [
+        '-c',
+        'read -r _',
+        'envoy',
+        ...options(0),
+        '--socket-path',
+        socketPath,
+      ]);
       processes.push(one);
       return record(one, { socketPath });
     };
@@ -104,7 +148,9 @@ describe('Envoys that were kept', () => {
   it('are none without a file, and none of another folder', () => {
     expect(adoptedEnvoys(join(folder, 'missing.json'))).toEqual([]);
     const other = mkdtempSync(join(folder, 'other-'));
-    writeFileSync(join(other, 'envoy-kept.json'), JSON.stringify([record(parent)]), { mode: 0o600 });
+    writeFileSync(join(other, 'envoy-kept.json'), JSON.stringify([record(parent)]), {
+      mode: 0o600,
+    });
     expect(adoptedEnvoys(join(other, 'envoy-kept.json'))).toEqual([]);
   });
 

@@ -45,7 +45,11 @@ describe('limits', () => {
   });
 
   it('are none by a quota of -1, by max, and by as much as the machine has', () => {
-    write({ 'proc/self/cgroup': '1:cpu:/', 'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1', 'sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000' });
+    write({
+      'proc/self/cgroup': '1:cpu:/',
+      'sys/fs/cgroup/cpu/cpu.cfs_quota_us': '-1',
+      'sys/fs/cgroup/cpu/cpu.cfs_period_us': '100000',
+    });
     expect(cpu()).toBe(undefined);
     write({ 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/cpu.max': 'max 100000' });
     expect(cpu()).toBe(undefined);
@@ -66,9 +70,12 @@ it.each([
   { concurrency: undefined, cpu: 2, workers: 2 },
   { concurrency: undefined, cpu: 6.5, workers: 7 },
   { concurrency: undefined, cpu: undefined, workers: 0 },
-])('Envoy has $workers worker threads by a concurrency of $concurrency and a limit of $cpu cores', ({ concurrency, cpu, workers }) => {
-  expect(workerThreads(concurrency, { cpu, memory: undefined })).toBe(workers);
-});
+])(
+  'Envoy has $workers worker threads by a concurrency of $concurrency and a limit of $cpu cores',
+  ({ concurrency, cpu, workers }) => {
+    expect(workerThreads(concurrency, { cpu, memory: undefined })).toBe(workers);
+  },
+);
 
 const mebibytes = (count: number) => count * (1 << 20);
 it.each([
@@ -80,12 +87,23 @@ it.each([
   expect(heapLimit(mebibytes(memory))).toBe(heap && mebibytes(heap));
 });
 
-it.each(['0', '-1', '1.5', 'many', '2147483648', '99999999999'])('a limit of %s connections is none, with a warning', (given) => {
-  const warnings: string[] = [];
-  const manager = overloadManager(undefined, { GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: given }, { warnings });
-  expect(manager).toMatchObject({ resource_monitors: [{ typed_config: { max_active_downstream_connections: 2_147_483_647 } }] });
-  expect(warnings).toEqual([expect.stringMatching(/^ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not/)]);
-});
+it.each(['0', '-1', '1.5', 'many', '2147483648', '99999999999'])(
+  'a limit of %s connections is none, with a warning',
+  (given) => {
+    const warnings: string[] = [];
+    const manager = overloadManager(
+      undefined,
+      { GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: given },
+      { warnings },
+    );
+    expect(manager).toMatchObject({
+      resource_monitors: [{ typed_config: { max_active_downstream_connections: 2_147_483_647 } }],
+    });
+    expect(warnings).toEqual([
+      expect.stringMatching(/^ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not/),
+    ]);
+  },
+);
 
 it('the heap of an Envoy has no bounds where memory is not limited', () => {
   expect(heapLimit(undefined)).toBe(undefined);

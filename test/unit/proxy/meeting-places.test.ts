@@ -1,10 +1,24 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reserveBaseId, sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
-import { isMeetingPlace, type MeetingPlace, meetingPlaces, removeMeetingPlaces } from '../../../src/proxy/meeting-places.ts';
+import {
+  isMeetingPlace,
+  type MeetingPlace,
+  meetingPlaces,
+  removeMeetingPlaces,
+} from '../../../src/proxy/meeting-places.ts';
 
 let folder: string;
 let cleared: (() => void)[];
@@ -19,7 +33,8 @@ afterEach(() => {
 
 /** Above all that an agent draws. */
 const baseId = 700_000_000 + process.pid;
-const reservations = (id = baseId) => readdirSync('/dev/shm').filter((name) => name.startsWith(`pilot-agent-${id}-`));
+const reservations = (id = baseId) =>
+  readdirSync('/dev/shm').filter((name) => name.startsWith(`pilot-agent-${id}-`));
 const places = (where = folder) => meetingPlaces(where, () => reserveBaseId(() => baseId));
 const make = (from: ReturnType<typeof places>) => {
   const place = from.make();
@@ -28,8 +43,11 @@ const make = (from: ReturnType<typeof places>) => {
 };
 /** As Envoy does. */
 const open = async ({ socketPath }: MeetingPlace) => {
-  const names = ['parent', 'child', 'udp_parent', 'udp_child'].map((role) => `${socketPath}_${role}_${baseId * 10}`);
-  for (const name of names) await new Promise<void>((done) => createServer().listen(name, done).unref());
+  const names = ['parent', 'child', 'udp_parent', 'udp_child'].map(
+    (role) => `${socketPath}_${role}_${baseId * 10}`,
+  );
+  for (const name of names)
+    await new Promise<void>((done) => createServer().listen(name, done).unref());
 };
 const mode = (path: string) => statSync(path).mode & 0o777;
 
@@ -43,7 +61,11 @@ describe('where Envoys meet', () => {
     await open(place);
     writeFileSync(sharedMemoryOf(baseId), '');
     all.clear(place);
-    expect([readdirSync(folder), reservations(), existsSync(sharedMemoryOf(baseId))]).toEqual([[], [], false]);
+    expect([readdirSync(folder), reservations(), existsSync(sharedMemoryOf(baseId))]).toEqual([
+      [],
+      [],
+      false,
+    ]);
   });
 
   it.each([67, 68])('has paths that Envoy can open where the folder has %i bytes', (length) => {
@@ -80,13 +102,21 @@ describe('where Envoys meet', () => {
     const place = make(first);
     writeFileSync(sharedMemoryOf(baseId), '');
     first.leave(place);
-    expect([reservations().length, existsSync(dirname(place.socketPath)), existsSync(sharedMemoryOf(baseId))]).toEqual([0, true, true]);
+    expect([
+      reservations().length,
+      existsSync(dirname(place.socketPath)),
+      existsSync(sharedMemoryOf(baseId)),
+    ]).toEqual([0, true, true]);
     const next = places();
     next.enter(place);
     next.enter(place);
     expect(reservations()).toHaveLength(1);
     next.clear(place);
-    expect([reservations().length, readdirSync(folder), existsSync(sharedMemoryOf(baseId))]).toEqual([0, [], false]);
+    expect([
+      reservations().length,
+      readdirSync(folder),
+      existsSync(sharedMemoryOf(baseId)),
+    ]).toEqual([0, [], false]);
   });
 
   it('of abstract sockets has no folder that could be removed', () => {
@@ -115,10 +145,16 @@ describe('what dead Envoys have left', () => {
   });
 });
 
-it.each(['/tmp/s', '/etc/passwd', '/tmp/pilot-agent-abcdef/s', '/run/envoy-8/s', '/run/envoy-7/../s', '/run/envoy-7/t', 'envoy-7/s', '@x'])(
-  'a path that somebody else may have written down is none: %s',
-  (socketPath) => {
-    expect(isMeetingPlace({ baseId: 7, socketPath }, '/run')).toBe(false);
-    expect(isMeetingPlace({ baseId: 7, socketPath: '/run/envoy-7/s' }, '/run')).toBe(true);
-  },
-);
+it.each([
+  '/tmp/s',
+  '/etc/passwd',
+  '/tmp/pilot-agent-abcdef/s',
+  '/run/envoy-8/s',
+  '/run/envoy-7/../s',
+  '/run/envoy-7/t',
+  'envoy-7/s',
+  '@x',
+])('a path that somebody else may have written down is none: %s', (socketPath) => {
+  expect(isMeetingPlace({ baseId: 7, socketPath }, '/run')).toBe(false);
+  expect(isMeetingPlace({ baseId: 7, socketPath: '/run/envoy-7/s' }, '/run')).toBe(true);
+});

@@ -67,7 +67,11 @@ describe('memory', () => {
   });
 
   it('has no limit where nobody sets one', () => {
-    write({ 'proc/self/cgroup': '0::/', 'sys/fs/cgroup/memory.max': 'max', 'sys/fs/cgroup/memory.current': '300' });
+    write({
+      'proc/self/cgroup': '0::/',
+      'sys/fs/cgroup/memory.max': 'max',
+      'sys/fs/cgroup/memory.current': '300',
+    });
     expect(memory(root)).toEqual({ limit: undefined, used: 300, oomKills: undefined });
   });
 });
@@ -83,6 +87,8 @@ describe('crowded', () => {
 
   it('leaves a share of the limit free', () => {
     expect(noRoomFor(limited, mebibytes(90))).toBe(undefined);
-    expect(noRoomFor(limited, mebibytes(91))).toBe('a second Envoy needs about 91 MiB, and 90 of 200 MiB are free');
+    expect(noRoomFor(limited, mebibytes(91))).toBe(
+      'a second Envoy needs about 91 MiB, and 90 of 200 MiB are free',
+    );
   });
 });

@@ -18,7 +18,9 @@ describe('refusalReason', () => {
     },
     {
       what: 'is on one line, even if Envoy takes more',
-      exit: failed("error initializing configuration '/a b.yaml': Protobuf message (\n  reason: x\n)\twith  gaps \n"),
+      exit: failed(
+        "error initializing configuration '/a b.yaml': Protobuf message (\n  reason: x\n)\twith  gaps \n",
+      ),
       reason: 'Protobuf message ( reason: x ) with gaps',
     },
     {
@@ -30,7 +32,9 @@ describe('refusalReason', () => {
     },
     {
       what: 'does not repeat a text that is no object',
-      exit: failed("error initializing configuration 'a.yaml': Unable to convert YAML as JSON: token"),
+      exit: failed(
+        "error initializing configuration 'a.yaml': Unable to convert YAML as JSON: token",
+      ),
       reason: 'Unable to convert YAML as JSON',
     },
     {
@@ -49,10 +53,16 @@ describe('refusalReason', () => {
     },
     {
       what: 'is what Envoy says as it starts',
-      exit: failed("error `route: unknown cluster 'a'` initializing config '  a.yaml'\nroute: unknown cluster 'a'"),
+      exit: failed(
+        "error `route: unknown cluster 'a'` initializing config '  a.yaml'\nroute: unknown cluster 'a'",
+      ),
       reason: "route: unknown cluster 'a'",
     },
-    { what: 'is the last that Envoy said, if it says nothing of the configuration', exit: failed('a', ' b '), reason: 'b' },
+    {
+      what: 'is the last that Envoy said, if it says nothing of the configuration',
+      exit: failed('a', ' b '),
+      reason: 'b',
+    },
     { what: 'is the code of a silent Envoy', exit: failed(), reason: 'Envoy ended with 1' },
     {
       what: 'is the signal of a silent Envoy',
@@ -64,17 +74,32 @@ describe('refusalReason', () => {
       exit: { kind: 'signaled', signal: 'SIGSEGV', tail: ['Caught SIGSEGV'] },
       reason: 'Caught SIGSEGV',
     },
-    { what: 'is why Envoy could not be started', exit: { kind: 'spawn-failed', reason: 'ENOENT' }, reason: 'ENOENT' },
-    { what: 'has nothing to say of a clean end', exit: { kind: 'clean' }, reason: 'Envoy accepts it' },
+    {
+      what: 'is why Envoy could not be started',
+      exit: { kind: 'spawn-failed', reason: 'ENOENT' },
+      reason: 'ENOENT',
+    },
+    {
+      what: 'has nothing to say of a clean end',
+      exit: { kind: 'clean' },
+      reason: 'Envoy accepts it',
+    },
   ])('$what', ({ exit, reason }) => {
     expect(refusalReason(exit)).toBe(reason);
   });
 
   it('is one line whatever Envoy writes', () => {
     fc.assert(
-      fc.property(fc.array(fc.string({ unit: fc.constantFrom('a', '\n', "'", ':', ' ', 'error initializing configuration ') })), (tail) => {
-        expect(refusalReason(failed(...tail))).not.toContain('\n');
-      }),
+      fc.property(
+        fc.array(
+          fc.string({
+            unit: fc.constantFrom('a', '\n', "'", ':', ' ', 'error initializing configuration '),
+          }),
+        ),
+        (tail) => {
+          expect(refusalReason(failed(...tail))).not.toContain('\n');
+        },
+      ),
     );
   });
 });

@@ -6,12 +6,21 @@ import { serviceCounts } from '../../../src/proxy/request-counts.ts';
 const count = fc.integer({ min: 0, max: 1_000_000 });
 const word = fc.stringMatching(/^[a-z][a-z0-9_-]{0,8}$/);
 /** As Envoy names them: with dots, colons and bars; none that it uses for itself. */
-const named = fc.array(word, { minLength: 1, maxLength: 4 }).chain((words) => fc.constantFrom('.', '|', '_').map((by) => words.join(by)));
+const named = fc
+  .array(word, { minLength: 1, maxLength: 4 })
+  .chain((words) => fc.constantFrom('.', '|', '_').map((by) => words.join(by)));
 const bins = fc
-  .uniqueArray(fc.record({ from: fc.integer({ min: 0, max: 900 }), width: fc.constantFrom(0, 0.1, 1, 10), count }), {
-    maxLength: 6,
-    selector: ({ from }) => from,
-  })
+  .uniqueArray(
+    fc.record({
+      from: fc.integer({ min: 0, max: 900 }),
+      width: fc.constantFrom(0, 0.1, 1, 10),
+      count,
+    }),
+    {
+      maxLength: 6,
+      selector: ({ from }) => from,
+    },
+  )
   .map((all): Bins => new Map(all.map(({ from, ...bin }) => [from, bin])));
 
 interface Counted {
@@ -22,7 +31,9 @@ interface Counted {
 
 const counted = fc.record({ requests: count, failures: count, times: bins });
 const by = <T>(values: fc.Arbitrary<T>) =>
-  fc.uniqueArray(fc.tuple(named, values), { maxLength: 5, selector: ([name]) => name }).map((all) => new Map(all));
+  fc
+    .uniqueArray(fc.tuple(named, values), { maxLength: 5, selector: ([name]) => name })
+    .map((all) => new Map(all));
 const service = fc.record({
   inbound: by(counted),
   outbound: by(counted),
@@ -35,7 +46,9 @@ type Printed = string;
 
 function histogram(name: string, times: Bins): Printed {
   if (times.size === 0) return `${name}: No recorded values`;
-  const totals = [...times].map(([from, { width, count: of }]) => `${from},${width}:${of}`).join(', ');
+  const totals = [...times]
+    .map(([from, { width, count: of }]) => `${from},${width}:${of}`)
+    .join(', ');
   return `${name}:\n  totals=${totals}\n  intervals=1,1:1\n  summary=P0(1,1) P50(1,1)`;
 }
 
@@ -51,9 +64,12 @@ const printed = service.chain((given) => {
     ...http('inbound_', given.inbound),
     ...http('outbound_', given.outbound),
     ...[...given.clusters].map(
-      ([name, { healthy, total }]) => `cluster.c_${name}.membership_healthy: ${healthy}\ncluster.c_${name}.membership_total: ${total}`,
+      ([name, { healthy, total }]) =>
+        `cluster.c_${name}.membership_healthy: ${healthy}\ncluster.c_${name}.membership_total: ${total}`,
     ),
-    ...[...given.connections].map(([name, open]) => `listener.l_${name}.downstream_cx_active: ${open}`),
+    ...[...given.connections].map(
+      ([name, open]) => `listener.l_${name}.downstream_cx_active: ${open}`,
+    ),
     // What is Envoy's own, or a part of what is counted in the whole.
     'http.admin.downstream_rq_completed: 7',
     'cluster.xds-grpc.membership_total: 1',
@@ -61,21 +77,31 @@ const printed = service.chain((given) => {
     'cluster.c.zone.a.b.upstream_rq_completed: 7',
     'listener.l.worker_0.downstream_cx_active: 7',
   ];
-  return fc.shuffledSubarray([...groups], { minLength: groups.length }).map((lines) => ({ given, body: `${lines.join('\n')}\n` }));
+  return fc
+    .shuffledSubarray([...groups], { minLength: groups.length })
+    .map((lines) => ({ given, body: `${lines.join('\n')}\n` }));
 });
 
 /** The sum of several: undefined where nobody has counted. */
 function sum(all: ReadonlyMap<string, Counted>) {
   if (all.size === 0) return undefined;
-  const total = (of: 'requests' | 'failures') => [...all.values()].reduce((before, one) => before + one[of], 0);
-  const times = [...all.values()].flatMap((one) => [...one.times.entries()].map(([from, { count: of }]) => [from, of] as const));
+  const total = (of: 'requests' | 'failures') =>
+    [...all.values()].reduce((before, one) => before + one[of], 0);
+  const times = [...all.values()].flatMap((one) =>
+    [...one.times.entries()].map(([from, { count: of }]) => [from, of] as const),
+  );
   const byRange = new Map<number, number>();
   for (const [from, of] of times) byRange.set(from, (byRange.get(from) ?? 0) + of);
   return { requests: total('requests'), failures: total('failures'), times: byRange };
 }
 
 function counts(direction: ReturnType<typeof serviceCounts>['inbound']) {
-  return direction && { ...direction, times: new Map([...(direction.times ?? [])].map(([from, { count: of }]) => [from, of])) };
+  return (
+    direction && {
+      ...direction,
+      times: new Map([...(direction.times ?? [])].map(([from, { count: of }]) => [from, of])),
+    }
+  );
 }
 
 describe('the statistics of Envoy', () => {
@@ -91,7 +117,9 @@ describe('the statistics of Envoy', () => {
           new Map([...given.clusters].map(([name, hosts]) => [`c_${name}`, hosts])),
         );
         expect(read.clusterCount).toBe(given.clusters.size);
-        expect(read.connections).toEqual(new Map([...given.connections].map(([name, open]) => [`l_${name}`, open])));
+        expect(read.connections).toEqual(
+          new Map([...given.connections].map(([name, open]) => [`l_${name}`, open])),
+        );
       }),
       { numRuns: 300 },
     );

@@ -3,7 +3,8 @@ import { binsSince, joinedBins, parseBins, quantile } from '../../../src/proxy/h
 import { listenersIn, statsNameOf } from '../../../src/proxy/listener-list.ts';
 import { serviceCounts } from '../../../src/proxy/request-counts.ts';
 
-const histogram = (name: string, totals: string) => `${name}:\n  totals=${totals}\n  intervals=9,1:9\n  summary=P0(0,0) P50(0,0)`;
+const histogram = (name: string, totals: string) =>
+  `${name}:\n  totals=${totals}\n  intervals=9,1:9\n  summary=P0(0,0) P50(0,0)`;
 /** As Envoy 1.36 and 1.40 print it. */
 const mesh = [
   'cluster.outbound|80||a.b.external.upstream_rq_completed: 5',
@@ -29,28 +30,54 @@ const mesh = [
 describe('what Envoy counts of its service', () => {
   it('is, in a mesh, what its inbound and outbound listeners have; of clusters their hosts', () => {
     const { inbound, outbound, clusters, clusterCount, connections } = serviceCounts(mesh);
-    expect(inbound).toEqual({ requests: 20, failures: 10, times: parseBins('0,0:5, 1,0.1:14, 20,1:1') });
+    expect(inbound).toEqual({
+      requests: 20,
+      failures: 10,
+      times: parseBins('0,0:5, 1,0.1:14, 20,1:1'),
+    });
     expect(outbound).toEqual({ requests: 0, failures: 0, times: new Map() });
-    expect([clusters, clusterCount]).toEqual([[{ name: 'outbound|80||a.b', healthy: 1, total: 2 }], 1]);
+    expect([clusters, clusterCount]).toEqual([
+      [{ name: 'outbound|80||a.b', healthy: 1, total: 2 }],
+      1,
+    ]);
     expect([...connections]).toEqual([['0.0.0.0_8080', 4]]);
   });
 
   it('is, elsewhere, what comes to its listeners, and what it asks of its clusters', () => {
     const { inbound, outbound } = serviceCounts(
-      ['http.edge.downstream_rq_completed: 7', 'cluster.a.upstream_rq_completed: 5', 'cluster.a.upstream_rq_5xx: 1', 'cluster.a.zone.x.y.upstream_rq_completed: 5', histogram('cluster.a.upstream_rq_time', '3,0.1:5')].join('\n'), // prettier-ignore
+      [
+        'http.edge.downstream_rq_completed: 7',
+        'cluster.a.upstream_rq_completed: 5',
+        'cluster.a.upstream_rq_5xx: 1',
+        'cluster.a.zone.x.y.upstream_rq_completed: 5',
+        histogram('cluster.a.upstream_rq_time', '3,0.1:5'),
+      ].join('\n'),
     );
     expect(inbound).toEqual({ requests: 7, failures: 0, times: undefined });
     expect(outbound).toEqual({ requests: 5, failures: 1, times: parseBins('3,0.1:5') });
   });
 
-  it.each(['', 'no statistics', '{"stats":[]}', '  totals=1,1:1', 'constructor: 1\n__proto__: 2'])('is nothing in %j', (body) => {
-    expect(serviceCounts(body)).toMatchObject({ inbound: undefined, outbound: undefined, clusters: undefined, clusterCount: 0 });
-  });
+  it.each(['', 'no statistics', '{"stats":[]}', '  totals=1,1:1', 'constructor: 1\n__proto__: 2'])(
+    'is nothing in %j',
+    (body) => {
+      expect(serviceCounts(body)).toMatchObject({
+        inbound: undefined,
+        outbound: undefined,
+        clusters: undefined,
+        clusterCount: 0,
+      });
+    },
+  );
 
   it('is of 10,000 clusters at most, and says how many there are', () => {
-    const many = Array.from({ length: 12_000 }, (_, index) => `cluster.${'x'.repeat(300)}${index}.membership_total: 1`).join('\n');
+    const many = Array.from(
+      { length: 12_000 },
+      (_, index) => `cluster.${'x'.repeat(300)}${index}.membership_total: 1`,
+    ).join('\n');
     const { clusters = [], clusterCount } = serviceCounts(many);
-    expect([clusters.length, clusterCount, clusters[0]?.name.length]).toEqual([10_000, 12_000, 200]);
+    expect([clusters.length, clusterCount, clusters[0]?.name.length]).toEqual([
+      10_000, 12_000, 200,
+    ]);
   });
 });
 
@@ -69,7 +96,10 @@ describe('a histogram', () => {
   });
 
   it('is joined with others, and has what came since an earlier look', () => {
-    const [before, now] = [parseBins('1,1:5'), joinedBins([parseBins('1,1:6'), parseBins('1,1:2, 3,1:1')])];
+    const [before, now] = [
+      parseBins('1,1:5'),
+      joinedBins([parseBins('1,1:6'), parseBins('1,1:2, 3,1:1')]),
+    ];
     expect(binsSince(before, now)).toEqual(parseBins('1,1:3, 3,1:1'));
     expect(binsSince(now, before)).toBeUndefined();
   });

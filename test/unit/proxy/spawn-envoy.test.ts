@@ -1,4 +1,12 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { asyncScheduler, firstValueFrom, NEVER, toArray } from 'rxjs';
@@ -12,22 +20,41 @@ beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-spawn-'))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Runs a program to its end, and resolves to how it ended and what it said. */
-async function run(mkfifo: string | undefined): Promise<{ readonly events: readonly ProcessEvent[]; readonly said: readonly string[] }> {
+async function run(
+  mkfifo: string | undefined,
+): Promise<{ readonly events: readonly ProcessEvent[]; readonly said: readonly string[] }> {
   const said: string[] = [];
   const [binary, args] = ['/bin/sh', ['-c', 'echo a word >&2; exit 3']];
-  const options = { binary, args, fifo: join(folder, 'fifo'), tools: { mkfifo, setpriv: undefined, sh: undefined }, stdout: 'ignore' } as const; // prettier-ignore
-  const life$ = spawnEnvoy({ ...options, onLine: ({ message }) => said.push(message), signals$: NEVER, scheduler: asyncScheduler });
+  const options = {
+    binary,
+    args,
+    fifo: join(folder, 'fifo'),
+    tools: { mkfifo, setpriv: undefined, sh: undefined },
+    stdout: 'ignore',
+  } as const;
+  const life$ = spawnEnvoy({
+    ...options,
+    onLine: ({ message }) => said.push(message),
+    signals$: NEVER,
+    scheduler: asyncScheduler,
+  });
   return { events: await firstValueFrom(life$.pipe(toArray()), { defaultValue: [] }), said };
 }
 
 /** How many descriptors of this process lead into the folder. */
 function open(): number {
-  return readdirSync('/proc/self/fd').filter((fd) => existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder)).length; // prettier-ignore
+  return readdirSync('/proc/self/fd').filter(
+    (fd) =>
+      existsSync(`/proc/self/fd/${fd}`) && readlinkSync(`/proc/self/fd/${fd}`).startsWith(folder),
+  ).length;
 }
 
 it('what Envoy says is read over a FIFO of which nothing stays', async () => {
   const { events, said } = await run(findExecutable('mkfifo', process.env['PATH']));
-  expect(events.at(-1)).toMatchObject({ type: 'exited', exit: { kind: 'failed', code: 3, tail: ['a word'] } });
+  expect(events.at(-1)).toMatchObject({
+    type: 'exited',
+    exit: { kind: 'failed', code: 3, tail: ['a word'] },
+  });
   expect(said).toEqual(['a word']);
   expect(readdirSync(folder)).toEqual([]);
 });

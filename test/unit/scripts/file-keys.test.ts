@@ -15,15 +15,23 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 /** Each imports the one before. */
 const whole = {
-  'type.ts': 'export interface Size { readonly bytes: number }\nexport const small = (): Size => ({ bytes: 1 });\n',
+  'type.ts':
+    'export interface Size { readonly bytes: number }\nexport const small = (): Size => ({ bytes: 1 });\n',
   'uses.ts': "import { small } from './type.ts';\nexport const size = () => small();\n",
-  'far.ts': "import { size } from './uses.ts';\nexport const bytes = (): unknown => size().bytes;\n",
+  'far.ts':
+    "import { size } from './uses.ts';\nexport const bytes = (): unknown => size().bytes;\n",
   'other.ts': 'export const other = 1;\n',
 };
 const write = (name: string, text: string) => writeFileSync(join(folder, name), text);
 
 function keys(world = 'one') {
-  const options = { strict: true, declaration: true, allowImportingTsExtensions: true, emitDeclarationOnly: true, types: [] };
+  const options = {
+    strict: true,
+    declaration: true,
+    allowImportingTsExtensions: true,
+    emitDeclarationOnly: true,
+    types: [],
+  };
   const program = ts.createProgram(
     Object.keys(whole).map((name) => join(folder, name)),
     { ...options, outDir: 'dist', lib: [] },
@@ -35,7 +43,9 @@ function changedBy(change: () => void): string[] {
   const before = keys();
   change();
   const after = keys();
-  return Object.keys(whole).filter((name) => before.get(pathOf(join(folder, name))) !== after.get(pathOf(join(folder, name))));
+  return Object.keys(whole).filter(
+    (name) => before.get(pathOf(join(folder, name))) !== after.get(pathOf(join(folder, name))),
+  );
 }
 
 describe('what is checked again', () => {
@@ -44,11 +54,14 @@ describe('what is checked again', () => {
   });
 
   it('is a file alone whose functions change inside', () => {
-    expect(changedBy(() => write('type.ts', whole['type.ts'].replace('bytes: 1', 'bytes: 1 + 1')))).toEqual(['type.ts']);
+    expect(
+      changedBy(() => write('type.ts', whole['type.ts'].replace('bytes: 1', 'bytes: 1 + 1'))),
+    ).toEqual(['type.ts']);
   });
 
   it('is all that can see a type that changes, also through an inferred type of a file between', () => {
-    const change = () => write('type.ts', whole['type.ts'].replace('bytes: number', 'bytes: 1 | 2'));
+    const change = () =>
+      write('type.ts', whole['type.ts'].replace('bytes: number', 'bytes: 1 | 2'));
     expect(changedBy(change)).toEqual(['type.ts', 'uses.ts', 'far.ts']);
   });
 
@@ -57,6 +70,8 @@ describe('what is checked again', () => {
   });
 
   it('is everything if the rules change', () => {
-    expect([...keys('two').values()].filter((key) => [...keys('one').values()].includes(key))).toEqual([]);
+    expect(
+      [...keys('two').values()].filter((key) => [...keys('one').values()].includes(key)),
+    ).toEqual([]);
   });
 });

@@ -2,8 +2,15 @@ import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
 const { cpusToMake, makeEach } = (await import(resolve('scripts/package-each.mjs'))) as {
-  readonly cpusToMake: (asked: readonly string[], known: readonly string[], own: string) => readonly string[];
-  readonly makeEach: (cpus: readonly string[], make: (cpu: string) => Promise<string>) => Promise<unknown>;
+  readonly cpusToMake: (
+    asked: readonly string[],
+    known: readonly string[],
+    own: string,
+  ) => readonly string[];
+  readonly makeEach: (
+    cpus: readonly string[],
+    make: (cpu: string) => Promise<string>,
+  ) => Promise<unknown>;
 };
 
 const known = ['x64', 'arm64'];
@@ -28,7 +35,10 @@ describe('npm run package', () => {
     ['the first', 'x64', 'arm64'],
     ['the second', 'arm64', 'x64'],
   ])('keeps what is made if %s fails', async (_, failing, other) => {
-    const make = (cpu: string) => (cpu === failing ? Promise.reject(new Error('strip: ENOENT')) : Promise.resolve(`sum of ${cpu}`));
+    const make = (cpu: string) =>
+      cpu === failing
+        ? Promise.reject(new Error('strip: ENOENT'))
+        : Promise.resolve(`sum of ${cpu}`);
     expect(await makeEach(known, make)).toEqual({
       made: [`sum of ${other}`],
       failures: [{ cpu: failing, reason: 'strip: ENOENT' }],

@@ -6,10 +6,13 @@ import { describe, expect, it } from 'vitest';
 import { envoyApi } from '../../support/envoy-api.ts';
 
 const folder = 'src/shared/proto/envoy';
-const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('_pb.ts'));
+const files = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) =>
+  name.endsWith('_pb.ts'),
+);
 /** Messages that stand for a published one of another name: equal on the wire. */
 const otherNames: Readonly<Record<string, string>> = {
-  'envoy.extensions.transport_sockets.tls.v3.ValidationContext': 'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext',
+  'envoy.extensions.transport_sockets.tls.v3.ValidationContext':
+    'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext',
   'envoy.extensions.transport_sockets.tls.v3.DataSource': 'envoy.config.core.v3.DataSource',
   'envoy.service.discovery.v3.Node': 'envoy.config.core.v3.Node',
   'envoy.service.discovery.v3.ControlPlane': 'envoy.config.core.v3.ControlPlane',
@@ -18,13 +21,23 @@ const otherNames: Readonly<Record<string, string>> = {
 
 const all = envoyApi();
 
-const nested = (message: DescMessage): readonly DescMessage[] => [message, ...message.nestedMessages.flatMap(nested)];
+const nested = (message: DescMessage): readonly DescMessage[] => [
+  message,
+  ...message.nestedMessages.flatMap(nested),
+];
 
 /** How a field is written: its type on the wire, and whether it may be repeated. */
 function written(field: DescField): string {
-  const one = (kind: 'scalar' | 'message' | 'enum', { scalar, message, enum: named }: Pick<DescField, 'scalar' | 'message' | 'enum'>) => {
+  const one = (
+    kind: 'scalar' | 'message' | 'enum',
+    { scalar, message, enum: named }: Pick<DescField, 'scalar' | 'message' | 'enum'>,
+  ) => {
     if (kind === 'message') return otherNames[message?.typeName ?? ''] ?? message?.typeName ?? '';
-    return kind === 'enum' ? (named?.typeName ?? '') : scalar === undefined ? '' : ScalarType[scalar].toLowerCase();
+    return kind === 'enum'
+      ? (named?.typeName ?? '')
+      : scalar === undefined
+        ? ''
+        : ScalarType[scalar].toLowerCase();
   };
   switch (field.fieldKind) {
     case 'list':
@@ -43,22 +56,34 @@ function publishedAs(field: protobuf.Field): string {
 }
 
 describe("what is generated of Envoy's API", () => {
-  it.each(files)('has in %s the fields that Envoy has published, with their numbers and types', async (name) => {
-    const module = (await import(join('../../../src/shared/proto/envoy', name))) as Readonly<Record<string, unknown>>;
-    const file = Object.entries(module).find(([key]) => key.startsWith('file_'))?.[1] as DescFile;
-    const messages = file.messages.flatMap(nested);
-    const differing = messages.flatMap((message) => {
-      const other = all.lookup(otherNames[message.typeName] ?? message.typeName);
-      if (!(other instanceof protobuf.Type)) return [`${message.typeName} is not published`];
-      return message.fields.flatMap((field) => {
-        const its = other.fieldsArray.find(({ id }) => id === field.number);
-        if (its === undefined) return [`${message.typeName}.${field.name} = ${field.number} is not published`];
-        const [here, there] = [`${written(field)} ${field.name}`, `${publishedAs(its)} ${its.name}`];
-        // A message that is only passed on is bytes: the same on the wire.
-        const isPassedOn = its.resolvedType instanceof protobuf.Type && here === `bytes ${its.name}`;
-        return here === there || isPassedOn ? [] : [`${message.typeName}: ${here} is published as ${there}`];
+  it.each(files)(
+    'has in %s the fields that Envoy has published, with their numbers and types',
+    async (name) => {
+      const module = (await import(join('../../../src/shared/proto/envoy', name))) as Readonly<
+        Record<string, unknown>
+      >;
+      const file = Object.entries(module).find(([key]) => key.startsWith('file_'))?.[1] as DescFile;
+      const messages = file.messages.flatMap(nested);
+      const differing = messages.flatMap((message) => {
+        const other = all.lookup(otherNames[message.typeName] ?? message.typeName);
+        if (!(other instanceof protobuf.Type)) return [`${message.typeName} is not published`];
+        return message.fields.flatMap((field) => {
+          const its = other.fieldsArray.find(({ id }) => id === field.number);
+          if (its === undefined)
+            return [`${message.typeName}.${field.name} = ${field.number} is not published`];
+          const [here, there] = [
+            `${written(field)} ${field.name}`,
+            `${publishedAs(its)} ${its.name}`,
+          ];
+          // A message that is only passed on is bytes: the same on the wire.
+          const isPassedOn =
+            its.resolvedType instanceof protobuf.Type && here === `bytes ${its.name}`;
+          return here === there || isPassedOn
+            ? []
+            : [`${message.typeName}: ${here} is published as ${there}`];
+        });
       });
-    });
-    expect(differing).toEqual([]);
-  });
+      expect(differing).toEqual([]);
+    },
+  );
 });

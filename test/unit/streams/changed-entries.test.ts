@@ -10,8 +10,10 @@ describe('changedEntries', () => {
     expect(changed.take().namesIn(conf)).toBeUndefined();
     return changed;
   };
-  const add = (changed: ReturnType<typeof changedEntries>, ...names: readonly (string | undefined)[]) =>
-    names.map((name) => changed.add({ folder: conf, name }));
+  const add = (
+    changed: ReturnType<typeof changedEntries>,
+    ...names: readonly (string | undefined)[]
+  ) => names.map((name) => changed.add({ folder: conf, name }));
 
   it('has the names of a folder that are named, once each, and tells the first event alone', () => {
     const changed = looked();
@@ -33,7 +35,10 @@ describe('changedEntries', () => {
     ['nothing is named', []],
     ['an event names no entry', ['a', undefined, 'b']],
     ['Kubernetes swaps its link', ['a', '..data']],
-    ['there are so many events that the kernel may have dropped some', Array.from({ length: 4_001 }, () => 'a')],
+    [
+      'there are so many events that the kernel may have dropped some',
+      Array.from({ length: 4_001 }, () => 'a'),
+    ],
   ])('counts all as changed where %s', (_, names) => {
     const changed = looked();
     add(changed, ...names);

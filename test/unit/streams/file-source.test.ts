@@ -15,11 +15,19 @@ describe('fileSource', () => {
     const [first, second] = [await authority.issue(), await authority.issue()];
     const folder = mkdtempSync(join(tmpdir(), 'file-source-'));
     const paths = ['chain', 'key', 'bad'].map((name) => join(folder, name));
-    const texts = [`${first.certChain}\n${second.certChain}`, first.key, '-----BEGIN CERTIFICATE-----\nno\n'];
+    const texts = [
+      `${first.certChain}\n${second.certChain}`,
+      first.key,
+      '-----BEGIN CERTIFICATE-----\nno\n',
+    ];
     for (const [index, path] of paths.entries()) writeFileSync(path, texts[index] ?? '');
     const { parts } = await lastValueFrom(fileSource(paths).reading$, { defaultValue: none });
     rmSync(folder, { recursive: true });
-    expect(parts().map(({ mark }) => mark)).toEqual([`serial ${first.serial}`, undefined, undefined]);
+    expect(parts().map(({ mark }) => mark)).toEqual([
+      `serial ${first.serial}`,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('drops empty and repeated paths, and keeps the order of the others', async () => {

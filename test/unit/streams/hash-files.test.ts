@@ -32,7 +32,12 @@ describe('hashFiles', () => {
     const paths = ['cert.pem', 'key.pem', 'root-cert.pem'].map(at);
     for (const path of paths) await writeFile(path, path);
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    const expected = sha256(JSON.stringify([...paths.map((path) => [path, path.length, sha256(path)]), [at('missing-file')]]));
+    const expected = sha256(
+      JSON.stringify([
+        ...paths.map((path) => [path, path.length, sha256(path)]),
+        [at('missing-file')],
+      ]),
+    );
     expect(await hash('cert.pem', 'key.pem', 'root-cert.pem', 'missing-file')).toBe(expected);
     expect(await hash('cert.pem', 'key.pem', 'root-cert.pem')).not.toBe(expected); // the peer: equal
     expect(await firstValueFrom(hashFiles([]), none)).toBe(sha256('[]'));
@@ -67,12 +72,15 @@ describe('hashFiles', () => {
   });
 
   it('never errors, whatever the path', async () => {
-    expect(await firstValueFrom(hashFiles(['', '\0', '/proc/self/mem', '/dev/zero']), none)).toMatch(/^[0-9a-f]{64}$/);
+    expect(
+      await firstValueFrom(hashFiles(['', '\0', '/proc/self/mem', '/dev/zero']), none),
+    ).toMatch(/^[0-9a-f]{64}$/);
   });
 
   it('ends when nobody waits for it any more', async () => {
     execFileSync('truncate', ['-s', '60M', at('large')]);
-    const open = () => readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === at('large')).length;
+    const open = () =>
+      readdirSync('/proc/self/fd').filter((fd) => linkOf(fd) === at('large')).length;
     const reading = hashFiles([at('large')]).subscribe();
     await expect.poll(open).toBe(1);
     reading.unsubscribe();
@@ -110,16 +118,25 @@ describe('hashFiles', () => {
       for (const [index, length] of lengths.entries()) {
         const file = length === null ? null : content.slice(start, (start += length));
         files.push(file);
-        await (file === null ? rm(at(`${index}`), { force: true }) : writeFile(at(`${index}`), file));
+        await (file === null
+          ? rm(at(`${index}`), { force: true })
+          : writeFile(at(`${index}`), file));
       }
       return { files, hash: await hash('0', '1', '2') };
     };
     await fc.assert(
-      fc.asyncProperty(fc.string({ minLength: 0, maxLength: 24 }), cuts, cuts, async (content, left, right) => {
-        const one = await layOut(content, left);
-        const two = await layOut(content, right);
-        expect(one.hash === two.hash).toBe(JSON.stringify(one.files) === JSON.stringify(two.files));
-      }),
+      fc.asyncProperty(
+        fc.string({ minLength: 0, maxLength: 24 }),
+        cuts,
+        cuts,
+        async (content, left, right) => {
+          const one = await layOut(content, left);
+          const two = await layOut(content, right);
+          expect(one.hash === two.hash).toBe(
+            JSON.stringify(one.files) === JSON.stringify(two.files),
+          );
+        },
+      ),
     );
   });
 });

@@ -14,12 +14,18 @@ describe('linkHops', () => {
   const at = (name: string) => join(root, name);
   /** The hops below the temp folder; the folders above it are the same in every test. */
   const hopsOf = async (path: string) =>
-    [...(await linkHops(path)).keys()].filter((hop) => hop.startsWith(`${root}/`)).map((hop) => relative(root, hop));
+    [...(await linkHops(path)).keys()]
+      .filter((hop) => hop.startsWith(`${root}/`))
+      .map((hop) => relative(root, hop));
 
   it('names each folder on the way and the file', async () => {
     await mkdir(at('etc/certs'), { recursive: true });
     await writeFile(at('etc/certs/key.pem'), 'key');
-    expect(await hopsOf(at('etc/certs/key.pem'))).toEqual(['etc', 'etc/certs', 'etc/certs/key.pem']);
+    expect(await hopsOf(at('etc/certs/key.pem'))).toEqual([
+      'etc',
+      'etc/certs',
+      'etc/certs/key.pem',
+    ]);
     expect([...(await linkHops(root)).keys()][0]).toBe('/' + (root.split('/')[1] ?? ''));
   });
 
@@ -28,7 +34,12 @@ describe('linkHops', () => {
     await writeFile(at('..2024_01/key.pem'), 'key');
     await symlink('..2024_01', at('..data'));
     await symlink('..data/key.pem', at('key.pem'));
-    expect(await hopsOf(at('key.pem'))).toEqual(['key.pem', '..data', '..2024_01', '..2024_01/key.pem']);
+    expect(await hopsOf(at('key.pem'))).toEqual([
+      'key.pem',
+      '..data',
+      '..2024_01',
+      '..2024_01/key.pem',
+    ]);
   });
 
   it('follows chained links, relative and absolute, into other folders', async () => {
@@ -44,7 +55,12 @@ describe('linkHops', () => {
     await mkdir(at('deep/er'), { recursive: true });
     await writeFile(at('deep/key.pem'), 'key');
     await symlink('deep/er', at('link'));
-    expect(await hopsOf(`${root}/link/../key.pem`)).toEqual(['link', 'deep', 'deep/er', 'deep/key.pem']);
+    expect(await hopsOf(`${root}/link/../key.pem`)).toEqual([
+      'link',
+      'deep',
+      'deep/er',
+      'deep/key.pem',
+    ]);
   });
 
   it('ends with the entry that is to appear in the nearest existing folder', async () => {
@@ -76,7 +92,9 @@ describe('linkHops', () => {
   });
 
   it('resolves a relative path against the working directory', async () => {
-    expect(await linkHops('package.json')).toEqual(await linkHops(join(process.cwd(), 'package.json')));
+    expect(await linkHops('package.json')).toEqual(
+      await linkHops(join(process.cwd(), 'package.json')),
+    );
   });
 
   it('gives a replaced entry another identity', async () => {

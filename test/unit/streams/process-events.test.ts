@@ -60,7 +60,10 @@ describe('uncaught', () => {
     const process = new EventEmitter();
     const seen: unknown[] = [];
     const subscriptions = [1, 2].map((n) =>
-      uncaught(process).subscribe({ next: (error) => seen.push([n, error]), error: expect.unreachable }),
+      uncaught(process).subscribe({
+        next: (error) => seen.push([n, error]),
+        error: expect.unreachable,
+      }),
     );
     process.emit(event, 'no', event);
     expect(seen).toEqual([
@@ -74,7 +77,8 @@ describe('uncaught', () => {
     const process = new EventEmitter();
     const error$ = uncaught(process);
     expect(process.listenerCount(event)).toBe(0);
-    for (let times = 0; times < 3; times++) error$.subscribe({ error: expect.unreachable }).unsubscribe();
+    for (let times = 0; times < 3; times++)
+      error$.subscribe({ error: expect.unreachable }).unsubscribe();
     expect(process.listenerCount(event)).toBe(1);
   });
 });

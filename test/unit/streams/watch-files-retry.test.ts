@@ -54,7 +54,11 @@ describe('watchFiles, as to what watching can do to it', () => {
     await round(8);
     expect(retries()).toEqual([1_000, 2_000, 4_000, 8_000, 16_000, 30_000, 30_000]);
     const failed = { type: 'watch-failed', path: '/tmp', reason: 'ENOSPC' };
-    expect(signs).toEqual([failed, { type: 'ready' }, ...Array.from({ length: 7 }, () => ({ type: 'changed' }))]);
+    expect(signs).toEqual([
+      failed,
+      { type: 'ready' },
+      ...Array.from({ length: 7 }, () => ({ type: 'changed' })),
+    ]);
 
     watchers[7]?.emit('error', noSpace);
     await round(9);
@@ -67,7 +71,10 @@ describe('watchFiles, as to what watching can do to it', () => {
 
   it('still hears the rest meanwhile', async () => {
     const signs: SourceChange[] = [];
-    const subscription = watchFiles(['/tmp/key.pem']).subscribe({ next: (sign) => signs.push(sign), error: fail });
+    const subscription = watchFiles(['/tmp/key.pem']).subscribe({
+      next: (sign) => signs.push(sign),
+      error: fail,
+    });
     await round(1, noSpace);
     watchers[0]?.emit('raw', 'rename', 'key.pem', { watchedPath: '/tmp' });
     expect(signs.at(-1)).toEqual({ type: 'changed', path: '/tmp/key.pem' });
@@ -85,7 +92,10 @@ describe('watchFiles, as to what watching can do to it', () => {
 
   it('never asks chokidar for the root folder, and hears what appears there', async () => {
     const signs: SourceChange[] = [];
-    const subscription = watchFiles(['/no-such-folder/key.pem']).subscribe({ next: (sign) => signs.push(sign), error: fail });
+    const subscription = watchFiles(['/no-such-folder/key.pem']).subscribe({
+      next: (sign) => signs.push(sign),
+      error: fail,
+    });
     await vi.waitUntil(() => signs.length === 1);
     expect(watch.folders.mock.calls[0]?.[0]).toEqual([]);
     const hear = watch.root.mock.calls[0]?.[2] as (event: string, name: string) => void;
@@ -100,7 +110,10 @@ describe('watchFiles, as to what watching can do to it', () => {
       throw Object.assign(new Error('no such file'), { code: 'ENOENT', path: '/' });
     });
     const signs: SourceChange[] = [];
-    const subscription = watchFiles(['/tmp/key.pem']).subscribe({ next: (sign) => signs.push(sign), error: fail });
+    const subscription = watchFiles(['/tmp/key.pem']).subscribe({
+      next: (sign) => signs.push(sign),
+      error: fail,
+    });
     await round(1);
     expect(signs).toEqual([{ type: 'ready' }]);
     subscription.unsubscribe();
@@ -111,9 +124,15 @@ describe('watchFiles, as to what watching can do to it', () => {
       throw Object.assign(new Error('too many open files'), { code: 'EMFILE', path: '/' });
     });
     const signs: SourceChange[] = [];
-    const subscription = watchFiles(['/tmp/key.pem']).subscribe({ next: (sign) => signs.push(sign), error: fail });
+    const subscription = watchFiles(['/tmp/key.pem']).subscribe({
+      next: (sign) => signs.push(sign),
+      error: fail,
+    });
     await round(1);
-    expect(signs).toEqual([{ type: 'watch-failed', path: '/', reason: 'EMFILE' }, { type: 'ready' }]);
+    expect(signs).toEqual([
+      { type: 'watch-failed', path: '/', reason: 'EMFILE' },
+      { type: 'ready' },
+    ]);
     subscription.unsubscribe();
   });
 });

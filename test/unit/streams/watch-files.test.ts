@@ -1,7 +1,26 @@
-import { mkdir, mkdtemp, readFile, realpath, rename, rm, symlink, unlink, writeFile } from 'node:fs/promises';
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  symlink,
+  unlink,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { concatMap, filter, firstValueFrom, startWith, Subject, type Subscription, tap, timeout } from 'rxjs';
+import {
+  concatMap,
+  filter,
+  firstValueFrom,
+  startWith,
+  Subject,
+  type Subscription,
+  tap,
+  timeout,
+} from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { SourceChange } from '../../../src/streams/config-source.ts';
 import { watchFiles } from '../../../src/streams/watch-files.ts';
@@ -38,10 +57,15 @@ describe('watchFiles', () => {
     await symlink(target, at(`${name}_tmp`));
     await rename(at(`${name}_tmp`), at(name));
   };
-  const read = async () => JSON.stringify(await Promise.all(watched.map((name) => readFile(at(name), 'utf8').catch(() => null))));
+  const read = async () =>
+    JSON.stringify(
+      await Promise.all(watched.map((name) => readFile(at(name), 'utf8').catch(() => null))),
+    );
 
   const until = (holds: () => boolean) =>
-    firstValueFrom(heard$.pipe(startWith(undefined), filter(holds), timeout({ first: deadline })), { defaultValue: undefined });
+    firstValueFrom(heard$.pipe(startWith(undefined), filter(holds), timeout({ first: deadline })), {
+      defaultValue: undefined,
+    });
 
   const watching = async (...names: string[]) => {
     subscription?.unsubscribe();
@@ -152,21 +176,24 @@ describe('watchFiles', () => {
   it.each([
     ['after each other', seenAndSettled],
     ['at once', seen],
-  ])('hears three rotations behind a chain of links that ends in another folder, %s', async (_, heardBy) => {
-    const rotate = async () => {
-      const folder = `store/v${version + 1}`;
-      await write(`${folder}/key.pem`);
-      await linkOver(at(folder), 'store/current');
-    };
-    await rotate();
-    await mkdir(at('etc'));
-    await symlink('store/current', at('live'));
-    await symlink('../live/key.pem', at('etc/key.pem'));
-    await watching('etc/key.pem');
-    for (let n = 0; n < 3; n++) await heardBy(rotate);
-    await heardBy(() => linkOver('../store/current/key.pem', 'etc/key.pem'));
-    for (let n = 0; n < 3; n++) await heardBy(rotate);
-  });
+  ])(
+    'hears three rotations behind a chain of links that ends in another folder, %s',
+    async (_, heardBy) => {
+      const rotate = async () => {
+        const folder = `store/v${version + 1}`;
+        await write(`${folder}/key.pem`);
+        await linkOver(at(folder), 'store/current');
+      };
+      await rotate();
+      await mkdir(at('etc'));
+      await symlink('store/current', at('live'));
+      await symlink('../live/key.pem', at('etc/key.pem'));
+      await watching('etc/key.pem');
+      for (let n = 0; n < 3; n++) await heardBy(rotate);
+      await heardBy(() => linkOver('../store/current/key.pem', 'etc/key.pem'));
+      for (let n = 0; n < 3; n++) await heardBy(rotate);
+    },
+  );
 
   it('hears a file whose folders appear later, one after the other', async () => {
     await watching('etc/certs/key.pem');
@@ -234,14 +261,20 @@ describe('watchFiles', () => {
     await write('beside');
     const signs = await seenAndSettled(() => write('certs/key.pem'));
     expect(heard[1]?.sign).toEqual({ type: 'changed', path: at('certs/key.pem') });
-    expect(new Set(signs.map((sign) => sign.type === 'changed' && sign.path))).toEqual(new Set([at('certs/key.pem'), undefined]));
+    expect(new Set(signs.map((sign) => sign.type === 'changed' && sign.path))).toEqual(
+      new Set([at('certs/key.pem'), undefined]),
+    );
   });
 
   it('watches many paths at once, also names that chokidar would hide', async () => {
     const names = ['a/cert~', 'a/.key.swp', 'b/root.pem'];
     for (const name of names) await write(name);
     await watching(...names);
-    for (const name of names) expect((await seenAndSettled(() => write(name)))[0]).toEqual({ type: 'changed', path: at(name) });
+    for (const name of names)
+      expect((await seenAndSettled(() => write(name)))[0]).toEqual({
+        type: 'changed',
+        path: at(name),
+      });
   });
 
   it('hears changes by polling too, where chokidar is told to poll', async () => {
@@ -253,7 +286,10 @@ describe('watchFiles', () => {
     await vi.waitFor(
       async () => {
         await writeOver('certs/key.pem');
-        expect(heard.map(({ sign }) => sign)).toContainEqual({ type: 'changed', path: at('certs/key.pem') });
+        expect(heard.map(({ sign }) => sign)).toContainEqual({
+          type: 'changed',
+          path: at('certs/key.pem'),
+        });
       },
       { timeout: deadline, interval: 300 },
     );

@@ -9,12 +9,18 @@ describe('eventually', () => {
   });
 
   it('says what the last attempt gave or threw', async () => {
-    await expect(eventually(() => false, { within: 10, every: 1 })).rejects.toThrow('not within 10 ms: the last attempt gave false');
-    await expect(eventually(() => assert.fail('two is not three'), { within: 10, every: 1 })).rejects.toThrow('threw two is not three');
+    await expect(eventually(() => false, { within: 10, every: 1 })).rejects.toThrow(
+      'not within 10 ms: the last attempt gave false',
+    );
+    await expect(
+      eventually(() => assert.fail('two is not three'), { within: 10, every: 1 }),
+    ).rejects.toThrow('threw two is not three');
   });
 
   it('does not wait for an attempt that hangs', async () => {
-    await expect(eventually(() => new Promise(() => undefined), { within: 10 })).rejects.toThrow('gave no result');
+    await expect(eventually(() => new Promise(() => undefined), { within: 10 })).rejects.toThrow(
+      'gave no result',
+    );
   });
 });
 

@@ -11,16 +11,24 @@ const slow = new Set([
 ]);
 
 describe('test/hostile/report.md (npm run hostile)', () => {
-  const told = readFileSync('test/hostile/report.md', 'utf8').split('\n').filter((line) => line.startsWith('| ')).slice(1); // prettier-ignore
+  const told = readFileSync('test/hostile/report.md', 'utf8')
+    .split('\n')
+    .filter((line) => line.startsWith('| '))
+    .slice(1);
   const cells = told.map((line) => line.split('|').map((cell) => cell.trim()));
 
   it('has each attack, and those alone do not hold that are known to take long', () => {
-    const results = new Map(cells.filter(([, name]) => !name?.startsWith('--')).map((row) => [row[1], row.at(-2)]));
+    const results = new Map(
+      cells.filter(([, name]) => !name?.startsWith('--')).map((row) => [row[1], row.at(-2)]),
+    );
     expect([...results.keys()]).toEqual(rows.map(({ name }) => name));
     const others = [...results].filter(([, result]) => result !== 'holds');
-    expect(others.map(([name, result]) => [name, slow.has(name ?? '') && result?.startsWith('it worked ')])).toEqual(
-      others.map(([name]) => [name, true]),
-    );
+    expect(
+      others.map(([name, result]) => [
+        name,
+        slow.has(name ?? '') && result?.startsWith('it worked '),
+      ]),
+    ).toEqual(others.map(([name]) => [name, true]));
   });
 });
 

@@ -17,7 +17,12 @@ describe('the end of a failing run', () => {
   });
 
   it('has ten lines at most, whatever failed', () => {
-    const lines = failedLines(Array.from({ length: 30 }, (_, index) => ({ file: `test/unit/${String(index % 7)}.test.ts`, name: 'a' })));
+    const lines = failedLines(
+      Array.from({ length: 30 }, (_, index) => ({
+        file: `test/unit/${String(index % 7)}.test.ts`,
+        name: 'a',
+      })),
+    );
     expect(lines.length).toBeLessThan(10);
     expect(lines.at(-1)).toMatch(/^and 26 more, in test\/unit\/4\.test\.ts /);
   });

@@ -45,8 +45,14 @@ export interface Lived {
 
 /** What there is to keep of an end. Pure. */
 export function agentEnd({ pid, version, startedAt, at }: Lived, end: GoodEnd | Fatal): AgentEnd {
-  const lived = { at: new Date(at).toISOString(), startedAt: new Date(startedAt).toISOString(), pid, version };
-  if ('code' in end) return { ...lived, code: end.code, reason: cut(end.reason), fix: cut(end.fix) };
+  const lived = {
+    at: new Date(at).toISOString(),
+    startedAt: new Date(startedAt).toISOString(),
+    pid,
+    version,
+  };
+  if ('code' in end)
+    return { ...lived, code: end.code, reason: cut(end.reason), fix: cut(end.fix) };
   return { ...lived, code: exitCodes.ok, reason: cut(goodReason(end)) };
 }
 

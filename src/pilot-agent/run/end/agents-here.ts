@@ -1,7 +1,18 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
-import { defaultIfEmpty, defer, finalize, firstValueFrom, forkJoin, map, mergeMap, Observable, of, timeout } from 'rxjs';
+import {
+  defaultIfEmpty,
+  defer,
+  finalize,
+  firstValueFrom,
+  forkJoin,
+  map,
+  mergeMap,
+  Observable,
+  of,
+  timeout,
+} from 'rxjs';
 import * as z from 'zod/mini';
 import { socketName } from '../start/folder-lock.ts';
 import { parseJson } from '../../../shared/text/parse-json.ts';
@@ -43,7 +54,9 @@ const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
  */
 export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
   const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
-  const server = createServer((asking) => asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })))
+  const server = createServer((asking) =>
+    asking.on('error', () => asking.destroy()).end(JSON.stringify({ configPath })),
+  )
     .on('error', () => undefined)
     .listen(`\0${socket}`)
     .unref();
@@ -67,7 +80,9 @@ export function agentsHere(): Promise<readonly AgentHere[]> {
       const agents = found.flat();
       const own = agents.filter(({ uid }) => uid === process.geteuid?.());
       const counted = (own.length > 0 ? own : agents).map(({ agent }) => agent);
-      return [...new Map(counted.map((agent) => [agent.configPath, agent])).values()].sort((one, other) => one.pid - other.pid);
+      return [...new Map(counted.map((agent) => [agent.configPath, agent])).values()].sort(
+        (one, other) => one.pid - other.pid,
+      );
     }),
   );
   return firstValueFrom(agents$, { defaultValue: [] });
@@ -91,7 +106,8 @@ export function holdersOf(folder: string): Observable<readonly Holder[]> {
     const sockets = readdirSync(path).filter((entry) => socketName.test(entry));
     const asked = sockets.map((entry) => {
       const uid = lstatSync(`${path}/${entry}`, { throwIfNoEntry: false })?.uid;
-      const isHeard = uid !== undefined && (uid === process.geteuid?.() || process.geteuid?.() === 0);
+      const isHeard =
+        uid !== undefined && (uid === process.geteuid?.() || process.geteuid?.() === 0);
       if (!isHeard) return of([]);
       return ask(`${path}/${entry}`, '{}').pipe(
         map((text) => parsed(answer, text)),

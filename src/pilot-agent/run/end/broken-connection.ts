@@ -3,10 +3,21 @@ import { troubleOf } from '../state/part.ts';
 import type { BugSign, ConnectionBroken } from '../state/view.ts';
 
 /** What the kernel says when a peer, or the way to it, ends a connection. */
-const codes = ['ECONNRESET', 'ECONNREFUSED', 'ECONNABORTED', 'EPIPE', 'ETIMEDOUT', 'EHOSTUNREACH', 'ENETUNREACH', 'ENETDOWN', 'EHOSTDOWN'];
+const codes = [
+  'ECONNRESET',
+  'ECONNREFUSED',
+  'ECONNABORTED',
+  'EPIPE',
+  'ETIMEDOUT',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ENETDOWN',
+  'EHOSTDOWN',
+];
 const calls = ['connect', 'read', 'write', 'shutdown'];
 /** What Node's TLS, HTTP/2 and HTTP parser say of bytes that a peer has sent. */
-const ofPeer = /^(?:ERR_SSL_|ERR_TLS_|ERR_HTTP2_(?:ERROR|SESSION_ERROR|STREAM_ERROR|GOAWAY_SESSION)$|HPE_)/;
+const ofPeer =
+  /^(?:ERR_SSL_|ERR_TLS_|ERR_HTTP2_(?:ERROR|SESSION_ERROR|STREAM_ERROR|GOAWAY_SESSION)$|HPE_)/;
 
 /**
  * An exception that nobody has caught: a bug, unless it is the error of a connection. Its socket is

@@ -36,7 +36,10 @@ export interface Takedown {
  * Completes with the source, not before `bug-over` if there is a bug. Errors if the source or
  * `takeDown$` does.
  */
-export function afterBug(view$: Observable<View>, { keepEnvoy, takeDown$ }: Takedown): MonoTypeOperatorFunction<RunSign> {
+export function afterBug(
+  view$: Observable<View>,
+  { keepEnvoy, takeDown$ }: Takedown,
+): MonoTypeOperatorFunction<RunSign> {
   return connect((sign$) => {
     const ended$ = sign$.pipe(
       ofType('bug'),

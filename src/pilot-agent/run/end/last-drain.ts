@@ -68,18 +68,28 @@ export function lastDrain(
 
   function drainWhenLive({ epoch }: HeldProcess): Observable<never> {
     return careful.health(epoch).pipe(
-      pollUntil((health) => health === 'live', { every: timing.poll, limit: timing.drainCap }, scheduler),
+      pollUntil(
+        (health) => health === 'live',
+        { every: timing.poll, limit: timing.drainCap },
+        scheduler,
+      ),
       takeLast(1),
       switchMap(() => careful.drain(epoch, true)),
     );
   }
 
   /** A child that comes up is killed: SIGTERM to it would end its parent at once. */
-  function end({ epoch, life$, send }: HeldProcess, index: number, lineage: readonly HeldProcess[]): Observable<never> {
+  function end(
+    { epoch, life$, send }: HeldProcess,
+    index: number,
+    lineage: readonly HeldProcess[],
+  ): Observable<never> {
     const told$ = ending({ epoch, toldByChild: false }, careful, timing, scheduler);
     const isChild = index < lineage.length - 1;
     const asked$ = careful.health(epoch).pipe(catchError(() => of<Health>('unknown')));
-    const orders$ = isChild ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$))) : told$;
+    const orders$ = isChild
+      ? asked$.pipe(switchMap((health) => (health === 'up' ? of<Signal>('SIGKILL') : told$)))
+      : told$;
     const over$ = skipFailure(life$.pipe(ignoreElements())).pipe(endWith(undefined));
     return concat(orders$.pipe(tap(send), ignoreElements()), NEVER).pipe(takeUntil(over$));
   }
@@ -99,7 +109,9 @@ export function lastDrain(
         const idle$ = drained({ epochs, parents }, careful, exited$, timing, scheduler);
         const cut$ = requests$.pipe(filter((count) => count >= 2));
         const drain$ = merge(asked$, idle$, cut$).pipe(take(1), ignoreElements());
-        const stop$ = defer(() => merge(...lineagesOf(living()).map((lineage) => concat(...lineage.toReversed().map(end)))));
+        const stop$ = defer(() =>
+          merge(...lineagesOf(living()).map((lineage) => concat(...lineage.toReversed().map(end)))),
+        );
         const kill$ = requests$.pipe(
           filter((count) => count >= 3),
           tap(() => living().forEach(({ send }) => send('SIGKILL'))),

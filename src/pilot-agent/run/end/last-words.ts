@@ -13,7 +13,11 @@ import { seeExit } from '../../../shared/program/exit.ts';
  * Each place gets the reason once. A terminal that is stderr too gets the line that every command
  * writes; where a log of JSON goes to the same file or pipe as stderr, it gets the line of the log.
  */
-export async function lastWords(code: number, reason: string, flags: GivenLogFlags): Promise<boolean> {
+export async function lastWords(
+  code: number,
+  reason: string,
+  flags: GivenLogFlags,
+): Promise<boolean> {
   const { options } = logOptions(flags);
   const line: LogLine = {
     level: 'fatal',

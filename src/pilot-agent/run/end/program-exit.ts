@@ -14,28 +14,46 @@ export interface ProgramExit {
   readonly taken?: TakenPort;
 }
 
-type Ports = Pick<AgentConfig, 'statusPort' | 'proxyAdminPort' | 'healthPort' | 'prometheusPort' | 'customConfigFile'>;
+type Ports = Pick<
+  AgentConfig,
+  'statusPort' | 'proxyAdminPort' | 'healthPort' | 'prometheusPort' | 'customConfigFile'
+>;
 
 /**
  * How the program ends after a run, by the last thing that happened in it, and what is known then.
  * Pure.
  */
 export function runExit(last: RunSign, { agent }: Pick<View, 'agent'>, config: Ports): ProgramExit {
-  if (last.type === 'failed') return { code: exitCodes.unavailable, ...unheard(`--statusPort ${config.statusPort}: ${last.reason}`) };
-  if (last.type === 'servers-failed') return { code: exitCodes[last.exit], ...unheard(last.reason) };
-  if (last.type === 'bug-over') return { code: exitCodes.software, why: `this is a bug: ${last.reason} (the log has the stack)` };
+  if (last.type === 'failed')
+    return {
+      code: exitCodes.unavailable,
+      ...unheard(`--statusPort ${config.statusPort}: ${last.reason}`),
+    };
+  if (last.type === 'servers-failed')
+    return { code: exitCodes[last.exit], ...unheard(last.reason) };
+  if (last.type === 'bug-over')
+    return {
+      code: exitCodes.software,
+      why: `this is a bug: ${last.reason} (the log has the stack)`,
+    };
   const outcome: Outcome = 'outcome' in agent ? agent.outcome : { kind: 'asked' };
-  if (outcome.kind === 'address-denied') return withChoice(exitOf(outcome), outcome.address, config);
-  const address = outcome.kind === 'address-taken' ? /^\[?(.*?)\]?:(\d+)$/.exec(outcome.address) : null;
+  if (outcome.kind === 'address-denied')
+    return withChoice(exitOf(outcome), outcome.address, config);
+  const address =
+    outcome.kind === 'address-taken' ? /^\[?(.*?)\]?:(\d+)$/.exec(outcome.address) : null;
   if (address === null) return exitOf(outcome);
   const [, host = '', port = ''] = address;
-  return { ...exitOf(outcome), taken: { host, port: Number(port), choose: choiceOf(Number(port), config) } };
+  return {
+    ...exitOf(outcome),
+    taken: { host, port: Number(port), choose: choiceOf(Number(port), config) },
+  };
 }
 
 /** The advice fits the unit of a machine and the security context of a container. */
 function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramExit {
   const port = /:(\d+)$/.exec(address)?.[1];
-  if (port === undefined) return { ...exit, why: `${exit.why ?? ''}: let it write into that folder, or change the path` };
+  if (port === undefined)
+    return { ...exit, why: `${exit.why ?? ''}: let it write into that folder, or change the path` };
   const choose = choiceOf(Number(port), config);
   return {
     ...exit,
@@ -45,15 +63,31 @@ function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramE
 
 /** Why a server of the agent cannot listen, by what Node says behind the flag with its port. */
 function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: string } {
-  const [, flag = '', asked = '', code, host = '', port] = /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
-  if (code === 'EACCES') return { why: `${flag} ${asked}: this user may not listen on it: give ${flag} a port from 1024 on` };
-  return code === undefined ? { why } : { why: `${flag} ${asked}: the port is in use`, taken: { host, port: Number(port), choose: flag } };
+  const [, flag = '', asked = '', code, host = '', port] =
+    /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
+  if (code === 'EACCES')
+    return {
+      why: `${flag} ${asked}: this user may not listen on it: give ${flag} a port from 1024 on`,
+    };
+  return code === undefined
+    ? { why }
+    : {
+        why: `${flag} ${asked}: the port is in use`,
+        taken: { host, port: Number(port), choose: flag },
+      };
 }
 
 /** What says that Envoy is to listen on a port. */
-function choiceOf(port: number, { proxyAdminPort, healthPort, prometheusPort, customConfigFile }: Ports): string {
+function choiceOf(
+  port: number,
+  { proxyAdminPort, healthPort, prometheusPort, customConfigFile }: Ports,
+): string {
   if (customConfigFile !== '') return `the port in ${customConfigFile}`;
-  const names = { '--proxyAdminPort': proxyAdminPort, ENVOY_STATUS_PORT: healthPort, ENVOY_PROMETHEUS_PORT: prometheusPort };
+  const names = {
+    '--proxyAdminPort': proxyAdminPort,
+    ENVOY_STATUS_PORT: healthPort,
+    ENVOY_PROMETHEUS_PORT: prometheusPort,
+  };
   return Object.entries(names).find(([, own]) => own === port)?.[0] ?? 'the listener that has it';
 }
 
@@ -65,19 +99,31 @@ export function exitOf(outcome: Outcome): ProgramExit {
     case 'refused':
       return { code: exitCodes.config, why: `Envoy refuses its configuration: ${outcome.reason}` };
     case 'address-taken':
-      return { code: exitCodes.unavailable, why: `Envoy cannot bind ${outcome.address}: the address is in use` };
+      return {
+        code: exitCodes.unavailable,
+        why: `Envoy cannot bind ${outcome.address}: the address is in use`,
+      };
     case 'address-denied': {
       const user = process.geteuid?.();
-      return { code: exitCodes.unavailable, why: `Envoy cannot bind ${outcome.address}: user ${String(user)} may not listen there` };
+      return {
+        code: exitCodes.unavailable,
+        why: `Envoy cannot bind ${outcome.address}: user ${String(user)} may not listen there`,
+      };
     }
     case 'envoy': {
       const { exit } = outcome;
       if (exit.kind === 'clean') return { code: exitCodes.ok };
       const words = exitWords(exit);
       const told = words === undefined ? '' : `: ${words}`;
-      if (exit.kind === 'failed') return { code: exit.code, why: `Envoy ended with ${exit.code}${told}` };
-      if (exit.kind === 'signaled') return { code: 128 + constants.signals[exit.signal], why: `Envoy was ended by ${exit.signal}${told}` };
-      if (exit.kind === 'unknown') return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };
+      if (exit.kind === 'failed')
+        return { code: exit.code, why: `Envoy ended with ${exit.code}${told}` };
+      if (exit.kind === 'signaled')
+        return {
+          code: 128 + constants.signals[exit.signal],
+          why: `Envoy was ended by ${exit.signal}${told}`,
+        };
+      if (exit.kind === 'unknown')
+        return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };
       return { code: exitCodes.unavailable, why: `Envoy cannot be started: ${exit.reason}` };
     }
   }

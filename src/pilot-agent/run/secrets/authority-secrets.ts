@@ -17,12 +17,28 @@ import type { SetReading } from '../../secrets/secret.ts';
 export function authoritySecrets(
   address: AuthorityAddress,
   provisioned: string,
-  { clusterId, tokenFile, algorithm, pkcs8, trustDomain, ttl, graceRatio: ratio, initialBackOff }: SecretsConfig,
+  {
+    clusterId,
+    tokenFile,
+    algorithm,
+    pkcs8,
+    trustDomain,
+    ttl,
+    graceRatio: ratio,
+    initialBackOff,
+  }: SecretsConfig,
   controlPlane$: Observable<unknown>,
 ): Observable<SetReading | CaEvent> {
   const shown = provisioned === '' ? undefined : workloadFiles(provisioned, []);
   const authority = istioAuthority({ ...address, client: shown, clusterId });
-  const issue$ = issueCertificate(authority, { algorithm, pkcs8, token: tokenFile, client: shown, trustDomain, ttl });
+  const issue$ = issueCertificate(authority, {
+    algorithm,
+    pkcs8,
+    token: tokenFile,
+    client: shown,
+    trustDomain,
+    ttl,
+  });
   return caSecrets(issue$, {
     ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
     // One that fails though it is there may have been started together with the control plane.

@@ -49,17 +49,24 @@ export function gatewayApi(
   scheduler: SchedulerLike = asyncScheduler,
 ): GatewayApi {
   const seen$ = new Subject<Store<Data>>();
-  const store$ = objectStore(followObjects(api, { kind: 'Secret', namespace, name: '' }, { scheduler }), dataOf).pipe(
-    share({ connector: () => seen$ }),
-    share({ connector: () => new ReplaySubject(1) }),
-  );
+  const store$ = objectStore(
+    followObjects(api, { kind: 'Secret', namespace, name: '' }, { scheduler }),
+    dataOf,
+  ).pipe(share({ connector: () => seen$ }), share({ connector: () => new ReplaySubject(1) }));
   return {
     told$: seen$.pipe(map(toldOf)),
     secret: (wanted) =>
       store$.pipe(
         filter(({ isListed, trouble }) => isListed || trouble !== undefined),
-        map(({ objects, isListed, trouble }): Known => ({ held: objects.get(`${namespace}/${wanted}`), trouble: isListed ? undefined : trouble?.reason })), // prettier-ignore
-        distinctUntilChanged((one, other) => one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble),
+        map(({ objects, isListed, trouble }): Known => ({
+          held: objects.get(`${namespace}/${wanted}`),
+          trouble: isListed ? undefined : trouble?.reason,
+        })),
+        distinctUntilChanged(
+          (one, other) =>
+            one.held?.resourceVersion === other.held?.resourceVersion &&
+            one.trouble === other.trouble,
+        ),
         switchMap((known) => readings(`Secret ${namespace}/${wanted}`, wanted, known, scheduler)),
       ),
   };
@@ -71,14 +78,22 @@ interface Known {
   readonly trouble: string | undefined;
 }
 
-function readings(place: string, wanted: string, { held, trouble }: Known, scheduler: SchedulerLike): Observable<SetReading> {
+function readings(
+  place: string,
+  wanted: string,
+  { held, trouble }: Known,
+  scheduler: SchedulerLike,
+): Observable<SetReading> {
   function refused(reason: string): Observable<SetReading> {
     return of({ type: 'refused', source: place, reason: `${place}: ${reason}` });
   }
   if (held === undefined) return refused(trouble ?? 'it is not there');
   const { value } = held;
-  if (value === undefined) return refused('it is the token of a service account, and no secret of a gateway');
-  return defer(() => of(secretReading(place, wanted, value, scheduler.now()))).pipe(untilWhole(scheduler));
+  if (value === undefined)
+    return refused('it is the token of a service account, and no secret of a gateway');
+  return defer(() => of(secretReading(place, wanted, value, scheduler.now()))).pipe(
+    untilWhole(scheduler),
+  );
 }
 
 /** Nothing else of a Secret is kept. */
@@ -90,6 +105,7 @@ function dataOf({ data }: KubeObject): Data {
 function toldOf({ objects, trouble }: Store<Data>): SourceTold {
   if (trouble !== undefined) return { ...trouble, type: 'source-unreadable', source: name };
   const hash = createHash('sha256');
-  for (const { key, resourceVersion } of objects.values()) hash.update(`${key}@${resourceVersion}\n`);
+  for (const { key, resourceVersion } of objects.values())
+    hash.update(`${key}@${resourceVersion}\n`);
   return { type: 'source-read', source: name, hash: hash.digest('hex') };
 }

@@ -27,12 +27,22 @@ const scheme = 'kubernetes://';
  * @param folder that of an ingress gateway
  */
 export function gatewayPlan(
-  { role, podNamespace, kubeconfig, secrets: { gateway } }: Pick<AgentConfig, 'role' | 'podNamespace' | 'kubeconfig' | 'secrets'>,
+  {
+    role,
+    podNamespace,
+    kubeconfig,
+    secrets: { gateway },
+  }: Pick<AgentConfig, 'role' | 'podNamespace' | 'kubeconfig' | 'secrets'>,
   folder = ingressGateway,
 ): GatewayPlan {
   const link = role === 'router' && existsSync(folder) ? join(folder, 'sds') : undefined;
   const isOfApi = gateway.startsWith(scheme) || (gateway === '' && link !== undefined);
-  if (!isOfApi) return { source: gateway === '' ? { kind: 'none' } : { kind: 'folder', path: resolve(gateway) }, link, warnings: [] };
+  if (!isOfApi)
+    return {
+      source: gateway === '' ? { kind: 'none' } : { kind: 'folder', path: resolve(gateway) },
+      link,
+      warnings: [],
+    };
   const named = gateway.slice(scheme.length).replace(/\/$/, '');
   const namespace = named === '' ? podNamespace : named;
   if (namespace === '') {

@@ -11,7 +11,8 @@ import { remove } from '../../../shared/files/whole-file.ts';
 export function linkedSocket(path: string, socket: string): Observable<never> {
   return new Observable(() => {
     const stats = lstatSync(path, { throwIfNoEntry: false });
-    if (stats !== undefined && !stats.isSocket() && !stats.isSymbolicLink()) throw new Error(`${path} is there already, and is no socket`);
+    if (stats !== undefined && !stats.isSocket() && !stats.isSymbolicLink())
+      throw new Error(`${path} is there already, and is no socket`);
     const fresh = `${path}.${randomBytes(8).toString('hex')}`;
     symlinkSync(socket, fresh);
     renameSync(fresh, path);
@@ -22,5 +23,7 @@ export function linkedSocket(path: string, socket: string): Observable<never> {
 }
 
 function leadsTo(path: string): string | undefined {
-  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true ? readlinkSync(path) : undefined;
+  return lstatSync(path, { throwIfNoEntry: false })?.isSymbolicLink() === true
+    ? readlinkSync(path)
+    : undefined;
 }

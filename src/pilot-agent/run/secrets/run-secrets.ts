@@ -25,7 +25,11 @@ import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
 import { sdsServer } from '../../secrets/sds/sds-server.ts';
-import { expirySigns, type ServedCertificate, servedCertificate } from '../../secrets/certificate-expiry.ts';
+import {
+  expirySigns,
+  type ServedCertificate,
+  servedCertificate,
+} from '../../secrets/certificate-expiry.ts';
 import { fileSecrets, type SecretPaths } from '../../secrets/file-secrets.ts';
 import { gatewayFolder, gatewaySecrets } from '../../secrets/gateway-secrets.ts';
 import { findSecret, type SecretBook, secretBook } from '../../secrets/secret-book.ts';
@@ -34,7 +38,15 @@ import { writeSet } from '../../secrets/write-set.ts';
 import type { GatewayApi } from './gateway-api.ts';
 import { linkedSocket } from './linked-socket.ts';
 import { asPart, asServer, type PartFailed, partFailed, steady } from '../state/part.ts';
-import { count, know, measure, noCounts, noKnowledge, type SecretsEvent, told } from './secrets-events.ts';
+import {
+  count,
+  know,
+  measure,
+  noCounts,
+  noKnowledge,
+  type SecretsEvent,
+  told,
+} from './secrets-events.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { SourceSecrets } from '../sources/source-secrets.ts';
 import type { ServersSign } from '../state/view.ts';
@@ -64,8 +76,11 @@ export function runSecrets(
 ): Observable<ServersSign | PartFailed> {
   return defer(() => {
     const workload = workloadSecrets(plan, agent, controlPlane$);
-    if (!workload.ok) return of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
-    const sign$ = workload.signs$.pipe(tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair)));
+    if (!workload.ok)
+      return of<ServersSign>({ type: 'servers-failed', exit: 'config', reason: workload.reason });
+    const sign$ = workload.signs$.pipe(
+      tap((sign) => sign.type === 'set' && sign.set.pair !== undefined && issued(sign.set.pair)),
+    );
     const { source } = plan.gateway;
     if (source.kind !== 'api') return serveSecrets(plan, undefined, sign$, ofSources);
     return defer(() => import('./gateway-api.ts')).pipe(
@@ -89,11 +104,16 @@ function serveSecrets(
     filter((sign) => !isCaEvent(sign)),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  const sources = { files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)) };
-  const ofGateway = api ?? (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
+  const sources = {
+    files: (paths: SecretPaths) => fileSecrets(paths).pipe(steady('secrets', failures$)),
+  };
+  const ofGateway =
+    api ??
+    (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
   const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
   const named = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
-  const findNamed = (name: string) => (ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name)));
+  const findNamed = (name: string) =>
+    ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name));
   const over$ = new ReplaySubject<void>(1);
   const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }), over$);
   const outputs$ = workload$.pipe(
@@ -103,14 +123,32 @@ function serveSecrets(
     startWith(undefined),
     distinctUntilChanged(),
     skip(1),
-    map((reason): SecretsEvent => (reason === undefined ? { type: 'written', path: config.output } : { type: 'not-written', path: config.output, reason })), // prettier-ignore
+    map((reason): SecretsEvent =>
+      reason === undefined
+        ? { type: 'written', path: config.output }
+        : { type: 'not-written', path: config.output, reason },
+    ),
   );
   const events$ = merge(
     failures$, // first: what fails on subscribe is told too
-    signs$.pipe(filter(isCaEvent), map((event): SecretsEvent => ({ type: 'ca', event, address: workload.kind === 'authority' ? workload.address : '' }))), // prettier-ignore
+    signs$.pipe(
+      filter(isCaEvent),
+      map((event): SecretsEvent => ({
+        type: 'ca',
+        event,
+        address: workload.kind === 'authority' ? workload.address : '',
+      })),
+    ),
     book.changes$.pipe(map((state): SecretsEvent => ({ type: 'secret', state }))),
-    expirySigns(servedCertificates(book.changes$, workload.kind === 'authority')).pipe(asPart('expiry'), map((sign): SecretsEvent => sign.type === 'part-failed' ? sign : { type: 'expiry', sign })), // prettier-ignore
-    isAtHand ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(asPart('secrets')) : EMPTY,
+    expirySigns(servedCertificates(book.changes$, workload.kind === 'authority')).pipe(
+      asPart('expiry'),
+      map((sign): SecretsEvent => (sign.type === 'part-failed' ? sign : { type: 'expiry', sign })),
+    ),
+    isAtHand
+      ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(
+          asPart('secrets'),
+        )
+      : EMPTY,
     sdsServer(socket, book).pipe(
       asServer('sds', { listening: 'listening', failed: 'failed' }),
       map((event): SecretsEvent => {
@@ -126,13 +164,18 @@ function serveSecrets(
           scan(count, noCounts),
           startWith(noCounts),
           distinctUntilChanged(),
-          map((counts): ServersSign => ({ type: 'servers-measured', server: 'secrets', families: () => measure(book.states(), counts) })),
+          map((counts): ServersSign => ({
+            type: 'servers-measured',
+            server: 'secrets',
+            families: () => measure(book.states(), counts),
+          })),
         ),
         shared$.pipe(scan(know, noKnowledge), concatMap(told)),
       ),
     ),
   );
-  const link$ = gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
+  const link$ =
+    gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
   // The first one hears what the last one causes.
   return merge(api?.told$ ?? EMPTY, link$, known$).pipe(finalize(() => over$.next()));
 }
@@ -142,7 +185,10 @@ function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
 }
 
 /** The certificates of all secrets that are followed. An authority renews those of the workload. */
-function servedCertificates(changes$: SecretBook['changes$'], hasAuthority: boolean): Observable<readonly ServedCertificate[]> {
+function servedCertificates(
+  changes$: SecretBook['changes$'],
+  hasAuthority: boolean,
+): Observable<readonly ServedCertificate[]> {
   return changes$.pipe(
     scan((before, { name, served }) => {
       const isRenewed = hasAuthority && (name === 'default' || name === 'ROOTCA');

@@ -41,7 +41,10 @@ export function runSts(
     gkeClusterUrl: clusterUrl,
     httpProxy,
     noProxy,
-  }: Pick<AgentConfig, 'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl' | 'httpProxy' | 'noProxy'>,
+  }: Pick<
+    AgentConfig,
+    'stsPort' | 'tokenManagerPlugin' | 'node' | 'gkeClusterUrl' | 'httpProxy' | 'noProxy'
+  >,
   { platform$, trustDomain }: StsParts,
 ): Observable<ServersSign> {
   return defer(() => {
@@ -53,7 +56,12 @@ export function runSts(
       filter((projectNumber) => projectNumber !== ''),
       take(1),
       map((projectNumber) =>
-        googleTokenExchange({ projectNumber, trustDomain, clusterUrl, ask: (url, question) => httpAnswer(url, { ...question, proxy }) }),
+        googleTokenExchange({
+          projectNumber,
+          trustDomain,
+          clusterUrl,
+          ask: (url, question) => httpAnswer(url, { ...question, proxy }),
+        }),
       ),
       defaultIfEmpty(noTokenExchange),
       shareReplay({ bufferSize: 1, refCount: true }),
@@ -61,7 +69,15 @@ export function runSts(
     const served$ = stsServer(node.ipv6 ? '::1' : '127.0.0.1', stsPort, exchange$).pipe(
       connect((event$) =>
         merge(
-          event$.pipe(scan(countSts, noSts), startWith(noSts), map((counts): ServersSign => ({ type: 'servers-measured', server: 'sts', families: () => stsFamilies(counts) }))), // prettier-ignore
+          event$.pipe(
+            scan(countSts, noSts),
+            startWith(noSts),
+            map((counts): ServersSign => ({
+              type: 'servers-measured',
+              server: 'sts',
+              families: () => stsFamilies(counts),
+            })),
+          ),
           event$.pipe(concatMap((event) => signs(event, stsPort))),
         ),
       ),
@@ -73,17 +89,40 @@ export function runSts(
 function signs(event: StsEvent, port: number): readonly ServersSign[] {
   switch (event.type) {
     case 'listening':
-      return [logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }), { type: 'servers-listening' }];
+      return [
+        logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }),
+        { type: 'servers-listening' },
+      ];
     case 'failed':
-      return [{ type: 'servers-failed', exit: 'unavailable', reason: `--stsPort ${port}: ${event.reason}` }];
+      return [
+        {
+          type: 'servers-failed',
+          exit: 'unavailable',
+          reason: `--stsPort ${port}: ${event.reason}`,
+        },
+      ];
     case 'not-taken':
-      return [logged({ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: `port ${port}`, reason: event.reason })]; // prettier-ignore
+      return [
+        logged({
+          level: 'warn',
+          event: 'connection.not_taken',
+          msg: 'a connection could not be taken: the server goes on',
+          server: `port ${port}`,
+          reason: event.reason,
+        }),
+      ];
     case 'answered': {
       const { status, reason } = event;
       return [
         status === 200
           ? logged({ level: 'info', event: 'sts.token_given', msg: 'token given' })
-          : logged({ level: 'warn', event: 'sts.token_refused', msg: 'no token is given', status, reason }),
+          : logged({
+              level: 'warn',
+              event: 'sts.token_refused',
+              msg: 'no token is given',
+              status,
+              reason,
+            }),
       ];
     }
   }

@@ -23,10 +23,20 @@ import {
 import type { LogLine } from '../../../shared/log/log-line.ts';
 import { span } from '../../../shared/log/span.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
-import { controlPlane, type ControlPlaneAddress, type LinkEvent } from '../../xds-proxy/control-plane.ts';
+import {
+  controlPlane,
+  type ControlPlaneAddress,
+  type LinkEvent,
+} from '../../xds-proxy/control-plane.ts';
 import type { LastGood } from '../../xds-proxy/last-good.ts';
 import { store } from '../../xds-proxy/store.ts';
-import { firstSummary, isSameSummary, narrateXds, summary, type XdsSummary } from '../../xds-proxy/relay-telemetry.ts';
+import {
+  firstSummary,
+  isSameSummary,
+  narrateXds,
+  summary,
+  type XdsSummary,
+} from '../../xds-proxy/relay-telemetry.ts';
 import { countXds, noXds, xdsFamilies } from '../../xds-proxy/xds-counts.ts';
 import { type RelayTransition, xdsRelay } from '../../xds-proxy/xds-relay.ts';
 import { type XdsServerEvent, xdsServer } from '../../xds-proxy/xds-server.ts';
@@ -54,7 +64,18 @@ export function runXds(
     const read = storeOf().read();
     const { stored, ignored } = usable(read.kind === 'good' ? read.good : undefined, maxAge);
     const why = read.kind === 'ignored' ? read.reason : ignored;
-    const line$ = why === undefined ? EMPTY : of(logged({ level: 'warn', event: 'xds.store_ignored', msg: 'the stored configuration is ignored', path, reason: why })); // prettier-ignore
+    const line$ =
+      why === undefined
+        ? EMPTY
+        : of(
+            logged({
+              level: 'warn',
+              event: 'xds.store_ignored',
+              msg: 'the stored configuration is ignored',
+              path,
+              reason: why,
+            }),
+          );
     const write = (good: LastGood) => {
       written$.next(storeOf().write(good));
     };
@@ -64,24 +85,51 @@ export function runXds(
       skip(1),
       map((reason) =>
         reason === undefined
-          ? logged({ level: 'info', event: 'xds.stored', msg: 'the configuration can be stored again', path })
-          : logged({ level: 'warn', event: 'xds.store_failed', msg: 'the configuration cannot be stored for a restart', path, reason }),
+          ? logged({
+              level: 'info',
+              event: 'xds.stored',
+              msg: 'the configuration can be stored again',
+              path,
+            })
+          : logged({
+              level: 'warn',
+              event: 'xds.store_failed',
+              msg: 'the configuration cannot be stored for a restart',
+              path,
+              reason,
+            }),
       ),
     );
     const served$ = xdsServer(socket).pipe(
       connect((event$: Observable<XdsServerEvent>) => {
-        const call$ = event$.pipe(ofType('called'), map(({ call }) => call)); // prettier-ignore
+        const call$ = event$.pipe(
+          ofType('called'),
+          map(({ call }) => call),
+        );
         const relayed$ = xdsRelay({
           ...{ call$, stored, write, maxAge, random: Math.random },
           connect$: (variant, question$) => {
             const { tls, ...plain } = current$.value;
-            const moved$ = current$.pipe(skip(1), map(({ address }): LinkEvent => ({ type: 'lost', reason: `it is at ${address} now` }))); // prettier-ignore
-            return merge(controlPlane({ ...plain, tls: tls && { ...tls, issued } }, variant, question$), moved$).pipe(
-              takeWhile(({ type }) => type !== 'lost', true),
+            const moved$ = current$.pipe(
+              skip(1),
+              map(({ address }): LinkEvent => ({
+                type: 'lost',
+                reason: `it is at ${address} now`,
+              })),
             );
+            return merge(
+              controlPlane({ ...plain, tls: tls && { ...tls, issued } }, variant, question$),
+              moved$,
+            ).pipe(takeWhile(({ type }) => type !== 'lost', true));
           },
         });
-        return merge(signs(relayed$, () => current$.value.address, maxAge), event$.pipe(filter((event) => event.type !== 'called'), concatMap((event) => outcome(event, socket)))); // prettier-ignore
+        return merge(
+          signs(relayed$, () => current$.value.address, maxAge),
+          event$.pipe(
+            filter((event) => event.type !== 'called'),
+            concatMap((event) => outcome(event, socket)),
+          ),
+        );
       }),
     );
     const moving$ = target$.pipe(
@@ -93,14 +141,22 @@ export function runXds(
   });
 }
 
-function usable(good: LastGood | undefined, maxAge: number): { readonly stored?: LastGood; readonly ignored?: string } {
+function usable(
+  good: LastGood | undefined,
+  maxAge: number,
+): { readonly stored?: LastGood; readonly ignored?: string } {
   const age = good === undefined ? 0 : asyncScheduler.now() - good.confirmedAt;
-  if (age > maxAge) return { ignored: `it is ${span(age)} old, and --xdsStoreMaxAge is ${span(maxAge)}` };
+  if (age > maxAge)
+    return { ignored: `it is ${span(age)} old, and --xdsStoreMaxAge is ${span(maxAge)}` };
   return good === undefined ? {} : { stored: good };
 }
 
 /** What there is to tell of the transitions of the relay. */
-function signs(transition$: Observable<RelayTransition>, address: () => string, maxAge: number): Observable<ServersSign> {
+function signs(
+  transition$: Observable<RelayTransition>,
+  address: () => string,
+  maxAge: number,
+): Observable<ServersSign> {
   const none = {
     counts: noXds,
     summary: firstSummary(address()),
@@ -125,23 +181,52 @@ function signs(transition$: Observable<RelayTransition>, address: () => string, 
             ),
             both$.pipe(
               map(({ counts, summary: xds }): ServersSign => {
-                return { type: 'servers-measured', server: 'xds', families: () => xdsFamilies(counts, xds, asyncScheduler.now()) };
+                return {
+                  type: 'servers-measured',
+                  server: 'xds',
+                  families: () => xdsFamilies(counts, xds, asyncScheduler.now()),
+                };
               }),
             ),
           ),
         ),
       );
-      return merge(known$, shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))));
+      return merge(
+        known$,
+        shared$.pipe(concatMap((transition) => narrateXds(address(), transition).map(logged))),
+      );
     }),
   );
 }
 
-function outcome(event: Exclude<XdsServerEvent, { type: 'called' }>, socket: string): readonly ServersSign[] {
-  if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for xDS: ${event.reason}` }];
+function outcome(
+  event: Exclude<XdsServerEvent, { type: 'called' }>,
+  socket: string,
+): readonly ServersSign[] {
+  if (event.type === 'failed')
+    return [
+      {
+        type: 'servers-failed',
+        exit: 'unavailable',
+        reason: `the socket for xDS: ${event.reason}`,
+      },
+    ];
   if (event.type === 'not-taken')
-    return [logged({ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: socket, reason: event.reason })]; // prettier-ignore
+    return [
+      logged({
+        level: 'warn',
+        event: 'connection.not_taken',
+        msg: 'a connection could not be taken: the server goes on',
+        server: socket,
+        reason: event.reason,
+      }),
+    ];
   return [
-    logged({ level: 'info', event: 'xds.listening', msg: 'Envoy takes its configuration from the agent' }),
+    logged({
+      level: 'info',
+      event: 'xds.listening',
+      msg: 'Envoy takes its configuration from the agent',
+    }),
     { type: 'servers-listening' },
   ];
 }

@@ -1,17 +1,37 @@
 import { isDeepStrictEqual } from 'node:util';
 import { asyncScheduler } from 'rxjs';
 import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
-import { type CaCounts, caFamilies, countCa, narrateCa, noCa } from '../../secrets/ca/authority-telemetry.ts';
+import {
+  type CaCounts,
+  caFamilies,
+  countCa,
+  narrateCa,
+  noCa,
+} from '../../secrets/ca/authority-telemetry.ts';
 import type { LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
-import { countSds, narrateSds, noSds, type SdsCounts, type SdsEvent, sdsFamilies } from '../../secrets/sds/sds-telemetry.ts';
+import {
+  countSds,
+  narrateSds,
+  noSds,
+  type SdsCounts,
+  type SdsEvent,
+  sdsFamilies,
+} from '../../secrets/sds/sds-telemetry.ts';
 import type { ExpirySign } from '../../secrets/certificate-expiry.ts';
 import { knownCertificate } from '../../secrets/certificates.ts';
 import type { SecretState } from '../../secrets/secret.ts';
 import { narrateExpiry, narrateSecret, secretFamilies } from '../../secrets/secret-telemetry.ts';
 import { afterCa, type Awaiting } from '../state/awaited-authority.ts';
 import type { PartFailed } from '../state/part.ts';
-import { afterSds, afterState, listTroubles, noTroubles, type SecretTroubles, wasTold } from '../state/secret-troubles.ts';
+import {
+  afterSds,
+  afterState,
+  listTroubles,
+  noTroubles,
+  type SecretTroubles,
+  wasTold,
+} from '../state/secret-troubles.ts';
 import type { ServersSign } from '../state/view.ts';
 
 /** What happens with the secrets, at their sources and on their way to Envoy. */
@@ -40,7 +60,10 @@ export function count(counts: Counts, happened: SecretsEvent): Counts {
 }
 
 /** The metrics as they are now. */
-export function measure(states: readonly SecretState[], { sds, ca }: Counts): readonly MetricFamily[] {
+export function measure(
+  states: readonly SecretState[],
+  { sds, ca }: Counts,
+): readonly MetricFamily[] {
   return [...secretFamilies(states, asyncScheduler.now()), ...sdsFamilies(sds), ...caFamilies(ca)];
 }
 
@@ -63,19 +86,47 @@ export const noKnowledge: Known = {
 };
 
 /** What has happened last, and what is wrong since. Pure. */
-export function know({ troubles: before, awaiting: awaitedBefore }: Known, event: SecretsEvent): Known {
+export function know(
+  { troubles: before, awaiting: awaitedBefore }: Known,
+  event: SecretsEvent,
+): Known {
   const troubles =
-    event.type === 'secret' ? afterState(before, event.state) : event.type === 'sds' ? afterSds(before, event.event) : before;
-  const awaiting = event.type === 'ca' ? afterCa(awaitedBefore, event.address, event.event) : awaitedBefore;
+    event.type === 'secret'
+      ? afterState(before, event.state)
+      : event.type === 'sds'
+        ? afterSds(before, event.event)
+        : before;
+  const awaiting =
+    event.type === 'ca' ? afterCa(awaitedBefore, event.address, event.event) : awaitedBefore;
   const news: readonly ServersSign[] = [
-    ...(awaiting === awaitedBefore ? [] : [{ type: 'authority-awaited', authority: awaiting.stage === 'awaited' ? awaiting : undefined } as const]), // prettier-ignore
-    ...(troubles === before || isDeepStrictEqual(listTroubles(troubles), listTroubles(before)) ? [] : [{ type: 'secrets-troubled', troubles: listTroubles(troubles) } as const]), // prettier-ignore
+    ...(awaiting === awaitedBefore
+      ? []
+      : [
+          {
+            type: 'authority-awaited',
+            authority: awaiting.stage === 'awaited' ? awaiting : undefined,
+          } as const,
+        ]),
+    ...(troubles === before || isDeepStrictEqual(listTroubles(troubles), listTroubles(before))
+      ? []
+      : [{ type: 'secrets-troubled', troubles: listTroubles(troubles) } as const]),
   ];
-  return { event, troubles, awaiting, news, isOld: event.type === 'sds' && wasTold(before, event.event) };
+  return {
+    event,
+    troubles,
+    awaiting,
+    news,
+    isOld: event.type === 'sds' && wasTold(before, event.event),
+  };
 }
 
 /** What there is to tell of what has happened last. Pure. */
-export function told({ event, troubles, news, isOld }: Known): readonly (ServersSign | PartFailed)[] {
+export function told({
+  event,
+  troubles,
+  news,
+  isOld,
+}: Known): readonly (ServersSign | PartFailed)[] {
   return [
     ...(isOld ? [] : narrate(event, (name) => troubles.served.has(name)).map(logged)),
     ...news,
@@ -88,12 +139,21 @@ export function told({ event, troubles, news, isOld }: Known): readonly (Servers
 function followed(happened: SecretsEvent): readonly ServersSign[] {
   if (happened.type === 'secret') {
     const { name, source, served } = happened.state;
-    return [{ type: 'secret-followed', name, certificate: served && knownCertificate(name, source, served.secret) }];
+    return [
+      {
+        type: 'secret-followed',
+        name,
+        certificate: served && knownCertificate(name, source, served.secret),
+      },
+    ];
   }
   if (happened.type !== 'sds' || !('versions' in happened.event)) return [];
   const { type: state, versions } = happened.event;
   const reason = 'reason' in happened.event ? { reason: happened.event.reason } : {};
-  return [...versions].map(([secret, version]) => ({ type: 'secret-pushed', push: { secret, version, state, ...reason } }));
+  return [...versions].map(([secret, version]) => ({
+    type: 'secret-pushed',
+    push: { secret, version, state, ...reason },
+  }));
 }
 
 function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
@@ -107,10 +167,25 @@ function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): r
     case 'expiry':
       return [narrateExpiry(happened.sign)];
     case 'written':
-      return [{ level: 'info', event: 'secret.written', msg: 'secrets can be written again', path: happened.path }];
+      return [
+        {
+          level: 'info',
+          event: 'secret.written',
+          msg: 'secrets can be written again',
+          path: happened.path,
+        },
+      ];
     case 'not-written': {
       const { path, reason } = happened;
-      return [{ level: 'error', event: 'secret.not_written', msg: 'secrets could not be written', path, reason }];
+      return [
+        {
+          level: 'error',
+          event: 'secret.not_written',
+          msg: 'secrets could not be written',
+          path,
+          reason,
+        },
+      ];
     }
     case 'sds':
       return narrateSds(happened.event, isServed);
@@ -126,6 +201,13 @@ function outcome(happened: SecretsEvent): readonly (ServersSign | PartFailed)[] 
   if (happened.type === 'part-failed') return [happened];
   if (happened.type !== 'sds') return [];
   const { event } = happened;
-  if (event.type === 'failed') return [{ type: 'servers-failed', exit: 'unavailable', reason: `the socket for secrets: ${event.reason}` }];
+  if (event.type === 'failed')
+    return [
+      {
+        type: 'servers-failed',
+        exit: 'unavailable',
+        reason: `the socket for secrets: ${event.reason}`,
+      },
+    ];
   return event.type === 'listening' ? [{ type: 'servers-listening' }] : [];
 }

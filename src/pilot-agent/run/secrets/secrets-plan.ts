@@ -22,7 +22,9 @@ export interface SecretsPlan {
    */
   readonly isAtHand: boolean;
   /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
-  readonly workload: { readonly kind: 'files'; readonly paths: SecretPaths } | { readonly kind: 'authority'; readonly address: string };
+  readonly workload:
+    | { readonly kind: 'files'; readonly paths: SecretPaths }
+    | { readonly kind: 'authority'; readonly address: string };
   readonly gateway: GatewayPlan;
   /** There is a token by which the workload proves who it is. */
   readonly hasToken: boolean;
@@ -38,24 +40,44 @@ export interface SecretsPlan {
 
 /** Looks at Envoy's configuration, for a token and for certificates, and makes the plan. */
 export function secretsPlan(agent: AgentConfig): SecretsPlan {
-  const { rotation: given, configPath, customConfigFile, proxyBootstrapTemplatePath, provCert } = agent;
+  const {
+    rotation: given,
+    configPath,
+    customConfigFile,
+    proxyBootstrapTemplatePath,
+    provCert,
+  } = agent;
   const { secrets } = agent;
-  const config = { ...secrets, trustDomain: [secrets.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '' };
+  const config = {
+    ...secrets,
+    trustDomain:
+      [secrets.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '',
+  };
   const socket = resolve(configPath, 'SDS');
-  const hasToken = !agent.fileMountedCerts && config.tokenFile !== '' && existsSync(config.tokenFile);
+  const hasToken =
+    !agent.fileMountedCerts && config.tokenFile !== '' && existsSync(config.tokenFile);
   const address = authorityOf(agent, config, hasToken);
   const mounted = workloadFiles(address === '' ? provCert : '', [
     { ...agent.own.server, isNamed: config.namesServer },
     { ...agent.own.client, isNamed: config.namesClient },
   ]);
   // What a variable names is on its way, if it is not there yet.
-  const isMounted = (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) && !isOutput(mounted, config.output);
-  const workload = address === '' || isMounted ? ({ kind: 'files', paths: mounted } as const) : ({ kind: 'authority', address } as const);
+  const isMounted =
+    (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) &&
+    !isOutput(mounted, config.output);
+  const workload =
+    address === '' || isMounted
+      ? ({ kind: 'files', paths: mounted } as const)
+      : ({ kind: 'authority', address } as const);
 
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
-  const isAsked = own === '' ? provCert !== '' || address !== '' : namesPath(own, [socket, join(configPath, 'SDS')]);
+  const isAsked =
+    own === ''
+      ? provCert !== '' || address !== ''
+      : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
-  const isWanted = rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
+  const isWanted =
+    rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
   const isGiven = agent.sources.some(({ as }) => as === 'secret');
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
   const gateway = gatewayPlan(agent);
@@ -63,10 +85,12 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isNamed = config.caAddress !== '' || config.output !== '';
   // What an authority gives is in no file that a generated bootstrap could name, but where it is
   // written into some.
-  const isPushed = rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
+  const isPushed =
+    rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
   // The Go agent takes it for granted that istiod has issued its own certificate; files of a
   // workload say more.
-  const isOfIstiod = workload.kind === 'authority' && provCert === '' && agent.pilotCertProvider === undefined;
+  const isOfIstiod =
+    workload.kind === 'authority' && provCert === '' && agent.pilotCertProvider === undefined;
   const root = isOfIstiod ? caFiles.istiod : agent.controlPlaneTls.root;
   return {
     rotation,
@@ -99,13 +123,18 @@ function authorityOf(
   hasToken: boolean,
 ): string {
   if (fileMountedCerts) return '';
-  return caAddress === '' && hasToken && !isProvided(provCert, output) ? discoveryAddress : caAddress;
+  return caAddress === '' && hasToken && !isProvided(provCert, output)
+    ? discoveryAddress
+    : caAddress;
 }
 
 /** What is in the folder of `PROV_CERT`, or on its way there, comes from another than the agent. */
 function isProvided(provCert: string, output: string): boolean {
   const { chain, key } = workloadFiles(provCert, []);
-  return provCert !== '' && !(isOutput({ chain, key, root: '' }, output) || !(existsSync(chain) && existsSync(key)));
+  return (
+    provCert !== '' &&
+    !(isOutput({ chain, key, root: '' }, output) || !(existsSync(chain) && existsSync(key)))
+  );
 }
 
 /** What the agent has written itself, in an earlier life perhaps, is no source. */

@@ -12,7 +12,8 @@ import type { SecretsPlan } from './secrets-plan.ts';
  * why there can be none.
  */
 export type WorkloadSecrets =
-  { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> } | { readonly ok: false; readonly reason: string };
+  | { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> }
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
@@ -28,11 +29,17 @@ export function workloadSecrets(
 ): WorkloadSecrets {
   if (workload.kind === 'files') {
     const { chain, key, root } = workload.paths;
-    return { ok: true, signs$: fileSecrets({ chain: resolve(chain), key: resolve(key), root: resolve(root) }) };
+    return {
+      ok: true,
+      signs$: fileSecrets({ chain: resolve(chain), key: resolve(key), root: resolve(root) }),
+    };
   }
   const address = authorityAddress(workload.address, pilotCertProvider, provCert);
   if (address === undefined) {
-    return { ok: false, reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system` };
+    return {
+      ok: false,
+      reason: `PILOT_CERT_PROVIDER: '${pilotCertProvider}' is not one of istiod, kubernetes, custom, system`,
+    };
   }
   const signs$ = defer(() => import('./authority-secrets.ts')).pipe(
     switchMap((module) => module.authoritySecrets(address, provCert, config, controlPlane$)),

@@ -22,7 +22,14 @@ export interface XdsPlan {
  * a configuration or a template of the user's does not name the socket.
  */
 export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | undefined {
-  const { xdsProxy, xdsStoreMaxAge, configPath, customConfigFile, proxyBootstrapTemplatePath, discoveryAddress } = agent;
+  const {
+    xdsProxy,
+    xdsStoreMaxAge,
+    configPath,
+    customConfigFile,
+    proxyBootstrapTemplatePath,
+    discoveryAddress,
+  } = agent;
   const socket = resolve(configPath, 'XDS');
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked = own === '' || namesPath(own, [socket, join(configPath, 'XDS')]);
@@ -31,7 +38,11 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
     socket,
     store: resolve(configPath, 'xds-store'),
     nodeId: nodeString(agent.role, agent.node),
-    target: { address: discoveryAddress, tls: tlsOf(agent, secrets), clusterId: secrets.config.clusterId },
+    target: {
+      address: discoveryAddress,
+      tls: tlsOf(agent, secrets),
+      clusterId: secrets.config.clusterId,
+    },
     maxAge: xdsStoreMaxAge,
   };
 }
@@ -40,10 +51,15 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
  * A token says more than a certificate if there are both, as in the Go agent. A provisioned
  * certificate says more than a token; until it is there, the token stands for it.
  */
-function tlsOf(agent: AgentConfig, { controlPlaneRoot, config: { tokenFile }, hasToken }: SecretsPlan): ControlPlaneAddress['tls'] {
+function tlsOf(
+  agent: AgentConfig,
+  { controlPlaneRoot, config: { tokenFile }, hasToken }: SecretsPlan,
+): ControlPlaneAddress['tls'] {
   if (agent.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return undefined;
   const { chain, key } = agent.controlPlaneTls;
-  const names = controlPlaneSans(controlPlaneOf(agent), agent.pilotIdentity).map(({ type, value }) => `${type}:${value}`);
+  const names = controlPlaneSans(controlPlaneOf(agent), agent.pilotIdentity).map(
+    ({ type, value }) => `${type}:${value}`,
+  );
   const isShown = !hasToken || agent.provCert !== '';
   return {
     roots: resolve(controlPlaneRoot),

@@ -1,4 +1,14 @@
-import { concat, concatMap, defer, from, ignoreElements, map, type Observable, type SchedulerLike, switchMap } from 'rxjs';
+import {
+  concat,
+  concatMap,
+  defer,
+  from,
+  ignoreElements,
+  map,
+  type Observable,
+  type SchedulerLike,
+  switchMap,
+} from 'rxjs';
 import type { AdminClient } from '../../../proxy/admin-client.ts';
 import { supervise } from '../../../operators/supervise.ts';
 import { noSettings, runtimeRequests, type RuntimeSettings } from '../start/runtime-settings.ts';
@@ -8,7 +18,12 @@ export type RuntimeSign =
   /** The Envoy of this epoch has them. */
   | { readonly type: 'runtime-told'; readonly epoch: number; readonly settings: RuntimeSettings }
   /** It has not taken them, and is told again after `delayMs`. */
-  | { readonly type: 'runtime-refused'; readonly epoch: number; readonly reason: string; readonly delayMs: number };
+  | {
+      readonly type: 'runtime-refused';
+      readonly epoch: number;
+      readonly reason: string;
+      readonly delayMs: number;
+    };
 
 /** The epoch that serves, and the settings that it is to have. */
 export interface RuntimeWish {
@@ -39,9 +54,11 @@ export function applyRuntime(
       const asked$ = from(requests).pipe(
         concatMap((path) => admin.request('POST', path)),
         map((answer) => {
-          if (!answer.ok) throw new Error('its admin endpoint does not answer', { cause: answer.error });
+          if (!answer.ok)
+            throw new Error('its admin endpoint does not answer', { cause: answer.error });
           const { status, body } = answer.value;
-          if (status !== 200) throw new Error(`its admin endpoint says ${status}: ${body.trim().slice(0, 200)}`);
+          if (status !== 200)
+            throw new Error(`its admin endpoint says ${status}: ${body.trim().slice(0, 200)}`);
         }),
         ignoreElements(),
       );
@@ -55,7 +72,12 @@ export function applyRuntime(
       switchMap((wish) =>
         defer(() => tell$(wish)).pipe(
           supervise(
-            (error, delayMs): RuntimeSign => ({ type: 'runtime-refused', epoch: wish.epoch, reason: (error as Error).message, delayMs }),
+            (error, delayMs): RuntimeSign => ({
+              type: 'runtime-refused',
+              epoch: wish.epoch,
+              reason: (error as Error).message,
+              delayMs,
+            }),
             random,
             scheduler,
           ),

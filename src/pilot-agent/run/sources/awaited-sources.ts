@@ -1,4 +1,13 @@
-import { concatMap, distinctUntilChanged, filter, map, type Observable, skip, startWith, takeWhile } from 'rxjs';
+import {
+  concatMap,
+  distinctUntilChanged,
+  filter,
+  map,
+  type Observable,
+  skip,
+  startWith,
+  takeWhile,
+} from 'rxjs';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
 
@@ -31,5 +40,7 @@ export function awaitedSources(
 function missing(contributions: readonly Contribution[]): readonly string[] {
   const configurations = contributions.filter(({ use }) => use === 'envoy');
   if (configurations.some(({ content }) => content !== undefined)) return [];
-  return configurations.map(({ source, trouble = 'it has not been read yet' }) => `source ${source} (${trouble})`);
+  return configurations.map(
+    ({ source, trouble = 'it has not been read yet' }) => `source ${source} (${trouble})`,
+  );
 }

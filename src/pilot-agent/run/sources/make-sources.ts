@@ -16,13 +16,19 @@ export function makeSources(
   further: readonly ContributingSource[] = [],
   proxy?: OutsideProxy,
 ): ContributingSource {
-  const all = [...asked.map((config) => ({ names: [config.name], ...lazily(() => make(config, proxy)) })), ...further];
+  const all = [
+    ...asked.map((config) => ({ names: [config.name], ...lazily(() => make(config, proxy)) })),
+    ...further,
+  ];
   const name = repeated(all.flatMap(({ names = [] }) => names));
   if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
   return all.length === 0 ? noSource : shared(compose(...all)); // which tells its first reading as a change
 }
 
-async function make(config: SourceConfig, proxy: OutsideProxy | undefined): Promise<ContributingSource> {
+async function make(
+  config: SourceConfig,
+  proxy: OutsideProxy | undefined,
+): Promise<ContributingSource> {
   switch (config.kind) {
     case 'http':
       return (await import('../../sources/http.ts')).http(config.url, { ...config, proxy });
@@ -36,7 +42,9 @@ async function make(config: SourceConfig, proxy: OutsideProxy | undefined): Prom
 }
 
 function lazily(load: () => Promise<ContributingSource>): ContributingSource {
-  const source$: Observable<ContributingSource> = defer(() => from(load())).pipe(shareReplay({ bufferSize: 1, refCount: false }));
+  const source$: Observable<ContributingSource> = defer(() => from(load())).pipe(
+    shareReplay({ bufferSize: 1, refCount: false }),
+  );
   return {
     changes$: source$.pipe(switchMap(({ changes$ }) => changes$)),
     reading$: source$.pipe(switchMap(({ reading$ }) => reading$)),

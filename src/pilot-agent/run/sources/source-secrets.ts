@@ -1,4 +1,11 @@
-import { asyncScheduler, distinctUntilChanged, map, type Observable, type SchedulerLike, startWith } from 'rxjs';
+import {
+  asyncScheduler,
+  distinctUntilChanged,
+  map,
+  type Observable,
+  type SchedulerLike,
+  startWith,
+} from 'rxjs';
 import type { SourceConfig } from '../../config/source-config.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
 import type { GatewaySource } from '../../secrets/gateway-secrets.ts';
@@ -26,12 +33,20 @@ export function sourceSecrets(
   scheduler: SchedulerLike = asyncScheduler,
 ): SourceSecrets | undefined {
   if (!hasOthers && !asked.some(({ as }) => as === 'secret')) return undefined;
-  const contributions$ = follow(beside).pipe(ofType('reading'), map(({ reading: { config = [] } }) => config)); // prettier-ignore
+  const contributions$ = follow(beside).pipe(
+    ofType('reading'),
+    map(({ reading: { config = [] } }) => config),
+  );
   return {
-    isNamed: (name) => asked.some(({ as, name: source }) => as === 'secret' && isOf(name.replace(/-cacert$/, ''), source)),
+    isNamed: (name) =>
+      asked.some(
+        ({ as, name: source }) => as === 'secret' && isOf(name.replace(/-cacert$/, ''), source),
+      ),
     secret: (name): Observable<SetReading> =>
       contributions$.pipe(
-        map((contributions) => contributions.findLast((one) => one.use === 'secret' && isOf(name, one.source))),
+        map((contributions) =>
+          contributions.findLast((one) => one.use === 'secret' && isOf(name, one.source)),
+        ),
         startWith(undefined),
         distinctUntilChanged((a, b) => a?.hash === b?.hash && a?.trouble === b?.trouble),
         map((found) => readingOf(name, found, scheduler.now())),
@@ -46,5 +61,9 @@ function isOf(secret: string, source: string): boolean {
 function readingOf(name: string, found: Contribution | undefined, now: number): SetReading {
   const place = `source ${found?.source ?? name}`;
   if (found?.content !== undefined) return secretReading(place, name, found.content, now);
-  return { type: 'refused', source: place, reason: `${place}: ${found?.trouble ?? 'it has not been read yet'}` };
+  return {
+    type: 'refused',
+    source: place,
+    reason: `${place}: ${found?.trouble ?? 'it has not been read yet'}`,
+  };
 }

@@ -21,14 +21,22 @@ export interface Remark extends TextPosition {
  */
 export async function checkFile(path: string): Promise<readonly Remark[]> {
   const read = readOutsideSync(path, largest.text);
-  if (read.kind !== 'read') return [{ kind: 'mistake', line: 0, column: 0, text: `cannot be read: ${read.reason}` }];
+  if (read.kind !== 'read')
+    return [{ kind: 'mistake', line: 0, column: 0, text: `cannot be read: ${read.reason}` }];
   const text = read.bytes.toString();
   const content = await parseText(text);
   if (!content.ok) return [unparsed(content.reason)];
 
   const file = readConfigFile(path, content);
   const surroundings = environment(file.environment);
-  const resolved = resolveConfig({ given: {}, leftover: [], surroundings, addresses: [], layers: noLayers, file });
+  const resolved = resolveConfig({
+    given: {},
+    leftover: [],
+    surroundings,
+    addresses: [],
+    layers: noLayers,
+    file,
+  });
   const find = await findMembers(text);
   const said =
     (kind: Remark['kind']) =>
@@ -36,21 +44,35 @@ export async function checkFile(path: string): Promise<readonly Remark[]> {
       const member = memberOf(problem.place, file.name, file.environment);
       const { name, value } = find(member);
       const isUnknown = problem.text.startsWith('is not known');
-      return { kind, ...(isUnknown ? name : value), text: member === '' ? problem.text : `${member}: ${problem.text}` };
+      return {
+        kind,
+        ...(isUnknown ? name : value),
+        text: member === '' ? problem.text : `${member}: ${problem.text}`,
+      };
     };
-  const warnings = resolved.ok ? resolved.warnings.map((warning) => asProblem(warning, file.name)) : [];
-  const remarks = [...(resolved.ok ? [] : resolved.problems).map(said('mistake')), ...warnings.map(said('warning'))];
+  const warnings = resolved.ok
+    ? resolved.warnings.map((warning) => asProblem(warning, file.name))
+    : [];
+  const remarks = [
+    ...(resolved.ok ? [] : resolved.problems).map(said('mistake')),
+    ...warnings.map(said('warning')),
+  ];
   return remarks.sort((one, other) => one.line - other.line || one.column - other.column);
 }
 
 /** The parser says itself where it stopped, if it knows. */
 function unparsed(reason: string): Remark {
-  const [, line = '1', column = '1', text = reason] = /^line (\d+), column (\d+): (.*)$/s.exec(reason) ?? [];
+  const [, line = '1', column = '1', text = reason] =
+    /^line (\d+), column (\d+): (.*)$/s.exec(reason) ?? [];
   return { kind: 'mistake', line: Number(line), column: Number(column), text };
 }
 
 /** The path of a member by what the member is called elsewhere. */
-function memberOf(place: string, name: string, variables: Readonly<Record<string, string>>): string {
+function memberOf(
+  place: string,
+  name: string,
+  variables: Readonly<Record<string, string>>,
+): string {
   if (place.startsWith(`${name}: `)) return place.slice(name.length + 2);
   const variable = place.replace(/^\$/, '');
   return Object.hasOwn(variables, variable) ? `environment.${variable}` : '';
@@ -58,6 +80,8 @@ function memberOf(place: string, name: string, variables: Readonly<Record<string
 
 /** A warning begins with the place that it is about. */
 function asProblem(warning: string, name: string): Problem {
-  const place = warning.startsWith(`${name}: `) ? `${name}: ${warning.slice(name.length + 2).split(/:? /, 1)[0] ?? ''}` : '';
+  const place = warning.startsWith(`${name}: `)
+    ? `${name}: ${warning.slice(name.length + 2).split(/:? /, 1)[0] ?? ''}`
+    : '';
   return { place, text: place === '' ? warning : warning.slice(place.length).replace(/^:? /, '') };
 }

@@ -16,10 +16,21 @@ const usual = 'PATH';
  * @param addresses of this machine, by which the node has its name where nothing else says it
  */
 export function differingValues(shown: PresentedConfig, addresses: readonly string[]): string {
-  const nothing = resolveConfig({ given: {}, leftover: [], surroundings: environment({}), addresses, layers: noLayers });
+  const nothing = resolveConfig({
+    given: {},
+    leftover: [],
+    surroundings: environment({}),
+    addresses,
+    layers: noLayers,
+  });
   const standard = nothing.ok ? presentConfig(nothing) : {};
   return Object.entries(shown)
-    .filter(([name, { value }]) => Object.hasOwn(standard, name) && name !== usual && text(value) !== text(standard[name]?.value))
+    .filter(
+      ([name, { value }]) =>
+        Object.hasOwn(standard, name) &&
+        name !== usual &&
+        text(value) !== text(standard[name]?.value),
+    )
     .map(([name, { value, source }]) => {
       const said = cut(text(value));
       if (source === `$${name}`) return `${name}=${said}`;

@@ -27,12 +27,27 @@ export interface EffectInputs {
  * The one place that decides what follows from a reading, and says why: the least that brings it
  * about. A secret is pushed as it comes, and is no part of a reading. Pure.
  */
-export function effectOf({ isNew, had = noSettings, settings = had, contributions }: EffectInputs): {
+export function effectOf({
+  isNew,
+  had = noSettings,
+  settings = had,
+  contributions,
+}: EffectInputs): {
   readonly effect: ConfigEffect;
   readonly because: string;
 } {
-  if (isNew) return { effect: 'epoch', because: 'Envoy is started from something else, or a source asks for a restart' };
-  if (JSON.stringify(settings) === JSON.stringify(had)) return { effect: 'nothing', because: 'it says the same as before' };
-  const names = contributions.filter(({ use }) => effects[use] === 'runtime').map(({ source }) => source);
-  return { effect: 'runtime', because: `only runtime settings differ (source ${names.join(', ')})` };
+  if (isNew)
+    return {
+      effect: 'epoch',
+      because: 'Envoy is started from something else, or a source asks for a restart',
+    };
+  if (JSON.stringify(settings) === JSON.stringify(had))
+    return { effect: 'nothing', because: 'it says the same as before' };
+  const names = contributions
+    .filter(({ use }) => effects[use] === 'runtime')
+    .map(({ source }) => source);
+  return {
+    effect: 'runtime',
+    because: `only runtime settings differ (source ${names.join(', ')})`,
+  };
 }

@@ -24,8 +24,14 @@ export const annotationsFile = './etc/istio/pod/annotations';
  * Labels or annotations of the pod. A file that is not there has none; one that cannot be used has
  * none either, and a warning says why.
  */
-export function readDownward(path: string): { readonly entries: Readonly<Record<string, string>>; readonly warnings: readonly string[] } {
-  const ignored = (reason: string) => ({ entries: {}, warnings: [`${path} is ignored: ${reason}`] });
+export function readDownward(path: string): {
+  readonly entries: Readonly<Record<string, string>>;
+  readonly warnings: readonly string[];
+} {
+  const ignored = (reason: string) => ({
+    entries: {},
+    warnings: [`${path} is ignored: ${reason}`],
+  });
   const file = readOutsideSync(path, largest.downward);
   if (file.kind === 'absent') return { entries: {}, warnings: [] };
   if (file.kind === 'unreadable') return ignored(`it cannot be read: ${file.reason}`);
@@ -41,7 +47,11 @@ type Need = 'needed' | 'not needed';
  * cannot be read is told, and where it is not needed it is passed over.
  */
 async function readLayers(
-  { meshFile, meshNeed, annotationsNeed }: { readonly meshFile: string; readonly meshNeed: Need; readonly annotationsNeed: Need },
+  {
+    meshFile,
+    meshNeed,
+    annotationsNeed,
+  }: { readonly meshFile: string; readonly meshNeed: Need; readonly annotationsNeed: Need },
   proxyConfig: string | undefined,
 ): Promise<Layers & Pick<ReadConfig, 'passedOver'>> {
   const found = meshFile === '' ? undefined : await readMesh(meshFile);
@@ -63,10 +73,13 @@ async function readLayers(
 }
 
 /** Undefined for a file that is not there. */
-async function readMesh(path: string): Promise<(Content & { readonly isUnreadable: boolean }) | undefined> {
+async function readMesh(
+  path: string,
+): Promise<(Content & { readonly isUnreadable: boolean }) | undefined> {
   const file = readOutsideSync(path, largest.text);
   if (file.kind === 'absent') return undefined;
-  if (file.kind === 'unreadable') return { ok: false, reason: `cannot be read: ${file.reason}`, isUnreadable: !file.isShort };
+  if (file.kind === 'unreadable')
+    return { ok: false, reason: `cannot be read: ${file.reason}`, isUnreadable: !file.isShort };
   return { ...(await parseText(file.bytes.toString())), isUnreadable: false };
 }
 
@@ -90,7 +103,9 @@ async function readFile(path: string): Promise<ConfigFile | undefined> {
   const file = readOutsideSync(path, largest.text);
   return readConfigFile(
     path,
-    file.kind === 'read' ? await parseText(file.bytes.toString()) : { ok: false, reason: `cannot be read: ${file.reason}` },
+    file.kind === 'read'
+      ? await parseText(file.bytes.toString())
+      : { ok: false, reason: `cannot be read: ${file.reason}` },
   );
 }
 
@@ -116,15 +131,24 @@ export type ReadConfig = ResolvedConfig & {
  * Envoy configuration of the user's needs no mesh file and no annotations, unless the mesh file is
  * named.
  */
-export async function readConfig({ given, leftover, logFlags = {}, env = process.env }: CommandLine): Promise<ReadConfig> {
+export async function readConfig({
+  given,
+  leftover,
+  logFlags = {},
+  env = process.env,
+}: CommandLine): Promise<ReadConfig> {
   const own = environment(env);
-  const file = await readFile(given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '');
+  const file = await readFile(
+    given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '',
+  );
   const said = file === undefined ? own : environment({ ...file.environment, ...env });
   const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(env)] };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
   const named = (flag: string) =>
-    textOf(given, flag) ?? textOf(own.flagged.layer.content, flag) ?? textOf(file?.flagged.layer.content, flag);
+    textOf(given, flag) ??
+    textOf(own.flagged.layer.content, flag) ??
+    textOf(file?.flagged.layer.content, flag);
   const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig');
   const ofInjection = (named('customConfigFile') ?? '') === '' ? 'needed' : 'not needed';
   const asked = {
@@ -133,7 +157,10 @@ export async function readConfig({ given, leftover, logFlags = {}, env = process
     annotationsNeed: ofInjection,
   } as const;
   const { passedOver, ...layers } = await readLayers(asked, surroundings.proxyConfig);
-  return { ...resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file }), passedOver };
+  return {
+    ...resolveConfig({ given, logFlags, leftover, surroundings, addresses, layers, file }),
+    passedOver,
+  };
 }
 
 /** A configuration that is in order. */
@@ -150,6 +177,12 @@ export async function effectiveConfig(line: CommandLine): Promise<EffectiveConfi
 }
 
 /** 64 if the command line alone is wrong, 78 if files, variables or annotations are part of it. */
-export function problemsAsFatal({ problems, usage }: Extract<ResolvedConfig, { readonly ok: false }>): Fatal {
-  return new Fatal(problems.map(({ place, text }) => `${place}: ${text}`).join('; '), usage ? exitCodes.usage : exitCodes.config);
+export function problemsAsFatal({
+  problems,
+  usage,
+}: Extract<ResolvedConfig, { readonly ok: false }>): Fatal {
+  return new Fatal(
+    problems.map(({ place, text }) => `${place}: ${text}`).join('; '),
+    usage ? exitCodes.usage : exitCodes.config,
+  );
 }

@@ -52,14 +52,19 @@ const platformWait = 1_000;
  * The platform is asked for with the first subscription, and waited for 1 s at most; what it says
  * later is known to the subscriptions after that. Statsd is looked up for each one. Never errors.
  */
-export function factsOf(platform$: Observable<Platform>, scheduler: SchedulerLike = asyncScheduler): (config: Asking) => Observable<Facts> {
+export function factsOf(
+  platform$: Observable<Platform>,
+  scheduler: SchedulerLike = asyncScheduler,
+): (config: Asking) => Observable<Facts> {
   const stays = { resetOnComplete: false, resetOnError: false, resetOnRefCountZero: false };
   const shared$ = platform$.pipe(share({ connector: () => new ReplaySubject(1), ...stays }));
-  const waited$ = merge(shared$.pipe(ignoreElements(), endWith(0)), timer(platformWait, scheduler)).pipe(
-    take(1),
-    share({ connector: () => new ReplaySubject(1), ...stays }),
+  const waited$ = merge(
+    shared$.pipe(ignoreElements(), endWith(0)),
+    timer(platformWait, scheduler),
+  ).pipe(take(1), share({ connector: () => new ReplaySubject(1), ...stays }));
+  const platformNow$ = waited$.pipe(
+    switchMap(() => merge(shared$, of(unknownPlatform)).pipe(take(1))),
   );
-  const platformNow$ = waited$.pipe(switchMap(() => merge(shared$, of(unknownPlatform)).pipe(take(1))));
   return (config) =>
     combineLatest([platformNow$, statsd(config)]).pipe(
       map(([platform, found]) => ({
@@ -72,6 +77,11 @@ export function factsOf(platform$: Observable<Platform>, scheduler: SchedulerLik
 }
 
 /** Envoy takes no name for statsd. Undefined where there is none. */
-function statsd({ statsdUdpAddress, customConfigFile }: Asking): Observable<ResolvedAddress | undefined> {
-  return statsdUdpAddress === '' || customConfigFile !== '' ? of(undefined) : resolveAddress(statsdUdpAddress);
+function statsd({
+  statsdUdpAddress,
+  customConfigFile,
+}: Asking): Observable<ResolvedAddress | undefined> {
+  return statsdUdpAddress === '' || customConfigFile !== ''
+    ? of(undefined)
+    : resolveAddress(statsdUdpAddress);
 }

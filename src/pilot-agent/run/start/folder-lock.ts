@@ -56,10 +56,17 @@ const earlyName = /^agent-[0-9a-f]{16}\.lock\.new$/;
  * answer has `tells` in it.
  * Rejects where there can be no socket, with what the system says.
  */
-export async function lockFolder(folder: string, version: string, tells: object = {}): Promise<FolderLock> {
+export async function lockFolder(
+  folder: string,
+  version: string,
+  tells: object = {},
+): Promise<FolderLock> {
   const own = await enter(folder, version, tells);
   const others = own.names(socketName).filter((name) => name !== own.name);
-  const answers = await firstValueFrom(forkJoin(others.map((name) => ask(own.path(name), own.question))), { defaultValue: [] });
+  const answers = await firstValueFrom(
+    forkJoin(others.map((name) => ask(own.path(name), own.question))),
+    { defaultValue: [] },
+  );
   const held = own.decide(answers);
   if (held !== undefined) {
     own.leave();
@@ -92,13 +99,19 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
   const path = (entry: string) => `/proc/self/fd/${descriptor}/${entry}`;
   const id = randomBytes(8).toString('hex');
   const name = `agent-${id}.lock`;
-  const self: Holder = { pid: process.pid, since: new Date(asyncScheduler.now()).toISOString(), version };
+  const self: Holder = {
+    pid: process.pid,
+    since: new Date(asyncScheduler.now()).toISOString(),
+    version,
+  };
   let holds = false;
   let preceding: Held | undefined;
 
   const server = createServer((socket) => {
     socket.unref().on('error', () => socket.destroy());
-    socket.once('data', (question) => socket.end(JSON.stringify({ ...tells, ...answerTo(String(question)) })));
+    socket.once('data', (question) =>
+      socket.end(JSON.stringify({ ...tells, ...answerTo(String(question)) })),
+    );
   });
   function answerTo(question: string): Answer {
     const { id: asking, holder } = members(question);
@@ -131,7 +144,13 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
     return enter(folder, version, tells);
   }
   return {
-    ...{ name, isSilent, question: JSON.stringify({ ...(!isSilent && { id }), holder: self }), path, leave },
+    ...{
+      name,
+      isSilent,
+      question: JSON.stringify({ ...(!isSilent && { id }), holder: self }),
+      path,
+      leave,
+    },
     names: (pattern) => readdirSync(path('')).filter((entry) => pattern.test(entry)),
     decide(answers) {
       const held = answers.find((answer) => answer.kind === 'held') ?? preceding;
@@ -173,7 +192,11 @@ function askOnce(path: string, question: string): Observable<Answer | undefined>
     socket.on('data', (piece: string) => (said += piece));
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       const hungUp = code === 'ECONNRESET' || code === 'EPIPE';
-      answered(hungUp ? undefined : { kind: code === 'ECONNREFUSED' || code === 'ENOENT' ? 'gone' : 'held' });
+      answered(
+        hungUp
+          ? undefined
+          : { kind: code === 'ECONNREFUSED' || code === 'ENOENT' ? 'gone' : 'held' },
+      );
     });
     socket.on('close', () => answered(answerIn(said)));
     return () => socket.destroy();
@@ -187,7 +210,8 @@ function answerIn(text: string): Answer | undefined {
 
 function heldBy(value: unknown): Held {
   const { pid, since, version } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  const isHolder = typeof pid === 'number' && typeof since === 'string' && typeof version === 'string';
+  const isHolder =
+    typeof pid === 'number' && typeof since === 'string' && typeof version === 'string';
   return { kind: 'held', ...(isHolder && { holder: { pid, since, version } }) };
 }
 

@@ -1,5 +1,12 @@
 import { AsyncSubject, defer, EMPTY, Observable, of, share, Subject, tap } from 'rxjs';
-import type { EpochConfig, Launch, ProcessEvent, Proxy, Signal, Verdict } from '../../../epochs/ports.ts';
+import type {
+  EpochConfig,
+  Launch,
+  ProcessEvent,
+  Proxy,
+  Signal,
+  Verdict,
+} from '../../../epochs/ports.ts';
 import type { Reading } from '../../../streams/reading.ts';
 
 /** A process that exists, or is about to. */
@@ -31,7 +38,10 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
   const living = new Set<HeldProcess>();
   const released$ = new AsyncSubject<void>();
 
-  function hold({ epoch, lineage }: Launch, start$: (orders$: Observable<Signal>) => Observable<ProcessEvent>): HeldProcess {
+  function hold(
+    { epoch, lineage }: Launch,
+    start$: (orders$: Observable<Signal>) => Observable<ProcessEvent>,
+  ): HeldProcess {
     const orders$ = new Subject<Signal>();
     const gone = () => living.delete(own);
     const life$ = start$(orders$).pipe(
@@ -49,9 +59,16 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
       run: (launch, signals$) =>
         defer(() => {
           const isRefused = !launch.adopted && launch.reading.config.kind === 'refused';
-          const { life$, send } = hold(launch, (orders$) => (isRefused ? of(notRun) : proxy.run(launch, orders$)));
+          const { life$, send } = hold(launch, (orders$) =>
+            isRefused ? of(notRun) : proxy.run(launch, orders$),
+          );
           return new Observable<ProcessEvent>((subscriber) => {
-            subscriber.add(signals$.subscribe({ next: send, error: (error: unknown) => subscriber.error(error) }));
+            subscriber.add(
+              signals$.subscribe({
+                next: send,
+                error: (error: unknown) => subscriber.error(error),
+              }),
+            );
             subscriber.add(life$.subscribe(subscriber));
           });
         }),

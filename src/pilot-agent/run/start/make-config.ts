@@ -3,7 +3,11 @@ import type { BootstrapInputs, SdsInputs } from '../../bootstrap/bootstrap-input
 import { bootstrap } from '../../bootstrap/envoy-bootstrap.ts';
 import { nodeMetadata } from '../../bootstrap/node-metadata.ts';
 import { renderTemplate, templateVariables } from '../../bootstrap/template.ts';
-import { controlPlaneOf, controlPlaneSans, mixerSan } from '../../bootstrap/control-plane-identity.ts';
+import {
+  controlPlaneOf,
+  controlPlaneSans,
+  mixerSan,
+} from '../../bootstrap/control-plane-identity.ts';
 import { nodeLocality, nodeString } from '../../bootstrap/node-id.ts';
 import { largest, outsideFlaw, readOutsideSync } from '../../../shared/files/outside-file.ts';
 import type { EpochConfig, Overlay } from '../../../epochs/ports.ts';
@@ -28,7 +32,8 @@ export interface ShapeFiles {
   readonly warnings: readonly string[];
 }
 
-type FileText = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
+type FileText =
+  { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 export interface ShapePaths {
   readonly meshConfig: string;
@@ -42,7 +47,12 @@ export interface ShapePaths {
  * labels and annotations that are not there are none, and an Envoy configuration of the user's has
  * no use for them.
  */
-export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile }: ShapePaths): ShapeFiles {
+export function readShape({
+  meshConfig,
+  bootstrapOverride,
+  proxyBootstrapTemplatePath,
+  customConfigFile,
+}: ShapePaths): ShapeFiles {
   const override = bootstrapOverride === '' ? undefined : read(bootstrapOverride);
   const isOwn = customConfigFile === '';
   const labels = isOwn ? readDownward(labelsFile) : { entries: {}, warnings: [] };
@@ -54,7 +64,9 @@ export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplat
     customFlaw: customConfigFile === '' ? undefined : outsideFlaw(customConfigFile, largest.envoy),
     mesh: meshConfig === '' ? undefined : read(meshConfig),
     warnings: [
-      ...(override?.ok === false ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`] : []),
+      ...(override?.ok === false
+        ? [`ISTIO_BOOTSTRAP_OVERRIDE ${bootstrapOverride} is left out: ${override.reason}`]
+        : []),
       ...labels.warnings,
     ],
   };
@@ -62,7 +74,9 @@ export function readShape({ meshConfig, bootstrapOverride, proxyBootstrapTemplat
 
 function read(path: string): FileText {
   const file = readOutsideSync(path, largest.text);
-  return file.kind === 'read' ? { ok: true, text: file.bytes.toString() } : { ok: false, reason: `cannot be read: ${file.reason}` };
+  return file.kind === 'read'
+    ? { ok: true, text: file.bytes.toString() }
+    : { ok: false, reason: `cannot be read: ${file.reason}` };
 }
 
 export interface MadeConfig {
@@ -83,10 +97,16 @@ export interface Surroundings {
  * What Envoy is started from: what a source says, the custom configuration, or a bootstrap that is
  * made of all that shapes one; with what sources lay over it. Pure.
  */
-export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: Surroundings): MadeConfig {
+export function makeConfig(
+  asked: AgentConfig,
+  files: ShapeFiles,
+  surroundings: Surroundings,
+): MadeConfig {
   const { contributions = [] } = surroundings;
   const overlays = overlaysOf(contributions);
-  const given = contributions.findLast(({ use, content }) => use === 'envoy' && content !== undefined);
+  const given = contributions.findLast(
+    ({ use, content }) => use === 'envoy' && content !== undefined,
+  );
   const text = given === undefined ? undefined : contentText(given.content ?? '');
   const made: MadeConfig =
     text === undefined
@@ -104,7 +124,11 @@ export function makeConfig(asked: AgentConfig, files: ShapeFiles, surroundings: 
   if (made.config.kind === 'refused') return made;
   const withAdminLayer = contributions.some(({ use }) => use === 'runtime');
   return {
-    config: { ...made.config, ...(overlays.length > 0 && { overlays }), ...(withAdminLayer && { withAdminLayer }) },
+    config: {
+      ...made.config,
+      ...(overlays.length > 0 && { overlays }),
+      ...(withAdminLayer && { withAdminLayer }),
+    },
     warnings: made.warnings,
   };
 }
@@ -130,19 +154,31 @@ function overrideOf(
 }
 
 /** The custom configuration, or the bootstrap. */
-function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket }: Surroundings): MadeConfig {
+function makeOwn(
+  asked: AgentConfig,
+  files: ShapeFiles,
+  { facts, sds, xdsSocket }: Surroundings,
+): MadeConfig {
   const { platform, statsd, limits } = facts;
   const config: AgentConfig = { ...asked, statsdUdpAddress: statsd };
   const { override, labels, annotations, template } = files;
   const overridden = overrideOf(asked, files);
   if (files.customFlaw !== undefined) {
     return refused(
-      [{ place: `--customConfigFile ${config.customConfigFile}`, text: `cannot be read: ${files.customFlaw}` }],
+      [
+        {
+          place: `--customConfigFile ${config.customConfigFile}`,
+          text: `cannot be read: ${files.customFlaw}`,
+        },
+      ],
       files.warnings,
     );
   }
   if (config.customConfigFile !== '') {
-    return { config: { kind: 'given', path: resolve(config.customConfigFile), ...overridden }, warnings: files.warnings };
+    return {
+      config: { kind: 'given', path: resolve(config.customConfigFile), ...overridden },
+      warnings: files.warnings,
+    };
   }
   const metadata = nodeMetadata({
     config,
@@ -164,7 +200,10 @@ function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket 
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     addresses: config.node.addresses,
-    locality: nodeLocality((known['LABELS'] ?? {}) as Readonly<Record<string, string>>, platform.locality),
+    locality: nodeLocality(
+      (known['LABELS'] ?? {}) as Readonly<Record<string, string>>,
+      platform.locality,
+    ),
     sans: controlPlaneSans(controlPlane, config.pilotIdentity),
     controlPlaneTls: config.controlPlaneTls,
     sds,
@@ -177,7 +216,11 @@ function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket 
     outlierLogPath: config.outlierLogPath,
     stsPort: config.stsPort,
   };
-  const warnings = [...files.warnings, ...(metadata.ok ? metadata.warnings : []), ...facts.warnings];
+  const warnings = [
+    ...files.warnings,
+    ...(metadata.ok ? metadata.warnings : []),
+    ...facts.warnings,
+  ];
 
   if (template !== undefined) {
     const place = config.proxyBootstrapTemplatePath;
@@ -197,15 +240,31 @@ function makeOwn(asked: AgentConfig, files: ShapeFiles, { facts, sds, xdsSocket 
     if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
     if (flaws.length > 0) return refused(flaws, warnings);
     const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
-    const made = { kind: 'generated', text: rendered.text, template: place, extension, ...overridden } as const;
+    const made = {
+      kind: 'generated',
+      text: rendered.text,
+      template: place,
+      extension,
+      ...overridden,
+    } as const;
     return { config: made, warnings: [...warnings, ...variables.warnings] };
   }
   const made = bootstrap(inputs);
-  if (!made.ok || flaws.length > 0) return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
+  if (!made.ok || flaws.length > 0)
+    return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
   const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
-  return { config: { kind: 'generated', text, extension: '.json', ...overridden }, warnings: [...warnings, ...made.warnings] };
+  return {
+    config: { kind: 'generated', text, extension: '.json', ...overridden },
+    warnings: [...warnings, ...made.warnings],
+  };
 }
 
 function refused(problems: readonly Problem[], warnings: readonly string[]): MadeConfig {
-  return { config: { kind: 'refused', reason: problems.map(({ place, text }) => `${place}: ${text}`).join('; ') }, warnings };
+  return {
+    config: {
+      kind: 'refused',
+      reason: problems.map(({ place, text }) => `${place}: ${text}`).join('; '),
+    },
+    warnings,
+  };
 }

@@ -9,8 +9,16 @@ import { type Holder, lockFolder } from './folder-lock.ts';
  * The Envoy of this process: `binaryPath`, or the one that is found without it. Throws a
  * {@link Fatal} where there is none (69).
  */
-export function envoyBinary(binaryPath: string | undefined, env: NodeJS.ProcessEnv = process.env): string {
-  const found = findEnvoy({ binaryPath, env, cacheDir: cacheDir(env), version: pinnedEnvoy.version });
+export function envoyBinary(
+  binaryPath: string | undefined,
+  env: NodeJS.ProcessEnv = process.env,
+): string {
+  const found = findEnvoy({
+    binaryPath,
+    env,
+    cacheDir: cacheDir(env),
+    version: pinnedEnvoy.version,
+  });
   if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
   return found.path;
 }
@@ -34,7 +42,11 @@ export async function envoyOrInstalled(
   } catch (error) {
     if (envoy === 'find' || binaryPath !== undefined) throw error;
     const { installEnvoy } = await import('../../envoy/install-envoy.ts');
-    return installEnvoy({ cacheDir: cacheDir(env), env, ...(signal !== undefined && { signal }) }).catch((failure: unknown) => {
+    return installEnvoy({
+      cacheDir: cacheDir(env),
+      env,
+      ...(signal !== undefined && { signal }),
+    }).catch((failure: unknown) => {
       signal?.throwIfAborted();
       throw new Fatal((failure as Error).message, exitCodes.unavailable);
     });
@@ -70,21 +82,35 @@ export interface HeldFolder {
  * {@link Fatal} where it cannot be written (78), or is another agent's (69): then nothing in it was
  * touched. Commands that ask there are told `tells`.
  */
-export async function holdFolder(path: string, version: string, tells: object = {}): Promise<HeldFolder> {
+export async function holdFolder(
+  path: string,
+  version: string,
+  tells: object = {},
+): Promise<HeldFolder> {
   attempt(() => prepareFolder(path), `--configPath ${path} cannot be written`);
   const lock = await lockFolder(path, version, tells).catch((error: unknown) => {
-    throw new Fatal(`--configPath ${path} cannot have a socket: ${(error as Error).message}`, exitCodes.config);
+    throw new Fatal(
+      `--configPath ${path} cannot have a socket: ${(error as Error).message}`,
+      exitCodes.config,
+    );
   });
-  if (!lock.ok) throw new Fatal(`--configPath ${path} belongs to another agent${told(lock.holder)}`, exitCodes.unavailable);
+  if (!lock.ok)
+    throw new Fatal(
+      `--configPath ${path} belongs to another agent${told(lock.holder)}`,
+      exitCodes.unavailable,
+    );
   removeUnfinished(path);
   return {
-    oddities: lock.isSilent ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`] : [],
+    oddities: lock.isSilent
+      ? [`--configPath ${path} is on a full disk: a second agent with it would not be noticed`]
+      : [],
     release: () => lock.release(),
   };
 }
 
 function told(holder: Holder | undefined): string {
   const way = 'end it, or give this one a --configPath of its own';
-  if (holder === undefined) return `, which does not say who it is (it is stopped, busy, or another user's): ${way}`;
+  if (holder === undefined)
+    return `, which does not say who it is (it is stopped, busy, or another user's): ${way}`;
   return ` (process ${holder.pid}, version ${holder.version}, since ${holder.since}): ${way}`;
 }

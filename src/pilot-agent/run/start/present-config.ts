@@ -17,7 +17,9 @@ import { parseJson } from '../../../shared/text/parse-json.ts';
  * Each value by the name under which it is given: a flag, a field of ProxyConfig, a variable. A
  * value is as JSON can have it.
  */
-export type PresentedConfig = Readonly<Record<string, { readonly value: unknown; readonly source: string }>>;
+export type PresentedConfig = Readonly<
+  Record<string, { readonly value: unknown; readonly source: string }>
+>;
 
 interface Known {
   readonly config: AgentConfig;
@@ -31,13 +33,28 @@ type Plain = 'role' | keyof ProxyConfig | keyof AgentFlags | keyof typeof variab
 const derived = () => [];
 
 /** The rows of all other fields: a new one does not compile before it is here. */
-const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further', (known: Known) => readonly Row[]>> = {
-  id: ({ config, sources }) => [['id', config.node.id, among(sources.node, '--id', '$POD_NAME', '$POD_NAMESPACE')]],
-  ip: ({ config, sources }) => [['ip', config.node.ip, among(sources.node, '--ip', '$INSTANCE_IP')]],
-  domain: ({ config, sources }) => [['domain', config.node.domain, among(sources.node, '--domain', '$POD_NAMESPACE')]],
+const parts: Readonly<
+  Record<
+    Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further',
+    (known: Known) => readonly Row[]
+  >
+> = {
+  id: ({ config, sources }) => [
+    ['id', config.node.id, among(sources.node, '--id', '$POD_NAME', '$POD_NAMESPACE')],
+  ],
+  ip: ({ config, sources }) => [
+    ['ip', config.node.ip, among(sources.node, '--ip', '$INSTANCE_IP')],
+  ],
+  domain: ({ config, sources }) => [
+    ['domain', config.node.domain, among(sources.node, '--domain', '$POD_NAMESPACE')],
+  ],
   node: derived,
   further: ({ config, sources }) =>
-    Object.entries(config.further).map(([name, value]) => [name, shown(name, value, true), sources.further]),
+    Object.entries(config.further).map(([name, value]) => [
+      name,
+      shown(name, value, true),
+      sources.further,
+    ]),
   own: ({ config: { own }, sources }) =>
     (['server', 'client'] as const).flatMap((side) =>
       (Object.keys(tlsVariables) as (keyof TlsFiles)[]).map((file): Row => {
@@ -49,12 +66,18 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
     (Object.keys(secretVariables) as (keyof SecretsConfig)[]).flatMap((field): readonly Row[] => {
       const name = secretVariables[field];
       const value = field === 'tokenFile' ? policyOf(secrets.tokenFile) : secrets[field];
-      return name === undefined ? [] : [[name, shown(field, value), among(sources.secrets, `$${name}`)]];
+      return name === undefined
+        ? []
+        : [[name, shown(field, value), among(sources.secrets, `$${name}`)]];
     }),
-  probes: ({ config, sources }) => [['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes), sources.probes]],
+  probes: ({ config, sources }) => [
+    ['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes), sources.probes],
+  ],
   metricsTargets: ({ config, sources }) =>
     metricsVariables.map((name): Row => {
-      const targets = config.metricsTargets.filter(({ variable }) => variable === name).map(({ port, path }) => ({ port, path }));
+      const targets = config.metricsTargets
+        .filter(({ variable }) => variable === name)
+        .map(({ port, path }) => ({ port, path }));
       return [name, targets, among(sources.metricsTargets, `$${name}`)];
     }),
   logging: ({ config: { logging }, sources }) => [
@@ -62,9 +85,15 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
     ['log_as_json', logging.json, among(sources.logging, '--log_as_json')],
     ['log_target', logging.targets, among(sources.logging, '--log_target')],
   ],
-  sources: ({ config, sources }) => [['sources', shown('sources', config.sources), sources.sources]],
+  sources: ({ config, sources }) => [
+    ['sources', shown('sources', config.sources), sources.sources],
+  ],
   metadataVariables: ({ config }) =>
-    Object.entries(config.metadataVariables).map(([name, value]) => [name, shown(name, value, true), `$${name}`]),
+    Object.entries(config.metadataVariables).map(([name, value]) => [
+      name,
+      shown(name, value, true),
+      `$${name}`,
+    ]),
   certificates: derived,
   watched: derived,
   awaited: derived,
@@ -78,12 +107,19 @@ const parts: Readonly<Record<Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | '
  */
 export function presentConfig(known: Known): PresentedConfig {
   const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
-    Object.hasOwn(parts, field) ? parts[field as keyof typeof parts](known) : [plain(field as Plain, value, known.sources)],
+    Object.hasOwn(parts, field)
+      ? parts[field as keyof typeof parts](known)
+      : [plain(field as Plain, value, known.sources)],
   );
   return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
 }
 
-const flagOf = new Map(Object.entries<Flag>(flags).map(([name, { field }]): [string | undefined, string] => [field, name]));
+const flagOf = new Map(
+  Object.entries<Flag>(flags).map(([name, { field }]): [string | undefined, string] => [
+    field,
+    name,
+  ]),
+);
 
 function plain(field: Plain, value: unknown, sources: Sources): Row {
   const name = field in variables ? variables[field as keyof typeof variables] : flagOf.get(field);
@@ -92,8 +128,15 @@ function plain(field: Plain, value: unknown, sources: Sources): Row {
 
 /** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
 function among(all: string, ...own: readonly string[]): string {
-  const found = all.split(', ').filter((source) => own.includes(source) || own.some((one) => source.endsWith(`: ${one.slice(2)}`)));
-  return found.find((source) => source.startsWith('--')) ?? (found.length === 0 ? 'default' : found.join(', '));
+  const found = all
+    .split(', ')
+    .filter(
+      (source) => own.includes(source) || own.some((one) => source.endsWith(`: ${one.slice(2)}`)),
+    );
+  return (
+    found.find((source) => source.startsWith('--')) ??
+    (found.length === 0 ? 'default' : found.join(', '))
+  );
 }
 
 function policyOf(tokenFile: string): string {
@@ -106,8 +149,12 @@ function shown(field: string, value: unknown, isFree = false): unknown {
   // Most are: it is the time before Envoy is started.
   if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
   return (
-    ownMember(parseJson(JSON.stringify({ [field]: value }, present), undefined, Infinity) as Readonly<Record<string, unknown>>, field) ??
-    null
+    ownMember(
+      parseJson(JSON.stringify({ [field]: value }, present), undefined, Infinity) as Readonly<
+        Record<string, unknown>
+      >,
+      field,
+    ) ?? null
   );
 }
 
@@ -118,7 +165,8 @@ function presentFreely(name: string, value: unknown): unknown {
 /** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
 function presentable(name: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value);
-  if (name === 'headers' && Array.isArray(value)) return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
+  if (name === 'headers' && Array.isArray(value))
+    return (value as HttpProbe['headers']).map(([header]) => [header, '***']);
   if (typeof value === 'string' && value !== '' && isUrl(name)) return shownUrl(value);
   if (typeof value === 'number' && isTime(name)) return `${value / 1000}s`;
   return typeof value === 'string' && value !== '' && isSecretName(name) ? '***' : value;
@@ -138,5 +186,7 @@ function isUrl(name: string): boolean {
 }
 
 function isTime(name: string): boolean {
-  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|every|timeout|ttl|initialBackOff)$/.test(name); // prettier-ignore
+  return /(?:Duration|MaxAge)$|^(?:connectTimeout|dnsRefreshRate|minDelay|drainCap|drainMinimum|readinessTimeout|time|interval|every|timeout|ttl|initialBackOff)$/.test(
+    name,
+  );
 }

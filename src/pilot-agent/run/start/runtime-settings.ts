@@ -18,7 +18,9 @@ const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off']
 const fields = ['logLevel', 'componentLogLevels', 'runtime'];
 
 /** The settings of a content, or what is wrong with it. */
-type Parsed = { readonly ok: true; readonly settings: RuntimeSettings } | { readonly ok: false; readonly reason: string };
+type Parsed =
+  | { readonly ok: true; readonly settings: RuntimeSettings }
+  | { readonly ok: false; readonly reason: string };
 
 /**
  * Resolves to what all sources of runtime settings say together, the last one above those before
@@ -30,14 +32,26 @@ export async function runtimeSettings(contributions: readonly Contribution[]): P
   /** By source. */
   readonly flaws: ReadonlyMap<string, string>;
 }> {
-  const given = contributions.filter(({ use, content }) => use === 'runtime' && content !== undefined);
-  const parsed = await Promise.all(given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })));
-  const flaws = new Map(parsed.flatMap((one) => (one.ok ? [] : [[one.source, one.reason] as const])));
-  const settings = parsed.reduce((lower, one) => (one.ok ? laidOver(lower, one.settings) : lower), noSettings);
+  const given = contributions.filter(
+    ({ use, content }) => use === 'runtime' && content !== undefined,
+  );
+  const parsed = await Promise.all(
+    given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })),
+  );
+  const flaws = new Map(
+    parsed.flatMap((one) => (one.ok ? [] : [[one.source, one.reason] as const])),
+  );
+  const settings = parsed.reduce(
+    (lower, one) => (one.ok ? laidOver(lower, one.settings) : lower),
+    noSettings,
+  );
   return { settings: flaws.size > 0 ? undefined : settings, flaws };
 }
 
-function laidOver(lower: RuntimeSettings, { logLevel, componentLogLevels, values }: RuntimeSettings): RuntimeSettings {
+function laidOver(
+  lower: RuntimeSettings,
+  { logLevel, componentLogLevels, values }: RuntimeSettings,
+): RuntimeSettings {
   return {
     logLevel: logLevel === '' ? lower.logLevel : logLevel,
     componentLogLevels: { ...lower.componentLogLevels, ...componentLogLevels },
@@ -46,7 +60,9 @@ function laidOver(lower: RuntimeSettings, { logLevel, componentLogLevels, values
 }
 
 async function parse(content: Content): Promise<Parsed> {
-  const read = isMap(content) ? ({ ok: true, value: content } as const) : await parseText(contentText(content));
+  const read = isMap(content)
+    ? ({ ok: true, value: content } as const)
+    : await parseText(contentText(content));
   if (!read.ok) return read;
   const { value } = read;
   if (value === null || value === undefined) return { ok: true, settings: noSettings };
@@ -54,14 +70,25 @@ async function parse(content: Content): Promise<Parsed> {
   const { logLevel = '', componentLogLevels = {}, runtime = {}, ...others } = value;
   const [other] = Object.keys(others);
   if (other !== undefined) return flaw(`'${other}' is none of ${fields.join(', ')}`);
-  if (logLevel !== '' && !isLevel(logLevel)) return flaw(`logLevel is none of ${levels.join(', ')}`);
+  if (logLevel !== '' && !isLevel(logLevel))
+    return flaw(`logLevel is none of ${levels.join(', ')}`);
   if (!isMap(componentLogLevels) || !Object.values(componentLogLevels).every(isLevel)) {
     return flaw(`componentLogLevels is not a map of names to one of ${levels.join(', ')}`);
   }
   const isPlain = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
-  if (!isMap(runtime) || !Object.values(runtime).every(isPlain)) return flaw('runtime is not a map of keys to texts, numbers or booleans');
-  const values = Object.fromEntries(Object.entries(runtime).map(([key, one]) => [key, String(one)]));
-  return { ok: true, settings: { logLevel: String(logLevel), componentLogLevels: componentLogLevels as Record<string, string>, values } };
+  if (!isMap(runtime) || !Object.values(runtime).every(isPlain))
+    return flaw('runtime is not a map of keys to texts, numbers or booleans');
+  const values = Object.fromEntries(
+    Object.entries(runtime).map(([key, one]) => [key, String(one)]),
+  );
+  return {
+    ok: true,
+    settings: {
+      logLevel: String(logLevel),
+      componentLogLevels: componentLogLevels as Record<string, string>,
+      values,
+    },
+  };
 }
 
 function flaw(reason: string): Parsed {
@@ -81,16 +108,30 @@ export function runtimeRequests(
   wanted: RuntimeSettings,
   started: { readonly logLevel: string; readonly componentLogLevel: string },
 ): readonly string[] {
-  const withoutLevels = JSON.stringify([had.logLevel, had.componentLogLevels]) === JSON.stringify([wanted.logLevel, wanted.componentLogLevels]); // prettier-ignore
+  const withoutLevels =
+    JSON.stringify([had.logLevel, had.componentLogLevels]) ===
+    JSON.stringify([wanted.logLevel, wanted.componentLogLevels]);
   const own = started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
-  const paths = [...own, ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`)];
+  const paths = [
+    ...own,
+    ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`),
+  ];
   const level = wanted.logLevel === '' ? started.logLevel : wanted.logLevel;
-  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter((key) => ownMember(had.values, key) !== ownMember(wanted.values, key)); // prettier-ignore
-  const query = (pairs: readonly (readonly [string, string])[]) => new URLSearchParams(Object.fromEntries(pairs)).toString();
+  const changed = [...new Set([...Object.keys(had.values), ...Object.keys(wanted.values)])].filter(
+    (key) => ownMember(had.values, key) !== ownMember(wanted.values, key),
+  );
+  const query = (pairs: readonly (readonly [string, string])[]) =>
+    new URLSearchParams(Object.fromEntries(pairs)).toString();
   return [
     ...(withoutLevels ? [] : [`/logging?${query([['level', level]])}`]),
-    ...(withoutLevels || paths.length === 0 ? [] : [`/logging?${query([['paths', paths.join(',')]])}`]),
+    ...(withoutLevels || paths.length === 0
+      ? []
+      : [`/logging?${query([['paths', paths.join(',')]])}`]),
     // An empty value removes what was set.
-    ...(changed.length === 0 ? [] : [`/runtime_modify?${query(changed.map((key) => [key, ownMember(wanted.values, key) ?? '']))}`]),
+    ...(changed.length === 0
+      ? []
+      : [
+          `/runtime_modify?${query(changed.map((key) => [key, ownMember(wanted.values, key) ?? '']))}`,
+        ]),
   ];
 }

@@ -1,16 +1,41 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
-import { catchError, defer, filter, forkJoin, from, map, merge, type Observable, of, switchMap } from 'rxjs';
+import {
+  catchError,
+  defer,
+  filter,
+  forkJoin,
+  from,
+  map,
+  merge,
+  type Observable,
+  of,
+  switchMap,
+} from 'rxjs';
 import type { EpochConfig } from '../../../epochs/ports.ts';
 import type { SdsInputs } from '../../bootstrap/bootstrap-inputs.ts';
 import { type AgentConfig, type AgentFlags, agentFlagsSchema } from '../../config/agent-config.ts';
 import type { Platform } from '../../bootstrap/cloud.ts';
 import { noSource, repeated, sameName } from '../../sources/compose.ts';
-import type { ContributedReading, ContributingSource, Contribution } from '../../sources/contribution.ts';
-import type { ConfigSource, SourceChange, SourcePart, SourceReading } from '../../../streams/config-source.ts';
+import type {
+  ContributedReading,
+  ContributingSource,
+  Contribution,
+} from '../../sources/contribution.ts';
+import type {
+  ConfigSource,
+  SourceChange,
+  SourcePart,
+  SourceReading,
+} from '../../../streams/config-source.ts';
 import { watchFiles } from '../../../streams/watch-files.ts';
-import { annotationsFile, type EffectiveConfig, labelsFile, type ReadConfig } from './effective-config.ts';
+import {
+  annotationsFile,
+  type EffectiveConfig,
+  labelsFile,
+  type ReadConfig,
+} from './effective-config.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 import { factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
@@ -84,10 +109,20 @@ const kept = [
  * address, another answer of a name server or of a metadata server is no other configuration. What
  * cannot be made is a reading too, and says why. Never errors.
  */
-export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside = noSource }: ShapeOptions): ConfigSource<ShapedConfig> {
+export function shapeSource({
+  initial,
+  reread,
+  platform$,
+  sds,
+  xdsSocket,
+  beside = noSource,
+}: ShapeOptions): ConfigSource<ShapedConfig> {
   const factsFor$ = factsOf(platform$);
 
-  function shaped(known: KnownConfig & Told, given: ContributedReading): Observable<SourceReading<ShapedConfig>> {
+  function shaped(
+    known: KnownConfig & Told,
+    given: ContributedReading,
+  ): Observable<SourceReading<ShapedConfig>> {
     const { config, sources } = known;
     const name = repeated((given.config ?? []).map(({ source }) => source));
     if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
@@ -99,9 +134,18 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
         const files = readShape(config);
         const made = makeConfig(config, files, { facts: found, sds, xdsSocket, contributions });
         const asked = { ...config, node: initial.config.node };
-        const { config: constant } = makeConfig(asked, files, { facts: noFacts, sds, xdsSocket, contributions });
+        const { config: constant } = makeConfig(asked, files, {
+          facts: noFacts,
+          sds,
+          xdsSocket,
+          contributions,
+        });
         return {
-          hash: hashOf([constant, constant.kind === 'generated' ? config.statsdUdpAddress : '', restartHashes(contributions)]),
+          hash: hashOf([
+            constant,
+            constant.kind === 'generated' ? config.statsdUdpAddress : '',
+            restartHashes(contributions),
+          ]),
           config: {
             epoch: made.config,
             known: { config, sources },
@@ -110,13 +154,23 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
             contributions,
             flaws: runtime.flaws,
           },
-          parts: () => [...fileParts(config, files), ...configParts(asked), ...given.parts().filter(isPart)],
+          parts: () => [
+            ...fileParts(config, files),
+            ...configParts(asked),
+            ...given.parts().filter(isPart),
+          ],
         };
       }),
     );
   }
 
-  const { configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, customConfigFile } = initial.config;
+  const {
+    configFile,
+    meshConfig,
+    bootstrapOverride,
+    proxyBootstrapTemplatePath,
+    customConfigFile,
+  } = initial.config;
   const ofPod = customConfigFile === '' ? [labelsFile, annotationsFile] : [annotationsFile];
   const files = [configFile, meshConfig, bootstrapOverride, proxyBootstrapTemplatePath, ...ofPod];
   const isOver = (file: string) => initial.passedOver?.some(({ path }) => path === file) === true;
@@ -130,15 +184,23 @@ export function shapeSource({ initial, reread, platform$, sds, xdsSocket, beside
         if (!(error instanceof Fatal)) throw error;
         const epoch: EpochConfig = { kind: 'refused', reason: error.message };
         const hash = hashOf(epoch);
-        return of({ hash, config: { epoch, known: undefined, warnings: [] }, parts: () => [{ source: 'configuration', part: '', hash }] });
+        return of({
+          hash,
+          config: { epoch, known: undefined, warnings: [] },
+          parts: () => [{ source: 'configuration', part: '', hash }],
+        });
       }),
     ),
   };
 }
 
 /** Each source whose change is a reason for a new epoch, though Envoy is told nothing of it. */
-function restartHashes(contributions: readonly Contribution[]): readonly (readonly [string, string])[] {
-  return contributions.flatMap(({ use, source, hash }) => (use === 'restart' ? [[source, hash] as const] : []));
+function restartHashes(
+  contributions: readonly Contribution[],
+): readonly (readonly [string, string])[] {
+  return contributions.flatMap(({ use, source, hash }) =>
+    use === 'restart' ? [[source, hash] as const] : [],
+  );
 }
 
 function warningsOf(flaws: ReadonlyMap<string, string>): readonly string[] {
@@ -159,20 +221,33 @@ interface Told {
  * names what differs, and those that were not told at the start. The node is who it was, at the
  * addresses that it has now. Pure.
  */
-function asStarted({ config, sources, warnings }: KnownConfig & Told, initial: KnownConfig & Told): KnownConfig & Told {
+function asStarted(
+  { config, sources, warnings }: KnownConfig & Told,
+  initial: KnownConfig & Told,
+): KnownConfig & Told {
   const changed = kept.filter((field) => !isDeepStrictEqual(config[field], initial.config[field]));
-  const old = <T extends object>(fields: T) => Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
+  const old = <T extends object>(fields: T) =>
+    Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
   return {
-    config: { ...config, ...old(initial.config), node: { ...initial.config.node, addresses: config.node.addresses } },
+    config: {
+      ...config,
+      ...old(initial.config),
+      node: { ...initial.config.node, addresses: config.node.addresses },
+    },
     sources: { ...sources, ...old(initial.sources) },
     warnings: [
       ...warnings.filter((warning) => !initial.warnings.includes(warning)),
-      ...(changed.length === 0 ? [] : [`${changed.join(', ')}: changed, which only a new agent can honour`]),
+      ...(changed.length === 0
+        ? []
+        : [`${changed.join(', ')}: changed, which only a new agent can honour`]),
     ],
   };
 }
 
-function fileParts({ meshConfig, bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig, files: ShapeFiles): readonly SourcePart[] {
+function fileParts(
+  { meshConfig, bootstrapOverride, proxyBootstrapTemplatePath }: AgentConfig,
+  files: ShapeFiles,
+): readonly SourcePart[] {
   const parts = [
     part('files', meshConfig, files.mesh),
     part('files', bootstrapOverride, files.override),

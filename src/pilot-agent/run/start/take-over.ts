@@ -37,12 +37,25 @@ export interface TakeOverOptions {
  * removed. With `tools` those that it has left on purpose are adopted instead; without them nothing
  * is returned. Rejects with a {@link Fatal} where that cannot be done.
  */
-export async function takeOver({ tools, folder, addressFile, log }: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
+export async function takeOver({
+  tools,
+  folder,
+  addressFile,
+  log,
+}: TakeOverOptions): Promise<DetachedEnvoys | undefined> {
   const detached = tools && (await makeDetached(folder, tools, log));
   for (const { pid, uid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
-    log({ level: 'warn', event: 'envoy.orphan_killed', msg: 'an Envoy of an agent that is gone is killed', pid });
-    attempt(() => process.kill(pid, 'SIGKILL'), `an Envoy of an agent that is gone cannot be killed (${pid})`);
+    log({
+      level: 'warn',
+      event: 'envoy.orphan_killed',
+      msg: 'an Envoy of an agent that is gone is killed',
+      pid,
+    });
+    attempt(
+      () => process.kill(pid, 'SIGKILL'),
+      `an Envoy of an agent that is gone cannot be killed (${pid})`,
+    );
     const memory = sharedMemoryOf(baseId);
     // The arguments of a process may name what is not its own.
     if (lstatSync(memory, { throwIfNoEntry: false })?.uid === uid) remove(memory);
@@ -60,7 +73,11 @@ export function removeFifos(folder: string): void {
   for (const name of readdirSync(folder)) if (fifo.test(name)) remove(`${folder}/${name}`);
 }
 
-async function makeDetached(folder: string, tools: DetachTools, log: TakeOverOptions['log']): Promise<DetachedEnvoys> {
+async function makeDetached(
+  folder: string,
+  tools: DetachTools,
+  log: TakeOverOptions['log'],
+): Promise<DetachedEnvoys> {
   const { detachedEnvoys } = await import('../../../proxy/detached-envoys.ts');
   return detachedEnvoys({ ...tools, folder, log, scheduler: asyncScheduler });
 }

@@ -17,7 +17,11 @@ import { toolsIn } from './find-tools.ts';
  * Lets an Envoy check what it would be started from by that configuration, before there is an
  * agent, and resolves to its verdict. Rejects where there can be no temporary folder.
  */
-export async function tryConfig(config: AgentConfig, made: EpochConfig, binary: string): Promise<Verdict> {
+export async function tryConfig(
+  config: AgentConfig,
+  made: EpochConfig,
+  binary: string,
+): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
   const args = {
     ...config,
@@ -39,7 +43,7 @@ export async function tryConfig(config: AgentConfig, made: EpochConfig, binary: 
         scheduler: asyncScheduler,
       }),
   });
-  return lastValueFrom(verdict$, { defaultValue: { ok: false, reason: 'it says nothing' } }).finally(() =>
-    rmSync(folder, { recursive: true }),
-  );
+  return lastValueFrom(verdict$, {
+    defaultValue: { ok: false, reason: 'it says nothing' },
+  }).finally(() => rmSync(folder, { recursive: true }));
 }

@@ -11,7 +11,9 @@ export function watchedFiles({ watched, customConfigFile }: AgentConfig): readon
 export function certificateFiles({ certificates }: AgentConfig): readonly CertificateFile[] {
   const files = certificates.flatMap(({ chain, key, root }): readonly CertificateFile[] => [
     { name: `file-cert:${chain}~${key}`, kind: 'pair', path: resolve(chain) },
-    ...(root === '' ? [] : [{ name: `file-root:${root}`, kind: 'roots', path: resolve(root) } as const]),
+    ...(root === ''
+      ? []
+      : [{ name: `file-root:${root}`, kind: 'roots', path: resolve(root) } as const]),
   ]);
   return [...new Map(files.map((file) => [file.name, file])).values()];
 }

@@ -1,10 +1,27 @@
-import { defer, filter, map, type MonoTypeOperatorFunction, type OperatorFunction, type Subject } from 'rxjs';
+import {
+  defer,
+  filter,
+  map,
+  type MonoTypeOperatorFunction,
+  type OperatorFunction,
+  type Subject,
+} from 'rxjs';
 import type { LogLine } from '../../../shared/log/log-line.ts';
 import { supervise } from '../../../operators/supervise.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
 /** What surrounds the core. None of it can end the run. */
-export const parts = ['status', 'sds', 'secrets', 'xds', 'sts', 'sources', 'expiry', 'timeline', 'log'] as const;
+export const parts = [
+  'status',
+  'sds',
+  'secrets',
+  'xds',
+  'sts',
+  'sources',
+  'expiry',
+  'timeline',
+  'log',
+] as const;
 
 export type Part = (typeof parts)[number];
 
@@ -24,7 +41,9 @@ export interface PartFailed extends Trouble {
 /** What has been thrown need not be an error. Never throws. */
 export function troubleOf(error: unknown): Trouble {
   try {
-    return error instanceof Error ? { reason: error.message, stack: error.stack } : { reason: String(error), stack: undefined };
+    return error instanceof Error
+      ? { reason: error.message, stack: error.stack }
+      : { reason: String(error), stack: undefined };
   } catch {
     return { reason: 'unknown', stack: undefined };
   }
@@ -33,7 +52,9 @@ export function troubleOf(error: unknown): Trouble {
 /** An error that ends an agent, as one that says how; any other one is a bug. Never throws. */
 export function failureOf(error: unknown): Fatal {
   if (error instanceof Fatal) return error;
-  return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, { cause: error });
+  return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, {
+    cause: error,
+  });
 }
 
 /**
@@ -53,7 +74,10 @@ export function partFailed(part: Part, error: unknown, delayMs: number): PartFai
  * As {@link asPart}, but its failures are told aside, by `failures$`: whoever follows it hears of
  * values alone.
  */
-export function steady<T extends object>(part: Part, failures$: Subject<PartFailed>): MonoTypeOperatorFunction<T> {
+export function steady<T extends object>(
+  part: Part,
+  failures$: Subject<PartFailed>,
+): MonoTypeOperatorFunction<T> {
   return (source) =>
     source.pipe(
       asPart(part),
@@ -80,7 +104,8 @@ export function asServer<T extends { readonly type: string }>(
       let hasListened = false;
       return source.pipe(
         map((event) => {
-          if (event.type === failed && hasListened) throw new Error('reason' in event ? String(event.reason) : failed);
+          if (event.type === failed && hasListened)
+            throw new Error('reason' in event ? String(event.reason) : failed);
           hasListened ||= event.type === listening;
           return event;
         }),
@@ -95,5 +120,13 @@ function isFailure(value: object): value is PartFailed {
 
 /** What there is to log of a part that has failed. */
 export function partLine({ part, reason, stack, delayMs }: Omit<PartFailed, 'type'>): LogLine {
-  return { level: 'error', event: 'part.failed', msg: 'a part of the agent failed, and is started again', part, reason, delayMs, stack };
+  return {
+    level: 'error',
+    event: 'part.failed',
+    msg: 'a part of the agent failed, and is started again',
+    part,
+    reason,
+    delayMs,
+    stack,
+  };
 }

@@ -25,16 +25,28 @@ export interface SecretTroubles {
 /** Of what was told: a control plane may name ever new secrets. */
 const mostTold = 1_000;
 
-export const noTroubles: SecretTroubles = { missing: new Map(), served: new Set(), refused: new Map(), told: new Map() };
+export const noTroubles: SecretTroubles = {
+  missing: new Map(),
+  served: new Set(),
+  refused: new Map(),
+  told: new Map(),
+};
 
 /** What is wrong once a secret is in another state. Pure. */
-export function afterState(before: SecretTroubles, { name, served, refused }: SecretState): SecretTroubles {
+export function afterState(
+  before: SecretTroubles,
+  { name, served, refused }: SecretState,
+): SecretTroubles {
   const others = new Set([...before.served].filter((other) => other !== name));
-  if (served === undefined) return { ...before, served: others, refused: without(before.refused, name) };
+  if (served === undefined)
+    return { ...before, served: others, refused: without(before.refused, name) };
   return {
     served: others.add(name),
     missing: new Map([...before.missing].map(([stream, names]) => [stream, without(names, name)])),
-    refused: refused === undefined ? without(before.refused, name) : new Map(before.refused).set(name, refused),
+    refused:
+      refused === undefined
+        ? without(before.refused, name)
+        : new Map(before.refused).set(name, refused),
     told: without(before.told, name),
   };
 }
@@ -49,13 +61,20 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
     case 'rejected':
       return [...event.versions.keys()]
         .filter((name) => !before.served.has(name))
-        .reduce((after, name) => lacking(after, { stream: event.stream, name, reason: rejectionText(event.reason) }), before);
+        .reduce(
+          (after, name) =>
+            lacking(after, { stream: event.stream, name, reason: rejectionText(event.reason) }),
+          before,
+        );
     case 'missing': {
       const { name, reason } = event;
       const told = before.told.get(name) ?? new Set();
       return {
         ...lacking(before, event),
-        told: new Map(before.told.size < mostTold ? before.told : []).set(name, new Set([...told, reason])),
+        told: new Map(before.told.size < mostTold ? before.told : []).set(
+          name,
+          new Set([...told, reason]),
+        ),
       };
     }
     default:
@@ -66,9 +85,19 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
 /** The client of a stream has nothing under a name. */
 function lacking(
   before: SecretTroubles,
-  { stream, name, reason }: { readonly stream: number; readonly name: string; readonly reason: string },
+  {
+    stream,
+    name,
+    reason,
+  }: { readonly stream: number; readonly name: string; readonly reason: string },
 ): SecretTroubles {
-  return { ...before, missing: new Map(before.missing).set(stream, new Map(before.missing.get(stream)).set(name, reason)) };
+  return {
+    ...before,
+    missing: new Map(before.missing).set(
+      stream,
+      new Map(before.missing.get(stream)).set(name, reason),
+    ),
+  };
 }
 
 /**
@@ -101,7 +130,10 @@ const ofAuthority = /^(?:default|ROOTCA)$/;
  * Why Envoy is not ready for want of a secret: the first of the workload's own that it asks for and
  * that cannot be served; undefined if there is none. Pure.
  */
-export function secretUnready(troubles: readonly SecretTrouble[], authority: AwaitedAuthority | undefined): string | undefined {
+export function secretUnready(
+  troubles: readonly SecretTrouble[],
+  authority: AwaitedAuthority | undefined,
+): string | undefined {
   const trouble = troubles.find(({ name, isServed }) => !isServed && ofWorkload.test(name));
   return trouble === undefined ? undefined : told(trouble, authority);
 }
@@ -112,12 +144,18 @@ export function uncertified(authority: AwaitedAuthority): string {
 }
 
 /** The others, which speak against nothing. Pure. */
-export function secretNotes(troubles: readonly SecretTrouble[], authority: AwaitedAuthority | undefined): readonly string[] {
+export function secretNotes(
+  troubles: readonly SecretTrouble[],
+  authority: AwaitedAuthority | undefined,
+): readonly string[] {
   const reason = secretUnready(troubles, authority);
   return troubles.map((trouble) => told(trouble, authority)).filter((text) => text !== reason);
 }
 
-function told({ name, reason, isServed }: SecretTrouble, authority: AwaitedAuthority | undefined): string {
+function told(
+  { name, reason, isServed }: SecretTrouble,
+  authority: AwaitedAuthority | undefined,
+): string {
   if (isServed) return `secret ${name} refused: ${reason}`;
   return `secret ${name}: ${authority !== undefined && ofAuthority.test(name) ? awaitedText(authority) : reason}`;
 }

@@ -64,18 +64,30 @@ interface ReadTogether {
 }
 
 /** The same once all of them were read together. Pure. */
-export function sourcesRead(before: SourceStatuses, { contributions = [], flaws }: ReadTogether, at: number): SourceStatuses {
+export function sourcesRead(
+  before: SourceStatuses,
+  { contributions = [], flaws }: ReadTogether,
+  at: number,
+): SourceStatuses {
   return contributions.reduce((all: SourceStatuses, { source, use, hash, trouble }) => {
     const known = all.get(source) ?? { name: source, ...unread };
-    const wrong = trouble === undefined ? undefined : { reason: trouble, since: known.trouble?.since ?? at };
-    return new Map(all).set(source, { ...known, use, hash, trouble: wrong, flaw: flaws?.get(source) });
+    const wrong =
+      trouble === undefined ? undefined : { reason: trouble, since: known.trouble?.since ?? at };
+    return new Map(all).set(source, {
+      ...known,
+      use,
+      hash,
+      trouble: wrong,
+      flaw: flaws?.get(source),
+    });
   }, before);
 }
 
 /** Why each source that has a trouble cannot be read, as notes for a probe. Pure. */
 export function sourceNotes(statuses: SourceStatuses): readonly string[] {
   return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
-    if (trouble === undefined) return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
+    if (trouble === undefined)
+      return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
     const what = hash === '' ? 'nothing was read yet' : 'what was read last holds';
     return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${what}`];
   });
@@ -85,17 +97,37 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
  * The sources as `/debug/sources` shows them, those too that were never read: never what they say.
  * Pure.
  */
-export function sourcesShown(statuses: SourceStatuses, asked: readonly SourceConfig[]): readonly SourceReport[] {
+export function sourcesShown(
+  statuses: SourceStatuses,
+  asked: readonly SourceConfig[],
+): readonly SourceReport[] {
   const names = new Set([...asked.map(({ name }) => name), ...statuses.keys()]);
   return [...names].map((name) => {
     const config = asked.find((one) => one.name === name);
     const status = statuses.get(name) ?? { name, ...unread };
-    const { use = config?.as, hash, trouble, flaw, readAt, changedAt, readings, failures, changes } = status;
+    const {
+      use = config?.as,
+      hash,
+      trouble,
+      flaw,
+      readAt,
+      changedAt,
+      readings,
+      failures,
+      changes,
+    } = status;
     return {
       name,
       kind: config?.kind ?? 'custom',
       ...(use !== undefined && { as: use, effect: effects[use] }),
-      state: trouble !== undefined ? 'failing' : flaw !== undefined ? 'ignored' : hash === '' ? 'unread' : 'read',
+      state:
+        trouble !== undefined
+          ? 'failing'
+          : flaw !== undefined
+            ? 'ignored'
+            : hash === ''
+              ? 'unread'
+              : 'read',
       ...(flaw !== undefined && { reason: flaw }),
       ...(trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
       hash: hash.slice(0, 12),
@@ -116,13 +148,40 @@ export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[
       return one === undefined ? [] : [{ labels: { source: status.name }, value: one }];
     });
   const counters = [
-    ['source_readings', 'Times that a source of configuration was read', ({ readings }: SourceStatus) => readings],
-    ['source_failures', 'Times that a source of configuration could not be read', ({ failures }: SourceStatus) => failures],
-    ['source_changes', 'Changes of a source of configuration', ({ changes }: SourceStatus) => changes],
+    [
+      'source_readings',
+      'Times that a source of configuration was read',
+      ({ readings }: SourceStatus) => readings,
+    ],
+    [
+      'source_failures',
+      'Times that a source of configuration could not be read',
+      ({ failures }: SourceStatus) => failures,
+    ],
+    [
+      'source_changes',
+      'Changes of a source of configuration',
+      ({ changes }: SourceStatus) => changes,
+    ],
   ] as const;
   return [
-    { name: 'istio_agent_source_up', type: 'gauge', help: 'Whether a source of configuration can be read', samples: of(({ trouble }) => Number(trouble === undefined)) }, // prettier-ignore
-    ...counters.map(([name, help, value]) => ({ name: `istio_agent_${name}_total`, type: 'counter' as const, help, samples: of(value) })),
-    { name: 'istio_agent_source_changed_timestamp_seconds', type: 'gauge', help: 'When a source of configuration has changed last', samples: of(({ changedAt }) => changedAt && changedAt / 1_000) }, // prettier-ignore
+    {
+      name: 'istio_agent_source_up',
+      type: 'gauge',
+      help: 'Whether a source of configuration can be read',
+      samples: of(({ trouble }) => Number(trouble === undefined)),
+    },
+    ...counters.map(([name, help, value]) => ({
+      name: `istio_agent_${name}_total`,
+      type: 'counter' as const,
+      help,
+      samples: of(value),
+    })),
+    {
+      name: 'istio_agent_source_changed_timestamp_seconds',
+      type: 'gauge',
+      help: 'When a source of configuration has changed last',
+      samples: of(({ changedAt }) => changedAt && changedAt / 1_000),
+    },
   ];
 }

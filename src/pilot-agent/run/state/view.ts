@@ -26,15 +26,27 @@ export type ServersSign =
   /**
    * One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent.
    */
-  | { readonly type: 'servers-failed'; readonly exit: 'unavailable' | 'config'; readonly reason: string }
+  | {
+      readonly type: 'servers-failed';
+      readonly exit: 'unavailable' | 'config';
+      readonly reason: string;
+    }
   /** `families` makes the metrics of one as they are now, until its next sign of this type. */
-  | { readonly type: 'servers-measured'; readonly server: 'secrets' | 'xds' | 'sts'; readonly families: () => readonly MetricFamily[] }
+  | {
+      readonly type: 'servers-measured';
+      readonly server: 'secrets' | 'xds' | 'sts';
+      readonly families: () => readonly MetricFamily[];
+    }
   /** How it stands with the control plane, as far as the xDS proxy knows. */
   | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
   /** The authority whose first certificate is awaited; undefined once it is there. */
   | { readonly type: 'authority-awaited'; readonly authority: AwaitedAuthority | undefined }
   /** The certificate of a secret that is followed; undefined once it is not, or has none. */
-  | { readonly type: 'secret-followed'; readonly name: string; readonly certificate: KnownCertificate | undefined }
+  | {
+      readonly type: 'secret-followed';
+      readonly name: string;
+      readonly certificate: KnownCertificate | undefined;
+    }
   /** A secret was given to an Envoy, or that has answered. */
   | { readonly type: 'secret-pushed'; readonly push: Omit<PushRecord, 'at'> }
   /** All that is wrong with the secrets now. */
@@ -174,7 +186,11 @@ export function view(before: View, { sign, at }: RunEvent): View {
         ...before,
         agent: state,
         past: timeline(past, { type: 'transition', at, transition: sign.transition }),
-        askedBy: before.askedBy ?? (event.type === 'terminate-requested' || event.type === 'leave-requested' ? event.by : undefined),
+        askedBy:
+          before.askedBy ??
+          (event.type === 'terminate-requested' || event.type === 'leave-requested'
+            ? event.by
+            : undefined),
       };
     }
     case 'changed':
@@ -205,7 +221,11 @@ export function view(before: View, { sign, at }: RunEvent): View {
     case 'servers-measured':
       return { ...before, families: new Map(before.families).set(sign.server, sign.families) };
     case 'xds-changed':
-      return { ...before, xds: sign.xds, past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }) };
+      return {
+        ...before,
+        xds: sign.xds,
+        past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }),
+      };
     case 'authority-awaited':
       return { ...before, authority: sign.authority };
     case 'secrets-troubled':
@@ -221,7 +241,10 @@ export function view(before: View, { sign, at }: RunEvent): View {
   }
 }
 
-function followed(before: View['followed'], { name, certificate }: Extract<ServersSign, { type: 'secret-followed' }>): View['followed'] {
+function followed(
+  before: View['followed'],
+  { name, certificate }: Extract<ServersSign, { type: 'secret-followed' }>,
+): View['followed'] {
   const others = [...before].filter(([other]) => other !== name);
   return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
 }

@@ -23,7 +23,10 @@ export function withWaits(reason: string, { authority, xds, address }: Waits): s
     return `${uncertified(authority)}${also}`;
   }
   if (!isUnconfigured) return reason;
-  if (xds === undefined) return address === '' ? reason : `${reason}; control plane ${address}: Envoy itself connects to it`;
+  if (xds === undefined)
+    return address === ''
+      ? reason
+      : `${reason}; control plane ${address}: Envoy itself connects to it`;
   return xds.trouble === undefined ? reason : `${reason}; ${wrong(xds.address, xds.trouble)}`;
 }
 

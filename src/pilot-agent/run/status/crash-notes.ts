@@ -9,13 +9,18 @@ const recent = 600_000;
 type Crash = EpochRecord & Required<Pick<EpochRecord, 'exit' | 'endedAt'>>;
 
 function crashesOf({ epochs }: Pick<Timeline, 'epochs'>): readonly Crash[] {
-  return epochs.filter((one): one is Crash => one.exit !== undefined && one.endedAt !== undefined && one.isExpected === false);
+  return epochs.filter(
+    (one): one is Crash =>
+      one.exit !== undefined && one.endedAt !== undefined && one.isExpected === false,
+  );
 }
 
 /** Why the agent is not ready: where Envoy has crashed, with how it ended. Pure. */
 export function withCrash(reason: string, past: Pick<Timeline, 'epochs'>): string {
   const last = lastOf(crashesOf(past));
-  return last === undefined || !reason.startsWith('Envoy has crashed') ? reason : `${reason}: ${exitCause(last.exit)}`;
+  return last === undefined || !reason.startsWith('Envoy has crashed')
+    ? reason
+    : `${reason}: ${exitCause(last.exit)}`;
 }
 
 /** How often Envoy has crashed lately, and how it did so last. Pure. `now`: ms since 1970. */
@@ -28,5 +33,8 @@ export function crashNotes(past: Pick<Timeline, 'epochs'>, now: number): readonl
 }
 
 function lastOf(crashes: readonly Crash[]): Crash | undefined {
-  return crashes.reduce<Crash | undefined>((last, one) => (last === undefined || one.endedAt >= last.endedAt ? one : last), undefined);
+  return crashes.reduce<Crash | undefined>(
+    (last, one) => (last === undefined || one.endedAt >= last.endedAt ? one : last),
+    undefined,
+  );
 }

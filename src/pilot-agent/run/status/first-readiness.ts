@@ -35,7 +35,11 @@ export function firstReadiness(
         reason$.pipe(ignoreElements()),
         timer(patience.first, patience.next, scheduler).pipe(
           withLatestFrom(reason$),
-          map(([count, reason]): StatusEvent => ({ type: 'found-unready', reason, forMs: patience.first + count * patience.next })),
+          map(([count, reason]): StatusEvent => ({
+            type: 'found-unready',
+            reason,
+            forMs: patience.first + count * patience.next,
+          })),
         ),
       ),
     ),

@@ -5,7 +5,10 @@ import type { Identity } from './make-report.ts';
 import { version } from '../../../shared/program/version.ts';
 
 /** Who an agent of this process is, as status, page and log name it. */
-export function identityOf({ role, node, configPath, statusPort, proxyAdminPort }: AgentConfig, binary: string): Identity {
+export function identityOf(
+  { role, node, configPath, statusPort, proxyAdminPort }: AgentConfig,
+  binary: string,
+): Identity {
   const { version: ofNode, pid } = process;
   const adminPort = proxyAdminPort;
   return {

@@ -1,4 +1,9 @@
-import type { ControlPlaneReport, AgentIdentity, AgentReport, Finding } from '../../report/agent-report.ts';
+import type {
+  ControlPlaneReport,
+  AgentIdentity,
+  AgentReport,
+  Finding,
+} from '../../report/agent-report.ts';
 import type { CertificateReport, SecretPush } from '../../report/certificate-report.ts';
 import { epochsReport, isoTime } from '../../report/epoch-report.ts';
 import type { KnownCertificate } from '../../secrets/certificates.ts';
@@ -7,7 +12,9 @@ import { sourcesShown } from '../state/source-status.ts';
 import type { View } from '../state/view.ts';
 
 /** What does not change while the agent runs. */
-export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuration'> & { readonly binary: string };
+export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuration'> & {
+  readonly binary: string;
+};
 
 /** What was asked for the report. A reason is undefined where nothing is wrong. */
 export interface Asked {
@@ -19,7 +26,11 @@ export interface Asked {
 }
 
 /** How it stands with the agent. Pure. */
-export function agentReport(view: View, { binary, ...identity }: Identity, { unready, unlive, notes, now }: Asked): AgentReport {
+export function agentReport(
+  view: View,
+  { binary, ...identity }: Identity,
+  { unready, unlive, notes, now }: Asked,
+): AgentReport {
   const { agent, past, known, startedAt, readyAt, envoyVersion } = view;
   const { config } = known;
   const { refused, ...epochs } = epochsReport(agent, past, pushReports(view));
@@ -58,9 +69,19 @@ function finding(reason: string | undefined): Finding {
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
-function certificateReports({ certificates, followed, secrets }: View): readonly CertificateReport[] {
-  const one = ({ name, source, leaf, expiresAt }: KnownCertificate, by: CertificateReport['by']): CertificateReport => {
-    const refused = by === 'push' ? secrets.find((trouble) => trouble.name === name && trouble.isServed)?.reason : undefined;
+function certificateReports({
+  certificates,
+  followed,
+  secrets,
+}: View): readonly CertificateReport[] {
+  const one = (
+    { name, source, leaf, expiresAt }: KnownCertificate,
+    by: CertificateReport['by'],
+  ): CertificateReport => {
+    const refused =
+      by === 'push'
+        ? secrets.find((trouble) => trouble.name === name && trouble.isServed)?.reason
+        : undefined;
     return {
       name,
       source,
@@ -73,7 +94,10 @@ function certificateReports({ certificates, followed, secrets }: View): readonly
       ...(refused !== undefined && { refused }),
     };
   };
-  return [...certificates.map((known) => one(known, 'file')), ...[...followed.values()].map((known) => one(known, 'push'))];
+  return [
+    ...certificates.map((known) => one(known, 'file')),
+    ...[...followed.values()].map((known) => one(known, 'push')),
+  ];
 }
 
 /** Where Envoy finds the control plane, as far as the agent has told it; empty for nowhere. */
@@ -84,7 +108,9 @@ export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
 function controlPlaneReport({ xds, known }: View): { readonly controlPlane?: ControlPlaneReport } {
   if (xds === undefined) {
     const address = askedAddress(known);
-    return address === '' ? {} : { controlPlane: { address, by: 'envoy', state: 'unknown', rejected: [] } };
+    return address === ''
+      ? {}
+      : { controlPlane: { address, by: 'envoy', state: 'unknown', rejected: [] } };
   }
   const { address, isAnswering, trouble, updatedAt, storedOf, rejected } = xds;
   return {
@@ -92,7 +118,8 @@ function controlPlaneReport({ xds, known }: View): { readonly controlPlane?: Con
       address,
       by: 'agent',
       state: isAnswering ? 'answering' : trouble === undefined ? 'connecting' : 'unavailable',
-      ...(!isAnswering && trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
+      ...(!isAnswering &&
+        trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
       ...(updatedAt !== undefined && { pushedAt: isoTime(updatedAt) }),
       ...(storedOf !== undefined && { storedOf: isoTime(storedOf) }),
       rejected: [...rejected].map(([type, { at, reason }]) => ({ type, at: isoTime(at), reason })),

@@ -17,7 +17,12 @@ import { attentiveTimeout } from '../../../operators/attentive-timer.ts';
 import { settle, type Settled } from '../../../operators/settle.ts';
 import { binsSince, quantile } from '../../../proxy/histogram-bins.ts';
 import { listenersIn, listenersQuestion, statsNameOf } from '../../../proxy/listener-list.ts';
-import { type DirectionCounts, type ServiceCounts, serviceCounts, serviceQuestion } from '../../../proxy/request-counts.ts';
+import {
+  type DirectionCounts,
+  type ServiceCounts,
+  serviceCounts,
+  serviceQuestion,
+} from '../../../proxy/request-counts.ts';
 import { isoTime } from '../../report/epoch-report.ts';
 import type { DirectionReport, ServiceReport } from '../../report/request-report.ts';
 
@@ -50,17 +55,26 @@ interface Looks {
  * while somebody does, and who comes later has the newest report at once. What it answers is read
  * up to 8 MiB. Never errors, never completes.
  */
-export function serviceFigures(admin: Pick<AdminClient, 'open'>, scheduler: SchedulerLike = asyncScheduler): Observable<ServiceReport> {
+export function serviceFigures(
+  admin: Pick<AdminClient, 'open'>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<ServiceReport> {
   const none: Looks = { kept: [], report: undefined };
   return timer(0, every, scheduler).pipe(
-    exhaustMap(() => forkJoin([serviceQuestion, listenersQuestion].map((path) => ask(admin, path, scheduler)))),
+    exhaustMap(() =>
+      forkJoin([serviceQuestion, listenersQuestion].map((path) => ask(admin, path, scheduler))),
+    ),
     scan((before, [stats, listeners]) => looked(before, stats, listeners, scheduler.now()), none),
     mergeMap(({ report }) => (report === undefined ? [] : [report])),
     share({ connector: () => new ReplaySubject<ServiceReport>(1) }),
   );
 }
 
-function ask(admin: Pick<AdminClient, 'open'>, path: string, scheduler: SchedulerLike): Observable<Answer> {
+function ask(
+  admin: Pick<AdminClient, 'open'>,
+  path: string,
+  scheduler: SchedulerLike,
+): Observable<Answer> {
   return admin.open(path, {}).pipe(
     mergeMap((answer) => {
       if (answer.statusCode !== 200) throw new Error(`Envoy answers ${String(answer.statusCode)}`);
@@ -72,16 +86,26 @@ function ask(admin: Pick<AdminClient, 'open'>, path: string, scheduler: Schedule
 }
 
 /** What is known once Envoy has answered both questions, or has not. Pure. */
-export function looked(before: Looks, stats: Answer | undefined, listeners: Answer | undefined, now: number): Looks {
+export function looked(
+  before: Looks,
+  stats: Answer | undefined,
+  listeners: Answer | undefined,
+  now: number,
+): Looks {
   if (stats?.ok !== true || listeners?.ok !== true) {
     const failed = [stats, listeners].find((answer) => answer?.ok === false);
-    const reason = failed?.ok === false && failed.error instanceof Error ? failed.error.message : 'Envoy says nothing';
+    const reason =
+      failed?.ok === false && failed.error instanceof Error
+        ? failed.error.message
+        : 'Envoy says nothing';
     return { kept: before.kept, report: { at: isoTime(now), state: 'silent', reason } };
   }
   const look: Look = { at: now, counts: serviceCounts(stats.value) };
   const recent = before.kept.filter(({ at }) => at >= now - window);
   // Another Envoy counts from 0.
-  const kept = recent.every((earlier) => follows(earlier.counts, look.counts)) ? [...recent, look] : [look];
+  const kept = recent.every((earlier) => follows(earlier.counts, look.counts))
+    ? [...recent, look]
+    : [look];
   return { kept, report: reportOf(kept, look, listeners.value) };
 }
 
@@ -89,17 +113,27 @@ function follows(before: ServiceCounts, now: ServiceCounts): boolean {
   return (['inbound', 'outbound'] as const).every((name) => {
     const [was, is] = [before[name], now[name]];
     if (was === undefined || is === undefined) return was === is;
-    const times = was.times === undefined || is.times === undefined ? undefined : binsSince(was.times, is.times);
-    return is.requests >= was.requests && is.failures >= was.failures && (was.times === undefined || times !== undefined);
+    const times =
+      was.times === undefined || is.times === undefined
+        ? undefined
+        : binsSince(was.times, is.times);
+    return (
+      is.requests >= was.requests &&
+      is.failures >= was.failures &&
+      (was.times === undefined || times !== undefined)
+    );
   });
 }
 
 function reportOf(kept: readonly Look[], { at, counts }: Look, listeners: string): ServiceReport {
   const first = kept.length > 1 ? kept[0] : undefined;
   const { connections, clusters, clusterCount } = counts;
-  const [inbound, outbound] = (['inbound', 'outbound'] as const).map((name) => directionReport(first?.counts[name], counts[name]));
+  const [inbound, outbound] = (['inbound', 'outbound'] as const).map((name) =>
+    directionReport(first?.counts[name], counts[name]),
+  );
   const places = listenersIn(listeners) ?? [];
-  const isWell = ({ healthy, total }: { readonly healthy: number; readonly total: number }) => healthy >= total;
+  const isWell = ({ healthy, total }: { readonly healthy: number; readonly total: number }) =>
+    healthy >= total;
   return {
     at: isoTime(at),
     state: 'answering',
@@ -110,7 +144,9 @@ function reportOf(kept: readonly Look[], { at, counts }: Look, listeners: string
       clusters: {
         count: clusterCount,
         unhealthy: clusters.filter((one) => !isWell(one)).length,
-        first: clusters.toSorted((one, other) => Number(isWell(one)) - Number(isWell(other))).slice(0, mostListed),
+        first: clusters
+          .toSorted((one, other) => Number(isWell(one)) - Number(isWell(other)))
+          .slice(0, mostListed),
       },
     }),
     listeners: {
@@ -123,7 +159,10 @@ function reportOf(kept: readonly Look[], { at, counts }: Look, listeners: string
   };
 }
 
-function directionReport(before: DirectionCounts | undefined, now: DirectionCounts | undefined): DirectionReport | undefined {
+function directionReport(
+  before: DirectionCounts | undefined,
+  now: DirectionCounts | undefined,
+): DirectionReport | undefined {
   if (now === undefined) return undefined;
   const times = now.times && binsSince(before?.times ?? new Map(), now.times);
   const [p50, p99] = [0.5, 0.99].map((share) => times && quantile(times, share));

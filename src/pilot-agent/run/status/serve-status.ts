@@ -23,7 +23,13 @@ import {
 import type { AdminClient } from '../../../proxy/admin-client.ts';
 import { fixedTiming } from '../../../epochs/timing.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import { buildFamily, lifecycleFamilies, partFamilies, processFamilies, stateFamilies } from '../../report/agent-families.ts';
+import {
+  buildFamily,
+  lifecycleFamilies,
+  partFamilies,
+  processFamilies,
+  stateFamilies,
+} from '../../report/agent-families.ts';
 import { certificateExpiryFamily } from '../../secrets/expiry-family.ts';
 import { joinedByName } from '../../../shared/metrics/metric-family.ts';
 import { epochsReport } from '../../report/epoch-report.ts';
@@ -48,7 +54,10 @@ export interface StatusOptions {
   readonly admin: AdminClient;
   /** What is asked whether it is ready: `state` where no Envoy runs, but something in its place. */
   readonly readyBy?: 'envoy' | 'state';
-  readonly status: Pick<StatusParts, 'probes' | 'probeHosts' | 'targets' | 'profileToken' | 'beforeScrapes' | 'version'>;
+  readonly status: Pick<
+    StatusParts,
+    'probes' | 'probeHosts' | 'targets' | 'profileToken' | 'beforeScrapes' | 'version'
+  >;
   readonly identity: Identity;
   readonly lines$: Observable<readonly LogReport[]>;
 }
@@ -75,13 +84,20 @@ export function serveStatus(
     configPath,
     statusPage,
     statusPageLog,
-  }: Pick<AgentConfig, 'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'>,
+  }: Pick<
+    AgentConfig,
+    'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'
+  >,
   view$: Observable<View>,
   { admin, readyBy = 'envoy', status, identity, lines$ }: StatusOptions,
   listen: Listen = real,
 ): Observable<StatusEvent> {
   const state$ = view$.pipe(map(({ agent }) => agent));
-  const { unready$: reason$, unserving$ } = whyUnready(view$, readyBy === 'envoy' ? admin : undefined, readinessTimeout);
+  const { unready$: reason$, unserving$ } = whyUnready(
+    view$,
+    readyBy === 'envoy' ? admin : undefined,
+    readinessTimeout,
+  );
   const probed$ = new Subject<string | undefined>();
   const unready$ = reason$.pipe(tap((reason) => probed$.next(reason)));
   const unlive$ = notLive(state$, fixedTiming).pipe(shareReplay({ bufferSize: 1, refCount: true }));
@@ -97,7 +113,9 @@ export function serveStatus(
   const report$ = combineLatest([unready$, unlive$, notes$]).pipe(
     take(1),
     withLatestFrom(view$),
-    map(([[unready, unlive, notes], view]) => agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() })),
+    map(([[unready, unlive, notes], view]) =>
+      agentReport(view, identity, { unready, unlive, notes, now: asyncScheduler.now() }),
+    ),
   );
   const traffic$ = traffic(view$, admin);
   const service$ = serviceFigures(admin);
@@ -125,24 +143,41 @@ export function serveStatus(
     sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
     epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
     report$,
-    live$: (withLog) => defer(() => import('./tell-live.ts')).pipe(switchMap((module) => module.liveEvents({ view$, report$, traffic$, service$, lines$ }, withLog))), // prettier-ignore
+    live$: (withLog) =>
+      defer(() => import('./tell-live.ts')).pipe(
+        switchMap((module) =>
+          module.liveEvents({ view$, report$, traffic$, service$, lines$ }, withLog),
+        ),
+      ),
     hasPage: statusPage,
     showsLog: statusPageLog,
     config$: view$.pipe(
       take(1),
-      switchMap(async ({ known }) => (await import('../start/present-config.ts')).presentConfig(known)),
+      switchMap(async ({ known }) =>
+        (await import('../start/present-config.ts')).presentConfig(known),
+      ),
     ),
   };
   // Nobody need ask: from the first Envoy on it is looked at until it is ready for the first time.
   const isReady$ = probed$.pipe(filter((reason) => reason === undefined));
-  const spawned$ = state$.pipe(first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)));
-  const unreadyYet$ = spawned$.pipe(switchMap(() => firstReadiness(unready$)), takeUntil(isReady$)); // prettier-ignore
-  const becameReady$ = isReady$.pipe(take(1), map((): StatusEvent => ({ type: 'found-ready' }))); // prettier-ignore
+  const spawned$ = state$.pipe(
+    first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)),
+  );
+  const unreadyYet$ = spawned$.pipe(
+    switchMap(() => firstReadiness(unready$)),
+    takeUntil(isReady$),
+  );
+  const becameReady$ = isReady$.pipe(
+    take(1),
+    map((): StatusEvent => ({ type: 'found-ready' })),
+  );
   return merge(
     becameReady$,
     unreadyYet$,
     unlive$.pipe(ignoreElements()), // liveness counts from when Envoy became unresponsive, not from the first probe
     listen.socket(resolve(configPath, 'status'), parts),
-    statusPort === 0 ? concat(of<StatusEvent>({ type: 'listening' }), NEVER) : listen.port(statusPort, parts),
+    statusPort === 0
+      ? concat(of<StatusEvent>({ type: 'listening' }), NEVER)
+      : listen.port(statusPort, parts),
   );
 }

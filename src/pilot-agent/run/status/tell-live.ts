@@ -46,7 +46,9 @@ export function liveEvents(
   const reports$ = merge(paced$, timer(look, look, scheduler)).pipe(
     switchMap(() => report$),
     map((report) => ({ ...report, epochs: undefined })),
-    distinctUntilChanged((a, b) => JSON.stringify({ ...a, at: '' }) === JSON.stringify({ ...b, at: '' })),
+    distinctUntilChanged(
+      (a, b) => JSON.stringify({ ...a, at: '' }) === JSON.stringify({ ...b, at: '' }),
+    ),
     map((data): LiveEvent => ({ event: 'report', data })),
   );
   const none: Changed = { all: [], changed: [] };
@@ -71,7 +73,10 @@ interface Changed {
 }
 
 /** A record, and the state of a process, are other objects once they have changed. Pure. */
-function changedSince(before: readonly KnownEpoch[], all: readonly KnownEpoch[]): readonly KnownEpoch[] {
+function changedSince(
+  before: readonly KnownEpoch[],
+  all: readonly KnownEpoch[],
+): readonly KnownEpoch[] {
   const earlier = new Map(before.map((one) => [one.record.epoch, one]));
   return all.filter(({ record, process }) => {
     const known = earlier.get(record.epoch);

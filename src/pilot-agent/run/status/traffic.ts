@@ -54,13 +54,27 @@ export function traffic(
     exhaustMap(() => admin.request('GET', `/stats?filter=${encodeURIComponent(trafficFilter)}`)),
     withLatestFrom(view$),
     map(([answer, { agent }]): TrafficReport => {
-      const epoch = answer.ok ? [...agent.epochs].findLast(([, { stage }]) => stage === 'live')?.[0] : undefined;
-      const now = answer.ok && answer.value.status === 200 ? trafficCounts(parseStats(answer.value.body)) : undefined;
+      const epoch = answer.ok
+        ? [...agent.epochs].findLast(([, { stage }]) => stage === 'live')?.[0]
+        : undefined;
+      const now =
+        answer.ok && answer.value.status === 200
+          ? trafficCounts(parseStats(answer.value.body))
+          : undefined;
       if (now !== undefined) counted = count(counted, now, epoch);
       const { requests, failures, byEpoch } = counted;
       const { connections, active } = now ?? { connections: 0, active: 0 };
       const processes = processReports(agent.epochs);
-      return { at: isoTime(scheduler.now()), ...(epoch !== undefined && { epoch }), requests, failures, connections, active, byEpoch, processes }; // prettier-ignore
+      return {
+        at: isoTime(scheduler.now()),
+        ...(epoch !== undefined && { epoch }),
+        requests,
+        failures,
+        connections,
+        active,
+        byEpoch,
+        processes,
+      };
     }),
     tap((report) => (seen = [...seen, report].slice(-mostReports))),
     map((report) => [report]),
@@ -77,11 +91,23 @@ export function traffic(
  * the hot restart): a count that is lower than before is one of another Envoy. Before the first
  * look nothing counts.
  */
-function count({ requests, failures, byEpoch, last }: Counted, now: TrafficCounts, epoch: number | undefined): Counted {
-  const more = (of: 'requests' | 'failures') => (last === undefined ? 0 : now[of] < last[of] ? now[of] : now[of] - last[of]);
+function count(
+  { requests, failures, byEpoch, last }: Counted,
+  now: TrafficCounts,
+  epoch: number | undefined,
+): Counted {
+  const more = (of: 'requests' | 'failures') =>
+    last === undefined ? 0 : now[of] < last[of] ? now[of] : now[of] - last[of];
   const of = { epoch: epoch ?? -1, requests: more('requests'), failures: more('failures') };
   const earlier = byEpoch.find((one) => one.epoch === epoch);
-  const sum = earlier === undefined ? of : { ...of, requests: earlier.requests + of.requests, failures: earlier.failures + of.failures };
+  const sum =
+    earlier === undefined
+      ? of
+      : {
+          ...of,
+          requests: earlier.requests + of.requests,
+          failures: earlier.failures + of.failures,
+        };
   const others = byEpoch.filter((one) => one !== earlier);
   return {
     requests: requests + of.requests,
@@ -92,7 +118,9 @@ function count({ requests, failures, byEpoch, last }: Counted, now: TrafficCount
 }
 
 function processReports(epochs: View['agent']['epochs']): readonly ProcessReport[] {
-  const envoys = [...epochs].flatMap(([epoch, { pid }]) => (pid === undefined ? [] : [{ what: 'envoy' as const, epoch, pid }]));
+  const envoys = [...epochs].flatMap(([epoch, { pid }]) =>
+    pid === undefined ? [] : [{ what: 'envoy' as const, epoch, pid }],
+  );
   return [{ what: 'agent' as const, pid: process.pid }, ...envoys].flatMap((one) => {
     const used = usage(one.pid);
     return used === undefined ? [] : [{ ...one, ...used }];

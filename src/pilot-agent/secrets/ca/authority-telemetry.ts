@@ -1,6 +1,12 @@
 import type { LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
-import { answered, asked, noOutgoing, type OutgoingCounts, ofOutgoing } from '../outgoing-requests.ts';
+import {
+  answered,
+  asked,
+  noOutgoing,
+  type OutgoingCounts,
+  ofOutgoing,
+} from '../outgoing-requests.ts';
 import type { CaEvent } from './ca-secrets.ts';
 
 /** Requests to the authority so far. */
@@ -24,7 +30,15 @@ export function narrateCa(event: CaEvent): readonly LogLine[] {
   if (event.type === 'asked') return [];
   const { took: tookMs, delay: delayMs } = event;
   if (event.type === 'issued')
-    return [{ level: 'info', event: 'certificate.issued', msg: 'certificate issued: the next one is asked for in time', tookMs, delayMs }];
+    return [
+      {
+        level: 'info',
+        event: 'certificate.issued',
+        msg: 'certificate issued: the next one is asked for in time',
+        tookMs,
+        delayMs,
+      },
+    ];
   const { reason, failures: attempt } = event;
   return [
     {

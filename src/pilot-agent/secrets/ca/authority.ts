@@ -13,7 +13,8 @@ export type Failure = 'refused' | 'fleeting' | 'away';
  * What an authority answers: the chain, PEM, the leaf first and the root last; or why not.
  */
 export type Signed =
-  { readonly ok: true; readonly chain: readonly string[] } | { readonly ok: false; readonly reason: string; readonly failure: Failure };
+  | { readonly ok: true; readonly chain: readonly string[] }
+  | { readonly ok: false; readonly reason: string; readonly failure: Failure };
 
 /** A certificate authority of whatever protocol. */
 export interface Authority {
@@ -52,11 +53,22 @@ export interface AuthorityAddress {
  *
  * @param provisioned `PROV_CERT`, whose root takes the place of istiod's; empty for none
  */
-export function authorityAddress(address: string, provider: string, provisioned: string): AuthorityAddress | undefined {
-  const istiod = join(provisioned === '' ? dirname(caFiles.istiod) : provisioned, basename(caFiles.istiod));
+export function authorityAddress(
+  address: string,
+  provider: string,
+  provisioned: string,
+): AuthorityAddress | undefined {
+  const istiod = join(
+    provisioned === '' ? dirname(caFiles.istiod) : provisioned,
+    basename(caFiles.istiod),
+  );
   const roots = new Map(Object.entries({ ...caFiles, istiod, system: 'system' })).get(provider);
   if (roots === undefined) return undefined;
   const host = parseHostPort(address)?.host ?? address;
-  const serverName = host.includes('citadel') ? 'istio-citadel' : host.includes('localhost') ? 'istiod.istio-system.svc' : undefined;
+  const serverName = host.includes('citadel')
+    ? 'istio-citadel'
+    : host.includes('localhost')
+      ? 'istiod.istio-system.svc'
+      : undefined;
   return { address, roots: address.endsWith(':15010') ? undefined : roots, serverName };
 }

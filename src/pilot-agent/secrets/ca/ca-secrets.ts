@@ -27,7 +27,13 @@ export type CaEvent =
   /** `at`: ms since 1970. */
   | { readonly type: 'asked'; readonly at: number; readonly isRetry: boolean }
   | { readonly type: 'issued'; readonly took: number; readonly delay: number }
-  | { readonly type: 'request-failed'; readonly reason: string; readonly failures: number; readonly took: number; readonly delay: number };
+  | {
+      readonly type: 'request-failed';
+      readonly reason: string;
+      readonly failures: number;
+      readonly took: number;
+      readonly delay: number;
+    };
 
 /** When a certificate is replaced. Times in ms since 1970. */
 export interface Lifetime {
@@ -51,7 +57,11 @@ const spread = 0.01;
  * How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which
  * gives a number from 0 to 1.
  */
-export function rotationDelay({ created, expires, ratio }: Lifetime, now: number, random: () => number): number {
+export function rotationDelay(
+  { created, expires, ratio }: Lifetime,
+  now: number,
+  random: () => number,
+): number {
   const lifetime = expires - created;
   const due = expires - ratio * lifetime + jitter(lifetime, spread, random()) - lifetime;
   return Math.min(Math.max(due - now, shortest), longest);
@@ -130,12 +140,25 @@ export function caSecrets(
   }
 
   function request(pause: Pause): Observable<Step> {
-    const returned$ = pause.ending === undefined ? EMPTY : back$(pause.ending).pipe(take(1), delayWhen(() => timer(random() * returnSpread, scheduler))); // prettier-ignore
-    return merge(clockTimer(pause.delay, scheduler).pipe(map(() => false)), returned$.pipe(map(() => true))).pipe(
+    const returned$ =
+      pause.ending === undefined
+        ? EMPTY
+        : back$(pause.ending).pipe(
+            take(1),
+            delayWhen(() => timer(random() * returnSpread, scheduler)),
+          );
+    return merge(
+      clockTimer(pause.delay, scheduler).pipe(map(() => false)),
+      returned$.pipe(map(() => true)),
+    ).pipe(
       take(1),
       switchMap((isReturn) =>
         concat(
-          defer(() => of<Step>({ outputs: [{ type: 'asked', at: scheduler.now(), isRetry: pause.failures > 0 }] })),
+          defer(() =>
+            of<Step>({
+              outputs: [{ type: 'asked', at: scheduler.now(), isRetry: pause.failures > 0 }],
+            }),
+          ),
           issue$.pipe(map((issue) => step(pause, isReturn, issue))),
         ),
       ),
@@ -147,12 +170,16 @@ export function caSecrets(
     if (issue.ok) {
       const now = scheduler.now();
       const delay = rotationDelay({ created: now, expires: issue.expires, ratio }, now, random);
-      const outputs = [{ type: 'issued', took, delay }, { type: 'set', source, set: issue.set }] as const; // prettier-ignore
+      const outputs = [
+        { type: 'issued', took, delay },
+        { type: 'set', source, set: issue.set },
+      ] as const;
       return { next: { ...fresh, delay }, outputs };
     }
     const { reason, failure } = issue;
     const failures = pause.failures + 1;
-    const steps = 1 + (isReturn ? Math.min(pause.steps, returnedFrom + pause.returns) : pause.steps);
+    const steps =
+      1 + (isReturn ? Math.min(pause.steps, returnedFrom + pause.returns) : pause.steps);
     const delay = requestBackOff(steps, failure, random);
     const outputs = [
       { type: 'request-failed', reason, failures, took, delay },
@@ -160,7 +187,10 @@ export function caSecrets(
     ] as const;
     const next = { delay, failures, steps, returns: pause.returns + Number(isReturn) };
     // One that was back in vain is not looked for at once: it would be found again and again.
-    return { next: failure === 'refused' || isReturn ? next : { ...next, ending: failure }, outputs };
+    return {
+      next: failure === 'refused' || isReturn ? next : { ...next, ending: failure },
+      outputs,
+    };
   }
 
   return defer(() => request({ ...fresh, delay: random() * initialBackOff })).pipe(

@@ -12,7 +12,12 @@ export interface KeyOptions {
 }
 
 const algorithms = {
-  RSA: { name: 'RSASSA-PKCS1-v1_5', hash: 'SHA-256', publicExponent: new Uint8Array([1, 0, 1]), modulusLength: 2048 },
+  RSA: {
+    name: 'RSASSA-PKCS1-v1_5',
+    hash: 'SHA-256',
+    publicExponent: new Uint8Array([1, 0, 1]),
+    modulusLength: 2048,
+  },
   ECDSA: { name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256' },
 } as const;
 
@@ -28,7 +33,8 @@ export async function certificateRequest(
   { algorithm, pkcs8 }: KeyOptions,
 ): Promise<{ readonly csr: string; readonly key: Buffer }> {
   await import('reflect-metadata'); // which the library wants to find
-  const { cryptoProvider, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } = await import('@peculiar/x509');
+  const { cryptoProvider, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } =
+    await import('@peculiar/x509');
   cryptoProvider.set(webcrypto);
   const keys = await webcrypto.subtle.generateKey(algorithms[algorithm], true, ['sign', 'verify']);
   const name = { type: identity.includes('://') ? 'url' : 'dns', value: identity } as const;

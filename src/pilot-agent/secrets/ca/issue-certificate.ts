@@ -1,5 +1,14 @@
 import { decodeJwt } from 'jose';
-import { asyncScheduler, catchError, defer, map, type Observable, of, type SchedulerLike, switchMap } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+} from 'rxjs';
 import { bytesOutside, largest } from '../../../shared/files/outside-file.ts';
 import { setFlaws } from '../certificates.ts';
 import { pemCertificates } from '../../../shared/certificates/key-pair-flaw.ts';
@@ -21,7 +30,9 @@ function tokenFlaw(token: string, now: number): string | undefined {
   if (token === '') return 'the token is empty';
   try {
     const { exp } = decodeJwt(token);
-    return exp !== undefined && exp * 1000 <= now ? `the token has expired at ${new Date(exp * 1000).toISOString()}` : undefined;
+    return exp !== undefined && exp * 1000 <= now
+      ? `the token has expired at ${new Date(exp * 1000).toISOString()}`
+      : undefined;
   } catch {
     return undefined;
   }
@@ -33,8 +44,11 @@ function tokenFlaw(token: string, now: number): string | undefined {
  */
 export function workloadIdentity(token: string, trustDomain: string): string | undefined {
   try {
-    const [, namespace, account] = /^system:serviceaccount:([^:/]+):([^:/]+)$/.exec(decodeJwt(token).sub ?? '') ?? [];
-    return namespace === undefined || account === undefined ? undefined : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
+    const [, namespace, account] =
+      /^system:serviceaccount:([^:/]+):([^:/]+)$/.exec(decodeJwt(token).sub ?? '') ?? [];
+    return namespace === undefined || account === undefined
+      ? undefined
+      : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
   } catch {
     return undefined;
   }
@@ -45,13 +59,18 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
  * Whether the key fits is not looked at. Pure.
  */
 function chainFlaw(chain: readonly string[]): string | undefined {
-  if (chain.length < 2) return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
+  if (chain.length < 2)
+    return `a chain of ${chain.length} has no root: at least 2 certificates are needed`;
   const parsed = chain.map((pem) => pemCertificates(pem) ?? []);
-  if (parsed.some((certificates) => certificates.length === 0)) return 'a certificate of the chain does not parse';
+  if (parsed.some((certificates) => certificates.length === 0))
+    return 'a certificate of the chain does not parse';
   const certificates = parsed.flat();
   const broken = certificates.some((certificate, index) => {
     const issuer = certificates[index + 1];
-    return issuer !== undefined && !(certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey));
+    return (
+      issuer !== undefined &&
+      !(certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))
+    );
   });
   return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
 }
@@ -59,7 +78,12 @@ function chainFlaw(chain: readonly string[]): string | undefined {
 /** What came of one request for a certificate. Times in ms; `expires` since 1970. */
 export type Issue =
   | { readonly ok: true; readonly set: SecretSet; readonly expires: number; readonly took: number }
-  | { readonly ok: false; readonly reason: string; readonly failure: Failure; readonly took: number };
+  | {
+      readonly ok: false;
+      readonly reason: string;
+      readonly failure: Failure;
+      readonly took: number;
+    };
 
 export interface IssueOptions extends KeyOptions {
   /** The file of the token, read for each request; empty if there is none. */
@@ -91,23 +115,38 @@ export function issueCertificate(
 ): Observable<Issue> {
   return defer(() => {
     const begun = scheduler.now();
-    const failed = (reason: string, failure: Failure = 'refused'): Issue => ({ ok: false, reason, failure, took: scheduler.now() - begun });
+    const failed = (reason: string, failure: Failure = 'refused'): Issue => ({
+      ok: false,
+      reason,
+      failure,
+      took: scheduler.now() - begun,
+    });
     return defer(async () => {
       const token = await proof(options, scheduler.now());
       const identity = workloadIdentity(token, options.trustDomain);
-      if (token !== '' && identity === undefined) throw new Error(`${options.token}: the token is none of a service account`);
+      if (token !== '' && identity === undefined)
+        throw new Error(`${options.token}: the token is none of a service account`);
       return { token, ...(await certificateRequest(identity ?? nameless, options)) };
     }).pipe(
       switchMap(({ token, csr, key }) =>
         authority.sign(csr, token, options.ttl).pipe(
           map((signed): Issue => {
             if (!signed.ok) return failed(signed.reason, signed.failure);
-            const set = { pair: { chain: signed.chain.map(ended).join(''), key }, roots: ended(signed.chain.at(-1) ?? '') };
+            const set = {
+              pair: { chain: signed.chain.map(ended).join(''), key },
+              roots: ended(signed.chain.at(-1) ?? ''),
+            };
             const { pair, roots } = setFlaws(set, scheduler.now());
             const flaw = chainFlaw(signed.chain) ?? pair ?? roots;
-            if (flaw !== undefined) return failed(`${authority.name} answered what can not be served: ${flaw}`);
+            if (flaw !== undefined)
+              return failed(`${authority.name} answered what can not be served: ${flaw}`);
             const [leaf] = pemCertificates(set.pair.chain) ?? [];
-            return { ok: true, set, expires: Date.parse(leaf?.validTo ?? ''), took: scheduler.now() - begun };
+            return {
+              ok: true,
+              set,
+              expires: Date.parse(leaf?.validTo ?? ''),
+              took: scheduler.now() - begun,
+            };
           }),
         ),
       ),
@@ -136,7 +175,8 @@ async function readToken(path: string): Promise<string> {
   if (path === '') throw new Error('there is no token: JWT_POLICY names none');
   return bytesOutside(path, largest.token).then(
     (bytes) => bytes.toString().trim(),
-    (error: unknown) => Promise.reject(new Error(`the token is missing: ${path}: ${(error as Error).message}`)),
+    (error: unknown) =>
+      Promise.reject(new Error(`the token is missing: ${path}: ${(error as Error).message}`)),
   );
 }
 

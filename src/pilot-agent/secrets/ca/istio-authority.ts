@@ -38,7 +38,10 @@ const reach = { within: 2_000, every: 1_000 };
  * Istio's authority (Citadel, istiod). Each call connects anew and reads roots and client
  * certificate anew, so that none of them needs a new agent. Loads gRPC.
  */
-export function istioAuthority(options: IstioAuthorityOptions, scheduler: SchedulerLike = asyncScheduler): Authority {
+export function istioAuthority(
+  options: IstioAuthorityOptions,
+  scheduler: SchedulerLike = asyncScheduler,
+): Authority {
   function ready(token: string | undefined) {
     return defer(async () => {
       const grpc = await import('@grpc/grpc-js');
@@ -59,11 +62,18 @@ export function istioAuthority(options: IstioAuthorityOptions, scheduler: Schedu
             ? call(
                 options,
                 made.value,
-                create(IstioCertificateRequestSchema, { csr, validityDuration: BigInt(Math.round(ttl / 1000)) }),
+                create(IstioCertificateRequestSchema, {
+                  csr,
+                  validityDuration: BigInt(Math.round(ttl / 1000)),
+                }),
                 token,
                 scheduler,
               )
-            : of<Signed>({ ok: false, reason: `what TLS to it needs is missing: ${(made.error as Error).message}`, failure: 'fleeting' }),
+            : of<Signed>({
+                ok: false,
+                reason: `what TLS to it needs is missing: ${(made.error as Error).message}`,
+                failure: 'fleeting',
+              }),
         ),
       ),
   };
@@ -76,16 +86,25 @@ async function credentialsOf(
   now: number,
 ): Promise<Grpc.ChannelCredentials> {
   if (roots === undefined) return grpc.credentials.createInsecure();
-  const [vouching, pair] = await Promise.all([roots === 'system' ? undefined : rootsIn(roots), pairOf(client, token, now)]);
+  const [vouching, pair] = await Promise.all([
+    roots === 'system' ? undefined : rootsIn(roots),
+    pairOf(client, token, now),
+  ]);
   return tlsCredentials(grpc, { roots: vouching, pair });
 }
 
 function rootsIn(path: string): Promise<Buffer> {
-  return bytesOutside(path, largest.pem).catch((error: unknown) => Promise.reject(new Error(`${path}: ${(error as Error).message}`)));
+  return bytesOutside(path, largest.pem).catch((error: unknown) =>
+    Promise.reject(new Error(`${path}: ${(error as Error).message}`)),
+  );
 }
 
 /** The pair that the authority is shown; none if it does not work and a token stands for it. */
-async function pairOf(client: IstioAuthorityOptions['client'], token: string | undefined, now: number) {
+async function pairOf(
+  client: IstioAuthorityOptions['client'],
+  token: string | undefined,
+  now: number,
+) {
   const own = client && (await readOwnPair(client, now));
   if (own?.ok === false && token === '') throw new Error(own.reason);
   return own?.ok === true ? own.pair : undefined;
@@ -96,15 +115,25 @@ interface Ready {
   readonly channel: Grpc.ChannelCredentials;
 }
 
-function clientOf({ address, serverName }: AuthorityAddress, { grpc, channel }: Ready): Grpc.Client {
+function clientOf(
+  { address, serverName }: AuthorityAddress,
+  { grpc, channel }: Ready,
+): Grpc.Client {
   return grpcClient(grpc, address, channel, {
     'grpc.use_local_subchannel_pool': 1,
-    ...(serverName !== undefined && { 'grpc.ssl_target_name_override': serverName, 'grpc.default_authority': serverName }),
+    ...(serverName !== undefined && {
+      'grpc.ssl_target_name_override': serverName,
+      'grpc.default_authority': serverName,
+    }),
   });
 }
 
 /** Emits once whether a connection comes about in time, and completes. */
-function connection(options: IstioAuthorityOptions, ready: Ready, scheduler: SchedulerLike): Observable<boolean> {
+function connection(
+  options: IstioAuthorityOptions,
+  ready: Ready,
+  scheduler: SchedulerLike,
+): Observable<boolean> {
   return new Observable((subscriber) => {
     const client = clientOf(options, ready);
     client.waitForReady(scheduler.now() + reach.within, (error) => {
@@ -115,7 +144,13 @@ function connection(options: IstioAuthorityOptions, ready: Ready, scheduler: Sch
   });
 }
 
-function call(options: IstioAuthorityOptions, ready: Ready, request: object, token: string, scheduler: SchedulerLike): Observable<Signed> {
+function call(
+  options: IstioAuthorityOptions,
+  ready: Ready,
+  request: object,
+  token: string,
+  scheduler: SchedulerLike,
+): Observable<Signed> {
   return new Observable((subscriber) => {
     const { createCertificate } = grpcDefinition(IstioCertificateService);
     if (createCertificate === undefined) throw new Error('the service has no such method');
@@ -127,14 +162,26 @@ function call(options: IstioAuthorityOptions, ready: Ready, request: object, tok
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     if (options.clusterId !== '') metadata.set('ClusterID', options.clusterId);
     const deadline = scheduler.now() + timeoutMs;
-    const asked = client.makeUnaryRequest(path, requestSerialize, responseDeserialize, request, metadata, { deadline }, (error, answer) => {
-      subscriber.next(
-        error === null
-          ? { ok: true, chain: (answer as IstioCertificateResponse).certChain }
-          : { ok: false, reason: troubleOf(error, token === '' ? 'certificate' : 'token'), failure: failureOf(error.code, isReached) },
-      );
-      subscriber.complete();
-    });
+    const asked = client.makeUnaryRequest(
+      path,
+      requestSerialize,
+      responseDeserialize,
+      request,
+      metadata,
+      { deadline },
+      (error, answer) => {
+        subscriber.next(
+          error === null
+            ? { ok: true, chain: (answer as IstioCertificateResponse).certChain }
+            : {
+                ok: false,
+                reason: troubleOf(error, token === '' ? 'certificate' : 'token'),
+                failure: failureOf(error.code, isReached),
+              },
+        );
+        subscriber.complete();
+      },
+    );
     return () => {
       asked.cancel();
       client.close();

@@ -18,7 +18,9 @@ export function privateKeyPem(key: KeyObject, type: keyof typeof labels): Buffer
     bytes.subarray(line * lineLength, (line + 1) * lineLength),
     Buffer.from('\n'),
   ]);
-  const [begin, end] = ['BEGIN', 'END'].map((word) => Buffer.from(`-----${word} ${labels[type]}-----\n`));
+  const [begin, end] = ['BEGIN', 'END'].map((word) =>
+    Buffer.from(`-----${word} ${labels[type]}-----\n`),
+  );
   return Buffer.concat([begin, ...lines.flat(), end].filter((part) => part !== undefined));
 }
 
@@ -27,7 +29,8 @@ function base64(data: Buffer): Buffer {
   for (let [from, to] = [0, 0]; from < data.length; from += 3, to += 4) {
     const left = Math.min(3, data.length - from);
     const bits = data.readUIntBE(from, left) << (8 * (3 - left));
-    for (let place = 0; place <= left; place += 1) encoded[to + place] = alphabet[(bits >> (18 - 6 * place)) & 63] ?? padding;
+    for (let place = 0; place <= left; place += 1)
+      encoded[to + place] = alphabet[(bits >> (18 - 6 * place)) & 63] ?? padding;
   }
   return encoded;
 }

@@ -1,4 +1,15 @@
-import { asyncScheduler, defaultIfEmpty, filter, forkJoin, map, type Observable, type SchedulerLike, take, takeUntil, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  defaultIfEmpty,
+  filter,
+  forkJoin,
+  map,
+  type Observable,
+  type SchedulerLike,
+  take,
+  takeUntil,
+  timer,
+} from 'rxjs';
 import type { SecretBook } from '../secret-book.ts';
 import type { VersionedSecret } from '../secret.ts';
 import type { Push } from './stream.ts';
@@ -21,15 +32,23 @@ export function fetchSecrets(
       filter(([, offered]) => offered !== undefined),
       take(1),
       takeUntil(timer(timeoutMs, scheduler)),
-      defaultIfEmpty<readonly [string, VersionedSecret | undefined], readonly [string, undefined]>([name, undefined]),
+      defaultIfEmpty<readonly [string, VersionedSecret | undefined], readonly [string, undefined]>([
+        name,
+        undefined,
+      ]),
     ),
   );
   return forkJoin(found).pipe(
     defaultIfEmpty([]),
     map((entries) => {
-      const secrets = new Map(entries.flatMap(([name, offered]) => (offered === undefined ? [] : [[name, offered]])));
+      const secrets = new Map(
+        entries.flatMap(([name, offered]) => (offered === undefined ? [] : [[name, offered]])),
+      );
       const version = [...secrets.values()].map((offered) => offered.version).join('+');
-      return { push: { nonce: '', version, secrets }, missing: names.filter((name) => !secrets.has(name)) };
+      return {
+        push: { nonce: '', version, secrets },
+        missing: names.filter((name) => !secrets.has(name)),
+      };
     }),
   );
 }

@@ -9,7 +9,10 @@ import {
   type DiscoveryResponse,
   DiscoveryResponseSchema,
 } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { type ListSecretsResponse, ListSecretsResponseSchema } from '../../../shared/proto/pilotagent/v1/secrets_pb.ts';
+import {
+  type ListSecretsResponse,
+  ListSecretsResponseSchema,
+} from '../../../shared/proto/pilotagent/v1/secrets_pb.ts';
 import { describeCertificates } from '../certificates.ts';
 import type { Secret, SecretState } from '../secret.ts';
 import { readRequest } from '../../../shared/xds/messages.ts';
@@ -24,7 +27,10 @@ function packSecret(name: string, secret: Secret): Any {
     name,
     type:
       secret.kind === 'pair'
-        ? { case: 'tlsCertificate', value: { certificateChain: inline(secret.chain), privateKey: inline(secret.key) } }
+        ? {
+            case: 'tlsCertificate',
+            value: { certificateChain: inline(secret.chain), privateKey: inline(secret.key) },
+          }
         : { case: 'validationContext', value: { trustedCa: inline(secret.roots) } },
   });
   return create(AnySchema, { typeUrl: secretTypeUrl, value: toBinary(SecretSchema, value) });
@@ -49,24 +55,38 @@ export interface Encoding<Response> {
 
 export const stateOfTheWorld: Encoding<DiscoveryResponse> = {
   push: toResponse,
-  decline: (nonce) => create(DiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources: [noSecret] }),
+  decline: (nonce) =>
+    create(DiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources: [noSecret] }),
 };
 
 export const incremental: Encoding<DeltaDiscoveryResponse> = {
   push: toDeltaResponse,
   decline: (nonce, names) =>
-    create(DeltaDiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources: names.map((name) => ({ name, resource: noSecret })) }),
+    create(DeltaDiscoveryResponseSchema, {
+      nonce,
+      typeUrl: secretTypeUrl,
+      resources: names.map((name) => ({ name, resource: noSecret })),
+    }),
 };
 
 /** A push as an answer of the state-of-the-world variant of the protocol. Pure. */
 export function toResponse({ nonce, version, secrets }: Push): DiscoveryResponse {
   const resources = [...secrets].map(([name, { secret }]) => packSecret(name, secret));
-  return create(DiscoveryResponseSchema, { nonce, versionInfo: version, typeUrl: secretTypeUrl, resources });
+  return create(DiscoveryResponseSchema, {
+    nonce,
+    versionInfo: version,
+    typeUrl: secretTypeUrl,
+    resources,
+  });
 }
 
 /** The same of the incremental variant. */
 function toDeltaResponse({ nonce, secrets }: Push): DeltaDiscoveryResponse {
-  const resources = [...secrets].map(([name, { secret, version }]) => ({ name, version, resource: packSecret(name, secret) }));
+  const resources = [...secrets].map(([name, { secret, version }]) => ({
+    name,
+    version,
+    resource: packSecret(name, secret),
+  }));
   return create(DeltaDiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources });
 }
 
@@ -83,11 +103,13 @@ export function listSecrets(states: readonly SecretState[]): ListSecretsResponse
     source,
     refused,
     version: served?.version ?? '',
-    certificates: (served === undefined ? [] : describeCertificates(served.secret)).map(({ notBefore, notAfter, ...texts }) => ({
-      ...texts,
-      notBefore: BigInt(notBefore),
-      notAfter: BigInt(notAfter),
-    })),
+    certificates: (served === undefined ? [] : describeCertificates(served.secret)).map(
+      ({ notBefore, notAfter, ...texts }) => ({
+        ...texts,
+        notBefore: BigInt(notBefore),
+        notAfter: BigInt(notAfter),
+      }),
+    ),
   }));
   return create(ListSecretsResponseSchema, { secrets });
 }

@@ -30,7 +30,10 @@ export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> 
 /** What an Envoy was given, or has made of that, by the name of the secret. */
 function answersIn(event: SdsEvent): readonly (readonly [name: string, answer: SecretAnswer])[] {
   if (event.type === 'rejected')
-    return [...event.versions].map(([name, version]) => [name, { type: event.type, version, reason: event.reason }]);
+    return [...event.versions].map(([name, version]) => [
+      name,
+      { type: event.type, version, reason: event.reason },
+    ]);
   if (event.type !== 'pushed' && event.type !== 'accepted') return [];
   return [...event.versions].map(([name, version]) => [name, { type: event.type, version }]);
 }

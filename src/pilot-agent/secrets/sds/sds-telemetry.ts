@@ -13,10 +13,27 @@ export type SdsEvent =
   /** A bug or a fault has ended the stream, or the answer of a fetch; other streams go on. */
   | { readonly type: 'stream-failed'; readonly error: unknown }
   /** Versions by name: what was sent, and what the client then made of it. */
-  | { readonly type: 'pushed' | 'accepted'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string> }
-  | { readonly type: 'rejected'; readonly stream: number; readonly node: string; readonly versions: ReadonlyMap<string, string>; readonly reason: string } // prettier-ignore
+  | {
+      readonly type: 'pushed' | 'accepted';
+      readonly stream: number;
+      readonly node: string;
+      readonly versions: ReadonlyMap<string, string>;
+    }
+  | {
+      readonly type: 'rejected';
+      readonly stream: number;
+      readonly node: string;
+      readonly versions: ReadonlyMap<string, string>;
+      readonly reason: string;
+    }
   /** Somebody asks for what can not be given yet, or ever. */
-  | { readonly type: 'missing'; readonly stream: number; readonly node: string; readonly name: string; readonly reason: string };
+  | {
+      readonly type: 'missing';
+      readonly stream: number;
+      readonly node: string;
+      readonly name: string;
+      readonly reason: string;
+    };
 
 /**
  * How often what has happened on the streams of the secret discovery server, and how many there
@@ -56,7 +73,12 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
 }
 
 /** The counts as metrics, under the names of the Go agent where it has them. Pure. */
-export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts): readonly MetricFamily[] {
+export function sdsFamilies({
+  streams,
+  pushes,
+  accepted,
+  rejected,
+}: SdsCounts): readonly MetricFamily[] {
   return [
     {
       name: 'istio_agent_total_active_connections',
@@ -75,41 +97,76 @@ export function sdsFamilies({ streams, pushes, accepted, rejected }: SdsCounts):
  *
  * @param isServed whether Envoy has something under this name
  */
-export function narrateSds(event: SdsEvent, isServed: (name: string) => boolean): readonly LogLine[] {
+export function narrateSds(
+  event: SdsEvent,
+  isServed: (name: string) => boolean,
+): readonly LogLine[] {
   switch (event.type) {
     case 'listening':
       return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
     case 'failed':
       return []; // it ends the agent, which says why
     case 'not-taken':
-      return [{ level: 'warn', event: 'connection.not_taken', msg: 'a connection could not be taken: the server goes on', server: 'sds', reason: event.reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'connection.not_taken',
+          msg: 'a connection could not be taken: the server goes on',
+          server: 'sds',
+          reason: event.reason,
+        },
+      ];
     case 'stream-opened':
     case 'stream-closed':
     case 'stream-failed': // told as the failure of a part
       return [];
     case 'stream-refused':
       return [
-        { level: 'warn', event: 'sds.stream_refused', msg: 'a stream of secrets is refused', stream: event.stream, reason: event.reason },
+        {
+          level: 'warn',
+          event: 'sds.stream_refused',
+          msg: 'a stream of secrets is refused',
+          stream: event.stream,
+          reason: event.reason,
+        },
       ];
     case 'pushed':
       return secrets(event, { level: 'debug', event: 'secret.pushed', msg: 'secret pushed' });
     case 'accepted':
-      return secrets(event, { level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' });
+      return secrets(event, {
+        level: 'info',
+        event: 'secret.accepted',
+        msg: 'secret accepted by Envoy',
+      });
     case 'rejected':
       return [...event.versions].map(([secret, version]) => ({
         level: 'error',
         event: 'secret.rejected',
-        msg: isServed(secret) ? 'secret rejected by Envoy: it goes on with the one before' : 'secret rejected by Envoy: it has none',
+        msg: isServed(secret)
+          ? 'secret rejected by Envoy: it goes on with the one before'
+          : 'secret rejected by Envoy: it has none',
         reason: event.reason,
         secret,
         version,
         stream: event.stream,
       }));
     case 'missing':
-      return [{ level: 'warn', event: 'secret.missing', msg: 'Envoy asks for a secret that is not there', secret: event.name, stream: event.stream, reason: event.reason }]; // prettier-ignore
+      return [
+        {
+          level: 'warn',
+          event: 'secret.missing',
+          msg: 'Envoy asks for a secret that is not there',
+          secret: event.name,
+          stream: event.stream,
+          reason: event.reason,
+        },
+      ];
   }
 }
 
-function secrets({ stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' }>, line: LogLine): readonly LogLine[] {
+function secrets(
+  { stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' }>,
+  line: LogLine,
+): readonly LogLine[] {
   return [...versions].map(([secret, version]) => ({ ...line, secret, version, stream }));
 }

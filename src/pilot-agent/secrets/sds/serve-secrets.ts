@@ -9,7 +9,10 @@ import type {
   DiscoveryResponse,
 } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { SecretDiscoveryService } from '../../../shared/proto/envoy/service/secret/v3/sds_pb.ts';
-import { type ListSecretsResponse, SecretsService } from '../../../shared/proto/pilotagent/v1/secrets_pb.ts';
+import {
+  type ListSecretsResponse,
+  SecretsService,
+} from '../../../shared/proto/pilotagent/v1/secrets_pb.ts';
 import type { SecretBook } from '../secret-book.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
 import { incremental, listSecrets, stateOfTheWorld, toResponse } from './sds-messages.ts';
@@ -21,7 +24,11 @@ import type { SdsEvent } from './sds-telemetry.ts';
  * Adds the secret discovery service, and the list of secrets, to a gRPC server as it is subscribed,
  * and emits what happens in their calls. Cold; never completes, never errors.
  */
-export function serveSecrets(server: Grpc.Server, grpc: typeof Grpc, book: SecretBook): Observable<SdsEvent> {
+export function serveSecrets(
+  server: Grpc.Server,
+  grpc: typeof Grpc,
+  book: SecretBook,
+): Observable<SdsEvent> {
   return new Observable<Observable<SdsEvent>>((subscriber) => {
     let streams = 0;
     server.addService(grpcDefinition(SecretDiscoveryService), {
@@ -29,11 +36,14 @@ export function serveSecrets(server: Grpc.Server, grpc: typeof Grpc, book: Secre
         subscriber.next(serveStream(++streams, call, book, stateOfTheWorld)),
       deltaSecrets: (call: ServerDuplexStream<DeltaDiscoveryRequest, DeltaDiscoveryResponse>) =>
         subscriber.next(serveStream(++streams, call, book, incremental)),
-      fetchSecrets: ({ request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>, answer: sendUnaryData<DiscoveryResponse>) =>
-        subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status)),
+      fetchSecrets: (
+        { request }: ServerUnaryCall<DiscoveryRequest, DiscoveryResponse>,
+        answer: sendUnaryData<DiscoveryResponse>,
+      ) => subscriber.next(serveFetch(request.resourceNames, book, answer, grpc.status)),
     });
     server.addService(grpcDefinition(SecretsService), {
-      listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) => answer(null, listSecrets(book.states())),
+      listSecrets: (_: unknown, answer: sendUnaryData<ListSecretsResponse>) =>
+        answer(null, listSecrets(book.states())),
     });
   }).pipe(mergeAll());
 }

@@ -18,7 +18,10 @@ import {
 } from 'rxjs';
 import { reduceWithEffects, type Transition } from '../../../operators/reduce-with-effects.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
-import type { DeltaDiscoveryRequest, DiscoveryRequest } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type {
+  DeltaDiscoveryRequest,
+  DiscoveryRequest,
+} from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { SecretBook } from '../secret-book.ts';
 import { type Encoding, secretTypeUrl, toStreamRequest } from './sds-messages.ts';
 import {
@@ -54,7 +57,9 @@ export function sdsStream(
       effect$.pipe(filter((effect) => effect.type !== 'watch' && effect.type !== 'unwatch')),
       effect$.pipe(
         ofType('watch'),
-        mergeMap(({ name }) => follow(name, book).pipe(takeUntil(unwatch$.pipe(filter((gone) => gone.name === name))))),
+        mergeMap(({ name }) =>
+          follow(name, book).pipe(takeUntil(unwatch$.pipe(filter((gone) => gone.name === name)))),
+        ),
       ),
     );
   }
@@ -63,15 +68,21 @@ export function sdsStream(
 /** The secret of a name in each version that Envoy is to have, and why there is none. */
 function follow(name: string, book: Pick<SecretBook, 'get'>): Observable<StreamEvent> {
   return book.get(name).pipe(
-    distinctUntilChanged((a, b) => b.offered !== undefined && a.offered?.version === b.offered.version),
+    distinctUntilChanged(
+      (a, b) => b.offered !== undefined && a.offered?.version === b.offered.version,
+    ),
     mergeMap(({ offered, refused }): readonly StreamEvent[] => {
-      if (offered !== undefined) return [{ type: 'secret', name, secret: offered.secret, version: offered.version }];
+      if (offered !== undefined)
+        return [{ type: 'secret', name, secret: offered.secret, version: offered.version }];
       return refused === undefined ? [] : [{ type: 'missing', name, reason: refused }];
     }),
   );
 }
 
-function outputOf({ event, state: { node } }: Transition<StreamState, StreamEvent>): readonly (StreamOutput & { readonly node: string })[] {
+function outputOf({
+  event,
+  state: { node },
+}: Transition<StreamState, StreamEvent>): readonly (StreamOutput & { readonly node: string })[] {
   return event.type === 'request' || event.type === 'secret' ? [] : [{ ...event, node }];
 }
 
@@ -92,18 +103,37 @@ export function serveStream<Response>(
   encoding: Encoding<Response>,
 ): Observable<SdsEvent> {
   return defer(() => {
-    const message$ = fromEvent(call, 'data') as Observable<DiscoveryRequest | DeltaDiscoveryRequest>;
-    const [foreign$, ours$] = partition(message$, ({ typeUrl }) => typeUrl !== '' && typeUrl !== secretTypeUrl);
+    const message$ = fromEvent(call, 'data') as Observable<
+      DiscoveryRequest | DeltaDiscoveryRequest
+    >;
+    const [foreign$, ours$] = partition(
+      message$,
+      ({ typeUrl }) => typeUrl !== '' && typeUrl !== secretTypeUrl,
+    );
     const output$ = merge(
-      foreign$.pipe(map(({ typeUrl }) => ({ type: 'end', reason: `${typeUrl} is not served here`, node: '' }) as const)),
+      foreign$.pipe(
+        map(
+          ({ typeUrl }) =>
+            ({ type: 'end', reason: `${typeUrl} is not served here`, node: '' }) as const,
+        ),
+      ),
       sdsStream(ours$.pipe(map(toStreamRequest)), book),
     );
-    const over$ = merge(fromEvent(call, 'end'), fromEvent(call, 'cancelled'), fromEvent(call, 'error')).pipe(take(1));
+    const over$ = merge(
+      fromEvent(call, 'end'),
+      fromEvent(call, 'cancelled'),
+      fromEvent(call, 'error'),
+    ).pipe(take(1));
     return concat(
       of<SdsEvent>({ type: 'stream-opened', stream }),
       output$.pipe(
         mergeMap(answer),
-        catchError((error: unknown) => concat(of<SdsEvent>({ type: 'stream-failed', error }), end(statusCodes.internal, String(error)))),
+        catchError((error: unknown) =>
+          concat(
+            of<SdsEvent>({ type: 'stream-failed', error }),
+            end(statusCodes.internal, String(error)),
+          ),
+        ),
         takeUntil(over$),
       ),
       defer(() => {
@@ -114,11 +144,16 @@ export function serveStream<Response>(
   });
 
   /** Says it to the client, as far as it is meant for it; emits what is known of it elsewhere. */
-  function answer({ node, ...output }: StreamOutput & { readonly node: string }): Observable<SdsEvent> {
+  function answer({
+    node,
+    ...output
+  }: StreamOutput & { readonly node: string }): Observable<SdsEvent> {
     switch (output.type) {
       case 'push': {
         call.write(encoding.push(output.push));
-        const versions = new Map([...output.push.secrets].map(([name, { version }]) => [name, version]));
+        const versions = new Map(
+          [...output.push.secrets].map(([name, { version }]) => [name, version]),
+        );
         return of({ type: 'pushed', stream, node, versions });
       }
       case 'decline':
@@ -126,7 +161,10 @@ export function serveStream<Response>(
         return EMPTY;
       case 'end': {
         const { reason } = output;
-        return concat(of<SdsEvent>({ type: 'stream-refused', stream, reason }), end(statusCodes.invalidArgument, reason));
+        return concat(
+          of<SdsEvent>({ type: 'stream-refused', stream, reason }),
+          end(statusCodes.invalidArgument, reason),
+        );
       }
       default:
         return of({ ...output, stream, node });

@@ -43,7 +43,11 @@ export type StreamEffect =
   /** An answer that there is none of these names, so that the client goes on without. */
   | { readonly type: 'decline'; readonly nonce: string; readonly names: readonly string[] }
   | { readonly type: 'accepted'; readonly versions: ReadonlyMap<string, string> }
-  | { readonly type: 'rejected'; readonly versions: ReadonlyMap<string, string>; readonly reason: string }
+  | {
+      readonly type: 'rejected';
+      readonly versions: ReadonlyMap<string, string>;
+      readonly reason: string;
+    }
   | { readonly type: 'end'; readonly reason: string };
 
 export interface StreamState {
@@ -58,7 +62,9 @@ export interface StreamState {
    * The answer that is not answered yet. There is one at most, and what is newer waits for its
    * answer. It has no versions where it has declined: its refusal is no news.
    */
-  readonly inFlight: { readonly nonce: string; readonly versions: ReadonlyMap<string, string> | undefined } | undefined;
+  readonly inFlight:
+    | { readonly nonce: string; readonly versions: ReadonlyMap<string, string> | undefined }
+    | undefined;
   /** Answers so far; the nonce is their number. */
   readonly pushes: number;
   /** What the client of a state-of-the-world stream said to have when it came. */
@@ -105,23 +111,37 @@ export function reduceStream(state: StreamState, event: StreamEvent): StreamStep
 
 function missing(state: StreamState, name: string): StreamStep {
   const mayHaveIt = state.subscribed.get(name) !== undefined || state.claimed !== '';
-  return mayHaveIt || state.absent.has(name) ? [state, []] : flush({ ...state, absent: new Map(state.absent).set(name, false) }, []);
+  return mayHaveIt || state.absent.has(name)
+    ? [state, []]
+    : flush({ ...state, absent: new Map(state.absent).set(name, false) }, []);
 }
 
 function request(before: StreamState, { node, nonce, error, names }: StreamRequest): StreamStep {
-  if (before.node === '' && node === '') return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
+  if (before.node === '' && node === '')
+    return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
   let state = before.node === '' ? { ...before, node } : before;
   const effects: StreamEffect[] = [];
   const isStale = nonce !== '' && nonce !== String(state.pushes);
   if (nonce === state.inFlight?.nonce) {
     const { versions } = state.inFlight;
-    if (versions !== undefined) effects.push(error === undefined ? { type: 'accepted', versions } : { type: 'rejected', versions, reason: error }); // prettier-ignore
+    if (versions !== undefined)
+      effects.push(
+        error === undefined
+          ? { type: 'accepted', versions }
+          : { type: 'rejected', versions, reason: error },
+      );
     state = { ...state, inFlight: undefined };
   }
   if (names.kind === 'all') {
     if (isStale) return [state, effects];
     if (before.node === '') state = { ...state, claimed: names.version };
-    return subscribe(state, effects, without(names.names, state.subscribed), without(state.subscribed.keys(), new Set(names.names)), {});
+    return subscribe(
+      state,
+      effects,
+      without(names.names, state.subscribed),
+      without(state.subscribed.keys(), new Set(names.names)),
+      {},
+    );
   }
   return subscribe(state, effects, names.add, names.remove, names.versions);
 }
@@ -155,11 +175,15 @@ export function namesFlaw(names: readonly string[], others = 0): string | undefi
   const count = names.length + others;
   if (count > mostNames) return `it asks for ${count} secrets, and ${mostNames} are the limit`;
   const long = names.find(({ length }) => length > longestName);
-  return long && `it asks for a name of ${long.length} characters, and ${longestName} are the limit`;
+  return (
+    long && `it asks for a name of ${long.length} characters, and ${longestName} are the limit`
+  );
 }
 
 function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep {
-  const fresh = new Map([...state.newest].filter(([name, { version }]) => state.subscribed.get(name) !== version));
+  const fresh = new Map(
+    [...state.newest].filter(([name, { version }]) => state.subscribed.get(name) !== version),
+  );
   if (state.inFlight !== undefined) return [state, effects];
   if (fresh.size === 0) return decline(state, effects);
   const versions = new Map([...fresh].map(([name, { version }]) => [name, version]));
@@ -169,7 +193,10 @@ function flush(state: StreamState, effects: readonly StreamEffect[]): StreamStep
   if (state.pushes === 0 && isComplete && state.claimed === version) return [given, effects]; // it has come back, and has them all
   const pushes = state.pushes + 1;
   const nonce = String(pushes);
-  return [{ ...given, pushes, inFlight: { nonce, versions } }, [...effects, { type: 'push', push: { nonce, version, secrets: fresh } }]];
+  return [
+    { ...given, pushes, inFlight: { nonce, versions } },
+    [...effects, { type: 'push', push: { nonce, version, secrets: fresh } }],
+  ];
 }
 
 /** An answer of its own, for the client refuses it as a whole. */
@@ -179,18 +206,27 @@ function decline(state: StreamState, effects: readonly StreamEffect[]): StreamSt
   const pushes = state.pushes + 1;
   const nonce = String(pushes);
   const absent = new Map([...state.absent].map(([name]) => [name, true]));
-  return [{ ...state, pushes, absent, inFlight: { nonce, versions: undefined } }, [...effects, { type: 'decline', nonce, names }]];
+  return [
+    { ...state, pushes, absent, inFlight: { nonce, versions: undefined } },
+    [...effects, { type: 'decline', nonce, names }],
+  ];
 }
 
 /** Of all that the client then has: of one secret its own, of many one that is made of theirs. */
 function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
-  return [...secrets].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { version }]) => version).join('+'); // prettier-ignore
+  return [...secrets]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { version }]) => version)
+    .join('+');
 }
 
 function omit<T>(map: ReadonlyMap<string, T>, name: string): ReadonlyMap<string, T> {
   return new Map([...map].filter(([each]) => each !== name));
 }
 
-function without(names: Iterable<string>, known: { has(name: string): boolean }): readonly string[] {
+function without(
+  names: Iterable<string>,
+  known: { has(name: string): boolean },
+): readonly string[] {
   return [...names].filter((name) => !known.has(name));
 }

@@ -1,4 +1,16 @@
-import { asyncScheduler, catchError, EMPTY, ignoreElements, map, mergeMap, type Observable, of, type SchedulerLike, take, tap } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  catchError,
+  EMPTY,
+  ignoreElements,
+  map,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  take,
+  tap,
+} from 'rxjs';
 import type { AppProbe } from '../../config/app-probes.ts';
 import { attentiveTimeout } from '../../../operators/attentive-timer.ts';
 import { answer, type Handler } from '../../../shared/http/handler.ts';
@@ -34,7 +46,10 @@ export function appProbe(
 ): Handler<ProbeRedirected | ProbeFailed> {
   const redirected = new Set<string>();
   const failures = new Map<string, string>();
-  const isNews = (path: string, { status, reason = `the application answers ${status}` }: ProbeAnswer) => {
+  const isNews = (
+    path: string,
+    { status, reason = `the application answers ${status}` }: ProbeAnswer,
+  ) => {
     const before = failures.get(path);
     if (status < 400) failures.delete(path);
     else failures.set(path, reason);
@@ -80,12 +95,19 @@ const longestReason = 200;
 /** In characters. */
 const longestLocation = 200;
 
-function answerOf(probe: AppProbe, localHosts: readonly string[], headers: Parameters<typeof probeHttp>[2]): Observable<ProbeAnswer> {
+function answerOf(
+  probe: AppProbe,
+  localHosts: readonly string[],
+  headers: Parameters<typeof probeHttp>[2],
+): Observable<ProbeAnswer> {
   switch (probe.kind) {
     case 'http':
       return probeHttp(probe, localHosts, headers);
     case 'tcp':
-      return openSocket(hostsOf(probe.host, localHosts), probe.port).pipe(take(1), map(() => ({ status: 200 }))); // prettier-ignore
+      return openSocket(hostsOf(probe.host, localHosts), probe.port).pipe(
+        take(1),
+        map(() => ({ status: 200 })),
+      );
     case 'grpc':
       return probeGrpc(probe, localHosts);
   }

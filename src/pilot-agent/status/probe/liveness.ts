@@ -1,4 +1,14 @@
-import { asyncScheduler, concat, distinctUntilChanged, map, type Observable, of, type SchedulerLike, switchMap, take } from 'rxjs';
+import {
+  asyncScheduler,
+  concat,
+  distinctUntilChanged,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  take,
+} from 'rxjs';
 import { newestEpoch } from '../../../epochs/lineage.ts';
 import type { AgentState } from '../../../epochs/model.ts';
 import type { Timing } from '../../../epochs/timing.ts';
@@ -18,7 +28,12 @@ export function notLive(
     map((state) => newestEpoch(state)?.answering === false),
     distinctUntilChanged(),
     switchMap((isSilent) =>
-      isSilent ? concat(of(undefined), attentiveTimer(hung - unresponsive, scheduler).pipe(map(() => 'Envoy hangs'))) : of(undefined),
+      isSilent
+        ? concat(
+            of(undefined),
+            attentiveTimer(hung - unresponsive, scheduler).pipe(map(() => 'Envoy hangs')),
+          )
+        : of(undefined),
     ),
     distinctUntilChanged(),
   );
@@ -28,9 +43,14 @@ export function notLive(
  * Emits once why the start is not over, or undefined if it is, and completes: an Envoy has been
  * LIVE once, whatever came after. Until then it is why the agent is not ready.
  */
-export function notStarted(state$: Observable<AgentState>, unready$: Observable<string | undefined>): Observable<string | undefined> {
+export function notStarted(
+  state$: Observable<AgentState>,
+  unready$: Observable<string | undefined>,
+): Observable<string | undefined> {
   return state$.pipe(
     take(1),
-    switchMap(({ served }) => (served ? of(undefined) : unready$.pipe(map((reason) => reason ?? 'Envoy is starting')))),
+    switchMap(({ served }) =>
+      served ? of(undefined) : unready$.pipe(map((reason) => reason ?? 'Envoy is starting')),
+    ),
   );
 }

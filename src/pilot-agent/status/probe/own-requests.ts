@@ -9,7 +9,10 @@ const name = 'x-pilot-agent';
  */
 export const mark = { [name]: '1' } as const;
 
-const fromAnAgent: Refusal = [508, 'this request comes from an agent: it would ask the application again'];
+const fromAnAgent: Refusal = [
+  508,
+  'this request comes from an agent: it would ask the application again',
+];
 
 /** Why a request of an agent is refused; undefined for one of anybody else. Pure. */
 export function ownRequest({ headers }: IncomingMessage): Refusal | undefined {

@@ -23,12 +23,17 @@ interface Ended {
  * Question and answer have one field each, and one call is all there is: that is a few bytes over
  * HTTP/2, and no reason to load a gRPC library.
  */
-export function probeGrpc({ port, service }: GrpcProbe, localHosts: readonly string[]): Observable<ProbeAnswer> {
+export function probeGrpc(
+  { port, service }: GrpcProbe,
+  localHosts: readonly string[],
+): Observable<ProbeAnswer> {
   return openSocket(localHosts, port).pipe(
     switchMap(
       (socket) =>
         new Observable<Ended>((subscriber) => {
-          const session = connectHttp2(`http://localhost:${port}`, { createConnection: () => socket });
+          const session = connectHttp2(`http://localhost:${port}`, {
+            createConnection: () => socket,
+          });
           session.on('error', (error) => subscriber.error(error));
           const stream = session.request({
             ':method': 'POST',
@@ -40,7 +45,10 @@ export function probeGrpc({ port, service }: GrpcProbe, localHosts: readonly str
           const pieces: Buffer[] = [];
           let headers: IncomingHttpHeaders = {};
           stream.on('response', (head) => (headers = { ...headers, ...head }));
-          stream.on('trailers', (trailers: IncomingHttpHeaders) => (headers = { ...headers, ...trailers }));
+          stream.on(
+            'trailers',
+            (trailers: IncomingHttpHeaders) => (headers = { ...headers, ...trailers }),
+          );
           let size = 0;
           stream.on('error', (error) => subscriber.error(error));
           stream.on('data', (piece: Buffer) => {
@@ -62,10 +70,17 @@ export function probeGrpc({ port, service }: GrpcProbe, localHosts: readonly str
     take(1),
     map(({ answer, headers }): ProbeAnswer => {
       const status = String(headers['grpc-status'] ?? '');
-      if (Number(headers[':status']) !== 200) return { status: 500, reason: `HTTP status ${String(headers[':status'])}` };
-      if (status !== '0') return { status: 500, reason: status === '' ? 'no status of gRPC' : `gRPC status ${status.slice(0, 5)}` };
+      if (Number(headers[':status']) !== 200)
+        return { status: 500, reason: `HTTP status ${String(headers[':status'])}` };
+      if (status !== '0')
+        return {
+          status: 500,
+          reason: status === '' ? 'no status of gRPC' : `gRPC status ${status.slice(0, 5)}`,
+        };
       const state = servingStatus(answer);
-      return state === serving ? { status: 200 } : { status: 500, reason: `the service is ${state === 2 ? 'NOT_SERVING' : 'not SERVING'}` };
+      return state === serving
+        ? { status: 200 }
+        : { status: 500, reason: `the service is ${state === 2 ? 'NOT_SERVING' : 'not SERVING'}` };
     }),
   );
 }
@@ -76,7 +91,8 @@ export function probeGrpc({ port, service }: GrpcProbe, localHosts: readonly str
  */
 function frame(service: string): Buffer {
   const name = Buffer.from(service);
-  const message = name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
+  const message =
+    name.length === 0 ? name : Buffer.concat([Buffer.from([0x0a]), varint(name.length), name]);
   const prefix = Buffer.alloc(5);
   prefix.writeUInt32BE(message.length, 1);
   return Buffer.concat([prefix, message]);
@@ -94,6 +110,7 @@ function varint(value: number): Buffer {
  * has no message.
  */
 function servingStatus(answer: Buffer): number | undefined {
-  if (answer.length < 5 || answer[0] !== 0 || answer.length !== 5 + answer.readUInt32BE(1)) return undefined;
+  if (answer.length < 5 || answer[0] !== 0 || answer.length !== 5 + answer.readUInt32BE(1))
+    return undefined;
   return answer[5] === 0x08 ? answer[6] : undefined;
 }

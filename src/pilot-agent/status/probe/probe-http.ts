@@ -33,15 +33,27 @@ export interface ProbeAnswer {
  * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
  * plain one that does not understand HTTP/1.1.
  */
-export function probeHttp(probe: HttpProbe, localHosts: readonly string[], received: ReceivedHeaders): Observable<ProbeAnswer> {
+export function probeHttp(
+  probe: HttpProbe,
+  localHosts: readonly string[],
+  received: ReceivedHeaders,
+): Observable<ProbeAnswer> {
   const headers = headersOf(probe, received);
   const host = typeof headers['host'] === 'string' ? headers['host'] : undefined;
   function at(address: Address, redirected: number): Observable<ProbeAnswer> {
     return ask(address, localHosts, headers, host).pipe(
       switchMap(({ status, location }) => {
-        const next = redirects.includes(status) && location !== undefined ? follow(address, location) : undefined;
-        if (next === undefined) return of(status >= 300 && status < 400 ? { status: 200, elsewhere: location ?? '' } : { status });
-        return redirected < mostRedirects ? at(next, redirected + 1) : throwError(() => new Error('too many redirects'));
+        const next =
+          redirects.includes(status) && location !== undefined
+            ? follow(address, location)
+            : undefined;
+        if (next === undefined)
+          return of(
+            status >= 300 && status < 400 ? { status: 200, elsewhere: location ?? '' } : { status },
+          );
+        return redirected < mostRedirects
+          ? at(next, redirected + 1)
+          : throwError(() => new Error('too many redirects'));
       }),
     );
   }
@@ -52,14 +64,31 @@ export function probeHttp(probe: HttpProbe, localHosts: readonly string[], recei
 type ReceivedHeaders = Readonly<NodeJS.Dict<readonly string[]>>;
 
 /** What belongs to one request, or one connection, and means nothing to the next. */
-const ofRequest = new Set(['host', 'connection', 'keep-alive', 'transfer-encoding', 'content-length', 'upgrade', 'te', 'expect']);
+const ofRequest = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'content-length',
+  'upgrade',
+  'te',
+  'expect',
+]);
 
-function headersOf({ headers: configured }: HttpProbe, received: ReceivedHeaders): Record<string, OutgoingHttpHeaders[string]> {
+function headersOf(
+  { headers: configured }: HttpProbe,
+  received: ReceivedHeaders,
+): Record<string, OutgoingHttpHeaders[string]> {
   const headers = new Map<string, readonly string[]>();
-  for (const [name, values = []] of Object.entries(received)) if (!ofRequest.has(name)) headers.set(name, values);
+  for (const [name, values = []] of Object.entries(received))
+    if (!ofRequest.has(name)) headers.set(name, values);
   const own = new Map<string, readonly string[]>();
-  for (const [name, value] of configured) own.set(name.toLowerCase(), [...(own.get(name.toLowerCase()) ?? []), value]);
-  const all = [...headers, ...own].map(([name, values]) => [name, values.length === 1 || name === 'host' ? values[0] : [...values]]);
+  for (const [name, value] of configured)
+    own.set(name.toLowerCase(), [...(own.get(name.toLowerCase()) ?? []), value]);
+  const all = [...headers, ...own].map(([name, values]) => [
+    name,
+    values.length === 1 || name === 'host' ? values[0] : [...values],
+  ]);
   return { ...(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark };
 }
 
@@ -72,9 +101,17 @@ function ask(
   const hosts = hostsOf(host, localHosts);
   const authority = `${host.includes(':') ? `[${host}]` : host}:${port}`;
   const question = { authority, path: requestPath(path), headers: { host: authority, ...headers } };
-  const tls = secure ? { name: name === undefined ? undefined : (parseHostPort(name)?.host ?? name) } : undefined;
+  const tls = secure
+    ? { name: name === undefined ? undefined : (parseHostPort(name)?.host ?? name) }
+    : undefined;
   return openSocket(hosts, port, tls).pipe(
-    switchMap((socket) => speakHttp(socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1, socket, question)),
+    switchMap((socket) =>
+      speakHttp(
+        socket instanceof TLSSocket && socket.alpnProtocol === 'h2' ? 2 : 1,
+        socket,
+        question,
+      ),
+    ),
     catchError((error: unknown) => {
       const isOther = String((error as NodeJS.ErrnoException).code).startsWith('HPE_') && !secure;
       return isOther
@@ -86,11 +123,19 @@ function ask(
 }
 
 function follow({ host, port, path, secure }: Address, location: string): Address | undefined {
-  const base = new URL(`${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`);
+  const base = new URL(
+    `${secure ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${port}${path}`,
+  );
   const url = URL.canParse(location, base.href) ? new URL(location, base) : undefined;
-  if (url?.hostname !== base.hostname || !['http:', 'https:'].includes(url.protocol)) return undefined;
+  if (url?.hostname !== base.hostname || !['http:', 'https:'].includes(url.protocol))
+    return undefined;
   const standard = url.protocol === 'https:' ? 443 : 80;
-  return { host, port: url.port === '' ? standard : Number(url.port), path: url.pathname + url.search, secure: url.protocol === 'https:' };
+  return {
+    host,
+    port: url.port === '' ? standard : Number(url.port),
+    path: url.pathname + url.search,
+    secure: url.protocol === 'https:',
+  };
 }
 
 interface HttpQuestion {
@@ -106,7 +151,18 @@ interface HttpHead {
 }
 
 /** Headers of one connection, which mean nothing on the next one, and are forbidden in HTTP/2. */
-const ofConnection = ['connection', 'keep-alive', 'proxy-connection', 'transfer-encoding', 'upgrade', 'te', 'host', 'content-length', 'expect', 'http2-settings']; // prettier-ignore
+const ofConnection = [
+  'connection',
+  'keep-alive',
+  'proxy-connection',
+  'transfer-encoding',
+  'upgrade',
+  'te',
+  'host',
+  'content-length',
+  'expect',
+  'http2-settings',
+];
 
 /**
  * Asks by GET on a connection that is nobody else's, and emits the head of the answer. Errors
@@ -130,14 +186,23 @@ function speakHttp1(socket: Socket, { path, headers }: HttpQuestion): Observable
     socket.on('data', (piece: Buffer) => {
       if (start.length < startOfAnswer) start += piece.toString('latin1', 0, startOfAnswer);
     });
-    const request = httpRequest({ path, headers: { ...headers, connection: 'close' }, createConnection: () => socket, ...lenient });
-    const tell = ({ statusCode: status = 0, headers: { location } }: Pick<IncomingMessage, 'statusCode' | 'headers'>) => {
+    const request = httpRequest({
+      path,
+      headers: { ...headers, connection: 'close' },
+      createConnection: () => socket,
+      ...lenient,
+    });
+    const tell = ({
+      statusCode: status = 0,
+      headers: { location },
+    }: Pick<IncomingMessage, 'statusCode' | 'headers'>) => {
       subscriber.next({ status, location });
       subscriber.complete();
     };
     request.on('error', (error: NodeJS.ErrnoException) => {
       const [, status] = /^HTTP\/1\.[01] ([1-9]\d\d)(?=[ \r\n])/.exec(start) ?? [];
-      if (error.code?.startsWith('HPE_') === true && status !== undefined) tell({ statusCode: Number(status), headers: {} });
+      if (error.code?.startsWith('HPE_') === true && status !== undefined)
+        tell({ statusCode: Number(status), headers: {} });
       else subscriber.error(error);
     });
     // Node tells an answer apart that changes the protocol (101).
@@ -146,21 +211,35 @@ function speakHttp1(socket: Socket, { path, headers }: HttpQuestion): Observable
   });
 }
 
-function speakHttp2(socket: Socket, { authority, path, headers }: HttpQuestion): Observable<HttpHead> {
+function speakHttp2(
+  socket: Socket,
+  { authority, path, headers }: HttpQuestion,
+): Observable<HttpHead> {
   return new Observable((subscriber) => {
     const scheme = socket instanceof TLSSocket ? 'https' : 'http';
     const session = connectHttp2(`${scheme}://${authority}`, { createConnection: () => socket });
     const { host, ...given } = headers;
-    const fitting = Object.entries(given).filter(([name]) => !ofConnection.includes(name.toLowerCase()));
+    const fitting = Object.entries(given).filter(
+      ([name]) => !ofConnection.includes(name.toLowerCase()),
+    );
     session.on('error', (error) => subscriber.error(error));
     const stream = session.request(
-      { ...Object.fromEntries(fitting), ':path': path, ':authority': typeof host === 'string' ? host : authority },
+      {
+        ...Object.fromEntries(fitting),
+        ':path': path,
+        ':authority': typeof host === 'string' ? host : authority,
+      },
       { endStream: true },
     );
-    stream.on('error', (error) => subscriber.error(error)).on('response', (head) => {
-      subscriber.next({ status: Number(ownMember(head, constants.HTTP2_HEADER_STATUS)), location: head.location });
-      subscriber.complete();
-    }); // prettier-ignore
+    stream
+      .on('error', (error) => subscriber.error(error))
+      .on('response', (head) => {
+        subscriber.next({
+          status: Number(ownMember(head, constants.HTTP2_HEADER_STATUS)),
+          location: head.location,
+        });
+        subscriber.complete();
+      });
     return () => {
       stream.close(constants.NGHTTP2_CANCEL);
       session.destroy();

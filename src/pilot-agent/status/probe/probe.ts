@@ -8,7 +8,10 @@ import { answer, type Handler } from '../../../shared/http/handler.ts';
  * words up to the first detail; and with what `notes$` says, which speaks against nothing but
  * should be known.
  */
-export function probe(reason$: Observable<string | undefined>, notes$: Observable<readonly string[]> = of([])): Handler {
+export function probe(
+  reason$: Observable<string | undefined>,
+  notes$: Observable<readonly string[]> = of([]),
+): Handler {
   return ({ headers }, response) =>
     reason$.pipe(
       take(1),
@@ -20,13 +23,22 @@ export function probe(reason$: Observable<string | undefined>, notes$: Observabl
       ),
       tap(([reason, notes]) => {
         const status = reason === undefined ? 200 : 503;
-        if (headers.accept?.startsWith('application/json') !== true) answer(response, status, reason);
-        else answer(response, status, JSON.stringify({ ok: reason === undefined, pending: pending(reason), notes }), { 'content-type': 'application/json' }); // prettier-ignore
+        if (headers.accept?.startsWith('application/json') !== true)
+          answer(response, status, reason);
+        else
+          answer(
+            response,
+            status,
+            JSON.stringify({ ok: reason === undefined, pending: pending(reason), notes }),
+            { 'content-type': 'application/json' },
+          );
       }),
       ignoreElements(),
     );
 }
 
-function pending(reason: string | undefined): readonly { readonly name: string; readonly reason: string }[] {
+function pending(
+  reason: string | undefined,
+): readonly { readonly name: string; readonly reason: string }[] {
   return reason === undefined ? [] : [{ name: reasonName(reason), reason }];
 }

@@ -1,4 +1,15 @@
-import { asyncScheduler, map, type Observable, of, type SchedulerLike, share, switchMap, take, takeLast, tap } from 'rxjs';
+import {
+  asyncScheduler,
+  map,
+  type Observable,
+  of,
+  type SchedulerLike,
+  share,
+  switchMap,
+  take,
+  takeLast,
+  tap,
+} from 'rxjs';
 import { type AdminClient, parseStats } from '../../../proxy/admin-client.ts';
 import { newestEpoch } from '../../../epochs/lineage.ts';
 import type { AgentState } from '../../../epochs/model.ts';
@@ -28,12 +39,19 @@ export function readiness(body: string, subscribes = false): string | undefined 
   if (state === undefined || started === undefined) return 'failed to get readiness stats';
 
   const [cds, lds] = ['cluster_manager.cds', 'listener_manager.lds'].map((name) => {
-    const isThere = subscribes || ['time', 'success', 'rejected'].some((what) => stats.has(`${name}.update_${what}`));
-    const successful = stats.get(`${name}.update_time`) === 0 ? 0 : (stats.get(`${name}.update_success`) ?? 0);
-    return { successful: isThere ? successful : undefined, rejected: stats.get(`${name}.update_rejected`) ?? 0 };
+    const isThere =
+      subscribes ||
+      ['time', 'success', 'rejected'].some((what) => stats.has(`${name}.update_${what}`));
+    const successful =
+      stats.get(`${name}.update_time`) === 0 ? 0 : (stats.get(`${name}.update_success`) ?? 0);
+    return {
+      successful: isThere ? successful : undefined,
+      rejected: stats.get(`${name}.update_rejected`) ?? 0,
+    };
   });
   if (cds?.successful === 0 || lds?.successful === 0) {
-    const count = (updates: typeof cds) => `${updates?.successful ?? 0} successful, ${updates?.rejected ?? 0} rejected`;
+    const count = (updates: typeof cds) =>
+      `${updates?.successful ?? 0} successful, ${updates?.rejected ?? 0} rejected`;
     return `config not received from Pilot (is Pilot running?): cds updates: ${count(cds)}; lds updates: ${count(lds)}`;
   }
   if (state !== 0) return `server is not live, current state is: ${states[state] ?? String(state)}`;
@@ -78,7 +96,8 @@ export function notReady(
       const reason = unreadiness(state);
       const newest = newestEpoch(state);
       const starting = newest?.stage === 'starting';
-      const parentServes = starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
+      const parentServes =
+        starting && [...state.epochs.values()].some(({ stage }) => stage === 'live');
       const isUnasked = parentServes || newest?.mute === true;
       if (reason !== undefined || isUnasked) return of<Look>({ reason, fleeting: false });
       return envoy === undefined
@@ -97,15 +116,25 @@ export function notReady(
  * Looks at Envoy, once for all who ask while the question is under way, and while it is known since
  * a moment that Envoy is ready. Another epoch is another question.
  */
-function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefined, scheduler: SchedulerLike) {
+function shared(
+  admin: Pick<AdminClient, 'request'>,
+  timeoutMs: number | undefined,
+  scheduler: SchedulerLike,
+) {
   let asked: string | undefined;
   let readyUntil = 0;
   let asking$: Observable<Look> | undefined;
   return {
-    look(epoch: number | undefined, starting: boolean, config: EpochConfig | undefined): Observable<Look> {
+    look(
+      epoch: number | undefined,
+      starting: boolean,
+      config: EpochConfig | undefined,
+    ): Observable<Look> {
       const about = `${String(epoch)} ${String(starting)}`;
       if (asking$ !== undefined && asked === about)
-        return scheduler.now() < readyUntil ? of<Look>({ reason: undefined, fleeting: false }) : asking$;
+        return scheduler.now() < readyUntil
+          ? of<Look>({ reason: undefined, fleeting: false })
+          : asking$;
       asked = about;
       asking$ = askEnvoy(admin, timeoutMs, starting, config).pipe(
         tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
@@ -118,7 +147,10 @@ function shared(admin: Pick<AdminClient, 'request'>, timeoutMs: number | undefin
 
 /** A bootstrap of the agent's, unless a template has made another of it, asks for both. */
 function subscribes(config: EpochConfig | undefined): boolean {
-  return config?.kind === 'generated' && ['cds_config', 'lds_config'].every((field) => config.text.includes(field));
+  return (
+    config?.kind === 'generated' &&
+    ['cds_config', 'lds_config'].every((field) => config.text.includes(field))
+  );
 }
 
 function askEnvoy(
@@ -127,13 +159,23 @@ function askEnvoy(
   starting: boolean,
   config: EpochConfig | undefined,
 ): Observable<Look> {
-  return admin.request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`, timeoutMs).pipe(
-    map((answer): Look => {
-      if (!answer.ok) return { reason: starting ? 'Envoy is starting' : 'Envoy does not answer', fleeting: !starting };
-      if (answer.value.status !== 200) return { reason: `failed to get readiness stats: ${answer.value.status}`, fleeting: false };
-      return { reason: readiness(answer.value.body, subscribes(config)), fleeting: false };
-    }),
-  );
+  return admin
+    .request('GET', `/stats?filter=${encodeURIComponent(readinessFilter)}`, timeoutMs)
+    .pipe(
+      map((answer): Look => {
+        if (!answer.ok)
+          return {
+            reason: starting ? 'Envoy is starting' : 'Envoy does not answer',
+            fleeting: !starting,
+          };
+        if (answer.value.status !== 200)
+          return {
+            reason: `failed to get readiness stats: ${answer.value.status}`,
+            fleeting: false,
+          };
+        return { reason: readiness(answer.value.body, subscribes(config)), fleeting: false };
+      }),
+    );
 }
 
 /**
@@ -145,11 +187,15 @@ export function unreadiness(state: AgentState): string | undefined {
   if (state.phase !== 'running') return 'terminating';
   const newest = newestEpoch(state);
   if (newest === undefined) {
-    if (state.refused !== undefined) return `Envoy is not running: configuration refused: ${state.refused.reason}`;
+    if (state.refused !== undefined)
+      return `Envoy is not running: configuration refused: ${state.refused.reason}`;
     if (state.awaited.length > 0) return `waiting for ${state.awaited.join(', ')}`;
-    return state.lastEpoch < 0 ? 'Envoy has not been started yet' : 'Envoy has crashed and waits to be started again';
+    return state.lastEpoch < 0
+      ? 'Envoy has not been started yet'
+      : 'Envoy has crashed and waits to be started again';
   }
-  if (newest.stage === 'stopping' || state.claim?.stage === 'replacing') return 'Envoy is being replaced';
+  if (newest.stage === 'stopping' || state.claim?.stage === 'replacing')
+    return 'Envoy is being replaced';
   if (newest.stage === 'draining') return 'Envoy has crashed and waits to be started again';
   return newest.answering ? undefined : 'Envoy does not answer';
 }

@@ -13,7 +13,8 @@ export function requestPath(given: string): string {
   const text = Buffer.from(given).toString('latin1'); // each byte is a character
   const [withoutFragment = ''] = text.split('#', 1);
   const at = withoutFragment.indexOf('?');
-  const [before, query] = at < 0 ? [withoutFragment, ''] : [withoutFragment.slice(0, at), withoutFragment.slice(at)];
+  const [before, query] =
+    at < 0 ? [withoutFragment, ''] : [withoutFragment.slice(0, at), withoutFragment.slice(at)];
   const isUrl = !control.test(text) && !/%(?![0-9A-Fa-f]{2})/.test(before);
   if (!isUrl) return escaped(text, plain);
   const path = before.replace(/^\/\/(?!\/)[^/]*/, '');
@@ -21,9 +22,14 @@ export function requestPath(given: string): string {
 }
 
 function escaped(bytes: string, which: RegExp): string {
-  return bytes.replaceAll(which, (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`);
+  return bytes.replaceAll(
+    which,
+    (byte) => `%${byte.charCodeAt(0).toString(16).toUpperCase().padStart(2, '0')}`,
+  );
 }
 
 function unescaped(bytes: string): string {
-  return bytes.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 16)));
+  return bytes.replaceAll(/%([0-9A-Fa-f]{2})/g, (_, digits: string) =>
+    String.fromCharCode(Number.parseInt(digits, 16)),
+  );
 }

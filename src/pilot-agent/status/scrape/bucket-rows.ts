@@ -22,7 +22,9 @@ interface BucketRow {
 /** Reads the further rows of a metric of which one has been read. */
 export type BucketRows = (text: Buffer, from: number) => BucketRow | undefined;
 
-const [quote, closing, blank, lineFeed, zero] = ['"', '}', ' ', '\n', '0'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number, number]; // prettier-ignore
+const [quote, closing, blank, lineFeed, zero] = ['"', '}', ' ', '\n', '0'].map((sign) =>
+  sign.charCodeAt(0),
+) as [number, number, number, number, number];
 /** Above, a number of so many digits is not exact. */
 const mostDigits = 15;
 const longestBound = 24;
@@ -34,14 +36,20 @@ const mostBounds = 1_000;
  * metric differ in `le`, which is the last label as a rule, and in their value: what is before
  * that is compared with the row before, byte for byte, and not read again.
  */
-export function bucketRows(): (first: Sample, text: Buffer, from: number) => BucketRows | undefined {
+export function bucketRows(): (
+  first: Sample,
+  text: Buffer,
+  from: number,
+) => BucketRows | undefined {
   const bounds = new Map<string, Bound | undefined>();
 
   function boundAs(said: string): Bound | undefined {
     const known = bounds.get(said);
     if (known !== undefined || bounds.has(said)) return known;
     const number = boundOf(said);
-    const bound = Number.isNaN(number) ? undefined : { printed: canonicalBound(said), number, hash: hashText(`le="${said}"`) };
+    const bound = Number.isNaN(number)
+      ? undefined
+      : { printed: canonicalBound(said), number, hash: hashText(`le="${said}"`) };
     if (bounds.size < mostBounds) bounds.set(said, bound);
     return bound;
   }
@@ -58,12 +66,14 @@ export function bucketRows(): (first: Sample, text: Buffer, from: number) => Buc
       const start = from + bytes.length;
       let at = start;
       while (text[at] !== quote && at - start < longestBound) at += 1;
-      if (text[at] !== quote || text[at + 1] !== closing || text[at + 2] !== blank) return undefined;
+      if (text[at] !== quote || text[at + 1] !== closing || text[at + 2] !== blank)
+        return undefined;
       const said = boundAs(text.toString('latin1', start, at));
       const value = at + 3;
       let amount = 0;
       for (at = value; isDigit(text[at]); at++) amount = amount * 10 + ((text[at] ?? zero) - zero);
-      if (said === undefined || at === value || at - value > mostDigits || text[at] !== lineFeed) return undefined;
+      if (said === undefined || at === value || at - value > mostDigits || text[at] !== lineFeed)
+        return undefined;
       const row = {
         suffix: '_bucket',
         bound: said.number,

@@ -2,7 +2,15 @@
 export type ExpositionFormat = 'text' | 'openmetrics';
 
 /** The types of OpenMetrics; the text format's `untyped` is `unknown` here. */
-export type FamilyType = 'counter' | 'gauge' | 'histogram' | 'gaugehistogram' | 'summary' | 'info' | 'stateset' | 'unknown';
+export type FamilyType =
+  | 'counter'
+  | 'gauge'
+  | 'histogram'
+  | 'gaugehistogram'
+  | 'summary'
+  | 'info'
+  | 'stateset'
+  | 'unknown';
 
 /** A family without its rows. */
 export interface FamilyHead {
@@ -10,8 +18,16 @@ export interface FamilyHead {
   readonly type: FamilyType;
 }
 
-const suffixes: Readonly<Record<ExpositionFormat, Readonly<Partial<Record<FamilyType, readonly string[]>>>>> = {
-  text: { counter: [''], gauge: [''], unknown: [''], histogram: ['_bucket', '_sum', '_count'], summary: ['', '_sum', '_count'] },
+const suffixes: Readonly<
+  Record<ExpositionFormat, Readonly<Partial<Record<FamilyType, readonly string[]>>>>
+> = {
+  text: {
+    counter: [''],
+    gauge: [''],
+    unknown: [''],
+    histogram: ['_bucket', '_sum', '_count'],
+    summary: ['', '_sum', '_count'],
+  },
   openmetrics: {
     counter: ['_total', '_created'],
     gauge: [''],
@@ -35,9 +51,15 @@ export function rowSuffixes(type: FamilyType, format: ExpositionFormat): readonl
 }
 
 /** What follows the family's name in the name of a row of it; undefined if it is none. */
-export function suffixOf(row: string, { name, type }: FamilyHead, format: ExpositionFormat): string | undefined {
+export function suffixOf(
+  row: string,
+  { name, type }: FamilyHead,
+  format: ExpositionFormat,
+): string | undefined {
   if (!row.startsWith(name)) return undefined;
-  return rowSuffixes(type, format).find((suffix) => row.length === name.length + suffix.length && row.endsWith(suffix));
+  return rowSuffixes(type, format).find(
+    (suffix) => row.length === name.length + suffix.length && row.endsWith(suffix),
+  );
 }
 
 /**
@@ -45,12 +67,18 @@ export function suffixOf(row: string, { name, type }: FamilyHead, format: Exposi
  * nothing for it. The names of rows never change: a counter of OpenMetrics is named without the
  * `_total` of its rows, and one whose rows have no `_total` is unknown there. Pure.
  */
-export function translateFamily({ name, type }: FamilyHead, from: ExpositionFormat, to: ExpositionFormat): readonly FamilyHead[] {
+export function translateFamily(
+  { name, type }: FamilyHead,
+  from: ExpositionFormat,
+  to: ExpositionFormat,
+): readonly FamilyHead[] {
   if (from === to) return [{ name, type }];
   if (to === 'openmetrics') {
     if (type !== 'counter') return [{ name, type }];
     const unknown: FamilyHead = { name, type: 'unknown' };
-    return name.endsWith('_total') && name !== '_total' ? [{ name: name.slice(0, -'_total'.length), type }, unknown] : [unknown];
+    return name.endsWith('_total') && name !== '_total'
+      ? [{ name: name.slice(0, -'_total'.length), type }, unknown]
+      : [unknown];
   }
   switch (type) {
     case 'counter':

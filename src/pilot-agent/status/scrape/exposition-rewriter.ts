@@ -1,4 +1,10 @@
-import { type ExpositionFormat, type FamilyHead, rowSuffixes, suffixOf, translateFamily } from './exposition-format.ts';
+import {
+  type ExpositionFormat,
+  type FamilyHead,
+  rowSuffixes,
+  suffixOf,
+  translateFamily,
+} from './exposition-format.ts';
 import type { AnswerText } from './answer-text.ts';
 import { type BucketRows, bucketRows } from './bucket-rows.ts';
 import { hashText } from './hash-text.ts';
@@ -8,7 +14,14 @@ import { parseSample, type Sample } from './parse-sample.ts';
 import { plainRow, type RowName, rowNames } from './plain-row.ts';
 import { announce, type Announced, printHead, printRow, readComment } from './print-exposition.ts';
 import { sourceFamilies } from './source-families.ts';
-import { boundOf, isGrouped, type MetricGroup, takeRow, soundRow, wholeMetric } from './sound-metric.ts';
+import {
+  boundOf,
+  isGrouped,
+  type MetricGroup,
+  takeRow,
+  soundRow,
+  wholeMetric,
+} from './sound-metric.ts';
 
 /** Takes the lines of an exposition, and writes what of them may stand in the answer. */
 export interface ExpositionRewriter {
@@ -101,8 +114,14 @@ export function expositionRewriter(
 
   /** The family of a row that is not of the current one. */
   const familyOf = ({ name }: Sample): Current => {
-    const isAnnounced = announced !== undefined && suffixOf(name, { type: 'unknown', ...announced }, from) !== undefined;
-    const now = begin(isAnnounced && announced !== undefined ? announced : (families.owning(name)?.source ?? { name }));
+    const isAnnounced =
+      announced !== undefined &&
+      suffixOf(name, { type: 'unknown', ...announced }, from) !== undefined;
+    const now = begin(
+      isAnnounced && announced !== undefined
+        ? announced
+        : (families.owning(name)?.source ?? { name }),
+    );
     return suffixOf(name, now.source, from) === undefined ? begin({ name }) : now;
   };
 
@@ -113,7 +132,8 @@ export function expositionRewriter(
     now.head = '';
     families.add({ source: now.source, family: now.family ?? now.source });
     taken.add(hashText(name));
-    for (const suffix of rowSuffixes(type, to)) if (suffix !== '') taken.add(hashText(name + suffix));
+    for (const suffix of rowSuffixes(type, to))
+      if (suffix !== '') taken.add(hashText(name + suffix));
   };
 
   const give = (now: Current, family: FamilyHead, text: string): void => {
@@ -148,7 +168,9 @@ export function expositionRewriter(
       return;
     }
     const { timestamp } = sample;
-    const timed = timestamp === undefined || (timeForms[from].test(timestamp) && !(to === 'text' && timestamp.startsWith('-')));
+    const timed =
+      timestamp === undefined ||
+      (timeForms[from].test(timestamp) && !(to === 'text' && timestamp.startsWith('-')));
     if (!timed || !soundRow(sample, family.name, family.type, suffix, to)) {
       drop(timed ? 'value' : 'time', line);
       return;

@@ -14,7 +14,10 @@ export function hashText(text: string): number {
 }
 
 /** Of no text; the two halves are stirred sign by sign by whoever has bytes. */
-export const begun: { readonly low: number; readonly high: number } = { low: 0x811c9dc5, high: 0x2545f491 };
+export const begun: { readonly low: number; readonly high: number } = {
+  low: 0x811c9dc5,
+  high: 0x2545f491,
+};
 
 export function stirLow(low: number, code: number): number {
   return Math.imul(low ^ code, 0x01000193);

@@ -1,4 +1,16 @@
-import { connectable, firstValueFrom, map, merge, type Observable, ReplaySubject, type SchedulerLike, switchMap, take, timer, type Unsubscribable } from 'rxjs'; // prettier-ignore
+import {
+  connectable,
+  firstValueFrom,
+  map,
+  merge,
+  type Observable,
+  ReplaySubject,
+  type SchedulerLike,
+  switchMap,
+  take,
+  timer,
+  type Unsubscribable,
+} from 'rxjs';
 import { ScrapeFault } from './metrics-source.ts';
 
 /** A large scrape that is not over so long after its turn ends, for others wait. In ms. */
@@ -13,8 +25,15 @@ export interface LargeScrape extends Unsubscribable {
 }
 
 /** A scrape that waits for `place$`, once it is large; `unsubscribe` gives the place back. */
-export function largeScrape(place$: Observable<void>, looks$: Observable<number>, scheduler: SchedulerLike): LargeScrape {
-  const turn$ = connectable(place$, { connector: () => new ReplaySubject<void>(1), resetOnDisconnect: false });
+export function largeScrape(
+  place$: Observable<void>,
+  looks$: Observable<number>,
+  scheduler: SchedulerLike,
+): LargeScrape {
+  const turn$ = connectable(place$, {
+    connector: () => new ReplaySubject<void>(1),
+    resetOnDisconnect: false,
+  });
   const busy$ = looks$.pipe(
     take(1),
     map((): never => {

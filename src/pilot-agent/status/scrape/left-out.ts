@@ -8,7 +8,8 @@ export const leftOutWords = {
   again: 'a row with the same name and labels came before',
   taken: 'another source has a family of this name, or of one that would clash with it',
   apart: 'other rows stand between the rows of its metric, which OpenMetrics does not allow',
-  'not-whole': 'its histogram is not whole, or its buckets contradict each other, which OpenMetrics does not allow',
+  'not-whole':
+    'its histogram is not whole, or its buckets contradict each other, which OpenMetrics does not allow',
 } as const;
 
 /** So much of a row is told, in characters. */

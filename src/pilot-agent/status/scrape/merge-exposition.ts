@@ -47,7 +47,14 @@ const free = { bytes: 1 << 20, rows: 5_000 };
  * The answer to a scrape, piece by piece, each of which is asked for by whoever writes it: what is
  * not yet written is not yet read. A source that fails gives what it has given so far.
  */
-export async function* mergeExposition({ format, sources, report, pause, enlarge, own }: Merge): AsyncGenerator<Buffer> {
+export async function* mergeExposition({
+  format,
+  sources,
+  report,
+  pause,
+  enlarge,
+  own,
+}: Merge): AsyncGenerator<Buffer> {
   const taken = new Set<number>();
   const said = { bytes: 0, rows: 0 };
   const text = answerText();
@@ -56,7 +63,13 @@ export async function* mergeExposition({ format, sources, report, pause, enlarge
     let rewriter: ExpositionRewriter | undefined;
     try {
       const answer = await source.read();
-      rewriter = expositionRewriter(formatOf(answer), format, taken, (name) => !name.startsWith(ownPrefix), text);
+      rewriter = expositionRewriter(
+        formatOf(answer),
+        format,
+        taken,
+        (name) => !name.startsWith(ownPrefix),
+        text,
+      );
       for await (const lines of readLines(answer)) {
         for (let at = 0; at < lines.length;) {
           if (at > 0) await pause();
@@ -79,7 +92,11 @@ export async function* mergeExposition({ format, sources, report, pause, enlarge
       fault = error.reason;
     }
     rewriter?.end();
-    report(source, { fault, dropped: rewriter?.counts().dropped ?? 0, leftOut: rewriter?.leftOut() ?? new Map() });
+    report(source, {
+      fault,
+      dropped: rewriter?.counts().dropped ?? 0,
+      leftOut: rewriter?.leftOut() ?? new Map(),
+    });
   }
   const lines = `${printFamilies(await own()).join('\n')}\n`; // of names that nobody else may have
   if (format === 'text') text.write(lines);

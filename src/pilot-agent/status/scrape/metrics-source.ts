@@ -35,7 +35,8 @@ export interface MetricsSource {
 }
 
 /** Why a source gives no metrics, or no more of them: a value of the label `reason`. */
-export type FaultReason = 'unreachable' | Unparsed | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
+export type FaultReason =
+  'unreachable' | Unparsed | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
 
 /** What the parser of Node does not take of an answer. */
 type Unparsed = 'not_http' | 'bad_length' | 'bad_header' | 'large_headers';
@@ -74,7 +75,10 @@ const lastLook = 3;
  * The looks of a scrape at what is late, numbered from 0: at four fifths of its time-out, and after
  * each further twentieth. Cold, never ends.
  */
-export function looks(timeoutMs: number, scheduler: SchedulerLike = asyncScheduler): Observable<number> {
+export function looks(
+  timeoutMs: number,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<number> {
   return timer(timeoutMs * 0.8, timeoutMs * 0.05, scheduler);
 }
 
@@ -90,7 +94,9 @@ export function untilLate<T extends { destroy(fault: Error): unknown }>(
   return connect(
     (answer$) => {
       const late$ = looks$.pipe(
-        mergeMap((look) => of(look).pipe(withLatestFrom(answer$.pipe(startWith(undefined)), isRead$))),
+        mergeMap((look) =>
+          of(look).pipe(withLatestFrom(answer$.pipe(startWith(undefined)), isRead$)),
+        ),
         filter(([look, answer, isRead]) => answer === undefined || isRead || look >= lastLook),
         map(([, answer]): never => {
           const fault = new ScrapeFault('timeout');
@@ -119,7 +125,11 @@ function noAnswer(error: unknown): FaultReason {
 }
 
 /** Asks a source at once. What it says waits, unread, for its turn; {@link untilLate}. */
-export function openSource(source: MetricsSource, headers: OutgoingHttpHeaders, looks$: Observable<number>): OpenedSource {
+export function openSource(
+  source: MetricsSource,
+  headers: OutgoingHttpHeaders,
+  looks$: Observable<number>,
+): OpenedSource {
   const isRead$ = new BehaviorSubject(false);
   const answer$ = connectable(
     source.open(headers).pipe(

@@ -25,12 +25,23 @@ export function negotiateFormat(accept = ''): NegotiatedFormat {
   if (best(openmetrics) === 0 || best(openmetrics) < text)
     return { format: 'text', contentType: 'text/plain; version=0.0.4; charset=utf-8' };
   const old = openmetrics.every(({ parameters }) => parameters.get('version') === '0.0.1');
-  return { format: 'openmetrics', contentType: `application/openmetrics-text; version=${old ? '0.0.1' : '1.0.0'}; charset=utf-8` };
+  return {
+    format: 'openmetrics',
+    contentType: `application/openmetrics-text; version=${old ? '0.0.1' : '1.0.0'}; charset=utf-8`,
+  };
 }
 
 function parseRange(range: string): MediaRange {
   const [type = '', ...parameters] = range.split(';').map((part) => part.trim().toLowerCase());
-  return { type, parameters: new Map(parameters.map((parameter) => [parameter.replace(/=.*/s, ''), parameter.replace(/^[^=]*=/, '')])) };
+  return {
+    type,
+    parameters: new Map(
+      parameters.map((parameter) => [
+        parameter.replace(/=.*/s, ''),
+        parameter.replace(/^[^=]*=/, ''),
+      ]),
+    ),
+  };
 }
 
 function quality({ parameters }: MediaRange): number {
@@ -53,7 +64,10 @@ export interface Compression {
  * How an answer is compressed, by a request's `Accept-Encoding`; undefined for not at all. zstd
  * where this Node has it, as it is faster.
  */
-export function compress(acceptEncoding = '', { zstdCompressSync }: MayHaveZstd = zlib as MayHaveZstd): Compression | undefined {
+export function compress(
+  acceptEncoding = '',
+  { zstdCompressSync }: MayHaveZstd = zlib as MayHaveZstd,
+): Compression | undefined {
   const accepted = acceptEncoding.split(',').flatMap((part) => {
     const [, name, q = '1'] = /^\s*([\w*-]+)\s*(?:;\s*q=([\d.]+)\s*)?$/i.exec(part) ?? [];
     return name !== undefined && Number(q) > 0 ? [name.toLowerCase()] : [];

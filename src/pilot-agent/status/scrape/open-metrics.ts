@@ -32,10 +32,15 @@ export function openMetrics(address: MetricsAddress, redirected = 0): Observable
   );
 }
 
-function redirectedPath({ port, path }: MetricsAddress, { statusCode = 0, headers: { location } }: IncomingMessage): string | undefined {
+function redirectedPath(
+  { port, path }: MetricsAddress,
+  { statusCode = 0, headers: { location } }: IncomingMessage,
+): string | undefined {
   const base = `http://localhost:${port}${path}`;
-  if (!redirects.includes(statusCode) || location === undefined || !URL.canParse(location, base)) return undefined;
+  if (!redirects.includes(statusCode) || location === undefined || !URL.canParse(location, base))
+    return undefined;
   const { protocol, hostname, port: given, pathname, search } = new URL(location, base);
-  const isSame = protocol === 'http:' && here.includes(hostname) && (given === '' ? 80 : Number(given)) === port;
+  const isSame =
+    protocol === 'http:' && here.includes(hostname) && (given === '' ? 80 : Number(given)) === port;
   return isSame ? pathname + search : undefined;
 }

@@ -26,7 +26,19 @@ const exemplarForm =
   /^# \{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\n"])*"(?:,(?=[a-zA-Z_]))?)*)\} [+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?: \d+(?:\.\d*)?)?$/;
 /** Characters of an exemplar's label names and values together (OpenMetrics 1.0). */
 const longestExemplar = 128;
-const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing, cross] = ['\t', ' ', '"', ',', ':', '=', '\\', '_', '{', '}', '#'].map((sign) => sign.charCodeAt(0)); // prettier-ignore
+const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing, cross] = [
+  '\t',
+  ' ',
+  '"',
+  ',',
+  ':',
+  '=',
+  '\\',
+  '_',
+  '{',
+  '}',
+  '#',
+].map((sign) => sign.charCodeAt(0));
 
 /**
  * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.
@@ -48,9 +60,13 @@ export function parseSample(line: string): Sample | undefined {
       const end = nameEnd(line, at, false);
       const sign = blanksEnd(line, end);
       const start = blanksEnd(line, sign + 1);
-      const last = line.charCodeAt(sign) === equals && line.charCodeAt(start) === quote ? closingQuote(line, start + 1) : -1;
+      const last =
+        line.charCodeAt(sign) === equals && line.charCodeAt(start) === quote
+          ? closingQuote(line, start + 1)
+          : -1;
       const label = line.slice(at, end);
-      if (end === at || last < 0 || names.length >= mostLabels || names.includes(label)) return undefined;
+      if (end === at || last < 0 || names.length >= mostLabels || names.includes(label))
+        return undefined;
       names.push(label);
       const value = soundEscapes(line.slice(start + 1, last));
       const pair = `${label}="${value}"`;
@@ -77,7 +93,8 @@ export function parseSample(line: string): Sample | undefined {
   if (timestamp !== undefined && !numberForm.test(timestamp)) return undefined;
   at = blanksEnd(line, end);
   let exemplar = '';
-  if (line.charCodeAt(at) === cross && line.charCodeAt(blanksEnd(line, at + 1)) === opening) exemplar = soundExemplar(line, at);
+  if (line.charCodeAt(at) === cross && line.charCodeAt(blanksEnd(line, at + 1)) === opening)
+    exemplar = soundExemplar(line, at);
   else if (at < line.length) return undefined;
   return { name, labels, bound, metric, series: series + metric, value, timestamp, exemplar };
 }
@@ -97,7 +114,13 @@ function nameEnd(line: string, from: number, colons: boolean): number {
   for (; at < line.length; at++) {
     const code = line.charCodeAt(at);
     const letter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
-    if (!letter && code !== underscore && !(colons && code === colon) && !(at > from && code >= 0x30 && code <= 0x39)) break;
+    if (
+      !letter &&
+      code !== underscore &&
+      !(colons && code === colon) &&
+      !(at > from && code >= 0x30 && code <= 0x39)
+    )
+      break;
   }
   return at;
 }
@@ -124,7 +147,9 @@ function closingQuote(line: string, from: number): number {
  */
 function soundEscapes(value: string): string {
   return value.includes('\\')
-    ? value.replace(/\\(.)/gs, (escape, sign: string) => ('\\n"'.includes(sign) ? escape : `\\${escape}`))
+    ? value.replace(/\\(.)/gs, (escape, sign: string) =>
+        '\\n"'.includes(sign) ? escape : `\\${escape}`,
+      )
     : value;
 }
 
@@ -140,7 +165,9 @@ function soundExemplar(line: string, from: number): string {
     .slice(tail.lastIndexOf('}') + 1)
     .split(' ')
     .every((number) => Number.isFinite(Number(number)));
-  return pairs === undefined || !numbers || pairs.replace(/["=,]/g, '').length > longestExemplar ? '' : tail;
+  return pairs === undefined || !numbers || pairs.replace(/["=,]/g, '').length > longestExemplar
+    ? ''
+    : tail;
 }
 
 function special(value: string): string | undefined {

@@ -1,4 +1,10 @@
-import { type ExpositionFormat, type FamilyHead, type FamilyType, rowSuffixes, suffixOf } from './exposition-format.ts';
+import {
+  type ExpositionFormat,
+  type FamilyHead,
+  type FamilyType,
+  rowSuffixes,
+  suffixOf,
+} from './exposition-format.ts';
 import { begun, hashText, stirHigh, stirLow, wholeHash } from './hash-text.ts';
 import type { NumberSet } from './number-set.ts';
 import { isGrouped } from './sound-metric.ts';
@@ -12,28 +18,70 @@ export interface RowName {
   readonly value: 'any' | 'amount' | 'one';
 }
 
-const [blank, quote, comma, plus, minus, dot, equals, backslash, opening, closing, lineFeed, zero, one] = [' ', '"', ',', '+', '-', '.', '=', '\\', '{', '}', '\n', '0', '1'].map((sign) => sign.charCodeAt(0)) as [number, number, number, number, number, number, number, number, number, number, number, number, number]; // prettier-ignore
+const [
+  blank,
+  quote,
+  comma,
+  plus,
+  minus,
+  dot,
+  equals,
+  backslash,
+  opening,
+  closing,
+  lineFeed,
+  zero,
+  one,
+] = [' ', '"', ',', '+', '-', '.', '=', '\\', '{', '}', '\n', '0', '1'].map((sign) =>
+  sign.charCodeAt(0),
+) as [
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+  number,
+];
 /** A row with more labels is not looked at here: their hashes are compared, each with each. */
 const mostLabels = 16;
 /** A number within both is one of a double. */
 const [mostDigits, mostExponent] = [100, 2];
 const labelNames = new Int32Array(mostLabels);
-const escaped: ReadonlySet<number | undefined> = new Set(['\\', 'n', '"'].map((sign) => sign.charCodeAt(0)));
+const escaped: ReadonlySet<number | undefined> = new Set(
+  ['\\', 'n', '"'].map((sign) => sign.charCodeAt(0)),
+);
 /** Of each sign: whether a label may begin with it, and whether it may have it further on. */
-const [begins, goesOn] = [/[a-zA-Z_]/, /\w/].map((form) => Uint8Array.from({ length: 256 }, (_, code) => Number(form.test(String.fromCharCode(code))))) as [Uint8Array, Uint8Array]; // prettier-ignore
+const [begins, goesOn] = [/[a-zA-Z_]/, /\w/].map((form) =>
+  Uint8Array.from({ length: 256 }, (_, code) => Number(form.test(String.fromCharCode(code)))),
+) as [Uint8Array, Uint8Array];
 const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;
 
 /**
  * The names of those rows of a family that can stand in the answer as they came, byte for byte;
  * none for a family whose rows must be looked at as a whole, or that is something rare. Pure.
  */
-export function rowNames(source: FamilyHead, family: FamilyHead, from: ExpositionFormat, to: ExpositionFormat): readonly RowName[] {
+export function rowNames(
+  source: FamilyHead,
+  family: FamilyHead,
+  from: ExpositionFormat,
+  to: ExpositionFormat,
+): readonly RowName[] {
   const { type } = family;
-  if (type === 'stateset' || type === 'gaugehistogram' || (to === 'openmetrics' && isGrouped(type))) return [];
+  if (type === 'stateset' || type === 'gaugehistogram' || (to === 'openmetrics' && isGrouped(type)))
+    return [];
   return rowSuffixes(source.type, from).flatMap((own) => {
     const name = source.name + own;
     const suffix = suffixOf(name, family, to);
-    return suffix === undefined ? [] : [{ bytes: Buffer.from(name, 'latin1'), hash: hashText(name), ...ruleOf(type, suffix) }];
+    return suffix === undefined
+      ? []
+      : [{ bytes: Buffer.from(name, 'latin1'), hash: hashText(name), ...ruleOf(type, suffix) }];
   });
 }
 
@@ -66,7 +114,8 @@ export function plainRow(text: Uint8Array, from: number, name: RowName, series: 
         low = stirLow(low, code);
         high = stirHigh(high, code);
       }
-      if (code !== equals || text[at + 1] !== quote || labels === mostLabels || bound !== 'none') return 0;
+      if (code !== equals || text[at + 1] !== quote || labels === mostLabels || bound !== 'none')
+        return 0;
       for (let other = 0; other < labels; other++) if (labelNames[other] === low) return 0;
       labelNames[labels++] = low;
       if (at - start === 2 && text[start] === 0x6c && text[start + 1] === 0x65) bound = 'le';
@@ -85,7 +134,8 @@ export function plainRow(text: Uint8Array, from: number, name: RowName, series: 
         high = stirHigh(high, code);
       }
       hash += wholeHash(stirLow(low, quote), stirHigh(high, quote));
-      if (bound !== 'none' && name.bound !== 'any' && !isBound(text, value, at, name.bound)) return 0;
+      if (bound !== 'none' && name.bound !== 'any' && !isBound(text, value, at, name.bound))
+        return 0;
       at += 1;
     } while (text[at] === comma);
     if (text[at] !== closing) return 0;
@@ -104,12 +154,15 @@ const quantile = [...Buffer.from('quantile')].reduce(stirLow, begun.low);
 function valueEnd(text: Uint8Array, from: number, kind: RowName['value']): number {
   const first = text[from];
   if (kind === 'one') return first === one ? from + 1 : -1;
-  if (kind === 'any' && (first === minus || first === plus)) return infinityEnd(text, from + 1) ?? numberEnd(text, from + 1);
+  if (kind === 'any' && (first === minus || first === plus))
+    return infinityEnd(text, from + 1) ?? numberEnd(text, from + 1);
   return numberEnd(text, from);
 }
 
 function infinityEnd(text: Uint8Array, from: number): number | undefined {
-  return text[from] === 0x49 && text[from + 1] === 0x6e && text[from + 2] === 0x66 ? from + 3 : undefined;
+  return text[from] === 0x49 && text[from + 1] === 0x6e && text[from + 2] === 0x66
+    ? from + 3
+    : undefined;
 }
 
 /** Of a number without a sign; −1 if it is none, or may be out of the range of a double. */
@@ -137,7 +190,11 @@ function formEnd(text: Uint8Array, from: number): number {
 }
 
 function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bound']): boolean {
-  if (bound === 'quantile') return (text[from] === zero && numberEnd(text, from) === end && isFraction(text, from, end)) || (text[from] === one && end === from + 1); // prettier-ignore
+  if (bound === 'quantile')
+    return (
+      (text[from] === zero && numberEnd(text, from) === end && isFraction(text, from, end)) ||
+      (text[from] === one && end === from + 1)
+    );
   if (text[from] === plus) return infinityEnd(text, from + 1) === end;
   return numberEnd(text, from) === end;
 }

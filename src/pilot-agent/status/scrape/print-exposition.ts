@@ -1,4 +1,9 @@
-import { type ExpositionFormat, type FamilyHead, type FamilyType, familyType } from './exposition-format.ts';
+import {
+  type ExpositionFormat,
+  type FamilyHead,
+  type FamilyType,
+  familyType,
+} from './exposition-format.ts';
 import type { Sample } from './parse-sample.ts';
 import { boundOf } from './sound-metric.ts';
 
@@ -26,17 +31,31 @@ export function readComment(line: string): Comment | undefined {
 }
 
 /** Takes what a comment says, if no other has said it before. */
-export function announce(announced: Announced, { word, value }: Comment, from: ExpositionFormat): void {
+export function announce(
+  announced: Announced,
+  { word, value }: Comment,
+  from: ExpositionFormat,
+): void {
   if (word === 'TYPE') announced.type ??= familyType(value.trim(), from);
   else if (word === 'HELP') announced.help ??= value;
   else announced.unit ??= value.trim();
 }
 
 /** The comments of a family in the format of the answer, a line each. Pure. */
-export function printHead({ name, type }: FamilyHead, { help, unit }: Announced, to: ExpositionFormat): string {
+export function printHead(
+  { name, type }: FamilyHead,
+  { help, unit }: Announced,
+  to: ExpositionFormat,
+): string {
   const text = help === undefined ? '' : `# HELP ${name} ${helpText(help, to)}\n`;
   const word = type === 'unknown' && to === 'text' ? 'untyped' : type;
-  const hasUnit = to === 'openmetrics' && unit !== undefined && unit !== '' && name.endsWith(`_${unit}`) && type !== 'info' && type !== 'stateset'; // prettier-ignore
+  const hasUnit =
+    to === 'openmetrics' &&
+    unit !== undefined &&
+    unit !== '' &&
+    name.endsWith(`_${unit}`) &&
+    type !== 'info' &&
+    type !== 'stateset';
   return `${text}# TYPE ${name} ${word}\n${hasUnit ? `# UNIT ${name} ${unit}\n` : ''}`;
 }
 
@@ -51,18 +70,32 @@ function helpText(text: string, to: ExpositionFormat): string {
  * A row as the format of the answer has it, with its line end. `suffix` is what follows the
  * family's name in the row's. Pure.
  */
-export function printRow(sample: Sample, type: FamilyType, suffix: string, from: ExpositionFormat, to: ExpositionFormat): string {
+export function printRow(
+  sample: Sample,
+  type: FamilyType,
+  suffix: string,
+  from: ExpositionFormat,
+  to: ExpositionFormat,
+): string {
   const { name, labels, bound, value, timestamp, exemplar } = sample;
-  const edge = bound === undefined ? '' : `${bound[0]}="${to === 'openmetrics' ? canonical(bound[1], type) : bound[1]}"`;
+  const edge =
+    bound === undefined
+      ? ''
+      : `${bound[0]}="${to === 'openmetrics' ? canonical(bound[1], type) : bound[1]}"`;
   const pairs = labels === '' || edge === '' ? labels + edge : `${labels},${edge}`;
   const braces = pairs === '' ? '' : `{${pairs}}`;
   const time = timestamp === undefined ? '' : ` ${printTime(timestamp, from, to)}`;
-  const example = to === 'openmetrics' && exemplar !== '' && (suffix === '_bucket' || suffix === '_total') ? ` ${exemplar}` : '';
+  const example =
+    to === 'openmetrics' && exemplar !== '' && (suffix === '_bucket' || suffix === '_total')
+      ? ` ${exemplar}`
+      : '';
   return `${name}${braces} ${value}${time}${example}\n`;
 }
 
 function canonical(text: string, type: FamilyType): string {
-  return type === 'histogram' || type === 'gaugehistogram' || type === 'summary' ? canonicalBound(text) : text;
+  return type === 'histogram' || type === 'gaugehistogram' || type === 'summary'
+    ? canonicalBound(text)
+    : text;
 }
 
 /** OpenMetrics wants `1.0` where the text format has `1`. Pure. */
@@ -75,5 +108,7 @@ export function canonicalBound(text: string): string {
 
 function printTime(timestamp: string, from: ExpositionFormat, to: ExpositionFormat): string {
   if (from === to) return timestamp;
-  return to === 'openmetrics' ? String(Number(timestamp) / 1000) : String(Math.round(Number(timestamp) * 1000));
+  return to === 'openmetrics'
+    ? String(Number(timestamp) / 1000)
+    : String(Math.round(Number(timestamp) * 1000));
 }

@@ -47,7 +47,9 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer
   } finally {
     if (!answer.readableEnded) answer.destroy();
   }
-  const framed = answer.headers['content-length'] !== undefined || answer.headers['transfer-encoding'] !== undefined;
+  const framed =
+    answer.headers['content-length'] !== undefined ||
+    answer.headers['transfer-encoding'] !== undefined;
   if (framed && !skipping && restSize > 0) yield Buffer.concat([...rest, lineEnd]);
 }
 
@@ -59,7 +61,8 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer
 function decompressed(answer: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = answer.headers['content-encoding'] ?? 'identity';
   if (encoding === 'identity') return answer as AsyncIterable<Buffer>;
-  const unpack = encoding === 'gzip' ? zlib.gunzipSync : encoding === 'zstd' ? zstdDecompressSync : undefined;
+  const unpack =
+    encoding === 'gzip' ? zlib.gunzipSync : encoding === 'zstd' ? zstdDecompressSync : undefined;
   if (unpack === undefined) throw new ScrapeFault('encoding');
   return unpacked(answer, unpack);
 }
@@ -80,6 +83,8 @@ function whole(packed: Buffer, unpack: Unpack): Buffer {
   try {
     return unpack(packed, { maxOutputLength: largestBody });
   } catch (error) {
-    throw new ScrapeFault((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'cut_off');
+    throw new ScrapeFault(
+      (error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : 'cut_off',
+    );
   }
 }

@@ -3,7 +3,13 @@ import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import type { FaultReason, MetricsSource } from './metrics-source.ts';
 
 /** What happens in scrapes: one begins, or is through with a source. */
-export type ScrapeEvent = { readonly type: 'begun' } | { readonly type: 'reported'; readonly source: Pick<MetricsSource, 'type' | 'target'>; readonly report: SourceReport }; // prettier-ignore
+export type ScrapeEvent =
+  | { readonly type: 'begun' }
+  | {
+      readonly type: 'reported';
+      readonly source: Pick<MetricsSource, 'type' | 'target'>;
+      readonly report: SourceReport;
+    };
 
 /**
  * What the agent has to tell of the scrapes themselves: how many there were, and how it went with
@@ -30,13 +36,18 @@ export function countScrape({ scrapes, sources }: ScrapeCounts, event: ScrapeEve
   const { type, target } = event.source;
   const { fault, dropped } = event.report;
   const key = `${type} ${target}`;
-  const before = sources.get(key) ?? { labels: { type, target }, dropped: 0, failures: new Map<FaultReason, number>() };
+  const before = sources.get(key) ?? {
+    labels: { type, target },
+    dropped: 0,
+    failures: new Map<FaultReason, number>(),
+  };
   const { labels, failures } = before;
   const now: SourceCounts = {
     labels,
     isUp: fault === undefined,
     dropped: before.dropped + dropped,
-    failures: fault === undefined ? failures : new Map(failures).set(fault, (failures.get(fault) ?? 0) + 1),
+    failures:
+      fault === undefined ? failures : new Map(failures).set(fault, (failures.get(fault) ?? 0) + 1),
   };
   return { scrapes, sources: new Map(sources).set(key, now) };
 }
@@ -44,11 +55,33 @@ export function countScrape({ scrapes, sources }: ScrapeCounts, event: ScrapeEve
 /** The counts as metrics. Pure. */
 export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly MetricFamily[] {
   const all = [...sources.values()];
-  const failed = all.flatMap(({ labels, failures }) => [...failures].map(([reason, value]) => ({ labels: { ...labels, reason }, value })));
+  const failed = all.flatMap(({ labels, failures }) =>
+    [...failures].map(([reason, value]) => ({ labels: { ...labels, reason }, value })),
+  );
   return [
-    { name: 'istio_agent_scrapes_total', type: 'counter', help: 'Scrapes of the status port', samples: [{ value: scrapes }] },
-    { name: 'istio_agent_scrape_source_up', type: 'gauge', help: 'Whether the last scrape got all of a source', samples: all.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })) }, // prettier-ignore
-    { name: 'istio_agent_scrape_failures_total', type: 'counter', help: 'Scrapes in which a source failed', samples: failed },
-    { name: 'istio_agent_scrape_dropped_rows_total', type: 'counter', help: 'Rows of a source that were left out', samples: all.map(({ labels, dropped }) => ({ labels, value: dropped })) }, // prettier-ignore
+    {
+      name: 'istio_agent_scrapes_total',
+      type: 'counter',
+      help: 'Scrapes of the status port',
+      samples: [{ value: scrapes }],
+    },
+    {
+      name: 'istio_agent_scrape_source_up',
+      type: 'gauge',
+      help: 'Whether the last scrape got all of a source',
+      samples: all.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })),
+    },
+    {
+      name: 'istio_agent_scrape_failures_total',
+      type: 'counter',
+      help: 'Scrapes in which a source failed',
+      samples: failed,
+    },
+    {
+      name: 'istio_agent_scrape_dropped_rows_total',
+      type: 'counter',
+      help: 'Rows of a source that were left out',
+      samples: all.map(({ labels, dropped }) => ({ labels, value: dropped })),
+    },
   ];
 }

@@ -1,4 +1,9 @@
-import { Agent, type IncomingMessage, type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  Agent,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type ServerResponse,
+} from 'node:http';
 import { pipeline, type Writable } from 'node:stream';
 import {
   asyncScheduler,
@@ -51,7 +56,8 @@ const mostScrapes = 16;
 const mostShared = 256 << 10;
 const accepts = {
   text: 'text/plain;version=0.0.4,*/*;q=0.1',
-  openmetrics: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+  openmetrics:
+    'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
 } as const;
 
 /**
@@ -85,7 +91,10 @@ export function metrics(
     count({ type: 'reported', source, report });
     untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
   };
-  const own = async () => [...scrapeFamilies(counts), ...(await firstValueFrom(families$, { defaultValue: [] }))];
+  const own = async () => [
+    ...scrapeFamilies(counts),
+    ...(await firstValueFrom(families$, { defaultValue: [] })),
+  ];
 
   /**
    * Asks all sources, and writes the answer so that others can follow it. Emits what is to be told
@@ -97,7 +106,14 @@ export function metrics(
       const looks$ = looks(scrape.timeoutMs, scheduler).pipe(share());
       const opened = sources.map((source) => openSource(source, scrape.headers, looks$));
       const large = largeScrape(place$, looks$, scheduler);
-      const merging: Merge = { format: scrape.format, sources: opened, report, pause, enlarge: () => large.enlarge(), own };
+      const merging: Merge = {
+        format: scrape.format,
+        sources: opened,
+        report,
+        pause,
+        enlarge: () => large.enlarge(),
+        own,
+      };
       const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
       const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
       return merge(written$, overdue$).pipe(
@@ -126,7 +142,11 @@ export function metrics(
         others === undefined
           ? lead(scrape, sink)
           : from(others).pipe(
-              switchMap((whole) => (whole === undefined ? lead(scrape, sink) : from(write(whole, sink)).pipe(ignoreElements()))),
+              switchMap((whole) =>
+                whole === undefined
+                  ? lead(scrape, sink)
+                  : from(write(whole, sink)).pipe(ignoreElements()),
+              ),
             );
       // What is written is under way until the response closes, which unsubscribes.
       return concat(written$, NEVER).pipe(
@@ -171,7 +191,11 @@ function readScrape({ headers }: IncomingMessage): Scrape {
  * Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of
  * the answer.
  */
-function openSink({ headers }: IncomingMessage, response: ServerResponse, { contentType }: Scrape): Writable {
+function openSink(
+  { headers }: IncomingMessage,
+  response: ServerResponse,
+  { contentType }: Scrape,
+): Writable {
   response.statusCode = 200;
   response.setHeader('content-type', contentType);
   response.setHeader('vary', 'Accept, Accept-Encoding');
@@ -184,13 +208,18 @@ function openSink({ headers }: IncomingMessage, response: ServerResponse, { cont
 }
 
 /** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
-async function write(pieces: AsyncIterable<Buffer> | readonly Buffer[], sink: Writable): Promise<void> {
+async function write(
+  pieces: AsyncIterable<Buffer> | readonly Buffer[],
+  sink: Writable,
+): Promise<void> {
   let last: Buffer | undefined;
   let size = 0;
   for await (const piece of pieces) {
     size += piece.length;
     if (last !== undefined && !sink.write(last) && size > mostShared && !sink.destroyed) {
-      await firstValueFrom(merge(fromEvent(sink, 'drain'), fromEvent(sink, 'close')), { defaultValue: undefined });
+      await firstValueFrom(merge(fromEvent(sink, 'drain'), fromEvent(sink, 'close')), {
+        defaultValue: undefined,
+      });
     }
     if (sink.destroyed) return;
     last = piece;
@@ -214,11 +243,23 @@ export interface ScrapeParts {
 /**
  * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
  */
-export function allMetrics({ admin, targets, families$ }: ScrapeParts): Handler<MetricsRefused | MetricsLeftOut> {
+export function allMetrics({
+  admin,
+  targets,
+  families$,
+}: ScrapeParts): Handler<MetricsRefused | MetricsLeftOut> {
   const agent = new Agent({ keepAlive: true });
-  const envoy: MetricsSource = { type: 'envoy', target: 'envoy', open: (headers) => admin.open('/stats/prometheus', headers) };
+  const envoy: MetricsSource = {
+    type: 'envoy',
+    target: 'envoy',
+    open: (headers) => admin.open('/stats/prometheus', headers),
+  };
   const applications = targets.map(({ port, path }): MetricsSource => {
-    return { type: 'application', target: `${port}${path}`, open: (headers) => openMetrics({ port, path, agent, headers }) };
+    return {
+      type: 'application',
+      target: `${port}${path}`,
+      open: (headers) => openMetrics({ port, path, agent, headers }),
+    };
   });
   return metrics([envoy, ...applications], families$);
 }

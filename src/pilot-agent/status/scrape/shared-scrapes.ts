@@ -45,7 +45,9 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
   return {
     follow(kind) {
       const lead = leads.get(kind);
-      return lead !== undefined && scheduler.now() - lead.since <= followable ? lead.whole : undefined;
+      return lead !== undefined && scheduler.now() - lead.since <= followable
+        ? lead.whole
+        : undefined;
     },
     lead(kind) {
       let settle: (whole: Answer | undefined) => void = () => undefined;
@@ -64,7 +66,11 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
 /**
  * Tells `end` the whole answer, or undefined as soon as it is too long. Only the first time counts.
  */
-async function* passOn(pieces: AsyncIterable<Buffer>, most: number, end: (whole: Answer | undefined) => void): AsyncGenerator<Buffer> {
+async function* passOn(
+  pieces: AsyncIterable<Buffer>,
+  most: number,
+  end: (whole: Answer | undefined) => void,
+): AsyncGenerator<Buffer> {
   let whole: Buffer[] | undefined = [];
   let size = 0;
   for await (const piece of pieces) {

@@ -6,9 +6,21 @@ import { numberForm, type Sample } from './parse-sample.ts';
  * follows the family's name in the row's. The text format has no rules for values: there a bound
  * has to be a number, and nothing else. Pure.
  */
-export function soundRow(sample: Sample, family: string, type: FamilyType, suffix: string, to: ExpositionFormat): boolean {
+export function soundRow(
+  sample: Sample,
+  family: string,
+  type: FamilyType,
+  suffix: string,
+  to: ExpositionFormat,
+): boolean {
   const { labels, bound, value } = sample;
-  if (to === 'text') return bound === undefined || !isGrouped(type) || /^nan$/i.test(bound[1]) || !Number.isNaN(boundOf(bound[1]));
+  if (to === 'text')
+    return (
+      bound === undefined ||
+      !isGrouped(type) ||
+      /^nan$/i.test(bound[1]) ||
+      !Number.isNaN(boundOf(bound[1]))
+    );
   const amount = Number(value === '+Inf' ? Infinity : value === '-Inf' ? -Infinity : value);
   switch (type) {
     case 'counter':
@@ -90,16 +102,20 @@ export function wholeMetric(group: MetricGroup, type: FamilyType): string | unde
   const text = rows.map((row) => row.text).join('');
   if (type === 'summary') return text;
   const value = (suffix: string) => rows.find((row) => row.suffix === suffix)?.value;
-  const [count, sum] = type === 'histogram' ? [value('_count'), value('_sum')] : [value('_gcount'), value('_gsum')];
+  const [count, sum] =
+    type === 'histogram' ? [value('_count'), value('_sum')] : [value('_gcount'), value('_gsum')];
   const buckets = rows.filter(({ suffix }) => suffix === '_bucket');
-  const whole = buckets.every((bucket) => Number.isInteger(bucket.value)) && (count === undefined || Number.isInteger(count));
+  const whole =
+    buckets.every((bucket) => Number.isInteger(bucket.value)) &&
+    (count === undefined || Number.isInteger(count));
   const rising = buckets.every((bucket, index) => {
     const before = buckets[index - 1];
     return before === undefined || (before.bound < bucket.bound && before.value <= bucket.value);
   });
   const last = buckets.at(-1);
   const closed = last?.bound === Infinity;
-  const agreed = (count === undefined) === (sum === undefined) && (count === undefined || count === last?.value);
+  const agreed =
+    (count === undefined) === (sum === undefined) && (count === undefined || count === last?.value);
   const negative = buckets.some((bucket) => bucket.bound < 0);
   return whole && rising && closed && agreed && !(negative && sum !== undefined) ? text : undefined;
 }

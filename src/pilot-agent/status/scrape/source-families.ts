@@ -20,7 +20,17 @@ export interface SourceFamilies {
   size(): number;
 }
 
-const suffixes = ['', '_bucket', '_sum', '_count', '_total', '_created', '_info', '_gsum', '_gcount'];
+const suffixes = [
+  '',
+  '_bucket',
+  '_sum',
+  '_count',
+  '_total',
+  '_created',
+  '_info',
+  '_gsum',
+  '_gcount',
+];
 
 export function sourceFamilies(format: ExpositionFormat): SourceFamilies {
   const written = new Map<number, WrittenFamily>();
@@ -35,7 +45,8 @@ export function sourceFamilies(format: ExpositionFormat): SourceFamilies {
       for (const suffix of suffixes) {
         if (!row.endsWith(suffix)) continue;
         const family = written.get(hashText(row.slice(0, row.length - suffix.length)));
-        if (family !== undefined && suffixOf(row, family.source, format) !== undefined) return family;
+        if (family !== undefined && suffixOf(row, family.source, format) !== undefined)
+          return family;
       }
       return undefined;
     },

@@ -26,7 +26,10 @@ export function gzipStream(): Transform {
     compress(piece) {
       counted.crc = zlib.crc32(piece, counted.crc);
       counted.size = (counted.size + piece.length) >>> 0;
-      return zlib.deflateRawSync(piece, { level: zlib.constants.Z_BEST_SPEED, finishFlush: zlib.constants.Z_SYNC_FLUSH });
+      return zlib.deflateRawSync(piece, {
+        level: zlib.constants.Z_BEST_SPEED,
+        finishFlush: zlib.constants.Z_SYNC_FLUSH,
+      });
     },
     end() {
       const trailer = Buffer.alloc(8);
@@ -39,7 +42,11 @@ export function gzipStream(): Transform {
 
 /** The same to zstd, in which a text may have many frames. */
 export function zstdStream(compress: (piece: Buffer) => Buffer): Transform {
-  return pieceByPiece({ begin: () => Buffer.alloc(0), compress, end: () => compress(Buffer.alloc(0)) });
+  return pieceByPiece({
+    begin: () => Buffer.alloc(0),
+    compress,
+    end: () => compress(Buffer.alloc(0)),
+  });
 }
 
 function pieceByPiece({ begin, compress, end }: Format): Transform {

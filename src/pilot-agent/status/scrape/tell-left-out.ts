@@ -18,7 +18,10 @@ export interface MetricsLeftOut {
  */
 export function tellLeftOut() {
   const told = new Set<string>();
-  return ({ type, target }: Pick<MetricsSource, 'type' | 'target'>, leftOut: ReadonlyMap<LeftOut, string>): readonly MetricsLeftOut[] =>
+  return (
+    { type, target }: Pick<MetricsSource, 'type' | 'target'>,
+    leftOut: ReadonlyMap<LeftOut, string>,
+  ): readonly MetricsLeftOut[] =>
     [...leftOut].flatMap(([why, row]) => {
       const source = `${type} ${target}`;
       const key = `${source} ${why}`;

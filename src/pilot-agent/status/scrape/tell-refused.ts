@@ -25,7 +25,10 @@ const words: Readonly<Record<Refused, string>> = {
  */
 export function tellRefused(scheduler: SchedulerLike) {
   const told = new Map<string, number>();
-  return ({ type, target }: Pick<MetricsSource, 'type' | 'target'>, fault: FaultReason | undefined): readonly MetricsRefused[] => {
+  return (
+    { type, target }: Pick<MetricsSource, 'type' | 'target'>,
+    fault: FaultReason | undefined,
+  ): readonly MetricsRefused[] => {
     const source = `${type} ${target}`;
     const key = `${source} ${fault ?? ''}`;
     if (!isRefused(fault) || scheduler.now() - (told.get(key) ?? -Infinity) < pause) return [];

@@ -12,11 +12,19 @@ interface Told {
 }
 
 /** What a cluster tells of itself: to telemetry, and to people. */
-export function clusterMetadata({ rule, services, subset = '', isExternal = false, isOriginated = false }: Told): {
+export function clusterMetadata({
+  rule,
+  services,
+  subset = '',
+  isExternal = false,
+  isOriginated = false,
+}: Told): {
   filterMetadata: Record<string, JsonObject>;
 } {
   const istio = {
-    ...(rule !== undefined && { config: `/apis/networking.istio.io/v1/namespaces/${rule.namespace}/destination-rule/${rule.name}` }),
+    ...(rule !== undefined && {
+      config: `/apis/networking.istio.io/v1/namespaces/${rule.namespace}/destination-rule/${rule.name}`,
+    }),
     ...(isExternal && { external: true }),
     ...(isOriginated && { alpn_override: 'false' }),
     ...(subset !== '' && { subset }),

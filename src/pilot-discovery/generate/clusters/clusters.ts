@@ -27,7 +27,12 @@ export function clustersOf(environment: Environment, node: ProxyNode): readonly 
 /** Those that are not of the services that it sees. */
 export function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   if (node.role === 'router') return [blackHole(environment)];
-  return [blackHole(environment), passthrough(environment), ...inboundClusters(environment, node), inboundPassthrough(environment, node)];
+  return [
+    blackHole(environment),
+    passthrough(environment),
+    ...inboundClusters(environment, node),
+    inboundPassthrough(environment, node),
+  ];
 }
 
 /**
@@ -56,7 +61,8 @@ function blackHole({ mesh }: Environment): XdsResource {
 }
 
 /** Of what no service names: it goes where it was going to. */
-const passthrough = (environment: Environment): XdsResource => originalDestination(environment, 'PassthroughCluster');
+const passthrough = (environment: Environment): XdsResource =>
+  originalDestination(environment, 'PassthroughCluster');
 
 /** Of what is served at a port that no service names. */
 function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
@@ -69,7 +75,11 @@ function inboundPassthrough(environment: Environment, { addresses }: ProxyNode):
   return originalDestination(environment, 'InboundPassthroughCluster', { upstreamBindConfig });
 }
 
-function originalDestination({ mesh }: Environment, name: string, more: Init<typeof ClusterSchema> = {}): XdsResource {
+function originalDestination(
+  { mesh }: Environment,
+  name: string,
+  more: Init<typeof ClusterSchema> = {},
+): XdsResource {
   return encodeResource(
     ClusterSchema,
     name,

@@ -35,8 +35,12 @@ export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | unde
       upstreamConnectionOptions: {
         tcpKeepalive: {
           ...(isSet(keepalive.probes) && { keepaliveProbes: keepalive.probes }),
-          ...(keepalive.timeMs !== undefined && { keepaliveTime: Math.trunc(keepalive.timeMs / 1000) }),
-          ...(keepalive.intervalMs !== undefined && { keepaliveInterval: Math.trunc(keepalive.intervalMs / 1000) }),
+          ...(keepalive.timeMs !== undefined && {
+            keepaliveTime: Math.trunc(keepalive.timeMs / 1000),
+          }),
+          ...(keepalive.intervalMs !== undefined && {
+            keepaliveInterval: Math.trunc(keepalive.intervalMs / 1000),
+          }),
         },
       },
     }),
@@ -60,7 +64,8 @@ export function httpOptions(
   const common = commonOptions(pool);
   if (http === 'unsaid' && common === undefined && names === undefined) return {};
   // An upgrade begins anew, and leaves the streams as they are.
-  const streams = pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
+  const streams =
+    pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
   return protocolOptions({
     ...(common !== undefined && { commonHttpProtocolOptions: common }),
     ...(names !== undefined && { upstreamHttpProtocolOptions: names }),
@@ -80,21 +85,37 @@ export const asDownstream = {
   value: { httpProtocolOptions: {}, http2ProtocolOptions: {} },
 } as const;
 
-function versionOptions(http: UpstreamHttp, streams: number | undefined): NonNullable<HttpProtocolOptions['upstreamProtocolOptions']> {
+function versionOptions(
+  http: UpstreamHttp,
+  streams: number | undefined,
+): NonNullable<HttpProtocolOptions['upstreamProtocolOptions']> {
   if (http === 'as-downstream') return asDownstream;
-  if (http !== 'http2') return { case: 'explicitHttpConfig', value: { protocolConfig: { case: 'httpProtocolOptions', value: {} } } };
+  if (http !== 'http2')
+    return {
+      case: 'explicitHttpConfig',
+      value: { protocolConfig: { case: 'httpProtocolOptions', value: {} } },
+    };
   const value = isSet(streams) ? { maxConcurrentStreams: streams } : {};
-  return { case: 'explicitHttpConfig', value: { protocolConfig: { case: 'http2ProtocolOptions', value } } };
+  return {
+    case: 'explicitHttpConfig',
+    value: { protocolConfig: { case: 'http2ProtocolOptions', value } },
+  };
 }
 
-function commonOptions(pool: ConnectionPool | undefined): HttpProtocolOptions['commonHttpProtocolOptions'] {
+function commonOptions(
+  pool: ConnectionPool | undefined,
+): HttpProtocolOptions['commonHttpProtocolOptions'] {
   if (pool === undefined) return undefined;
   const { tcp, http } = pool;
   const idle = http.idleTimeoutMs ?? tcp.idleTimeoutMs;
   const options = {
     ...(idle !== undefined && { idleTimeout: protoDuration(idle) }),
-    ...(tcp.maxConnectionDurationMs !== undefined && { maxConnectionDuration: protoDuration(tcp.maxConnectionDurationMs) }),
-    ...(isSet(http.maxRequestsPerConnection) && { maxRequestsPerConnection: http.maxRequestsPerConnection }),
+    ...(tcp.maxConnectionDurationMs !== undefined && {
+      maxConnectionDuration: protoDuration(tcp.maxConnectionDurationMs),
+    }),
+    ...(isSet(http.maxRequestsPerConnection) && {
+      maxRequestsPerConnection: http.maxRequestsPerConnection,
+    }),
   };
   return Object.keys(options).length > 0 || isSet(http.maxConcurrentStreams) ? options : undefined;
 }

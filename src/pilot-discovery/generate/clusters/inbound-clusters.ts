@@ -34,7 +34,9 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
     const key = keyOf(sidecar);
     const own = ownPorts(environment, node);
-    return sidecar.spec.ingress.map((ingress) => ingressCluster(environment, node, ingress, own, key));
+    return sidecar.spec.ingress.map((ingress) =>
+      ingressCluster(environment, node, ingress, own, key),
+    );
   }
   if (node.interception === 'none') return [];
   return ownPorts(environment, node)
@@ -44,15 +46,26 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
 
 /** The address that calls to the workload come from, so that they are not captured again. */
 export const inboundSource = (isIpv6: boolean) =>
-  ({ address: isIpv6 ? '::6' : '127.0.0.6', portSpecifier: { case: 'portValue', value: 0 } }) as const;
+  ({
+    address: isIpv6 ? '::6' : '127.0.0.6',
+    portSpecifier: { case: 'portValue', value: 0 },
+  }) as const;
 
-const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean => addresses.length > 0 && addresses.every((address) => isIPv6(address));
+const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean =>
+  addresses.length > 0 && addresses.every((address) => isIPv6(address));
 
 function ownCluster(environment: Environment, node: ProxyNode, own: OwnPort): XdsResource {
   const { endpoint, port } = own;
   const { pool, told, keys } = servicesAt(environment, node, own);
   const ofSidecar = sidecarOf(environment, node)?.spec.inboundConnectionPool;
-  return encoded(environment, endpoint.port, port.protocol, ofSidecar ?? pool, { ...capturedAddress(node), ...told }, keys);
+  return encoded(
+    environment,
+    endpoint.port,
+    port.protocol,
+    ofSidecar ?? pool,
+    { ...capturedAddress(node), ...told },
+    keys,
+  );
 }
 
 function ingressCluster(
@@ -64,9 +77,17 @@ function ingressCluster(
 ): XdsResource {
   const at = own.find(({ endpoint }) => endpoint.port === port.number);
   const { pool, told, keys } = at === undefined ? nobody : servicesAt(environment, node, at);
-  const target = defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
+  const target =
+    defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
   const ofSidecar = connectionPool ?? sidecarOf(environment, node)?.spec.inboundConnectionPool;
-  return encoded(environment, port.number, port.protocol, ofSidecar ?? pool, { ...target, ...told }, [key, ...keys]);
+  return encoded(
+    environment,
+    port.number,
+    port.protocol,
+    ofSidecar ?? pool,
+    { ...target, ...told },
+    [key, ...keys],
+  );
 }
 
 interface ServicesAt {
@@ -78,7 +99,11 @@ interface ServicesAt {
 const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
 
 /** What the services of a port have to say: a rule that selects workloads speaks of calls only. */
-function servicesAt(environment: Environment, node: ProxyNode, { service, services, port }: OwnPort): ServicesAt {
+function servicesAt(
+  environment: Environment,
+  node: ProxyNode,
+  { service, services, port }: OwnPort,
+): ServicesAt {
   const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
   const inMesh = services.filter(({ location }) => location === 'internal');
   return {
@@ -124,28 +149,50 @@ function statically(node: ProxyNode, number: number, defaultEndpoint: string): C
     clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
     loadAssignment: {
       clusterName: inboundName(number),
-      endpoints: [{ lbEndpoints: [{ hostIdentifier: { case: 'endpoint', value: { address: { address } } } }] }],
+      endpoints: [
+        {
+          lbEndpoints: [{ hostIdentifier: { case: 'endpoint', value: { address: { address } } } }],
+        },
+      ],
     },
     ...(!isLocal && { upstreamBindConfig: { sourceAddress: inboundSource(isOnlyIpv6(node)) } }),
   };
 }
 
 /** Whether a `defaultEndpoint` is at the address of the workload, and not at loopback. */
-export const standsForOwn = (defaultEndpoint: string): boolean => /^(?:0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
+export const standsForOwn = (defaultEndpoint: string): boolean =>
+  /^(?:0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
 
 /**
  * `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from.
  */
-function targetOf(node: ProxyNode, defaultEndpoint: string): { readonly address: Address; readonly isLocal: boolean } {
+function targetOf(
+  node: ProxyNode,
+  defaultEndpoint: string,
+): { readonly address: Address; readonly isLocal: boolean } {
   if (defaultEndpoint.startsWith('unix://')) {
-    return { address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } }, isLocal: false };
+    return {
+      address: { case: 'pipe', value: { path: defaultEndpoint.slice('unix://'.length) } },
+      isLocal: false,
+    };
   }
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
-  const own = host === '0.0.0.0' ? node.addresses.find(isIPv4) : host === '[::]' ? node.addresses.find(isIPv6) : undefined;
+  const own =
+    host === '0.0.0.0'
+      ? node.addresses.find(isIPv4)
+      : host === '[::]'
+        ? node.addresses.find(isIPv6)
+        : undefined;
   // Istio takes 127.0.0.1 for 0.0.0.0 even if the proxy has no address of IPv4.
-  const isLoopbackIpv6 = host === '[::]' || (isOnlyIpv6(node) && host !== '0.0.0.0') || (host === '[::1]' && node.addresses.some(isIPv6));
+  const isLoopbackIpv6 =
+    host === '[::]' ||
+    (isOnlyIpv6(node) && host !== '0.0.0.0') ||
+    (host === '[::1]' && node.addresses.some(isIPv6));
   const address = own ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
-  const value = { address, portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) } } as const;
+  const value = {
+    address,
+    portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) },
+  } as const;
   return { address: { case: 'socketAddress', value }, isLocal: own === undefined };
 }

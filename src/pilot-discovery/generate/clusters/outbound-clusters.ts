@@ -10,8 +10,18 @@ import {
 import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import { CaresDnsResolverConfigSchema } from '../../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
-import { serviceKey, type Endpoint, type Environment, type Service, type ServiceEndpoints } from '../../environment/environment.ts';
-import { askedForMutualTls, disablingPolicies, type AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+import {
+  serviceKey,
+  type Endpoint,
+  type Environment,
+  type Service,
+  type ServiceEndpoints,
+} from '../../environment/environment.ts';
+import {
+  askedForMutualTls,
+  disablingPolicies,
+  type AskedForMutualTls,
+} from '../tls/asked-for-mutual-tls.ts';
 import { clusterMetadata } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
@@ -36,7 +46,10 @@ type Cluster = Init<typeof ClusterSchema>;
  * The clusters of the services that a proxy sees: one for each port, and one for each subset of it.
  * Those of a service are made anew only where something that they are made of is another.
  */
-export function outboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+export function outboundClusters(
+  environment: Environment,
+  node: ProxyNode,
+): readonly XdsResource[] {
   const services = visibleServices(environment, node);
   const { destinationRules, mesh, peerAuthentications } = environment;
   const { role, addresses, tls } = node;
@@ -51,7 +64,13 @@ export function outboundClusters(environment: Environment, node: ProxyNode): rea
     place,
   ];
   return ofScope(
-    [services, destinationRules, mesh, peerAuthentications, endpointsOfClusters(environment, services)],
+    [
+      services,
+      destinationRules,
+      mesh,
+      peerAuthentications,
+      endpointsOfClusters(environment, services),
+    ],
     JSON.stringify(text),
     () => [...services.values()].flatMap((service) => clustersFor(environment, node, service)),
   );
@@ -67,7 +86,9 @@ function endpointsOfClusters(environment: Environment, services: Services): obje
     const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
     return isDns(service) ? endpoints : factsOf(service, endpoints).text;
   };
-  return endpointsNow([services, environment.endpoints], '', () => steady(services, [...services.values()].map(said)));
+  return endpointsNow([services, environment.endpoints], '', () =>
+    steady(services, [...services.values()].map(said)),
+  );
 }
 
 const made = memoTable<readonly XdsResource[]>();
@@ -75,17 +96,36 @@ const noRule = {};
 const noPolicies = {};
 const noEndpoints: ServiceEndpoints = new Map();
 
-function clustersFor(environment: Environment, node: ProxyNode, service: Service): readonly XdsResource[] {
+function clustersFor(
+  environment: Environment,
+  node: ProxyNode,
+  service: Service,
+): readonly XdsResource[] {
   const { mesh } = environment;
   const rule = destinationRuleOf(environment, node, service);
   const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
   const facts = factsOf(service, endpoints);
   const serviceMode = serviceModeOf(environment, service.namespace);
-  const inputs: Inputs = { environment, node, service, rule, endpoints, serviceMode, accounts: facts.accounts };
+  const inputs: Inputs = {
+    environment,
+    node,
+    service,
+    rule,
+    endpoints,
+    serviceMode,
+    accounts: facts.accounts,
+  };
   // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the
   // proxy.
   const { role, addresses, tls, locality, labels, network } = node;
-  const parts = [role, dnsFamily(addresses), tls.clientCertChain, tls.clientKey, tls.clientRootCert, serviceMode];
+  const parts = [
+    role,
+    dnsFamily(addresses),
+    tls.clientCertChain,
+    tls.clientKey,
+    tls.clientRootCert,
+    serviceMode,
+  ];
   if (isDns(service)) {
     return made(
       [service, rule ?? noRule, mesh, endpoints, disablingPolicies(environment) ?? noPolicies],
@@ -93,7 +133,9 @@ function clustersFor(environment: Environment, node: ProxyNode, service: Service
       () => all(inputs),
     );
   }
-  return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () => all(inputs));
+  return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () =>
+    all(inputs),
+  );
 }
 
 interface Inputs {
@@ -118,24 +160,33 @@ const facts = memoTable<Facts>();
 function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
   return facts([service, endpoints], '', () => {
     const identities = [...endpoints.values()].flat().map(({ identity }) => identity);
-    const accounts = [...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== ''))].sort();
+    const accounts = [
+      ...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== '')),
+    ].sort();
     const mutual = [...endpoints].map(([port, its]) => `${port} ${String(isMutual(its))}`);
     return { accounts, text: [...accounts, ...mutual].join('\n') };
   });
 }
 
 /** Whether all of some endpoints can do mutual TLS. */
-const isMutual = (endpoints: readonly Endpoint[]): boolean => endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
+const isMutual = (endpoints: readonly Endpoint[]): boolean =>
+  endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
 
 function all(inputs: Inputs): readonly XdsResource[] {
   const { service, rule } = inputs;
   const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
   return ports.flatMap((port) =>
-    [undefined, ...(rule?.spec.subsets ?? [])].flatMap((subset) => outboundCluster(inputs, port, subset) ?? []),
+    [undefined, ...(rule?.spec.subsets ?? [])].flatMap(
+      (subset) => outboundCluster(inputs, port, subset) ?? [],
+    ),
   );
 }
 
-function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | undefined): XdsResource | undefined {
+function outboundCluster(
+  inputs: Inputs,
+  port: ServicePort,
+  subset: Subset | undefined,
+): XdsResource | undefined {
   const { environment, node, service, rule, accounts, serviceMode } = inputs;
   const { mesh } = environment;
   const named = { port: port.number, subset: subset?.name ?? '', host: service.host };
@@ -143,7 +194,14 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
   const its = endpointsWith(endpoints, subset?.labels ?? {});
-  const discovery = discoveryOf(inputs, name, port, policy, its, askedForMutualTls(environment, rule, port.number, subset));
+  const discovery = discoveryOf(
+    inputs,
+    name,
+    port,
+    policy,
+    its,
+    askedForMutualTls(environment, rule, port.number, subset),
+  );
   if (discovery === undefined) return undefined;
 
   const pool = policy.connectionPool;
@@ -151,7 +209,11 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
   const isDirect = service.resolution === 'none' || isPassthrough(policy);
   const tls = upstreamTls({
     tls: policy.tls,
-    isAutomatic: mesh.enableAutoMtls && service.location === 'internal' && serviceMode === 'mutual' && (!isDirect || isMutual(endpoints)),
+    isAutomatic:
+      mesh.enableAutoMtls &&
+      service.location === 'internal' &&
+      serviceMode === 'mutual' &&
+      (!isDirect || isMutual(endpoints)),
     isOriginalDestination: isDirect,
     isHttp2: http === 'http2',
     sni: outboundSni(named),
@@ -185,7 +247,8 @@ function outboundCluster(inputs: Inputs, port: ServicePort, subset: Subset | und
 }
 
 /** Whether the connection is TLS that is not of the mesh. */
-const isOriginated = ({ tls }: PortPolicy): boolean => tls?.mode === 'simple' || tls?.mode === 'mutual';
+const isOriginated = ({ tls }: PortPolicy): boolean =>
+  tls?.mode === 'simple' || tls?.mode === 'mutual';
 
 /** How a cluster finds its endpoints; undefined where DNS has none to resolve. */
 function discoveryOf(
@@ -197,7 +260,10 @@ function discoveryOf(
   asked: AskedForMutualTls,
 ): Cluster | undefined {
   if (policy.tls?.mode === 'closed') {
-    return { clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC }, loadAssignment: { clusterName: name } };
+    return {
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+      loadAssignment: { clusterName: name },
+    };
   }
   const dns = isDns(service) ? dnsSettings(node) : {};
   if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
@@ -206,7 +272,10 @@ function discoveryOf(
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
       lbPolicy: LbPolicy.CLUSTER_PROVIDED,
       // Where a call was going to has the port of the service.
-      lbConfig: service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined ? atPort(targetPort) : none,
+      lbConfig:
+        service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined
+          ? atPort(targetPort)
+          : none,
     };
   }
   if (isEds(service, node)) {
@@ -224,12 +293,19 @@ function discoveryOf(
   }
   if (endpoints.length === 0) return undefined;
   const [value, used] =
-    service.resolution === 'dns' ? [DiscoveryType.STRICT_DNS, endpoints] : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy takes one
-  return { ...dns, clusterDiscoveryType: { case: 'type', value }, loadAssignment: loadAssignment(name, used, policy, node, asked) };
+    service.resolution === 'dns'
+      ? [DiscoveryType.STRICT_DNS, endpoints]
+      : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy takes one
+  return {
+    ...dns,
+    clusterDiscoveryType: { case: 'type', value },
+    loadAssignment: loadAssignment(name, used, policy, node, asked),
+  };
 }
 
 const none = { case: undefined } as const;
-const atPort = (upstreamPortOverride: number) => ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
+const atPort = (upstreamPortOverride: number) =>
+  ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
 
 const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
   dnsRefreshRate: protoDuration(60_000),
@@ -244,4 +320,6 @@ const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
 
 /** The addresses that a proxy can reach, by those that it has. */
 const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
-  addresses.length > 0 && addresses.every(isIPv6) ? DnsLookupFamily.V6_ONLY : DnsLookupFamily.V4_ONLY;
+  addresses.length > 0 && addresses.every(isIPv6)
+    ? DnsLookupFamily.V6_ONLY
+    : DnsLookupFamily.V4_ONLY;

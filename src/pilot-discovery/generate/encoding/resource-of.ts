@@ -11,7 +11,11 @@ const forgotten = new FinalizationRegistry<string>((key) => {
  * A resource from its encoded message. Equal content, of the same resources, is the same object for
  * as long as somebody holds it.
  */
-export function resourceOf(name: string, body: Uint8Array, keys: readonly ResourceKey[]): XdsResource {
+export function resourceOf(
+  name: string,
+  body: Uint8Array,
+  keys: readonly ResourceKey[],
+): XdsResource {
   const version = createHash('sha256').update(body).digest('hex').slice(0, 32);
   const distinct = [...new Set(keys)];
   const key = [name, version, ...distinct].join('\n');

@@ -16,6 +16,10 @@ export function packed<D extends DescMessage>(schema: D, init?: MessageInitShape
 }
 
 /** A named extension of Envoy with its configuration. */
-export function typedConfig<D extends DescMessage>(name: string, schema: D, init?: MessageInitShape<D>): TypedConfig {
+export function typedConfig<D extends DescMessage>(
+  name: string,
+  schema: D,
+  init?: MessageInitShape<D>,
+): TypedConfig {
   return { name, configType: { case: 'typedConfig', value: packed(schema, init) } };
 }

@@ -1,6 +1,11 @@
 import { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
-import { serviceKey, type Endpoint, type Environment, type Service } from '../../environment/environment.ts';
+import {
+  serviceKey,
+  type Endpoint,
+  type Environment,
+  type Service,
+} from '../../environment/environment.ts';
 import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
 import { outboundName } from '../scope/cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
@@ -20,20 +25,30 @@ export function endpointsOf(environment: Environment, node: ProxyNode): readonly
   const { endpoints, destinationRules, mesh } = environment;
   const place = scopeOfPlace(environment, node);
   const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
-  return ofScope([services, endpoints, destinationRules, disablingPolicies(environment) ?? noPolicies, mesh], text, () =>
-    [...services.values()].flatMap((service) => assignments(environment, node, place, service)),
+  return ofScope(
+    [services, endpoints, destinationRules, disablingPolicies(environment) ?? noPolicies, mesh],
+    text,
+    () =>
+      [...services.values()].flatMap((service) => assignments(environment, node, place, service)),
   );
 }
 
 const ofScope = memoTable<readonly XdsResource[]>();
 
-function assignments(environment: Environment, node: ProxyNode, place: string, service: Service): readonly XdsResource[] {
+function assignments(
+  environment: Environment,
+  node: ProxyNode,
+  place: string,
+  service: Service,
+): readonly XdsResource[] {
   if (!isEds(service, node)) return [];
   const rule = destinationRuleOf(environment, node, service);
   const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
   const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
   return ports.flatMap((port) =>
-    subsets.flatMap((subset) => assignment(environment, node, place, service, rule, port.number, subset) ?? []),
+    subsets.flatMap(
+      (subset) => assignment(environment, node, place, service, rule, port.number, subset) ?? [],
+    ),
   );
 }
 
@@ -54,7 +69,13 @@ function assignment(
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
   const name = outboundName({ port, subset, host: service.host });
   return made(
-    [service, endpoints, rule ?? noRule, disablingPolicies(environment) ?? noPolicies, environment.mesh],
+    [
+      service,
+      endpoints,
+      rule ?? noRule,
+      disablingPolicies(environment) ?? noPolicies,
+      environment.mesh,
+    ],
     `${name}\n${rule === undefined ? '' : place}`,
     () => {
       const policy = policyFor(rule?.spec, port, subset);
@@ -63,7 +84,12 @@ function assignment(
       const its = endpointsWith(endpoints, own?.labels ?? {});
       const isMutual = askedForMutualTls(environment, rule, port, own);
       const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
-      return encodeResource(ClusterLoadAssignmentSchema, name, loadAssignment(name, its, policy, node, isMutual), keys);
+      return encodeResource(
+        ClusterLoadAssignmentSchema,
+        name,
+        loadAssignment(name, its, policy, node, isMutual),
+        keys,
+      );
     },
   );
 }

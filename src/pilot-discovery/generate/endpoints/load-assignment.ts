@@ -2,7 +2,10 @@ import type { PortPolicy } from '../../istio/destination-rule.ts';
 import { clusterId } from '../../istio/mesh-config.ts';
 import type { Labels } from '../../istio/values.ts';
 import type { ClusterLoadAssignmentSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
-import type { LbEndpointSchema, LocalityLbEndpointsSchema } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
+import type {
+  LbEndpointSchema,
+  LocalityLbEndpointsSchema,
+} from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../../environment/environment.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
 import { type Place, placed, type Placed } from './locality-lb.ts';
@@ -13,7 +16,9 @@ type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
 
 /** The endpoints of a subset. */
 export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
-  return Object.keys(labels).length === 0 ? endpoints : endpoints.filter((endpoint) => selects(labels, endpoint.labels));
+  return Object.keys(labels).length === 0
+    ? endpoints
+    : endpoints.filter((endpoint) => selects(labels, endpoint.labels));
 }
 
 /** Endpoints by locality and priority, as this policy has a proxy at its place use them. */
@@ -24,10 +29,16 @@ export function loadAssignment(
   place: Place,
   isMutual: AskedForMutualTls,
 ): Init<typeof ClusterLoadAssignmentSchema> {
-  return { clusterName: name, endpoints: placed(endpoints, policy, place).map((one) => localityEndpoints(one, isMutual)) };
+  return {
+    clusterName: name,
+    endpoints: placed(endpoints, policy, place).map((one) => localityEndpoints(one, isMutual)),
+  };
 }
 
-function localityEndpoints({ locality, priority, weight, endpoints }: Placed, isMutual: AskedForMutualTls): LocalityEndpoints {
+function localityEndpoints(
+  { locality, priority, weight, endpoints }: Placed,
+  isMutual: AskedForMutualTls,
+): LocalityEndpoints {
   const [region = '', zone = '', subZone = ''] = locality.split('/');
   return {
     locality: { region, zone, subZone },
@@ -39,7 +50,13 @@ function localityEndpoints({ locality, priority, weight, endpoints }: Placed, is
 
 function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpointSchema> {
   const { address, port, weight, workloadName, namespace, labels } = endpoint;
-  const workload = [workloadName, namespace, canonicalName(labels, workloadName), canonicalRevision(labels), clusterId].join(';');
+  const workload = [
+    workloadName,
+    namespace,
+    canonicalName(labels, workloadName),
+    canonicalRevision(labels),
+    clusterId,
+  ].join(';');
   return {
     hostIdentifier: {
       case: 'endpoint',
@@ -47,7 +64,10 @@ function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpoi
         address: {
           address: /^[/@]/.test(address)
             ? { case: 'pipe', value: { path: address } }
-            : { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } },
+            : {
+                case: 'socketAddress',
+                value: { address, portSpecifier: { case: 'portValue', value: port } },
+              },
         },
       },
     },
@@ -63,7 +83,13 @@ function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpoi
 
 /** The name of what runs there, as telemetry has it. */
 const canonicalName = (labels: Labels, workloadName: string): string =>
-  labels['service.istio.io/canonical-name'] ?? labels['app.kubernetes.io/name'] ?? labels['app'] ?? workloadName;
+  labels['service.istio.io/canonical-name'] ??
+  labels['app.kubernetes.io/name'] ??
+  labels['app'] ??
+  workloadName;
 
 const canonicalRevision = (labels: Labels): string =>
-  labels['service.istio.io/canonical-revision'] ?? labels['app.kubernetes.io/version'] ?? labels['version'] ?? '';
+  labels['service.istio.io/canonical-revision'] ??
+  labels['app.kubernetes.io/version'] ??
+  labels['version'] ??
+  '';

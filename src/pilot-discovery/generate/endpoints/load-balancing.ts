@@ -1,5 +1,8 @@
 import type { LoadBalancer, OutlierDetection, PortPolicy } from '../../istio/destination-rule.ts';
-import { Cluster_LbPolicy as LbPolicy, type ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import {
+  Cluster_LbPolicy as LbPolicy,
+  type ClusterSchema,
+} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { OutlierDetectionSchema } from '../../../shared/proto/envoy/config/cluster/v3/outlier_detection_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';
@@ -7,7 +10,8 @@ import type { Init } from '../encoding/typed-config.ts';
 type Cluster = Init<typeof ClusterSchema>;
 
 /** Whether requests go to the address that they were sent to, whichever endpoints are known. */
-export const isPassthrough = ({ loadBalancer }: PortPolicy): boolean => loadBalancer?.policy.type === 'passthrough';
+export const isPassthrough = ({ loadBalancer }: PortPolicy): boolean =>
+  loadBalancer?.policy.type === 'passthrough';
 
 /** How a cluster spreads requests, and when it leaves an endpoint aside. */
 export function balancing(policy: PortPolicy): Cluster {
@@ -20,9 +24,14 @@ export function balancing(policy: PortPolicy): Cluster {
 }
 
 /** What is asked of all localities, whichever balancer there is. */
-function commonLbConfig({ loadBalancer, outlierDetection }: PortPolicy): NonNullable<Cluster['commonLbConfig']> {
+function commonLbConfig({
+  loadBalancer,
+  outlierDetection,
+}: PortPolicy): NonNullable<Cluster['commonLbConfig']> {
   return {
-    ...(outlierDetection !== undefined && { healthyPanicThreshold: { value: outlierDetection.minHealthPercent ?? 0 } }),
+    ...(outlierDetection !== undefined && {
+      healthyPanicThreshold: { value: outlierDetection.minHealthPercent ?? 0 },
+    }),
     ...(isWeighted(loadBalancer, outlierDetection) && {
       localityConfigSpecifier: { case: 'localityWeightedLbConfig', value: {} },
     }),
@@ -30,11 +39,17 @@ function commonLbConfig({ loadBalancer, outlierDetection }: PortPolicy): NonNull
 }
 
 /** Localities have weights where they are said, and where those that fail are told. */
-function isWeighted(loadBalancer: LoadBalancer | undefined, outlierDetection: OutlierDetection | undefined): boolean {
+function isWeighted(
+  loadBalancer: LoadBalancer | undefined,
+  outlierDetection: OutlierDetection | undefined,
+): boolean {
   const locality = loadBalancer?.locality;
   if (locality === undefined || locality.enabled === false) return false;
   if (locality.distribute.length > 0) return true;
-  return outlierDetection !== undefined && (locality.failover.length > 0 || locality.failoverPriority.length > 0);
+  return (
+    outlierDetection !== undefined &&
+    (locality.failover.length > 0 || locality.failoverPriority.length > 0)
+  );
 }
 
 function balancer(loadBalancer: LoadBalancer | undefined): Cluster {
@@ -45,12 +60,16 @@ function balancer(loadBalancer: LoadBalancer | undefined): Cluster {
     case 'least-request':
       return {
         lbPolicy: LbPolicy.LEAST_REQUEST,
-        ...(slowStart && { lbConfig: { case: 'leastRequestLbConfig', value: { slowStartConfig: slowStart } } }),
+        ...(slowStart && {
+          lbConfig: { case: 'leastRequestLbConfig', value: { slowStartConfig: slowStart } },
+        }),
       };
     case 'round-robin':
       return {
         lbPolicy: LbPolicy.ROUND_ROBIN,
-        ...(slowStart && { lbConfig: { case: 'roundRobinLbConfig', value: { slowStartConfig: slowStart } } }),
+        ...(slowStart && {
+          lbConfig: { case: 'roundRobinLbConfig', value: { slowStartConfig: slowStart } },
+        }),
       };
     case 'random':
       return { lbPolicy: LbPolicy.RANDOM };
@@ -59,10 +78,16 @@ function balancer(loadBalancer: LoadBalancer | undefined): Cluster {
     case 'consistent-hash': {
       const { ring } = policy;
       if (ring.type === 'maglev') {
-        return { lbPolicy: LbPolicy.MAGLEV, lbConfig: { case: 'maglevLbConfig', value: { tableSize: BigInt(ring.tableSize) } } };
+        return {
+          lbPolicy: LbPolicy.MAGLEV,
+          lbConfig: { case: 'maglevLbConfig', value: { tableSize: BigInt(ring.tableSize) } },
+        };
       }
       const value = { minimumRingSize: BigInt(ring.minimumRingSize) };
-      return { lbPolicy: LbPolicy.RING_HASH, ...(ring.minimumRingSize > 0 && { lbConfig: { case: 'ringHashLbConfig', value } }) };
+      return {
+        lbPolicy: LbPolicy.RING_HASH,
+        ...(ring.minimumRingSize > 0 && { lbConfig: { case: 'ringHashLbConfig', value } }),
+      };
     }
   }
 }
@@ -79,7 +104,8 @@ function slowStartOf(warmup: LoadBalancer['warmup']) {
 }
 
 function outlier(detection: OutlierDetection): Init<typeof OutlierDetectionSchema> {
-  const { consecutive5xxErrors, consecutiveGatewayErrors, consecutiveLocalOriginFailures } = detection;
+  const { consecutive5xxErrors, consecutiveGatewayErrors, consecutiveLocalOriginFailures } =
+    detection;
   const { intervalMs, baseEjectionTimeMs, maxEjectionPercent } = detection;
   const enforced = (errors: number): number => (errors > 0 ? 100 : 0);
   return {
@@ -93,7 +119,9 @@ function outlier(detection: OutlierDetection): Init<typeof OutlierDetectionSchem
       enforcingConsecutiveGatewayFailure: enforced(consecutiveGatewayErrors),
     }),
     ...(intervalMs !== undefined && { interval: protoDuration(intervalMs) }),
-    ...(baseEjectionTimeMs !== undefined && { baseEjectionTime: protoDuration(baseEjectionTimeMs) }),
+    ...(baseEjectionTimeMs !== undefined && {
+      baseEjectionTime: protoDuration(baseEjectionTimeMs),
+    }),
     ...(maxEjectionPercent !== undefined && maxEjectionPercent > 0 && { maxEjectionPercent }),
     ...(detection.splitExternalLocalOriginErrors && {
       splitExternalLocalOriginErrors: true,

@@ -20,7 +20,11 @@ export interface Placed {
  * Endpoints by locality, as a policy has a proxy at its place use them: with weights that are said
  * for where it is; else, where endpoints that fail are told, the near ones first.
  */
-export function placed(endpoints: readonly Endpoint[], { loadBalancer, outlierDetection }: PortPolicy, place: Place): readonly Placed[] {
+export function placed(
+  endpoints: readonly Endpoint[],
+  { loadBalancer, outlierDetection }: PortPolicy,
+  place: Place,
+): readonly Placed[] {
   const localities = byLocality(withinLimit(endpoints));
   const settings = loadBalancer?.locality;
   if (settings?.enabled === false) return localities;
@@ -47,19 +51,27 @@ function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   return endpoints.map((one) => ({ ...one, weight: Math.max(1, Math.floor(one.weight * scale)) }));
 }
 
-const sumOf = (endpoints: readonly Endpoint[]): number => endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
+const sumOf = (endpoints: readonly Endpoint[]): number =>
+  endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
 
 /** Whether a locality is one of `region/zone/*`; `*` is any. */
 function isWithinLocality(locality: string, pattern: string): boolean {
   const parts = locality.split('/');
-  return pattern.split('/').every((part, index) => part === '*' || part === '' || part === parts[index]);
+  return pattern
+    .split('/')
+    .every((part, index) => part === '*' || part === '' || part === parts[index]);
 }
 
 /** Shares are divided by weight among the localities that they are for; others get nothing. */
-function distributed(localities: readonly Placed[], to: Readonly<Record<string, number>>): readonly Placed[] {
+function distributed(
+  localities: readonly Placed[],
+  to: Readonly<Record<string, number>>,
+): readonly Placed[] {
   const shares = new Map<Placed, number>();
   for (const [pattern, share] of Object.entries(to)) {
-    const its = localities.filter((one) => !shares.has(one) && isWithinLocality(one.locality, pattern));
+    const its = localities.filter(
+      (one) => !shares.has(one) && isWithinLocality(one.locality, pattern),
+    );
     const total = its.reduce((sum, { weight }) => sum + weight, 0);
     for (const one of its) shares.set(one, Math.ceil((one.weight * share) / total));
   }
@@ -72,19 +84,25 @@ function distributed(localities: readonly Placed[], to: Readonly<Record<string, 
 /**
  * The near first: by labels that are named, in which those of the proxy are met, then by distance.
  */
-function prioritized(localities: readonly Placed[], settings: LocalitySettings | undefined, place: Place): readonly Placed[] {
+function prioritized(
+  localities: readonly Placed[],
+  settings: LocalitySettings | undefined,
+  place: Place,
+): readonly Placed[] {
   const failover = settings?.failover ?? [];
   const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));
   const distance = (locality: string): number =>
     wanted.length > 0 && failover.length === 0 ? 0 : distanceOf(locality, place.locality, failover);
   const split = localities.flatMap(({ locality, endpoints }): Placed[] => {
     const far = distance(locality);
-    return [...groupedBy(endpoints, ({ labels }) => unmet(labels, wanted) * levels + far)].map(([priority, its]) => ({
-      locality,
-      priority,
-      weight: sumOf(its),
-      endpoints: its,
-    }));
+    return [...groupedBy(endpoints, ({ labels }) => unmet(labels, wanted) * levels + far)].map(
+      ([priority, its]) => ({
+        locality,
+        priority,
+        weight: sumOf(its),
+        endpoints: its,
+      }),
+    );
   });
   // Envoy wants priorities without gaps.
   const used = [...new Set(split.map(({ priority }) => priority))].sort((a, b) => a - b);
@@ -98,7 +116,11 @@ function byPlace(a: Placed, b: Placed): number {
 /** More than there are distances. */
 const levels = 8;
 
-function distanceOf(locality: string, from: string, failover: LocalitySettings['failover']): number {
+function distanceOf(
+  locality: string,
+  from: string,
+  failover: LocalitySettings['failover'],
+): number {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   const [ownRegion = '', ownZone = '', ownSubzone = ''] = from.split('/');
   if (region !== ownRegion) {
@@ -137,7 +159,10 @@ function placeLabels({ locality, labels, network }: Place): Labels {
   };
 }
 
-function groupedBy<K>(endpoints: readonly Endpoint[], nameOf: (endpoint: Endpoint) => K): ReadonlyMap<K, readonly Endpoint[]> {
+function groupedBy<K>(
+  endpoints: readonly Endpoint[],
+  nameOf: (endpoint: Endpoint) => K,
+): ReadonlyMap<K, readonly Endpoint[]> {
   const groups = new Map<K, Endpoint[]>();
   for (const endpoint of endpoints) {
     const name = nameOf(endpoint);

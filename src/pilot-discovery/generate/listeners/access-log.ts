@@ -20,20 +20,38 @@ export function accessLogs(mesh: MeshConfig): AccessLog[] {
 export function listenerAccessLogs(mesh: MeshConfig): AccessLog[] {
   const log = fileLog(mesh);
   if (log === undefined) return [];
-  return [{ ...log, filter: { filterSpecifier: { case: 'responseFlagFilter', value: { flags: ['NR'] } } } }];
+  return [
+    {
+      ...log,
+      filter: { filterSpecifier: { case: 'responseFlagFilter', value: { flags: ['NR'] } } },
+    },
+  ];
 }
 
 function fileLog(mesh: MeshConfig): AccessLog | undefined {
   if (mesh.accessLogFile === '') return undefined;
   return typedConfig('envoy.access_loggers.file', FileAccessLogSchema, {
     path: mesh.accessLogFile,
-    accessLogFormat: { case: 'logFormat', value: mesh.accessLogEncoding === 'json' ? jsonFormat(mesh) : textFormat(mesh) },
+    accessLogFormat: {
+      case: 'logFormat',
+      value: mesh.accessLogEncoding === 'json' ? jsonFormat(mesh) : textFormat(mesh),
+    },
   });
 }
 
 function textFormat({ accessLogFormat }: MeshConfig): Format {
-  const text = accessLogFormat === '' ? defaultText : accessLogFormat.endsWith('\n') ? accessLogFormat : `${accessLogFormat}\n`;
-  return { format: { case: 'textFormatSource', value: { specifier: { case: 'inlineString', value: text } } } };
+  const text =
+    accessLogFormat === ''
+      ? defaultText
+      : accessLogFormat.endsWith('\n')
+        ? accessLogFormat
+        : `${accessLogFormat}\n`;
+  return {
+    format: {
+      case: 'textFormatSource',
+      value: { specifier: { case: 'inlineString', value: text } },
+    },
+  };
 }
 
 function jsonFormat({ accessLogFormat }: MeshConfig): Format {
@@ -43,7 +61,8 @@ function jsonFormat({ accessLogFormat }: MeshConfig): Format {
 function read(format: string): Record<string, string> {
   try {
     const value: unknown = parseJson(format);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, string>;
+    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+      return value as Record<string, string>;
   } catch {
     // Not JSON: the usual fields.
   }
@@ -81,7 +100,14 @@ const fields: readonly (readonly [name: string, command: string])[] = [
 const defaultJson = Object.fromEntries(fields);
 
 /** These stand in quotes in the line, each on its own. */
-const quoted = new Set(['upstream_transport_failure_reason', 'x_forwarded_for', 'user_agent', 'request_id', 'authority', 'upstream_host']);
+const quoted = new Set([
+  'upstream_transport_failure_reason',
+  'x_forwarded_for',
+  'user_agent',
+  'request_id',
+  'authority',
+  'upstream_host',
+]);
 
 const defaultText = `${fields
   .map(([name, command]) =>

@@ -19,13 +19,20 @@ export interface Access {
  * What PeerAuthentications say of a workload. A port that another policy restricts is closed, for
  * such policies are not served. Those of the root namespace are for all namespaces.
  */
-export function accessOf(environment: Environment, node: Pick<ProxyNode, 'namespace' | 'labels'>): Access {
+export function accessOf(
+  environment: Environment,
+  node: Pick<ProxyNode, 'namespace' | 'labels'>,
+): Access {
   const peers = peerAuthenticationOf(environment, node);
   const places = new Set([node.namespace, environment.mesh.rootNamespace]);
   const policies = [...places]
     .flatMap((place) => environment.accessPolicies.get(place) ?? [])
-    .filter(({ spec }) => spec.covers.type !== 'nothing' && selects(spec.selector ?? {}, node.labels));
-  const closed = policies.flatMap(({ spec: { covers } }) => (covers.type === 'ports' ? covers.ports : []));
+    .filter(
+      ({ spec }) => spec.covers.type !== 'nothing' && selects(spec.selector ?? {}, node.labels),
+    );
+  const closed = policies.flatMap(({ spec: { covers } }) =>
+    covers.type === 'ports' ? covers.ports : [],
+  );
   return {
     modeAt: (port, protocol) =>
       policies.some(({ spec }) => isCovered(spec.covers, port, protocol))

@@ -32,7 +32,11 @@ export function outboundManager(
     routeSpecifier: {
       case: 'rds',
       value: {
-        configSource: { configSourceSpecifier: { case: 'ads', value: {} }, initialFetchTimeout: {}, resourceApiVersion: ApiVersion.V3 },
+        configSource: {
+          configSourceSpecifier: { case: 'ads', value: {} },
+          initialFetchTimeout: {},
+          resourceApiVersion: ApiVersion.V3,
+        },
         routeConfigName: routeName,
       },
     },
@@ -71,11 +75,14 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     normalizePath: true,
     pathWithEscapedSlashesAction: PathWithEscapedSlashesAction.KEEP_UNCHANGED,
-    requestIdExtension: { typedConfig: packed(UuidRequestIdConfigSchema, { useRequestIdForTraceSampling: true }) },
+    requestIdExtension: {
+      typedConfig: packed(UuidRequestIdConfigSchema, { useRequestIdForTraceSampling: true }),
+    },
   });
 }
 
-const isHttp2 = (protocol: Protocol): boolean => protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
+const isHttp2 = (protocol: Protocol): boolean =>
+  protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
 
 const grpcWeb = typedConfig('envoy.filters.http.grpc_web', GrpcWebSchema);
 

@@ -1,7 +1,10 @@
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { IngressTls } from '../../istio/sidecar.ts';
 import type { Protocol } from '../../istio/values.ts';
-import type { FilterChainMatchSchema, FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
+import type {
+  FilterChainMatchSchema,
+  FilterChainSchema,
+} from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { mutualTls, ownTls } from '../tls/downstream-tls.ts';
 import { inboundManager } from './http-connection-manager.ts';
 import { inboundRoutes } from '../routes/inbound-routes.ts';
@@ -44,9 +47,15 @@ const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
 /** The chains of one port, by its protocol and by what it asks of who calls. */
 export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort): FilterChain[] {
   const port: Match = of.port === undefined ? {} : { destinationPort: of.port };
-  const metadata = of.config !== '' && { metadata: { filterMetadata: { istio: { config: of.config } } } };
-  if (of.mode === 'closed') return [{ name: of.tcpName, filterChainMatch: port, filters: [blackHole], ...metadata }];
-  const kinds = of.tls === undefined ? matches(listenerKindOf(of.protocol), of.mode) : matchesWithTls(of.protocol === 'https', of.mode);
+  const metadata = of.config !== '' && {
+    metadata: { filterMetadata: { istio: { config: of.config } } },
+  };
+  if (of.mode === 'closed')
+    return [{ name: of.tcpName, filterChainMatch: port, filters: [blackHole], ...metadata }];
+  const kinds =
+    of.tls === undefined
+      ? matches(listenerKindOf(of.protocol), of.mode)
+      : matchesWithTls(of.protocol === 'https', of.mode);
   const sockets: Readonly<Record<Ends, () => { readonly transportSocket?: TypedConfig }>> = {
     nowhere: () => ({}),
     mesh: () => ({ transportSocket: mutualTls(mesh, node) }),
@@ -55,7 +64,9 @@ export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort
   return kinds.map(({ http, tls, ...match }) => ({
     name: http ? of.httpName : of.tcpName,
     filterChainMatch: { ...port, ...match },
-    filters: http ? [inboundManager(mesh, node, of, inboundRoutes(of))] : tcpFilters(mesh, of.cluster, of.protocol),
+    filters: http
+      ? [inboundManager(mesh, node, of, inboundRoutes(of))]
+      : tcpFilters(mesh, of.cluster, of.protocol),
     ...sockets[tls](),
     ...metadata,
   }));
@@ -86,17 +97,40 @@ function matches(kind: ListenerKind, mode: OpenMode): ChainKind[] {
   const http = kind === 'http';
   const tls = { transportProtocol: 'tls' };
   const plain = { transportProtocol: 'raw_buffer' };
-  const plainHttp: ChainKind = { ...plain, applicationProtocols: [...plainHttpProtocols], http: true, tls: 'nowhere' };
+  const plainHttp: ChainKind = {
+    ...plain,
+    applicationProtocols: [...plainHttpProtocols],
+    http: true,
+    tls: 'nowhere',
+  };
   const foreignTls: ChainKind = { ...tls, http: false, tls: 'nowhere' };
   if (kind === 'auto') {
-    const meshHttpTls: ChainKind = { ...tls, applicationProtocols: meshHttp, http: true, tls: 'mesh' };
+    const meshHttpTls: ChainKind = {
+      ...tls,
+      applicationProtocols: meshHttp,
+      http: true,
+      tls: 'mesh',
+    };
     if (mode === 'strict') return [meshHttpTls, { ...tls, http: false, tls: 'mesh' }];
     if (mode === 'disable') return [plainHttp, { ...plain, http: false, tls: 'nowhere' }];
-    const meshTcpTls: ChainKind = { ...tls, applicationProtocols: meshTcp, http: false, tls: 'mesh' };
-    return [meshHttpTls, plainHttp, meshTcpTls, { ...plain, http: false, tls: 'nowhere' }, foreignTls];
+    const meshTcpTls: ChainKind = {
+      ...tls,
+      applicationProtocols: meshTcp,
+      http: false,
+      tls: 'mesh',
+    };
+    return [
+      meshHttpTls,
+      plainHttp,
+      meshTcpTls,
+      { ...plain, http: false, tls: 'nowhere' },
+      foreignTls,
+    ];
   }
   if (mode === 'strict') return [{ ...tls, http, tls: 'mesh' }];
   if (mode === 'disable') return [{ ...plain, http, tls: 'nowhere' }];
   const meshTls: ChainKind = { ...tls, applicationProtocols: meshAny, http, tls: 'mesh' };
-  return http ? [meshTls, { ...plain, http, tls: 'nowhere' }] : [meshTls, foreignTls, { ...plain, http, tls: 'nowhere' }];
+  return http
+    ? [meshTls, { ...plain, http, tls: 'nowhere' }]
+    : [meshTls, foreignTls, { ...plain, http, tls: 'nowhere' }];
 }

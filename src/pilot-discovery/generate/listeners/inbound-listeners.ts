@@ -7,7 +7,13 @@ import type { Environment } from '../../environment/environment.ts';
 import type { Ingress } from '../../istio/sidecar.ts';
 import { listenerAccessLogs } from './access-log.ts';
 import { type Access, accessOf } from './access-of.ts';
-import { bindAddresses, exactBalance, ingressAddress, mayBind, socketAddress } from '../scope/bind-address.ts';
+import {
+  bindAddresses,
+  exactBalance,
+  ingressAddress,
+  mayBind,
+  socketAddress,
+} from '../scope/bind-address.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { inboundChains, type InboundPort } from './inbound-chains.ts';
 import { inspectors, originalDestination, originalSource } from './listener-filters.ts';
@@ -31,33 +37,53 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
   const redirected = node.interception !== 'none';
   const ingress = sidecar?.spec.ingress ?? [];
   const bound = ingress.filter(
-    ({ captureMode, port }) => (redirected ? captureMode === 'none' : captureMode !== 'iptables') && mayBind(node, port.number),
+    ({ captureMode, port }) =>
+      (redirected ? captureMode === 'none' : captureMode !== 'iptables') &&
+      mayBind(node, port.number),
   );
   const listeners =
     sidecar === undefined
       ? []
-      : bound.map((one) => boundListener(environment, node, policy, sidecar, one)).filter((one) => one !== undefined);
-  return redirected ? [captureListener(environment, node, policy, sidecar), ...listeners] : listeners;
+      : bound
+          .map((one) => boundListener(environment, node, policy, sidecar, one))
+          .filter((one) => one !== undefined);
+  return redirected
+    ? [captureListener(environment, node, policy, sidecar), ...listeners]
+    : listeners;
 }
 
 /** The listener that all redirected connections come to. */
-function captureListener(environment: Environment, node: ProxyNode, policy: Access, sidecar: Resource<'Sidecar'> | undefined): XdsResource {
+function captureListener(
+  environment: Environment,
+  node: ProxyNode,
+  policy: Access,
+  sidecar: Resource<'Sidecar'> | undefined,
+): XdsResource {
   const { mesh } = environment;
   const name = 'virtualInbound';
   const { ports, keys } = capturedPorts(environment, node, policy, sidecar);
   const served = new Set(ports.map(({ port }) => port));
   const others = policy.ports.filter((port) => !served.has(port));
   const filterChains: FilterChain[] = [
-    { name: 'virtualInbound-blackhole', filterChainMatch: { destinationPort: 15_006 }, filters: [blackHole] },
-    ...[...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port, 'auto'))), ...ports].flatMap((port) =>
-      inboundChains(mesh, node, port),
-    ),
+    {
+      name: 'virtualInbound-blackhole',
+      filterChainMatch: { destinationPort: 15_006 },
+      filters: [blackHole],
+    },
+    ...[
+      ...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port, 'auto'))),
+      ...ports,
+    ].flatMap((port) => inboundChains(mesh, node, port)),
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
     address: socketAddress(bindAddresses(node).wildcard, 15_006),
     filterChains,
-    listenerFilters: [originalDestination, ...(node.interception === 'tproxy' ? [originalSource] : []), ...inspectors(filterChains)],
+    listenerFilters: [
+      originalDestination,
+      ...(node.interception === 'tproxy' ? [originalSource] : []),
+      ...inspectors(filterChains),
+    ],
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.INBOUND,
@@ -79,7 +105,10 @@ function capturedPorts(
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
     const ports = sidecar.spec.ingress.filter(({ captureMode }) => captureMode !== 'none');
     const sorted = [...ports].sort((a, b) => a.port.number - b.port.number);
-    return { ports: sorted.map((one) => ingressPort(node, policy, sidecar, one)), keys: [keyOf(sidecar)] };
+    return {
+      ports: sorted.map((one) => ingressPort(node, policy, sidecar, one)),
+      keys: [keyOf(sidecar)],
+    };
   }
   const own = ownPorts(environment, node);
   const { wildcard } = bindAddresses(node);
@@ -117,7 +146,12 @@ const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort =
   config: '',
 });
 
-function ingressPort(node: ProxyNode, policy: Access, sidecar: Resource<'Sidecar'>, { port, bind, tls }: Ingress): InboundPort {
+function ingressPort(
+  node: ProxyNode,
+  policy: Access,
+  sidecar: Resource<'Sidecar'>,
+  { port, bind, tls }: Ingress,
+): InboundPort {
   const name = `${bind === '' ? ingressAddress(node) : bind}_${port.number}`;
   return {
     httpName: name,

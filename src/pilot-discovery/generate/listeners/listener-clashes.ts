@@ -22,15 +22,28 @@ const made = memoTable<readonly ListenerClash[]>();
 export function listenerClashes(environment: Environment): readonly ListenerClash[] {
   return made([environment.services], '', () => {
     const services = [...visibleServices(environment, { namespace: '' }).values()];
-    const bindings = outboundBindings(environment, { addresses: [], interception: 'redirect', ownPorts: [], bindable: 'any' }, services);
-    return outboundEntries(bindings).flatMap((entry) => entry.left.map((binding) => clashOf(entry, binding)));
+    const bindings = outboundBindings(
+      environment,
+      { addresses: [], interception: 'redirect', ownPorts: [], bindable: 'any' },
+      services,
+    );
+    return outboundEntries(bindings).flatMap((entry) =>
+      entry.left.map((binding) => clashOf(entry, binding)),
+    );
   });
 }
 
-function clashOf({ address, chains }: OutboundEntry, { service, port, range }: OutboundBinding): ListenerClash {
+function clashOf(
+  { address, chains }: OutboundEntry,
+  { service, port, range }: OutboundBinding,
+): ListenerClash {
   const first = chains[0]?.of;
-  const place = range === '' ? (address === '0.0.0.0' ? 'without an address' : `at ${address}`) : `at ${range}`;
-  const older = first === undefined ? 'another service' : `${first.service.host} (${first.service.key}, ${first.port.protocol})`;
+  const place =
+    range === '' ? (address === '0.0.0.0' ? 'without an address' : `at ${address}`) : `at ${range}`;
+  const older =
+    first === undefined
+      ? 'another service'
+      : `${first.service.host} (${first.service.key}, ${first.port.protocol})`;
   const reason = `the port ${port.number} of ${service.host} is not served ${place}, for ${older} has it there and is older: give ${service.host} an address of its own, or another port`;
   return { key: service.key, reason };
 }

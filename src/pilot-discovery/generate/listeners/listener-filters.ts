@@ -14,21 +14,35 @@ type Predicate = Init<typeof ListenerFilterChainMatchPredicateSchema>;
 type FilterChain = Init<typeof FilterChainSchema>;
 
 /** Tells where a redirected connection was going to. */
-export const originalDestination: ListenerFilter = typedConfig('envoy.filters.listener.original_dst', OriginalDstSchema);
+export const originalDestination: ListenerFilter = typedConfig(
+  'envoy.filters.listener.original_dst',
+  OriginalDstSchema,
+);
 
 /**
  * Connects to the application from the address of the client. The mark tells these connections from
  * others in the rules of TPROXY, as Istio sets them up.
  */
-export const originalSource: ListenerFilter = typedConfig('envoy.filters.listener.original_src', OriginalSrcSchema, { mark: 1337 });
+export const originalSource: ListenerFilter = typedConfig(
+  'envoy.filters.listener.original_src',
+  OriginalSrcSchema,
+  { mark: 1337 },
+);
 
 /** Tells TLS, and the name that it asks for. */
-export const tlsInspector: ListenerFilter = typedConfig('envoy.filters.listener.tls_inspector', TlsInspectorSchema, {
-  initialReadBufferSize: 512,
-});
+export const tlsInspector: ListenerFilter = typedConfig(
+  'envoy.filters.listener.tls_inspector',
+  TlsInspectorSchema,
+  {
+    initialReadBufferSize: 512,
+  },
+);
 
 /** Tells HTTP in plain text, and its version. */
-export const httpInspector: ListenerFilter = typedConfig('envoy.filters.listener.http_inspector', HttpInspectorSchema);
+export const httpInspector: ListenerFilter = typedConfig(
+  'envoy.filters.listener.http_inspector',
+  HttpInspectorSchema,
+);
 
 /** What plain HTTP is called by the inspector. */
 export const plainHttpProtocols: readonly string[] = ['http/1.1', 'h2c'];
@@ -44,25 +58,38 @@ export function inspectors(chains: readonly FilterChain[]): ListenerFilter[] {
     const before = ports.get(port);
     ports.set(port, {
       tls: before?.tls === true || filterChainMatch?.transportProtocol === 'tls',
-      http: before?.http === true || filterChainMatch?.applicationProtocols?.some((name) => plainHttpProtocols.includes(name)) === true,
+      http:
+        before?.http === true ||
+        filterChainMatch?.applicationProtocols?.some((name) =>
+          plainHttpProtocols.includes(name),
+        ) === true,
     });
   }
-  const portsOf = (wanted: (needs: { readonly tls: boolean; readonly http: boolean }) => boolean): number[] =>
+  const portsOf = (
+    wanted: (needs: { readonly tls: boolean; readonly http: boolean }) => boolean,
+  ): number[] =>
     [...ports].flatMap(([port, needs]) => (wanted(needs) ? [port] : [])).sort((a, b) => a - b);
   const withTls = portsOf(({ tls }) => tls);
   const withHttp = portsOf(({ http }) => http);
-  const tlsDisabled = ports.get(0)?.tls === true ? among(portsOf(({ tls }) => !tls)) : not(among(withTls));
+  const tlsDisabled =
+    ports.get(0)?.tls === true ? among(portsOf(({ tls }) => !tls)) : not(among(withTls));
   return [
     ...(withTls.length > 0 ? [disabledFor(tlsInspector, tlsDisabled)] : []),
-    ...(withHttp.length > 0 ? [disabledFor(httpInspector, among(portsOf(({ http }) => !http)))] : []),
+    ...(withHttp.length > 0
+      ? [disabledFor(httpInspector, among(portsOf(({ http }) => !http)))]
+      : []),
   ];
 }
 
-const disabledFor = (filter: ListenerFilter, filterDisabled: Predicate | undefined): ListenerFilter =>
-  filterDisabled === undefined ? filter : { ...filter, filterDisabled };
+const disabledFor = (
+  filter: ListenerFilter,
+  filterDisabled: Predicate | undefined,
+): ListenerFilter => (filterDisabled === undefined ? filter : { ...filter, filterDisabled });
 
 function among(ports: readonly number[]): Predicate | undefined {
-  const rules = ports.map((start): Predicate => ({ rule: { case: 'destinationPortRange', value: { start, end: start + 1 } } }));
+  const rules = ports.map((start): Predicate => ({
+    rule: { case: 'destinationPortRange', value: { start, end: start + 1 } },
+  }));
   return rules.length > 1 ? { rule: { case: 'orMatch', value: { rules } } } : rules[0];
 }
 

@@ -11,7 +11,10 @@ import { visibleServices } from '../scope/visible-services.ts';
 /** All listeners of a proxy: for what its application calls, and for what calls it. */
 export function listenersOf(environment: Environment, node: ProxyNode): XdsResource[] {
   if (node.role !== 'sidecar') return [];
-  return [...outboundListeners(environment, node, visibleServices(environment, node)), ...inboundListeners(environment, node)];
+  return [
+    ...outboundListeners(environment, node, visibleServices(environment, node)),
+    ...inboundListeners(environment, node),
+  ];
 }
 
 /** What they are made of: equal, one by one, as long as they are. */
@@ -19,7 +22,14 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
   const { mesh, peerAuthentications, accessPolicies } = environment;
   const services = visibleServices(environment, node);
   return [
-    ...[services, boundEndpoints(environment, services), mesh, peerAuthentications, accessPolicies, sidecarOf(environment, node)],
+    ...[
+      services,
+      boundEndpoints(environment, services),
+      mesh,
+      peerAuthentications,
+      accessPolicies,
+      sidecarOf(environment, node),
+    ],
     ...rulesOfListeners(environment, node, services),
     ...partsOfPorts(ownPorts(environment, node)),
   ];

@@ -3,7 +3,10 @@ import type { PortPolicy } from '../../istio/destination-rule.ts';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
-import type { FilterChainMatchSchema, FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
+import type {
+  FilterChainMatchSchema,
+  FilterChainSchema,
+} from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
@@ -33,15 +36,25 @@ type Match = Init<typeof FilterChainMatchSchema>;
  * The listeners for what the application calls: one for each address and port, by the services that
  * a proxy sees.
  */
-export function outboundListeners(environment: Environment, node: ProxyNode, services: Services): XdsResource[] {
-  const own = outboundEntriesOf(environment, node, services).map((entry) => portListener(environment, node, entry));
+export function outboundListeners(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): XdsResource[] {
+  const own = outboundEntriesOf(environment, node, services).map((entry) =>
+    portListener(environment, node, entry),
+  );
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
 const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
 
 /** The DestinationRules that these listeners are made of: settings of TCP alone. */
-export function rulesOfListeners(environment: Environment, node: ProxyNode, services: Services): readonly (MatchedRule | undefined)[] {
+export function rulesOfListeners(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): readonly (MatchedRule | undefined)[] {
   const { destinationRules, mesh } = environment;
   return madeRules([services, destinationRules, mesh], scopeOfRulesFor(environment, node), () =>
     [...services.values()]
@@ -50,7 +63,11 @@ export function rulesOfListeners(environment: Environment, node: ProxyNode, serv
   );
 }
 
-function portListener(environment: Environment, node: ProxyNode, entry: OutboundEntry): XdsResource {
+function portListener(
+  environment: Environment,
+  node: ProxyNode,
+  entry: OutboundEntry,
+): XdsResource {
   const { mesh } = environment;
   const { address, port, chains } = entry;
   const other = ownMember(bindAddresses(node).others, address);
@@ -61,14 +78,19 @@ function portListener(environment: Environment, node: ProxyNode, entry: Outbound
     keys.push(chain.of.service.key);
     return filterChain(mesh, node, name, chain, policy);
   });
-  const all = made.length === 1 ? undefined : made.find(({ filterChainMatch }) => filterChainMatch === undefined);
+  const all =
+    made.length === 1
+      ? undefined
+      : made.find(({ filterChainMatch }) => filterChainMatch === undefined);
   const filterChains = made.filter((chain) => chain !== all);
   const alone = made.length === 1 && made[0]?.filterChainMatch === undefined;
   const sidecar = sidecarOf(environment, node);
   if (all === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
     keys.push(keyOf(sidecar));
   }
-  const defaultFilterChain = alone ? undefined : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
+  const defaultFilterChain = alone
+    ? undefined
+    : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
   const listener: Init<typeof ListenerSchema> = {
     name,
     address: socketAddress(address, port),
@@ -76,8 +98,14 @@ function portListener(environment: Environment, node: ProxyNode, entry: Outbound
     filterChains,
     ...(defaultFilterChain !== undefined && { defaultFilterChain }),
     listenerFilters: [
-      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.serverNames?.length ?? 0) > 0) ? [tlsInspector] : []),
-      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.applicationProtocols?.length ?? 0) > 0) ? [httpInspector] : []),
+      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.serverNames?.length ?? 0) > 0)
+        ? [tlsInspector]
+        : []),
+      ...(made.some(
+        ({ filterChainMatch }) => (filterChainMatch?.applicationProtocols?.length ?? 0) > 0,
+      )
+        ? [httpInspector]
+        : []),
     ],
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
@@ -101,7 +129,12 @@ function filterChain(
     ...(filterChainMatch !== undefined && { filterChainMatch }),
     filters:
       chain.type === 'http'
-        ? [outboundManager(mesh, node, address, { routeName: chain.routeName, protocol: port.protocol })]
+        ? [
+            outboundManager(mesh, node, address, {
+              routeName: chain.routeName,
+              protocol: port.protocol,
+            }),
+          ]
         : tcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
     transportSocketConnectTimeout: { seconds: 15n },
   };
@@ -109,21 +142,33 @@ function filterChain(
 
 function matchOf(chain: OutboundChain): Match | undefined {
   if (chain.type === 'http') {
-    return chain.anyProtocol ? undefined : { transportProtocol: 'raw_buffer', applicationProtocols: [...plainHttpProtocols] };
+    return chain.anyProtocol
+      ? undefined
+      : { transportProtocol: 'raw_buffer', applicationProtocols: [...plainHttpProtocols] };
   }
   const { range, serverName } = chain.of;
   if (range === '' && serverName === '') return undefined;
   const [addressPrefix = '', length = ''] = range.split('/');
   return {
     ...(range !== '' && {
-      prefixRanges: [{ addressPrefix, prefixLen: length === '' ? (isIPv6(addressPrefix) ? 128 : 32) : Number(length) }],
+      prefixRanges: [
+        {
+          addressPrefix,
+          prefixLen: length === '' ? (isIPv6(addressPrefix) ? 128 : 32) : Number(length),
+        },
+      ],
     }),
     ...(serverName !== '' && { serverNames: [serverName] }),
   };
 }
 
 /** The settings of TCP that a DestinationRule has, of which Istio leaves those of a port aside. */
-function policyOf(environment: Environment, node: ProxyNode, { of }: OutboundChain, keys: ResourceKey[]): PortPolicy | undefined {
+function policyOf(
+  environment: Environment,
+  node: ProxyNode,
+  { of }: OutboundChain,
+  keys: ResourceKey[],
+): PortPolicy | undefined {
   const rule = destinationRuleOf(environment, node, of.service);
   if (rule === undefined) return undefined;
   keys.push(...rule.keys);
@@ -132,7 +177,11 @@ function policyOf(environment: Environment, node: ProxyNode, { of }: OutboundCha
 
 /** Where an address is shared: what no other chain takes goes where it was going to, or nowhere. */
 function passthroughChain(mesh: MeshConfig, policy: 'allow-any' | 'registry-only'): FilterChain {
-  return { filterChainMatch: {}, filters: [anywhere(mesh, policy)], name: 'PassthroughFilterChain' };
+  return {
+    filterChainMatch: {},
+    filters: [anywhere(mesh, policy)],
+    name: 'PassthroughFilterChain',
+  };
 }
 
 const anywhere = (mesh: MeshConfig, policy: 'allow-any' | 'registry-only') =>
@@ -150,8 +199,15 @@ function captureListener(environment: Environment, node: ProxyNode): XdsResource
     name,
     address: socketAddress(bindAddresses(node).wildcard, 15_001),
     filterChains: [
-      { filterChainMatch: { destinationPort: 15_001 }, filters: [blackHole], name: 'virtualOutbound-blackhole' },
-      { filters: [anywhere(mesh, outboundPolicyOf(environment, node))], name: 'virtualOutbound-catchall-tcp' },
+      {
+        filterChainMatch: { destinationPort: 15_001 },
+        filters: [blackHole],
+        name: 'virtualOutbound-blackhole',
+      },
+      {
+        filters: [anywhere(mesh, outboundPolicyOf(environment, node))],
+        name: 'virtualOutbound-catchall-tcp',
+      },
     ],
     useOriginalDst: true,
     trafficDirection: TrafficDirection.OUTBOUND,
@@ -159,5 +215,10 @@ function captureListener(environment: Environment, node: ProxyNode): XdsResource
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(ListenerSchema, name, listener, sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)]);
+  return encodeResource(
+    ListenerSchema,
+    name,
+    listener,
+    sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)],
+  );
 }

@@ -18,17 +18,29 @@ export function tcpProxy(mesh: MeshConfig, cluster: string, policy?: PortPolicy)
     clusterSpecifier: { case: 'cluster', value: cluster },
     accessLog: accessLogs(mesh),
     ...(idleTimeoutMs !== undefined && { idleTimeout: protoDuration(idleTimeoutMs) }),
-    ...(maxConnectionDurationMs !== undefined && { maxDownstreamConnectionDuration: protoDuration(maxConnectionDurationMs) }),
+    ...(maxConnectionDurationMs !== undefined && {
+      maxDownstreamConnectionDuration: protoDuration(maxConnectionDurationMs),
+    }),
     ...(balancer?.type === 'consistent-hash' &&
-      balancer.key.type === 'source-ip' && { hashPolicy: [{ policySpecifier: { case: 'sourceIp', value: {} } }] }),
+      balancer.key.type === 'source-ip' && {
+        hashPolicy: [{ policySpecifier: { case: 'sourceIp', value: {} } }],
+      }),
   });
 }
 
 /** The filters of a chain of TCP: what understands its protocol, then the proxy. */
-export function tcpFilters(mesh: MeshConfig, cluster: string, protocol: Protocol, policy?: PortPolicy): TypedConfig[] {
+export function tcpFilters(
+  mesh: MeshConfig,
+  cluster: string,
+  protocol: Protocol,
+  policy?: PortPolicy,
+): TypedConfig[] {
   const proxy = tcpProxy(mesh, cluster, policy);
   if (protocol !== 'mongo') return [proxy];
-  return [typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, { statPrefix: cluster }), proxy];
+  return [
+    typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, { statPrefix: cluster }),
+    proxy,
+  ];
 }
 
 /** A connection that nobody may make ends here. Nothing is logged. */

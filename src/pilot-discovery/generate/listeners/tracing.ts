@@ -6,13 +6,20 @@ import type { Init } from '../encoding/typed-config.ts';
 type CustomTag = Init<typeof CustomTagSchema>;
 
 /** What spans tell of the labels of a proxy. */
-export const canonicalLabels = ['service.istio.io/canonical-name', 'service.istio.io/canonical-revision'] as const;
+export const canonicalLabels = [
+  'service.istio.io/canonical-name',
+  'service.istio.io/canonical-revision',
+] as const;
 const [canonicalName, canonicalRevision] = canonicalLabels;
 
 /**
  * How requests are traced where the mesh says nothing: one in a hundred, and what the spans tell.
  */
-export function tracing({ labels, clusterId, namespace }: ProxyNode): Init<typeof HttpConnectionManager_TracingSchema> {
+export function tracing({
+  labels,
+  clusterId,
+  namespace,
+}: ProxyNode): Init<typeof HttpConnectionManager_TracingSchema> {
   return {
     clientSampling: { value: 100 },
     randomSampling: { value: 1 },
@@ -28,7 +35,10 @@ export function tracing({ labels, clusterId, namespace }: ProxyNode): Init<typeo
   };
 }
 
-const literal = (tag: string, value: string): CustomTag => ({ tag, type: { case: 'literal', value: { value } } });
+const literal = (tag: string, value: string): CustomTag => ({
+  tag,
+  type: { case: 'literal', value: { value } },
+});
 
 /** Of authorization policies that are only tried. */
 const dryRunTags: readonly CustomTag[] = [
@@ -42,7 +52,10 @@ const dryRunTags: readonly CustomTag[] = [
     case: 'metadata',
     value: {
       kind: { kind: { case: 'request', value: {} } },
-      metadataKey: { key: 'envoy.filters.http.rbac', path: [{ segment: { case: 'key', value: `istio_dry_run_${key}` } }] },
+      metadataKey: {
+        key: 'envoy.filters.http.rbac',
+        path: [{ segment: { case: 'key', value: `istio_dry_run_${key}` } }],
+      },
     },
   },
 }));

@@ -1,4 +1,9 @@
-import type { DestinationRule, HashKey, LoadBalancer, TrafficPolicy } from '../../istio/destination-rule.ts';
+import type {
+  DestinationRule,
+  HashKey,
+  LoadBalancer,
+  TrafficPolicy,
+} from '../../istio/destination-rule.ts';
 import type { RouteAction_HashPolicySchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';
@@ -10,8 +15,13 @@ type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
  * none); undefined where the rule has no consistent hash. The nearest wins: subset's port, subset,
  * port, whole.
  */
-export function hashPolicyOf(rule: DestinationRule | undefined, subset: string, port: number): HashPolicy | undefined {
-  const named = subset === '' ? undefined : rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
+export function hashPolicyOf(
+  rule: DestinationRule | undefined,
+  subset: string,
+  port: number,
+): HashPolicy | undefined {
+  const named =
+    subset === '' ? undefined : rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
   const key = keyFor(named, port) ?? keyFor(rule?.trafficPolicy, port);
   return key === undefined ? undefined : toPolicy(key);
 }
@@ -28,7 +38,12 @@ function toPolicy(key: HashKey): HashPolicy {
       return { policySpecifier: { case: 'header', value: { headerName: key.name } } };
     case 'cookie': {
       const { name, path, ttlMs } = key;
-      return { policySpecifier: { case: 'cookie', value: { name, path, ...(ttlMs !== undefined && { ttl: protoDuration(ttlMs) }) } } };
+      return {
+        policySpecifier: {
+          case: 'cookie',
+          value: { name, path, ...(ttlMs !== undefined && { ttl: protoDuration(ttlMs) }) },
+        },
+      };
     }
     case 'source-ip':
       return { policySpecifier: { case: 'connectionProperties', value: { sourceIp: true } } };

@@ -13,7 +13,10 @@ type HeaderOption = Init<typeof HeaderValueOptionSchema>;
  */
 export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
   return [
-    ...named(set).map(([key, value]): HeaderOption => ({ header: { key, value }, appendAction: AppendAction.OVERWRITE_IF_EXISTS_OR_ADD })),
+    ...named(set).map(([key, value]): HeaderOption => ({
+      header: { key, value },
+      appendAction: AppendAction.OVERWRITE_IF_EXISTS_OR_ADD,
+    })),
     ...named(add).map(([key, value]): HeaderOption => ({ header: { key, value } })),
   ];
 }

@@ -30,7 +30,10 @@ export function inboundRoutes({
                 clusterSpecifier: { case: 'cluster', value: cluster },
                 timeout: {},
                 // A request that has met a connection which was just being closed is not lost.
-                ...(protocol !== 'grpc' && protocol !== 'grpc-web' && { retryPolicy: { retryOn: 'reset-before-request', numRetries: 2 } }),
+                ...(protocol !== 'grpc' &&
+                  protocol !== 'grpc-web' && {
+                    retryPolicy: { retryOn: 'reset-before-request', numRetries: 2 },
+                  }),
                 maxStreamDuration: { maxStreamDuration: {}, grpcTimeoutHeaderMax: {} },
               },
             },

@@ -7,7 +7,8 @@ import { typedConfig, type Init } from '../encoding/typed-config.ts';
 
 type RetryPolicy = Init<typeof RetryPolicySchema>;
 
-const defaultRetryOn = 'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
+const defaultRetryOn =
+  'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 
 /**
  * When a request is tried again: twice where a route says nothing, never with 0 attempts. Another
@@ -22,24 +23,41 @@ export function retryPolicy(retries: Retries | undefined, hashed = false): Retry
     retriableStatusCodes: codes,
     hostSelectionRetryMaxAttempts: 5n,
     ...((retries?.retryIgnorePreviousHosts ?? !hashed) && { retryHostPredicate: [previousHosts] }),
-    ...(retries?.perTryTimeoutMs !== undefined && { perTryTimeout: protoDuration(retries.perTryTimeoutMs) }),
+    ...(retries?.perTryTimeoutMs !== undefined && {
+      perTryTimeout: protoDuration(retries.perTryTimeoutMs),
+    }),
     ...(retries?.retryRemoteLocalities === true && { retryPriority: previousPriorities }),
-    ...(retries?.backoffMs !== undefined && { retryBackOff: { baseInterval: protoDuration(retries.backoffMs) } }),
+    ...(retries?.backoffMs !== undefined && {
+      retryBackOff: { baseInterval: protoDuration(retries.backoffMs) },
+    }),
   };
 }
 
 /** Numbers among the conditions are status codes. */
 function conditions(retryOn: string): { readonly retryOn: string; readonly codes: number[] } {
   if (retryOn === '') return { retryOn: defaultRetryOn, codes: [] };
-  const parts = retryOn.split(',').map((part) => part.trim()).filter((part) => part !== ''); // prettier-ignore
+  const parts = retryOn
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
   const codes = parts.filter((part) => /^\d+$/.test(part)).map(Number);
   const named = parts.filter((part) => !/^\d+$/.test(part));
-  const all = codes.length > 0 && !named.includes('retriable-status-codes') ? [...named, 'retriable-status-codes'] : named;
+  const all =
+    codes.length > 0 && !named.includes('retriable-status-codes')
+      ? [...named, 'retriable-status-codes']
+      : named;
   return { retryOn: all.join(','), codes };
 }
 
-const previousHosts = typedConfig('envoy.retry_host_predicates.previous_hosts', PreviousHostsPredicateSchema);
+const previousHosts = typedConfig(
+  'envoy.retry_host_predicates.previous_hosts',
+  PreviousHostsPredicateSchema,
+);
 
-const previousPriorities = typedConfig('envoy.retry_priorities.previous_priorities', PreviousPrioritiesConfigSchema, {
-  updateFrequency: 2,
-});
+const previousPriorities = typedConfig(
+  'envoy.retry_priorities.previous_priorities',
+  PreviousPrioritiesConfigSchema,
+  {
+    updateFrequency: 2,
+  },
+);

@@ -10,7 +10,13 @@ import type {
   RouteAction_HashPolicySchema,
   WeightedCluster_ClusterWeightSchema,
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
-import type { Destination, HttpDestination, HttpRoute, Mirror, Redirect } from '../../istio/virtual-service.ts';
+import type {
+  Destination,
+  HttpDestination,
+  HttpRoute,
+  Mirror,
+  Redirect,
+} from '../../istio/virtual-service.ts';
 import { always, fractionalPercent } from '../encoding/fractional-percent.ts';
 import { authorityOf, headersToAdd } from './header-operations.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
@@ -32,13 +38,18 @@ export interface Surroundings {
  * What is done with a request: it is redirected, answered, or handed to one cluster or one of many.
  */
 export function routeAction(rule: HttpRoute, around: Surroundings): Action {
-  if (rule.redirect !== undefined) return { case: 'redirect', value: redirect(rule.redirect, around.port) };
-  if (rule.directResponse !== undefined) return { case: 'directResponse', value: answer(rule.directResponse) };
+  if (rule.redirect !== undefined)
+    return { case: 'redirect', value: redirect(rule.redirect, around.port) };
+  if (rule.directResponse !== undefined)
+    return { case: 'directResponse', value: answer(rule.directResponse) };
   return { case: 'route', value: forward(rule, around) };
 }
 
 /** A request without a rule goes to the service itself. */
-export function plainForward(cluster: string, hashPolicy: HashPolicy | undefined): Init<typeof RouteActionSchema> {
+export function plainForward(
+  cluster: string,
+  hashPolicy: HashPolicy | undefined,
+): Init<typeof RouteActionSchema> {
   const retries = retryPolicy(undefined);
   return {
     clusterSpecifier: { case: 'cluster', value: cluster },
@@ -59,7 +70,9 @@ function forward(rule: HttpRoute, around: Surroundings): Init<typeof RouteAction
   const [only] = route;
   const alone = route.length === 1 && only !== undefined ? only : undefined;
   const weighted = route.filter(({ weight }) => weight > 0);
-  const hashPolicies = (alone === undefined ? weighted : [alone]).flatMap(({ destination }) => around.hashPolicy(destination) ?? []);
+  const hashPolicies = (alone === undefined ? weighted : [alone]).flatMap(
+    ({ destination }) => around.hashPolicy(destination) ?? [],
+  );
   const authority =
     (rewrite === undefined || rewrite.authority === '' ? undefined : rewrite.authority) ??
     authorityOf(headers.request) ??
@@ -69,17 +82,27 @@ function forward(rule: HttpRoute, around: Surroundings): Init<typeof RouteAction
   return {
     clusterSpecifier:
       alone === undefined
-        ? { case: 'weightedClusters', value: { clusters: weighted.map((one) => clusterWeight(one, around)) } }
+        ? {
+            case: 'weightedClusters',
+            value: { clusters: weighted.map((one) => clusterWeight(one, around)) },
+          }
         : { case: 'cluster', value: clusterOf(alone.destination, around) },
     ...(rewrite !== undefined && rewrite.uri !== '' && { prefixRewrite: rewrite.uri }),
     ...(rewrite?.uriRegex !== undefined && {
-      regexRewrite: { pattern: { regex: rewrite.uriRegex.match }, substitution: rewrite.uriRegex.rewrite },
+      regexRewrite: {
+        pattern: { regex: rewrite.uriRegex.match },
+        substitution: rewrite.uriRegex.rewrite,
+      },
     }),
-    ...(authority !== undefined && { hostRewriteSpecifier: { case: 'hostRewriteLiteral', value: authority } }),
+    ...(authority !== undefined && {
+      hostRewriteSpecifier: { case: 'hostRewriteLiteral', value: authority },
+    }),
     timeout,
     maxGrpcTimeout: timeout,
     ...(again !== undefined && { retryPolicy: again }),
-    requestMirrorPolicies: mirrors.filter(({ percentage }) => percentage > 0).map((mirror) => mirrorPolicy(mirror, around)),
+    requestMirrorPolicies: mirrors
+      .filter(({ percentage }) => percentage > 0)
+      .map((mirror) => mirrorPolicy(mirror, around)),
     hashPolicy: hashPolicies,
   };
 }
@@ -96,11 +119,16 @@ function clusterWeight(
     requestHeadersToRemove: [...headers.request.remove],
     responseHeadersToAdd: headersToAdd(headers.response),
     responseHeadersToRemove: [...headers.response.remove],
-    ...(authority !== undefined && { hostRewriteSpecifier: { case: 'hostRewriteLiteral', value: authority } }),
+    ...(authority !== undefined && {
+      hostRewriteSpecifier: { case: 'hostRewriteLiteral', value: authority },
+    }),
   };
 }
 
-const mirrorPolicy = ({ destination, percentage }: Mirror, around: Surroundings): Init<typeof RouteAction_RequestMirrorPolicySchema> => ({
+const mirrorPolicy = (
+  { destination, percentage }: Mirror,
+  around: Surroundings,
+): Init<typeof RouteAction_RequestMirrorPolicySchema> => ({
   cluster: clusterOf(destination, around),
   runtimeFraction: { defaultValue: percentage === 100 ? always : fractionalPercent(percentage) },
   traceSampled: false,
@@ -114,7 +142,10 @@ const redirectCodes: Readonly<Record<number, RedirectCode>> = {
   308: RedirectCode.PERMANENT_REDIRECT,
 };
 
-function redirect({ uri, authority, scheme, port, redirectCode }: Redirect, listenerPort: number): Init<typeof RedirectActionSchema> {
+function redirect(
+  { uri, authority, scheme, port, redirectCode }: Redirect,
+  listenerPort: number,
+): Init<typeof RedirectActionSchema> {
   const wanted = port === 'from-request-port' ? listenerPort : typeof port === 'number' ? port : 0;
   const usual = scheme === 'https' ? 443 : scheme === '' || scheme === 'http' ? 80 : 0;
   return {
@@ -126,13 +157,18 @@ function redirect({ uri, authority, scheme, port, redirectCode }: Redirect, list
   };
 }
 
-function answer({ status, body }: NonNullable<HttpRoute['directResponse']>): Init<typeof DirectResponseActionSchema> {
+function answer({
+  status,
+  body,
+}: NonNullable<HttpRoute['directResponse']>): Init<typeof DirectResponseActionSchema> {
   if (body === undefined) return { status };
   return {
     status,
     body: {
       specifier:
-        'text' in body ? { case: 'inlineString', value: body.text } : { case: 'inlineBytes', value: Buffer.from(body.bytes, 'base64') },
+        'text' in body
+          ? { case: 'inlineString', value: body.text }
+          : { case: 'inlineBytes', value: Buffer.from(body.bytes, 'base64') },
     },
   };
 }

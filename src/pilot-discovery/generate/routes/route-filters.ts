@@ -8,7 +8,10 @@ import { stringMatcher } from '../encoding/string-matcher.ts';
 import { packed } from '../encoding/typed-config.ts';
 
 /** The settings that a route has of its own for filters, by name of the filter. */
-export function routeFilters({ corsPolicy, fault }: Pick<HttpRoute, 'corsPolicy' | 'fault'>): Record<string, Any> {
+export function routeFilters({
+  corsPolicy,
+  fault,
+}: Pick<HttpRoute, 'corsPolicy' | 'fault'>): Record<string, Any> {
   return {
     ...(corsPolicy !== undefined && { 'envoy.filters.http.cors': cors(corsPolicy) }),
     ...(fault !== undefined && { 'envoy.filters.http.fault': injected(fault) }),
@@ -16,7 +19,15 @@ export function routeFilters({ corsPolicy, fault }: Pick<HttpRoute, 'corsPolicy'
 }
 
 function cors(policy: CorsPolicy): Any {
-  const { allowOrigins, allowMethods, allowHeaders, exposeHeaders, maxAgeMs, allowCredentials, unmatchedPreflights } = policy;
+  const {
+    allowOrigins,
+    allowMethods,
+    allowHeaders,
+    exposeHeaders,
+    maxAgeMs,
+    allowCredentials,
+    unmatchedPreflights,
+  } = policy;
   return packed(CorsPolicySchema, {
     allowOriginStringMatch: allowOrigins.map(stringMatcher),
     allowMethods: allowMethods.join(','),
@@ -40,7 +51,9 @@ function injected({ delay, abort }: Fault): Any {
     ...(abort !== undefined && {
       abort: {
         errorType:
-          'http' in abort.status ? { case: 'httpStatus', value: abort.status.http } : { case: 'grpcStatus', value: abort.status.grpc },
+          'http' in abort.status
+            ? { case: 'httpStatus', value: abort.status.http }
+            : { case: 'grpcStatus', value: abort.status.grpc },
         ...(abort.percentage !== undefined && { percentage: fractionalPercent(abort.percentage) }),
       },
     }),

@@ -16,8 +16,12 @@ type Matches = Readonly<Record<string, StringMatch | undefined>>;
 /** Which requests a route takes. */
 export function routeMatch(match: HttpMatch | undefined): RouteMatch {
   if (match === undefined) return { pathSpecifier: { case: 'prefix', value: '/' } };
-  const { uri, headers, withoutHeaders, method, authority, scheme, queryParams, ignoreUriCase } = match;
-  const named = [...Object.entries(headers).map(header), ...Object.entries(withoutHeaders).map(absent)];
+  const { uri, headers, withoutHeaders, method, authority, scheme, queryParams, ignoreUriCase } =
+    match;
+  const named = [
+    ...Object.entries(headers).map(header),
+    ...Object.entries(withoutHeaders).map(absent),
+  ];
   const pseudo = Object.entries({ ':method': method, ':authority': authority, ':scheme': scheme });
   return {
     pathSpecifier: path(uri),
@@ -31,7 +35,11 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
 }
 
 /** Whether a match takes every request, so that no route after it is ever reached. */
-export function takesAll({ pathSpecifier, headers = [], queryParameters = [] }: RouteMatch): boolean {
+export function takesAll({
+  pathSpecifier,
+  headers = [],
+  queryParameters = [],
+}: RouteMatch): boolean {
   const anyPath =
     (pathSpecifier?.case === 'prefix' && pathSpecifier.value === '/') ||
     (pathSpecifier?.case === 'safeRegex' && pathSpecifier.value.regex === '.*');
@@ -66,7 +74,8 @@ function path(uri: StringMatch | undefined): NonNullable<RouteMatch['pathSpecifi
 }
 
 function header([name, match]: readonly [string, StringMatch | undefined]): HeaderMatcher {
-  if (match === undefined) return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
+  if (match === undefined)
+    return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
   return { name, headerMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
 }
 
@@ -78,8 +87,13 @@ const absent = ([name, match]: readonly [string, StringMatch | undefined]): Head
 });
 
 function queryMatcher([name, match]: readonly [string, StringMatch | undefined]): QueryMatcher {
-  if (match === undefined) return { name, queryParameterMatchSpecifier: { case: 'presentMatch', value: true } };
-  return { name, queryParameterMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
+  if (match === undefined)
+    return { name, queryParameterMatchSpecifier: { case: 'presentMatch', value: true } };
+  return {
+    name,
+    queryParameterMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) },
+  };
 }
 
-const sorted = (matches: Matches): [string, StringMatch | undefined][] => Object.entries(matches).sort(([a], [b]) => (a < b ? -1 : 1));
+const sorted = (matches: Matches): [string, StringMatch | undefined][] =>
+  Object.entries(matches).sort(([a], [b]) => (a < b ? -1 : 1));

@@ -1,5 +1,8 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { VirtualHostSchema, type RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import {
+  VirtualHostSchema,
+  type RouteSchema,
+} from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
@@ -27,7 +30,14 @@ export function routesOf(environment: Environment, node: ProxyNode): readonly Xd
     scopeOfDomain(services, node.dnsDomain),
   ]);
   return ofScope(
-    [services, boundEndpoints(environment, services), virtualServices, destinationRules, mesh, sidecarOf(environment, node) ?? noSidecar],
+    [
+      services,
+      boundEndpoints(environment, services),
+      virtualServices,
+      destinationRules,
+      mesh,
+      sidecarOf(environment, node) ?? noSidecar,
+    ],
     text,
     () => routesFor(environment, node, services),
   );
@@ -37,15 +47,25 @@ const ofScope = memoTable<readonly XdsResource[]>();
 const noRoutes: readonly XdsResource[] = [];
 const noSidecar = {};
 
-function routesFor(environment: Environment, node: ProxyNode, services: Services): readonly XdsResource[] {
+function routesFor(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): readonly XdsResource[] {
   const policy = outboundPolicyOf(environment, node);
   const sidecar = sidecarOf(environment, node);
   const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];
   return outboundRouteNames(environment, node, services).map((name) => {
     const { host, port } = partsOf(name);
     if (host !== undefined) {
-      const own = virtualHosts(environment, node, services, port, host).filter((one) => one.name === name);
-      return configuration(name, own.map(({ body }) => body), own.flatMap(({ keys }) => keys)); // prettier-ignore
+      const own = virtualHosts(environment, node, services, port, host).filter(
+        (one) => one.name === name,
+      );
+      return configuration(
+        name,
+        own.map(({ body }) => body),
+        own.flatMap(({ keys }) => keys),
+      );
     }
     const hosts = virtualHosts(environment, node, services, port);
     return configuration(
@@ -59,11 +79,17 @@ function routesFor(environment: Environment, node: ProxyNode, services: Services
 /** `PORT`, or `HOST:PORT` for what may be HTTP to one service. */
 function partsOf(name: string): { readonly host: string | undefined; readonly port: number } {
   const colon = name.lastIndexOf(':');
-  return colon < 0 ? { host: undefined, port: Number(name) } : { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
+  return colon < 0
+    ? { host: undefined, port: Number(name) }
+    : { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
 }
 
 /** Virtual hosts are encoded each on its own: one that has changed does not cost the others. */
-function configuration(name: string, hosts: readonly Uint8Array[], keys: readonly ResourceKey[]): XdsResource {
+function configuration(
+  name: string,
+  hosts: readonly Uint8Array[],
+  keys: readonly ResourceKey[],
+): XdsResource {
   const rest = toBinary(
     RouteConfigurationSchema,
     create(RouteConfigurationSchema, {
@@ -73,7 +99,11 @@ function configuration(name: string, hosts: readonly Uint8Array[], keys: readonl
       ignorePortInHostMatching: true,
     }),
   );
-  return resourceOf(name, Buffer.concat([rest, ...hosts.flatMap((host) => [field(2, host.length), host])]), keys);
+  return resourceOf(
+    name,
+    Buffer.concat([rest, ...hosts.flatMap((host) => [field(2, host.length), host])]),
+    keys,
+  );
 }
 
 /** What stands before the bytes of an embedded message: the number of its field, and its length. */
@@ -95,14 +125,23 @@ function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uin
   };
   return toBinary(
     VirtualHostSchema,
-    create(VirtualHostSchema, { name, domains: ['*'], routes: [route], includeRequestAttemptCount: true }),
+    create(VirtualHostSchema, {
+      name,
+      domains: ['*'],
+      routes: [route],
+      includeRequestAttemptCount: true,
+    }),
   );
 }
 
 const fallbacks = {
   'allow-any': fallback('allow_any', {
     case: 'route',
-    value: { clusterSpecifier: { case: 'cluster', value: 'PassthroughCluster' }, timeout: {}, maxGrpcTimeout: {} },
+    value: {
+      clusterSpecifier: { case: 'cluster', value: 'PassthroughCluster' },
+      timeout: {},
+      maxGrpcTimeout: {},
+    },
   }),
   'registry-only': fallback('block_all', { case: 'directResponse', value: { status: 502 } }),
 };

@@ -12,7 +12,9 @@ export const virtualHostName = (host: string, port: number): string => `${domain
  * elsewhere what is left of a host without the end that it shares with the domain.
  */
 export function shortNames(host: string, proxyDomain: string): string[] {
-  const names = proxyDomain.includes(inCluster) ? namesInCluster(host, proxyDomain) : namesBeside(host, proxyDomain);
+  const names = proxyDomain.includes(inCluster)
+    ? namesInCluster(host, proxyDomain)
+    : namesBeside(host, proxyDomain);
   // A whole label of `*` would be every host.
   return names.filter((name) => name !== '*' && name !== host);
 }

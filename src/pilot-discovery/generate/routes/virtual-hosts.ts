@@ -2,7 +2,10 @@ import { create, toBinary } from '@bufbuild/protobuf';
 import type { DestinationRule } from '../../istio/destination-rule.ts';
 import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
-import { VirtualHostSchema, type RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import {
+  VirtualHostSchema,
+  type RouteSchema,
+} from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { hashPolicyOf } from './hash-policy.ts';
@@ -70,7 +73,11 @@ export function virtualHosts(
     }
     for (const one of http) {
       const name = virtualHostName(one.service.host, port);
-      plans.push({ name, ...(host === undefined ? domainsOf(one, node) : anyDomain), make: ofRule(name, one.service.key) });
+      plans.push({
+        name,
+        ...(host === undefined ? domainsOf(one, node) : anyDomain),
+        make: ofRule(name, one.service.key),
+      });
     }
   }
   // A rule without a route for this proxy leaves the service as it is without the rule.
@@ -88,21 +95,40 @@ export function virtualHosts(
 
 const anyDomain = { domains: ['*'], short: [] };
 
-function servicesAt(services: ReadonlyMap<string, VisibleService>, number: number, host: string | undefined): Map<string, PortService> {
+function servicesAt(
+  services: ReadonlyMap<string, VisibleService>,
+  number: number,
+  host: string | undefined,
+): Map<string, PortService> {
   const found = new Map<string, PortService>();
   for (const service of services.values()) {
     if (host !== undefined && service.host !== host) continue;
     const port = service.ports.find((one) => one.number === number);
-    if (port !== undefined) found.set(service.host, { service, port, address: service.addressesAt.get(number)?.at(-1) ?? '' });
+    if (port !== undefined)
+      found.set(service.host, {
+        service,
+        port,
+        address: service.addressesAt.get(number)?.at(-1) ?? '',
+      });
   }
   return found;
 }
 
 const isHttp = ({ port }: PortService): boolean => listenerKindOf(port.protocol) !== 'tcp';
 
-function domainsOf({ service: { host }, address }: PortService, node: ProxyNode): Pick<Plan, 'domains' | 'short'> {
+function domainsOf(
+  { service: { host }, address }: PortService,
+  node: ProxyNode,
+): Pick<Plan, 'domains' | 'short'> {
   const short = shortNames(host, node.dnsDomain);
-  return { domains: [domainOf(host), ...short, ...(address === '' || address === '0.0.0.0' ? [] : [domainOf(address)])], short };
+  return {
+    domains: [
+      domainOf(host),
+      ...short,
+      ...(address === '' || address === '0.0.0.0' ? [] : [domainOf(address)]),
+    ],
+    short,
+  };
 }
 
 /** Makes the plans; a name and a domain that somebody has are not given again. */
@@ -111,7 +137,10 @@ function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHo
   const taken = new Set<string>();
   const made = plans.flatMap(({ name, domains, short, make }) => {
     if (names.has(name)) return [];
-    const own = domains.filter((domain) => !taken.has(domain.toLowerCase()) && !(short.includes(domain) && known.has(domain)));
+    const own = domains.filter(
+      (domain) =>
+        !taken.has(domain.toLowerCase()) && !(short.includes(domain) && known.has(domain)),
+    );
     if (own.length === 0) return [];
     const host = make(own);
     if (host === undefined) return [];
@@ -153,7 +182,9 @@ function ruledHost(
   domains: readonly string[],
   serviceKey: ResourceKey | undefined,
 ): VirtualHost | undefined {
-  const destinations = rule.spec.http.flatMap(({ route }) => route.map(({ destination }) => rulesOf(destination.host)));
+  const destinations = rule.spec.http.flatMap(({ route }) =>
+    route.map(({ destination }) => rulesOf(destination.host)),
+  );
   // One for each destination: which of them has which rule counts.
   const hashing = destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
   const used = hashing.filter((one) => one !== noRule);
@@ -164,13 +195,22 @@ function ruledHost(
       hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
     });
     if (routes.length === 0) return undefined;
-    const keys = [keyOf(rule), ...(serviceKey === undefined ? [] : [serviceKey]), ...used.flatMap((one) => one.keys)];
+    const keys = [
+      keyOf(rule),
+      ...(serviceKey === undefined ? [] : [serviceKey]),
+      ...used.flatMap((one) => one.keys),
+    ];
     return { name, body: encoded(name, domains, routes), keys };
   });
 }
 
 /** The virtual host of a service for which no VirtualService has a route. */
-function plainHost({ service, port }: PortService, rule: MatchedRule | undefined, name: string, domains: readonly string[]): VirtualHost {
+function plainHost(
+  { service, port }: PortService,
+  rule: MatchedRule | undefined,
+  name: string,
+  domains: readonly string[],
+): VirtualHost {
   const used = rule !== undefined && hashes(rule.spec) ? [rule] : [];
   return madePlain([service, ...used], JSON.stringify([name, domains]), () => {
     const route: Init<typeof RouteSchema> = {
@@ -178,20 +218,41 @@ function plainHost({ service, port }: PortService, rule: MatchedRule | undefined
       match: { pathSpecifier: { case: 'prefix', value: '/' } },
       action: {
         case: 'route',
-        value: plainForward(`outbound|${port.number}||${service.host}`, hashPolicyOf(used[0]?.spec, '', port.number)),
+        value: plainForward(
+          `outbound|${port.number}||${service.host}`,
+          hashPolicyOf(used[0]?.spec, '', port.number),
+        ),
       },
       decorator: { operation: `${service.host}:${port.number}/*` },
     };
-    return { name, body: encoded(name, domains, [route]), keys: [service.key, ...used.flatMap((one) => one.keys)] };
+    return {
+      name,
+      body: encoded(name, domains, [route]),
+      keys: [service.key, ...used.flatMap((one) => one.keys)],
+    };
   });
 }
 
-const encoded = (name: string, domains: readonly string[], routes: Init<typeof RouteSchema>[]): Uint8Array =>
-  toBinary(VirtualHostSchema, create(VirtualHostSchema, { name, domains: [...domains], routes, includeRequestAttemptCount: true }));
+const encoded = (
+  name: string,
+  domains: readonly string[],
+  routes: Init<typeof RouteSchema>[],
+): Uint8Array =>
+  toBinary(
+    VirtualHostSchema,
+    create(VirtualHostSchema, {
+      name,
+      domains: [...domains],
+      routes,
+      includeRequestAttemptCount: true,
+    }),
+  );
 
 /** Whether a rule has a say in routes: only its hashes have. */
 function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
   return [trafficPolicy, ...subsets.map((subset) => subset.trafficPolicy)].some((policy) =>
-    [policy, ...(policy?.portLevelSettings.values() ?? [])].some((one) => one?.loadBalancer?.policy.type === 'consistent-hash'),
+    [policy, ...(policy?.portLevelSettings.values() ?? [])].some(
+      (one) => one?.loadBalancer?.policy.type === 'consistent-hash',
+    ),
   );
 }

@@ -13,8 +13,13 @@ export interface BindAddresses {
 /** The addresses that listeners of a proxy bind to, by the family of its own addresses. */
 export function bindAddresses({ addresses }: Pick<ProxyNode, 'addresses'>): BindAddresses {
   const ofIpv6 = addresses.filter((address) => isIPv6(address)).length;
-  if (ofIpv6 > 0 && ofIpv6 === addresses.length) return { wildcard: '::', local: '::1', others: {} };
-  return { wildcard: '0.0.0.0', local: '127.0.0.1', others: ofIpv6 > 0 ? { '0.0.0.0': '::', '127.0.0.1': '::1' } : {} };
+  if (ofIpv6 > 0 && ofIpv6 === addresses.length)
+    return { wildcard: '::', local: '::1', others: {} };
+  return {
+    wildcard: '0.0.0.0',
+    local: '127.0.0.1',
+    others: ofIpv6 > 0 ? { '0.0.0.0': '::', '127.0.0.1': '::1' } : {},
+  };
 }
 
 /**
@@ -29,11 +34,17 @@ export function ingressAddress(node: Pick<ProxyNode, 'addresses'>): string {
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
 
 /** Whether a proxy may bind a port. */
-export const mayBind = ({ bindable }: Pick<ProxyNode, 'bindable'>, port: number): boolean => bindable === 'any' || port >= 1024;
+export const mayBind = ({ bindable }: Pick<ProxyNode, 'bindable'>, port: number): boolean =>
+  bindable === 'any' || port >= 1024;
 
 /** A socket address of a listener. */
 export const socketAddress = (address: string, port: number) =>
-  ({ address: { case: 'socketAddress', value: { address, portSpecifier: { case: 'portValue', value: port } } } }) as const;
+  ({
+    address: {
+      case: 'socketAddress',
+      value: { address, portSpecifier: { case: 'portValue', value: port } },
+    },
+  }) as const;
 
 /** Each connection goes to the thread of Envoy that has the fewest of this listener. */
 export const exactBalance = {

@@ -7,10 +7,12 @@ interface OutboundName {
 }
 
 /** `outbound|80|v1|reviews.default.svc.cluster.local` */
-export const outboundName = ({ port, subset, host }: OutboundName): string => `outbound|${port}|${subset}|${host}`;
+export const outboundName = ({ port, subset, host }: OutboundName): string =>
+  `outbound|${port}|${subset}|${host}`;
 
 /** The name by which TLS asks for the cluster; without what a name of DNS may not have. */
-export const outboundSni = ({ port, subset, host }: OutboundName): string => `outbound_.${port}_.${subset}_.${host}`;
+export const outboundSni = ({ port, subset, host }: OutboundName): string =>
+  `outbound_.${port}_.${subset}_.${host}`;
 
 /** `inbound|8080||` */
 export const inboundName = (port: number): string => `inbound|${port}||`;

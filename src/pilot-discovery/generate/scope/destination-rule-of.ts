@@ -34,7 +34,9 @@ export function destinationRuleOf(
   const candidates = rulesFor(environment, node.namespace, service);
   const own = candidates.find(
     ({ namespace, spec }) =>
-      namespace === node.namespace && spec.workloadSelector !== undefined && selects(spec.workloadSelector, node.labels),
+      namespace === node.namespace &&
+      spec.workloadSelector !== undefined &&
+      selects(spec.workloadSelector, node.labels),
   );
   return own ?? candidates.findLast(({ spec }) => spec.workloadSelector === undefined);
 }
@@ -46,24 +48,37 @@ function rulesFor(
   client: string,
   { host, namespace }: Pick<Service, 'host' | 'namespace'>,
 ): readonly MatchedRule[] {
-  return lookups([destinationRules], [rootNamespace, scopeOfRules({ destinationRules }, client), namespace, host].join('\n'), () => {
-    const visible = hostsFor(destinationRules, host).map((name) =>
-      (destinationRules.get(name) ?? []).filter((rule) => isVisible(rule.spec.exportTo, rule.namespace, client)),
-    );
-    for (const place of new Set([client, namespace, rootNamespace])) {
-      const rules = visible.map((same) => same.filter((rule) => rule.namespace === place)).find((same) => same.length > 0);
-      if (rules !== undefined) return joined(rules);
-    }
-    return [];
-  });
+  return lookups(
+    [destinationRules],
+    [rootNamespace, scopeOfRules({ destinationRules }, client), namespace, host].join('\n'),
+    () => {
+      const visible = hostsFor(destinationRules, host).map((name) =>
+        (destinationRules.get(name) ?? []).filter((rule) =>
+          isVisible(rule.spec.exportTo, rule.namespace, client),
+        ),
+      );
+      for (const place of new Set([client, namespace, rootNamespace])) {
+        const rules = visible
+          .map((same) => same.filter((rule) => rule.namespace === place))
+          .find((same) => same.length > 0);
+        if (rules !== undefined) return joined(rules);
+      }
+      return [];
+    },
+  );
 }
 
 const wildcards = memoTable<readonly string[]>();
 
 /** The hosts of rules that stand for a host, the narrowest first. */
 function hostsFor(rules: Environment['destinationRules'], host: string): readonly string[] {
-  const wide = wildcards([rules], '', () => [...rules.keys()].filter(isWildcard).sort((a, b) => b.length - a.length));
-  return [...(rules.has(host) ? [host] : []), ...wide.filter((one) => one !== host && isWithin(host, one))];
+  const wide = wildcards([rules], '', () =>
+    [...rules.keys()].filter(isWildcard).sort((a, b) => b.length - a.length),
+  );
+  return [
+    ...(rules.has(host) ? [host] : []),
+    ...wide.filter((one) => one !== host && isWithin(host, one)),
+  ];
 }
 
 /** Rules for the same workloads that are seen by the same namespaces are one. */
@@ -71,7 +86,8 @@ function joined(rules: readonly Rule[]): readonly MatchedRule[] {
   const groups = new Map<string, Rule[]>();
   for (const rule of rules) {
     const { exportTo, workloadSelector } = rule.spec;
-    const labels = workloadSelector && Object.entries(workloadSelector).sort(([a], [b]) => (a < b ? -1 : 1));
+    const labels =
+      workloadSelector && Object.entries(workloadSelector).sort(([a], [b]) => (a < b ? -1 : 1));
     const group = JSON.stringify([[...exportTo].sort(), labels]);
     groups.set(group, [...(groups.get(group) ?? []), rule]);
   }
@@ -84,9 +100,18 @@ function joinedOnce(rules: readonly Rule[]): MatchedRule | undefined {
   const [first] = rules;
   if (first === undefined) return undefined;
   return made(rules, '', () => {
-    const subsets = new Map(rules.flatMap(({ spec }) => spec.subsets).reverse().map((subset) => [subset.name, subset])); // prettier-ignore
-    const trafficPolicy = rules.find(({ spec }) => spec.trafficPolicy !== undefined)?.spec.trafficPolicy;
-    const spec = rules.length === 1 ? first.spec : { ...first.spec, trafficPolicy, subsets: [...subsets.values()].reverse() };
+    const subsets = new Map(
+      rules
+        .flatMap(({ spec }) => spec.subsets)
+        .reverse()
+        .map((subset) => [subset.name, subset]),
+    );
+    const trafficPolicy = rules.find(({ spec }) => spec.trafficPolicy !== undefined)?.spec
+      .trafficPolicy;
+    const spec =
+      rules.length === 1
+        ? first.spec
+        : { ...first.spec, trafficPolicy, subsets: [...subsets.values()].reverse() };
     return { namespace: first.namespace, name: first.name, spec, keys: rules.map(keyOf) };
   });
 }

@@ -1,7 +1,11 @@
 import { isIP } from 'node:net';
 import type { Protocol } from '../../istio/values.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
-import { serviceKey, type Environment, type ServiceEndpoints } from '../../environment/environment.ts';
+import {
+  serviceKey,
+  type Environment,
+  type ServiceEndpoints,
+} from '../../environment/environment.ts';
 import { isPartialWildcard } from '../../istio/host-names.ts';
 import { bindAddresses, mayBind } from './bind-address.ts';
 import { steadyLists } from './memo.ts';
@@ -49,25 +53,48 @@ export function outboundBindings(
   const { wildcard, local } = bindAddresses(node);
   const bound = node.interception === 'none';
   // Envoy refuses two listeners at an address, whether they bind to it or not.
-  const isTaken = ({ address, port }: OutboundBinding) => address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
+  const isTaken = ({ address, port }: OutboundBinding) =>
+    address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
   const bindings = services.flatMap((service) =>
     service.ports.flatMap((port) =>
-      (service.addressesAt.get(port.number) ?? ['']).flatMap((serviceAddress): OutboundBinding[] => {
-        if (port.protocol === 'udp' || (bound && !mayBind(node, port.number))) return [];
-        const kind = listenerKindOf(port.protocol);
-        const binding = { service, port, kind, range: '' };
-        const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
-        const serverName = isTls(port.protocol) && !addressed ? service.host : '';
-        if (bound) return [{ ...binding, address: local, shared: false, serverName: serviceAddress === '' ? '' : serverName }];
-        if (kind === 'http') return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
-        if (addressed) return [{ ...binding, address: serviceAddress, shared: serviceAddress === wildcard, serverName: '' }];
-        const each = serviceAddress === '' && service.resolution === 'none' ? ownAddresses(environment, node, service, port) : undefined;
-        return (
-          each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
-            { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
-          ]
-        );
-      }),
+      (service.addressesAt.get(port.number) ?? ['']).flatMap(
+        (serviceAddress): OutboundBinding[] => {
+          if (port.protocol === 'udp' || (bound && !mayBind(node, port.number))) return [];
+          const kind = listenerKindOf(port.protocol);
+          const binding = { service, port, kind, range: '' };
+          const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
+          const serverName = isTls(port.protocol) && !addressed ? service.host : '';
+          if (bound)
+            return [
+              {
+                ...binding,
+                address: local,
+                shared: false,
+                serverName: serviceAddress === '' ? '' : serverName,
+              },
+            ];
+          if (kind === 'http')
+            return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
+          if (addressed)
+            return [
+              {
+                ...binding,
+                address: serviceAddress,
+                shared: serviceAddress === wildcard,
+                serverName: '',
+              },
+            ];
+          const each =
+            serviceAddress === '' && service.resolution === 'none'
+              ? ownAddresses(environment, node, service, port)
+              : undefined;
+          return (
+            each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
+              { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
+            ]
+          );
+        },
+      ),
     ),
   );
   // Envoy refuses a listener with such a name of TLS; the reader of the resource warns of it.
@@ -87,7 +114,9 @@ function ownAddresses(
 ): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
   if (known.length === 0) return undefined;
-  return known.map(({ address }) => address).filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
+  return known
+    .map(({ address }) => address)
+    .filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
 }
 
 const steady = steadyLists<ServiceEndpoints | undefined>();
@@ -97,7 +126,9 @@ export function boundEndpoints(
   { endpoints }: Pick<Environment, 'endpoints'>,
   services: Services,
 ): readonly (ServiceEndpoints | undefined)[] {
-  const now = [...services.values()].filter(isByEndpoint).map((service) => endpoints.get(serviceKey(service)));
+  const now = [...services.values()]
+    .filter(isByEndpoint)
+    .map((service) => endpoints.get(serviceKey(service)));
   return steady(services, now);
 }
 

@@ -9,15 +9,30 @@ import type { Services } from './visible-services.ts';
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
 /** Made once for listeners and routes, and again where what they are made of is another. */
-export function outboundEntriesOf(environment: Environment, node: ProxyNode, services: Services): readonly OutboundEntry[] {
+export function outboundEntriesOf(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): readonly OutboundEntry[] {
   const { interception, addresses, ownPorts, bindable } = node;
-  return madeEntries([services, boundEndpoints(environment, services)], bindingsText(environment, node, services), () =>
-    outboundEntries(outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [...services.values()])),
+  return madeEntries(
+    [services, boundEndpoints(environment, services)],
+    bindingsText(environment, node, services),
+    () =>
+      outboundEntries(
+        outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [
+          ...services.values(),
+        ]),
+      ),
   );
 }
 
 /** What bindings look at of a proxy, as a text. */
-export function bindingsText(environment: Environment, node: ProxyNode, services: Services): string {
+export function bindingsText(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): string {
   const { interception, addresses, ownPorts, bindable } = node;
   // Of addresses only the family counts, unless endpoints have listeners of their own.
   const [first] = boundEndpoints(environment, services).length > 0 ? addresses : [];
@@ -25,7 +40,11 @@ export function bindingsText(environment: Environment, node: ProxyNode, services
 }
 
 /** The names of the route configurations that these listeners ask for. */
-export function outboundRouteNames(environment: Environment, node: ProxyNode, services: Services): string[] {
+export function outboundRouteNames(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): string[] {
   const chains = outboundEntriesOf(environment, node, services).flatMap((entry) => entry.chains);
   return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
 }

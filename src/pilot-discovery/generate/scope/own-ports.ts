@@ -1,5 +1,10 @@
 import type { ServicePort } from '../../istio/service-entry.ts';
-import { serviceKey, type Endpoint, type Environment, type Service } from '../../environment/environment.ts';
+import {
+  serviceKey,
+  type Endpoint,
+  type Environment,
+  type Service,
+} from '../../environment/environment.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
@@ -18,18 +23,27 @@ type Served = Omit<OwnPort, 'services'>;
  * What services of its own namespace have at the addresses of a proxy, one for each port of the
  * workload: of several the oldest. Sorted by port.
  */
-export function ownPorts(environment: Environment, { addresses, namespace }: Pick<ProxyNode, 'addresses' | 'namespace'>): OwnPort[] {
+export function ownPorts(
+  environment: Environment,
+  { addresses, namespace }: Pick<ProxyNode, 'addresses' | 'namespace'>,
+): OwnPort[] {
   const index = servedByAddress(environment);
   const own = [...new Set(addresses)]
     .flatMap((address) => index.get(address) ?? [])
     .filter(({ service }) => service.namespace === namespace);
   own.sort(
-    (a, b) => a.service.createdMs - b.service.createdMs || compare(a.service.key, b.service.key) || compare(a.service.host, b.service.host),
+    (a, b) =>
+      a.service.createdMs - b.service.createdMs ||
+      compare(a.service.key, b.service.key) ||
+      compare(a.service.host, b.service.host),
   );
   const byPort = new Map<number, Served[]>();
-  for (const one of own) byPort.set(one.endpoint.port, [...(byPort.get(one.endpoint.port) ?? []), one]);
+  for (const one of own)
+    byPort.set(one.endpoint.port, [...(byPort.get(one.endpoint.port) ?? []), one]);
   return [...byPort.values()]
-    .flatMap((same): OwnPort[] => same.slice(0, 1).map((first) => ({ ...first, services: alike(first, same) })))
+    .flatMap((same): OwnPort[] =>
+      same.slice(0, 1).map((first) => ({ ...first, services: alike(first, same) })),
+    )
     .sort((a, b) => a.endpoint.port - b.endpoint.port);
 }
 
@@ -38,7 +52,9 @@ export const partsOfPorts = (ports: readonly OwnPort[]): readonly object[] =>
   ports.flatMap(({ service, port, endpoint, services }) => [service, port, endpoint, ...services]);
 
 const alike = (first: Served, same: readonly Served[]): readonly Service[] => [
-  ...new Set(same.filter(({ port }) => port.number === first.port.number).map(({ service }) => service)),
+  ...new Set(
+    same.filter(({ port }) => port.number === first.port.number).map(({ service }) => service),
+  ),
 ];
 
 const indices = memoTable<ReadonlyMap<string, readonly Served[]>>();
@@ -47,7 +63,10 @@ const indices = memoTable<ReadonlyMap<string, readonly Served[]>>();
  * What is served at each address, so that a thousand proxies do not look through all endpoints
  * each.
  */
-function servedByAddress({ services, endpoints }: Environment): ReadonlyMap<string, readonly Served[]> {
+function servedByAddress({
+  services,
+  endpoints,
+}: Environment): ReadonlyMap<string, readonly Served[]> {
   return indices([services, endpoints], '', () => {
     const index = new Map<string, Served[]>();
     for (const service of [...services.values()].flat()) {

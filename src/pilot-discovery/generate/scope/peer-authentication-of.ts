@@ -28,18 +28,27 @@ export function peerAuthenticationOf(
   node: Pick<ProxyNode, 'namespace' | 'labels'>,
 ): PeerPolicy {
   const inRoot = peerAuthentications.get(mesh.rootNamespace) ?? [];
-  const inNamespace = node.namespace === mesh.rootNamespace ? inRoot : (peerAuthentications.get(node.namespace) ?? []);
+  const inNamespace =
+    node.namespace === mesh.rootNamespace
+      ? inRoot
+      : (peerAuthentications.get(node.namespace) ?? []);
   const ofMesh = first(inRoot, forAll);
   const ofNamespace = inNamespace === inRoot ? undefined : first(inNamespace, forAll);
   // In the root namespace a selector selects nothing, as in Istio.
   const ofWorkload =
     inNamespace === inRoot
       ? undefined
-      : first(inNamespace, ({ spec }) => spec.selector !== undefined && !isEmpty(spec.selector) && selects(spec.selector, node.labels));
+      : first(
+          inNamespace,
+          ({ spec }) =>
+            spec.selector !== undefined &&
+            !isEmpty(spec.selector) &&
+            selects(spec.selector, node.labels),
+        );
   const levels = [ofMesh, ofNamespace, ofWorkload];
   const mode = levels.reduce<SetMode>((above, level) => or(level?.spec.mode, above), 'permissive');
-  const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(([port, own]): [number, SetMode][] =>
-    own === 'unset' ? [] : [[port, own]],
+  const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(
+    ([port, own]): [number, SetMode][] => (own === 'unset' ? [] : [[port, own]]),
   );
   return { mode, ports: new Map(ports), of: levels.filter((level) => level !== undefined) };
 }
@@ -49,13 +58,18 @@ export function selects(selector: Labels, labels: Labels): boolean {
   return Object.entries(selector).every(([name, value]) => ownMember(labels, name) === value);
 }
 
-function first(policies: readonly Policy[], isMeant: (policy: Policy) => boolean): Policy | undefined {
+function first(
+  policies: readonly Policy[],
+  isMeant: (policy: Policy) => boolean,
+): Policy | undefined {
   const all = policies.filter(isMeant);
   return all.find(({ closes }) => closes !== undefined) ?? all[0];
 }
 
-const forAll = ({ spec }: Resource<'PeerAuthentication'>): boolean => spec.selector === undefined || isEmpty(spec.selector);
+const forAll = ({ spec }: Resource<'PeerAuthentication'>): boolean =>
+  spec.selector === undefined || isEmpty(spec.selector);
 
 const isEmpty = (labels: Labels): boolean => Object.keys(labels).length === 0;
 
-const or = (mode: MutualTlsMode | undefined, above: SetMode): SetMode => (mode === undefined || mode === 'unset' ? above : mode);
+const or = (mode: MutualTlsMode | undefined, above: SetMode): SetMode =>
+  mode === undefined || mode === 'unset' ? above : mode;

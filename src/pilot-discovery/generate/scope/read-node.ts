@@ -19,7 +19,8 @@ const form = /^(sidecar|router)~([^~]*)~([^~]*)~([^~]+)$/;
  */
 export function readNode({ id, metadata = {} }: RequestNode, locality = ''): ProxyNode | string {
   const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
-  if (role === undefined) return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;
+  if (role === undefined)
+    return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;
   const text = (key: string): string => {
     const value = ownMember(metadata, key);
     return typeof value === 'string' ? value : '';
@@ -30,8 +31,15 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
   };
   const [name = '', ...rest] = workload.split('.');
-  const namespace = text('NAMESPACE') || text('CONFIG_NAMESPACE') || rest.join('.') || (dnsDomain.split('.')[0] ?? '');
-  const addresses = text('INSTANCE_IPS').split(',').map((one) => one.trim()).filter((one) => one !== ''); // prettier-ignore
+  const namespace =
+    text('NAMESPACE') ||
+    text('CONFIG_NAMESPACE') ||
+    rest.join('.') ||
+    (dnsDomain.split('.')[0] ?? '');
+  const addresses = text('INSTANCE_IPS')
+    .split(',')
+    .map((one) => one.trim())
+    .filter((one) => one !== '');
   const mode = text('INTERCEPTION_MODE').toUpperCase();
   const labels = metadata['LABELS'];
   return {
@@ -50,7 +58,10 @@ export function readNode({ id, metadata = {} }: RequestNode, locality = ''): Pro
     locality,
     bindable: isTrue(text('UNPRIVILEGED_POD')) ? 'unprivileged' : 'any',
     http10: text('HTTP10') === '1' ? 'accepted' : 'refused',
-    exactBalance: { inbound: isTrue(text('INBOUND_LISTENER_EXACT_BALANCE')), outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')) },
+    exactBalance: {
+      inbound: isTrue(text('INBOUND_LISTENER_EXACT_BALANCE')),
+      outbound: isTrue(text('OUTBOUND_LISTENER_EXACT_BALANCE')),
+    },
     istioVersion: text('ISTIO_VERSION'),
     tls: {
       clientCertChain: text('TLS_CLIENT_CERT_CHAIN'),
@@ -71,5 +82,7 @@ function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
 }
 
 function texts(object: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
-  return Object.fromEntries(Object.entries(object).filter((pair): pair is [string, string] => typeof pair[1] === 'string'));
+  return Object.fromEntries(
+    Object.entries(object).filter((pair): pair is [string, string] => typeof pair[1] === 'string'),
+  );
 }

@@ -36,29 +36,43 @@ export function rulesForHosts<S extends { readonly service: Service }>(
   services: ReadonlyMap<string, S>,
   withoutServices: boolean,
 ): Governed<S>[] {
-  const named = new Set(rules.flatMap(({ spec }) => spec.hosts.filter((host) => !isWildcard(host))));
-  const wide = rules.flatMap((rule) => rule.spec.hosts.filter(isWildcard).map((host) => ({ rule, host })));
+  const named = new Set(
+    rules.flatMap(({ spec }) => spec.hosts.filter((host) => !isWildcard(host))),
+  );
+  const wide = rules.flatMap((rule) =>
+    rule.spec.hosts.filter(isWildcard).map((host) => ({ rule, host })),
+  );
   const nearest = new Map<string, { readonly rule: Rule; readonly host: string }>();
   if (wide.length > 0) {
     const longestFirst = [...wide].sort((a, b) => b.host.length - a.host.length);
     for (const host of services.keys()) {
-      const found = named.has(host) ? undefined : longestFirst.find((one) => isWithin(host, one.host));
+      const found = named.has(host)
+        ? undefined
+        : longestFirst.find((one) => isWithin(host, one.host));
       if (found !== undefined) nearest.set(host, found);
     }
   }
   return rules.flatMap((rule): Governed<S>[] => {
     const own = rule.spec.hosts.map((host) => {
       const one = services.get(host);
-      if (!isWildcard(host)) return { host, isNone: one === undefined, found: one === undefined ? [] : [one] };
-      const found = [...services].flatMap(([name, its]) => (isOf(nearest.get(name), rule, host) ? [its] : []));
+      if (!isWildcard(host))
+        return { host, isNone: one === undefined, found: one === undefined ? [] : [one] };
+      const found = [...services].flatMap(([name, its]) =>
+        isOf(nearest.get(name), rule, host) ? [its] : [],
+      );
       // A wildcard all of whose services other rules speak for says nothing.
       return { host, isNone: ![...services.keys()].some((name) => isWithin(name, host)), found };
     });
     const found = own.flatMap((one) => one.found);
     if (found.length === 0 && !withoutServices) return [];
-    return [{ rule, hosts: own.filter(({ isNone }) => isNone).map(({ host }) => host), services: found }];
+    return [
+      { rule, hosts: own.filter(({ isNone }) => isNone).map(({ host }) => host), services: found },
+    ];
   });
 }
 
-const isOf = (nearest: { readonly rule: Rule; readonly host: string } | undefined, rule: Rule, host: string): boolean =>
-  nearest?.rule === rule && nearest.host === host;
+const isOf = (
+  nearest: { readonly rule: Rule; readonly host: string } | undefined,
+  rule: Rule,
+  host: string,
+): boolean => nearest?.rule === rule && nearest.host === host;

@@ -9,18 +9,24 @@ import type { ProxyNode } from './proxy-node.ts';
  */
 type Namespaces = ReadonlySet<string>;
 
-const scopeIn = (namespaces: Namespaces, namespace: string): string => (namespaces.has(namespace) ? namespace : '');
+const scopeIn = (namespaces: Namespaces, namespace: string): string =>
+  namespaces.has(namespace) ? namespace : '';
 
 const ofServices = memoTable<Namespaces>();
 
 /** Of services: singled out are owners of a host that others have too, and who is exported to. */
-export function scopeOfServices({ services }: Pick<Environment, 'services'>, namespace: string): string {
+export function scopeOfServices(
+  { services }: Pick<Environment, 'services'>,
+  namespace: string,
+): string {
   const namespaces = ofServices([services], '', () => {
     const found = new Set<string>();
     for (const same of services.values()) {
       const owners = new Set(same.map((one) => one.namespace));
       const isShared = owners.size === 1 && same.every(({ exportTo }) => isForAll(exportTo));
-      if (!isShared) for (const name of [...owners, ...same.flatMap(({ exportTo }) => exportTo)]) found.add(name);
+      if (!isShared)
+        for (const name of [...owners, ...same.flatMap(({ exportTo }) => exportTo)])
+          found.add(name);
     }
     return found;
   });
@@ -30,7 +36,10 @@ export function scopeOfServices({ services }: Pick<Environment, 'services'>, nam
 const ofRules = memoTable<Namespaces>();
 
 /** Of DestinationRules: singled out are owners of rules, and who is exported to. */
-export function scopeOfRules({ destinationRules }: Pick<Environment, 'destinationRules'>, namespace: string): string {
+export function scopeOfRules(
+  { destinationRules }: Pick<Environment, 'destinationRules'>,
+  namespace: string,
+): string {
   const namespaces = ofRules([destinationRules], '', () => {
     const rules = [...destinationRules.values()].flat();
     return new Set(rules.flatMap((rule) => [rule.namespace, ...rule.spec.exportTo]));
@@ -47,18 +56,29 @@ interface Callers {
 /** Whether a VirtualService tells callers apart. */
 export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean =>
   spec.http.some(({ match }) =>
-    match.some(({ sourceLabels, sourceNamespace }) => sourceNamespace !== '' || Object.keys(sourceLabels).length > 0),
+    match.some(
+      ({ sourceLabels, sourceNamespace }) =>
+        sourceNamespace !== '' || Object.keys(sourceLabels).length > 0,
+    ),
   );
 
 const ofVirtualServices = memoTable<Callers>();
 
 /** Of VirtualServices: who is exported to; and everybody, if a rule tells callers apart. */
-export function scopeOfVirtualServices({ virtualServices }: Pick<Environment, 'virtualServices'>, node: ProxyNode): string {
+export function scopeOfVirtualServices(
+  { virtualServices }: Pick<Environment, 'virtualServices'>,
+  node: ProxyNode,
+): string {
   const { namespaces, told } = ofVirtualServices([virtualServices], '', () => {
     const isTold = virtualServices.some(tellsCallersApart);
-    return { namespaces: new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)), told: isTold ? 'apart' : 'alike' };
+    return {
+      namespaces: new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)),
+      told: isTold ? 'apart' : 'alike',
+    };
   });
-  return told === 'apart' ? JSON.stringify([node.namespace, node.labels]) : scopeIn(namespaces, node.namespace);
+  return told === 'apart'
+    ? JSON.stringify([node.namespace, node.labels])
+    : scopeIn(namespaces, node.namespace);
 }
 
 const ofHosts = memoTable<Namespaces>();
@@ -66,7 +86,11 @@ const inCluster = '.svc.';
 
 /** Of short names: the domain of a proxy, without its namespace if no host is in that. */
 export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain: string): string {
-  const domains = ofHosts([services], '', () => new Set([...services.keys()].map((host) => host.slice(host.indexOf('.') + 1))));
+  const domains = ofHosts(
+    [services],
+    '',
+    () => new Set([...services.keys()].map((host) => host.slice(host.indexOf('.') + 1))),
+  );
   const at = dnsDomain.indexOf(inCluster);
   return at < 0 || domains.has(dnsDomain) ? dnsDomain : dnsDomain.slice(at);
 }
@@ -74,27 +98,45 @@ export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain:
 const ofPlaces = memoTable<readonly string[]>();
 
 /** The names of labels by which DestinationRules tell where a proxy stands; sorted. */
-export function labelsOfPlaces({ destinationRules }: Pick<Environment, 'destinationRules'>): readonly string[] {
+export function labelsOfPlaces({
+  destinationRules,
+}: Pick<Environment, 'destinationRules'>): readonly string[] {
   return ofPlaces([destinationRules], '', () => {
     const rules = [...destinationRules.values()].flat();
-    const policies = rules.flatMap(({ spec }) => [spec.trafficPolicy, ...spec.subsets.map((subset) => subset.trafficPolicy)]);
-    const all = policies.flatMap((policy) => (policy === undefined ? [] : [policy, ...policy.portLevelSettings.values()]));
-    const wanted = all.flatMap(({ loadBalancer }) => loadBalancer?.locality?.failoverPriority ?? []);
+    const policies = rules.flatMap(({ spec }) => [
+      spec.trafficPolicy,
+      ...spec.subsets.map((subset) => subset.trafficPolicy),
+    ]);
+    const all = policies.flatMap((policy) =>
+      policy === undefined ? [] : [policy, ...policy.portLevelSettings.values()],
+    );
+    const wanted = all.flatMap(
+      ({ loadBalancer }) => loadBalancer?.locality?.failoverPriority ?? [],
+    );
     return [...new Set(wanted.map((text) => text.split('=')[0] ?? ''))].sort();
   });
 }
 
 /** Where a proxy stands, if a rule may make a difference of it. */
-export function scopeOfPlace(environment: Pick<Environment, 'destinationRules'>, { locality, network, labels }: ProxyNode): string {
+export function scopeOfPlace(
+  environment: Pick<Environment, 'destinationRules'>,
+  { locality, network, labels }: ProxyNode,
+): string {
   if (environment.destinationRules.size === 0) return '';
-  const said = labelsOfPlaces(environment).map((name) => (Object.hasOwn(labels, name) ? labels[name] : null));
+  const said = labelsOfPlaces(environment).map((name) =>
+    Object.hasOwn(labels, name) ? labels[name] : null,
+  );
   return JSON.stringify([locality, network, said]);
 }
 
 /** Of DestinationRules for a proxy: with its labels, if a rule of its namespace may select them. */
-export function scopeOfRulesFor(environment: Environment, { namespace, labels }: ProxyNode): string {
+export function scopeOfRulesFor(
+  environment: Environment,
+  { namespace, labels }: ProxyNode,
+): string {
   const scope = scopeOfRules(environment, namespace);
   return scope === '' ? '' : JSON.stringify([scope, labels]);
 }
 
-const isForAll = (exportTo: readonly string[]): boolean => exportTo.length === 0 || exportTo.includes('*');
+const isForAll = (exportTo: readonly string[]): boolean =>
+  exportTo.length === 0 || exportTo.includes('*');

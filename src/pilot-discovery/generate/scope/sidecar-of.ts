@@ -7,16 +7,28 @@ import type { ProxyNode } from './proxy-node.ts';
  * The Sidecar that speaks for a proxy: the oldest of its namespace that selects its labels, else
  * the one for the whole namespace, else that of the root namespace for all.
  */
-export function sidecarOf({ mesh, sidecars }: Environment, node: ProxyNode): Resource<'Sidecar'> | undefined {
+export function sidecarOf(
+  { mesh, sidecars }: Environment,
+  node: ProxyNode,
+): Resource<'Sidecar'> | undefined {
   const near = sidecars.get(node.namespace) ?? [];
   return (
-    near.find(({ spec }) => spec.workloadSelector !== undefined && selects(spec.workloadSelector, node.labels)) ??
+    near.find(
+      ({ spec }) =>
+        spec.workloadSelector !== undefined && selects(spec.workloadSelector, node.labels),
+    ) ??
     near.find(({ spec }) => spec.workloadSelector === undefined) ??
     (sidecars.get(mesh.rootNamespace) ?? []).find(({ spec }) => spec.workloadSelector === undefined)
   );
 }
 
 /** Whether a proxy may call what no resource names. */
-export function outboundPolicyOf(environment: Environment, node: ProxyNode): 'allow-any' | 'registry-only' {
-  return sidecarOf(environment, node)?.spec.outboundTrafficPolicy ?? environment.mesh.outboundTrafficPolicy;
+export function outboundPolicyOf(
+  environment: Environment,
+  node: ProxyNode,
+): 'allow-any' | 'registry-only' {
+  return (
+    sidecarOf(environment, node)?.spec.outboundTrafficPolicy ??
+    environment.mesh.outboundTrafficPolicy
+  );
 }

@@ -1,12 +1,21 @@
 import type { DestinationRule, PortPolicy, TrafficPolicy } from '../../istio/destination-rule.ts';
 
-const nothing: PortPolicy = { loadBalancer: undefined, connectionPool: undefined, outlierDetection: undefined, tls: undefined };
+const nothing: PortPolicy = {
+  loadBalancer: undefined,
+  connectionPool: undefined,
+  outlierDetection: undefined,
+  tls: undefined,
+};
 
 /**
  * What a rule says of one port of a host, or of one of its subsets. Settings of a port stand for
  * all of the policy they are in; those of a subset for the parts that they have.
  */
-export function policyFor(rule: DestinationRule | undefined, port: number, subset = ''): PortPolicy {
+export function policyFor(
+  rule: DestinationRule | undefined,
+  port: number,
+  subset = '',
+): PortPolicy {
   const whole = portPolicyOf(rule?.trafficPolicy, port) ?? nothing;
   const own = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
   if (own === undefined) return whole;

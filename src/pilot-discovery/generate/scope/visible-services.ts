@@ -6,7 +6,10 @@ import { scopeOfServices } from './scope.ts';
 
 /** Whether what a namespace exports so is seen from another, or from itself. */
 export function isVisible(exportTo: ExportTo, from: string, to: string): boolean {
-  return exportTo.length === 0 || exportTo.some((one) => one === '*' || one === to || (one === '.' && from === to));
+  return (
+    exportTo.length === 0 ||
+    exportTo.some((one) => one === '*' || one === to || (one === '.' && from === to))
+  );
 }
 
 /** A service as a proxy sees it: with what all of its entries say. */
@@ -26,7 +29,10 @@ export type Services = ReadonlyMap<string, VisibleService>;
  * the oldest. Entries of one namespace for a host that are resolved alike are one service with the
  * ports, addresses and names of all. The same object for as long as the services are the same.
  */
-export function visibleServices({ services }: Environment, { namespace }: Pick<ProxyNode, 'namespace'>): Services {
+export function visibleServices(
+  { services }: Environment,
+  { namespace }: Pick<ProxyNode, 'namespace'>,
+): Services {
   return all([services], scopeOfServices({ services }, namespace), () => {
     const seen = [...services.values()].flatMap((same) => serviceFor(same, namespace) ?? []);
     return new Map(seen.sort(byAge).map((service) => [service.host, service]));
@@ -38,34 +44,52 @@ const one = memoTable<VisibleService | undefined>();
 
 function serviceFor(same: readonly Service[], namespace: string): VisibleService | undefined {
   return one([same], namespace, () => {
-    const visible = same.filter((service) => isVisible(service.exportTo, service.namespace, namespace));
+    const visible = same.filter((service) =>
+      isVisible(service.exportTo, service.namespace, namespace),
+    );
     const first = visible.find((service) => service.namespace === namespace) ?? visible[0];
     if (first === undefined) return undefined;
-    return joined(visible.filter((other) => other.namespace === first.namespace && other.resolution === first.resolution));
+    return joined(
+      visible.filter(
+        (other) => other.namespace === first.namespace && other.resolution === first.resolution,
+      ),
+    );
   });
 }
 
 const made = memoTable<VisibleService | undefined>();
 
 /** The same object for each namespace that sees the same entries. */
-const joined = (parts: readonly Service[]): VisibleService | undefined => made(parts, '', () => joinedOnce(parts));
+const joined = (parts: readonly Service[]): VisibleService | undefined =>
+  made(parts, '', () => joinedOnce(parts));
 
 function joinedOnce(parts: readonly Service[]): VisibleService | undefined {
   const [first] = parts;
   if (first === undefined) return undefined;
-  const ports = new Map(parts.flatMap((part) => part.ports).reverse().map((port) => [port.number, port])); // prettier-ignore
-  const addressesAt = new Map([...ports.keys()].map((number) => [number, addressesOf(parts, number)]));
+  const ports = new Map(
+    parts
+      .flatMap((part) => part.ports)
+      .reverse()
+      .map((port) => [port.number, port]),
+  );
+  const addressesAt = new Map(
+    [...ports.keys()].map((number) => [number, addressesOf(parts, number)]),
+  );
   const subjectAltNames = [...new Set(parts.flatMap((part) => part.subjectAltNames))];
   return { ...first, ports: [...ports.values()].reverse(), subjectAltNames, addressesAt };
 }
 
 function addressesOf(parts: readonly Service[], number: number): readonly string[] {
   const having = parts.filter(({ ports }) => ports.some((port) => port.number === number));
-  return [...new Set(having.flatMap(({ addresses }) => (addresses.length === 0 ? [''] : addresses)))];
+  return [
+    ...new Set(having.flatMap(({ addresses }) => (addresses.length === 0 ? [''] : addresses))),
+  ];
 }
 
 function byAge(a: Service, b: Service): number {
-  return a.createdMs - b.createdMs || compare(`${a.host}.${a.namespace}`, `${b.host}.${b.namespace}`);
+  return (
+    a.createdMs - b.createdMs || compare(`${a.host}.${a.namespace}`, `${b.host}.${b.namespace}`)
+  );
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

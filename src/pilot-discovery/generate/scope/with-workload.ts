@@ -11,11 +11,20 @@ const indices = memoTable<Entries>();
  * A proxy with the labels and the locality that the WorkloadEntry of its namespace with one of its
  * addresses gives it, as others see it; as it says itself where there is none. Pure.
  */
-export function withWorkload({ workloadEntries }: Pick<Environment, 'workloadEntries'>, node: ProxyNode): ProxyNode {
+export function withWorkload(
+  { workloadEntries }: Pick<Environment, 'workloadEntries'>,
+  node: ProxyNode,
+): ProxyNode {
   const all = workloadEntries.get(node.namespace);
   if (all === undefined) return node;
-  const index = indices([all], '', () => new Map([...all].reverse().map((entry) => [entry.spec.address, entry])));
-  const spec = node.addresses.map((address) => index.get(address)?.spec).find((found) => found !== undefined);
+  const index = indices(
+    [all],
+    '',
+    () => new Map([...all].reverse().map((entry) => [entry.spec.address, entry])),
+  );
+  const spec = node.addresses
+    .map((address) => index.get(address)?.spec)
+    .find((found) => found !== undefined);
   if (spec === undefined) return node;
   return {
     ...node,

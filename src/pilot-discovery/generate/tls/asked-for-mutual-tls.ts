@@ -18,20 +18,28 @@ export function askedForMutualTls(
   port: number,
   subset: Subset | undefined,
 ): AskedForMutualTls {
-  const mode = tlsModeOf(subset === undefined ? rule?.spec.trafficPolicy : subset.trafficPolicy, port);
+  const mode = tlsModeOf(
+    subset === undefined ? rule?.spec.trafficPolicy : subset.trafficPolicy,
+    port,
+  );
   if (mode !== undefined && mode !== 'istio-mutual') return () => false;
   const can: AskedForMutualTls = ({ tlsMode }) => tlsMode === 'istio';
   if (mode === 'istio-mutual' || disablingPolicies(environment) === undefined) return can;
-  return (endpoint) => can(endpoint) && modeAt(policyOf(environment, endpoint), endpoint.port) !== 'disable';
+  return (endpoint) =>
+    can(endpoint) && modeAt(policyOf(environment, endpoint), endpoint.port) !== 'disable';
 }
 
 /**
  * Whether any workload has mutual TLS disabled: what the answers above depend on besides the rule.
  */
-export function disablingPolicies({ peerAuthentications }: Environment): Environment['peerAuthentications'] | undefined {
+export function disablingPolicies({
+  peerAuthentications,
+}: Environment): Environment['peerAuthentications'] | undefined {
   return disabling([peerAuthentications], '', () => {
     const all = [...peerAuthentications.values()].flat();
-    const disables = all.some(({ spec }) => spec.mode === 'disable' || [...spec.portLevel.values()].includes('disable'));
+    const disables = all.some(
+      ({ spec }) => spec.mode === 'disable' || [...spec.portLevel.values()].includes('disable'),
+    );
     return disables ? peerAuthentications : undefined;
   });
 }
@@ -47,7 +55,10 @@ const policies = memoTable<PeerPolicy>();
 
 function policyOf(environment: Environment, { namespace, labels }: Endpoint): PeerPolicy {
   const { peerAuthentications, mesh } = environment;
-  return policies([peerAuthentications, mesh, labels], namespace, () => peerAuthenticationOf(environment, { namespace, labels }));
+  return policies([peerAuthentications, mesh, labels], namespace, () =>
+    peerAuthenticationOf(environment, { namespace, labels }),
+  );
 }
 
-const modeAt = ({ mode, ports }: PeerPolicy, port: number): PeerPolicy['mode'] => ports.get(port) ?? mode;
+const modeAt = ({ mode, ports }: PeerPolicy, port: number): PeerPolicy['mode'] =>
+  ports.get(port) ?? mode;

@@ -24,15 +24,20 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
         ],
       },
       tlsCertificateSdsSecretConfigs: [
-        serverCertChain === '' || serverKey === '' ? workloadCertificate() : certificateInFiles(serverCertChain, serverKey, 'workload'),
+        serverCertChain === '' || serverKey === ''
+          ? workloadCertificate()
+          : certificateInFiles(serverCertChain, serverKey, 'workload'),
       ],
       validationContextType: {
         case: 'combinedValidationContext',
         value: {
           defaultValidationContext: {
-            matchSubjectAltNames: [{ matchPattern: { case: 'prefix', value: `spiffe://${trustDomain}/` } }],
+            matchSubjectAltNames: [
+              { matchPattern: { case: 'prefix', value: `spiffe://${trustDomain}/` } },
+            ],
           },
-          validationContextSdsSecretConfig: serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
+          validationContextSdsSecretConfig:
+            serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
         },
       },
       alpnProtocols: ['h2', 'http/1.1'],
@@ -51,7 +56,17 @@ const versions: Readonly<Record<TlsVersion, TlsProtocol>> = {
 
 /** The socket of a chain that takes the TLS of a port of a Sidecar. */
 export function ownTls(tls: IngressTls): TypedConfig {
-  const { mode, serverCertificate, privateKey, caCertificates, caCrl, verifyCertificateHash, minimum, maximum, cipherSuites } = tls;
+  const {
+    mode,
+    serverCertificate,
+    privateKey,
+    caCertificates,
+    caCrl,
+    verifyCertificateHash,
+    minimum,
+    maximum,
+    cipherSuites,
+  } = tls;
   const isUsual = minimum === 'auto' && maximum === 'auto' && cipherSuites.length === 0;
   return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
     commonTlsContext: {

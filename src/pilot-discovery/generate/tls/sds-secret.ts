@@ -32,12 +32,21 @@ export const certificateInFiles = (chain: string, key: string, by: NamedBy): Sds
  * Certificates to check by, in a file that the agent reads; `system` stands for those of the
  * machine.
  */
-export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({ name: `file-root:${path}`, sdsConfig: ofAgent[by] });
+export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({
+  name: `file-root:${path}`,
+  sdsConfig: ofAgent[by],
+});
 
 /** A secret that the control plane has, and that a rule names. */
-export const secretOfControlPlane = (name: string): SdsSecret => ({ name, sdsConfig: ofControlPlane });
+export const secretOfControlPlane = (name: string): SdsSecret => ({
+  name,
+  sdsConfig: ofControlPlane,
+});
 
-const waitedFor = (name: string): SdsSecret => ({ name, sdsConfig: { ...agent, initialFetchTimeout: {} } });
+const waitedFor = (name: string): SdsSecret => ({
+  name,
+  sdsConfig: { ...agent, initialFetchTimeout: {} },
+});
 
 const agent: Source = {
   configSourceSpecifier: {
@@ -45,7 +54,9 @@ const agent: Source = {
     value: {
       apiType: ApiType.GRPC,
       transportApiVersion: ApiVersion.V3,
-      grpcServices: [{ targetSpecifier: { case: 'envoyGrpc', value: { clusterName: 'sds-grpc' } } }],
+      grpcServices: [
+        { targetSpecifier: { case: 'envoyGrpc', value: { clusterName: 'sds-grpc' } } },
+      ],
       setNodeOnFirstMessageOnly: true,
     },
   },
@@ -55,7 +66,10 @@ const agent: Source = {
 /** While Envoy waits for a secret of a cluster, it accepts no other clusters. */
 const brief = { initialFetchTimeout: protoDuration(1_000) };
 
-const ofAgent: Readonly<Record<NamedBy, Source>> = { workload: agent, rule: { ...agent, ...brief } };
+const ofAgent: Readonly<Record<NamedBy, Source>> = {
+  workload: agent,
+  rule: { ...agent, ...brief },
+};
 
 const ofControlPlane: Source = {
   configSourceSpecifier: { case: 'ads', value: {} },

@@ -11,7 +11,13 @@ import {
   type CommonTlsContextSchema,
 } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { certificateInFiles, rootInFile, secretOfControlPlane, workloadCertificate, workloadRoot } from './sds-secret.ts';
+import {
+  certificateInFiles,
+  rootInFile,
+  secretOfControlPlane,
+  workloadCertificate,
+  workloadRoot,
+} from './sds-secret.ts';
 import { typedConfig, type Init, type TypedConfig } from '../encoding/typed-config.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
@@ -55,9 +61,16 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
   const files = filesOf(node);
   if (tls === undefined) {
     if (!isAutomatic) return plain;
-    if (files !== undefined) return { cluster: { transportSocket: mutual(inputs, files, accounts, sni) }, names: undefined };
+    if (files !== undefined)
+      return {
+        cluster: { transportSocket: mutual(inputs, files, accounts, sni) },
+        names: undefined,
+      };
     const socket = mutual(inputs, ofWorkload, accounts, sni);
-    return { cluster: inputs.isOriginalDestination ? { transportSocket: socket } : byEndpoint(socket), names: undefined };
+    return {
+      cluster: inputs.isOriginalDestination ? { transportSocket: socket } : byEndpoint(socket),
+      names: undefined,
+    };
   }
   const names = tls.subjectAltNames.length > 0 ? tls.subjectAltNames : accounts;
   switch (tls.mode) {
@@ -66,10 +79,22 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
       return plain;
     case 'istio-mutual':
       if (files !== undefined && !inputs.isExternal)
-        return { cluster: { transportSocket: mutual(inputs, files, names, tls.sni) }, names: fromRequest(tls) };
-      return { cluster: { transportSocket: mutual(inputs, ofWorkload, names, tls.sni === '' ? sni : tls.sni) }, names: undefined };
+        return {
+          cluster: { transportSocket: mutual(inputs, files, names, tls.sni) },
+          names: fromRequest(tls),
+        };
+      return {
+        cluster: {
+          transportSocket: mutual(inputs, ofWorkload, names, tls.sni === '' ? sni : tls.sni),
+        },
+        names: undefined,
+      };
     case 'mutual':
-      if (files !== undefined) return { cluster: { transportSocket: mutual(inputs, files, names, tls.sni) }, names: fromRequest(tls) };
+      if (files !== undefined)
+        return {
+          cluster: { transportSocket: mutual(inputs, files, names, tls.sni) },
+          names: fromRequest(tls),
+        };
       return originated(inputs, tls, names);
     case 'simple':
       return originated(inputs, tls, names);
@@ -85,7 +110,11 @@ interface Secrets {
   readonly alpn: readonly string[];
 }
 
-const ofWorkload: Secrets = { certificate: workloadCertificate(), root: workloadRoot(), alpn: ['istio'] };
+const ofWorkload: Secrets = {
+  certificate: workloadCertificate(),
+  root: workloadRoot(),
+  alpn: ['istio'],
+};
 
 function filesOf({ tls }: TlsInputs['node']): Secrets | undefined {
   if (tls.clientCertChain === '') return undefined;
@@ -96,21 +125,42 @@ function filesOf({ tls }: TlsInputs['node']): Secrets | undefined {
   };
 }
 
-function mutual({ isHttp2 }: TlsInputs, { certificate, root, alpn }: Secrets, names: readonly string[], sni: string): TypedConfig {
-  return socketOf({ certificates: [certificate], validation: checked(root, names), alpn: isHttp2 ? [...alpn, 'h2'] : alpn, sni });
+function mutual(
+  { isHttp2 }: TlsInputs,
+  { certificate, root, alpn }: Secrets,
+  names: readonly string[],
+  sni: string,
+): TypedConfig {
+  return socketOf({
+    certificates: [certificate],
+    validation: checked(root, names),
+    alpn: isHttp2 ? [...alpn, 'h2'] : alpn,
+    sni,
+  });
 }
 
 /** TLS as a rule describes it; none where its secret is one that this proxy is not given. */
-function originated({ isHttp2, hasSecrets }: TlsInputs, tls: ClientTls, names: readonly string[]): UpstreamTls {
+function originated(
+  { isHttp2, hasSecrets }: TlsInputs,
+  tls: ClientTls,
+  names: readonly string[],
+): UpstreamTls {
   const { credentialName } = tls;
   if (credentialName !== '' && !hasSecrets) return plain;
   const secret = credentialName.includes('://') ? credentialName : `kubernetes://${credentialName}`;
   const certificate =
-    credentialName === '' ? certificateInFiles(tls.clientCertificate, tls.privateKey, 'rule') : secretOfControlPlane(secret);
-  const root = credentialName === '' ? rootInFile(tls.caCertificates || 'system', 'rule') : secretOfControlPlane(`${secret}-cacert`);
+    credentialName === ''
+      ? certificateInFiles(tls.clientCertificate, tls.privateKey, 'rule')
+      : secretOfControlPlane(secret);
+  const root =
+    credentialName === ''
+      ? rootInFile(tls.caCertificates || 'system', 'rule')
+      : secretOfControlPlane(`${secret}-cacert`);
   const transportSocket = socketOf({
     certificates: tls.mode === 'mutual' ? [certificate] : [],
-    validation: tls.insecureSkipVerify ? { case: 'validationContext', value: {} } : checked(root, names, tls.caCrl),
+    validation: tls.insecureSkipVerify
+      ? { case: 'validationContext', value: {} }
+      : checked(root, names, tls.caCrl),
     alpn: isHttp2 ? ['h2'] : [],
     sni: tls.sni,
   });
@@ -118,7 +168,11 @@ function originated({ isHttp2, hasSecrets }: TlsInputs, tls: ClientTls, names: r
 }
 
 /** A name that no rule says is that of the request, and so is the one in the certificate. */
-function fromRequest({ sni, subjectAltNames, insecureSkipVerify }: ClientTls): UpstreamTls['names'] {
+function fromRequest({
+  sni,
+  subjectAltNames,
+  insecureSkipVerify,
+}: ClientTls): UpstreamTls['names'] {
   if (sni !== '') return undefined;
   return { autoSni: true, autoSanValidation: subjectAltNames.length === 0 && !insecureSkipVerify };
 }
@@ -128,7 +182,10 @@ function checked(root: SdsSecret, names: readonly string[], crl = ''): Validatio
     matchSubjectAltNames: names.map((value) => ({ matchPattern: { case: 'exact', value } })),
     ...(crl !== '' && { crl: { specifier: { case: 'filename', value: crl } } }),
   };
-  return { case: 'combinedValidationContext', value: { defaultValidationContext, validationContextSdsSecretConfig: root } };
+  return {
+    case: 'combinedValidationContext',
+    value: { defaultValidationContext, validationContextSdsSecretConfig: root },
+  };
 }
 
 interface Socket {
@@ -142,7 +199,10 @@ function socketOf({ certificates, validation, alpn, sni }: Socket): TypedConfig 
   return typedConfig('envoy.transport_sockets.tls', UpstreamTlsContextSchema, {
     sni,
     commonTlsContext: {
-      tlsParams: { tlsMinimumProtocolVersion: TlsProtocol.TLSv1_2, tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3 },
+      tlsParams: {
+        tlsMinimumProtocolVersion: TlsProtocol.TLSv1_2,
+        tlsMaximumProtocolVersion: TlsProtocol.TLSv1_3,
+      },
       tlsCertificateSdsSecretConfigs: certificates,
       validationContextType: validation,
       alpnProtocols: [...alpn],
@@ -154,6 +214,10 @@ function socketOf({ certificates, validation, alpn, sni }: Socket): TypedConfig 
 const byEndpoint = (transportSocket: TypedConfig): Cluster => ({
   transportSocketMatches: [
     { name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket },
-    { name: 'tlsMode-disabled', match: {}, transportSocket: typedConfig('envoy.transport_sockets.raw_buffer', RawBufferSchema) },
+    {
+      name: 'tlsMode-disabled',
+      match: {},
+      transportSocket: typedConfig('envoy.transport_sockets.raw_buffer', RawBufferSchema),
+    },
   ],
 });

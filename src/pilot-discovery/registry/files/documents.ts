@@ -30,7 +30,8 @@ export function documentsOf(bytes: Buffer): readonly Document[] {
 }
 
 function isSeparator(bytes: Buffer, at: number): boolean {
-  if (bytes[at] !== separator[0] || !bytes.subarray(at, at + separator.length).equals(separator)) return false;
+  if (bytes[at] !== separator[0] || !bytes.subarray(at, at + separator.length).equals(separator))
+    return false;
   const next = bytes[at + separator.length];
   return next === undefined || endsSeparator.has(next);
 }

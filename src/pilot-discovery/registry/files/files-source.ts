@@ -1,5 +1,21 @@
 import { resolve } from 'node:path';
-import { asyncScheduler, catchError, defer, filter, map, merge, mergeMap, type Observable, of, type SchedulerLike, Subject, switchMap, take, tap, timer } from 'rxjs'; // prettier-ignore
+import {
+  asyncScheduler,
+  catchError,
+  defer,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  Subject,
+  switchMap,
+  take,
+  tap,
+  timer,
+} from 'rxjs';
 import { inSlices } from '../../../operators/in-slices.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { changedEntries } from '../../../streams/changed-entries.ts';
@@ -40,10 +56,21 @@ const failed = 1_000;
  * Cold; never completes, never errors.
  */
 export function filesSource(folder: string, options: FilesSourceOptions): Observable<StoreEvent> {
-  const { read, name = 'files', defaultNamespace = 'default', every = 60_000, scheduler = asyncScheduler } = options;
+  const {
+    read,
+    name = 'files',
+    defaultNamespace = 'default',
+    every = 60_000,
+    scheduler = asyncScheduler,
+  } = options;
   const root = resolve(folder);
   return defer(() => {
-    const reader = folderReader(root, { source: name, read, defaultNamespace, now: () => scheduler.now() });
+    const reader = folderReader(root, {
+      source: name,
+      read,
+      defaultNamespace,
+      now: () => scheduler.now(),
+    });
     const changed = changedEntries();
     const seen$ = new Subject<Places>();
     let again: number | undefined; // what is held is to be looked at, and nothing else
@@ -61,7 +88,9 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
         }),
       );
     });
-    const events$ = defer(() => timer(Math.min(Math.max(gather.first, took), gather.most), scheduler)).pipe(
+    const events$ = defer(() =>
+      timer(Math.min(Math.max(gather.first, took), gather.most), scheduler),
+    ).pipe(
       switchMap(() => look$),
       mergeMap(({ events }) => events),
       catchError((error: unknown) => {

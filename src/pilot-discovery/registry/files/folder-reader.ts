@@ -3,7 +3,14 @@ import { readOutsideSync } from '../../../shared/files/outside-file.ts';
 import type { TakenEntries } from '../../../streams/changed-entries.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
 import { folderTree, type Places, type Seen } from './folder-tree.ts';
-import { digestOf, isWorse, type KnownFile, readKnownFile, type ReadResources, unreadableFile } from './known-file.ts';
+import {
+  digestOf,
+  isWorse,
+  type KnownFile,
+  readKnownFile,
+  type ReadResources,
+  unreadableFile,
+} from './known-file.ts';
 import { winnersOf } from './winners.ts';
 
 /** What a look at a folder has found. */
@@ -50,7 +57,10 @@ interface Held extends Reading {
  * A file that is there no more, has lost something, or has become bad is read a second time before
  * that is believed: somebody may be writing it.
  */
-export function folderReader(folder: string, { source, read, defaultNamespace, now }: FolderReaderOptions) {
+export function folderReader(
+  folder: string,
+  { source, read, defaultNamespace, now }: FolderReaderOptions,
+) {
   const tree = folderTree(folder);
   const files = new Map<string, KnownFile>();
   const held = new Map<string, Held>();
@@ -65,9 +75,11 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
     const place = { source, path, defaultNamespace };
     const before = files.get(path);
     const found = tree.has(path) ? readOutsideSync(path, largest) : undefined;
-    if (found === undefined || found.kind === 'absent') return before && { digest: 'absent', file: undefined, isDoubtful: true };
+    if (found === undefined || found.kind === 'absent')
+      return before && { digest: 'absent', file: undefined, isDoubtful: true };
     if (found.kind === 'unreadable' && before?.digest === '') return undefined;
-    if (found.kind === 'unreadable') return { digest: '', file: unreadableFile(before, place, found.reason), isDoubtful: true };
+    if (found.kind === 'unreadable')
+      return { digest: '', file: unreadableFile(before, place, found.reason), isDoubtful: true };
     const digest = digestOf(found.bytes);
     if (before?.digest === digest) return undefined;
     const known = held.get(path);
@@ -82,26 +94,34 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
     if (reading === undefined) return;
     const first = known?.first ?? now();
     const since = known?.digest === reading.digest ? known.since : now();
-    if (reading.isDoubtful && isWithin(since, pause) && isWithin(first, longest)) held.set(path, { ...reading, since, first });
+    if (reading.isDoubtful && isWithin(since, pause) && isWithin(first, longest))
+      held.set(path, { ...reading, since, first });
     else if (reading.file === undefined) files.delete(path);
     else files.set(path, reading.file);
   };
   // A clock may be put back
   const isWithin = (start: number, length: number) => Math.abs(now() - start) < length;
 
-  const unreadable = () => [...files.values()].filter(({ digest }) => digest === '').map(({ path }) => path);
+  const unreadable = () =>
+    [...files.values()].filter(({ digest }) => digest === '').map(({ path }) => path);
 
   const changedEvents = (): readonly StoreEvent[] => {
     const sorted = [...files].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, file]) => file);
     const { resources, flaws } = winnersOf(sorted, told);
-    const upserts = [...resources].filter(([key, resource]) => told.get(key) !== resource).map(([, resource]) => resource);
+    const upserts = [...resources]
+      .filter(([key, resource]) => told.get(key) !== resource)
+      .map(([, resource]) => resource);
     const removes = [...told.keys()].filter((key) => !resources.has(key));
     const isTold = upserts.length > 0 || removes.length > 0;
     const events: StoreEvent[] = isTold ? [{ type: 'changed', source, upserts, removes }] : [];
     told = resources;
     if (held.size > 0) return events; // what is wrong may be right in a moment
-    const all = [...flaws, ...[...unlisted].map(([path, reason]) => unlistedFlaw(source, path, reason))];
-    if (JSON.stringify(all) !== JSON.stringify(toldFlaws)) events.push({ type: 'flaws', source, flaws: all });
+    const all = [
+      ...flaws,
+      ...[...unlisted].map(([path, reason]) => unlistedFlaw(source, path, reason)),
+    ];
+    if (JSON.stringify(all) !== JSON.stringify(toldFlaws))
+      events.push({ type: 'flaws', source, flaws: all });
     toldFlaws = all;
     return events;
   };
@@ -109,11 +129,14 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
   const lostEvents = (reason: string): readonly StoreEvent[] => {
     const isNews = lost !== reason;
     lost = reason;
-    return isNews ? [{ type: 'lost', source, reason: `the folder ${folder} cannot be read: ${reason}` }] : [];
+    return isNews
+      ? [{ type: 'lost', source, reason: `the folder ${folder} cannot be read: ${reason}` }]
+      : [];
   };
 
   function* take(seen: Seen): Generator<undefined, readonly StoreEvent[], undefined> {
-    for (const path of new Set([...seen.changed, ...seen.gone, ...held.keys(), ...unreadable()])) heed(path, yield* readingOf(path));
+    for (const path of new Set([...seen.changed, ...seen.gone, ...held.keys(), ...unreadable()]))
+      heed(path, yield* readingOf(path));
     const events = [...changedEvents()];
     if (isFirst || lost !== undefined) events.push({ type: 'synced', source });
     [isFirst, lost] = [false, undefined];
@@ -123,7 +146,8 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
   return {
     *look(taken: TakenEntries): Generator<undefined, Look, undefined> {
       const seen = yield* tree.look(taken);
-      if (seen.lost !== undefined) return { events: lostEvents(seen.lost), places: tree.places(), again: retry };
+      if (seen.lost !== undefined)
+        return { events: lostEvents(seen.lost), places: tree.places(), again: retry };
       if (lost !== undefined && !isFirst) pause = settle.afterLoss;
       unlisted = seen.unlisted ?? unlisted;
       const events = yield* take(seen);
@@ -136,5 +160,11 @@ export function folderReader(folder: string, { source, read, defaultNamespace, n
 
 function unlistedFlaw(source: string, path: string, reason: string): Flaw {
   const origin = { source, path, line: 0 };
-  return { key: undefined, origin, field: '', reason: `the folder cannot be read: ${reason}`, severity: 'error' };
+  return {
+    key: undefined,
+    origin,
+    field: '',
+    reason: `the folder cannot be read: ${reason}`,
+    severity: 'error',
+  };
 }

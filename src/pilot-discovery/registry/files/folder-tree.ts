@@ -63,7 +63,8 @@ export function folderTree(root: string): FolderTree {
     const [found, visited] = [new Map<string, string>(), new Set<string>()];
     const foundLinks: string[] = [];
     const specialOf = specialSystems();
-    const skipped = (path: string, system: string) => unlisted.set(path, `it is in ${system}, and no file of a user`);
+    const skipped = (path: string, system: string) =>
+      unlisted.set(path, `it is in ${system}, and no file of a user`);
     const waiting = [root];
     let count = 0;
     for (let folder = waiting.pop(); folder !== undefined; folder = waiting.pop()) {
@@ -97,9 +98,12 @@ export function folderTree(root: string): FolderTree {
         if (now.size > most.files) return nothing(`it has more than ${most.files} files`);
       }
     }
-    const isHidden = (path: string) => [...unlisted.keys()].some((folder) => path.startsWith(`${folder}/`));
+    const isHidden = (path: string) =>
+      [...unlisted.keys()].some((folder) => path.startsWith(`${folder}/`));
     for (const [path, state] of files) if (!now.has(path) && isHidden(path)) now.set(path, state);
-    const changed = [...now].filter(([path, state]) => files.get(path) !== state).map(([path]) => path);
+    const changed = [...now]
+      .filter(([path, state]) => files.get(path) !== state)
+      .map(([path]) => path);
     const gone = [...files.keys()].filter((path) => !now.has(path));
     [folders, links, files] = [found, foundLinks.slice(0, mostLinks), now];
     return { lost: undefined, changed, gone, unlisted };
@@ -155,7 +159,11 @@ function stateOf(stats: BigIntStats): string {
 }
 
 /** What is in a folder, or why that cannot be told. */
-function list(folder: string): { readonly identity: string; readonly device: bigint; readonly entries: readonly Dirent[] } | string {
+function list(
+  folder: string,
+):
+  | { readonly identity: string; readonly device: bigint; readonly entries: readonly Dirent[] }
+  | string {
   try {
     const entries = readdirSync(folder, { withFileTypes: true });
     const stats = statSync(folder, { bigint: true });

@@ -45,10 +45,31 @@ export function digestOf(bytes: Buffer): string {
 }
 
 /** A file whose bytes cannot be had: all that was in it stays. */
-export function unreadableFile(before: KnownFile | undefined, place: Place, reason: string): KnownFile {
+export function unreadableFile(
+  before: KnownFile | undefined,
+  place: Place,
+  reason: string,
+): KnownFile {
   const origin = { source: place.source, path: place.path, line: 0 };
-  const flaws: readonly Flaw[] = [{ key: undefined, origin, field: '', reason: `the file cannot be read: ${reason}`, severity: 'error' }];
-  return { path: place.path, documents: new Map(), resources: [], closing: [], kept: new Map(), ...before, digest: '', flaws };
+  const flaws: readonly Flaw[] = [
+    {
+      key: undefined,
+      origin,
+      field: '',
+      reason: `the file cannot be read: ${reason}`,
+      severity: 'error',
+    },
+  ];
+  return {
+    path: place.path,
+    documents: new Map(),
+    resources: [],
+    closing: [],
+    kept: new Map(),
+    ...before,
+    digest: '',
+    flaws,
+  };
 }
 
 /**
@@ -70,7 +91,10 @@ export function* readKnownFile(
   for (const document of documentsOf(bytes)) {
     const its = digestOf(document.bytes);
     const known = documents.get(its) ?? before?.documents.get(its);
-    const now = known === undefined ? yield* contentsOf(document, place, read) : moved(known, document.before);
+    const now =
+      known === undefined
+        ? yield* contentsOf(document, place, read)
+        : moved(known, document.before);
     documents.set(its, now);
     contents.push(now);
     unknown ||= before?.documents.has(its) !== true && isNameless(now.flaws);
@@ -78,17 +102,39 @@ export function* readKnownFile(
   }
   const resources = contents.flatMap((one) => one.resources);
   const flaws = contents.flatMap((one) => one.flaws);
-  const closing = [...contents.flatMap((one) => one.closing), ...(unknown ? (before?.closing ?? []) : [])];
-  return { path: place.path, digest, documents, resources, flaws, closing, kept: keptOf(before, resources, flaws, unknown) };
+  const closing = [
+    ...contents.flatMap((one) => one.closing),
+    ...(unknown ? (before?.closing ?? []) : []),
+  ];
+  return {
+    path: place.path,
+    digest,
+    documents,
+    resources,
+    flaws,
+    closing,
+    kept: keptOf(before, resources, flaws, unknown),
+  };
 }
 
-function* contentsOf({ bytes, before }: Document, place: Place, read: ReadResources): Steps<Contents> {
+function* contentsOf(
+  { bytes, before }: Document,
+  place: Place,
+  read: ReadResources,
+): Steps<Contents> {
   const nothing = (reason: string): Contents => {
     const origin = { source: place.source, path: place.path, line: before + 1 };
-    return { before, resources: [], closing: [], flaws: [{ key: undefined, origin, field: '', reason, severity: 'error' }] };
+    return {
+      before,
+      resources: [],
+      closing: [],
+      flaws: [{ key: undefined, origin, field: '', reason, severity: 'error' }],
+    };
   };
   if (bytes.length > largestDocument)
-    return nothing(`the document has ${bytes.length} bytes, and ${largestDocument} are read at most: divide it by '---'`);
+    return nothing(
+      `the document has ${bytes.length} bytes, and ${largestDocument} are read at most: divide it by '---'`,
+    );
   try {
     return moved({ before: 0, ...(yield* read(bytes.toString(), place)) }, before);
   } catch (error) {
@@ -102,7 +148,12 @@ function moved(contents: Contents, before: number): Contents {
   if (by === 0) return contents;
   const move = <T extends Pick<AnyResource, 'origin'>>(one: T): T =>
     one.origin.line === 0 ? one : { ...one, origin: { ...one.origin, line: one.origin.line + by } };
-  return { before, resources: contents.resources.map(move), flaws: contents.flaws.map(move), closing: contents.closing.map(move) };
+  return {
+    before,
+    resources: contents.resources.map(move),
+    flaws: contents.flaws.map(move),
+    closing: contents.closing.map(move),
+  };
 }
 
 function keptOf(
@@ -115,14 +166,19 @@ function keptOf(
   const bad = new Set(flaws.filter(({ severity }) => severity === 'error').map(({ key }) => key));
   if (before === undefined || bad.size === 0) return kept;
   const good = new Set(resources.map(keyOf));
-  for (const [key, resource] of [...before.kept, ...before.resources.map((one) => [keyOf(one), one] as const)]) {
-    if (!good.has(key) && (unknown || bad.has(key) || (bad.has(undefined) && before.kept.has(key)))) kept.set(key, resource);
+  for (const [key, resource] of [
+    ...before.kept,
+    ...before.resources.map((one) => [keyOf(one), one] as const),
+  ]) {
+    if (!good.has(key) && (unknown || bad.has(key) || (bad.has(undefined) && before.kept.has(key))))
+      kept.set(key, resource);
   }
   return kept;
 }
 
 /** Whether something is wrong of which cannot be told which resource it is. */
-const isNameless = (flaws: readonly Flaw[]): boolean => flaws.some(({ key, severity }) => key === undefined && severity === 'error');
+const isNameless = (flaws: readonly Flaw[]): boolean =>
+  flaws.some(({ key, severity }) => key === undefined && severity === 'error');
 
 /** Whether one has less than was there before, or more that is wrong. */
 export function isWorse(before: KnownFile | undefined, after: KnownFile): boolean {

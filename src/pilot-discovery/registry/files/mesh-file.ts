@@ -4,7 +4,8 @@ import { readMeshConfig, type ReadMesh } from '../../istio/read-mesh-config.ts';
 
 /** What a file with a MeshConfig says; `error` is why that does not hold. */
 export type MeshFile =
-  Exclude<OutsideFile, { readonly kind: 'read' }> | ({ readonly kind: 'read'; readonly error: Flaw | undefined } & ReadMesh);
+  | Exclude<OutsideFile, { readonly kind: 'read' }>
+  | ({ readonly kind: 'read'; readonly error: Flaw | undefined } & ReadMesh);
 
 /**
  * Reads the MeshConfig, at the start and whenever the file has changed: what is not taken at one

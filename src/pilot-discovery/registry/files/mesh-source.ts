@@ -1,4 +1,15 @@
-import { asyncScheduler, catchError, concat, defer, from, mergeMap, type Observable, of, type SchedulerLike, timer } from 'rxjs';
+import {
+  asyncScheduler,
+  catchError,
+  concat,
+  defer,
+  from,
+  mergeMap,
+  type Observable,
+  of,
+  type SchedulerLike,
+  timer,
+} from 'rxjs';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { watchFiles } from '../../../streams/watch-files.ts';
@@ -19,14 +30,19 @@ const every = 60_000;
  *
  * Cold; never completes, never errors.
  */
-export function meshSource(path: string, first: MeshConfig, scheduler: SchedulerLike = asyncScheduler): Observable<StoreEvent> {
+export function meshSource(
+  path: string,
+  first: MeshConfig,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<StoreEvent> {
   return defer(() => {
     let isKnown = false; // the file has been there
     const look = (): readonly StoreEvent[] => {
       const file = readMeshFile(path);
       if (file.kind === 'absent' && !isKnown) return [];
       isKnown = true;
-      if (file.kind !== 'read') return [{ type: 'lost', source, reason: `${path}: ${file.reason}` }];
+      if (file.kind !== 'read')
+        return [{ type: 'lost', source, reason: `${path}: ${file.reason}` }];
       const { mesh, flaws, error } = file;
       return [
         { type: 'flaws', source, flaws },
@@ -36,12 +52,21 @@ export function meshSource(path: string, first: MeshConfig, scheduler: Scheduler
     };
     const look$ = timer(gather, scheduler).pipe(
       mergeMap(() => from(look())),
-      catchError((error: unknown) => of<StoreEvent>({ type: 'lost', source, reason: `${path}: this is a bug: ${String(error)}` })),
+      catchError((error: unknown) =>
+        of<StoreEvent>({
+          type: 'lost',
+          source,
+          reason: `${path}: this is a bug: ${String(error)}`,
+        }),
+      ),
     );
     const begun: readonly StoreEvent[] = [
       { type: 'mesh', mesh: first },
       { type: 'synced', source },
     ];
-    return concat(of(...begun), look$.pipe(repeatOn(watchFiles([path], scheduler), () => every, scheduler)));
+    return concat(
+      of(...begun),
+      look$.pipe(repeatOn(watchFiles([path], scheduler), () => every, scheduler)),
+    );
   });
 }

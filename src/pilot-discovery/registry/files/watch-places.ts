@@ -29,14 +29,19 @@ const pauses = { first: 1_000, longest: 30_000 };
  * Emits what may have changed in folders and of what links lead to, as long as they are among the
  * places, and once when each folder is watched. Never errors; completes with the places.
  */
-export function watchPlaces(places$: Observable<Places>, scheduler: SchedulerLike = asyncScheduler): Observable<PathEvent> {
+export function watchPlaces(
+  places$: Observable<Places>,
+  scheduler: SchedulerLike = asyncScheduler,
+): Observable<PathEvent> {
   return places$.pipe(
     connect((shared$) =>
       merge(
         shared$.pipe(
           startWith<Places>({ folders: new Map(), links: [] }),
           pairwise(),
-          mergeMap(([before, { folders }]) => [...folders].filter(([path, identity]) => before.folders.get(path) !== identity)),
+          mergeMap(([before, { folders }]) =>
+            [...folders].filter(([path, identity]) => before.folders.get(path) !== identity),
+          ),
           mergeMap(([path, identity]) => {
             const isOver$ = shared$.pipe(filter(({ folders }) => folders.get(path) !== identity));
             return entriesOf(path, scheduler).pipe(takeUntil(isOver$));
@@ -57,9 +62,16 @@ export function watchPlaces(places$: Observable<Places>, scheduler: SchedulerLik
 
 function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {
   return new Observable<PathEvent>((subscriber) => {
-    const watcher = watch(folder, { persistent: false }, (_, name) => subscriber.next({ folder, name: name ?? undefined }));
+    const watcher = watch(folder, { persistent: false }, (_, name) =>
+      subscriber.next({ folder, name: name ?? undefined }),
+    );
     watcher.on('error', (error) => subscriber.error(error));
     subscriber.add(() => watcher.close());
     subscriber.next({ folder, name: undefined });
-  }).pipe(retry({ delay: (_, count) => timer(backOff(pauses, count - 1), scheduler), resetOnSuccess: true }));
+  }).pipe(
+    retry({
+      delay: (_, count) => timer(backOff(pauses, count - 1), scheduler),
+      resetOnSuccess: true,
+    }),
+  );
 }

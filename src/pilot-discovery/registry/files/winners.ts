@@ -15,7 +15,10 @@ export interface Winners {
  * @param files in order of their paths
  * @param told what counted before
  */
-export function winnersOf(files: Iterable<KnownFile>, told: ReadonlyMap<ResourceKey, AnyResource>): Winners {
+export function winnersOf(
+  files: Iterable<KnownFile>,
+  told: ReadonlyMap<ResourceKey, AnyResource>,
+): Winners {
   const resources = new Map<ResourceKey, AnyResource>();
   const flaws: Flaw[] = [];
   const all = [...files];
@@ -28,16 +31,24 @@ export function winnersOf(files: Iterable<KnownFile>, told: ReadonlyMap<Resource
       else flaws.push(twice(key, resource, winner));
     }
   }
-  for (const { kept } of all) for (const [key, resource] of kept) if (!resources.has(key)) resources.set(key, resource);
+  for (const { kept } of all)
+    for (const [key, resource] of kept) if (!resources.has(key)) resources.set(key, resource);
   for (const { key = '', severity } of flaws) {
     const last = severity === 'error' ? told.get(key) : undefined;
-    if (last !== undefined && last.closes === undefined && !resources.has(key)) resources.set(key, last);
+    if (last !== undefined && last.closes === undefined && !resources.has(key))
+      resources.set(key, last);
   }
   for (const closing of all.flatMap((file) => file.closing)) {
     const key = keyOf(closing);
     if (resources.has(key)) continue;
     resources.set(key, closing);
-    flaws.push({ key, origin: closing.origin, field: '', reason: `it has no good version: ${closing.closes ?? ''}`, severity: 'error' });
+    flaws.push({
+      key,
+      origin: closing.origin,
+      field: '',
+      reason: `it has no good version: ${closing.closes ?? ''}`,
+      severity: 'error',
+    });
   }
   return { resources, flaws };
 }

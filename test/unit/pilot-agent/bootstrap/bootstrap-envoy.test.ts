@@ -28,12 +28,26 @@ afterAll(() => envoy.dispose());
 /** A listener of Envoy that speaks HTTP or TCP, and passes all on to `upstream`. */
 function listenerOf(kind: 'http' | 'tcp', port: number) {
   const http = {
-    '@type': 'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
+    '@type':
+      'type.googleapis.com/envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
     stat_prefix: 'inbound',
     route_config: {
-      virtual_hosts: [{ name: 'all', domains: ['*'], routes: [{ match: { prefix: '/' }, route: { cluster: 'upstream' } }] }],
+      virtual_hosts: [
+        {
+          name: 'all',
+          domains: ['*'],
+          routes: [{ match: { prefix: '/' }, route: { cluster: 'upstream' } }],
+        },
+      ],
     },
-    http_filters: [{ name: 'router', typed_config: { '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router' } }],
+    http_filters: [
+      {
+        name: 'router',
+        typed_config: {
+          '@type': 'type.googleapis.com/envoy.extensions.filters.http.router.v3.Router',
+        },
+      },
+    ],
   };
   const tcp = {
     '@type': 'type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy',
@@ -49,41 +63,51 @@ function listenerOf(kind: 'http' | 'tcp', port: number) {
 
 const loopback = (port: number) => ({ socket_address: { address: '127.0.0.1', port_value: port } });
 
-async function read(port: number, path: string): Promise<{ readonly status: number; readonly body: string }> {
+async function read(
+  port: number,
+  path: string,
+): Promise<{ readonly status: number; readonly body: string }> {
   const response = await fetch(`http://127.0.0.1:${port}${path}`);
   return { status: response.status, body: await response.text() };
 }
 
 describe('Envoy', () => {
-  it('takes each bootstrap that is made, whatever its inputs', { timeout: 30_000 + numRuns * 1_000 }, async () => {
-    let made = 0;
-    await fc.assert(
-      fc.asyncProperty(arbitraryInputs, arbitraryInputs, async (...pair) => {
-        await Promise.all(
-          pair.map(async (inputs) => {
-            const result = bootstrap(inputs);
-            if (!result.ok) return;
-            made++;
-            const { accepted, said } = await envoy.validate(JSON.stringify(result.bootstrap));
-            expect(accepted, said).toBe(true);
-            // A validation does not look at the statistics; only a start does.
-            const { node, stats_config } = result.bootstrap;
-            const started = await envoy.start(JSON.stringify({ node, stats_config }));
-            await started.end();
-            expect(started.accepted, started.said).toBe(true);
-          }),
-        );
-      }),
-      { numRuns, seed },
-    );
-    expect(made).toBeGreaterThan(numRuns);
-  });
+  it(
+    'takes each bootstrap that is made, whatever its inputs',
+    { timeout: 30_000 + numRuns * 1_000 },
+    async () => {
+      let made = 0;
+      await fc.assert(
+        fc.asyncProperty(arbitraryInputs, arbitraryInputs, async (...pair) => {
+          await Promise.all(
+            pair.map(async (inputs) => {
+              const result = bootstrap(inputs);
+              if (!result.ok) return;
+              made++;
+              const { accepted, said } = await envoy.validate(JSON.stringify(result.bootstrap));
+              expect(accepted, said).toBe(true);
+              // A validation does not look at the statistics; only a start does.
+              const { node, stats_config } = result.bootstrap;
+              const started = await envoy.start(JSON.stringify({ node, stats_config }));
+              await started.end();
+              expect(started.accepted, started.said).toBe(true);
+            }),
+          );
+        }),
+        { numRuns, seed },
+      );
+      expect(made).toBeGreaterThan(numRuns);
+    },
+  );
 
   it('has the statistics that readiness and the drain look at, and none that nobody asked for', async () => {
-    const [admin = 0, status = 0, prometheus = 0, health = 0, http = 0, tcp = 0] = await freePorts(6);
+    const [admin = 0, status = 0, prometheus = 0, health = 0, http = 0, tcp = 0] =
+      await freePorts(6);
     const silent = createServer(() => undefined);
     await new Promise<void>((done) => silent.listen(0, '127.0.0.1', done));
-    const statusPort = createHttpServer((request, response) => void response.writeHead(200).end(request.url)).listen(status, '127.0.0.1');
+    const statusPort = createHttpServer(
+      (request, response) => void response.writeHead(200).end(request.url),
+    ).listen(status, '127.0.0.1');
     const inputs = inputsOf({
       config: { proxyAdminPort: admin, statusPort: status },
       inputs: { prometheusPort: prometheus, healthPort: health },
@@ -91,34 +115,62 @@ describe('Envoy', () => {
     const made = bootstrap({ ...inputs, outlierLogPath: '' });
     if (!made.ok) throw new Error(JSON.stringify(made.problems));
     // The control plane that is not there would keep the listeners waiting.
-    const { listeners, clusters } = made.bootstrap['static_resources'] as Readonly<Record<string, readonly object[]>>;
+    const { listeners, clusters } = made.bootstrap['static_resources'] as Readonly<
+      Record<string, readonly object[]>
+    >;
     const address = loopback((silent.address() as AddressInfo).port);
-    const upstream = { name: 'upstream', connect_timeout: '1s', load_assignment: { cluster_name: 'upstream', endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }] } }; // prettier-ignore
+    const upstream = {
+      name: 'upstream',
+      connect_timeout: '1s',
+      load_assignment: {
+        cluster_name: 'upstream',
+        endpoints: [{ lb_endpoints: [{ endpoint: { address } }] }],
+      },
+    };
     const static_resources = {
       listeners: [...(listeners ?? []), listenerOf('http', http), listenerOf('tcp', tcp)],
       clusters: [...(clusters ?? []), upstream],
     };
-    const started = await envoy.start(JSON.stringify({ ...made.bootstrap, static_resources, dynamic_resources: undefined }));
+    const started = await envoy.start(
+      JSON.stringify({ ...made.bootstrap, static_resources, dynamic_resources: undefined }),
+    );
     const sockets: Socket[] = [];
     try {
       expect(started.accepted, started.said).toBe(true);
-      const filtered = async (filter: string) => (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
-      await expect.poll(async () => readiness(await filtered(readinessFilter)), { timeout: 10_000 }).toBeUndefined();
+      const filtered = async (filter: string) =>
+        (await read(admin, `/stats?filter=${encodeURIComponent(filter)}`)).body;
+      await expect
+        .poll(async () => readiness(await filtered(readinessFilter)), { timeout: 10_000 })
+        .toBeUndefined();
       sockets.push(...[http, tcp].map((port) => connect(port, '127.0.0.1')));
       // An idle connection with HTTP is not active; one without is.
-      await expect.poll(async () => activeRequests(parseStats(await filtered(activeFilter))), { timeout: 10_000 }).toBe(1);
+      await expect
+        .poll(async () => activeRequests(parseStats(await filtered(activeFilter))), {
+          timeout: 10_000,
+        })
+        .toBe(1);
       sockets[0]?.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
-      await expect.poll(async () => activeRequests(parseStats(await filtered(activeFilter))), { timeout: 10_000 }).toBe(2);
+      await expect
+        .poll(async () => activeRequests(parseStats(await filtered(activeFilter))), {
+          timeout: 10_000,
+        })
+        .toBe(2);
 
       expect(await read(health, '/healthz/ready')).toEqual({ status: 200, body: '/healthz/ready' });
       expect((await read(health, '/quitquitquit')).status).toBe(404);
       expect((await read(prometheus, '/stats/prometheus')).body).toContain('envoy_server_state');
       expect((await read(prometheus, '/quitquitquit')).status).toBe(404);
 
-      const names = (await read(admin, '/stats')).body.split('\n').flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
+      const names = (await read(admin, '/stats')).body
+        .split('\n')
+        .flatMap((line) => /^(.+?): /.exec(line)?.[1] ?? []);
       const wanted =
         /^(server|listener_manager|cluster_manager|cluster\.xds-grpc|overload)\.|\.downstream_(rq_active|cx_active|cx_upgrades_active)$/;
-      const others = names.filter((name) => !wanted.test(name) && !/^listener\..+\.http\..+\.downstream_rq_(completed|5xx)$/.test(name));
+      const others = names.filter(
+        (name) =>
+          !wanted.test(name) &&
+          !/^listener\..+\.http\..+\.downstream_rq_(completed|5xx)$/.test(name),
+      );
       expect(others).toEqual([]);
     } finally {
       for (const socket of sockets) socket.destroy();
@@ -131,11 +183,18 @@ describe('Envoy', () => {
   /** An Envoy with a listener that answers, started from a bootstrap of its own. */
   async function started(given: Partial<BootstrapInputs>, env: NodeJS.ProcessEnv = {}) {
     const [admin = 0, prometheus = 0] = await freePorts(2);
-    const inputs = inputsOf({ config: { proxyAdminPort: admin, statusPort: 0 }, metadata: { env }, inputs: { prometheusPort: prometheus, healthPort: 0, ...given } }); // prettier-ignore
+    const inputs = inputsOf({
+      config: { proxyAdminPort: admin, statusPort: 0 },
+      metadata: { env },
+      inputs: { prometheusPort: prometheus, healthPort: 0, ...given },
+    });
     const made = bootstrap({ ...inputs, outlierLogPath: '' });
     if (!made.ok) throw new Error(JSON.stringify(made.problems));
-    const process = await envoy.start(JSON.stringify({ ...made.bootstrap, dynamic_resources: undefined }));
-    const stat = async (name: string) => Number((await read(admin, `/stats?filter=^${name}$`)).body.split(': ')[1]);
+    const process = await envoy.start(
+      JSON.stringify({ ...made.bootstrap, dynamic_resources: undefined }),
+    );
+    const stat = async (name: string) =>
+      Number((await read(admin, `/stats?filter=^${name}$`)).body.split(': ')[1]);
     return { ...process, prometheus, stat, warnings: made.warnings };
   }
   const action = (name: string) => `overload.envoy.overload_actions.${name}.active`;
@@ -148,13 +207,21 @@ describe('Envoy', () => {
   });
 
   it.each([
-    { what: 'gives memory back and keeps no connection near the limit of memory, and still answers', left: 1, active: 1 },
+    {
+      what: 'gives memory back and keeps no connection near the limit of memory, and still answers',
+      left: 1,
+      active: 1,
+    },
     { what: 'does neither of it far from the limit of memory', left: 400, active: 0 },
   ])('$what', async ({ left, active }) => {
     const one = await started({ memoryLimit: (110 + left) * (1 << 20) });
     try {
       expect(one.accepted, one.said).toBe(true);
-      await expect.poll(() => one.stat('overload.envoy.resource_monitors.fixed_heap.pressure'), { timeout: 10_000 }).toBeGreaterThan(0);
+      await expect
+        .poll(() => one.stat('overload.envoy.resource_monitors.fixed_heap.pressure'), {
+          timeout: 10_000,
+        })
+        .toBeGreaterThan(0);
       for (const name of ['shrink_heap', 'disable_http_keepalive'])
         await expect.poll(() => one.stat(action(name)), { timeout: 10_000 }).toBe(active);
       const { status } = await read(one.prometheus, '/stats/prometheus');
@@ -167,7 +234,11 @@ describe('Envoy', () => {
   it('counts no connection of a probe or of the agent against the limit of connections', async () => {
     const one = await started({}, { ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: '1' });
     const held: Socket[] = [];
-    const status = () => read(one.prometheus, '/stats/prometheus').then((answer) => answer.status, () => 0); // prettier-ignore
+    const status = () =>
+      read(one.prometheus, '/stats/prometheus').then(
+        (answer) => answer.status,
+        () => 0,
+      );
     try {
       expect(one.warnings).toEqual([]);
       await expect.poll(status, { timeout: 15_000 }).toBe(200); // the listener comes after the admin endpoint
@@ -181,9 +252,13 @@ describe('Envoy', () => {
   });
 
   it('takes each expression that is not refused', async () => {
-    const taken = fc.sample(expression, { numRuns: numRuns * 100, seed }).filter((text) => regexFlaw(text) === undefined);
+    const taken = fc
+      .sample(expression, { numRuns: numRuns * 100, seed })
+      .filter((text) => regexFlaw(text) === undefined);
     const patterns = wellFormed(taken).map((regex) => ({ safe_regex: { regex } }));
-    const started = await envoy.start(JSON.stringify({ stats_config: { stats_matcher: { inclusion_list: { patterns } } } }));
+    const started = await envoy.start(
+      JSON.stringify({ stats_config: { stats_matcher: { inclusion_list: { patterns } } } }),
+    );
     await started.end();
     expect(started.accepted, started.said).toBe(true);
     expect(taken.length).toBeGreaterThan(numRuns * 20);

@@ -1,7 +1,10 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { format } from 'prettier';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { renderTemplate, templateVariables } from '../../../../src/pilot-agent/bootstrap/template.ts';
+import {
+  renderTemplate,
+  templateVariables,
+} from '../../../../src/pilot-agent/bootstrap/template.ts';
 import { bootstrapOf, goldenCases, inputsOf } from '../../../golden/cases.ts';
 import { trialEnvoy, type TrialEnvoy } from '../../../golden/envoy.ts';
 import { meanings } from '../../../golden/meanings.ts';
@@ -14,7 +17,11 @@ const path = (name: string) => `test/golden/${name}.json`;
  * Compares with a golden file, or writes it (`UPDATE_GOLDEN=1`). The order of members counts too.
  */
 async function isGolden(name: string, made: unknown): Promise<void> {
-  if (update) writeFileSync(path(name), await format(JSON.stringify(made, undefined, 2), { parser: 'json', printWidth: 140 }));
+  if (update)
+    writeFileSync(
+      path(name),
+      await format(JSON.stringify(made, undefined, 2), { parser: 'json', printWidth: 140 }),
+    );
   const golden: unknown = JSON.parse(readFileSync(path(name), 'utf8'));
   expect(made).toEqual(golden);
   expect(JSON.stringify(made)).toBe(JSON.stringify(golden));
@@ -23,7 +30,10 @@ async function isGolden(name: string, made: unknown): Promise<void> {
 function rendered(): string {
   const variables = templateVariables(inputsOf(goldenCases['all'] ?? {}));
   if (!variables.ok) throw new Error(JSON.stringify(variables.problems));
-  const result = renderTemplate(readFileSync('test/golden/template.json.tmpl', 'utf8'), variables.variables);
+  const result = renderTemplate(
+    readFileSync('test/golden/template.json.tmpl', 'utf8'),
+    variables.variables,
+  );
   if (!result.ok) throw new Error(result.reason);
   return result.text;
 }
@@ -51,14 +61,23 @@ describe('a golden bootstrap', () => {
 
   it('is there for each case, and for nothing else', () => {
     const files = readdirSync('test/golden').filter((file) => file.endsWith('.json'));
-    expect(files.sort()).toEqual([...Object.keys(goldenCases), 'template'].map((name) => `${name}.json`).sort());
+    expect(files.sort()).toEqual(
+      [...Object.keys(goldenCases), 'template'].map((name) => `${name}.json`).sort(),
+    );
   });
 
-  it.each([...Object.keys(goldenCases), 'template'])('%s is accepted by Envoy, without a word', async (name) => {
-    const { accepted, said } = await envoy.validate(readFileSync(path(name), 'utf8'));
-    expect(accepted, said).toBe(true);
-    // A tracer for listeners that name none has no other place.
-    const words = said.split('\n').filter((line) => line !== '' && !line.includes("'envoy.config.bootstrap.v3.Bootstrap.tracing'"));
-    expect(words).toEqual([]);
-  });
+  it.each([...Object.keys(goldenCases), 'template'])(
+    '%s is accepted by Envoy, without a word',
+    async (name) => {
+      const { accepted, said } = await envoy.validate(readFileSync(path(name), 'utf8'));
+      expect(accepted, said).toBe(true);
+      // A tracer for listeners that name none has no other place.
+      const words = said
+        .split('\n')
+        .filter(
+          (line) => line !== '' && !line.includes("'envoy.config.bootstrap.v3.Bootstrap.tracing'"),
+        );
+      expect(words).toEqual([]);
+    },
+  );
 });

@@ -1,7 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { bootstrap } from '../../../../src/pilot-agent/bootstrap/envoy-bootstrap.ts';
 import type { BootstrapInputs } from '../../../../src/pilot-agent/bootstrap/bootstrap-inputs.ts';
-import type { ProxyConfig, RemoteService, Tracing } from '../../../../src/pilot-agent/config/proxy-config.ts';
+import type {
+  ProxyConfig,
+  RemoteService,
+  Tracing,
+} from '../../../../src/pilot-agent/config/proxy-config.ts';
 import { activeFilter } from '../../../../src/proxy/admin-questions.ts';
 import { readinessFilter } from '../../../../src/pilot-agent/status/probe/readiness.ts';
 import { type GoldenCase, inputsOf, tls } from '../../../golden/cases.ts';
@@ -14,7 +18,11 @@ interface Document {
       readonly name: string;
       readonly load_assignment: { readonly cluster_name: string; readonly endpoints: unknown };
     }[];
-    readonly listeners: readonly { readonly name: string; readonly stat_prefix: string; readonly address: unknown }[];
+    readonly listeners: readonly {
+      readonly name: string;
+      readonly stat_prefix: string;
+      readonly address: unknown;
+    }[];
   };
   readonly stats_config: {
     readonly stats_tags: readonly { readonly tag_name: string; readonly regex: string }[];
@@ -29,36 +37,71 @@ interface Pattern {
   readonly safe_regex?: { readonly regex: string };
 }
 
-const noTracer: Tracing = { zipkin: undefined, lightstep: undefined, datadog: undefined, stackdriver: undefined, openTelemetry: undefined, tlsSettings: undefined }; // prettier-ignore
-const service: RemoteService = { address: 'reports:1', tlsSettings: undefined, tcpKeepalive: undefined };
+const noTracer: Tracing = {
+  zipkin: undefined,
+  lightstep: undefined,
+  datadog: undefined,
+  stackdriver: undefined,
+  openTelemetry: undefined,
+  tlsSettings: undefined,
+};
+const service: RemoteService = {
+  address: 'reports:1',
+  tlsSettings: undefined,
+  tcpKeepalive: undefined,
+};
 const lightstep = { address: 'lightstep:1', accessToken: 'token', secure: false, cacertPath: '' };
 
 function made(golden: GoldenCase = {}, more: Partial<BootstrapInputs> = {}) {
   const result = bootstrap({ ...inputsOf(golden), ...more });
   if (!result.ok) throw new Error(JSON.stringify(result.problems));
-  return { document: result.bootstrap as unknown as Document, text: JSON.stringify(result.bootstrap), warnings: result.warnings };
+  return {
+    document: result.bootstrap as unknown as Document,
+    text: JSON.stringify(result.bootstrap),
+    warnings: result.warnings,
+  };
 }
-function problems(config: Partial<ProxyConfig>, more: Partial<BootstrapInputs> = {}): readonly string[] {
+function problems(
+  config: Partial<ProxyConfig>,
+  more: Partial<BootstrapInputs> = {},
+): readonly string[] {
   const result = bootstrap({ ...inputsOf({ config }), ...more });
   return result.ok ? [] : result.problems.map(({ place, text }) => `${place}: ${text}`);
 }
 const cluster = ({ document }: ReturnType<typeof made>, name: string) =>
   JSON.stringify(document.static_resources.clusters.find((one) => one.name === name));
-const annotated = (annotations: Readonly<Record<string, string>>): GoldenCase => ({ metadata: { annotations } });
+const annotated = (annotations: Readonly<Record<string, string>>): GoldenCase => ({
+  metadata: { annotations },
+});
 
 describe('bootstrap', () => {
   it('asks the status port for readiness, whatever its number (the Go agent 1.6 asks 15020)', () => {
     const one = made({ config: { statusPort: 16_020 } });
     expect(cluster(one, 'agent')).toContain('"port_value":16020');
-    expect(one.document.static_resources.clusters.find(({ name }) => name === 'agent')?.load_assignment.cluster_name).toBe('agent');
+    expect(
+      one.document.static_resources.clusters.find(({ name }) => name === 'agent')?.load_assignment
+        .cluster_name,
+    ).toBe('agent');
   });
 
-  it.each<{ what: string; inputs: Partial<BootstrapInputs>; config?: Partial<ProxyConfig>; listeners: readonly string[] }>([
+  it.each<{
+    what: string;
+    inputs: Partial<BootstrapInputs>;
+    config?: Partial<ProxyConfig>;
+    listeners: readonly string[];
+  }>([
     { what: 'for statistics and for probes', inputs: {}, listeners: ['stats', 'agent'] },
-    { what: 'none for probes without a status port', inputs: {}, config: { statusPort: 0 }, listeners: ['stats'] },
+    {
+      what: 'none for probes without a status port',
+      inputs: {},
+      config: { statusPort: 0 },
+      listeners: ['stats'],
+    },
     { what: 'none at a port of 0', inputs: { prometheusPort: 0, healthPort: 0 }, listeners: [] },
   ])('has listeners $what', ({ inputs, config = {}, listeners }) => {
-    expect(made({ config }, inputs).document.static_resources.listeners.map(({ name }) => name)).toEqual(listeners);
+    expect(
+      made({ config }, inputs).document.static_resources.listeners.map(({ name }) => name),
+    ).toEqual(listeners);
   });
 
   it('has listeners whose names and statistics the drain knows', () => {
@@ -70,7 +113,9 @@ describe('bootstrap', () => {
 
   it('listens on IPv6, and asks the admin endpoint there, on a node without IPv4', () => {
     const { document, text } = made({}, { ipv6: true });
-    expect(document.admin.address).toEqual({ socket_address: { address: '::1', port_value: 15_000 } });
+    expect(document.admin.address).toEqual({
+      socket_address: { address: '::1', port_value: 15_000 },
+    });
     expect(document.static_resources.listeners.map(({ address }) => address)).toEqual([
       { socket_address: { address: '::', port_value: 15_090 } },
       { socket_address: { address: '::', port_value: 15_021 } },
@@ -83,15 +128,20 @@ describe('bootstrap', () => {
       ['10.0.0.1:1', '10.0.0.1'],
       ['[2001:db8::1]:1', '2001:db8::1'],
     ]) {
-      // prettier-ignore
-      const xds = cluster(made({ config: { discoveryAddress, controlPlaneAuthPolicy: 'MUTUAL_TLS' } }), 'xds-grpc');
+      const xds = cluster(
+        made({ config: { discoveryAddress, controlPlaneAuthPolicy: 'MUTUAL_TLS' } }),
+        'xds-grpc',
+      );
       expect(xds).toContain('"type":"STATIC"');
       expect(xds).toContain(`"address":"${host}"`);
       expect(xds).not.toContain('sni');
     }
-    expect(cluster(made({ config: { discoveryAddress: 'pilot:1', controlPlaneAuthPolicy: 'MUTUAL_TLS' } }), 'xds-grpc')).toContain(
-      '"sni":"pilot"',
-    );
+    expect(
+      cluster(
+        made({ config: { discoveryAddress: 'pilot:1', controlPlaneAuthPolicy: 'MUTUAL_TLS' } }),
+        'xds-grpc',
+      ),
+    ).toContain('"sni":"pilot"');
   });
 
   it('takes connectTimeout and dnsRefreshRate, the latter as seldom as Envoy allows', () => {
@@ -100,24 +150,33 @@ describe('bootstrap', () => {
       expect(cluster(made({ config }), name)).toContain('"connect_timeout":"7s"');
       expect(cluster(made({ config }), name)).toContain('"dns_refresh_rate":"0.002s"');
     }
-    expect(cluster(made({ config: { dnsRefreshRate: 0 } }), 'xds-grpc')).not.toContain('dns_refresh_rate');
+    expect(cluster(made({ config: { dnsRefreshRate: 0 } }), 'xds-grpc')).not.toContain(
+      'dns_refresh_rate',
+    );
   });
 
   it('keeps connections alive as Linux can', () => {
     const tcpKeepalive = { probes: 1_000, time: 2 ** 31, interval: 1 };
-    expect(cluster(made({ config: { envoyMetricsService: { ...service, tcpKeepalive } } }), 'envoy_metrics_service')).toContain(
-      '{"keepalive_probes":127,"keepalive_time":32767,"keepalive_interval":1}',
-    );
+    expect(
+      cluster(
+        made({ config: { envoyMetricsService: { ...service, tcpKeepalive } } }),
+        'envoy_metrics_service',
+      ),
+    ).toContain('{"keepalive_probes":127,"keepalive_time":32767,"keepalive_interval":1}');
   });
 
   it('writes the outlier log where it is told (the Go agent makes no JSON of it)', () => {
     const outlierLogPath = '/var/log/"outliers".log';
-    expect(made({}, { outlierLogPath }).document.cluster_manager).toEqual({ outlier_detection: { event_log_path: outlierLogPath } });
+    expect(made({}, { outlierLogPath }).document.cluster_manager).toEqual({
+      outlier_detection: { event_log_path: outlierLogPath },
+    });
     expect(made({}, { outlierLogPath: '' }).document).not.toHaveProperty('cluster_manager');
   });
 
   it('matches digits in response codes (the Go agent: the letter d)', () => {
-    const regex = made().document.stats_config.stats_tags.find(({ tag_name }) => tag_name === 'response_code')?.regex ?? '';
+    const regex =
+      made().document.stats_config.stats_tags.find(({ tag_name }) => tag_name === 'response_code')
+        ?.regex ?? '';
     expect('cluster.a.upstream_rq_503').toMatch(new RegExp(regex));
   });
 
@@ -168,18 +227,30 @@ describe('bootstrap', () => {
 
   it('speaks TLS to LightStep where it is told to, in the old way or the new', () => {
     const old = cluster(
-      made({ config: { tracing: { ...noTracer, lightstep: { ...lightstep, secure: true, cacertPath: 'ca' } } } }),
+      made({
+        config: {
+          tracing: { ...noTracer, lightstep: { ...lightstep, secure: true, cacertPath: 'ca' } },
+        },
+      }),
       'lightstep',
     );
     expect(old).toContain('"trusted_ca":{"filename":"ca"}');
     expect(old).toContain('"sni":"lightstep"');
-    expect(cluster(made({ config: { tracing: { ...noTracer, lightstep, tlsSettings: tls } } }), 'lightstep')).toContain(
-      '"alpn_protocols":["h2"]',
-    );
+    expect(
+      cluster(
+        made({ config: { tracing: { ...noTracer, lightstep, tlsSettings: tls } } }),
+        'lightstep',
+      ),
+    ).toContain('"alpn_protocols":["h2"]');
   });
 
   it('sends what was for Stackdriver to Google Cloud, and says so', () => {
-    const stackdriver = { debug: true, maxNumberOfAttributes: 200, maxNumberOfAnnotations: 201, maxNumberOfMessageEvents: 201 };
+    const stackdriver = {
+      debug: true,
+      maxNumberOfAttributes: 200,
+      maxNumberOfAnnotations: 201,
+      maxNumberOfMessageEvents: 201,
+    };
     const { warnings, text } = made({ config: { tracing: { ...noTracer, stackdriver } } });
     expect(warnings).toEqual([
       'tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
@@ -203,7 +274,10 @@ describe('bootstrap', () => {
     for (const name of wanted.slice(4, -1)) expect(name).toMatch(new RegExp(activeFilter));
     for (const golden of [
       {},
-      annotated({ 'sidecar.istio.io/statsInclusionPrefixes': 'x', 'sidecar.istio.io/statsInclusionRegexps': 'y' }),
+      annotated({
+        'sidecar.istio.io/statsInclusionPrefixes': 'x',
+        'sidecar.istio.io/statsInclusionRegexps': 'y',
+      }),
     ]) {
       const { patterns } = made(golden).document.stats_config.stats_matcher.inclusion_list;
       const included = (name: string) =>
@@ -215,7 +289,13 @@ describe('bootstrap', () => {
               : new RegExp(`^(?:${expression?.regex ?? ''})$`).test(name),
         );
       expect(wanted.filter((name) => !included(name))).toEqual([]);
-      expect(['http.a.downstream_rq_total', 'cluster.a.upstream_rq_total', 'http.a.downstream_rq_completed'].filter(included)).toEqual([]);
+      expect(
+        [
+          'http.a.downstream_rq_total',
+          'cluster.a.upstream_rq_total',
+          'http.a.downstream_rq_completed',
+        ].filter(included),
+      ).toEqual([]);
     }
   });
 
@@ -224,9 +304,13 @@ describe('bootstrap', () => {
       'sidecar.istio.io/statsInclusionSuffixes': ' {pod_ip}.x ,,y',
       'sidecar.istio.io/statsInclusionRegexps': 'http\\.{pod_ip}_.*',
     });
-    const { patterns } = made(golden, { addresses: ['10.0.0.1', '2001:db8::1', '10.0.0.1'] }).document.stats_config.stats_matcher
-      .inclusion_list;
-    expect(patterns.flatMap(({ suffix }) => suffix ?? []).slice(0, 3)).toEqual(['10.0.0.1.x', '2001_db8__1.x', 'y']);
+    const { patterns } = made(golden, { addresses: ['10.0.0.1', '2001:db8::1', '10.0.0.1'] })
+      .document.stats_config.stats_matcher.inclusion_list;
+    expect(patterns.flatMap(({ suffix }) => suffix ?? []).slice(0, 3)).toEqual([
+      '10.0.0.1.x',
+      '2001_db8__1.x',
+      'y',
+    ]);
     expect(patterns.flatMap(({ safe_regex: one }) => one?.regex ?? []).slice(0, 2)).toEqual([
       'http\\.10\\.0\\.0\\.1_.*',
       'http\\.2001_db8__1_.*',
@@ -234,36 +318,57 @@ describe('bootstrap', () => {
   });
 
   it('leaves out an expression that Envoy would not take, with a warning', () => {
-    const { warnings, text } = made(annotated({ 'sidecar.istio.io/statsInclusionRegexps': 'good.*,(?=bad)' }));
-    expect(warnings).toEqual(["sidecar.istio.io/statsInclusionRegexps: '(?=bad)' is left out: '(?=b' is not known to RE2"]);
+    const { warnings, text } = made(
+      annotated({ 'sidecar.istio.io/statsInclusionRegexps': 'good.*,(?=bad)' }),
+    );
+    expect(warnings).toEqual([
+      "sidecar.istio.io/statsInclusionRegexps: '(?=bad)' is left out: '(?=b' is not known to RE2",
+    ]);
     expect(text).toContain('"good.*"');
     expect(text).not.toContain('"(?=bad)"}');
   });
 
   it('takes a label for what it is, and leaves out one that is too long for Envoy', () => {
-    const { document, warnings } = made({ config: { extraStatTags: ['a.b', 'reporter', '', 'x'.repeat(1_100)] } });
+    const { document, warnings } = made({
+      config: { extraStatTags: ['a.b', 'reporter', '', 'x'.repeat(1_100)] },
+    });
     const tags = document.stats_config.stats_tags;
     expect(tags.find(({ tag_name }) => tag_name === 'a.b')?.regex).toBe('(a\\.b=\\.=(.*?);\\.;)');
     expect(tags).toHaveLength(44);
-    expect(warnings).toEqual([`extraStatTags: '${'x'.repeat(40)}…' is left out: it is too long for Envoy`]);
+    expect(warnings).toEqual([
+      `extraStatTags: '${'x'.repeat(40)}…' is left out: it is too long for Envoy`,
+    ]);
   });
 
-  it.each<{ config?: Partial<ProxyConfig>; inputs?: Partial<BootstrapInputs>; said: readonly string[] }>([
+  it.each<{
+    config?: Partial<ProxyConfig>;
+    inputs?: Partial<BootstrapInputs>;
+    said: readonly string[];
+  }>([
     { config: { discoveryAddress: 'pilot' }, said: ["discoveryAddress: 'pilot' is not host:port"] },
     {
       config: { controlPlaneAuthPolicy: 'MUTUAL_TLS' },
       inputs: { sans: [] },
-      said: ['controlPlaneAuthPolicy: MUTUAL_TLS wants a name that the control plane proves to have'],
+      said: [
+        'controlPlaneAuthPolicy: MUTUAL_TLS wants a name that the control plane proves to have',
+      ],
     },
     {
       inputs: { prometheusPort: 15_000 },
-      said: ['ENVOY_PROMETHEUS_PORT: 15000 is the port of proxyAdminPort already: give one of them another'],
+      said: [
+        'ENVOY_PROMETHEUS_PORT: 15000 is the port of proxyAdminPort already: give one of them another',
+      ],
     },
     {
       inputs: { healthPort: 15_090 },
-      said: ['ENVOY_STATUS_PORT: 15090 is the port of ENVOY_PROMETHEUS_PORT already: give one of them another'],
+      said: [
+        'ENVOY_STATUS_PORT: 15090 is the port of ENVOY_PROMETHEUS_PORT already: give one of them another',
+      ],
     },
-    { config: { statusPort: 15_000 }, said: ['statusPort: 15000 is the port of proxyAdminPort already: give one of them another'] },
+    {
+      config: { statusPort: 15_000 },
+      said: ['statusPort: 15000 is the port of proxyAdminPort already: give one of them another'],
+    },
     { config: { statusPort: 0 }, inputs: { prometheusPort: 0, healthPort: 15_000 }, said: [] },
   ])('says what keeps it from being made: $said', ({ config = {}, inputs = {}, said }) => {
     expect(problems(config, inputs)).toEqual(said);
@@ -274,17 +379,28 @@ describe('bootstrap', () => {
   });
 
   it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
-    { config: { statsdUdpAddress: 'statsd:9125' }, said: ["statsdUdpAddress: 'statsd:9125' is not ip:port: nothing is sent to it"] },
+    {
+      config: { statsdUdpAddress: 'statsd:9125' },
+      said: ["statsdUdpAddress: 'statsd:9125' is not ip:port: nothing is sent to it"],
+    },
     {
       config: { tracing: { ...noTracer, zipkin: { address: 'x' } } },
       said: ["tracing.zipkin.address: 'x' is not host:port: no traces are sent"],
     },
     {
       config: { tracing: { ...noTracer, lightstep: { ...lightstep, accessToken: 'a\nb' } } },
-      said: ['tracing.lightstep.accessToken: has a character that no HTTP header can carry: no traces are sent'],
+      said: [
+        'tracing.lightstep.accessToken: has a character that no HTTP header can carry: no traces are sent',
+      ],
     },
     {
-      config: { tracing: { ...noTracer, datadog: { address: 'd:1' }, tlsSettings: { ...tls, mode: 'SIMPLE', sni: 'a b' } } },
+      config: {
+        tracing: {
+          ...noTracer,
+          datadog: { address: 'd:1' },
+          tlsSettings: { ...tls, mode: 'SIMPLE', sni: 'a b' },
+        },
+      },
       said: ['tracing.tlsSettings.sni: is not the name of a server: no traces are sent'],
     },
   ])('serves without what is not needed, with a warning: $said', ({ config, said }) => {
@@ -294,8 +410,14 @@ describe('bootstrap', () => {
   });
 
   it.each<{ config: Partial<ProxyConfig>; said: readonly string[] }>([
-    { config: { envoyMetricsService: { ...service, address: 'x' } }, said: ["envoyMetricsService.address: 'x' is not host:port"] },
-    { config: { envoyAccessLogService: { ...service, address: 'x' } }, said: ["envoyAccessLogService.address: 'x' is not host:port"] },
+    {
+      config: { envoyMetricsService: { ...service, address: 'x' } },
+      said: ["envoyMetricsService.address: 'x' is not host:port"],
+    },
+    {
+      config: { envoyAccessLogService: { ...service, address: 'x' } },
+      said: ["envoyAccessLogService.address: 'x' is not host:port"],
+    },
     {
       config: { envoyMetricsService: { ...service, tlsSettings: { ...tls, mode: 'MUTUAL' } } },
       said: [
@@ -303,10 +425,22 @@ describe('bootstrap', () => {
         'envoyMetricsService.tlsSettings.privateKey: is missing: MUTUAL wants the key of the client',
       ],
     },
-  ])('has a cluster without endpoints for a service that is wrong, which listeners may name: $said', ({ config, said }) => {
-    const { warnings, document } = made({ config });
-    expect(warnings).toEqual(said.map((text) => `${text}: nothing is reported to it`));
-    const empty = document.static_resources.clusters.filter(({ name }) => /^envoy_(?:metrics|accesslog)_service$/.test(name));
-    expect(empty).toEqual([{ name: expect.any(String) as unknown, type: 'STATIC', connect_timeout: expect.any(String) as unknown, load_assignment: { cluster_name: empty[0]?.name, endpoints: [] } }]); // prettier-ignore
-  });
+  ])(
+    'has a cluster without endpoints for a service that is wrong, which listeners may name: $said',
+    ({ config, said }) => {
+      const { warnings, document } = made({ config });
+      expect(warnings).toEqual(said.map((text) => `${text}: nothing is reported to it`));
+      const empty = document.static_resources.clusters.filter(({ name }) =>
+        /^envoy_(?:metrics|accesslog)_service$/.test(name),
+      );
+      expect(empty).toEqual([
+        {
+          name: expect.any(String) as unknown,
+          type: 'STATIC',
+          connect_timeout: expect.any(String) as unknown,
+          load_assignment: { cluster_name: empty[0]?.name, endpoints: [] },
+        },
+      ]);
+    },
+  );
 });

@@ -19,18 +19,42 @@ const dns = (value: string) => ({ type: 'DNS', value });
 
 describe('controlPlaneNamespace', () => {
   it.each<{ what: string; inputs: Partial<ControlPlane>; namespace: string }>([
-    { what: 'one name: that of the pod', inputs: { discoveryAddress: 'istio-pilot:15010' }, namespace: 'pod-ns' },
-    { what: 'two names: the second', inputs: { discoveryAddress: 'istio-pilot.mesh:15010' }, namespace: 'mesh' },
-    { what: 'three names: istio-system', inputs: { discoveryAddress: 'istiod.mesh.svc:15012' }, namespace: 'istio-system' },
+    {
+      what: 'one name: that of the pod',
+      inputs: { discoveryAddress: 'istio-pilot:15010' },
+      namespace: 'pod-ns',
+    },
+    {
+      what: 'two names: the second',
+      inputs: { discoveryAddress: 'istio-pilot.mesh:15010' },
+      namespace: 'mesh',
+    },
+    {
+      what: 'three names: istio-system',
+      inputs: { discoveryAddress: 'istiod.mesh.svc:15012' },
+      namespace: 'istio-system',
+    },
     { what: 'three names: ISTIO_NAMESPACE', inputs: { istioNamespace: 'mesh' }, namespace: 'mesh' },
-    { what: 'two names and the dot of a full name', inputs: { discoveryAddress: 'istiod.mesh.:15012' }, namespace: 'mesh' },
-    { what: 'an IPv4 address', inputs: { discoveryAddress: '10.0.0.1:15010' }, namespace: 'istio-system' },
+    {
+      what: 'two names and the dot of a full name',
+      inputs: { discoveryAddress: 'istiod.mesh.:15012' },
+      namespace: 'mesh',
+    },
+    {
+      what: 'an IPv4 address',
+      inputs: { discoveryAddress: '10.0.0.1:15010' },
+      namespace: 'istio-system',
+    },
     {
       what: 'an IPv6 address (the Go agent: that of the pod)',
       inputs: { discoveryAddress: '[2001:db8::1]:15010' },
       namespace: 'istio-system',
     },
-    { what: 'no Kubernetes', inputs: { registry: 'Consul', discoveryAddress: 'istio-pilot.mesh:15010' }, namespace: '' },
+    {
+      what: 'no Kubernetes',
+      inputs: { registry: 'Consul', discoveryAddress: 'istio-pilot.mesh:15010' },
+      namespace: '',
+    },
   ])('of $what', ({ inputs, namespace }) => {
     expect(controlPlaneNamespace(plane(inputs))).toBe(namespace);
   });
@@ -39,7 +63,12 @@ describe('controlPlaneNamespace', () => {
 describe('controlPlaneSans', () => {
   const account = 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account';
 
-  it.each<{ what: string; inputs: Partial<ControlPlane>; identity?: string; sans: readonly object[] }>([
+  it.each<{
+    what: string;
+    inputs: Partial<ControlPlane>;
+    identity?: string;
+    sans: readonly object[];
+  }>([
     {
       what: 'the host and the account of pilot: either is a control plane',
       inputs: {},
@@ -60,15 +89,26 @@ describe('controlPlaneSans', () => {
     {
       what: 'the name of istiod behind localhost',
       inputs: { discoveryAddress: 'localhost:15012' },
-      sans: [dns('istiod.istio-system.svc'), uri('spiffe://cluster.local/ns/pod-ns/sa/istio-pilot-service-account')],
+      sans: [
+        dns('istiod.istio-system.svc'),
+        uri('spiffe://cluster.local/ns/pod-ns/sa/istio-pilot-service-account'),
+      ],
     },
     {
       what: 'a full name without its last dot, as certificates have it',
       inputs: { discoveryAddress: 'istiod.mesh.svc.cluster.local.:15012' },
       sans: [dns('istiod.mesh.svc.cluster.local'), uri(account)],
     },
-    { what: 'no name for an IPv4 address', inputs: { discoveryAddress: '10.0.0.1:15012' }, sans: [uri(account)] },
-    { what: 'no name for an IPv6 address', inputs: { discoveryAddress: '[2001:db8::1]:15012' }, sans: [uri(account)] },
+    {
+      what: 'no name for an IPv4 address',
+      inputs: { discoveryAddress: '10.0.0.1:15012' },
+      sans: [uri(account)],
+    },
+    {
+      what: 'no name for an IPv6 address',
+      inputs: { discoveryAddress: '[2001:db8::1]:15012' },
+      sans: [uri(account)],
+    },
     {
       what: 'the identity of the account as it is outside of Kubernetes',
       inputs: { registry: 'Consul', trustDomain: '', discoveryAddress: 'istio-pilot:15010' },
@@ -80,7 +120,12 @@ describe('controlPlaneSans', () => {
 });
 
 describe('mixerSan', () => {
-  it.each<{ what: string; inputs: Partial<ControlPlane>; identity?: string; sans: readonly object[] }>([
+  it.each<{
+    what: string;
+    inputs: Partial<ControlPlane>;
+    identity?: string;
+    sans: readonly object[];
+  }>([
     {
       what: 'its account',
       inputs: {},

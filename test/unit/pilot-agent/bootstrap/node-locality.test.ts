@@ -14,7 +14,8 @@ describe('nodeLocality', () => {
     { label: '', locality: ['platform-region', 'platform-zone', ''] },
     { label: undefined, locality: ['platform-region', 'platform-zone', ''] },
   ])('of the label $label', ({ label, locality: [region, zone, subZone] }) => {
-    const labels: Record<string, string> = label === undefined ? { app: 'x' } : { app: 'x', 'istio-locality': label };
+    const labels: Record<string, string> =
+      label === undefined ? { app: 'x' } : { app: 'x', 'istio-locality': label };
     expect(nodeLocality(labels, platform)).toEqual({ region, zone, subZone });
   });
 });

@@ -36,7 +36,13 @@ const sign = (path: string, text: string) => {
 };
 /** What is known at once, and in the end if that is more. */
 const learn = async (inputs: Partial<PlatformInputs>): Promise<readonly Platform[]> => {
-  const known$ = platform({ gcpMetadata: '', metadataHost: '', sys, amazonAddress: missing, ...inputs }).pipe(toArray());
+  const known$ = platform({
+    gcpMetadata: '',
+    metadataHost: '',
+    sys,
+    amazonAddress: missing,
+    ...inputs,
+  }).pipe(toArray());
   const known = await lastValueFrom(known$, { defaultValue: [] });
   return known.filter((_, index) => index === 0 || index === known.length - 1);
 };
@@ -62,7 +68,10 @@ describe('a machine of Google Cloud', () => {
     gcp_location: [`${root}/instance/attributes/cluster-location`, 'location'],
     gcp_gke_cluster_name: [`${root}/instance/attributes/cluster-name`, ' cluster\n'],
     gcp_gce_instance_id: [`${root}/instance/id`, 'instance'],
-    gcp_gce_instance_template: [`${root}/instance/attributes/instance-template`, 'instanceTemplate'],
+    gcp_gce_instance_template: [
+      `${root}/instance/attributes/instance-template`,
+      'instanceTemplate',
+    ],
     gcp_gce_instance_created_by: [`${root}/instance/attributes/created-by`, 'createdBy'],
   } as const;
   const zone = { [`${root}/instance/zone`]: 'projects/123/zones/us-central1-a' };
@@ -100,38 +109,65 @@ describe('a machine of Google Cloud', () => {
     { key: 'gcp_gce_instance_template' },
     { key: 'gcp_gce_instance_created_by' },
   ] as const)('lacks $key where the metadata server does, and nothing else', async ({ key }) => {
-    const metadataHost = await serve(Object.fromEntries(Object.values(pages).filter(([path]) => path !== pages[key][0])));
+    const metadataHost = await serve(
+      Object.fromEntries(Object.values(pages).filter(([path]) => path !== pages[key][0])),
+    );
     const rest = Object.fromEntries(Object.entries(full).filter(([name]) => name !== key));
     expect(await learn({ metadataHost })).toEqual([unknown, { metadata: rest, locality: nowhere }]);
   });
 
   it('is where its zone is, if it is of no cluster', async () => {
     const metadataHost = await serve(zone);
-    expect(await learn({ metadataHost })).toEqual([unknown, { metadata: { gcp_location: 'us-central1-a' }, locality: zonal }]);
+    expect(await learn({ metadataHost })).toEqual([
+      unknown,
+      { metadata: { gcp_location: 'us-central1-a' }, locality: zonal },
+    ]);
   });
 
   it('is what GCP_METADATA says at once, and the rest later', async () => {
     const metadataHost = await serve(all);
-    const env = { gcp_project: 'env_pid', gcp_project_number: 'env_pn', gcp_gke_cluster_name: 'env_cluster', gcp_location: 'env_location' };
+    const env = {
+      gcp_project: 'env_pid',
+      gcp_project_number: 'env_pn',
+      gcp_gke_cluster_name: 'env_cluster',
+      gcp_location: 'env_location',
+    };
     const locality = { region: 'env_location', zone: '', subZone: '' };
-    expect(await learn({ gcpMetadata: 'env_pid|env_pn|env_cluster|env_location', metadataHost })).toEqual([
+    expect(
+      await learn({ gcpMetadata: 'env_pid|env_pn|env_cluster|env_location', metadataHost }),
+    ).toEqual([
       { metadata: env, locality },
       { metadata: { ...full, ...env }, locality },
     ]);
-    expect(asked.map(({ url }) => url?.split('/').at(-1)).sort()).toEqual(['created-by', 'id', 'instance-template', 'zone']);
+    expect(asked.map(({ url }) => url?.split('/').at(-1)).sort()).toEqual([
+      'created-by',
+      'id',
+      'instance-template',
+      'zone',
+    ]);
   });
 
   it('has a locality by GCP_METADATA alone, and nothing more if nobody answers', async () => {
-    const metadata = { gcp_project: 'p', gcp_gke_cluster_name: 'c', gcp_location: 'europe-west1-b' };
+    const metadata = {
+      gcp_project: 'p',
+      gcp_gke_cluster_name: 'c',
+      gcp_location: 'europe-west1-b',
+    };
     expect(await learn({ gcpMetadata: 'p||c|europe-west1-b', metadataHost: missing })).toEqual([
       { metadata, locality: { region: 'europe-west1', zone: 'europe-west1-b', subZone: '' } },
     ]);
   });
 
-  it.each(['p|n|c', 'p|n|c|l|x', 'p'])('knows nothing at once by a GCP_METADATA that has not four parts: %s', async (gcpMetadata) => {
-    const metadataHost = await serve(all);
-    expect(await learn({ gcpMetadata, metadataHost })).toEqual([unknown, { metadata: full, locality: nowhere }]);
-  });
+  it.each(['p|n|c', 'p|n|c|l|x', 'p'])(
+    'knows nothing at once by a GCP_METADATA that has not four parts: %s',
+    async (gcpMetadata) => {
+      const metadataHost = await serve(all);
+      expect(await learn({ gcpMetadata, metadataHost })).toEqual([
+        unknown,
+        { metadata: full, locality: nowhere },
+      ]);
+    },
+  );
 
   it('says nothing more where the host of the metadata server is none', async () => {
     expect(await learn({ metadataHost: 'not a host' })).toEqual([unknown]);
@@ -140,7 +176,13 @@ describe('a machine of Google Cloud', () => {
 
 describe('a machine of Amazon', () => {
   const documentPath = 'GET /latest/dynamic/instance-identity/document';
-  const identity = { region: 'region', availabilityZone: 'zone', instanceId: 'instance', accountId: 'account', pendingTime: 1 };
+  const identity = {
+    region: 'region',
+    availabilityZone: 'zone',
+    instanceId: 'instance',
+    accountId: 'account',
+    pendingTime: 1,
+  };
   const v2 = (document: string) => ({ 'PUT /latest/api/token': 'token', [documentPath]: document });
 
   beforeEach(() => sign('class/dmi/id/sys_vendor', 'Amazon EC2'));
@@ -159,30 +201,49 @@ describe('a machine of Amazon', () => {
       what: 'all',
       document: JSON.stringify(identity),
       learnt: {
-        metadata: { aws_region: 'region', aws_availability_zone: 'zone', aws_account_id: 'account', aws_instance_id: 'instance' },
+        metadata: {
+          aws_region: 'region',
+          aws_availability_zone: 'zone',
+          aws_account_id: 'account',
+          aws_instance_id: 'instance',
+        },
         locality: { region: 'region', zone: 'zone', subZone: '' },
       },
     },
     { what: 'no JSON', document: '<html>', learnt: undefined },
     { what: 'JSON of another kind', document: 'null', learnt: undefined },
-    { what: 'values of another kind', document: '{"region":1,"accountId":null}', learnt: undefined },
+    {
+      what: 'values of another kind',
+      document: '{"region":1,"accountId":null}',
+      learnt: undefined,
+    },
   ])('is known by its identity document: $what', async ({ document, learnt }) => {
     const amazonAddress = await serve(v2(document));
-    expect(await learn({ amazonAddress })).toEqual([unknown, ...(learnt === undefined ? [] : [learnt])]);
+    expect(await learn({ amazonAddress })).toEqual([
+      unknown,
+      ...(learnt === undefined ? [] : [learnt]),
+    ]);
   });
 
   it('is asked for it with a token', async () => {
     const amazonAddress = await serve(v2('{}'));
     await learn({ amazonAddress });
-    expect(asked.map(({ method, headers }) => [method, headers['x-aws-ec2-metadata-token-ttl-seconds'] ?? headers['x-aws-ec2-metadata-token']])).toEqual([
+    expect(
+      asked.map(({ method, headers }) => [
+        method,
+        headers['x-aws-ec2-metadata-token-ttl-seconds'] ?? headers['x-aws-ec2-metadata-token'],
+      ]),
+    ).toEqual([
       ['PUT', '60'],
       ['GET', 'token'],
-    ]); // prettier-ignore
+    ]);
   });
 
   it('is asked for it without, where no token is given (IMDSv1)', async () => {
     const amazonAddress = await serve({ [documentPath]: JSON.stringify(identity) });
-    expect((await learn({ amazonAddress })).at(-1)?.metadata).toMatchObject({ aws_instance_id: 'instance' });
+    expect((await learn({ amazonAddress })).at(-1)?.metadata).toMatchObject({
+      aws_instance_id: 'instance',
+    });
     expect(asked.at(-1)?.headers).not.toHaveProperty('x-aws-ec2-metadata-token');
   });
 

@@ -1,15 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { spiffeId, trustDomain, type TrustDomainInputs } from '../../../../src/pilot-agent/bootstrap/control-plane-identity.ts';
+import {
+  spiffeId,
+  trustDomain,
+  type TrustDomainInputs,
+} from '../../../../src/pilot-agent/bootstrap/control-plane-identity.ts';
 const pilot = 'istio-pilot-service-account';
 const domainOf = (inputs: Partial<TrustDomainInputs>) =>
   trustDomain({ given: '', registry: 'Kubernetes', domain: '', podNamespace: '', ...inputs });
 
 describe('spiffeId', () => {
-  it.each<{ what: string; inputs: Partial<TrustDomainInputs>; namespace?: string; identity?: string; id: string }>([
-    { what: 'no domain in Kubernetes', inputs: {}, id: `spiffe://cluster.local/ns/anything/sa/${pilot}` },
-    { what: 'a domain in Kubernetes', inputs: { domain: 'my.domain' }, id: `spiffe://my.domain/ns/anything/sa/${pilot}` },
-    { what: 'no domain in Consul', inputs: { registry: 'Consul' }, id: `spiffe:///ns/anything/sa/${pilot}` },
-    { what: 'a trust domain', inputs: { given: 'secured' }, id: `spiffe://secured/ns/anything/sa/${pilot}` },
+  it.each<{
+    what: string;
+    inputs: Partial<TrustDomainInputs>;
+    namespace?: string;
+    identity?: string;
+    id: string;
+  }>([
+    {
+      what: 'no domain in Kubernetes',
+      inputs: {},
+      id: `spiffe://cluster.local/ns/anything/sa/${pilot}`,
+    },
+    {
+      what: 'a domain in Kubernetes',
+      inputs: { domain: 'my.domain' },
+      id: `spiffe://my.domain/ns/anything/sa/${pilot}`,
+    },
+    {
+      what: 'no domain in Consul',
+      inputs: { registry: 'Consul' },
+      id: `spiffe:///ns/anything/sa/${pilot}`,
+    },
+    {
+      what: 'a trust domain',
+      inputs: { given: 'secured' },
+      id: `spiffe://secured/ns/anything/sa/${pilot}`,
+    },
     {
       what: 'a trust domain and a domain',
       inputs: { given: 'secured', domain: 'my.domain' },
@@ -67,8 +93,20 @@ describe('spiffeId', () => {
       identity: '',
       id: '',
     },
-    { what: 'an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: 'foo', id: 'spiffe://mesh.com/foo' },
-    { what: 'none without an identity', inputs: { given: 'mesh.com' }, namespace: '', identity: '', id: '' },
+    {
+      what: 'an identity',
+      inputs: { given: 'mesh.com' },
+      namespace: '',
+      identity: 'foo',
+      id: 'spiffe://mesh.com/foo',
+    },
+    {
+      what: 'none without an identity',
+      inputs: { given: 'mesh.com' },
+      namespace: '',
+      identity: '',
+      id: '',
+    },
   ])('is made of $what', ({ inputs, namespace = 'anything', identity = pilot, id }) => {
     expect(spiffeId(domainOf(inputs), { namespace, identity })).toBe(id);
   });
@@ -88,10 +126,22 @@ describe('trustDomain', () => {
       inputs: { domain: 'other.svc.cluster.local', podNamespace: 'ns' },
       expected: 'other.svc.cluster.local',
     },
-    { what: 'the domain in Consul', inputs: { registry: 'Consul', domain: 'my@domain' }, expected: 'my.domain' },
-    { what: 'the domain elsewhere', inputs: { registry: 'Mock', domain: 'my.domain' }, expected: 'my.domain' },
+    {
+      what: 'the domain in Consul',
+      inputs: { registry: 'Consul', domain: 'my@domain' },
+      expected: 'my.domain',
+    },
+    {
+      what: 'the domain elsewhere',
+      inputs: { registry: 'Mock', domain: 'my.domain' },
+      expected: 'my.domain',
+    },
     { what: 'empty elsewhere, without a domain', inputs: { registry: 'Mock' }, expected: '' },
-    { what: 'no member of every object', inputs: { registry: 'constructor', domain: 'my.domain' }, expected: 'my.domain' },
+    {
+      what: 'no member of every object',
+      inputs: { registry: 'constructor', domain: 'my.domain' },
+      expected: 'my.domain',
+    },
   ])('is $what', ({ inputs, expected }) => {
     expect(domainOf(inputs)).toBe(expected);
   });

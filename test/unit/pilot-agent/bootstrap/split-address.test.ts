@@ -21,7 +21,10 @@ describe('splitAddress', () => {
     { address: '[::1:9080', reason: "'[::1:9080' is not host:port: the port is missing" },
     { address: '[::1]x:9080', reason: "'[::1]x:9080' is not host:port: the port is missing" },
     { address: '::1', reason: "'::1' has too many colons: an IPv6 address goes in brackets" },
-    { address: '2001:db8::20:9080', reason: "'2001:db8::20:9080' has too many colons: an IPv6 address goes in brackets" },
+    {
+      address: '2001:db8::20:9080',
+      reason: "'2001:db8::20:9080' has too many colons: an IPv6 address goes in brackets",
+    },
   ])('refuses "$address"', ({ address, reason }) => {
     expect(splitAddress(address)).toEqual({ ok: false, reason });
   });

@@ -1,12 +1,35 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/pilot-agent/bootstrap/proto-json.ts';
-import { renderTemplate, type TemplateInputs, templateVariables } from '../../../../src/pilot-agent/bootstrap/template.ts';
-import type { ProxyConfig, RemoteService, TlsSettings, Tracing } from '../../../../src/pilot-agent/config/proxy-config.ts';
+import {
+  renderTemplate,
+  type TemplateInputs,
+  templateVariables,
+} from '../../../../src/pilot-agent/bootstrap/template.ts';
+import type {
+  ProxyConfig,
+  RemoteService,
+  TlsSettings,
+  Tracing,
+} from '../../../../src/pilot-agent/config/proxy-config.ts';
 import { type GoldenCase, inputsOf } from '../../../golden/cases.ts';
 
-const noTracer: Tracing = { zipkin: undefined, lightstep: undefined, datadog: undefined, stackdriver: undefined, openTelemetry: undefined, tlsSettings: undefined }; // prettier-ignore
-const simple: TlsSettings = { mode: 'SIMPLE', caCertificates: '/etc/tracing/ca.pem', clientCertificate: '', privateKey: '', sni: '', subjectAltNames: [] }; // prettier-ignore
+const noTracer: Tracing = {
+  zipkin: undefined,
+  lightstep: undefined,
+  datadog: undefined,
+  stackdriver: undefined,
+  openTelemetry: undefined,
+  tlsSettings: undefined,
+};
+const simple: TlsSettings = {
+  mode: 'SIMPLE',
+  caCertificates: '/etc/tracing/ca.pem',
+  clientCertificate: '',
+  privateKey: '',
+  sni: '',
+  subjectAltNames: [],
+};
 const service = (changes: Partial<RemoteService>): RemoteService => ({
   address: 'a:1',
   tlsSettings: undefined,
@@ -14,7 +37,10 @@ const service = (changes: Partial<RemoteService>): RemoteService => ({
   ...changes,
 });
 
-function variables(golden: GoldenCase = {}, more: Partial<TemplateInputs> = {}): ReadonlyMap<string, Json> {
+function variables(
+  golden: GoldenCase = {},
+  more: Partial<TemplateInputs> = {},
+): ReadonlyMap<string, Json> {
   const made = templateVariables({ ...inputsOf(golden), ...more });
   if (!made.ok) throw new Error(JSON.stringify(made.problems));
   return made.variables;
@@ -34,7 +60,11 @@ describe('templateVariables', () => {
   });
 
   it.each<{ name: string; given: ReadonlyMap<string, Json>; value: Json }>([
-    { name: 'pilot_SAN', given: variables({}, { sans: [{ type: 'URI', value: 'fake' }] }), value: '[{"exact":"fake"}]' },
+    {
+      name: 'pilot_SAN',
+      given: variables({}, { sans: [{ type: 'URI', value: 'fake' }] }),
+      value: '[{"exact":"fake"}]',
+    },
     {
       name: 'pilot_SAN',
       given: variables({}, { sans: ['fake', 'other'].map((value) => ({ type: 'DNS', value })) }),
@@ -46,9 +76,17 @@ describe('templateVariables', () => {
     { name: 'connect_timeout', given: configured({ connectTimeout: 250 }), value: '0.250s' },
     { name: 'cluster', given: configured({ serviceCluster: 'fake' }), value: 'fake' },
     { name: 'nodeID', given: variables({}, { serviceNode: 'fake' }), value: 'fake' },
-    { name: 'sub_zone', given: variables({}, { locality: { region: '', zone: '', subZone: 'fake' } }), value: 'fake' },
+    {
+      name: 'sub_zone',
+      given: variables({}, { locality: { region: '', zone: '', subZone: 'fake' } }),
+      value: 'fake',
+    },
     { name: 'region', given: variables(), value: undefined },
-    { name: 'discovery_address', given: configured({ discoveryAddress: 'fake:1' }), value: 'fake:1' },
+    {
+      name: 'discovery_address',
+      given: configured({ discoveryAddress: 'fake:1' }),
+      value: 'fake:1',
+    },
     { name: 'PodName', given: variables({}, { podName: 'fake' }), value: 'fake' },
     { name: 'PodNamespace', given: variables({}, { podNamespace: 'fake' }), value: 'fake' },
     {
@@ -63,22 +101,60 @@ describe('templateVariables', () => {
     { name: 'wildcard', given: variables({}, { ipv6: true }), value: '::' },
     { name: 'dns_lookup_family', given: variables(), value: 'V4_ONLY' },
     { name: 'dns_lookup_family', given: variables({}, { ipv6: true }), value: 'AUTO' },
-    { name: 'PodIP', given: variables({}, { podIp: '127.0.0.1' }), value: 'AAAAAAAAAAAAAP//fwAAAQ==' },
-    { name: 'PodIP', given: variables({}, { podIp: '2001:db8::1' }), value: 'IAENuAAAAAAAAAAAAAAAAQ==' },
+    {
+      name: 'PodIP',
+      given: variables({}, { podIp: '127.0.0.1' }),
+      value: 'AAAAAAAAAAAAAP//fwAAAQ==',
+    },
+    {
+      name: 'PodIP',
+      given: variables({}, { podIp: '2001:db8::1' }),
+      value: 'IAENuAAAAAAAAAAAAAAAAQ==',
+    },
     { name: 'PodIP', given: variables({}, { podIp: 'none' }), value: '' },
-    { name: 'ControlPlaneAuth', given: configured({ controlPlaneAuthPolicy: 'MUTUAL_TLS' }), value: 'enable' },
+    {
+      name: 'ControlPlaneAuth',
+      given: configured({ controlPlaneAuthPolicy: 'MUTUAL_TLS' }),
+      value: 'enable',
+    },
     { name: 'ControlPlaneAuth', given: variables(), value: undefined },
-    { name: 'DisableReportCalls', given: variables({}, { disableInternalTelemetry: true }), value: 'true' },
+    {
+      name: 'DisableReportCalls',
+      given: variables({}, { disableInternalTelemetry: true }),
+      value: 'true',
+    },
     { name: 'DisableReportCalls', given: variables(), value: undefined },
     {
       name: 'pilot_grpc_address',
       given: configured({ discoveryAddress: '127.0.0.1:80' }),
       value: '{"address": "127.0.0.1", "port_value": 80}',
     },
-    { name: 'lightstep', given: configured({ tracing: { ...noTracer, lightstep: { address: '[2001:db8::100]:80', accessToken: 't', secure: true, cacertPath: '' } } }), value: '{"address": "2001:db8::100", "port_value": 80}' }, // prettier-ignore
-    { name: 'zipkin', given: configured({ tracing: { ...noTracer, zipkin: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
+    {
+      name: 'lightstep',
+      given: configured({
+        tracing: {
+          ...noTracer,
+          lightstep: {
+            address: '[2001:db8::100]:80',
+            accessToken: 't',
+            secure: true,
+            cacertPath: '',
+          },
+        },
+      }),
+      value: '{"address": "2001:db8::100", "port_value": 80}',
+    },
+    {
+      name: 'zipkin',
+      given: configured({ tracing: { ...noTracer, zipkin: { address: 'fake:80' } } }),
+      value: '{"address": "fake", "port_value": 80}',
+    },
     { name: 'zipkin', given: variables(), value: undefined },
-    { name: 'datadog', given: configured({ tracing: { ...noTracer, datadog: { address: 'fake:80' } } }), value: '{"address": "fake", "port_value": 80}' }, // prettier-ignore
+    {
+      name: 'datadog',
+      given: configured({ tracing: { ...noTracer, datadog: { address: 'fake:80' } } }),
+      value: '{"address": "fake", "port_value": 80}',
+    },
     {
       name: 'statsd',
       given: configured({ statsdUdpAddress: '127.0.0.1:80' }),
@@ -96,26 +172,76 @@ describe('templateVariables', () => {
     },
     {
       name: 'lightstepToken',
-      given: configured({ tracing: { ...noTracer, lightstep: { address: 'a:1', accessToken: 'fake', secure: true, cacertPath: '' } } }),
+      given: configured({
+        tracing: {
+          ...noTracer,
+          lightstep: { address: 'a:1', accessToken: 'fake', secure: true, cacertPath: '' },
+        },
+      }),
       value: 'fake',
-    }, // prettier-ignore // the token itself, where the Go agent names a file
-    { name: 'stackdriverMaxEvents', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 100 }, // prettier-ignore
-    { name: 'stackdriverMaxAttributes', given: configured({ tracing: { ...noTracer, stackdriver: { debug: true, maxNumberOfAnnotations: 0, maxNumberOfAttributes: 0, maxNumberOfMessageEvents: 100 } } }), value: 200 }, // prettier-ignore
+    }, // the token itself, where the Go agent names a file
+    {
+      name: 'stackdriverMaxEvents',
+      given: configured({
+        tracing: {
+          ...noTracer,
+          stackdriver: {
+            debug: true,
+            maxNumberOfAnnotations: 0,
+            maxNumberOfAttributes: 0,
+            maxNumberOfMessageEvents: 100,
+          },
+        },
+      }),
+      value: 100,
+    },
+    {
+      name: 'stackdriverMaxAttributes',
+      given: configured({
+        tracing: {
+          ...noTracer,
+          stackdriver: {
+            debug: true,
+            maxNumberOfAnnotations: 0,
+            maxNumberOfAttributes: 0,
+            maxNumberOfMessageEvents: 100,
+          },
+        },
+      }),
+      value: 200,
+    },
     { name: 'envoy_metrics_service_tls', given: variables(), value: undefined },
     {
       // with the files the right way round
       name: 'envoy_accesslog_service_tls',
-      given: configured({ envoyAccessLogService: service({ tlsSettings: { ...simple, mode: 'ISTIO_MUTUAL', caCertificates: '' } }) }),
+      given: configured({
+        envoyAccessLogService: service({
+          tlsSettings: { ...simple, mode: 'ISTIO_MUTUAL', caCertificates: '' },
+        }),
+      }),
       value:
         '{"common_tls_context":{"tls_certificates":[{"certificate_chain":{"filename":"/etc/certs/cert-chain.pem"},"private_key":{"filename":"/etc/certs/key.pem"}}],"validation_context":{"trusted_ca":{"filename":"/etc/certs/root-cert.pem"}},"alpn_protocols":["istio","h2"]},"sni":"envoy_accesslog_service"}',
     },
     { name: 'envoy_metrics_service_tcp_keepalive', given: variables(), value: undefined },
-    { name: 'envoy_metrics_service_tcp_keepalive', given: configured({ envoyMetricsService: service({ tcpKeepalive: { probes: 0, time: 1_000, interval: 0 } }) }), value: '{"tcp_keepalive":{"keepalive_time":1}}' }, // prettier-ignore
-    { name: 'pilot_cert_provider', given: variables({}, { certProvider: 'kubernetes' }), value: 'kubernetes' },
+    {
+      name: 'envoy_metrics_service_tcp_keepalive',
+      given: configured({
+        envoyMetricsService: service({ tcpKeepalive: { probes: 0, time: 1_000, interval: 0 } }),
+      }),
+      value: '{"tcp_keepalive":{"keepalive_time":1}}',
+    },
+    {
+      name: 'pilot_cert_provider',
+      given: variables({}, { certProvider: 'kubernetes' }),
+      value: 'kubernetes',
+    },
     { name: 'sts_port', given: variables({}, { stsPort: 5555 }), value: 5555 },
     {
       name: 'gcp_project_id',
-      given: variables({}, { stsPort: 5555, metadata: { PLATFORM_METADATA: { gcp_project: 'project' } } }),
+      given: variables(
+        {},
+        { stsPort: 5555, metadata: { PLATFORM_METADATA: { gcp_project: 'project' } } },
+      ),
       value: 'project',
     },
     {
@@ -126,7 +252,9 @@ describe('templateVariables', () => {
     { name: 'tracing_tls', given: variables(), value: undefined },
     {
       name: 'tracing_tls',
-      given: configured({ tracing: { ...noTracer, zipkin: { address: 'a:1' }, tlsSettings: simple } }),
+      given: configured({
+        tracing: { ...noTracer, zipkin: { address: 'a:1' }, tlsSettings: simple },
+      }),
       value:
         '{"name":"tls","typed_config":{"@type":"type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext","common_tls_context":{"validation_context":{"trusted_ca":{"filename":"/etc/tracing/ca.pem"}}}}}',
     },
@@ -136,22 +264,44 @@ describe('templateVariables', () => {
   });
 
   it('has the whole ProxyConfig, whose fields are found by their names in Go', () => {
-    const made = renderTemplate('{{ .config.DiscoveryAddress }} {{ .config.ServiceCluster }}', configured({ discoveryAddress: 'fake:1' }));
+    const made = renderTemplate(
+      '{{ .config.DiscoveryAddress }} {{ .config.ServiceCluster }}',
+      configured({ discoveryAddress: 'fake:1' }),
+    );
     expect(made).toMatchObject({ ok: true, text: 'fake:1 istio-proxy' });
   });
 
   it('has the patterns that are needed with those of the annotations', () => {
-    const given = variables({}, { metadata: { 'sidecar.istio.io/statsInclusionSuffixes': 'fake' } });
-    expect(given.get('inclusionSuffix')).toEqual(['fake', 'downstream_rq_active', 'downstream_cx_active', 'downstream_cx_upgrades_active']);
+    const given = variables(
+      {},
+      { metadata: { 'sidecar.istio.io/statsInclusionSuffixes': 'fake' } },
+    );
+    expect(given.get('inclusionSuffix')).toEqual([
+      'fake',
+      'downstream_rq_active',
+      'downstream_cx_active',
+      'downstream_cx_upgrades_active',
+    ]);
   });
 
-  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])('leaves out a service with the address %s', (address) => {
-    const made = templateVariables(inputsOf({ config: { tracing: { ...noTracer, zipkin: { address } } } }));
-    expect(made).toMatchObject({ ok: true, warnings: [`tracing.zipkin.address: '${address}' is not host:port: it is left out`] });
-    expect(made.ok && made.variables.get('zipkin')).toBeUndefined();
-    const discovery = templateVariables(inputsOf({ config: { discoveryAddress: address } }));
-    expect(discovery).toEqual({ ok: false, problems: [{ place: 'discoveryAddress', text: `'${address}' is not host:port` }] });
-  });
+  it.each(['2001:db8::100:80', 'fake:', '127.0.0.1'])(
+    'leaves out a service with the address %s',
+    (address) => {
+      const made = templateVariables(
+        inputsOf({ config: { tracing: { ...noTracer, zipkin: { address } } } }),
+      );
+      expect(made).toMatchObject({
+        ok: true,
+        warnings: [`tracing.zipkin.address: '${address}' is not host:port: it is left out`],
+      });
+      expect(made.ok && made.variables.get('zipkin')).toBeUndefined();
+      const discovery = templateVariables(inputsOf({ config: { discoveryAddress: address } }));
+      expect(discovery).toEqual({
+        ok: false,
+        problems: [{ place: 'discoveryAddress', text: `'${address}' is not host:port` }],
+      });
+    },
+  );
 
   it('leaves out a service whose TLS is wrong, and does not speak plaintext to it instead', () => {
     const tlsSettings = {
@@ -164,14 +314,36 @@ describe('templateVariables', () => {
     } as const;
     const tracing = { ...noTracer, zipkin: { address: 'z:1' }, tlsSettings };
     const made = templateVariables(
-      inputsOf({ config: { tracing, envoyMetricsService: { address: 'm:1', tlsSettings, tcpKeepalive: undefined } } }),
+      inputsOf({
+        config: {
+          tracing,
+          envoyMetricsService: { address: 'm:1', tlsSettings, tcpKeepalive: undefined },
+        },
+      }),
     );
-    expect(made).toMatchObject({ ok: true, warnings: ['tracing', 'envoyMetricsService'].map((place) => expect.stringMatching(new RegExp(`^${place}.tlsSettings.clientCertificate: .*: what it belongs to is left out$`)) as unknown) }); // prettier-ignore
-    for (const name of ['zipkin', 'tracing_tls', 'envoy_metrics_service_address', 'envoy_metrics_service_tls']) expect(made.ok && made.variables.get(name)).toBeUndefined(); // prettier-ignore
+    expect(made).toMatchObject({
+      ok: true,
+      warnings: ['tracing', 'envoyMetricsService'].map(
+        (place) =>
+          expect.stringMatching(
+            new RegExp(
+              `^${place}.tlsSettings.clientCertificate: .*: what it belongs to is left out$`,
+            ),
+          ) as unknown,
+      ),
+    });
+    for (const name of [
+      'zipkin',
+      'tracing_tls',
+      'envoy_metrics_service_address',
+      'envoy_metrics_service_tls',
+    ])
+      expect(made.ok && made.variables.get(name)).toBeUndefined();
   });
 });
 
-const rendered = (template: string, known: Readonly<Record<string, Json>> = {}) => renderTemplate(template, new Map(Object.entries(known)));
+const rendered = (template: string, known: Readonly<Record<string, Json>> = {}) =>
+  renderTemplate(template, new Map(Object.entries(known)));
 
 describe('renderTemplate', () => {
   const known = {
@@ -208,7 +380,10 @@ describe('renderTemplate', () => {
   });
 
   it('puts values in as they are, trim markers or not', () => {
-    expect(rendered('a {{- .x -}} b', { x: ' "{{ .y }}" ' })).toEqual({ ok: true, text: 'a "{{ .y }}" b' });
+    expect(rendered('a {{- .x -}} b', { x: ' "{{ .y }}" ' })).toEqual({
+      ok: true,
+      text: 'a "{{ .y }}" b',
+    });
   });
 
   it.each([
@@ -228,16 +403,41 @@ describe('renderTemplate', () => {
     ['{{ .name', '{{ is not closed'],
     ['{{/* a comment', '{{ is not closed'],
   ])('refuses %j, with its line', (action, reason) => {
-    expect(rendered(`{{ .name }}\n\n  ${action}\n`, known)).toEqual({ ok: false, reason: `line 3: ${reason}` });
+    expect(rendered(`{{ .name }}\n\n  ${action}\n`, known)).toEqual({
+      ok: false,
+      reason: `line 3: ${reason}`,
+    });
   });
 
   it('refuses one that makes too much of itself', () => {
     const reason = 'it makes a text of more than 4194304 characters, which is the limit';
-    expect(rendered('{{ toJSON .name }}'.repeat(10_000), { name: 'x'.repeat(1_000) })).toEqual({ ok: false, reason });
+    expect(rendered('{{ toJSON .name }}'.repeat(10_000), { name: 'x'.repeat(1_000) })).toEqual({
+      ok: false,
+      reason,
+    });
   });
 
   it('never throws', () => {
-    const piece = fc.constantFrom('{{', '}}', '-', ' ', '.name', '.', '|', 'toJSON', '/*', '*/', '\n', 'a', '"');
-    fc.assert(fc.property(fc.array(piece).map((all) => all.join('')), (text) => typeof rendered(text, known).ok === 'boolean')); // prettier-ignore
+    const piece = fc.constantFrom(
+      '{{',
+      '}}',
+      '-',
+      ' ',
+      '.name',
+      '.',
+      '|',
+      'toJSON',
+      '/*',
+      '*/',
+      '\n',
+      'a',
+      '"',
+    );
+    fc.assert(
+      fc.property(
+        fc.array(piece).map((all) => all.join('')),
+        (text) => typeof rendered(text, known).ok === 'boolean',
+      ),
+    );
   });
 });

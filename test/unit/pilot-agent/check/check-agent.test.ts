@@ -20,7 +20,10 @@ async function found(told: unknown) {
 
 it('each reason and each note leads to what to do about it', async () => {
   const pending = [{ name: 'envoy-hangs', reason: 'Envoy hangs' }];
-  const notes = ['Envoy has crashed once in the last 10 min: SIGSEGV', 'control plane istiod:15012: connection refused, since now'];
+  const notes = [
+    'Envoy has crashed once in the last 10 min: SIGSEGV',
+    'control plane istiod:15012: connection refused, since now',
+  ];
   const findings = await found({ pending, notes });
   expect(findings.map(({ level, what, see }) => [level, what, see])).toEqual([
     ['fail', 'it is not ready: Envoy hangs', 'docs/troubleshooting.md#envoy-hangs'],
@@ -30,5 +33,7 @@ it('each reason and each note leads to what to do about it', async () => {
 });
 
 it('an agent that is ready, with nothing to note, is in order', async () => {
-  expect(await found({ pending: [], notes: [] })).toMatchObject([{ level: 'ok', what: 'it is ready' }]);
+  expect(await found({ pending: [], notes: [] })).toMatchObject([
+    { level: 'ok', what: 'it is ready' },
+  ]);
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { type Finding, findingsOf } from '../../../../src/pilot-agent/check/finding.ts';
 import { findingsText } from '../../../../src/pilot-agent/check/findings-text.ts';
 
-const plain = (findings: readonly Finding[], width: number) => findingsText('no agent runs', findings, { width, paint: (_, text) => text });
+const plain = (findings: readonly Finding[], width: number) =>
+  findingsText('no agent runs', findings, { width, paint: (_, text) => text });
 const { ok, warn, fail } = findingsOf('ports');
 
 describe('findingsText', () => {
@@ -29,12 +30,15 @@ describe('findingsText', () => {
     ]);
   });
 
-  it.each([20, 40, 80, 200])('fits %i columns, and begins each further line below the first', (width) => {
-    const long = `a path ${'/very-long-name'.repeat(9)} of 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 and more words than a line has`;
-    const lines = plain([warn('port taken', long, long)], width).split('\n');
-    const widest = Math.max(width, 9 + 20);
-    expect(lines.filter((line) => stringWidth(line) > widest)).toEqual([]);
-    expect(lines.slice(3, -3).every((line) => /^ {9}\S/.test(line))).toBe(true);
-    expect(lines.join('').replace(/\s/g, '')).toContain(long.replace(/\s/g, ''));
-  });
+  it.each([20, 40, 80, 200])(
+    'fits %i columns, and begins each further line below the first',
+    (width) => {
+      const long = `a path ${'/very-long-name'.repeat(9)} of 漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字漢字 and more words than a line has`;
+      const lines = plain([warn('port taken', long, long)], width).split('\n');
+      const widest = Math.max(width, 9 + 20);
+      expect(lines.filter((line) => stringWidth(line) > widest)).toEqual([]);
+      expect(lines.slice(3, -3).every((line) => /^ {9}\S/.test(line))).toBe(true);
+      expect(lines.join('').replace(/\s/g, '')).toContain(long.replace(/\s/g, ''));
+    },
+  );
 });

@@ -11,7 +11,9 @@ import { program } from '../../../../src/pilot-agent/cli/program.ts';
 import { leftOut } from '../../../support/left-out.ts';
 
 /** How each shell is started without the files of a user, and what has to be set up in it. */
-const shells: Readonly<Record<Shell, { readonly args: readonly string[]; readonly first: string }>> = {
+const shells: Readonly<
+  Record<Shell, { readonly args: readonly string[]; readonly first: string }>
+> = {
   bash: { args: ['--noprofile', '--norc', '-i'], first: 'bind "set bell-style none"' },
   zsh: { args: ['-f', '-i'], first: 'unsetopt beep; autoload -Uz compinit; compinit -D' },
   fish: { args: ['--no-config', '-i'], first: 'true' },
@@ -51,7 +53,9 @@ function plain(args: readonly string[]): readonly string[] {
 
 function scriptOf(shell: Shell): string {
   let text = '';
-  const written = vi.spyOn(process.stdout, 'write').mockImplementation((piece: unknown) => ((text += String(piece)), true));
+  const written = vi
+    .spyOn(process.stdout, 'write')
+    .mockImplementation((piece: unknown) => ((text += String(piece)), true));
   printCompletion(shell, program());
   written.mockRestore();
   return text;
@@ -65,12 +69,15 @@ function all(command: Command): readonly Command[] {
 describe('what a shell may complete', () => {
   const options = all(program()).flatMap(({ options }) => options);
 
-  it.each(['bash', 'zsh', 'fish'] as const)('is in the script for %s: each command and each flag', (shell) => {
-    const words = new Set(scriptOf(shell).match(/[\w-]+/g));
-    const flags = options.map(({ long }) => (shell === 'fish' ? long?.slice(2) : long) ?? '');
-    const names = all(program()).map((command) => command.name());
-    expect([...names, ...flags].filter((word) => !words.has(word))).toEqual([]);
-  });
+  it.each(['bash', 'zsh', 'fish'] as const)(
+    'is in the script for %s: each command and each flag',
+    (shell) => {
+      const words = new Set(scriptOf(shell).match(/[\w-]+/g));
+      const flags = options.map(({ long }) => (shell === 'fish' ? long?.slice(2) : long) ?? '');
+      const names = all(program()).map((command) => command.name());
+      expect([...names, ...flags].filter((word) => !words.has(word))).toEqual([]);
+    },
+  );
 
   it('are the formats of each command that prints in several', () => {
     const formats = options.filter(({ long }) => long === '--output');
@@ -95,10 +102,17 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
     writeFileSync(join(folder, 'agent.yaml'), '');
     writeFileSync(join(folder, 'script'), scriptOf(shell));
     const program = `#!/bin/sh\nprintf '%s\\n' "$@" > '${folder}/args.new' && mv '${folder}/args.new' '${folder}/args'\n`;
-    for (const name of ['pilot-agent', 'own-job']) writeFileSync(join(folder, 'bin', name), program, { mode: 0o755 });
+    for (const name of ['pilot-agent', 'own-job'])
+      writeFileSync(join(folder, 'bin', name), program, { mode: 0o755 });
     const inTerminal = 'import pty, sys; pty.spawn(sys.argv[1:])';
     const { args, first } = shells[shell];
-    const env = { HOME: folder, TERM: 'xterm', PATH: `${folder}/bin:/usr/bin:/bin`, INPUTRC: '/dev/null', LC_ALL: 'C.UTF-8' };
+    const env = {
+      HOME: folder,
+      TERM: 'xterm',
+      PATH: `${folder}/bin:/usr/bin:/bin`,
+      INPUTRC: '/dev/null',
+      LC_ALL: 'C.UTF-8',
+    };
     terminal = spawn('python3', ['-c', inTerminal, shell, ...args], { cwd: folder, env });
     terminal.stdout?.on('data', (piece: Buffer) => display.write(piece));
     terminal.stdin?.write(`${first}; source ./script\n`);
@@ -114,7 +128,10 @@ describe.each(['bash', 'zsh', 'fish'] as const)('completion in %s', (shell) => {
   /** What is on the screen, in one line. */
   function screen(): string {
     const { buffer } = display;
-    return Array.from({ length: buffer.active.length }, (_, row) => buffer.active.getLine(row)?.translateToString(true) ?? '').join('');
+    return Array.from(
+      { length: buffer.active.length },
+      (_, row) => buffer.active.getLine(row)?.translateToString(true) ?? '',
+    ).join('');
   }
 
   it.skipIf(!isThere).each(cases)('completes pilot-agent %s', async (line) => {

@@ -21,10 +21,13 @@ describe('config check', () => {
   async function check(text?: string): Promise<readonly [lines: readonly string[], end: unknown]> {
     if (text !== undefined) writeFileSync(path, text);
     const lines: string[] = [];
-    vi.spyOn(console, 'log').mockImplementation((line: string) => void lines.push(line.replace(path, 'FILE')));
+    vi.spyOn(console, 'log').mockImplementation(
+      (line: string) => void lines.push(line.replace(path, 'FILE')),
+    );
     const end: unknown = await configCheck(path).then(
       () => 'ok',
-      (error: unknown) => (error instanceof Fatal ? [error.code, error.message.replace(path, 'FILE')] : error),
+      (error: unknown) =>
+        error instanceof Fatal ? [error.code, error.message.replace(path, 'FILE')] : error,
     );
     return [lines, end];
   }
@@ -70,7 +73,9 @@ probers:
   });
 
   it('tells warnings too, which are no mistakes', async () => {
-    expect(await check('proxyConfig:\n  drainDuratoin: 1s\n  colour: red\nconfigUrlCAFile: /ca')).toEqual([
+    expect(
+      await check('proxyConfig:\n  drainDuratoin: 1s\n  colour: red\nconfigUrlCAFile: /ca'),
+    ).toEqual([
       [
         'FILE:2:3: warning: proxyConfig.drainDuratoin: is not known here (did you mean drainDuration?): the control plane gets it as it is',
         'FILE:3:3: warning: proxyConfig.colour: is not known here: the control plane gets it as it is',
@@ -82,8 +87,14 @@ probers:
   });
 
   it('tells where a text cannot be parsed, and that a file is not there', async () => {
-    expect(await check('a: b: c')).toEqual([['FILE:1:4: Nested mappings are not allowed in compact mappings'], [78, 'FILE has a mistake']]);
+    expect(await check('a: b: c')).toEqual([
+      ['FILE:1:4: Nested mappings are not allowed in compact mappings'],
+      [78, 'FILE has a mistake'],
+    ]);
     rmSync(path);
-    expect(await check()).toEqual([[expect.stringMatching(/^FILE: cannot be read: ENOENT/)], [78, 'FILE has a mistake']]);
+    expect(await check()).toEqual([
+      [expect.stringMatching(/^FILE: cannot be read: ENOENT/)],
+      [78, 'FILE has a mistake'],
+    ]);
   });
 });

@@ -32,7 +32,10 @@ describe('exec', () => {
   });
 
   const run = (script: string) =>
-    exec(['sh', '-c', script, 'sh', ran], { statusPort: String((agent.address() as AddressInfo).port), timeoutSeconds: '60' });
+    exec(['sh', '-c', script, 'sh', ran], {
+      statusPort: String((agent.address() as AddressInfo).port),
+      timeoutSeconds: '60',
+    });
   const ready = 'GET /healthz/ready before the command';
   const quit = 'POST /quitquitquit after the command';
 
@@ -49,6 +52,9 @@ describe('exec', () => {
 
   it('says so where the agent does not quit', async () => {
     answers = [200, 500];
-    await expect(run('touch "$1"')).rejects.toMatchObject({ code: 0, message: 'the agent cannot be asked to quit: it answers 500' });
+    await expect(run('touch "$1"')).rejects.toMatchObject({
+      code: 0,
+      message: 'the agent cannot be asked to quit: it answers 500',
+    });
   });
 });

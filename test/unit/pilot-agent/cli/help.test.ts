@@ -31,7 +31,10 @@ vi.mock('../../../../src/pilot-agent/cli/check.ts', () => ({ check: vi.fn() }));
 vi.mock('../../../../src/pilot-agent/cli/completion.ts', () => ({ printCompletion: vi.fn() }));
 vi.mock('../../../../src/pilot-agent/cli/config-check.ts', () => ({ configCheck: vi.fn() }));
 vi.mock('../../../../src/pilot-agent/cli/config-print.ts', () => ({ configPrint: vi.fn() }));
-vi.mock('../../../../src/pilot-agent/cli/envoy.ts', () => ({ envoyInstall: vi.fn(), envoyPath: vi.fn() }));
+vi.mock('../../../../src/pilot-agent/cli/envoy.ts', () => ({
+  envoyInstall: vi.fn(),
+  envoyPath: vi.fn(),
+}));
 vi.mock('../../../../src/pilot-agent/cli/exec.ts', () => ({ exec: vi.fn() }));
 vi.mock('../../../../src/pilot-agent/cli/proxy.ts', () => ({ proxy: vi.fn() }));
 vi.mock('../../../../src/pilot-agent/cli/request.ts', () => ({ request: vi.fn() }));
@@ -64,9 +67,15 @@ const { columns, isTTY } = process.stdout;
 
 beforeEach(() => {
   [printed, onStderr] = ['', ''];
-  vi.spyOn(process.stdout, 'write').mockImplementation((text: unknown) => ((printed += String(text)), true));
-  vi.spyOn(process.stderr, 'write').mockImplementation((text: unknown) => ((onStderr += String(text)), true));
-  vi.spyOn(console, 'log').mockImplementation((text: unknown) => void (printed += `${String(text)}\n`));
+  vi.spyOn(process.stdout, 'write').mockImplementation(
+    (text: unknown) => ((printed += String(text)), true),
+  );
+  vi.spyOn(process.stderr, 'write').mockImplementation(
+    (text: unknown) => ((onStderr += String(text)), true),
+  );
+  vi.spyOn(console, 'log').mockImplementation(
+    (text: unknown) => void (printed += `${String(text)}\n`),
+  );
 });
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -104,45 +113,65 @@ describe('the help page', () => {
     expect(all.length).toBeGreaterThan(12);
   });
 
-  it.each(all)('of $name is 80 columns wide at most, on a terminal of 200 as on one of 40', async ({ path }) => {
-    vi.stubEnv('NO_COLOR', '1');
-    process.stdout.isTTY = true;
-    process.stdout.columns = 200;
-    const wide = await run(...path, '--help');
-    process.stdout.columns = 40;
-    const narrow = await run(...path, '--help');
-    expect(wide.printed.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(wide.printed).toContain('\n  -h, --help  ');
-    expect(narrow.printed).toBe(wide.printed);
-    expect(wide.error).toMatchObject({ exitCode: 0 });
-  });
+  it.each(all)(
+    'of $name is 80 columns wide at most, on a terminal of 200 as on one of 40',
+    async ({ path }) => {
+      vi.stubEnv('NO_COLOR', '1');
+      process.stdout.isTTY = true;
+      process.stdout.columns = 200;
+      const wide = await run(...path, '--help');
+      process.stdout.columns = 40;
+      const narrow = await run(...path, '--help');
+      expect(wide.printed.split('\n').filter((line) => line.length > 80)).toEqual([]);
+      expect(wide.printed).toContain('\n  -h, --help  ');
+      expect(narrow.printed).toBe(wide.printed);
+      expect(wide.error).toMatchObject({ exitCode: 0 });
+    },
+  );
 
-  it.each(all)('of $name has colours on a terminal, and is the same without them', async ({ path }) => {
-    const { printed: plain } = await run(...path, '--help');
-    vi.stubEnv('FORCE_COLOR', '1');
-    const { printed: page } = await run(...path, '--help');
-    expect(page).toContain('\u001b[1mUsage:\u001b[22m \u001b[1mpilot-agent\u001b[22m');
-    expect(page).toContain('\u001b[1mExamples:\u001b[22m\n\u001b[90m  # ');
-    expect(stripVTControlCharacters(page)).toBe(plain);
-  });
+  it.each(all)(
+    'of $name has colours on a terminal, and is the same without them',
+    async ({ path }) => {
+      const { printed: plain } = await run(...path, '--help');
+      vi.stubEnv('FORCE_COLOR', '1');
+      const { printed: page } = await run(...path, '--help');
+      expect(page).toContain('\u001b[1mUsage:\u001b[22m \u001b[1mpilot-agent\u001b[22m');
+      expect(page).toContain('\u001b[1mExamples:\u001b[22m\n\u001b[90m  # ');
+      expect(stripVTControlCharacters(page)).toBe(plain);
+    },
+  );
 
   it.each(all)('of $name is what help prints too', async ({ path }) => {
     const { printed: page } = await run(...path, '--help');
-    expect(await run('help', ...path)).toEqual({ printed: page, error: expect.objectContaining({ exitCode: 0 }) as unknown });
+    expect(await run('help', ...path)).toEqual({
+      printed: page,
+      error: expect.objectContaining({ exitCode: 0 }) as unknown,
+    });
   });
 
   it('has each flag of proxy in its group, and the groups in their order', async () => {
     const { printed: page } = await run('proxy', '--help');
-    const sections = [...page.matchAll(/^(\w.*):\n((?: .*\n)+)/gm)].map(([, title, body = '']) => [title, [...body.matchAll(/^ {2}--([\w-]+) /gm)].map(([, name]) => name)]); // prettier-ignore
-    const expected = Object.entries(flagGroups).map(([group, title]) => [title, Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group).map(([name]) => name)]); // prettier-ignore
+    const sections = [...page.matchAll(/^(\w.*):\n((?: .*\n)+)/gm)].map(([, title, body = '']) => [
+      title,
+      [...body.matchAll(/^ {2}--([\w-]+) /gm)].map(([, name]) => name),
+    ]);
+    const expected = Object.entries(flagGroups).map(([group, title]) => [
+      title,
+      Object.entries<Flag>(flags)
+        .filter(([, flag]) => flag.group === group)
+        .map(([name]) => name),
+    ]);
     expect(sections.slice(1, 8)).toEqual(expected);
   });
 
-  it.each(all)('of $name has the logging flags of all commands if it is the first page only', async ({ path }) => {
-    const { printed: page } = await run(...path, '--help');
-    const found = Object.keys(logFlags).filter((name) => page.includes(`  --${name} `));
-    expect(found).toEqual(path.length === 0 ? Object.keys(logFlags) : []);
-  });
+  it.each(all)(
+    'of $name has the logging flags of all commands if it is the first page only',
+    async ({ path }) => {
+      const { printed: page } = await run(...path, '--help');
+      const found = Object.keys(logFlags).filter((name) => page.includes(`  --${name} `));
+      expect(found).toEqual(path.length === 0 ? Object.keys(logFlags) : []);
+    },
+  );
 });
 
 describe('the examples', () => {
@@ -167,24 +196,28 @@ describe('the examples', () => {
     const lines = shown(page);
     expect(lines.length).toBeGreaterThan(0);
     expect(lines.length).toBeLessThan(4);
-    if (path.length > 0 && path[0] !== 'help') expect(lines.filter((line) => !line.includes(name))).toEqual([]);
+    if (path.length > 0 && path[0] !== 'help')
+      expect(lines.filter((line) => !line.includes(name))).toEqual([]);
   });
 
-  it.each(all.flatMap(({ name }) => shown(examples(name))))('%s is a command line that is taken', async (example) => {
-    const args = words(example);
-    const { error, printed: text } = await run(...args);
-    const called = mocks.filter((mock) => vi.mocked(mock as () => void).mock.calls.length > 0);
-    if (args.includes('help')) {
-      expect(error).toMatchObject({ exitCode: 0 });
-      expect(text).toMatch(/^Usage: pilot-agent /);
-    } else {
-      expect(error).toBeUndefined();
-      expect(called.length).toBe(args[0] === 'version' ? 0 : 1);
-    }
-    // What no flag has taken is the role alone.
-    const leftover = withFlags.flatMap((mock) => vi.mocked(mock).mock.lastCall?.[1] ?? []);
-    expect(leftover.filter((word) => !['sidecar', 'router'].includes(word))).toEqual([]);
-  });
+  it.each(all.flatMap(({ name }) => shown(examples(name))))(
+    '%s is a command line that is taken',
+    async (example) => {
+      const args = words(example);
+      const { error, printed: text } = await run(...args);
+      const called = mocks.filter((mock) => vi.mocked(mock as () => void).mock.calls.length > 0);
+      if (args.includes('help')) {
+        expect(error).toMatchObject({ exitCode: 0 });
+        expect(text).toMatch(/^Usage: pilot-agent /);
+      } else {
+        expect(error).toBeUndefined();
+        expect(called.length).toBe(args[0] === 'version' ? 0 : 1);
+      }
+      // What no flag has taken is the role alone.
+      const leftover = withFlags.flatMap((mock) => vi.mocked(mock).mock.lastCall?.[1] ?? []);
+      expect(leftover.filter((word) => !['sidecar', 'router'].includes(word))).toEqual([]);
+    },
+  );
 });
 
 describe('a command line that is wrong', () => {
@@ -210,28 +243,46 @@ describe('a command line that is wrong', () => {
       'config print -o=',
       "option '-o, --output <format>' argument '=' is invalid. Allowed choices are table, json, yaml; see pilot-agent config print --help",
     ],
-    ['secrets -o', "option '-o, --output <format>' argument missing; see pilot-agent secrets --help"],
-    ['version extra', "too many arguments for 'version'. Expected 0 arguments but got 1; see pilot-agent version --help"],
+    [
+      'secrets -o',
+      "option '-o, --output <format>' argument missing; see pilot-agent secrets --help",
+    ],
+    [
+      'version extra',
+      "too many arguments for 'version'. Expected 0 arguments but got 1; see pilot-agent version --help",
+    ],
   ])('%s is told in a line, with 64', async (args, why) => {
     const { error, printed: text } = await run(...args.split(' '));
     expect(error).toBeInstanceOf(Fatal);
-    expect([(error as Fatal).message.replace(/\s+/g, ' '), (error as Fatal).code]).toEqual([why, 64]);
+    expect([(error as Fatal).message.replace(/\s+/g, ' '), (error as Fatal).code]).toEqual([
+      why,
+      64,
+    ]);
     expect([text, onStderr]).toEqual(['', '']);
   });
 
-  it.each(['config', 'envoy'])('%s without what is below it prints its page where errors go', async (name) => {
-    const { error, printed: text } = await run(name);
-    expect(error).toMatchObject({ exitCode: 1, code: 'commander.help' });
-    expect([text, onStderr]).toEqual(['', expect.stringMatching(`^Usage: pilot-agent ${name} `)]);
-  });
+  it.each(['config', 'envoy'])(
+    '%s without what is below it prints its page where errors go',
+    async (name) => {
+      const { error, printed: text } = await run(name);
+      expect(error).toMatchObject({ exitCode: 1, code: 'commander.help' });
+      expect([text, onStderr]).toEqual(['', expect.stringMatching(`^Usage: pilot-agent ${name} `)]);
+    },
+  );
 });
 
 describe('--version', () => {
-  it.each(['--version', '-V', 'proxy --version'])('%s prints the number alone, as version --short does', async (args) => {
-    const short = await run('version', '--short');
-    const { printed: text, error } = await run(...args.split(' '));
-    expect([text, error]).toEqual([`${packageJson.version}\n`, expect.objectContaining({ exitCode: 0 })]);
-    expect(short).toEqual({ printed: text, error: undefined });
-    expect(proxy).not.toHaveBeenCalled();
-  });
+  it.each(['--version', '-V', 'proxy --version'])(
+    '%s prints the number alone, as version --short does',
+    async (args) => {
+      const short = await run('version', '--short');
+      const { printed: text, error } = await run(...args.split(' '));
+      expect([text, error]).toEqual([
+        `${packageJson.version}\n`,
+        expect.objectContaining({ exitCode: 0 }),
+      ]);
+      expect(short).toEqual({ printed: text, error: undefined });
+      expect(proxy).not.toHaveBeenCalled();
+    },
+  );
 });

@@ -14,13 +14,22 @@ const startedAt = Date.UTC(2026, 0, 1);
 const at = startedAt + 192_000;
 const now = new Date(at + 12_000).toISOString();
 const lived = { pid: 7, version: '1', startedAt, at };
-const here = { pid: 7, version: '1', configPath: '/run', statusPort: 1, proxyAdminPort: 2, healthPort: 3 };
+const here = {
+  pid: 7,
+  version: '1',
+  configPath: '/run',
+  statusPort: 1,
+  proxyAdminPort: 2,
+  healthPort: 3,
+};
 
 describe('an agent that is gone', () => {
   it('is told of with code, time and reason, and with what to do', () => {
     expect(ended('/run', agentEnd(lived, new Fatal('no such field', 78)), now)).toStrictEqual({
-      message: 'the agent of /run has ended with exit code 78, 12 s ago (2026-01-01T00:03:12.000Z, after 3m 12s): no such field',
-      advice: 'what to do: correct the configuration that is named; see docs/troubleshooting.md#exit-78',
+      message:
+        'the agent of /run has ended with exit code 78, 12 s ago (2026-01-01T00:03:12.000Z, after 3m 12s): no such field',
+      advice:
+        'what to do: correct the configuration that is named; see docs/troubleshooting.md#exit-78',
       end: {
         folder: '/run',
         at: '2026-01-01T00:03:12.000Z',
@@ -59,12 +68,16 @@ describe('goneFrom', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'last-agent-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
-  const gone = async (code?: string) => (await firstValueFrom(goneFrom(folder, code, at + 12_000), { defaultValue: undefined }))?.message;
+  const gone = async (code?: string) =>
+    (await firstValueFrom(goneFrom(folder, code, at + 12_000), { defaultValue: undefined }))
+      ?.message;
 
   /** Leaves a socket on which nobody listens any more, made at the start. */
   async function killed(): Promise<void> {
     const code = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'status'))}, () => console.log(''))`;
-    const child: ChildProcess = spawn(process.execPath, ['-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const child: ChildProcess = spawn(process.execPath, ['-e', code], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     if (child.stdout !== null) await once(child.stdout, 'data');
     child.kill('SIGKILL');
     await once(child, 'exit');
@@ -79,7 +92,9 @@ describe('goneFrom', () => {
 
   it('tells of one that was killed when it was started, and when the folder changed', async () => {
     await killed();
-    expect(await gone('ECONNREFUSED')).toMatch(/without a word.* started 3m 24s ago .* for the last time 12 s ago /);
+    expect(await gone('ECONNREFUSED')).toMatch(
+      /without a word.* started 3m 24s ago .* for the last time 12 s ago /,
+    );
   });
 
   it.each([

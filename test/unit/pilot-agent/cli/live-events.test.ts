@@ -41,7 +41,9 @@ describe('what an agent sends of itself', () => {
   it('ends with the agent, which is looked for until it is back', async () => {
     await expect.poll(() => heard).toHaveLength(1);
     await agent.leave();
-    await expect.poll(() => heard.slice(1, 3), { timeout: 5_000 }).toEqual([expect.objectContaining({ type: 'away' }), away('there is no socket')]); // prettier-ignore
+    await expect
+      .poll(() => heard.slice(1, 3), { timeout: 5_000 })
+      .toEqual([expect.objectContaining({ type: 'away' }), away('there is no socket')]);
     await agent.comeBack();
     await expect.poll(() => heard.at(-1), { timeout: 5_000 }).toEqual({ type: 'connected' });
   });
@@ -50,7 +52,9 @@ describe('what an agent sends of itself', () => {
     agent.answer('/debug/events', 503, 'four listen already');
     await agent.leave();
     await agent.comeBack();
-    await expect.poll(() => heard.at(-1), { timeout: 5_000 }).toEqual(away('it answers 503: four listen already'));
+    await expect
+      .poll(() => heard.at(-1), { timeout: 5_000 })
+      .toEqual(away('it answers 503: four listen already'));
   });
 
   it('is away where there is no folder', async () => {

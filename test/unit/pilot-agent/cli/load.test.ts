@@ -29,7 +29,11 @@ describe('startLoad', () => {
   afterEach(() => server?.close());
 
   it('counts complete answers and keeps its connections', async () => {
-    const load = startLoad({ port: await serve((socket) => socket.write(ok())), mode: 'keep-alive', clients: 3 });
+    const load = startLoad({
+      port: await serve((socket) => socket.write(ok())),
+      mode: 'keep-alive',
+      clients: 3,
+    });
     await expect.poll(() => load.counts.ok, { timeout: 5000 }).toBeGreaterThan(100);
     const { ok: answered, failed, retried, connections } = await load.stop();
     assert.isAbove(answered, 100);
@@ -47,7 +51,9 @@ describe('startLoad', () => {
   });
 
   it('honours Connection: close, which is no failure', async () => {
-    const port = await serve((socket, nth) => (nth === 3 ? socket.end(ok('connection: close\r\n')) : socket.write(ok())));
+    const port = await serve((socket, nth) =>
+      nth === 3 ? socket.end(ok('connection: close\r\n')) : socket.write(ok()),
+    );
     const load = startLoad({ port, mode: 'keep-alive', clients: 1 });
     await expect.poll(() => load.counts.connections, { timeout: 5000 }).toBeGreaterThan(3);
     const { failed, retried } = await load.stop();
@@ -55,7 +61,9 @@ describe('startLoad', () => {
   });
 
   it('retries once, and says so, when a kept connection ends before any byte of the answer', async () => {
-    const port = await serve((socket, nth) => (nth === 3 ? socket.resetAndDestroy() : socket.write(ok())));
+    const port = await serve((socket, nth) =>
+      nth === 3 ? socket.resetAndDestroy() : socket.write(ok()),
+    );
     const load = startLoad({ port, mode: 'keep-alive', clients: 1 });
     await expect.poll(() => load.counts.retried, { timeout: 5000 }).toBeGreaterThan(3);
     const { failed, ok: answered } = await load.stop();
@@ -64,16 +72,36 @@ describe('startLoad', () => {
   });
 
   it.each([
-    ['a new connection that ends', (socket: Socket) => socket.destroySoon(), 'closed before the answer'],
+    [
+      'a new connection that ends',
+      (socket: Socket) => socket.destroySoon(),
+      'closed before the answer',
+    ],
     ['a new connection that is reset', (socket: Socket) => socket.resetAndDestroy(), 'ECONNRESET'],
-    ['half an answer', (socket: Socket) => socket.end(ok().slice(0, 20)), 'closed within the answer'],
-    ['another status', (socket: Socket) => socket.write(ok().replace('200 OK', '503 No')), 'status 503'],
+    [
+      'half an answer',
+      (socket: Socket) => socket.end(ok().slice(0, 20)),
+      'closed within the answer',
+    ],
+    [
+      'another status',
+      (socket: Socket) => socket.write(ok().replace('200 OK', '503 No')),
+      'status 503',
+    ],
     ['silence', () => undefined, 'timed out'],
   ])('counts %s as a failure', async (_, answer: (socket: Socket) => unknown, reason) => {
-    const load = startLoad({ port: await serve(answer), mode: 'keep-alive', clients: 2, requestTimeout: 100 });
+    const load = startLoad({
+      port: await serve(answer),
+      mode: 'keep-alive',
+      clients: 2,
+      requestTimeout: 100,
+    });
     await expect.poll(() => load.counts.failed, { timeout: 5000 }).toBeGreaterThan(1);
     const { ok: answered, retried, failed, errors } = await load.stop();
-    assert.deepEqual({ answered, retried, errors: [...errors] }, { answered: 0, retried: 0, errors: [[reason, failed]] });
+    assert.deepEqual(
+      { answered, retried, errors: [...errors] },
+      { answered: 0, retried: 0, errors: [[reason, failed]] },
+    );
   });
 
   it('tells a connection that is reset in its TLS handshake from a request that is', async () => {
@@ -101,7 +129,12 @@ describe('startLoad', () => {
       socket.on('data', () => socket.end(ok()));
     });
     tlsServer.on('tlsClientError', () => undefined);
-    const load = startLoad({ port: await listen(tlsServer), mode: 'new-connection', clients: 1, tls: { ca: ca.rootCert } });
+    const load = startLoad({
+      port: await listen(tlsServer),
+      mode: 'new-connection',
+      clients: 1,
+      tls: { ca: ca.rootCert },
+    });
     await expect.poll(() => load.counts.ok, { timeout: 5000 }).toBeGreaterThan(2);
     assert.equal(load.counts.failed, 0);
     tlsServer.setSecureContext({ cert: expired.certChain, key: expired.key });

@@ -20,8 +20,12 @@ describe('request', () => {
   let printed: string;
   let before: readonly Listener[];
 
-  const run = (method: string, path: string, body?: string, options: Partial<RequestOptions> = { port }) =>
-    request(method, path, body, { configPath: folder, ...options });
+  const run = (
+    method: string,
+    path: string,
+    body?: string,
+    options: Partial<RequestOptions> = { port },
+  ) => request(method, path, body, { configPath: folder, ...options });
 
   beforeEach(async () => {
     [status, answer, asked, printed] = [200, 'fine', [], ''];
@@ -46,26 +50,54 @@ describe('request', () => {
   afterEach(() => {
     vi.restoreAllMocks();
     const left = process.stdout.listeners('error') as Listener[];
-    for (const listener of left) if (!before.includes(listener)) process.stdout.off('error', listener); // at the end of a program nobody minds
+    for (const listener of left)
+      if (!before.includes(listener)) process.stdout.off('error', listener); // at the end of a program nobody minds
     server.close();
     server.closeAllConnections();
     rmSync(folder, { recursive: true });
   });
 
   it.each<{ what: string; args: readonly [string, string, string?]; arrives: readonly string[] }>([
-    { what: 'POST with a body', args: ['POST', '/want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
-    { what: 'a path without its slash', args: ['POST', 'want/path', 'body'], arrives: ['POST', '/want/path', 'body'] },
-    { what: 'GET without a body', args: ['GET', '/want/path', ''], arrives: ['GET', '/want/path', ''] },
-    { what: 'a query', args: ['GET', 'stats?filter=^a%2E&usedonly'], arrives: ['GET', '/stats?filter=^a%2E&usedonly', ''] },
-    { what: 'a method in small letters', args: ['post', 'logging?level=debug'], arrives: ['POST', '/logging?level=debug', ''] },
-    { what: 'what a path can not have in it', args: ['GET', 'stats?filter=a ü'], arrives: ['GET', '/stats?filter=a%20%C3%BC', ''] },
+    {
+      what: 'POST with a body',
+      args: ['POST', '/want/path', 'body'],
+      arrives: ['POST', '/want/path', 'body'],
+    },
+    {
+      what: 'a path without its slash',
+      args: ['POST', 'want/path', 'body'],
+      arrives: ['POST', '/want/path', 'body'],
+    },
+    {
+      what: 'GET without a body',
+      args: ['GET', '/want/path', ''],
+      arrives: ['GET', '/want/path', ''],
+    },
+    {
+      what: 'a query',
+      args: ['GET', 'stats?filter=^a%2E&usedonly'],
+      arrives: ['GET', '/stats?filter=^a%2E&usedonly', ''],
+    },
+    {
+      what: 'a method in small letters',
+      args: ['post', 'logging?level=debug'],
+      arrives: ['POST', '/logging?level=debug', ''],
+    },
+    {
+      what: 'what a path can not have in it',
+      args: ['GET', 'stats?filter=a ü'],
+      arrives: ['GET', '/stats?filter=a%20%C3%BC', ''],
+    },
     { what: 'no path', args: ['GET', ''], arrives: ['GET', '/', ''] },
     { what: 'two slashes', args: ['GET', '//a'], arrives: ['GET', '//a', ''] },
-  ])('$what arrives, and the answer is printed with a line break, and nothing else', async ({ args: [method, path, body], arrives }) => {
-    await run(method, path, body);
-    expect(asked).toEqual(arrives);
-    expect(printed).toBe('fine\n');
-  });
+  ])(
+    '$what arrives, and the answer is printed with a line break, and nothing else',
+    async ({ args: [method, path, body], arrives }) => {
+      await run(method, path, body);
+      expect(asked).toEqual(arrives);
+      expect(printed).toBe('fine\n');
+    },
+  );
 
   it('prints the answer of a 404', async () => {
     [status, answer] = [404, 'not-found'];
@@ -73,11 +105,16 @@ describe('request', () => {
     expect(printed).toBe('not-found\n');
   });
 
-  it.each([400, 403, 405, 500, 503])('ends with 1 for a status of %d, and says what Envoy says', async (refusal) => {
-    [status, answer] = [refusal, 'method not\nallowed'];
-    await expect(run('GET', 'x')).rejects.toEqual(new Fatal(`received unsuccessful status code ${refusal}: method not\nallowed`, 1));
-    expect(printed).toBe('');
-  });
+  it.each([400, 403, 405, 500, 503])(
+    'ends with 1 for a status of %d, and says what Envoy says',
+    async (refusal) => {
+      [status, answer] = [refusal, 'method not\nallowed'];
+      await expect(run('GET', 'x')).rejects.toEqual(
+        new Fatal(`received unsuccessful status code ${refusal}: method not\nallowed`, 1),
+      );
+      expect(printed).toBe('');
+    },
+  );
 
   it('ends with 69 if Envoy is not there', async () => {
     await expect(run('GET', 'x', undefined, { port: '1' })).rejects.toEqual(

@@ -25,7 +25,8 @@ describe('status', () => {
     vi.restoreAllMocks();
     await agent.dispose();
   });
-  const run = (output?: string, configPath = agent.folder) => status({ configPath, ...(output !== undefined && { output }) });
+  const run = (output?: string, configPath = agent.folder) =>
+    status({ configPath, ...(output !== undefined && { output }) });
 
   it('asks the socket of the folder, and resolves where the agent is ready', async () => {
     agent.answer('/debug/status', 200, JSON.stringify(agentReport()));
@@ -71,12 +72,27 @@ describe('status', () => {
       (fake: FakeStatus): void | Promise<void> => fake.leave(),
       /^no agent answers at .*\/status: there is no socket; --configPath says where it is$/,
     ],
-    ['is older', () => undefined, /^the agent of .* answers 404: it is of another version than this program$/],
-    ['says something else', (fake: FakeStatus) => fake.answer('/debug/status', 200, '{"a":1}'), /answers something else than its status/],
-    ['says no JSON', (fake: FakeStatus) => fake.answer('/debug/status', 200, '<html>'), /answers something else than its status/],
+    [
+      'is older',
+      () => undefined,
+      /^the agent of .* answers 404: it is of another version than this program$/,
+    ],
+    [
+      'says something else',
+      (fake: FakeStatus) => fake.answer('/debug/status', 200, '{"a":1}'),
+      /answers something else than its status/,
+    ],
+    [
+      'says no JSON',
+      (fake: FakeStatus) => fake.answer('/debug/status', 200, '<html>'),
+      /answers something else than its status/,
+    ],
   ])('ends with 69 and one line where the agent %s', async (_, make, message) => {
     await Promise.resolve(make(agent));
-    await expect(run()).rejects.toMatchObject({ code: 69, message: expect.stringMatching(message) as string });
+    await expect(run()).rejects.toMatchObject({
+      code: 69,
+      message: expect.stringMatching(message) as string,
+    });
     expect(printed).toBe('');
   });
 

@@ -12,7 +12,13 @@ describe('wait', () => {
   let asked: number;
 
   const run = (options: Partial<WaitOptions> = {}) =>
-    wait({ timeoutSeconds: '60', requestTimeoutMillis: '5000', periodMillis: '1', url, ...options });
+    wait({
+      timeoutSeconds: '60',
+      requestTimeoutMillis: '5000',
+      periodMillis: '1',
+      url,
+      ...options,
+    });
 
   beforeEach(async () => {
     [answers, asked] = [[], 0];
@@ -35,7 +41,12 @@ describe('wait', () => {
   });
 
   it('asks until it does', async () => {
-    answers = [[503, ''], [404, ''], [302, ''], [204, '']]; // prettier-ignore
+    answers = [
+      [503, ''],
+      [404, ''],
+      [302, ''],
+      [204, ''],
+    ];
     await run();
     expect(asked).toBe(5);
   });
@@ -53,19 +64,37 @@ describe('wait', () => {
     await expect(run({ timeoutSeconds: '0' })).rejects.toThrow(/: it answers 500$/);
   });
 
-  it.each(['127.0.0.1', 'localhost'])('names what hinders it if there is nobody: %s', async (host) => {
-    await expect(run({ timeoutSeconds: '0', url: `http://${host}:1/` })).rejects.toThrow(
-      /^http:\/\/.*:1\/ is not ready within 0 s: .*ECONNREFUSED/,
-    );
-  });
+  it.each(['127.0.0.1', 'localhost'])(
+    'names what hinders it if there is nobody: %s',
+    async (host) => {
+      await expect(run({ timeoutSeconds: '0', url: `http://${host}:1/` })).rejects.toThrow(
+        /^http:\/\/.*:1\/ is not ready within 0 s: .*ECONNREFUSED/,
+      );
+    },
+  );
 
   it.each<{ options: Partial<WaitOptions>; why: string }>([
-    { options: { timeoutSeconds: '-1' }, why: "--timeoutSeconds: '-1' is not a whole number from 0 on" },
-    { options: { timeoutSeconds: '1s' }, why: "--timeoutSeconds: '1s' is not a whole number from 0 on" },
-    { options: { requestTimeoutMillis: '0' }, why: "--requestTimeoutMillis: '0' is not a whole number from 1 on" },
+    {
+      options: { timeoutSeconds: '-1' },
+      why: "--timeoutSeconds: '-1' is not a whole number from 0 on",
+    },
+    {
+      options: { timeoutSeconds: '1s' },
+      why: "--timeoutSeconds: '1s' is not a whole number from 0 on",
+    },
+    {
+      options: { requestTimeoutMillis: '0' },
+      why: "--requestTimeoutMillis: '0' is not a whole number from 1 on",
+    },
     { options: { periodMillis: '' }, why: "--periodMillis: '' is not a whole number from 0 on" },
-    { options: { url: 'localhost:15021' }, why: "--url: 'localhost:15021' is not an http or https URL" },
-    { options: { url: 'file:///etc/passwd' }, why: "--url: 'file:///etc/passwd' is not an http or https URL" },
+    {
+      options: { url: 'localhost:15021' },
+      why: "--url: 'localhost:15021' is not an http or https URL",
+    },
+    {
+      options: { url: 'file:///etc/passwd' },
+      why: "--url: 'file:///etc/passwd' is not an http or https URL",
+    },
     { options: { url: '' }, why: "--url: '' is not an http or https URL" },
   ])('refuses $options with 64', async ({ options, why }) => {
     await expect(run(options)).rejects.toEqual(new Fatal(why, 64));

@@ -23,7 +23,9 @@ type ValueOf<F extends Flag> = F['value'] extends 'duration'
             ? string | readonly string[]
             : string;
 
-type ValuesOf<Table extends Readonly<Record<string, Flag>>> = { readonly [Name in keyof Table]?: ValueOf<Table[Name]> };
+type ValuesOf<Table extends Readonly<Record<string, Flag>>> = {
+  readonly [Name in keyof Table]?: ValueOf<Table[Name]>;
+};
 
 it('is what the flags make of it: run `npm run schema`', async () => {
   expect(readFileSync(settingsPath, 'utf8')).toBe(await settingsText());
@@ -36,18 +38,21 @@ it('has a type by its kind for each flag, and no other member', () => {
 
 it('has a doc comment for each flag, which says what it means', () => {
   const comments = new Map(
-    [...readFileSync(settingsPath, 'utf8').matchAll(/\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly '?([\w-]+)'?\?:/g)].map(
-      ([, comment = '', name = '']) => [
-        name,
-        comment
-          .replace(/\n\s+\*/g, '')
-          .replace(/\s+/g, ' ')
-          .toLowerCase(),
-      ],
-    ),
+    [
+      ...readFileSync(settingsPath, 'utf8').matchAll(
+        /\/\*\*((?:(?!\*\/)[^])*)\*\/\s+readonly '?([\w-]+)'?\?:/g,
+      ),
+    ].map(([, comment = '', name = '']) => [
+      name,
+      comment
+        .replace(/\n\s+\*/g, '')
+        .replace(/\s+/g, ' ')
+        .toLowerCase(),
+    ]),
   );
   for (const [name, flag] of Object.entries<Flag>({ ...flags, ...logFlags })) {
     expect(comments.get(name)).toContain(flag.text.toLowerCase());
-    if (flag.default !== '') expect(comments.get(name)).toContain(`\`${flag.default.toLowerCase()}\` if left out.`);
+    if (flag.default !== '')
+      expect(comments.get(name)).toContain(`\`${flag.default.toLowerCase()}\` if left out.`);
   }
 });

@@ -13,7 +13,9 @@ function withFile(content: unknown, said: Said = {}): Said {
 describe('a configuration file', () => {
   it('that is empty says nothing', () => {
     expect(accepted(withFile(null))).toEqual(accepted());
-    expect(accepted(withFile({ minDelay: null, sources: null, environment: null }))).toEqual(accepted());
+    expect(accepted(withFile({ minDelay: null, sources: null, environment: null }))).toEqual(
+      accepted(),
+    );
   });
 
   it('says flags by name, a ProxyConfig, variables, probes and sources', () => {
@@ -29,7 +31,12 @@ describe('a configuration file', () => {
       log_output_level: 'debug',
       log_target: ['stderr'],
       proxyConfig: { discovery_address: 'istiod:15010', drainDuration: '3s' },
-      environment: { CA_ADDR: 'ca:15012', ENVOY_STATUS_PORT: 15_999, FILE_MOUNTED_CERTS: true, ISTIO_META_OWNER: 'me' },
+      environment: {
+        CA_ADDR: 'ca:15012',
+        ENVOY_STATUS_PORT: 15_999,
+        FILE_MOUNTED_CERTS: true,
+        ISTIO_META_OWNER: 'me',
+      },
       probers: { '/app-health/web/readyz': { tcpSocket: { port: 80 }, timeoutSeconds: 2 } },
       sources: [{ kind: 'files', name: 'extra', paths: ['/b'] }],
     };
@@ -49,7 +56,9 @@ describe('a configuration file', () => {
       healthPort: 15_999,
       fileMountedCerts: true,
       metadataVariables: { ISTIO_META_OWNER: 'me' },
-      probes: new Map([['/app-health/web/readyz', { kind: 'tcp', timeout: 2_000, host: 'localhost', port: 80 }]]),
+      probes: new Map([
+        ['/app-health/web/readyz', { kind: 'tcp', timeout: 2_000, host: 'localhost', port: 80 }],
+      ]),
     });
     expect(config.sources.map(({ name }) => name)).toEqual(['extra', 'watch']);
   });
@@ -61,9 +70,18 @@ describe('a configuration file', () => {
       proxyConfig: { discoveryAddress: 'below:1', drainDuration: '7s', connectTimeout: '3s' },
     };
     const said = withFile(
-      { ...file, watch: ['/file'], kubeconfig: '/file', environment: { CA_ADDR: 'file:1', POD_NAME: 'file' } },
       {
-        annotation: { discoveryAddress: 'annotation:1', drainDuration: '8s', terminationDrainDuration: '9s' },
+        ...file,
+        watch: ['/file'],
+        kubeconfig: '/file',
+        environment: { CA_ADDR: 'file:1', POD_NAME: 'file' },
+      },
+      {
+        annotation: {
+          discoveryAddress: 'annotation:1',
+          drainDuration: '8s',
+          terminationDrainDuration: '9s',
+        },
         env: { PILOT_AGENT_WATCH: '/variable', CA_ADDR: 'variable:1' },
         given: { connectTimeout: '4s' },
       },
@@ -110,7 +128,11 @@ describe('a configuration file', () => {
     [{ applicationPorts: '80' }, ': applicationPorts', 'is not known'],
     [{ minDelay: 5 }, ': minDelay', "5 is not a duration (such as '45s' or '1m30s')"],
     [{ 'trust-domain': [] }, ': trust-domain', 'a list is not a text'],
-    [{ zipkinAddress: 'zipkin' }, ': zipkinAddress', "'zipkin' is not host:port, the host a name or an IP address (IPv6 in brackets)"],
+    [
+      { zipkinAddress: 'zipkin' },
+      ': zipkinAddress',
+      "'zipkin' is not host:port, the host a name or an IP address (IPv6 in brackets)",
+    ],
     [{ watch: '/a' }, ': watch', 'is not a list of paths'],
     [
       { watchKube: ['x'] },
@@ -123,14 +145,38 @@ describe('a configuration file', () => {
       "'FULL' is not one of DISABLE, SIMPLE, MUTUAL, ISTIO_MUTUAL",
     ],
     [{ role: 'waypoint' }, ': role', "'waypoint' is not one of sidecar, router"],
-    [{ proxyConfig: { drainDuration: 'soon' } }, ': proxyConfig.drainDuration', "'soon' is not a duration (such as '45s' or '1m30s')"],
+    [
+      { proxyConfig: { drainDuration: 'soon' } },
+      ': proxyConfig.drainDuration',
+      "'soon' is not a duration (such as '45s' or '1m30s')",
+    ],
     [{ proxyConfig: 3 }, ': proxyConfig', '3 is not a map of fields'],
-    [{ drainDuration: '2m' }, ': drainDuration', '120s is not less than --parentShutdownDuration 60s'],
-    [{ environment: { SECRET_TTL: 'long' } }, ': environment.SECRET_TTL', "'long' is not a duration"],
-    [{ environment: { SECRET_TTLL: '1h' } }, ': environment.SECRET_TTLL', 'is not known: did you mean SECRET_TTL?'],
+    [
+      { drainDuration: '2m' },
+      ': drainDuration',
+      '120s is not less than --parentShutdownDuration 60s',
+    ],
+    [
+      { environment: { SECRET_TTL: 'long' } },
+      ': environment.SECRET_TTL',
+      "'long' is not a duration",
+    ],
+    [
+      { environment: { SECRET_TTLL: '1h' } },
+      ': environment.SECRET_TTLL',
+      'is not known: did you mean SECRET_TTL?',
+    ],
     [{ environment: { PROXY_CONFIG: '{}' } }, ': environment.PROXY_CONFIG', 'is not known'],
-    [{ environment: { CA_ADDR: ['a'] } }, ': environment.CA_ADDR', 'is not a text, a number, true or false'],
-    [{ probers: { '/a': { tcpSocket: { port: 1 } } } }, ': probers./a', 'invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz'], // prettier-ignore
+    [
+      { environment: { CA_ADDR: ['a'] } },
+      ': environment.CA_ADDR',
+      'is not a text, a number, true or false',
+    ],
+    [
+      { probers: { '/a': { tcpSocket: { port: 1 } } } },
+      ': probers./a',
+      'invalid key: a path is /app-health/<container>/ and livez, readyz, startupz, prestopz or poststartz',
+    ],
     [{ log_target: 3 }, ': log_target', 'is not a path, nor a list of paths'],
     [
       { log_output_level: 'loud' },
@@ -142,14 +188,20 @@ describe('a configuration file', () => {
   });
 
   it('with a mistake in each member is told in a line that ends', () => {
-    const problems = problemsOf(withFile(Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, 1]))));
+    const problems = problemsOf(
+      withFile(
+        Object.fromEntries(Array.from({ length: 1_000 }, (_, index) => [`member${index}`, 1])),
+      ),
+    );
     expect(problems).toHaveLength(21);
     expect(problems.at(-1)).toEqual({ place: 'config file a.yaml', text: '980 more mistakes' });
   });
 
   it('that cannot be read is told, and makes nothing certain that it could say', () => {
     const file = readConfigFile('a.yaml', { ok: false, reason: 'cannot be read: no such file' });
-    expect(problemsOf({ file })).toEqual([{ place: 'config file a.yaml', text: 'cannot be read: no such file' }]);
+    expect(problemsOf({ file })).toEqual([
+      { place: 'config file a.yaml', text: 'cannot be read: no such file' },
+    ]);
   });
 
   it('has all flags but those without an effect, and itself', () => {
@@ -164,12 +216,40 @@ describe('the sources of a file', () => {
   const consul = { kind: 'consul', name: 'c', prefix: 'envoy/' };
 
   it('have what has a default, and how a kind is reached from the flags', () => {
-    const sources = [http, kube, { ...kube, name: 'k2', resource: 'ConfigMap', kubeconfig: '/own', key: 'x' }, consul, { kind: 'consul', name: 's', service: 'web', address: 'https://other:8501' }]; // prettier-ignore
-    const said = withFile({ sources, kubeconfig: '/k', consulTokenFile: '/token', consulAddress: 'consul:8500' });
+    const sources = [
+      http,
+      kube,
+      { ...kube, name: 'k2', resource: 'ConfigMap', kubeconfig: '/own', key: 'x' },
+      consul,
+      { kind: 'consul', name: 's', service: 'web', address: 'https://other:8501' },
+    ];
+    const said = withFile({
+      sources,
+      kubeconfig: '/k',
+      consulTokenFile: '/token',
+      consulAddress: 'consul:8500',
+    });
     expect(configOf(said).sources).toEqual([
-      { ...http, as: 'envoy', at: '', every: 30_000, timeout: 10_000, largest: 16_777_216, caFile: '', tokenFile: '' },
+      {
+        ...http,
+        as: 'envoy',
+        at: '',
+        every: 30_000,
+        timeout: 10_000,
+        largest: 16_777_216,
+        caFile: '',
+        tokenFile: '',
+      },
       { ...kube, as: 'secret', at: '', key: '', kubeconfig: '/k' },
-      { ...kube, name: 'k2', resource: 'ConfigMap', as: 'restart', at: '', key: 'x', kubeconfig: '/own' },
+      {
+        ...kube,
+        name: 'k2',
+        resource: 'ConfigMap',
+        as: 'restart',
+        at: '',
+        key: 'x',
+        kubeconfig: '/own',
+      },
       {
         kind: 'consul',
         name: 'c',
@@ -204,12 +284,18 @@ describe('the sources of a file', () => {
       largest: 1_000,
       tokenFile: '/t',
     };
-    expect(configOf(withFile({ sources: [source] })).sources).toEqual([{ ...source, every: 5_000, timeout: 500, caFile: '' }]);
+    expect(configOf(withFile({ sources: [source] })).sources).toEqual([
+      { ...source, every: 5_000, timeout: 500, caFile: '' },
+    ]);
   });
 
   it.each<[source: unknown, at: string, text: string]>([
     [3, '', 'is not a source: its kind is one of files, http, kube, consul'],
-    [{ kind: 'ftp', name: 'x' }, '.kind', 'is not a source: its kind is one of files, http, kube, consul'],
+    [
+      { kind: 'ftp', name: 'x' },
+      '.kind',
+      'is not a source: its kind is one of files, http, kube, consul',
+    ],
     [{ kind: 'files', name: 'x', paths: [] }, '.paths', 'names no path'],
     [{ kind: 'files', paths: ['/a'] }, '.name', 'is missing: it has to be a name without spaces'],
     [{ kind: 'files', name: 'a b', paths: ['/a'] }, '.name', "'a b' is not a name without spaces"],
@@ -222,11 +308,16 @@ describe('the sources of a file', () => {
     [{ ...kube, namespace: 'A' }, '.namespace', "'A' is not the name of a namespace"],
     [{ ...consul, service: 'web' }, '.prefix', 'and service: a source of Consul has one of them'],
   ])('are refused with their place: %j', (source, at, text) => {
-    expect(problemsOf(withFile({ sources: [source] }))).toEqual([{ place: `config file a.yaml: sources[0]${at}`, text }]);
+    expect(problemsOf(withFile({ sources: [source] }))).toEqual([
+      { place: `config file a.yaml: sources[0]${at}`, text },
+    ]);
   });
 
   it('have names of their own, beside those of flags as well', () => {
-    const said = withFile({ sources: [http, http, { kind: 'files', name: 'watch', paths: ['/a'] }] }, { given: { watch: ['/b'] } });
+    const said = withFile(
+      { sources: [http, http, { kind: 'files', name: 'watch', paths: ['/a'] }] },
+      { given: { watch: ['/b'] } },
+    );
     expect(problemsOf(said)).toEqual([
       { place: 'config file a.yaml: sources[1].name', text: "there is a source 'h' already" },
       { place: '--watch', text: "there is a source 'watch' already" },

@@ -8,7 +8,8 @@ import { idleVariables } from '../../../../src/pilot-agent/config/idle-variables
 import { logOptions } from '../../../../src/shared/log/log-options.ts';
 import { accepted, resolved, type Said } from '../../../support/resolved.ts';
 
-const named = (rows: readonly Row[], fate: Row['fate']) => rows.filter((row) => row.fate === fate).map(({ name }) => name);
+const named = (rows: readonly Row[], fate: Row['fate']) =>
+  rows.filter((row) => row.fate === fate).map(({ name }) => name);
 const isLogFlag = (name: string) => Object.hasOwn(logFlags, name);
 
 /** Two values of each kind that a flag may have. */
@@ -31,7 +32,9 @@ const ofKind: Readonly<Record<string, readonly [string, string]>> = {
 const besideFlag = (name: string) =>
   name.startsWith('lightstep')
     ? { lightstepAddress: 'satellite:99', lightstepAccessToken: 'token' }
-    : name === 'parentShutdownDuration' ? { drainDuration: '1s' } : {}; // prettier-ignore
+    : name === 'parentShutdownDuration'
+      ? { drainDuration: '1s' }
+      : {};
 
 describe('a flag of a Go agent', () => {
   const rows = flagRows();
@@ -40,29 +43,46 @@ describe('a flag of a Go agent', () => {
 
   it.each(ofProxy)('that works changes the configuration by its value: --%s', (name) => {
     const texts = ofKind[flags[name].value] ?? ['one', 'other'];
-    const [one, other] = texts.map((text) => accepted({ given: { ...besideFlag(name), [name]: text } }));
+    const [one, other] = texts.map((text) =>
+      accepted({ given: { ...besideFlag(name), [name]: text } }),
+    );
     expect(one?.config).not.toEqual(other?.config);
     expect([one?.warnings, other?.warnings]).toEqual([[], []]);
   });
 
   it.each(ofLog)('that works changes the log by its value: --%s', (name) => {
-    const values = name === 'log_output_level' ? ['info', 'debug'] : (ofKind[logFlags[name].value] ?? ['one', 'other']);
+    const values =
+      name === 'log_output_level'
+        ? ['info', 'debug']
+        : (ofKind[logFlags[name].value] ?? ['one', 'other']);
     const [one, other] = values.map((text) => logOptions({ [name]: text }));
     expect(one).not.toEqual(other);
-    expect([one, other]).toEqual(Array(2).fill(expect.objectContaining({ ok: true, warnings: [] })));
+    expect([one, other]).toEqual(
+      Array(2).fill(expect.objectContaining({ ok: true, warnings: [] })),
+    );
   });
 
   it.each(named(rows, 'warned'))('that has no effect is warned of, once: --%s', (name) => {
     const text = name === 'log_stacktrace_level' ? 'error' : 'true';
     const told = isLogFlag(name)
       ? logOptions({ [name]: text })
-      : accepted(Object.hasOwn(flags, name) ? { given: { [name]: text } } : { leftover: [`--${name}=${text}`] });
-    expect(told).toMatchObject({ ok: true, warnings: [expect.stringMatching(new RegExp(`--${name}\\b`))] });
+      : accepted(
+          Object.hasOwn(flags, name)
+            ? { given: { [name]: text } }
+            : { leftover: [`--${name}=${text}`] },
+        );
+    expect(told).toMatchObject({
+      ok: true,
+      warnings: [expect.stringMatching(new RegExp(`--${name}\\b`))],
+    });
   });
 
-  it.each(named(rows, 'silent') as readonly LogFlagName[])('that needs none has none, and says nothing: --%s', (name) => {
-    expect(logOptions({ [name]: '7' })).toEqual(logOptions({}));
-  });
+  it.each(named(rows, 'silent') as readonly LogFlagName[])(
+    'that needs none has none, and says nothing: --%s',
+    (name) => {
+      expect(logOptions({ [name]: '7' })).toEqual(logOptions({}));
+    },
+  );
 });
 
 /** Two values of a variable, where not any text is one. */
@@ -100,7 +120,9 @@ describe('a variable of a Go agent', () => {
 
   it.each(works)('that works changes the configuration by its value: %s', (name) => {
     const beside = name.startsWith('STACKDRIVER') ? { STACKDRIVER_TRACING_ENABLED: 'true' } : {};
-    const [one, other] = (ofVariable[name] ?? ['one', 'other']).map((text) => accepted({ env: { ...beside, [name]: text } }));
+    const [one, other] = (ofVariable[name] ?? ['one', 'other']).map((text) =>
+      accepted({ env: { ...beside, [name]: text } }),
+    );
     expect(one?.config).not.toEqual(other?.config);
     expect([one?.warnings, other?.warnings]).toEqual([[], []]);
   });
@@ -110,10 +132,13 @@ describe('a variable of a Go agent', () => {
     expect(warnings).toEqual([expect.stringMatching(new RegExp(`^${name} has no effect: .`))]);
   });
 
-  it.each(Object.entries(idleVariables))('that has no effect is not warned of if it says what is usual: %s', (name, { usual }) => {
-    expect(accepted({ env: { [name]: usual } }).warnings).toEqual([]);
-    expect(accepted({ env: { [name]: '' } }).warnings).toEqual([]);
-  });
+  it.each(Object.entries(idleVariables))(
+    'that has no effect is not warned of if it says what is usual: %s',
+    (name, { usual }) => {
+      expect(accepted({ env: { [name]: usual } }).warnings).toEqual([]);
+      expect(accepted({ env: { [name]: '' } }).warnings).toEqual([]);
+    },
+  );
 
   it.each([
     ['SECRET_ROTATION_CHECK_INTERVAL', '5m0s'],
@@ -124,13 +149,18 @@ describe('a variable of a Go agent', () => {
     expect(accepted({ env: { [name]: text } }).warnings).toEqual([]);
   });
 
-  it.each([...named(rows, 'silent'), ...controlPlaneVariables])('that needs none has none, and says nothing: %s', (name) => {
-    expect(accepted({ env: { [name]: 'true' } })).toEqual(accepted());
-  });
+  it.each([...named(rows, 'silent'), ...controlPlaneVariables])(
+    'that needs none has none, and says nothing: %s',
+    (name) => {
+      expect(accepted({ env: { [name]: 'true' } })).toEqual(accepted());
+    },
+  );
 
   it('has one row', () => {
     expect(rows.map(({ name }) => name).sort()).toEqual(Object.keys(goVariables).sort());
-    expect(Object.keys(idleVariables).filter((name) => !Object.hasOwn(goVariables, name))).toEqual([]);
+    expect(Object.keys(idleVariables).filter((name) => !Object.hasOwn(goVariables, name))).toEqual(
+      [],
+    );
     expect(controlPlaneVariables.filter((name) => Object.hasOwn(goVariables, name))).toEqual([]);
   });
 });

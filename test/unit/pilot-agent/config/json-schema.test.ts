@@ -9,7 +9,9 @@ import { flags } from '../../../../src/pilot-agent/config/flags.ts';
 import { problemsOf } from '../../../support/resolved.ts';
 
 /** What zod makes of the schema as it is written: a validator that knows nothing of our code. */
-const written = z.fromJSONSchema(JSON.parse(readFileSync(schemaPath, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0]);
+const written = z.fromJSONSchema(
+  JSON.parse(readFileSync(schemaPath, 'utf8')) as Parameters<typeof z.fromJSONSchema>[0],
+);
 const bySchema = (content: unknown) => written.safeParse(content).success;
 const byProgram = (content: unknown) => {
   const file = readConfigFile('a', { ok: true, value: content });
@@ -23,34 +25,108 @@ it('is written as the code is now (npm run schema)', async () => {
 
 it('takes the examples of the page', () => {
   const page = readFileSync('docs/guide/configuration-file.md', 'utf8');
-  const examples = [...page.matchAll(/^```yaml\n([^]*?)^```/gm)].map(([, text = '']) => parse(text) as unknown);
+  const examples = [...page.matchAll(/^```yaml\n([^]*?)^```/gm)].map(
+    ([, text = '']) => parse(text) as unknown,
+  );
   expect(examples.length).toBeGreaterThan(0);
   for (const example of examples) expect(both(example)).toEqual([true, true]);
 });
 
 describe('the JSON Schema and the program agree', () => {
   it.each(fileFlags)('that a file can say --%s by its default', (name) => {
-    const { default: standard, value, repeated, field = name }: Flag = flags[name as keyof typeof flags];
-    if (standard === '' && !['bool', 'json', 'port'].includes(value) && repeated === undefined && !field.includes('.')) return;
-    const said = repeated === true ? [] : value === 'bool' ? standard === 'true' : value === 'json' ? { address: 'a:1' } : standard;
+    const {
+      default: standard,
+      value,
+      repeated,
+      field = name,
+    }: Flag = flags[name as keyof typeof flags];
+    if (
+      standard === '' &&
+      !['bool', 'json', 'port'].includes(value) &&
+      repeated === undefined &&
+      !field.includes('.')
+    )
+      return;
+    const said =
+      repeated === true
+        ? []
+        : value === 'bool'
+          ? standard === 'true'
+          : value === 'json'
+            ? { address: 'a:1' }
+            : standard;
     if (said !== '') expect(both({ [name]: said })).toEqual([true, true]);
   });
 
   const http = { kind: 'http', name: 'h', url: 'https://host/' };
   it.each<[content: object]>([
     [{}],
-    [{ $schema: './pilot-agent.schema.json', role: 'router', statusPort: 0, proxyAdminPort: '15000' }],
-    [{ proxyConfig: { tracing: { zipkin: { address: 'z:1' } }, gatewayTopology: { numTrustedProxies: 2 } } }],
-    [{ environment: { CA_ADDR: 'ca:1', ISTIO_META_A: 1, FILE_MOUNTED_CERTS: true, SECRET_TTL: '1h' } }],
-    [{ probers: { '/app-health/web/readyz': { httpGet: { port: 80, path: '/' }, timeoutSeconds: 1.5 } } }],
-    [{ sources: [http, { kind: 'consul', name: 'c', service: 'web' }, { kind: 'files', name: 'f', paths: ['/a'] }] }],
     [
       {
-        sources: [{ kind: 'kube', name: 'k', resource: 'Gateway.networking.istio.io', namespace: 'a', object: 'b', as: 'merge', at: 'x' }],
+        $schema: './pilot-agent.schema.json',
+        role: 'router',
+        statusPort: 0,
+        proxyAdminPort: '15000',
+      },
+    ],
+    [
+      {
+        proxyConfig: {
+          tracing: { zipkin: { address: 'z:1' } },
+          gatewayTopology: { numTrustedProxies: 2 },
+        },
+      },
+    ],
+    [
+      {
+        environment: {
+          CA_ADDR: 'ca:1',
+          ISTIO_META_A: 1,
+          FILE_MOUNTED_CERTS: true,
+          SECRET_TTL: '1h',
+        },
+      },
+    ],
+    [
+      {
+        probers: {
+          '/app-health/web/readyz': { httpGet: { port: 80, path: '/' }, timeoutSeconds: 1.5 },
+        },
+      },
+    ],
+    [
+      {
+        sources: [
+          http,
+          { kind: 'consul', name: 'c', service: 'web' },
+          { kind: 'files', name: 'f', paths: ['/a'] },
+        ],
+      },
+    ],
+    [
+      {
+        sources: [
+          {
+            kind: 'kube',
+            name: 'k',
+            resource: 'Gateway.networking.istio.io',
+            namespace: 'a',
+            object: 'b',
+            as: 'merge',
+            at: 'x',
+          },
+        ],
       },
     ],
     [{ log_target: 'stderr', log_as_json: true, log_output_level: 'debug' }],
-    [{ watch: ['/a'], watchKube: ['Secret/a/b'], watchConsul: ['kv/a'], configUrl: 'https://host' }],
+    [
+      {
+        watch: ['/a'],
+        watchKube: ['Secret/a/b'],
+        watchConsul: ['kv/a'],
+        configUrl: 'https://host',
+      },
+    ],
   ])('that %j is right', (content) => {
     expect(both(content)).toEqual([true, true]);
   });

@@ -10,7 +10,10 @@ function formatted(entries: Readonly<Record<string, string>>): string {
     JSON.stringify(value)
       .replace(/\\u00([01][\da-f])/g, '\\x$1')
       .replaceAll('\x7f', '\\x7f');
-  return Object.entries(entries).sort().map(([key, value]) => `${key}=${quote(value)}`).join('\n'); // prettier-ignore
+  return Object.entries(entries)
+    .sort()
+    .map(([key, value]) => `${key}=${quote(value)}`)
+    .join('\n');
 }
 
 describe('parseDownwardApi', () => {
@@ -50,7 +53,11 @@ describe('parseDownwardApi', () => {
       entries: { a: '\x07\b\f\n\r\t\v\\"ABé😀' },
     },
     { what: 'puts escaped bytes together', text: String.raw`a="\xc3\xa9"`, entries: { a: 'é' } },
-    { what: 'takes a byte that is no UTF-8 for an unknown character', text: String.raw`a="\xff"`, entries: { a: '\ufffd' } },
+    {
+      what: 'takes a byte that is no UTF-8 for an unknown character',
+      text: String.raw`a="\xff"`,
+      entries: { a: '\ufffd' },
+    },
     { what: 'takes the later of two', text: 'a="1"\na="2"', entries: { a: '2' } },
   ])('$what', ({ text, entries }) => {
     expect(parseDownwardApi(text)).toEqual({ ok: true, entries });
@@ -66,18 +73,30 @@ describe('parseDownwardApi', () => {
     ['a byte that is none', String.raw`a="\400"`],
     ['a character that there is not', String.raw`a="\U00110000"`],
   ])('refuses the file, and names the line: %s', (_, line) => {
-    expect(parseDownwardApi(`first="1"\n${line}\nlast="3"`)).toEqual({ ok: false, reason: 'line 2: the value of a is not a quoted text' });
+    expect(parseDownwardApi(`first="1"\n${line}\nlast="3"`)).toEqual({
+      ok: false,
+      reason: 'line 2: the value of a is not a quoted text',
+    });
   });
 
   it('reads as much as a pod may have, and not more entries than any has', () => {
     const value = 'a\n"'.repeat(80_000);
-    expect(parseDownwardApi(`a=${JSON.stringify(value)}`)).toEqual({ ok: true, entries: { a: value } });
-    const entries = (count: number) => Array.from({ length: count }, (_, index) => `k${index}=""\n`).join('');
+    expect(parseDownwardApi(`a=${JSON.stringify(value)}`)).toEqual({
+      ok: true,
+      entries: { a: value },
+    });
+    const entries = (count: number) =>
+      Array.from({ length: count }, (_, index) => `k${index}=""\n`).join('');
     expect(parseDownwardApi(entries(10_000))).toMatchObject({ ok: true });
-    expect(parseDownwardApi(entries(10_001))).toEqual({ ok: false, reason: 'it has more than 10000 entries, which is the limit' });
+    expect(parseDownwardApi(entries(10_001))).toEqual({
+      ok: false,
+      reason: 'it has more than 10000 entries, which is the limit',
+    });
   });
 
   it('never throws', () => {
-    fc.assert(fc.property(fc.string(), (text) => typeof parseDownwardApi(`a="${text}"`).ok === 'boolean'));
+    fc.assert(
+      fc.property(fc.string(), (text) => typeof parseDownwardApi(`a="${text}"`).ok === 'boolean'),
+    );
   });
 });

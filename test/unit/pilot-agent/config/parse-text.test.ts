@@ -18,7 +18,10 @@ describe('a text', () => {
   });
 
   it.each([
-    ['a: [1\nb: 2', 'line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+    [
+      'a: [1\nb: 2',
+      'line 2, column 1: Flow sequence in block collection must be sufficiently indented and end with a ]',
+    ],
     ['a: 1\na: 2', 'line 2, column 1: Map keys must be unique'],
     ['a: b: c', 'line 1, column 4: Nested mappings are not allowed in compact mappings'],
     ['\ta: 1', 'line 1, column 1: Tabs are not allowed as indentation'],
@@ -35,7 +38,12 @@ describe('a text', () => {
   it('makes the parser warn of nothing by itself, in whose warnings the text would be', async () => {
     const warn = vi.spyOn(process, 'emitWarning').mockImplementation(() => undefined);
     try {
-      for (const text of ['{ {secret: hush}: 1 }', '? [hush]\n: 1', '%HUSH a\n---\na: 1', 'a: !hush 1']) {
+      for (const text of [
+        '{ {secret: hush}: 1 }',
+        '? [hush]\n: 1',
+        '%HUSH a\n---\na: 1',
+        'a: !hush 1',
+      ]) {
         await parseText(text);
         await parseEnvoyYaml(text);
       }
@@ -46,7 +54,10 @@ describe('a text', () => {
   });
 
   it('of two documents is refused: which one would count', async () => {
-    expect(await parseText('a: 1\n---\na: 2')).toEqual({ ok: false, reason: expect.stringMatching(/^line 2, column 1: /) as string });
+    expect(await parseText('a: 1\n---\na: 2')).toEqual({
+      ok: false,
+      reason: expect.stringMatching(/^line 2, column 1: /) as string,
+    });
   });
 
   it.each([
@@ -67,14 +78,42 @@ describe('a text', () => {
 
   const names = (count: number) => Array.from({ length: count }, (_, index) => `k${index}: 1`);
   it.each([
-    ['a mesh file with 100,000 names', names(100_000).join('\n'), 'it has 988889 characters, and 262144 are read at most'],
-    ['YAML of many words', names(20_000).join('\n'), 'it has more than 10000 words and marks of YAML, which is the limit'],
-    ['JSON of many values', JSON.stringify(Array(10_000).fill(1)), 'it has more than 10000 values, which is the limit'],
-    ['JSON of many levels', `${'['.repeat(101)}${']'.repeat(101)}`, 'it is nested more than 100 levels deep'],
-    ['JSON of more levels than a stack', `${'['.repeat(100_000)}${']'.repeat(100_000)}`, 'it is nested more than 100 levels deep'],
+    [
+      'a mesh file with 100,000 names',
+      names(100_000).join('\n'),
+      'it has 988889 characters, and 262144 are read at most',
+    ],
+    [
+      'YAML of many words',
+      names(20_000).join('\n'),
+      'it has more than 10000 words and marks of YAML, which is the limit',
+    ],
+    [
+      'JSON of many values',
+      JSON.stringify(Array(10_000).fill(1)),
+      'it has more than 10000 values, which is the limit',
+    ],
+    [
+      'JSON of many levels',
+      `${'['.repeat(101)}${']'.repeat(101)}`,
+      'it is nested more than 100 levels deep',
+    ],
+    [
+      'JSON of more levels than a stack',
+      `${'['.repeat(100_000)}${']'.repeat(100_000)}`,
+      'it is nested more than 100 levels deep',
+    ],
     ['what contains itself', 'nobody: &a {b: *a}', 'it is nested more than 100 levels deep'],
-    ['the same name twice, far apart', ['a: 1', ...names(1_000), 'a: 2'].join('\n'), 'line 1002, column 1: Map keys must be unique'],
-    ['the same name as a text and a number', '{1: a, "1": b}', 'line 1, column 8: Map keys must be unique'],
+    [
+      'the same name twice, far apart',
+      ['a: 1', ...names(1_000), 'a: 2'].join('\n'),
+      'line 1002, column 1: Map keys must be unique',
+    ],
+    [
+      'the same name as a text and a number',
+      '{1: a, "1": b}',
+      'line 1, column 8: Map keys must be unique',
+    ],
   ])('beyond the limits is refused: %s', async (_, text, reason) => {
     expect(await parseText(text)).toEqual({ ok: false, reason });
   });

@@ -27,13 +27,19 @@ describe('a probe that names no host', () => {
     { said: 'T', hosts: ['localhost'] },
     { said: 'neither', hosts: ['localhost', pod] },
   ])('tries $hosts where the variable is $said', ({ said, hosts }) => {
-    const { values } = environment({ INSTANCE_IP: pod, ...(said !== undefined && { [variable]: said }) });
+    const { values } = environment({
+      INSTANCE_IP: pod,
+      ...(said !== undefined && { [variable]: said }),
+    });
     expect(askedOf({ ...values, probes: new Map(), metricsTargets: [] }).probeHosts).toEqual(hosts);
   });
 
-  it.each(['', 'pod.example', '10.0.0.1:80', '300.0.0.1'])('does not try %j, which is no address', (instanceIp) => {
-    expect(probeHosts('pod first', instanceIp)).toEqual(['localhost']);
-  });
+  it.each(['', 'pod.example', '10.0.0.1:80', '300.0.0.1'])(
+    'does not try %j, which is no address',
+    (instanceIp) => {
+      expect(probeHosts('pod first', instanceIp)).toEqual(['localhost']);
+    },
+  );
 
   it('tries an address of version 6 as it is', () => {
     expect(probeHosts('localhost first', 'fd00::1')).toEqual(['localhost', 'fd00::1']);
@@ -55,7 +61,16 @@ describe('an application at one address', () => {
   }
 
   const http = (port: number, more: Partial<HttpProbe> = {}): HttpProbe => ({
-    ...{ kind: 'http', timeout: 5_000, host: 'localhost', port, path: '/', secure: false, headers: [], ...more },
+    ...{
+      kind: 'http',
+      timeout: 5_000,
+      host: 'localhost',
+      port,
+      path: '/',
+      secure: false,
+      headers: [],
+      ...more,
+    },
   });
   const none = { defaultValue: undefined };
   function orFailed<T>(answer$: Observable<T>): Observable<T | string> {
@@ -64,23 +79,35 @@ describe('an application at one address', () => {
 
   const probes = {
     http: async (at: string, hosts: readonly string[]) => {
-      const port = await listening(createServer((_, response) => response.end()), at); // prettier-ignore
-      return firstValueFrom(orFailed(probeHttp(http(port), hosts, {}).pipe(map(({ status }) => status))), none); // prettier-ignore
+      const port = await listening(
+        createServer((_, response) => response.end()),
+        at,
+      );
+      return firstValueFrom(
+        orFailed(probeHttp(http(port), hosts, {}).pipe(map(({ status }) => status))),
+        none,
+      );
     },
     tcp: async (at: string, hosts: readonly string[]) => {
       const port = await listening(createServer(), at);
-      return firstValueFrom(orFailed(openSocket(hosts, port).pipe(map(() => 200))), none); // prettier-ignore
+      return firstValueFrom(orFailed(openSocket(hosts, port).pipe(map(() => 200))), none);
     },
     grpc: async (at: string, hosts: readonly string[]) => {
       const server = createHttp2Server();
       server.on('stream', (stream) => {
-        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
+        stream.respond(
+          { ':status': 200, 'content-type': 'application/grpc' },
+          { waitForTrailers: true },
+        );
         stream.on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }));
         stream.end(Buffer.from([0, 0, 0, 0, 2, 8, 1]));
       });
       const port = await listening(server, at);
       const probe = { kind: 'grpc', timeout: 5_000, port, service: '' } as const;
-      return firstValueFrom(orFailed(probeGrpc(probe, hosts).pipe(map(({ status }) => status))), none); // prettier-ignore
+      return firstValueFrom(
+        orFailed(probeGrpc(probe, hosts).pipe(map(({ status }) => status))),
+        none,
+      );
     },
   };
 
@@ -93,9 +120,12 @@ describe('an application at one address', () => {
       { kind, at: '127.0.0.1', hosts: [pod, 'localhost'], found: 200 },
       { kind, at: '::1', hosts: [pod, 'localhost'], found: 200 },
     ]),
-  )('a probe over $kind of one at $at, tried at $hosts: $found', async ({ kind, at, hosts, found }) => {
-    expect(await probes[kind](at, hosts)).toBe(found);
-  });
+  )(
+    'a probe over $kind of one at $at, tried at $hosts: $found',
+    async ({ kind, at, hosts, found }) => {
+      expect(await probes[kind](at, hosts)).toBe(found);
+    },
+  );
 
   it.each([
     { hosts: ['localhost', pod], at: '127.0.0.1', host: undefined, name: 'localhost' },
@@ -104,16 +134,22 @@ describe('an application at one address', () => {
     { hosts: ['localhost'], at: '127.0.0.1', host: '10.0.0.1:443', name: false },
     { hosts: ['localhost'], at: '127.0.0.1', host: '[fd00::1]:443', name: false },
     { hosts: [pod], at: pod, host: 'app.example:443', name: 'app.example' },
-  ])('is asked over TLS for $name at $at, with the header Host $host', async ({ hosts, at, host, name }) => {
-    const { key, certChain: cert } = await (await certificateAuthority()).issue();
-    const names: unknown[] = [];
-    const server = createTlsServer({ key, cert }, (socket) => {
-      names.push(socket.servername);
-      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
-    });
-    const port = await listening(server, at);
-    const probe = http(port, { secure: true, headers: host === undefined ? [] : [['Host', host]] });
-    expect(await firstValueFrom(probeHttp(probe, hosts, {}), none)).toEqual({ status: 200 });
-    expect(names).toEqual([name]);
-  });
+  ])(
+    'is asked over TLS for $name at $at, with the header Host $host',
+    async ({ hosts, at, host, name }) => {
+      const { key, certChain: cert } = await (await certificateAuthority()).issue();
+      const names: unknown[] = [];
+      const server = createTlsServer({ key, cert }, (socket) => {
+        names.push(socket.servername);
+        socket.end('HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n');
+      });
+      const port = await listening(server, at);
+      const probe = http(port, {
+        secure: true,
+        headers: host === undefined ? [] : [['Host', host]],
+      });
+      expect(await firstValueFrom(probeHttp(probe, hosts, {}), none)).toEqual({ status: 200 });
+      expect(names).toEqual([name]);
+    },
+  );
 });

@@ -1,9 +1,15 @@
 import { describe, expect, it } from 'vitest';
 import { accepted, configOf } from '../../../support/resolved.ts';
 
-const own = { chain: '/etc/certs/cert-chain.pem', key: '/etc/certs/key.pem', root: '/etc/certs/root-cert.pem' };
+const own = {
+  chain: '/etc/certs/cert-chain.pem',
+  key: '/etc/certs/key.pem',
+  root: '/etc/certs/root-cert.pem',
+};
 const all = (files: Readonly<Record<string, string>>) => Object.values(files);
-const service = (tlsSettings: object, address = 'metrics:1') => ({ envoyMetricsService: { address, tlsSettings } });
+const service = (tlsSettings: object, address = 'metrics:1') => ({
+  envoyMetricsService: { address, tlsSettings },
+});
 const mutual = { mode: 'MUTUAL', clientCertificate: '/m/chain', privateKey: '/m/key' };
 
 describe('the own certificates', () => {
@@ -19,7 +25,11 @@ describe('the own certificates', () => {
       { chain: '/s/chain', key: '/s/key', root: '/s/root' },
       { ...own, key: '/c/key' },
     ]);
-    expect(sources.certificates).toBe(Object.keys(env).map((name) => `$${name}`).join(', ')); // prettier-ignore
+    expect(sources.certificates).toBe(
+      Object.keys(env)
+        .map((name) => `$${name}`)
+        .join(', '),
+    );
   });
 
   it('are watched once each, however often they are named', () => {
@@ -30,25 +40,40 @@ describe('the own certificates', () => {
   it('an empty path is none, as in 1.1', () => {
     const env = { ISTIO_META_TLS_SERVER_KEY: '' };
     expect(configOf({ env })).toEqual({ ...configOf(), metadataVariables: env });
-    expect(configOf({ env: { ISTIO_META_TLS_SERVER_KEY: '/non-default' } }).certificates[0]?.key).toBe('/non-default');
+    expect(
+      configOf({ env: { ISTIO_META_TLS_SERVER_KEY: '/non-default' } }).certificates[0]?.key,
+    ).toBe('/non-default');
   });
 
   it('are waited for only where a variable names them', () => {
     expect(configOf().awaited).toEqual([]);
-    expect(configOf({ env: { ISTIO_META_TLS_SERVER_KEY: '/s/key', ISTIO_META_TLS_CLIENT_KEY: '/s/key' } }).awaited).toEqual(['/s/key']);
+    expect(
+      configOf({
+        env: { ISTIO_META_TLS_SERVER_KEY: '/s/key', ISTIO_META_TLS_CLIENT_KEY: '/s/key' },
+      }).awaited,
+    ).toEqual(['/s/key']);
   });
 });
 
 describe('the control plane', () => {
   it('with MUTUAL_TLS waits for the client’s three files', () => {
-    expect(configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' } })).toMatchObject({ awaited: all(own), controlPlaneTls: own });
+    expect(configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' } })).toMatchObject({
+      awaited: all(own),
+      controlPlaneTls: own,
+    });
     const env = { ISTIO_META_TLS_CLIENT_CERT_CHAIN: '/c/chain' };
-    expect(configOf({ proxyConfig: { controlPlaneAuthPolicy: 1 }, env }).awaited).toEqual(['/c/chain', own.key, own.root]);
+    expect(configOf({ proxyConfig: { controlPlaneAuthPolicy: 1 }, env }).awaited).toEqual([
+      '/c/chain',
+      own.key,
+      own.root,
+    ]);
   });
 
   it('with MUTUAL_TLS and certificates of a machine waits for those, watches and checks them', () => {
     const files = { chain: '/p/cert-chain.pem', key: '/p/key.pem', root: '/p/root-cert.pem' };
-    expect(configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' }, env: { PROV_CERT: '/p' } })).toMatchObject({
+    expect(
+      configOf({ given: { controlPlaneAuthPolicy: 'MUTUAL_TLS' }, env: { PROV_CERT: '/p' } }),
+    ).toMatchObject({
       controlPlaneTls: files,
       awaited: all(files),
       certificates: [own, files],
@@ -58,26 +83,45 @@ describe('the control plane', () => {
 
   it('is talked to by MUTUAL_TLS on the port where istiod asks for that, unless certificates are mounted files', () => {
     const proxyConfig = { discoveryAddress: 'istiod.istio-system.svc:15012' };
-    expect(configOf({ proxyConfig })).toMatchObject({ controlPlaneAuthPolicy: 'MUTUAL_TLS', awaited: all(own) });
-    expect(configOf({ proxyConfig, env: { FILE_MOUNTED_CERTS: 'true' } })).toMatchObject({ controlPlaneAuthPolicy: 'NONE', awaited: [] });
+    expect(configOf({ proxyConfig })).toMatchObject({
+      controlPlaneAuthPolicy: 'MUTUAL_TLS',
+      awaited: all(own),
+    });
+    expect(configOf({ proxyConfig, env: { FILE_MOUNTED_CERTS: 'true' } })).toMatchObject({
+      controlPlaneAuthPolicy: 'NONE',
+      awaited: [],
+    });
     const said = { ...proxyConfig, controlPlaneAuthPolicy: 1 };
-    expect(configOf({ proxyConfig: said, env: { FILE_MOUNTED_CERTS: 'true' } }).controlPlaneAuthPolicy).toBe('MUTUAL_TLS');
+    expect(
+      configOf({ proxyConfig: said, env: { FILE_MOUNTED_CERTS: 'true' } }).controlPlaneAuthPolicy,
+    ).toBe('MUTUAL_TLS');
   });
 
   it('without TLS needs no file', () => {
-    expect(configOf({ env: { PROV_CERT: '/p' } })).toMatchObject({ awaited: [], watched: all(own) });
+    expect(configOf({ env: { PROV_CERT: '/p' } })).toMatchObject({
+      awaited: [],
+      watched: all(own),
+    });
   });
 });
 
 describe('a service', () => {
-  it.each(['envoyMetricsService', 'envoyAccessLogService'])('in mode MUTUAL has its own files: %s', (field) => {
-    const tlsSettings = { ...mutual, caCertificates: '/m/root' };
-    const { config, sources } = accepted({ proxyConfig: { [field]: { address: 's:1', tlsSettings } } });
-    expect(config.certificates).toEqual([own, { chain: '/m/chain', key: '/m/key', root: '/m/root' }]);
-    expect(config.watched).toEqual([...all(own), '/m/chain', '/m/key', '/m/root']);
-    expect(config.awaited).toEqual(['/m/chain', '/m/key', '/m/root']);
-    expect(sources.certificates).toBe('PROXY_CONFIG');
-  });
+  it.each(['envoyMetricsService', 'envoyAccessLogService'])(
+    'in mode MUTUAL has its own files: %s',
+    (field) => {
+      const tlsSettings = { ...mutual, caCertificates: '/m/root' };
+      const { config, sources } = accepted({
+        proxyConfig: { [field]: { address: 's:1', tlsSettings } },
+      });
+      expect(config.certificates).toEqual([
+        own,
+        { chain: '/m/chain', key: '/m/key', root: '/m/root' },
+      ]);
+      expect(config.watched).toEqual([...all(own), '/m/chain', '/m/key', '/m/root']);
+      expect(config.awaited).toEqual(['/m/chain', '/m/key', '/m/root']);
+      expect(sources.certificates).toBe('PROXY_CONFIG');
+    },
+  );
 
   it('in mode MUTUAL without a CA has an empty one, which nobody watches', () => {
     const config = configOf({ proxyConfig: service(mutual) });
@@ -86,7 +130,13 @@ describe('a service', () => {
   });
 
   it('in mode SIMPLE has a CA alone, which is watched and waited for', () => {
-    const config = configOf({ proxyConfig: service({ mode: 'SIMPLE', caCertificates: '/m/root', clientCertificate: '/unused' }) });
+    const config = configOf({
+      proxyConfig: service({
+        mode: 'SIMPLE',
+        caCertificates: '/m/root',
+        clientCertificate: '/unused',
+      }),
+    });
     expect(config.certificates).toEqual([own]);
     expect(config).toMatchObject({ watched: [...all(own), '/m/root'], awaited: ['/m/root'] });
   });
@@ -97,8 +147,17 @@ describe('a service', () => {
       watched: all(own),
       awaited: all(own),
     });
-    const named = { mode: 'ISTIO_MUTUAL', clientCertificate: '/m/chain', privateKey: '/m/key', caCertificates: '/m/root' };
-    expect(configOf({ proxyConfig: service(named) }).awaited).toEqual(['/m/chain', '/m/key', '/m/root']);
+    const named = {
+      mode: 'ISTIO_MUTUAL',
+      clientCertificate: '/m/chain',
+      privateKey: '/m/key',
+      caCertificates: '/m/root',
+    };
+    expect(configOf({ proxyConfig: service(named) }).awaited).toEqual([
+      '/m/chain',
+      '/m/key',
+      '/m/root',
+    ]);
   });
 
   it('reads what ISTIO_META_TLS_CLIENT_* name instead, but no CA where it has none', () => {
@@ -108,9 +167,19 @@ describe('a service', () => {
       ISTIO_META_TLS_CLIENT_ROOT_CERT: '/c/root',
     };
     const client = { chain: '/c/chain', key: '/c/key', root: '/c/root' };
-    expect(configOf({ env, proxyConfig: service({ ...mutual, caCertificates: '/m/root' }) }).certificates).toEqual([own, client]);
-    expect(configOf({ env, proxyConfig: service(mutual) }).certificates).toEqual([own, client, { ...client, root: '' }]);
-    expect(configOf({ env, proxyConfig: service({ mode: 'SIMPLE' }) }).watched).toEqual([...all(own), ...all(client)]);
+    expect(
+      configOf({ env, proxyConfig: service({ ...mutual, caCertificates: '/m/root' }) })
+        .certificates,
+    ).toEqual([own, client]);
+    expect(configOf({ env, proxyConfig: service(mutual) }).certificates).toEqual([
+      own,
+      client,
+      { ...client, root: '' },
+    ]);
+    expect(configOf({ env, proxyConfig: service({ mode: 'SIMPLE' }) }).watched).toEqual([
+      ...all(own),
+      ...all(client),
+    ]);
   });
 
   it.each([
@@ -118,12 +187,19 @@ describe('a service', () => {
     ['has no address', service(mutual, '')],
     ['has no TLS', { envoyMetricsService: { address: 'metrics:1' } }],
   ])('needs no file if it %s', (_, proxyConfig) => {
-    expect(configOf({ proxyConfig })).toMatchObject({ certificates: [own], watched: all(own), awaited: [] });
+    expect(configOf({ proxyConfig })).toMatchObject({
+      certificates: [own],
+      watched: all(own),
+      awaited: [],
+    });
   });
 
   it('shares a pair with another', () => {
     const tlsSettings = { ...mutual, caCertificates: '/m/root' };
     const remote = { address: 's:1', tlsSettings };
-    expect(configOf({ proxyConfig: { envoyMetricsService: remote, envoyAccessLogService: remote } }).certificates).toHaveLength(2);
+    expect(
+      configOf({ proxyConfig: { envoyMetricsService: remote, envoyAccessLogService: remote } })
+        .certificates,
+    ).toHaveLength(2);
   });
 });

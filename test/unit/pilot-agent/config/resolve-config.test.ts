@@ -6,7 +6,11 @@ import type { AgentConfig } from '../../../../src/pilot-agent/config/agent-confi
 
 /** What Node's timers can count; beyond it they fire at once. */
 const longestTimer = 2 ** 31 - 1;
-const ownFiles = { chain: '/etc/certs/cert-chain.pem', key: '/etc/certs/key.pem', root: '/etc/certs/root-cert.pem' };
+const ownFiles = {
+  chain: '/etc/certs/cert-chain.pem',
+  key: '/etc/certs/key.pem',
+  root: '/etc/certs/root-cert.pem',
+};
 
 it('is the defaults of the Go agent where nothing is given', () => {
   expect(accepted()).toMatchObject({ ok: true, warnings: [] });
@@ -99,7 +103,13 @@ it('is the defaults of the Go agent where nothing is given', () => {
     probes: new Map(),
     metricsTargets: [],
     role: 'sidecar',
-    node: { ip: '10.1.2.3', id: '.', domain: '.svc.cluster.local', addresses: ['10.1.2.3'], ipv6: false },
+    node: {
+      ip: '10.1.2.3',
+      id: '.',
+      domain: '.svc.cluster.local',
+      addresses: ['10.1.2.3'],
+      ipv6: false,
+    },
     certificates: [ownFiles],
     watched: Object.values(ownFiles),
     awaited: [],
@@ -124,7 +134,14 @@ it('is the defaults of the Go agent where nothing is given', () => {
   } satisfies AgentConfig);
 });
 
-const notTls = { mode: 'DISABLE', caCertificates: '', clientCertificate: '', privateKey: '', sni: '', subjectAltNames: [] };
+const notTls = {
+  mode: 'DISABLE',
+  caCertificates: '',
+  clientCertificate: '',
+  privateKey: '',
+  sni: '',
+  subjectAltNames: [],
+};
 const noTracer = {
   zipkin: undefined,
   lightstep: undefined,
@@ -139,103 +156,181 @@ const address = (at: string) => ({ address: at, tlsSettings: undefined, tcpKeepa
  * Of each flag: texts, and what they come to, at a place in the configuration that is named like
  * the flag if it is not told.
  */
-const good: Readonly<Record<FlagName, { readonly at?: keyof AgentConfig; readonly texts: Readonly<Record<string, unknown>> } | 'nothing'>> =
-  {
-    binaryPath: { texts: { '/usr/bin/envoy': '/usr/bin/envoy', envoy: 'envoy' } },
-    configPath: { texts: { './etc/istio/proxy': './etc/istio/proxy' } },
-    customConfigFile: { texts: { 'envoy.json': 'envoy.json', '': '' } },
-    templateFile: { at: 'proxyBootstrapTemplatePath', texts: { '/t.json': '/t.json', '': '' } },
-    meshConfig: { texts: { '/m.yaml': '/m.yaml', '': '' } },
-    drainDuration: { texts: { '0': 0, '1s': 1_000, '59.9s': 59_000, '100ms': 0 } },
-    parentShutdownDuration: { texts: { '46s': 46_000, '46.1s': 47_000, '45s1ns': 46_000, '1h1m1s': 3_661_000, '1000h': 2_147_483_000 } },
-    discoveryAddress: { texts: { 'istiod.istio-system.svc:15012': 'istiod.istio-system.svc:15012', '[::1]:15010': '[::1]:15010' } },
-    controlPlaneAuthPolicy: { texts: { NONE: 'NONE', MUTUAL_TLS: 'MUTUAL_TLS' } },
-    connectTimeout: { texts: { '1ms': 1, '7s': 7_000, '30s': 30_000 } },
-    dnsRefreshRate: { texts: { '60s': 60_000, '1.5ms': 1.5 } },
-    proxyAdminPort: { texts: { '1': 1, '65535': 65_535 } },
-    statusPort: { texts: { '0': 0, '65535': 65_535 } },
-    serviceCluster: { texts: { 'my-cluster': 'my-cluster' } },
-    concurrency: { texts: { '0': 0, '8': 8, '2147483647': 2_147_483_647 } },
-    proxyLogLevel: {
-      texts: Object.fromEntries(
-        ['trace', 'debug', 'info', 'warning', 'warn', 'error', 'critical', 'off', '', 'warning,misc:error', 'off,a:off,b:trace'].map(
-          (level) => [level, level],
-        ),
-      ),
+const good: Readonly<
+  Record<
+    FlagName,
+    | { readonly at?: keyof AgentConfig; readonly texts: Readonly<Record<string, unknown>> }
+    | 'nothing'
+  >
+> = {
+  binaryPath: { texts: { '/usr/bin/envoy': '/usr/bin/envoy', envoy: 'envoy' } },
+  configPath: { texts: { './etc/istio/proxy': './etc/istio/proxy' } },
+  customConfigFile: { texts: { 'envoy.json': 'envoy.json', '': '' } },
+  templateFile: { at: 'proxyBootstrapTemplatePath', texts: { '/t.json': '/t.json', '': '' } },
+  meshConfig: { texts: { '/m.yaml': '/m.yaml', '': '' } },
+  drainDuration: { texts: { '0': 0, '1s': 1_000, '59.9s': 59_000, '100ms': 0 } },
+  parentShutdownDuration: {
+    texts: {
+      '46s': 46_000,
+      '46.1s': 47_000,
+      '45s1ns': 46_000,
+      '1h1m1s': 3_661_000,
+      '1000h': 2_147_483_000,
     },
-    proxyComponentLogLevel: { texts: { '': '', 'misc:error': 'misc:error', 'upstream:debug,http2:trace': 'upstream:debug,http2:trace' } },
-    outlierLogPath: { texts: { '/dev/stdout': '/dev/stdout' } },
-    statsdUdpAddress: { texts: { 'statsd:9125': 'statsd:9125', '': '' } },
-    envoyMetricsServiceAddress: { at: 'envoyMetricsService', texts: { 'metrics:15000': address('metrics:15000'), '': undefined } },
-    envoyMetricsService: { texts: { '{"address":"metrics:15000"}': address('metrics:15000'), '': undefined, null: undefined } },
-    envoyAccessLogService: {
-      texts: {
-        '{"address":"oap.istio-system:11800","tlsSettings":{"mode":"DISABLE","subjectAltNames":[],"caCertificates":null},"tcpKeepalive":{"interval":"10s","probes":3,"time":"10s"}}':
-          { address: 'oap.istio-system:11800', tlsSettings: notTls, tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 } },
-      },
+  },
+  discoveryAddress: {
+    texts: {
+      'istiod.istio-system.svc:15012': 'istiod.istio-system.svc:15012',
+      '[::1]:15010': '[::1]:15010',
     },
-    lightstepAddress: { at: 'tracing', texts: { '': undefined } },
-    lightstepAccessToken: { at: 'tracing', texts: { '': undefined } },
-    lightstepSecure: { at: 'tracing', texts: { true: undefined } },
-    lightstepCacertPath: { at: 'tracing', texts: { '': undefined } },
-    zipkinAddress: { at: 'tracing', texts: { 'zipkin:9411': { ...noTracer, zipkin: { address: 'zipkin:9411' } }, '': undefined } },
-    datadogAgentAddress: {
-      at: 'tracing',
-      texts: { '$(HOST_IP):8126': { ...noTracer, datadog: { address: '$(HOST_IP):8126' } }, '': undefined },
+  },
+  controlPlaneAuthPolicy: { texts: { NONE: 'NONE', MUTUAL_TLS: 'MUTUAL_TLS' } },
+  connectTimeout: { texts: { '1ms': 1, '7s': 7_000, '30s': 30_000 } },
+  dnsRefreshRate: { texts: { '60s': 60_000, '1.5ms': 1.5 } },
+  proxyAdminPort: { texts: { '1': 1, '65535': 65_535 } },
+  statusPort: { texts: { '0': 0, '65535': 65_535 } },
+  serviceCluster: { texts: { 'my-cluster': 'my-cluster' } },
+  concurrency: { texts: { '0': 0, '8': 8, '2147483647': 2_147_483_647 } },
+  proxyLogLevel: {
+    texts: Object.fromEntries(
+      [
+        'trace',
+        'debug',
+        'info',
+        'warning',
+        'warn',
+        'error',
+        'critical',
+        'off',
+        '',
+        'warning,misc:error',
+        'off,a:off,b:trace',
+      ].map((level) => [level, level]),
+    ),
+  },
+  proxyComponentLogLevel: {
+    texts: {
+      '': '',
+      'misc:error': 'misc:error',
+      'upstream:debug,http2:trace': 'upstream:debug,http2:trace',
     },
-    serviceregistry: { texts: { Consul: 'Consul', Mock: 'Mock', whatever: 'whatever', '': '' } },
-    id: { texts: { 'mypod.myns': 'mypod.myns', '': '' } },
-    ip: { texts: { '10.0.0.1': '10.0.0.1', nonsense: 'nonsense' } },
-    domain: { texts: { 'my.domain': 'my.domain' } },
-    'trust-domain': { at: 'trustDomain', texts: { 'mesh.com': 'mesh.com' } },
-    pilotIdentity: { texts: { 'pilot-identity': 'pilot-identity' } },
-    mixerIdentity: { texts: { 'mixer-identity': 'mixer-identity' } },
-    disableInternalTelemetry: { texts: { true: true, T: true, '0': false } },
-    stsPort: { texts: { '0': 0, '15463': 15_463 } },
-    tokenManagerPlugin: { texts: { none: 'none' } },
-    openTelemetryAddress: { at: 'tracing', texts: { 'otel:4317': { ...noTracer, openTelemetry: { address: 'otel:4317' } } } },
-    minDelay: { texts: { '0s': 0, '500ms': 500 } },
-    envoyRestartPolicy: { texts: { backoff: 'backoff', exit: 'exit' } },
-    envoyRestartBudget: { texts: { '0': 0, '3': 3 } },
-    xdsProxy: { texts: { true: true, false: false } },
-    xdsStoreMaxAge: { texts: { '1h': 3_600_000, '30m': 1_800_000 } },
-    rotation: { texts: { '': '', 'hot-restart': 'hot-restart', sds: 'sds' } },
-    keepEnvoy: { texts: { true: true, false: false } },
-    statusPage: { texts: { true: true, false: false } },
-    statusPageLog: { texts: { true: true, false: false } },
-    profiling: { texts: { true: true, false: false } },
-    controlPlaneBootstrap: 'nothing',
-    applicationPorts: 'nothing',
-    config: { at: 'configFile', texts: { '': '', 'agent.yaml': 'agent.yaml' } },
-    watch: { texts: { '/etc/secret': ['/etc/secret'], 'a b,c': ['a b,c'] } },
-    configUrl: { texts: { '': '', 'https://user:pw@host:1/path?token=x': 'https://user:pw@host:1/path?token=x', 'HTTP://h': 'HTTP://h' } },
-    configUrlCAFile: { texts: { '': '', 'ca.pem': 'ca.pem' } },
-    configUrlTokenFile: { texts: { '': '', '/token': '/token' } },
-    watchKube: {
-      texts: Object.fromEntries(
-        ['Secret/default/front', 'ConfigMap/kube-system/a.b', 'Gateway.networking.istio.io/x-1/y'].map((text) => [text, [text]]),
-      ),
+  },
+  outlierLogPath: { texts: { '/dev/stdout': '/dev/stdout' } },
+  statsdUdpAddress: { texts: { 'statsd:9125': 'statsd:9125', '': '' } },
+  envoyMetricsServiceAddress: {
+    at: 'envoyMetricsService',
+    texts: { 'metrics:15000': address('metrics:15000'), '': undefined },
+  },
+  envoyMetricsService: {
+    texts: {
+      '{"address":"metrics:15000"}': address('metrics:15000'),
+      '': undefined,
+      null: undefined,
     },
-    kubeconfig: { texts: { '~/.kube/config': '~/.kube/config' } },
-    watchConsul: { texts: { 'kv/envoy/front': ['kv/envoy/front'], 'service/web': ['service/web'] } },
-    consulAddress: { texts: { 'consul:8500': 'consul:8500', 'https://consul:8501': 'https://consul:8501' } },
-    consulCAFile: { texts: { 'ca.pem': 'ca.pem' } },
-    consulTokenFile: { texts: { '/token': '/token' } },
-    httpProxy: {
-      texts: { 'http://proxy:3128': 'http://proxy:3128', 'http://a:b@[fd00::1]/': 'http://a:b@[fd00::1]/' },
+  },
+  envoyAccessLogService: {
+    texts: {
+      '{"address":"oap.istio-system:11800","tlsSettings":{"mode":"DISABLE","subjectAltNames":[],"caCertificates":null},"tcpKeepalive":{"interval":"10s","probes":3,"time":"10s"}}':
+        {
+          address: 'oap.istio-system:11800',
+          tlsSettings: notTls,
+          tcpKeepalive: { probes: 3, time: 10_000, interval: 10_000 },
+        },
     },
-    noProxy: {
-      texts: Object.fromEntries(
-        ['*', 'a.example,.b.example:80, *.c.example', '10.0.0.0/8', 'fd00::/8', '[fd00::1]:443', '10.1.2.3:80', 'fd00::1'].map((text) => [
-          text,
-          [text],
-        ]),
-      ),
+  },
+  lightstepAddress: { at: 'tracing', texts: { '': undefined } },
+  lightstepAccessToken: { at: 'tracing', texts: { '': undefined } },
+  lightstepSecure: { at: 'tracing', texts: { true: undefined } },
+  lightstepCacertPath: { at: 'tracing', texts: { '': undefined } },
+  zipkinAddress: {
+    at: 'tracing',
+    texts: { 'zipkin:9411': { ...noTracer, zipkin: { address: 'zipkin:9411' } }, '': undefined },
+  },
+  datadogAgentAddress: {
+    at: 'tracing',
+    texts: {
+      '$(HOST_IP):8126': { ...noTracer, datadog: { address: '$(HOST_IP):8126' } },
+      '': undefined,
     },
-  };
+  },
+  serviceregistry: { texts: { Consul: 'Consul', Mock: 'Mock', whatever: 'whatever', '': '' } },
+  id: { texts: { 'mypod.myns': 'mypod.myns', '': '' } },
+  ip: { texts: { '10.0.0.1': '10.0.0.1', nonsense: 'nonsense' } },
+  domain: { texts: { 'my.domain': 'my.domain' } },
+  'trust-domain': { at: 'trustDomain', texts: { 'mesh.com': 'mesh.com' } },
+  pilotIdentity: { texts: { 'pilot-identity': 'pilot-identity' } },
+  mixerIdentity: { texts: { 'mixer-identity': 'mixer-identity' } },
+  disableInternalTelemetry: { texts: { true: true, T: true, '0': false } },
+  stsPort: { texts: { '0': 0, '15463': 15_463 } },
+  tokenManagerPlugin: { texts: { none: 'none' } },
+  openTelemetryAddress: {
+    at: 'tracing',
+    texts: { 'otel:4317': { ...noTracer, openTelemetry: { address: 'otel:4317' } } },
+  },
+  minDelay: { texts: { '0s': 0, '500ms': 500 } },
+  envoyRestartPolicy: { texts: { backoff: 'backoff', exit: 'exit' } },
+  envoyRestartBudget: { texts: { '0': 0, '3': 3 } },
+  xdsProxy: { texts: { true: true, false: false } },
+  xdsStoreMaxAge: { texts: { '1h': 3_600_000, '30m': 1_800_000 } },
+  rotation: { texts: { '': '', 'hot-restart': 'hot-restart', sds: 'sds' } },
+  keepEnvoy: { texts: { true: true, false: false } },
+  statusPage: { texts: { true: true, false: false } },
+  statusPageLog: { texts: { true: true, false: false } },
+  profiling: { texts: { true: true, false: false } },
+  controlPlaneBootstrap: 'nothing',
+  applicationPorts: 'nothing',
+  config: { at: 'configFile', texts: { '': '', 'agent.yaml': 'agent.yaml' } },
+  watch: { texts: { '/etc/secret': ['/etc/secret'], 'a b,c': ['a b,c'] } },
+  configUrl: {
+    texts: {
+      '': '',
+      'https://user:pw@host:1/path?token=x': 'https://user:pw@host:1/path?token=x',
+      'HTTP://h': 'HTTP://h',
+    },
+  },
+  configUrlCAFile: { texts: { '': '', 'ca.pem': 'ca.pem' } },
+  configUrlTokenFile: { texts: { '': '', '/token': '/token' } },
+  watchKube: {
+    texts: Object.fromEntries(
+      [
+        'Secret/default/front',
+        'ConfigMap/kube-system/a.b',
+        'Gateway.networking.istio.io/x-1/y',
+      ].map((text) => [text, [text]]),
+    ),
+  },
+  kubeconfig: { texts: { '~/.kube/config': '~/.kube/config' } },
+  watchConsul: { texts: { 'kv/envoy/front': ['kv/envoy/front'], 'service/web': ['service/web'] } },
+  consulAddress: {
+    texts: { 'consul:8500': 'consul:8500', 'https://consul:8501': 'https://consul:8501' },
+  },
+  consulCAFile: { texts: { 'ca.pem': 'ca.pem' } },
+  consulTokenFile: { texts: { '/token': '/token' } },
+  httpProxy: {
+    texts: {
+      'http://proxy:3128': 'http://proxy:3128',
+      'http://a:b@[fd00::1]/': 'http://a:b@[fd00::1]/',
+    },
+  },
+  noProxy: {
+    texts: Object.fromEntries(
+      [
+        '*',
+        'a.example,.b.example:80, *.c.example',
+        '10.0.0.0/8',
+        'fd00::/8',
+        '[fd00::1]:443',
+        '10.1.2.3:80',
+        'fd00::1',
+      ].map((text) => [text, [text]]),
+    ),
+  },
+};
 
 const isRepeated = (name: string) => 'repeated' in flags[name as FlagName];
-const said = (name: string, text: string): GivenFlags => ({ [name]: isRepeated(name) ? [text] : text });
+const said = (name: string, text: string): GivenFlags => ({
+  [name]: isRepeated(name) ? [text] : text,
+});
 
 describe('a flag', () => {
   it('has a line in this table', () => {
@@ -246,33 +341,58 @@ describe('a flag', () => {
     Object.entries(good).flatMap(([name, line]) =>
       line === 'nothing'
         ? []
-        : Object.entries(line.texts).map(([text, value]) => ({ name, at: line.at ?? (name as keyof AgentConfig), text, value })),
+        : Object.entries(line.texts).map(([text, value]) => ({
+            name,
+            at: line.at ?? (name as keyof AgentConfig),
+            text,
+            value,
+          })),
     ),
   )('is taken: --$name "$text"', ({ name, at, text, value }) => {
     expect(configOf({ given: said(name, text) })[at]).toEqual(value);
   });
 
-  it.each(['controlPlaneBootstrap', 'applicationPorts'])('has no effect any more: --%s, with a warning', (name) => {
-    expect(accepted({ given: { [name]: 'false' } })).toEqual({ ...accepted(), warnings: [`--${name} has no effect, and is ignored`] });
-  });
+  it.each(['controlPlaneBootstrap', 'applicationPorts'])(
+    'has no effect any more: --%s, with a warning',
+    (name) => {
+      expect(accepted({ given: { [name]: 'false' } })).toEqual({
+        ...accepted(),
+        warnings: [`--${name} has no effect, and is ignored`],
+      });
+    },
+  );
 
   const wholeNumber = (text: string) => `'${text}' is not a whole number from 0 on`;
   const port = (text: string) => `'${text}' is not a port (1 to 65535)`;
   const statusPort = (text: string) => `'${text}' is not a port (1 to 65535, or 0 for none)`;
   const duration = (text: string) => `'${text}' is not a duration (such as '45s' or '1m30s')`;
   const name = (text: string) => `'${text}' is not a name`;
-  const hostAndPort = (text: string) => `'${text}' is not host:port, the host a name or an IP address (IPv6 in brackets)`;
+  const hostAndPort = (text: string) =>
+    `'${text}' is not host:port, the host a name or an IP address (IPv6 in brackets)`;
   const boolean = (text: string) => `'${text}' is not true or false`;
   const json = (text: string) => `'${text}' is not JSON, such as {"address":"host:port"}`;
-  const bad: Readonly<Partial<Record<FlagName, readonly [texts: readonly string[], problem: (text: string) => string]>>> = {
+  const bad: Readonly<
+    Partial<
+      Record<FlagName, readonly [texts: readonly string[], problem: (text: string) => string]>
+    >
+  > = {
     binaryPath: [[''], name],
     configPath: [[''], name],
     drainDuration: [['', '5', '-1s', '1 s', 'bad-int-value', 'NaN'], duration],
     parentShutdownDuration: [['', '60', '-1s', 'bad-int-value'], duration],
     discoveryAddress: [['', 'istio-pilot', '10.0.0.100'], hostAndPort],
-    controlPlaneAuthPolicy: [['', '1', 'mutual_tls'], (text) => `'${text}' is not one of NONE, MUTUAL_TLS`],
-    connectTimeout: [['', '1', '0s', '-1s', '30.1s'], (text) => `'${text}' is not a duration from '1ms' to '30s'`],
-    dnsRefreshRate: [['', '300', '0s', '1ms', '-1s'], (text) => `'${text}' is not a duration of more than '1ms'`],
+    controlPlaneAuthPolicy: [
+      ['', '1', 'mutual_tls'],
+      (text) => `'${text}' is not one of NONE, MUTUAL_TLS`,
+    ],
+    connectTimeout: [
+      ['', '1', '0s', '-1s', '30.1s'],
+      (text) => `'${text}' is not a duration from '1ms' to '30s'`,
+    ],
+    dnsRefreshRate: [
+      ['', '300', '0s', '1ms', '-1s'],
+      (text) => `'${text}' is not a duration of more than '1ms'`,
+    ],
     proxyAdminPort: [['', '0', '65536', '-1', '1.5', '0x10', ' 80', 'http'], port],
     statusPort: [['', '65536', '-1', '1e3', 'http'], statusPort],
     serviceCluster: [[''], name],
@@ -297,40 +417,77 @@ describe('a flag', () => {
     statusPage: [['', 'maybe'], boolean],
     statusPageLog: [['', 'maybe'], boolean],
     watch: [[''], () => 'an empty text is not a path'],
-    configUrl: [['host', 'ftp://user:pw@host', 'https://', 'https:///x', 'http://h:port/'], () => 'is not an http or https URL'],
+    configUrl: [
+      ['host', 'ftp://user:pw@host', 'https://', 'https:///x', 'http://h:port/'],
+      () => 'is not an http or https URL',
+    ],
     watchKube: [
       ['', 'secret/default/front', 'Secret/front', 'Secret/a/b/c', 'Secret/A/b', 'Gateway./'],
-      (text) => `'${text}' is not KIND/NAMESPACE/NAME, such as 'Secret/default/front' or 'Gateway.networking.istio.io/default/front'`,
+      (text) =>
+        `'${text}' is not KIND/NAMESPACE/NAME, such as 'Secret/default/front' or 'Gateway.networking.istio.io/default/front'`,
     ],
-    watchConsul: [['', 'kv', 'kv/', 'kv//x', 'key/x', 'service/'], (text) => `'${text}' is not kv/PREFIX or service/NAME`],
+    watchConsul: [
+      ['', 'kv', 'kv/', 'kv//x', 'key/x', 'service/'],
+      (text) => `'${text}' is not kv/PREFIX or service/NAME`,
+    ],
     httpProxy: [
-      ['proxy:3128', 'https://proxy:3128', 'http://user:hush@proxy/path', 'http://proxy?a', 'socks5://proxy:1', 'http://a b'],
+      [
+        'proxy:3128',
+        'https://proxy:3128',
+        'http://user:hush@proxy/path',
+        'http://proxy?a',
+        'socks5://proxy:1',
+        'http://a b',
+      ],
       () => 'is not http://HOST:PORT',
     ],
     noProxy: [
-      ['', 'http://a.example', '10.0.0.0/33', 'fd00::/129', 'a.example/8', 'a b', ',', 'a.example:0', 'a.*.example', '.'],
-      (text) => `'${text}' is not a list of hosts, addresses, ranges of addresses or *, with commas between`,
+      [
+        '',
+        'http://a.example',
+        '10.0.0.0/33',
+        'fd00::/129',
+        'a.example/8',
+        'a b',
+        ',',
+        'a.example:0',
+        'a.*.example',
+        '.',
+      ],
+      (text) =>
+        `'${text}' is not a list of hosts, addresses, ranges of addresses or *, with commas between`,
     ],
   };
-  it.each(Object.entries(bad).flatMap(([flag, [texts, problem]]) => texts.map((text) => ({ flag, text, problem: problem(text) }))))(
-    'is refused: --$flag "$text"',
-    ({ flag, text, problem }) => {
-      expect(problemsOf({ given: said(flag, text) })).toEqual([{ place: `--${flag}`, text: problem }]);
-    },
-  );
+  it.each(
+    Object.entries(bad).flatMap(([flag, [texts, problem]]) =>
+      texts.map((text) => ({ flag, text, problem: problem(text) })),
+    ),
+  )('is refused: --$flag "$text"', ({ flag, text, problem }) => {
+    expect(problemsOf({ given: said(flag, text) })).toEqual([
+      { place: `--${flag}`, text: problem },
+    ]);
+  });
 
   it('that has a table of good values and none of bad ones takes any text', () => {
-    const others = Object.keys(good).filter((flag) => !(flag in bad) && good[flag as FlagName] !== 'nothing');
+    const others = Object.keys(good).filter(
+      (flag) => !(flag in bad) && good[flag as FlagName] !== 'nothing',
+    );
     const lightstep = others.filter((flag) => flag.startsWith('lightstep'));
     expect(lightstep).toHaveLength(4);
     for (const flag of others.filter((one) => !lightstep.includes(one)))
       expect(problemsOf({ given: { [flag]: 'any text \n at all' } })).toEqual([]);
   });
 
-  it.each<{ flag: FlagName }>([{ flag: 'concurrency' }, { flag: 'drainDuration' }, { flag: 'parentShutdownDuration' }])(
+  it.each<{ flag: FlagName }>([
+    { flag: 'concurrency' },
+    { flag: 'drainDuration' },
+    { flag: 'parentShutdownDuration' },
+  ])(
     '$flag: bad-int-value is refused before Envoy sees it (base id and restart epoch are the agent’s own)',
     ({ flag }) => {
-      expect(problemsOf({ given: { [flag]: 'bad-int-value' } }).map(({ place }) => place)).toEqual([`--${flag}`]);
+      expect(problemsOf({ given: { [flag]: 'bad-int-value' } }).map(({ place }) => place)).toEqual([
+        `--${flag}`,
+      ]);
     },
   );
 
@@ -344,10 +501,16 @@ describe('a flag', () => {
   });
 
   it('of JSON says where in it something is wrong', () => {
-    const given = { envoyMetricsService: '{"address":"metrics","tlsSettings":{"mode":"FULL"},"tcpKeepalive":{"probes":"x"}}' };
+    const given = {
+      envoyMetricsService:
+        '{"address":"metrics","tlsSettings":{"mode":"FULL"},"tcpKeepalive":{"probes":"x"}}',
+    };
     expect(problemsOf({ given })).toEqual([
       { place: '--envoyMetricsService.address', text: hostAndPort('metrics') },
-      { place: '--envoyMetricsService.tlsSettings.mode', text: "'FULL' is not one of DISABLE, SIMPLE, MUTUAL, ISTIO_MUTUAL" },
+      {
+        place: '--envoyMetricsService.tlsSettings.mode',
+        text: "'FULL' is not one of DISABLE, SIMPLE, MUTUAL, ISTIO_MUTUAL",
+      },
       { place: '--envoyMetricsService.tcpKeepalive.probes', text: wholeNumber('x') },
     ]);
     expect(problemsOf({ given: { envoyMetricsService: '[1]' } })).toEqual([
@@ -361,7 +524,9 @@ describe('a flag', () => {
     });
     expect(config.envoyMetricsService?.address).toBe('new:1');
     expect(sources.envoyMetricsService).toBe('--envoyMetricsService');
-    expect(warnings).toEqual(['--envoyMetricsServiceAddress has no effect beside --envoyMetricsService, and is ignored']);
+    expect(warnings).toEqual([
+      '--envoyMetricsServiceAddress has no effect beside --envoyMetricsService, and is ignored',
+    ]);
   });
 });
 
@@ -372,7 +537,12 @@ describe('flags of LightStep', () => {
     const all = { ...given, lightstepSecure: 'true', lightstepCacertPath: '/ca.pem' };
     expect(configOf({ given: all }).tracing).toEqual({
       ...noTracer,
-      lightstep: { address: 'satellite:8080', accessToken: 'hush', secure: true, cacertPath: '/ca.pem' },
+      lightstep: {
+        address: 'satellite:8080',
+        accessToken: 'hush',
+        secure: true,
+        cacertPath: '/ca.pem',
+      },
     });
     expect(configOf({ given }).tracing?.lightstep).toEqual({
       address: 'satellite:8080',
@@ -383,10 +553,26 @@ describe('flags of LightStep', () => {
   });
 
   it.each<{ given: GivenFlags; place: string; text: string }>([
-    { given: { lightstepAddress: 'satellite:8080' }, place: '--lightstepAccessToken', text: 'is missing' },
-    { given: { lightstepAddress: 'satellite:8080', lightstepAccessToken: '' }, place: '--lightstepAccessToken', text: 'is missing' },
-    { given: { lightstepAccessToken: 'hush' }, place: '--lightstepAddress', text: 'is missing: it has to be host:port, the host a name or an IP address (IPv6 in brackets)' }, // prettier-ignore
-    { given: { ...given, lightstepSecure: 'yes' }, place: '--lightstepSecure', text: "'yes' is not true or false" },
+    {
+      given: { lightstepAddress: 'satellite:8080' },
+      place: '--lightstepAccessToken',
+      text: 'is missing',
+    },
+    {
+      given: { lightstepAddress: 'satellite:8080', lightstepAccessToken: '' },
+      place: '--lightstepAccessToken',
+      text: 'is missing',
+    },
+    {
+      given: { lightstepAccessToken: 'hush' },
+      place: '--lightstepAddress',
+      text: 'is missing: it has to be host:port, the host a name or an IP address (IPv6 in brackets)',
+    },
+    {
+      given: { ...given, lightstepSecure: 'yes' },
+      place: '--lightstepSecure',
+      text: "'yes' is not true or false",
+    },
   ])('go together: $given', ({ given: some, place, text }) => {
     expect(problemsOf({ given: some })).toEqual([{ place, text }]);
   });
@@ -400,29 +586,77 @@ describe('flags of LightStep', () => {
 });
 
 it.each<{ given: GivenFlags; tracer: string; weaker: readonly string[] }>([
-  { given: { zipkinAddress: 'z:1', datadogAgentAddress: 'd:1' }, tracer: 'zipkin', weaker: ['datadogAgentAddress'] },
-  { given: { lightstepAddress: 'l:1', lightstepAccessToken: 't', zipkinAddress: 'z:1' }, tracer: 'lightstep', weaker: ['zipkinAddress'] },
-  { given: { openTelemetryAddress: 'o:1', lightstepAddress: 'l:1' }, tracer: 'openTelemetry', weaker: ['lightstepAddress'] },
-])('of several tracers the order of 1.5 decides, after this agent’s own: $tracer', ({ given, tracer, weaker }) => {
-  const { config, warnings, sources } = accepted({ given });
-  expect(Object.entries(config.tracing ?? {}).flatMap(([name, value]) => (value === undefined ? [] : [name]))).toEqual([tracer]);
-  expect(sources.tracing).toMatch(new RegExp(`^--${tracer}`));
-  expect(warnings).toEqual(weaker.map((flag) => `--${flag} has no effect beside ${sources.tracing}, and is ignored`));
-});
+  {
+    given: { zipkinAddress: 'z:1', datadogAgentAddress: 'd:1' },
+    tracer: 'zipkin',
+    weaker: ['datadogAgentAddress'],
+  },
+  {
+    given: { lightstepAddress: 'l:1', lightstepAccessToken: 't', zipkinAddress: 'z:1' },
+    tracer: 'lightstep',
+    weaker: ['zipkinAddress'],
+  },
+  {
+    given: { openTelemetryAddress: 'o:1', lightstepAddress: 'l:1' },
+    tracer: 'openTelemetry',
+    weaker: ['lightstepAddress'],
+  },
+])(
+  'of several tracers the order of 1.5 decides, after this agent’s own: $tracer',
+  ({ given, tracer, weaker }) => {
+    const { config, warnings, sources } = accepted({ given });
+    expect(
+      Object.entries(config.tracing ?? {}).flatMap(([name, value]) =>
+        value === undefined ? [] : [name],
+      ),
+    ).toEqual([tracer]);
+    expect(sources.tracing).toMatch(new RegExp(`^--${tracer}`));
+    expect(warnings).toEqual(
+      weaker.map((flag) => `--${flag} has no effect beside ${sources.tracing}, and is ignored`),
+    );
+  },
+);
 
 describe('what is wrong', () => {
   it.each([
-    ...['bad', 'WARNING', 'info ', 'misc:error', ',misc:error', 'warning,', 'warning,misc', 'warning,:error', 'warning,misc:loud'].map(
-      (text) => ({ flag: 'proxyLogLevel', text, right: 'one of trace, debug, info, warning, warn, error, critical, off' }),
-    ),
-    ...['a:bad', 'misc', 'misc:error,'].map((text) => ({ flag: 'proxyComponentLogLevel', text, right: 'a list of name:level' })),
-  ])('is left out if it is a level of Envoy, which an annotation may have brought: --$flag "$text"', ({ flag, text, right }) => {
-    const { config, warnings } = accepted({ given: { [flag]: text } });
-    expect([config, warnings]).toEqual([configOf(), [`--${flag}: '${text}' is not ${right}: ${flag} is left out`]]);
-  });
+    ...[
+      'bad',
+      'WARNING',
+      'info ',
+      'misc:error',
+      ',misc:error',
+      'warning,',
+      'warning,misc',
+      'warning,:error',
+      'warning,misc:loud',
+    ].map((text) => ({
+      flag: 'proxyLogLevel',
+      text,
+      right: 'one of trace, debug, info, warning, warn, error, critical, off',
+    })),
+    ...['a:bad', 'misc', 'misc:error,'].map((text) => ({
+      flag: 'proxyComponentLogLevel',
+      text,
+      right: 'a list of name:level',
+    })),
+  ])(
+    'is left out if it is a level of Envoy, which an annotation may have brought: --$flag "$text"',
+    ({ flag, text, right }) => {
+      const { config, warnings } = accepted({ given: { [flag]: text } });
+      expect([config, warnings]).toEqual([
+        configOf(),
+        [`--${flag}: '${text}' is not ${right}: ${flag} is left out`],
+      ]);
+    },
+  );
 
   it('is told at once, the role first', () => {
-    const given = { statusPort: 'x', concurrency: '-1', proxyLogLevel: 'loud', envoyMetricsService: '{' };
+    const given = {
+      statusPort: 'x',
+      concurrency: '-1',
+      proxyLogLevel: 'loud',
+      envoyMetricsService: '{',
+    };
     expect(problemsOf({ given, leftover: ['ingress'] }).map(({ place }) => place)).toEqual([
       'role',
       '--envoyMetricsService',
@@ -469,17 +703,32 @@ describe('what is wrong', () => {
       text: "'-1s' is not a duration (such as '45s' or '1m30s')",
     },
     { what: '2s, 1s', given: { parentShutdownDuration: '2s', drainDuration: '1s' } },
-    { what: '2s, 1.001s, which the peer refuses', given: { parentShutdownDuration: '2s', drainDuration: '1.001s' } },
-    { what: '2.001s, 1s, which the peer refuses', given: { parentShutdownDuration: '2.001s', drainDuration: '1s' } },
-    { what: '1h1s, 10s, which the peer refuses', given: { parentShutdownDuration: '1h1s', drainDuration: '10s' } },
+    {
+      what: '2s, 1.001s, which the peer refuses',
+      given: { parentShutdownDuration: '2s', drainDuration: '1.001s' },
+    },
+    {
+      what: '2.001s, 1s, which the peer refuses',
+      given: { parentShutdownDuration: '2.001s', drainDuration: '1s' },
+    },
+    {
+      what: '1h1s, 10s, which the peer refuses',
+      given: { parentShutdownDuration: '1h1s', drainDuration: '10s' },
+    },
     {
       what: '10s, 1h1s',
       given: { parentShutdownDuration: '10s', drainDuration: '1h1s' },
       place: '--parentShutdownDuration',
       text: '10s is not more than --drainDuration 3601s',
     },
-    { what: '1.7s, 1.5s: 2s, 1s', given: { parentShutdownDuration: '1.7s', drainDuration: '1.5s' } },
-    { what: '1.2s, 1.5s: 2s, 1s', given: { parentShutdownDuration: '1.2s', drainDuration: '1.5s' } },
+    {
+      what: '1.7s, 1.5s: 2s, 1s',
+      given: { parentShutdownDuration: '1.7s', drainDuration: '1.5s' },
+    },
+    {
+      what: '1.2s, 1.5s: 2s, 1s',
+      given: { parentShutdownDuration: '1.2s', drainDuration: '1.5s' },
+    },
     {
       what: '2s, 2.9s: 2s, 2s',
       given: { parentShutdownDuration: '2s', drainDuration: '2.9s' },
@@ -491,13 +740,14 @@ describe('what is wrong', () => {
   });
 
   it('about durations is told beside what else is wrong, but not of a duration that is none', () => {
-    expect(problemsOf({ given: { drainDuration: '60s', statusPort: 'x' } }).map(({ place }) => place)).toEqual([
-      '--statusPort',
-      '--drainDuration',
-    ]);
-    expect(problemsOf({ given: { drainDuration: 'long', parentShutdownDuration: '1s' } }).map(({ place }) => place)).toEqual([
-      '--drainDuration',
-    ]);
+    expect(
+      problemsOf({ given: { drainDuration: '60s', statusPort: 'x' } }).map(({ place }) => place),
+    ).toEqual(['--statusPort', '--drainDuration']);
+    expect(
+      problemsOf({ given: { drainDuration: 'long', parentShutdownDuration: '1s' } }).map(
+        ({ place }) => place,
+      ),
+    ).toEqual(['--drainDuration']);
   });
 });
 
@@ -512,7 +762,9 @@ describe('the role', () => {
   });
 
   it.each(['ingress', 'Sidecar', ''])('"%s" is refused', (role) => {
-    expect(problemsOf({ leftover: [role] })).toEqual([{ place: 'role', text: `'${role}' is not sidecar or router` }]);
+    expect(problemsOf({ leftover: [role] })).toEqual([
+      { place: 'role', text: `'${role}' is not sidecar or router` },
+    ]);
   });
 
   it('is found among unknown flags, of which a warning tells by name only', () => {
@@ -522,13 +774,40 @@ describe('the role', () => {
   });
 });
 
-it.each<{ what: string; said: Said; field: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration' | 'dnsRefreshRate' }>([
-  { what: 'a drain of a year', said: { env: { TERMINATION_DRAIN_DURATION_SECONDS: '31536000' } }, field: 'drainCap' },
-  { what: 'a drain of a year', said: { proxyConfig: { terminationDrainDuration: '8760h' } }, field: 'drainCap' },
-  { what: 'a minimum of a year', said: { env: { MINIMUM_DRAIN_DURATION: '8760h' } }, field: 'drainMinimum' },
+it.each<{
+  what: string;
+  said: Said;
+  field: 'drainCap' | 'drainMinimum' | 'minDelay' | 'parentShutdownDuration' | 'dnsRefreshRate';
+}>([
+  {
+    what: 'a drain of a year',
+    said: { env: { TERMINATION_DRAIN_DURATION_SECONDS: '31536000' } },
+    field: 'drainCap',
+  },
+  {
+    what: 'a drain of a year',
+    said: { proxyConfig: { terminationDrainDuration: '8760h' } },
+    field: 'drainCap',
+  },
+  {
+    what: 'a minimum of a year',
+    said: { env: { MINIMUM_DRAIN_DURATION: '8760h' } },
+    field: 'drainMinimum',
+  },
   { what: 'a window of a year', said: { given: { minDelay: '8760h' } }, field: 'minDelay' },
-  { what: 'a parent shutdown of a year', said: { given: { parentShutdownDuration: '8760h' } }, field: 'parentShutdownDuration' },
-  { what: 'a refresh each year', said: { mesh: { dnsRefreshRate: '8760h' } }, field: 'dnsRefreshRate' },
-])('makes the longest that a timer can count of $what: beyond that it would fire at once', ({ said, field }) => {
-  expect(longestTimer - configOf(said)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
-});
+  {
+    what: 'a parent shutdown of a year',
+    said: { given: { parentShutdownDuration: '8760h' } },
+    field: 'parentShutdownDuration',
+  },
+  {
+    what: 'a refresh each year',
+    said: { mesh: { dnsRefreshRate: '8760h' } },
+    field: 'dnsRefreshRate',
+  },
+])(
+  'makes the longest that a timer can count of $what: beyond that it would fire at once',
+  ({ said, field }) => {
+    expect(longestTimer - configOf(said)[field]).toBeOneOf([0, longestTimer % 1_000]); // Envoy counts some in whole seconds
+  },
+);

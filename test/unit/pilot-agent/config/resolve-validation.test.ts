@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { configOf, flawsOf } from '../../../support/resolved.ts';
 
-const placesOf = (proxyConfig: unknown) => flawsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
+const placesOf = (proxyConfig: unknown) =>
+  flawsOf({ proxyConfig }).map(({ place }) => place.replace('PROXY_CONFIG.', ''));
 
 describe('proxy address', () => {
   it.each([
@@ -57,7 +58,6 @@ describe('connect timeout', () => {
       ['1ms', 1],
       ['30s', 30_000],
     ] as const)
-      // prettier-ignore
       expect(configOf({ proxyConfig: { connectTimeout: text } }).connectTimeout).toBe(ms);
   });
 
@@ -95,19 +95,34 @@ describe('ProxyConfig', () => {
     [{ parentShutdownDuration: '-1s' }, 'parentShutdownDuration'],
     [{ serviceCluster: '' }, 'serviceCluster'],
     [{ statsdUdpAddress: '10.0.0.100' }, 'statsdUdpAddress'],
-    [{ envoyMetricsService: { address: 'metrics-service.istio-system' } }, 'envoyMetricsService.address'],
-    [{ envoyAccessLogService: { address: 'accesslog-service.istio-system' } }, 'envoyAccessLogService.address'],
+    [
+      { envoyMetricsService: { address: 'metrics-service.istio-system' } },
+      'envoyMetricsService.address',
+    ],
+    [
+      { envoyAccessLogService: { address: 'accesslog-service.istio-system' } },
+      'envoyAccessLogService.address',
+    ],
     [{ controlPlaneAuthPolicy: -1 }, 'controlPlaneAuthPolicy'],
     [{ tracing: { zipkin: { address: '10.0.0.100' } } }, 'tracing.zipkin.address'],
-    [{ tracing: { lightstep: { address: '10.0.0.100', accessToken: 't' } } }, 'tracing.lightstep.address'],
+    [
+      { tracing: { lightstep: { address: '10.0.0.100', accessToken: 't' } } },
+      'tracing.lightstep.address',
+    ],
     [{ tracing: { lightstep: { address: '', accessToken: 't' } } }, 'tracing.lightstep.address'],
-    [{ tracing: { lightstep: { address: 'collector.lightstep:8080', accessToken: '' } } }, 'tracing.lightstep.accessToken'],
+    [
+      { tracing: { lightstep: { address: 'collector.lightstep:8080', accessToken: '' } } },
+      'tracing.lightstep.accessToken',
+    ],
   ])('refuses %j', (change, place) => {
     expect(placesOf({ ...baseline, ...change })).toEqual([place]);
   });
 
   it('refuses a LightStep of which nothing is told, with both problems', () => {
-    expect(placesOf({ tracing: { lightstep: {} } })).toEqual(['tracing.lightstep.address', 'tracing.lightstep.accessToken']);
+    expect(placesOf({ tracing: { lightstep: {} } })).toEqual([
+      'tracing.lightstep.address',
+      'tracing.lightstep.accessToken',
+    ]);
   });
 
   it.each([
@@ -122,20 +137,33 @@ describe('ProxyConfig', () => {
   });
 
   it('takes $(HOST_IP) once, and for a Datadog agent only', () => {
-    expect(placesOf({ tracing: { zipkin: { address: '$(HOST_IP):9411' } } })).toEqual(['tracing.zipkin.address']);
-    expect(placesOf({ tracing: { datadog: { address: '$(HOST_IP).$(HOST_IP):8126' } } })).toEqual(['tracing.datadog.address']);
+    expect(placesOf({ tracing: { zipkin: { address: '$(HOST_IP):9411' } } })).toEqual([
+      'tracing.zipkin.address',
+    ]);
+    expect(placesOf({ tracing: { datadog: { address: '$(HOST_IP).$(HOST_IP):8126' } } })).toEqual([
+      'tracing.datadog.address',
+    ]);
   });
 });
 
 describe('tracing', () => {
   it('names one tracer', () => {
-    expect(flawsOf({ proxyConfig: { tracing: { stackdriver: {}, zipkin: { address: 'z:1' } } } })).toEqual([
-      { place: 'PROXY_CONFIG.tracing', text: 'names zipkin and stackdriver: it has to be one tracer' },
+    expect(
+      flawsOf({ proxyConfig: { tracing: { stackdriver: {}, zipkin: { address: 'z:1' } } } }),
+    ).toEqual([
+      {
+        place: 'PROXY_CONFIG.tracing',
+        text: 'names zipkin and stackdriver: it has to be one tracer',
+      },
     ]);
   });
 
   it('has the limits of Stackdriver, 200 without a word', () => {
-    const stackdriver = { debug: true, maxNumberOfAnnotations: '201', max_number_of_message_events: 201 };
+    const stackdriver = {
+      debug: true,
+      maxNumberOfAnnotations: '201',
+      max_number_of_message_events: 201,
+    };
     expect(configOf({ proxyConfig: { tracing: { stackdriver } } }).tracing?.stackdriver).toEqual({
       debug: true,
       maxNumberOfAttributes: 200,
@@ -153,8 +181,14 @@ describe('tracing', () => {
 });
 
 describe.each([
-  ['envoyMetricsService', (tlsSettings: unknown) => ({ envoyMetricsService: { address: 's:1', tlsSettings } })],
-  ['envoyAccessLogService', (tlsSettings: unknown) => ({ envoyAccessLogService: { address: 's:1', tlsSettings } })],
+  [
+    'envoyMetricsService',
+    (tlsSettings: unknown) => ({ envoyMetricsService: { address: 's:1', tlsSettings } }),
+  ],
+  [
+    'envoyAccessLogService',
+    (tlsSettings: unknown) => ({ envoyAccessLogService: { address: 's:1', tlsSettings } }),
+  ],
   ['tracing', (tlsSettings: unknown) => ({ tracing: { zipkin: { address: 's:1' }, tlsSettings } })],
 ])('TLS of %s', (field, withTls) => {
   it('in mode MUTUAL needs certificate and key of the client (the peer goes on in plaintext)', () => {
@@ -162,9 +196,18 @@ describe.each([
       place: `PROXY_CONFIG.${field}.tlsSettings.${name}`,
       text: 'is missing: mode MUTUAL needs it',
     });
-    expect(flawsOf({ proxyConfig: withTls({ mode: 'MUTUAL' }) })).toEqual([problem('clientCertificate'), problem('privateKey')]);
-    expect(flawsOf({ proxyConfig: withTls({ mode: 2, clientCertificate: '/c' }) })).toEqual([problem('privateKey')]);
-    expect(flawsOf({ proxyConfig: withTls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' }) })).toEqual([]);
+    expect(flawsOf({ proxyConfig: withTls({ mode: 'MUTUAL' }) })).toEqual([
+      problem('clientCertificate'),
+      problem('privateKey'),
+    ]);
+    expect(flawsOf({ proxyConfig: withTls({ mode: 2, clientCertificate: '/c' }) })).toEqual([
+      problem('privateKey'),
+    ]);
+    expect(
+      flawsOf({
+        proxyConfig: withTls({ mode: 'MUTUAL', clientCertificate: '/c', privateKey: '/k' }),
+      }),
+    ).toEqual([]);
   });
 
   it('in mode MUTUAL is told so beside what else is wrong', () => {

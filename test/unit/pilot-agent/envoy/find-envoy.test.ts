@@ -12,8 +12,17 @@ describe('findEnvoy', () => {
     writeFileSync(path, '', { mode });
     return path;
   };
-  const find = ({ binaryPath, ...env }: { binaryPath?: string; PATH?: string; ENVOY_BIN?: string } = {}) =>
-    findEnvoy({ binaryPath, env, cacheDir: join(folder, 'cache'), version: '1.2.3', defaultPath: join(folder, 'default/envoy') });
+  const find = ({
+    binaryPath,
+    ...env
+  }: { binaryPath?: string; PATH?: string; ENVOY_BIN?: string } = {}) =>
+    findEnvoy({
+      binaryPath,
+      env,
+      cacheDir: join(folder, 'cache'),
+      version: '1.2.3',
+      defaultPath: join(folder, 'default/envoy'),
+    });
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'find-envoy-'));
@@ -22,7 +31,10 @@ describe('findEnvoy', () => {
 
   it('looks at the default path, ENVOY_BIN, PATH, then the cache', () => {
     const cache = put('cache/1.2.3/envoy');
-    const env = { PATH: `${join(folder, 'empty')}:${join(folder, 'bin')}`, ENVOY_BIN: join(folder, 'mine') };
+    const env = {
+      PATH: `${join(folder, 'empty')}:${join(folder, 'bin')}`,
+      ENVOY_BIN: join(folder, 'mine'),
+    };
     assert.deepEqual(find(env), { ok: true, path: cache, from: 'cache' });
     const bin = put('bin/envoy');
     assert.deepEqual(find(env), { ok: true, path: bin, from: 'path' });
@@ -45,7 +57,11 @@ describe('findEnvoy', () => {
 
   it('looks a bare --binaryPath up in PATH only', () => {
     const path = put('bin/my-envoy');
-    assert.deepEqual(find({ binaryPath: 'my-envoy', PATH: join(folder, 'bin') }), { ok: true, path, from: 'binary-path' });
+    assert.deepEqual(find({ binaryPath: 'my-envoy', PATH: join(folder, 'bin') }), {
+      ok: true,
+      path,
+      from: 'binary-path',
+    });
     assert.deepEqual(find({ binaryPath: 'my-envoy' }), {
       ok: false,
       reason: '--binaryPath my-envoy is not in PATH: name another Envoy, or leave it out',

@@ -12,7 +12,8 @@ describe('findExecutable', () => {
     chmodSync(path, mode);
     return path;
   };
-  const path = (...names: readonly string[]) => names.map((name) => (name === '' ? '' : join(folder, name))).join(':');
+  const path = (...names: readonly string[]) =>
+    names.map((name) => (name === '' ? '' : join(folder, name))).join(':');
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'find-executable-'));

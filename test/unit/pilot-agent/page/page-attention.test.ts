@@ -13,7 +13,10 @@ const { advice } = (await import(resolve('scripts/advice.mjs'))) as {
   advice: () => Readonly<Record<string, { cause: string; fix: string }>>;
 };
 const now = Date.parse(atSecond(310));
-const certificate = (told: Partial<Report['certificates'][number]>) => ({ ...agentReport().certificates[0]!, ...told }); // eslint-disable-line
+const certificate = (told: Partial<Report['certificates'][number]>) => ({
+  ...agentReport().certificates[0]!, // eslint-disable-line
+  ...told,
+});
 
 /** Each kind of trouble that the page can have. */
 const troubled: Report = agentReport({
@@ -26,8 +29,17 @@ const troubled: Report = agentReport({
   ],
   refused: { at: atSecond(300), hash: 'aa', reason: 'a.yaml:1:1: no such field' },
   crashes: { count: 3, budget: 10, retryAt: atSecond(312) },
-  certificates: [certificate({ notAfter: atSecond(300) }), certificate({ notAfter: atSecond(1_000), refused: 'no key' })],
-  controlPlane: { address: 'istiod:15012', by: 'agent', state: 'unavailable', reason: 'connection refused', rejected: [] },
+  certificates: [
+    certificate({ notAfter: atSecond(300) }),
+    certificate({ notAfter: atSecond(1_000), refused: 'no key' }),
+  ],
+  controlPlane: {
+    address: 'istiod:15012',
+    by: 'agent',
+    state: 'unavailable',
+    reason: 'connection refused',
+    rejected: [],
+  },
 });
 
 describe('what needs attention', () => {
@@ -36,48 +48,85 @@ describe('what needs attention', () => {
   it('leads to what to do, whatever it is', () => {
     expect(all.length).toBeGreaterThan(10);
     const advices = advice();
-    for (const { see, text } of all) expect([text, advices[see]?.cause, advices[see]?.fix]).toEqual([text, expect.stringMatching(/.{20}/), expect.stringMatching(/.{10}/)]); // prettier-ignore
+    for (const { see, text } of all)
+      expect([text, advices[see]?.cause, advices[see]?.fix]).toEqual([
+        text,
+        expect.stringMatching(/.{20}/),
+        expect.stringMatching(/.{10}/),
+      ]);
   });
 
   it('says how Envoy has crashed, and when it is started again', () => {
     const crash = all.filter(({ kind }) => kind === 'crash').map(({ text }) => text);
-    expect(crash).toEqual(['Envoy has crashed: 3 of 10 that are allowed; epoch 1: crash: ended by SIGSEGV: [critical] assert failure: x != nullptr; the next attempt is in 2 s']); // prettier-ignore
+    expect(crash).toEqual([
+      'Envoy has crashed: 3 of 10 that are allowed; epoch 1: crash: ended by SIGSEGV: [critical] assert failure: x != nullptr; the next attempt is in 2 s',
+    ]);
   });
 
   it('has no line of a stack where Envoy wrote of no cause, and tells a crash that is told already once', () => {
     const epochs = fourEpochs.map((one) => ({
       ...one,
-      ...(one.epoch === 1 && one.exit && { exit: { ...one.exit, cause: undefined, lastWords: ['#0: a'] } }),
+      ...(one.epoch === 1 &&
+        one.exit && { exit: { ...one.exit, cause: undefined, lastWords: ['#0: a'] } }),
     }));
     const noted = { ...troubled, notes: ['Envoy has crashed 3 times in the last 10 min: SIGSEGV'] };
-    const told = attention(noted, epochs as typeof fourEpochs, now).filter(({ text }) => text.startsWith('Envoy has crashed'));
-    expect(told.map(({ text }) => text)).toEqual(['Envoy has crashed: 3 of 10 that are allowed; epoch 1: crash: ended by SIGSEGV; the next attempt is in 2 s']); // prettier-ignore
-    const stable = attention({ ...noted, crashes: { count: 0, budget: 10 } }, epochs as typeof fourEpochs, now);
-    expect(stable.filter(({ text }) => text.startsWith('Envoy has crashed')).map(({ see }) => see)).toEqual(['epoch-failed']);
+    const told = attention(noted, epochs as typeof fourEpochs, now).filter(({ text }) =>
+      text.startsWith('Envoy has crashed'),
+    );
+    expect(told.map(({ text }) => text)).toEqual([
+      'Envoy has crashed: 3 of 10 that are allowed; epoch 1: crash: ended by SIGSEGV; the next attempt is in 2 s',
+    ]);
+    const stable = attention(
+      { ...noted, crashes: { count: 0, budget: 10 } },
+      epochs as typeof fourEpochs,
+      now,
+    );
+    expect(
+      stable.filter(({ text }) => text.startsWith('Envoy has crashed')).map(({ see }) => see),
+    ).toEqual(['epoch-failed']);
   });
 
   it('tells a crash and a refusal apart', () => {
-    expect(all.filter(({ kind }) => kind === 'refused').map(({ see }) => see)).toEqual(['config-refused', 'secret-refused']);
+    expect(all.filter(({ kind }) => kind === 'refused').map(({ see }) => see)).toEqual([
+      'config-refused',
+      'secret-refused',
+    ]);
   });
 
   it('tells each trouble once, though probes have a note of it', () => {
     const texts = (report: Report) => attention(report, [], now).map(({ text }) => text);
-    const noted = { ...troubled, notes: [...troubled.notes, 'control plane istiod:15012: connection refused, since 1', 'configuration refused: a.yaml:1:1: no such field'] }; // prettier-ignore
+    const noted = {
+      ...troubled,
+      notes: [
+        ...troubled.notes,
+        'control plane istiod:15012: connection refused, since 1',
+        'configuration refused: a.yaml:1:1: no such field',
+      ],
+    };
     expect(texts(noted)).toEqual(texts(troubled));
   });
 
   it('is said in one sentence, without a contradiction', () => {
     const said = (report: Report) => announcement({ ...nothing, report });
     expect(said(agentReport())).toBe('The agent is ready.');
-    expect(said(troubled)).toBe('The agent is not ready: Envoy has crashed and waits to be started again.');
-    expect(said({ ...inTrouble, ready: { ok: false, reason: 'draining' } })).toBe('The agent is not ready: draining.');
+    expect(said(troubled)).toBe(
+      'The agent is not ready: Envoy has crashed and waits to be started again.',
+    );
+    expect(said({ ...inTrouble, ready: { ok: false, reason: 'draining' } })).toBe(
+      'The agent is not ready: draining.',
+    );
     expect(said({ ...inTrouble, ready: { ok: true } })).toBe('The agent is not ready: draining.');
   });
 });
 
 describe('the advice of the page', () => {
   it('has words and code, and no link', () => {
-    expect(partsOf('`a b` then `c`.')).toEqual([{ text: 'a b', kind: 'code' }, { text: ' then ', kind: 'words' }, { text: 'c', kind: 'code' }, { text: '.', kind: 'words' }]); // prettier-ignore
+    expect(partsOf('`a b` then `c`.')).toEqual([
+      { text: 'a b', kind: 'code' },
+      { text: ' then ', kind: 'words' },
+      { text: 'c', kind: 'code' },
+      { text: '.', kind: 'words' },
+    ]);
     expect(JSON.stringify(advice())).not.toMatch(/\]\(/);
   });
 });
@@ -103,7 +152,10 @@ describe('the window', () => {
     [300_000, 300_000],
     [3_600_000, 600_000],
   ])('of 10 minutes, of an agent %d ms old, is %d ms long', (age, long) => {
-    expect(spanOf({ kind: 'last', ms: 600_000 }, now - age, now)).toEqual({ from: now - long, to: now });
+    expect(spanOf({ kind: 'last', ms: 600_000 }, now - age, now)).toEqual({
+      from: now - long,
+      to: now,
+    });
   });
 
   it('stays where it was put', () => {
@@ -117,16 +169,25 @@ describe('a chart', () => {
   ];
 
   it('has data where something was measured, be it 0', () => {
-    expect([[], series(), series(undefined), series(undefined, 0)].map((all) => hasData(all))).toEqual([false, false, false, true]);
+    expect(
+      [[], series(), series(undefined), series(undefined, 0)].map((all) => hasData(all)),
+    ).toEqual([false, false, false, true]);
   });
 });
 
 describe('the service of a direction', () => {
-  const texts = (...report: Parameters<typeof directionCells>) => directionCells(...report).map(({ text }) => text);
+  const texts = (...report: Parameters<typeof directionCells>) =>
+    directionCells(...report).map(({ text }) => text);
 
   it.each([
-    [{ requests: 1_000, failures: 0, p50Ms: 3.4, p99Ms: 1_240 }, ['1,000', '100 %', '3 ms', '1.2 s']],
-    [{ requests: 100_000, failures: 1, p50Ms: 0, p99Ms: 0.4 }, ['100,000', '99.99 %', '< 1 ms', '< 1 ms']],
+    [
+      { requests: 1_000, failures: 0, p50Ms: 3.4, p99Ms: 1_240 },
+      ['1,000', '100 %', '3 ms', '1.2 s'],
+    ],
+    [
+      { requests: 100_000, failures: 1, p50Ms: 0, p99Ms: 0.4 },
+      ['100,000', '99.99 %', '< 1 ms', '< 1 ms'],
+    ],
     [{ requests: 2, failures: 2 }, ['2', '0.00 %', '–', '–']],
     [{ requests: 0, failures: 0 }, ['0', '–', '–', '–']],
   ])('is of %j so', (report, cells) => {

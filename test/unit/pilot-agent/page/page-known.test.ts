@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { attention } from '../../../../src/pilot-agent/page/attention.ts';
 import { filtered, noFilter, unfiltered } from '../../../../src/pilot-agent/page/log-filter.ts';
-import { type Known, known, type Message, nothing, type Report } from '../../../../src/pilot-agent/page/known.ts';
+import {
+  type Known,
+  known,
+  type Message,
+  nothing,
+  type Report,
+} from '../../../../src/pilot-agent/page/known.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
 import { aLife, someLines, told } from '../../../browser/support/told.ts';
@@ -9,7 +15,9 @@ import { aLife, someLines, told } from '../../../browser/support/told.ts';
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);
 const heard = (events: readonly LiveEvent[], before: Known = nothing) =>
-  events.map((event): Message => ({ type: 'told', at: now - 5_000, told: event })).reduce(known, before);
+  events
+    .map((event): Message => ({ type: 'told', at: now - 5_000, told: event }))
+    .reduce(known, before);
 
 describe('what the page knows', () => {
   const all = heard(told(life));
@@ -32,7 +40,10 @@ describe('what the page knows', () => {
 
   it('takes an epoch that has changed in place of what it was', () => {
     const [first] = life.report.epochs;
-    const changed = heard([{ event: 'epochs', data: first === undefined ? [] : [{ ...first, state: 'draining' }] }], all);
+    const changed = heard(
+      [{ event: 'epochs', data: first === undefined ? [] : [{ ...first, state: 'draining' }] }],
+      all,
+    );
     expect(changed.epochs.map(({ epoch, state }) => `${epoch} ${state}`)).toEqual([
       '0 draining',
       '1 ended',
@@ -43,17 +54,31 @@ describe('what the page knows', () => {
   });
 
   it('begins anew with another agent, whose epochs have the same numbers', () => {
-    const [report] = told({ ...life, report: { ...life.report, agent: { ...life.report.agent, pid: 1 } } });
-    expect(heard(report === undefined ? [] : [report], all)).toMatchObject({ epochs: [], traffic: [], log: undefined });
+    const [report] = told({
+      ...life,
+      report: { ...life.report, agent: { ...life.report.agent, pid: 1 } },
+    });
+    expect(heard(report === undefined ? [] : [report], all)).toMatchObject({
+      epochs: [],
+      traffic: [],
+      log: undefined,
+    });
   });
 
   it('is away since the first failure, not since the last one', () => {
     const away = (before: Known, at: number) => known(before, { type: 'away', at, reason: 'gone' });
-    expect(away(away(nothing, 1_000), 9_000).link).toEqual({ state: 'away', reason: 'gone', since: 1_000 });
+    expect(away(away(nothing, 1_000), 9_000).link).toEqual({
+      state: 'away',
+      reason: 'gone',
+      since: 1_000,
+    });
   });
 
   it('has 110,000 lines at most, the newest', () => {
-    const lines = Array.from({ length: 13 }, (_, index): LiveEvent => ({ event: 'log', data: someLines(now, 10_000, index * 10_000) }));
+    const lines = Array.from({ length: 13 }, (_, index): LiveEvent => ({
+      event: 'log',
+      data: someLines(now, 10_000, index * 10_000),
+    }));
     const { log = [] } = heard(lines);
     expect([log.length, log.at(-1)?.id]).toEqual([110_000, 129_999]);
   });
@@ -61,7 +86,11 @@ describe('what the page knows', () => {
 
 describe('what needs attention', () => {
   it('is the gravest first', () => {
-    expect(attention(life.report, life.report.epochs, now).map(({ level, text }) => `${level} ${text.slice(0, 24)}`)).toEqual([
+    expect(
+      attention(life.report, life.report.epochs, now).map(
+        ({ level, text }) => `${level} ${text.slice(0, 24)}`,
+      ),
+    ).toEqual([
       'bad The newest configuration',
       'warn Envoy has crashed: 1 of ',
       'warn The source routes cannot',
@@ -69,16 +98,21 @@ describe('what needs attention', () => {
   });
 
   it('is nothing where all is well', () => {
-    const report = Object.fromEntries(Object.entries(life.report).filter(([name]) => name !== 'refused')) as unknown as Report;
+    const report = Object.fromEntries(
+      Object.entries(life.report).filter(([name]) => name !== 'refused'),
+    ) as unknown as Report;
     const well = { ...report, crashes: { count: 0, budget: 10 }, sources: [] };
     expect(attention(well, [], now)).toEqual([]);
     const { refused } = life.report;
     const noted = { ...life.report, notes: [`configuration refused: ${refused?.reason ?? ''}`] };
-    expect(attention(noted, life.report.epochs, now)).toEqual(attention(life.report, life.report.epochs, now)); // it is told once
-    expect(attention({ ...well, notes: ['a note'], ready: { ok: false, reason: 'why' } }, [], now).map(({ text }) => text)).toEqual([
-      'Not ready: why',
-      'a note',
-    ]);
+    expect(attention(noted, life.report.epochs, now)).toEqual(
+      attention(life.report, life.report.epochs, now),
+    ); // it is told once
+    expect(
+      attention({ ...well, notes: ['a note'], ready: { ok: false, reason: 'why' } }, [], now).map(
+        ({ text }) => text,
+      ),
+    ).toEqual(['Not ready: why', 'a note']);
   });
 });
 
@@ -98,9 +132,14 @@ describe('the filter of the log', () => {
   it('comes to the same whether lines come at once or one after another', () => {
     const filter = { ...noFilter, level: 'warn' as const };
     const log = lines(60);
-    const bit = [10, 11, 40, 60].reduce((before, count) => filtered(before, log.slice(0, count), filter), unfiltered);
+    const bit = [10, 11, 40, 60].reduce(
+      (before, count) => filtered(before, log.slice(0, count), filter),
+      unfiltered,
+    );
     expect(bit.lines).toEqual(filtered(unfiltered, log, filter).lines);
-    expect(filtered(bit, log.slice(30), filter).lines).toEqual(bit.lines.filter(({ id }) => id >= 30));
+    expect(filtered(bit, log.slice(30), filter).lines).toEqual(
+      bit.lines.filter(({ id }) => id >= 30),
+    );
   });
 });
 
@@ -113,14 +152,18 @@ describe('the charts', () => {
     connections: 1,
     active: 0,
     byEpoch: [{ epoch, requests, failures: 0 }],
-    processes: [{ what: 'envoy' as const, epoch, pid, residentBytes: 1_000, cpuSeconds: second / 4 }],
+    processes: [
+      { what: 'envoy' as const, epoch, pid, residentBytes: 1_000, cpuSeconds: second / 4 },
+    ],
   });
   const values = (looks: readonly ReturnType<typeof look>[]) =>
     charts(looks, 0).requests.map(({ points }) => points.map(({ value }) => value));
 
   it('have what was counted between two looks, per second', () => {
     expect(values([look(0, 10), look(1, 30), look(3, 50)])).toEqual([[20, 10]]);
-    expect(charts([look(0, 0), look(2, 0)], 0).cpu[0]?.points.map(({ value }) => value)).toEqual([25]);
+    expect(charts([look(0, 0), look(2, 0)], 0).cpu[0]?.points.map(({ value }) => value)).toEqual([
+      25,
+    ]);
   });
 
   it('have a gap where nobody has looked, and never less than nothing', () => {
@@ -128,6 +171,8 @@ describe('the charts', () => {
   });
 
   it('do not add up the time of two processes', () => {
-    expect(charts([look(0, 0), look(1, 0, 0, 8)], 0).cpu[0]?.points.map(({ value }) => value)).toEqual([undefined]);
+    expect(
+      charts([look(0, 0), look(1, 0, 0, 8)], 0).cpu[0]?.points.map(({ value }) => value),
+    ).toEqual([undefined]);
   });
 });

@@ -35,13 +35,9 @@ describe('the timeline', () => {
   const shown = drawn(epochs, span, now, 600);
 
   it('has a parent and its child in two lanes, and reuses a lane that is free', () => {
-    expect(shown.map((one) => (one.kind === 'epoch' ? `${one.epoch.epoch} in ${one.lane}` : 'cluster'))).toEqual([
-      '0 in 0',
-      '1 in 1',
-      '2 in 0',
-      '3 in 1',
-      '4 in 0',
-    ]);
+    expect(
+      shown.map((one) => (one.kind === 'epoch' ? `${one.epoch.epoch} in ${one.lane}` : 'cluster')),
+    ).toEqual(['0 in 0', '1 in 1', '2 in 0', '3 in 1', '4 in 0']);
   });
 
   it('has the stages of an epoch one after the other, a second a pixel, and its crash', () => {
@@ -60,7 +56,9 @@ describe('the timeline', () => {
 
   it('cuts at the edges what is partly outside, and leaves out what is outside', () => {
     const near = drawn(epochs, { from: now - 10_000, to: now }, now, 100);
-    expect(near.map((one) => [one.kind === 'epoch' ? one.epoch.epoch : -1, one.x, one.width])).toEqual([
+    expect(
+      near.map((one) => [one.kind === 'epoch' ? one.epoch.epoch : -1, one.x, one.width]),
+    ).toEqual([
       [3, 0, 100],
       [4, 0, 100],
     ]);
@@ -68,15 +66,27 @@ describe('the timeline', () => {
 
   it('draws 1,000 short lives as a few clusters that have all of them and their crashes', () => {
     const thousand = many(1_000, 500);
-    const few = drawn(thousand, shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now), now, 800);
-    const sum = (what: 'count' | 'crashed') => few.reduce((all, one) => all + (one.kind === 'cluster' ? one[what] : 1), 0);
+    const few = drawn(
+      thousand,
+      shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now),
+      now,
+      800,
+    );
+    const sum = (what: 'count' | 'crashed') =>
+      few.reduce((all, one) => all + (one.kind === 'cluster' ? one[what] : 1), 0);
     expect(few.length).toBeLessThan(100);
     expect([sum('count'), sum('crashed')]).toEqual([1_000, 100]);
   });
 
   it('always draws the epoch that is selected as itself', () => {
     const thousand = many(1_000, 500);
-    const few = drawn(thousand, shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now), now, 800, 412);
+    const few = drawn(
+      thousand,
+      shownPast(Date.parse(thousand[0]?.launchedAt ?? ''), now),
+      now,
+      800,
+      412,
+    );
     expect(few.filter((one) => one.kind === 'epoch').map((one) => one.epoch.epoch)).toEqual([412]);
   });
 
@@ -110,7 +120,9 @@ describe('a long list', () => {
   });
 
   it('is scrolled no farther than it has to be', () => {
-    expect([scrollTo(5, 0, 400, 20), scrollTo(40, 0, 400, 20), scrollTo(2, 100, 400, 20)]).toEqual([0, 420, 40]);
+    expect([scrollTo(5, 0, 400, 20), scrollTo(40, 0, 400, 20), scrollTo(2, 100, 400, 20)]).toEqual([
+      0, 420, 40,
+    ]);
   });
 });
 
@@ -130,7 +142,12 @@ describe('numbers as text', () => {
   });
 
   it('an age is in whole seconds', () => {
-    expect([age(-5), age(999), age(4_250), age(61_500)]).toEqual(['0 s', '0 s', '4 s', '1 min 1 s']);
+    expect([age(-5), age(999), age(4_250), age(61_500)]).toEqual([
+      '0 s',
+      '0 s',
+      '4 s',
+      '1 min 1 s',
+    ]);
   });
 
   it('has three digits that count', () => {

@@ -3,7 +3,12 @@ import type { AgentReport } from '../../../../src/pilot-agent/report/agent-repor
 import { servingEpoch, standing } from '../../../../src/pilot-agent/report/standing.ts';
 import { epochReport } from '../../../support/agent-report.ts';
 
-const phases = ['running', 'draining', 'stopping', 'stopped'] as const satisfies readonly AgentReport['phase'][];
+const phases = [
+  'running',
+  'draining',
+  'stopping',
+  'stopped',
+] as const satisfies readonly AgentReport['phase'][];
 const findings: readonly AgentReport['ready'][] = [{ ok: true }, { ok: false, reason: 'why' }];
 
 describe('how an agent stands', () => {
@@ -19,7 +24,8 @@ describe('how an agent stands', () => {
       'not ready: stopped',
       'not ready: stopped',
     ]);
-    for (const { text, isReady, tone } of all) expect([isReady, tone === 'ok']).toEqual([text === 'ready', text === 'ready']);
+    for (const { text, isReady, tone } of all)
+      expect([isReady, tone === 'ok']).toEqual([text === 'ready', text === 'ready']);
   });
 });
 

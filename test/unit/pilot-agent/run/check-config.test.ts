@@ -53,51 +53,85 @@ describe('a configuration', () => {
   });
 
   it.each<[what: string, said: () => Said, why: RegExp]>([
-    ['a template that is not there', () => ({ given: { templateFile: join(folder, 'none') } }), /none: cannot be read: ENOENT/],
+    [
+      'a template that is not there',
+      () => ({ given: { templateFile: join(folder, 'none') } }),
+      /none: cannot be read: ENOENT/,
+    ],
     [
       'metadata that Pilot would not understand',
       () => ({ env: { ISTIO_METAJSON_A: '{"LABELS":1}' } }),
       /^ISTIO_METAJSON_A: LABELS is not an object of texts/,
     ],
   ])('names %s, with 78', async (_what, said, why) => {
-    await expect(check(said())).rejects.toMatchObject({ code: 78, message: expect.stringMatching(why) as string });
+    await expect(check(said())).rejects.toMatchObject({
+      code: 78,
+      message: expect.stringMatching(why) as string,
+    });
   });
 
   it('that is the user’s own has to be a file that can be read', () => {
-    const custom = (customConfigFile: string) => () => checkCustomConfig(resolved({ given: { customConfigFile } }));
-    expect(custom(join(folder, 'none'))).toThrow(/^--customConfigFile .*none cannot be read: ENOENT/);
-    expect(custom(folder)).toThrow(/^--customConfigFile .* cannot be read: it is a directory, and no regular file$/);
+    const custom = (customConfigFile: string) => () =>
+      checkCustomConfig(resolved({ given: { customConfigFile } }));
+    expect(custom(join(folder, 'none'))).toThrow(
+      /^--customConfigFile .*none cannot be read: ENOENT/,
+    );
+    expect(custom(folder)).toThrow(
+      /^--customConfigFile .* cannot be read: it is a directory, and no regular file$/,
+    );
     custom(file('envoy.json', '{}'))();
     checkCustomConfig(resolved({ proxyConfig: { customConfigFile: 7 } }));
   });
 
-  it.each(['ca', 'ca:', 'ca:0', 'ca:70000', ':15012', 'https://ca:15012', 'c a:1', '[::1:15012'])('refuses CA_ADDR=%s', async (CA_ADDR) => {
-    await expect(check({ env: { CA_ADDR } })).rejects.toEqual(new Fatal(`CA_ADDR: '${CA_ADDR}' is not host:port`, 78));
-  });
+  it.each(['ca', 'ca:', 'ca:0', 'ca:70000', ':15012', 'https://ca:15012', 'c a:1', '[::1:15012'])(
+    'refuses CA_ADDR=%s',
+    async (CA_ADDR) => {
+      await expect(check({ env: { CA_ADDR } })).rejects.toEqual(
+        new Fatal(`CA_ADDR: '${CA_ADDR}' is not host:port`, 78),
+      );
+    },
+  );
 
-  it.each(['ca:15012', 'my_ca:1', '[::1]:15012', '10.0.0.1:8060', ''])('takes CA_ADDR=%s', async (CA_ADDR) => {
-    await expect(check({ env: { CA_ADDR } })).resolves.toMatchObject({ config: { secrets: { caAddress: CA_ADDR } } });
-  });
+  it.each(['ca:15012', 'my_ca:1', '[::1]:15012', '10.0.0.1:8060', ''])(
+    'takes CA_ADDR=%s',
+    async (CA_ADDR) => {
+      await expect(check({ env: { CA_ADDR } })).resolves.toMatchObject({
+        config: { secrets: { caAddress: CA_ADDR } },
+      });
+    },
+  );
 
   it('asks nothing of what a custom configuration makes needless', async () => {
     const customConfigFile = file('envoy.json', '{}');
-    await check({ given: { customConfigFile, templateFile: '/none' }, env: { ISTIO_METAJSON_A: '{' } });
+    await check({
+      given: { customConfigFile, templateFile: '/none' },
+      env: { ISTIO_METAJSON_A: '{' },
+    });
   });
 
   it('does not look at what follows from a value that is wrong', async () => {
     const wrong = { ok: false, reason: 'line 1, column 1: bad' } as const;
     mkdirSync(join(folder, 'etc'));
     const mesh = { proxyBootstrapTemplatePath: '/none-of-the-mesh' };
-    const problems = async (said: Said) => ((await check(said).catch((error: unknown) => error as Fatal)) as Fatal).message;
-    expect(await problems({ mesh, layers: { proxyConfig: wrong } })).toBe('PROXY_CONFIG: line 1, column 1: bad');
+    const problems = async (said: Said) =>
+      ((await check(said).catch((error: unknown) => error as Fatal)) as Fatal).message;
+    expect(await problems({ mesh, layers: { proxyConfig: wrong } })).toBe(
+      'PROXY_CONFIG: line 1, column 1: bad',
+    );
     expect(await problems({ mesh, proxyConfig: { proxyBootstrapTemplatePath: 7 } })).toBe(
       'PROXY_CONFIG.proxyBootstrapTemplatePath: 7 is not a text',
     );
-    expect(await problems({ layers: { proxyConfig: wrong }, given: { templateFile: '/none-of-a-flag' } })).toContain(
-      '/none-of-a-flag: cannot be read',
-    );
     expect(
-      await problems({ mesh: { proxyBootstrapTemplatePath: 7 }, proxyConfig: { proxyBootstrapTemplatePath: '/none-above' } }),
+      await problems({
+        layers: { proxyConfig: wrong },
+        given: { templateFile: '/none-of-a-flag' },
+      }),
+    ).toContain('/none-of-a-flag: cannot be read');
+    expect(
+      await problems({
+        mesh: { proxyBootstrapTemplatePath: 7 },
+        proxyConfig: { proxyBootstrapTemplatePath: '/none-above' },
+      }),
     ).toContain('/none-above: cannot be read');
   });
 });
@@ -117,7 +151,9 @@ describe('of several checks', () => {
     [[69, 69], 69],
   ])('all that fail are told, and %j ends with %d', async (codes, code) => {
     const actions = codes.map((one, index) => fails(String(index), one));
-    await expect(allOf(actions)).rejects.toEqual(new Fatal(codes.map((_, index) => index).join('; '), code));
+    await expect(allOf(actions)).rejects.toEqual(
+      new Fatal(codes.map((_, index) => index).join('; '), code),
+    );
   });
 
   it('one with a bug is a bug', async () => {

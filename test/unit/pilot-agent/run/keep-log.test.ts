@@ -33,7 +33,9 @@ function transition(event: AgentEvent): RunSign {
 
 describe('the log', () => {
   it('has the lines of a sign, each with its component', () => {
-    expect(done({ type: 'request-failed', path: '/drain', reason: 'no' })).toEqual(['status.request_failed of status']);
+    expect(done({ type: 'request-failed', path: '/drain', reason: 'no' })).toEqual([
+      'status.request_failed of status',
+    ]);
   });
 
   it('has the level that is asked for', () => {
@@ -41,15 +43,27 @@ describe('the log', () => {
   });
 
   it('is not opened before the first Envoy is on its way', () => {
-    expect(done(transition({ type: 'config-changed', reading: readingOf('a') }))).toEqual(['config.read of agent']);
-    expect(done(transition({ type: 'epoch-spawned', epoch: 0, pid: 7 }))).toEqual(['epoch.started of agent', 'open']);
+    expect(done(transition({ type: 'config-changed', reading: readingOf('a') }))).toEqual([
+      'config.read of agent',
+    ]);
+    expect(done(transition({ type: 'epoch-spawned', epoch: 0, pid: 7 }))).toEqual([
+      'epoch.started of agent',
+      'open',
+    ]);
   });
 
   it('is opened for a bug, whenever that comes', () => {
-    expect(done({ type: 'bug', reason: 'no', stack: undefined, leaves: false })).toEqual(['agent.bug of agent', 'open']);
+    expect(done({ type: 'bug', reason: 'no', stack: undefined, leaves: false })).toEqual([
+      'agent.bug of agent',
+      'open',
+    ]);
   });
 
   it('opens its files anew when it is told to', () => {
-    expect(done(transition({ type: 'reopen-requested' }))).toEqual(['log.reopened of agent', 'reopen', 'open']);
+    expect(done(transition({ type: 'reopen-requested' }))).toEqual([
+      'log.reopened of agent',
+      'reopen',
+      'open',
+    ]);
   });
 });

@@ -1,9 +1,17 @@
 import { describe, expect, it } from 'vitest';
 import { outsideOf } from '../../../../src/pilot-agent/run/outside.ts';
 
-function heard(names: readonly NodeJS.Signals[], options: Parameters<typeof outsideOf>[0]): readonly string[] {
+function heard(
+  names: readonly NodeJS.Signals[],
+  options: Parameters<typeof outsideOf>[0],
+): readonly string[] {
   const said: string[] = [];
-  const listening = outsideOf(options).signals(names).subscribe({ next: (name) => said.push(name), error: (error: unknown) => said.push(String(error)) }); // prettier-ignore
+  const listening = outsideOf(options)
+    .signals(names)
+    .subscribe({
+      next: (name) => said.push(name),
+      error: (error: unknown) => said.push(String(error)),
+    });
   process.emit('SIGUSR1');
   listening.unsubscribe();
   return said;
@@ -20,7 +28,9 @@ describe('outsideOf', () => {
   it('hears it once, when it comes', () => {
     const end = new AbortController();
     const said: string[] = [];
-    outsideOf({ signal: end.signal, obeys: false }).signals(['SIGTERM']).subscribe({ next: (name) => said.push(name), error: () => undefined }); // prettier-ignore
+    outsideOf({ signal: end.signal, obeys: false })
+      .signals(['SIGTERM'])
+      .subscribe({ next: (name) => said.push(name), error: () => undefined });
     expect(said).toEqual([]);
     end.abort();
     end.abort();

@@ -28,7 +28,10 @@ const failing: Proxy = {
   active: () => of(undefined),
 };
 
-async function failureOf(config: AgentSettings, env: NodeJS.ProcessEnv = {}): Promise<readonly [unknown, readonly LogLine[]]> {
+async function failureOf(
+  config: AgentSettings,
+  env: NodeJS.ProcessEnv = {},
+): Promise<readonly [unknown, readonly LogLine[]]> {
   const lines: LogLine[] = [];
   const agent = pilotAgent({
     config: { configPath: folder, statusPort: 0, envoyRestartPolicy: 'exit', ...config },
@@ -64,7 +67,11 @@ function serving() {
 function started(options: PilotAgentOptions = {}) {
   const lines: LogLine[] = [];
   const { proxy, drained } = serving();
-  const config = { ...options.config, configPath: mkdtempSync(join(folder, 'agent-')), statusPort: 0 };
+  const config = {
+    ...options.config,
+    configPath: mkdtempSync(join(folder, 'agent-')),
+    statusPort: 0,
+  };
   const agent = pilotAgent({
     env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' },
     proxy,
@@ -80,11 +87,19 @@ function started(options: PilotAgentOptions = {}) {
   });
   const end = new AbortController();
   onTestFinished(() => end.abort());
-  return { agent, lines, drained, readiness, over: agent.run({ signal: end.signal }), end: () => end.abort() };
+  return {
+    agent,
+    lines,
+    drained,
+    readiness,
+    over: agent.run({ signal: end.signal }),
+    end: () => end.abort(),
+  };
 }
 
 const none = { defaultValue: undefined };
-const ready = (agent: PilotAgent) => firstValueFrom(agent.ready$.pipe(filter(({ type }) => type === 'ready')), none);
+const ready = (agent: PilotAgent) =>
+  firstValueFrom(agent.ready$.pipe(filter(({ type }) => type === 'ready')), none);
 
 describe('a running agent', () => {
   it('says whether it is ready, from before its start to its end', async () => {
@@ -95,7 +110,10 @@ describe('a running agent', () => {
     expect(readiness[0]).toBe('it has not been started yet');
     expect(readiness).toContain('ready');
     expect(readiness.slice(-2)).toEqual(['it has ended', 'complete']);
-    expect(await lastValueFrom(agent.ready$, none)).toEqual({ type: 'unready', reason: 'it has ended' });
+    expect(await lastValueFrom(agent.ready$, none)).toEqual({
+      type: 'unready',
+      reason: 'it has ended',
+    });
   });
 
   it('starts a new epoch by restart(), and says who has ordered it', async () => {
@@ -103,7 +121,9 @@ describe('a running agent', () => {
     await ready(agent);
     agent.restart();
     await firstValueFrom(agent.state$.pipe(filter(({ lastEpoch }) => lastEpoch === 1)), none);
-    expect(lines.find(({ event, by }) => event === 'restart.requested' || by === 'restart()')).toMatchObject({ by: 'restart()' });
+    expect(
+      lines.find(({ event, by }) => event === 'restart.requested' || by === 'restart()'),
+    ).toMatchObject({ by: 'restart()' });
     end();
     await over;
   });
@@ -113,7 +133,9 @@ describe('a running agent', () => {
     await ready(agent);
     agent.drain();
     expect(drained).toHaveLength(1);
-    expect(await firstValueFrom(agent.ready$.pipe(filter(({ type }) => type === 'unready')), none)).toMatchObject({ reason: 'draining' });
+    expect(
+      await firstValueFrom(agent.ready$.pipe(filter(({ type }) => type === 'unready')), none),
+    ).toMatchObject({ reason: 'draining' });
     expect(await firstValueFrom(agent.state$, none)).toMatchObject({ phase: 'draining' });
     end();
     await over;
@@ -122,7 +144,12 @@ describe('a running agent', () => {
   it('is told neither before it runs nor after its end', async () => {
     const { agent, over, end } = started();
     for (const order of [() => pilotAgent().restart(), () => pilotAgent().drain()]) {
-      expect(order).toThrow(expect.objectContaining({ code: 64, reason: 'the agent does not run yet: call run() first' }) as Error);
+      expect(order).toThrow(
+        expect.objectContaining({
+          code: 64,
+          reason: 'the agent does not run yet: call run() first',
+        }) as Error,
+      );
     }
     expect(() => agent.restart()).toThrow('the agent does not run: ready$ says when it does');
     await ready(agent);
@@ -134,16 +161,24 @@ describe('a running agent', () => {
 
 describe('two sources of one name', () => {
   const one = source('mine', () => of('a'));
-  const nameless = ({ changes$, reading$ }: ContributingSource): ContributingSource => ({ changes$, reading$ });
+  const nameless = ({ changes$, reading$ }: ContributingSource): ContributingSource => ({
+    changes$,
+    reading$,
+  });
   it.each<[string, PilotAgentOptions]>([
     ['that say so', { sources: [one, source('mine', () => of('b'))] }],
-    ['of which one is of a flag', { sources: [renamed(one, 'watch')], config: { watch: '/no/file' } }],
+    [
+      'of which one is of a flag',
+      { sources: [renamed(one, 'watch')], config: { watch: '/no/file' } },
+    ],
     ['written by hand', { sources: [nameless(one), nameless(source('mine', () => of('b')))] }],
   ])('are refused: %s', async (_, options) => {
     const { over } = started(options);
     await expect(over).rejects.toMatchObject({
       code: 78,
-      reason: expect.stringMatching(/two sources have the name '(mine|watch)': give one another name/) as string,
+      reason: expect.stringMatching(
+        /two sources have the name '(mine|watch)': give one another name/,
+      ) as string,
       fix: expect.stringContaining('correct the configuration') as string,
     });
   });
@@ -160,32 +195,53 @@ describe('pilotAgent', () => {
   });
 
   it('takes flags as a command line does, numbers and booleans as their text', async () => {
-    const [failure] = await failureOf({ statusPort: 70_000, xdsProxy: false, log_as_json: true, concurrency: -1 });
-    expect(failure).toMatchObject({ code: 64, reason: expect.stringMatching(/--statusPort.*--concurrency/) as string });
+    const [failure] = await failureOf({
+      statusPort: 70_000,
+      xdsProxy: false,
+      log_as_json: true,
+      concurrency: -1,
+    });
+    expect(failure).toMatchObject({
+      code: 64,
+      reason: expect.stringMatching(/--statusPort.*--concurrency/) as string,
+    });
   });
 
   it('takes one value, or several, of a flag that may be repeated', async () => {
     for (const watch of ['/one', ['/one', '/two']]) {
       const [failure] = await failureOf({ watch });
-      expect(failure).toMatchObject({ reason: expect.stringContaining('Envoy ended with 5') as string });
+      expect(failure).toMatchObject({
+        reason: expect.stringContaining('Envoy ended with 5') as string,
+      });
     }
   });
 
   it('has the role, and the variables that it is given', async () => {
-    const [, lines] = await failureOf({ role: 'router' }, { POD_NAME: 'mine', POD_NAMESPACE: 'here' });
+    const [, lines] = await failureOf(
+      { role: 'router' },
+      { POD_NAME: 'mine', POD_NAMESPACE: 'here' },
+    );
     expect(lines[0]).toMatchObject({ event: 'agent.started', role: 'router', id: 'mine.here' });
   });
 
   it('says what is no flag', async () => {
     const [failure] = await failureOf({ statusPrt: 0 } as AgentSettings);
-    expect(failure).toMatchObject({ code: 64, reason: expect.stringContaining('--statusPort') as string });
+    expect(failure).toMatchObject({
+      code: 64,
+      reason: expect.stringContaining('--statusPort') as string,
+    });
     const [, lines] = await failureOf({ somethingElse: 0 } as AgentSettings);
-    expect(lines.map(({ warning }) => warning)).toContain('unknown flag --somethingElse is ignored');
+    expect(lines.map(({ warning }) => warning)).toContain(
+      'unknown flag --somethingElse is ignored',
+    );
   });
 
   it('runs once, and does nothing where it is ended before', async () => {
     const agent = pilotAgent({ config: { configPath: folder, binaryPath: '/no/envoy' } });
     await agent.run({ signal: AbortSignal.abort() });
-    await expect(agent.run()).rejects.toMatchObject({ code: 64, reason: expect.stringContaining('has been run') as string });
+    await expect(agent.run()).rejects.toMatchObject({
+      code: 64,
+      reason: expect.stringContaining('has been run') as string,
+    });
   });
 });

@@ -9,7 +9,13 @@ import { readingOf } from '../../../../src/testing/reading.ts';
 import { configOf } from '../../../support/resolved.ts';
 
 const before = firstView({ config: configOf(), sources: {} as Sources }, 0);
-const failed: RunSign = { type: 'part-failed', part: 'sds', reason: 'no', stack: 'Error: no', delayMs: 200 };
+const failed: RunSign = {
+  type: 'part-failed',
+  part: 'sds',
+  reason: 'no',
+  stack: 'Error: no',
+  delayMs: 200,
+};
 
 /** Throws when it is read. */
 function unreadable<T extends object>(fields: T, field: string): T {
@@ -29,21 +35,46 @@ describe('a step of a run', () => {
     expect(after.failures).toEqual({ ...before.failures, sds: 2 });
     expect(after.lines).toEqual([
       {
-        ...{ level: 'error', event: 'part.failed', msg: 'a part of the agent failed, and is started again' },
+        ...{
+          level: 'error',
+          event: 'part.failed',
+          msg: 'a part of the agent failed, and is started again',
+        },
         ...{ part: 'sds', reason: 'no', stack: 'Error: no', delayMs: 200 },
       },
     ]);
   });
 
   it('tells the end of an outage once, whether the source says so or a reading of all of them', () => {
-    const away = step(before, { type: 'source-unreadable', source: 'map', reason: 'no', delayMs: 1_000 });
+    const away = step(before, {
+      type: 'source-unreadable',
+      source: 'map',
+      reason: 'no',
+      delayMs: 1_000,
+    });
     const told = { type: 'source-read', source: 'map', hash: 'a' } as const;
-    const contributions = [{ source: 'map', use: 'merge', at: '', hash: 'a', content: '{}', trouble: undefined }] as const;
-    const config = { epoch: { kind: 'given', path: '/a', override: '' }, known: undefined, warnings: [], contributions } as const;
-    const read: RunSign = { type: 'read', reading: { hash: 'a', config, changed: [] }, isNew: false, orderedBy: undefined };
+    const contributions = [
+      { source: 'map', use: 'merge', at: '', hash: 'a', content: '{}', trouble: undefined },
+    ] as const;
+    const config = {
+      epoch: { kind: 'given', path: '/a', override: '' },
+      known: undefined,
+      warnings: [],
+      contributions,
+    } as const;
+    const read: RunSign = {
+      type: 'read',
+      reading: { hash: 'a', config, changed: [] },
+      isNew: false,
+      orderedBy: undefined,
+    };
     const lines = (...signs: readonly RunSign[]) => {
       let view = away;
-      return signs.flatMap((sign) => (view = step(view, sign)).lines.flatMap(({ event, source }) => (source === 'map' ? [event] : [])));
+      return signs.flatMap((sign) =>
+        (view = step(view, sign)).lines.flatMap(({ event, source }) =>
+          source === 'map' ? [event] : [],
+        ),
+      );
     };
     expect(lines(told, read)).toEqual(['source.read_again']);
     expect(lines(read, told)).toEqual(['source.read_again']);
@@ -54,16 +85,24 @@ describe('a step of a run', () => {
   });
 
   it('goes on where there are no words for what has happened', () => {
-    const after = step(before, unreadable({ type: 'watch-failed' as const, path: '/a', reason: 'no' }, 'reason'));
+    const after = step(
+      before,
+      unreadable({ type: 'watch-failed' as const, path: '/a', reason: 'no' }, 'reason'),
+    );
     expect(after.failures).toEqual({ ...before.failures, log: 1 });
-    expect(after.lines).toMatchObject([{ event: 'part.failed', part: 'log', reason: 'reason cannot be read', delayMs: 0 }]);
+    expect(after.lines).toMatchObject([
+      { event: 'part.failed', part: 'log', reason: 'reason cannot be read', delayMs: 0 },
+    ]);
     expect(step(after, failed).lines).toHaveLength(1);
   });
 
   it('goes on, with the state of the agent, where the past cannot be kept', () => {
     const state = { ...initialState, wanted: readingOf('a') };
     const event = unreadable({ type: 'files-awaited' as const, missing: [] }, 'type');
-    const after = step({ ...before, past: unreadable(before.past, 'counters') }, { type: 'transition', transition: { event, before: initialState, state } }); // prettier-ignore
+    const after = step(
+      { ...before, past: unreadable(before.past, 'counters') },
+      { type: 'transition', transition: { event, before: initialState, state } },
+    );
     expect(after.agent).toBe(state);
     expect(after.failures).toEqual({ ...before.failures, timeline: 1, log: 1 });
     expect(after.lines).toMatchObject([{ part: 'timeline' }, { part: 'log' }]);

@@ -4,7 +4,10 @@ import { join } from 'node:path';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { certificateAuthority } from '../../../../demo/certificates.ts';
-import { certificateExpiry, type CertificateSign } from '../../../../src/pilot-agent/secrets/certificate-expiry.ts';
+import {
+  certificateExpiry,
+  type CertificateSign,
+} from '../../../../src/pilot-agent/secrets/certificate-expiry.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-expiry-'))));
@@ -15,13 +18,20 @@ it('says when a certificate expires that is served, once it has, and begins anew
   const path = join(folder, 'cert-chain.pem');
   const scheduler = new VirtualTimeScheduler(); // begins in 1970, when nothing has expired
   const write = async (seconds: number) => {
-    writeFileSync(path, (await ca.issue({ notBefore: new Date(0), notAfter: new Date(seconds * 1_000) })).certChain);
+    writeFileSync(
+      path,
+      (await ca.issue({ notBefore: new Date(0), notAfter: new Date(seconds * 1_000) })).certChain,
+    );
   };
   const served$ = new Subject<number>();
   const signs: (CertificateSign & { readonly at?: number })[] = [];
   const file = { name: `file-cert:${path}~key.pem`, kind: 'pair', path } as const;
   const roots = { name: `file-root:${path}`, kind: 'roots', path } as const;
-  certificateExpiry([file, roots, { ...file, path: join(folder, 'absent.pem') }], served$, scheduler).subscribe({
+  certificateExpiry(
+    [file, roots, { ...file, path: join(folder, 'absent.pem') }],
+    served$,
+    scheduler,
+  ).subscribe({
     next: (sign) => signs.push({ ...sign, at: scheduler.now() }),
     error: expect.unreachable,
   });
@@ -29,10 +39,30 @@ it('says when a certificate expires that is served, once it has, and begins anew
   await write(130);
   served$.next(0);
   await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(1);
-  expect(signs).toEqual([{ type: 'certificates-read', certificates: [file, roots].map(({ name }) => ({ name, source: path, expiresAt: 130_000, leaf: expect.objectContaining({ notAfter: 130_000 }) as object })), at: 0 }]); // prettier-ignore
+  expect(signs).toEqual([
+    {
+      type: 'certificates-read',
+      certificates: [file, roots].map(({ name }) => ({
+        name,
+        source: path,
+        expiresAt: 130_000,
+        leaf: expect.objectContaining({ notAfter: 130_000 }) as object,
+      })),
+      at: 0,
+    },
+  ]);
   scheduler.maxFrames = 600_000;
   scheduler.flush();
-  const told = (name: string, type: string, at: number) => ({ type, at, certificate: expect.objectContaining({ name, path, serial: '1000', expires: 130_000 }) as object }); // prettier-ignore
+  const told = (name: string, type: string, at: number) => ({
+    type,
+    at,
+    certificate: expect.objectContaining({
+      name,
+      path,
+      serial: '1000',
+      expires: 130_000,
+    }) as object,
+  });
   expect(signs.slice(1)).toEqual([
     ...[file, roots].map(({ name }) => told(name, 'certificate-expiring', 120_000)),
     ...[file, roots].map(({ name }) => told(name, 'certificate-expired', 130_000)),

@@ -3,7 +3,12 @@ import { mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync 
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, assert, beforeEach, describe, it } from 'vitest';
-import { certificateAuthority, certificateFiles, writeCertificates, writeKubernetesVolume } from '../../../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  certificateFiles,
+  writeCertificates,
+  writeKubernetesVolume,
+} from '../../../../demo/certificates.ts';
 
 describe('certificates', () => {
   let folder: string;
@@ -33,7 +38,9 @@ describe('certificates', () => {
 
   it('can be expired', async () => {
     const notAfter = new Date(1_700_000_000_000);
-    const { certChain } = await (await certificateAuthority()).issue({ notBefore: new Date(1_600_000_000_000), notAfter });
+    const { certChain } = await (
+      await certificateAuthority()
+    ).issue({ notBefore: new Date(1_600_000_000_000), notAfter });
     assert.equal(Date.parse(new X509Certificate(certChain).validTo), notAfter.getTime());
   });
 
@@ -53,7 +60,13 @@ describe('certificates', () => {
     writeKubernetesVolume(folder, certificateFiles(next));
     const after = readlinkSync(join(folder, '..data'));
     assert.notEqual(after, before);
-    assert.deepEqual(readdirSync(folder).sort(), [after, '..data', 'cert-chain.pem', 'key.pem', 'root-cert.pem']);
+    assert.deepEqual(readdirSync(folder).sort(), [
+      after,
+      '..data',
+      'cert-chain.pem',
+      'key.pem',
+      'root-cert.pem',
+    ]);
     assert.equal(readlinkSync(join(folder, 'key.pem')), '..data/key.pem');
     assert.equal(readFileSync(join(folder, 'key.pem'), 'utf8'), next.key);
   });

@@ -1,4 +1,12 @@
-import { mkdirSync, mkdtempSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subscription } from 'rxjs';
@@ -30,7 +38,8 @@ afterEach(() => {
 });
 
 const overwrite = (issued: Issued) => {
-  for (const [name, text] of Object.entries(certificateFiles(issued))) writeFileSync(join(certs, name), text);
+  for (const [name, text] of Object.entries(certificateFiles(issued)))
+    writeFileSync(join(certs, name), text);
 };
 const links = (issued: Issued) => {
   writeKubernetesVolume(join(folder, 'volume'), certificateFiles(issued));
@@ -52,7 +61,11 @@ interface Layout {
 }
 
 const layouts: readonly Layout[] = [
-  { name: 'a rename over each file', prepare: plain, rotate: (issued) => writeCertificates(certs, issued) },
+  {
+    name: 'a rename over each file',
+    prepare: plain,
+    rotate: (issued) => writeCertificates(certs, issued),
+  },
   { name: 'a write into each file', prepare: plain, rotate: overwrite },
   {
     name: 'a removal and a new file',
@@ -87,31 +100,43 @@ const follow = () => {
   const error = (thrown: unknown) => {
     throw thrown;
   };
-  const paths = { chain: join(certs, 'cert-chain.pem'), key: join(certs, 'key.pem'), root: join(certs, 'root-cert.pem') };
+  const paths = {
+    chain: join(certs, 'cert-chain.pem'),
+    key: join(certs, 'key.pem'),
+    root: join(certs, 'root-cert.pem'),
+  };
   subscription = fileSecrets(paths).subscribe({ next: (reading) => readings.push(reading), error });
 };
 const sets = () => readings.flatMap((reading) => (reading.type === 'set' ? [reading.set] : []));
 const comes = ({ certChain: chain, key, rootCert: roots }: Issued) =>
-  expect.poll(() => sets().at(-1), { timeout: 10_000 }).toEqual({ pair: { chain, key: Buffer.from(key) }, roots });
+  expect
+    .poll(() => sets().at(-1), { timeout: 10_000 })
+    .toEqual({ pair: { chain, key: Buffer.from(key) }, roots });
 
 describe('a set of files', () => {
-  it.each(layouts)('comes whole, and again after each rotation by $name', async ({ prepare, rotate }) => {
-    const first = await ca.issue();
-    const all = [first, await ca.issue(), await ca.issue()];
-    prepare(first);
-    follow();
-    for (const issued of all) {
-      if (issued !== first) rotate(issued);
-      await comes(issued);
-    }
-    const keyOf = new Map(all.map(({ certChain, key }) => [certChain, key]));
-    for (const { pair } of sets()) expect(keyOf.get(pair?.chain ?? '')).toBe(pair?.key.toString()); // never half of one and half of another
-  });
+  it.each(layouts)(
+    'comes whole, and again after each rotation by $name',
+    async ({ prepare, rotate }) => {
+      const first = await ca.issue();
+      const all = [first, await ca.issue(), await ca.issue()];
+      prepare(first);
+      follow();
+      for (const issued of all) {
+        if (issued !== first) rotate(issued);
+        await comes(issued);
+      }
+      const keyOf = new Map(all.map(({ certChain, key }) => [certChain, key]));
+      for (const { pair } of sets())
+        expect(keyOf.get(pair?.chain ?? '')).toBe(pair?.key.toString()); // never half of one and half of another
+    },
+  );
 
   it('comes when its folder does', async () => {
     const issued = await ca.issue();
     follow();
-    await expect.poll(() => readings, { timeout: 10_000 }).toContainEqual(expect.objectContaining({ type: 'refused' }));
+    await expect
+      .poll(() => readings, { timeout: 10_000 })
+      .toContainEqual(expect.objectContaining({ type: 'refused' }));
     plain(issued);
     await comes(issued);
   });

@@ -3,9 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certificateAuthority, type CertificateAuthority, type Issued } from '../../../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  type CertificateAuthority,
+  type Issued,
+} from '../../../../demo/certificates.ts';
 import { fileSecrets } from '../../../../src/pilot-agent/secrets/file-secrets.ts';
-import { gatewayFolder, gatewaySecrets } from '../../../../src/pilot-agent/secrets/gateway-secrets.ts';
+import {
+  gatewayFolder,
+  gatewaySecrets,
+} from '../../../../src/pilot-agent/secrets/gateway-secrets.ts';
 import { keepServed } from '../../../../src/pilot-agent/secrets/keep-served.ts';
 import type { SecretState } from '../../../../src/pilot-agent/secrets/secret.ts';
 import { eventually } from '../../../support/eventually.ts';
@@ -31,7 +38,9 @@ describe('secrets of a gateway in a folder', () => {
   const tls = ({ certChain, key }: Issued) => ({ 'tls.crt': certChain, 'tls.key': key });
   /** The newest state of a secret, as long as the test runs. */
   const follow = (name: string) => {
-    const found = gatewaySecrets(gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }))(name);
+    const found = gatewaySecrets(gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }))(
+      name,
+    );
     if (found?.ok !== true) throw new Error(`${name} can be no secret`);
     let last: SecretState | undefined;
     const next = (state: SecretState) => (last = state);
@@ -39,7 +48,8 @@ describe('secrets of a gateway in a folder', () => {
       throw thrown;
     };
     subscriptions.push(found.set$.pipe(keepServed(name, found.kind)).subscribe({ next, error }));
-    const text = () => (last?.served?.secret.kind === 'pair' ? last.served.secret.chain : last?.served?.secret.roots);
+    const text = () =>
+      last?.served?.secret.kind === 'pair' ? last.served.secret.chain : last?.served?.secret.roots;
     return {
       serves: (expected: string) => expect.poll(text, { timeout: 10_000 }).toBe(expected),
       text,
@@ -88,10 +98,19 @@ describe('secrets of a gateway in a folder', () => {
     expect(await follow('unknown').refused()).toContain(join(folder, 'unknown', 'tls.crt'));
   });
 
-  it.each(['../shop', 'shop/../..', 'a..b', '.', '/etc', 'Shop', 'istio.default', 'prometheus-x', ''])(
-    'a name such as %s is none',
-    (name) => {
-      expect(gatewaySecrets(gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }))(name)).toBeUndefined();
-    },
-  );
+  it.each([
+    '../shop',
+    'shop/../..',
+    'a..b',
+    '.',
+    '/etc',
+    'Shop',
+    'istio.default',
+    'prometheus-x',
+    '',
+  ])('a name such as %s is none', (name) => {
+    expect(
+      gatewaySecrets(gatewayFolder(folder, { files: (paths) => fileSecrets(paths) }))(name),
+    ).toBeUndefined();
+  });
 });

@@ -7,12 +7,17 @@ describe('of several certificates', () => {
   const soon = Math.floor(Date.now() / 1_000) * 1_000 + 60_000;
   beforeAll(async () => {
     const ca = await certificateAuthority();
-    [early, late] = [await ca.issue({ notAfter: new Date(soon) }), await ca.issue({ notAfter: new Date(2 * soon) })];
+    [early, late] = [
+      await ca.issue({ notAfter: new Date(soon) }),
+      await ca.issue({ notAfter: new Date(2 * soon) }),
+    ];
   });
 
   it('the first to expire is the end of a chain, and the last one that of roots', () => {
     const both = `${late?.certChain ?? ''}${early?.certChain ?? ''}`;
-    expect(lastingCertificate({ kind: 'pair', chain: both, key: Buffer.alloc(0) })?.serialNumber).toBe(early?.serial);
+    expect(
+      lastingCertificate({ kind: 'pair', chain: both, key: Buffer.alloc(0) })?.serialNumber,
+    ).toBe(early?.serial);
     expect(lastingCertificate({ kind: 'roots', roots: both })?.serialNumber).toBe(late?.serial);
     expect(lastingCertificate({ kind: 'roots', roots: '' })).toBeUndefined();
   });

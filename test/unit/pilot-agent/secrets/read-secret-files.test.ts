@@ -4,7 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certificateAuthority, type Issued, writeCertificates } from '../../../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  type Issued,
+  writeCertificates,
+} from '../../../../demo/certificates.ts';
 import { readSecretFiles } from '../../../../src/pilot-agent/secrets/file-secrets.ts';
 import type { SetReading } from '../../../../src/pilot-agent/secrets/secret.ts';
 
@@ -20,10 +24,20 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const path = (name: string) => join(folder, name);
 const read = () =>
-  lastValueFrom(readSecretFiles({ chain: path('cert-chain.pem'), key: path('key.pem'), root: path('root-cert.pem') }), {
-    defaultValue: undefined,
-  });
-const refused = (reason: string) => ({ type: 'refused', reason: expect.stringContaining(reason) as string });
+  lastValueFrom(
+    readSecretFiles({
+      chain: path('cert-chain.pem'),
+      key: path('key.pem'),
+      root: path('root-cert.pem'),
+    }),
+    {
+      defaultValue: undefined,
+    },
+  );
+const refused = (reason: string) => ({
+  type: 'refused',
+  reason: expect.stringContaining(reason) as string,
+});
 
 describe('readSecretFiles', () => {
   it('finds what is there, and what has a text', async () => {
@@ -31,9 +45,15 @@ describe('readSecretFiles', () => {
     writeCertificates(folder, issued);
     const { certChain: chain, rootCert: roots } = issued;
     const key = Buffer.from(issued.key);
-    expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key }, roots } } satisfies Partial<SetReading>);
+    expect(await read()).toMatchObject({
+      type: 'set',
+      set: { pair: { chain, key }, roots },
+    } satisfies Partial<SetReading>);
     writeFileSync(path('root-cert.pem'), '');
-    expect(await read()).toMatchObject({ set: { pair: { chain, key } }, refused: { roots: expect.stringContaining('the root is empty') as string } }); // prettier-ignore
+    expect(await read()).toMatchObject({
+      set: { pair: { chain, key } },
+      refused: { roots: expect.stringContaining('the root is empty') as string },
+    });
     rmSync(path('root-cert.pem'));
     expect(await read()).toMatchObject({ type: 'set', set: { pair: { chain, key } } });
     rmSync(path('key.pem'));
@@ -48,21 +68,35 @@ describe('readSecretFiles', () => {
       source: ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map(path).join(', '),
       set: { roots: issued.rootCert },
       refused: {
-        pair: expect.stringContaining(`${path('cert-chain.pem')}, ${path('key.pem')}: the key does not match the certificate (`) as string,
+        pair: expect.stringContaining(
+          `${path('cert-chain.pem')}, ${path('key.pem')}: the key does not match the certificate (`,
+        ) as string,
       },
     });
     writeFileSync(path('root-cert.pem'), 'no PEM');
-    expect(await read()).toMatchObject(refused(`both have to be of one pair; ${path('root-cert.pem')}: no root certificate is in it`));
+    expect(await read()).toMatchObject(
+      refused(
+        `both have to be of one pair; ${path('root-cert.pem')}: no root certificate is in it`,
+      ),
+    );
   });
 
   it('is not held up by what is no file', async () => {
     writeCertificates(folder, issued);
     rmSync(path('root-cert.pem'));
     execFileSync('mkfifo', [path('root-cert.pem')]);
-    expect(await read()).toMatchObject({ set: { pair: {} }, refused: { roots: `${path('root-cert.pem')} cannot be read: it is a FIFO, and no regular file` } }); // prettier-ignore
+    expect(await read()).toMatchObject({
+      set: { pair: {} },
+      refused: {
+        roots: `${path('root-cert.pem')} cannot be read: it is a FIFO, and no regular file`,
+      },
+    });
     rmSync(path('root-cert.pem'));
     mkdirSync(path('root-cert.pem'));
-    expect(await read()).toMatchObject({ set: { pair: {} }, refused: { roots: expect.stringContaining('it is a directory') as string } });
+    expect(await read()).toMatchObject({
+      set: { pair: {} },
+      refused: { roots: expect.stringContaining('it is a directory') as string },
+    });
   });
 
   it.each([
@@ -78,6 +112,10 @@ describe('readSecretFiles', () => {
   it('refuses a file of 10 MB', async () => {
     writeCertificates(folder, issued);
     writeFileSync(path('key.pem'), Buffer.alloc(10_000_000));
-    expect(await read()).toMatchObject({ refused: { pair: `${path('key.pem')} cannot be read: it has 10000000 bytes, and 1048576 are read at most` } }); // prettier-ignore
+    expect(await read()).toMatchObject({
+      refused: {
+        pair: `${path('key.pem')} cannot be read: it has 10000000 bytes, and 1048576 are read at most`,
+      },
+    });
   });
 });

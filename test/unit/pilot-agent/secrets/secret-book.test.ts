@@ -15,23 +15,35 @@ describe('the names of secrets', () => {
     expect(find(name)).toEqual({ ok: false, reason: 'no secret is read from /proc or /sys' });
   });
 
-  it.each(['file-root:/etc/proc/root.pem', 'file-root:/process/root.pem', 'file-root:etc/root.pem', 'file-cert:/etc/c.pem~/dev/shm/k.pem'])(
-    'of other files are: %s',
-    (name) => {
-      expect(find(name)).toMatchObject({ ok: true });
-    },
-  );
+  it.each([
+    'file-root:/etc/proc/root.pem',
+    'file-root:/process/root.pem',
+    'file-root:etc/root.pem',
+    'file-cert:/etc/c.pem~/dev/shm/k.pem',
+  ])('of other files are: %s', (name) => {
+    expect(find(name)).toMatchObject({ ok: true });
+  });
 
   it('are followed up to a limit, which is told', () => {
     const book = secretBook(find);
     const all = new Subscription();
     const states: SecretState[] = [];
-    const follow = (name: string) => all.add(book.get(name).subscribe({ next: (state) => states.push(state), error: expect.unreachable }));
+    const follow = (name: string) =>
+      all.add(
+        book
+          .get(name)
+          .subscribe({ next: (state) => states.push(state), error: expect.unreachable }),
+      );
     for (let index = 0; index < 4_000; index += 1) follow(`file-root:/${index}`);
     expect(states).toEqual([]);
     follow('file-root:/more');
     follow('file-root:/1');
-    expect(states).toEqual([expect.objectContaining({ name: 'file-root:/more', refused: '4000 secrets are followed already, which is the limit' })]); // prettier-ignore
+    expect(states).toEqual([
+      expect.objectContaining({
+        name: 'file-root:/more',
+        refused: '4000 secrets are followed already, which is the limit',
+      }),
+    ]);
     all.unsubscribe();
   });
 
@@ -44,7 +56,11 @@ describe('the names of secrets', () => {
       followers += 1;
       return () => (followers -= 1);
     });
-    const book = secretBook(() => ({ ok: true, kind: 'pair', set$ }), over$, new VirtualTimeScheduler());
+    const book = secretBook(
+      () => ({ ok: true, kind: 'pair', set$ }),
+      over$,
+      new VirtualTimeScheduler(),
+    );
     const asking = book.get('default').subscribe({ error: expect.unreachable });
     expect(followers).toBe(1);
     asking.unsubscribe();

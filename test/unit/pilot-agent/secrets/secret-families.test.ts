@@ -10,13 +10,17 @@ describe('the metrics of secrets', () => {
   let late: string;
   beforeAll(async () => {
     const ca = await certificateAuthority();
-    const until = async (seconds: number) => (await ca.issue({ notAfter: new Date(now + seconds * 1_000) })).certChain;
+    const until = async (seconds: number) =>
+      (await ca.issue({ notAfter: new Date(now + seconds * 1_000) })).certChain;
     [early, late] = await Promise.all([until(600), until(3_600)]);
   });
 
   const samples = (name: string, secret?: Secret, refused?: string) => {
     const served = secret && { secret, version: '1' };
-    const families = secretFamilies([{ name: 'default', source: 'files', offered: served, served, refused, by: 'reading' }], now);
+    const families = secretFamilies(
+      [{ name: 'default', source: 'files', offered: served, served, refused, by: 'reading' }],
+      now,
+    );
     return families.find((family) => family.name === name)?.samples;
   };
   const expiry = (secret?: Secret) => samples('istio_agent_cert_expiry_seconds', secret);
@@ -35,6 +39,8 @@ describe('the metrics of secrets', () => {
   it('have whether what came last is refused', () => {
     const secret: Secret = { kind: 'roots', roots: late };
     expect(samples('istio_agent_secret_refused', secret)).toMatchObject([{ value: 0 }]);
-    expect(samples('istio_agent_secret_refused', secret, 'the key is empty')).toMatchObject([{ value: 1 }]);
+    expect(samples('istio_agent_secret_refused', secret, 'the key is empty')).toMatchObject([
+      { value: 1 },
+    ]);
   });
 });

@@ -1,6 +1,18 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { lastValueFrom } from 'rxjs';
@@ -33,7 +45,8 @@ describe('writeSet', () => {
     expect(await write(numbered(2))).toBeUndefined();
     expect(names.map(read)).toEqual(['chain 2', 'key 2', 'roots 2']);
     expect(entries()).toEqual(['..data', '..set-', ...names]);
-    for (const path of [output, join(output, '..data/')]) expect(statSync(path).mode & 0o777).toBe(0o700);
+    for (const path of [output, join(output, '..data/')])
+      expect(statSync(path).mode & 0o777).toBe(0o700);
     for (const name of names) expect(statSync(join(output, name)).mode & 0o777).toBe(0o600);
   });
 
@@ -46,11 +59,19 @@ describe('writeSet', () => {
   it('replaces the plain files of another agent, and clears away what a killed one has left; other files stay', async () => {
     mkdirSync(join(output, '..set-old'), { recursive: true });
     writeFileSync(join(output, '..set-old', '..link'), '');
-    for (const name of ['key.pem', 'cert-chain.pem', 'mine']) writeFileSync(join(output, name), 'plain');
+    for (const name of ['key.pem', 'cert-chain.pem', 'mine'])
+      writeFileSync(join(output, name), 'plain');
     expect(await write(numbered(1))).toBeUndefined();
     expect(names.map(read)).toEqual(['chain 1', 'key 1', 'roots 1']);
     expect(lstatSync(join(output, 'key.pem')).isSymbolicLink()).toBe(true);
-    expect(entries()).toEqual(['..data', '..set-', 'cert-chain.pem', 'key.pem', 'mine', 'root-cert.pem']);
+    expect(entries()).toEqual([
+      '..data',
+      '..set-',
+      'cert-chain.pem',
+      'key.pem',
+      'mine',
+      'root-cert.pem',
+    ]);
     expect(read('mine')).toBe('plain');
   });
 

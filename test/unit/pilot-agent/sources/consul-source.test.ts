@@ -3,7 +3,11 @@ import { createServer, type OutgoingHttpHeaders, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { firstValueFrom, map } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
-import { consul, type ConsulOptions, type ConsulWatch } from '../../../../src/pilot-agent/sources/consul.ts';
+import {
+  consul,
+  type ConsulOptions,
+  type ConsulWatch,
+} from '../../../../src/pilot-agent/sources/consul.ts';
 
 const key = (Key: string, Value: string | null) => ({ Key, Value });
 const base64 = (bytes: string | Uint8Array) => Buffer.from(bytes as string).toString('base64');
@@ -13,17 +17,28 @@ describe('consul', () => {
   let server: Server | undefined;
   const asked: string[] = [];
 
-  async function serve(body: unknown, headers: OutgoingHttpHeaders = {}, status = 200): Promise<string> {
+  async function serve(
+    body: unknown,
+    headers: OutgoingHttpHeaders = {},
+    status = 200,
+  ): Promise<string> {
     server = createServer(({ url = '' }, response) => {
       asked.push(url);
       if (url.includes('index=')) return; // it waits
-      response.writeHead(status, { 'x-consul-index': 5, ...headers }).end(typeof body === 'string' ? body : JSON.stringify(body));
+      response
+        .writeHead(status, { 'x-consul-index': 5, ...headers })
+        .end(typeof body === 'string' ? body : JSON.stringify(body));
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   }
   const read = (watch: ConsulWatch, options: ConsulOptions) =>
-    firstValueFrom(consul(watch, { firstWithin: 5_000, ...options }).reading$.pipe(map(({ config }) => config?.[0])), { defaultValue: undefined }); // prettier-ignore
+    firstValueFrom(
+      consul(watch, { firstWithin: 5_000, ...options }).reading$.pipe(
+        map(({ config }) => config?.[0]),
+      ),
+      { defaultValue: undefined },
+    );
   afterEach(() => {
     server?.close();
     server?.closeAllConnections();
@@ -33,39 +48,79 @@ describe('consul', () => {
   it.each([
     { what: 'has no leader', status: 500, body: 'No cluster leader', says: 'it has no leader now' },
     { what: 'fails', status: 500, body: 'rpc error', says: 'it answers 500 where 200 is expected' },
-    { what: 'answers for a leader that it has lost', headers: { 'x-consul-knownleader': 'false' }, body: [], says: 'it has no leader now, and may not know what is new' }, // prettier-ignore
-    { what: 'says no index', headers: { 'x-consul-index': '' }, body: '<html>', status: 404, says: 'it answers 404 without X-Consul-Index: is this Consul?' }, // prettier-ignore
-    { what: 'says an index that is none', headers: { 'x-consul-index': '9'.repeat(17) }, body: [], says: 'it answers 200 without X-Consul-Index: is this Consul?' }, // prettier-ignore
+    {
+      what: 'answers for a leader that it has lost',
+      headers: { 'x-consul-knownleader': 'false' },
+      body: [],
+      says: 'it has no leader now, and may not know what is new',
+    },
+    {
+      what: 'says no index',
+      headers: { 'x-consul-index': '' },
+      body: '<html>',
+      status: 404,
+      says: 'it answers 404 without X-Consul-Index: is this Consul?',
+    },
+    {
+      what: 'says an index that is none',
+      headers: { 'x-consul-index': '9'.repeat(17) },
+      body: [],
+      says: 'it answers 200 without X-Consul-Index: is this Consul?',
+    },
     { what: 'answers no JSON', body: '<html>token', says: 'its answer is no JSON' },
     { what: 'answers another JSON', body: { Key: 'a' }, says: 'its answer is no list of objects' },
     { what: 'answers what is no object', body: [1], says: 'its answer is no list of objects' },
-    { what: 'answers what is no key', body: [{ Key: 1, Value: null }], says: 'its answer is no list of keys' },
-    { what: 'answers what is no value', body: [{ Key: 'mesh/a', Value: 1 }], says: 'its answer is no list of keys' },
+    {
+      what: 'answers what is no key',
+      body: [{ Key: 1, Value: null }],
+      says: 'its answer is no list of keys',
+    },
+    {
+      what: 'answers what is no value',
+      body: [{ Key: 'mesh/a', Value: 1 }],
+      says: 'its answer is no list of keys',
+    },
     {
       what: 'has a value that is no text',
       body: [key('mesh/a', base64(Buffer.from([0xff])))],
       says: 'the value of mesh/a is no text in UTF-8',
     },
-    { what: 'answers too much', body: ' '.repeat((4 << 20) + 1), says: 'the answer is larger than 4194304 bytes' },
+    {
+      what: 'answers too much',
+      body: ' '.repeat((4 << 20) + 1),
+      says: 'the answer is larger than 4194304 bytes',
+    },
   ])('says so of a server that $what', async ({ body, says, headers = {}, status = 200 }) => {
     const address = await serve(body, headers, status);
-    expect(await read({ prefix: 'mesh/' }, { address })).toMatchObject({ content: undefined, trouble: `${address}/v1/kv/mesh/: ${says}` });
+    expect(await read({ prefix: 'mesh/' }, { address })).toMatchObject({
+      content: undefined,
+      trouble: `${address}/v1/kv/mesh/: ${says}`,
+    });
   });
 
   it('says so of instances that are none', async () => {
     const address = await serve([{ Node: { Node: 'n' } }]);
-    expect(await read({ service: 'web' }, { address })).toMatchObject({ trouble: `${address}/v1/health/service/web: its answer is no list of instances` }); // prettier-ignore
+    expect(await read({ service: 'web' }, { address })).toMatchObject({
+      trouble: `${address}/v1/health/service/web: its answer is no list of instances`,
+    });
   });
 
   it('takes the address of the node for an instance without one', async () => {
-    const address = await serve([{ Node: { Node: 'n', Address: '192.0.2.1' }, Service: { ID: 'a', Address: '', Port: 1 } }]);
-    expect(await read({ service: 'web' }, { address })).toMatchObject({ content: { 'n/a': { address: '192.0.2.1', port: 1, tags: [], meta: {} } } }); // prettier-ignore
+    const address = await serve([
+      { Node: { Node: 'n', Address: '192.0.2.1' }, Service: { ID: 'a', Address: '', Port: 1 } },
+    ]);
+    expect(await read({ service: 'web' }, { address })).toMatchObject({
+      content: { 'n/a': { address: '192.0.2.1', port: 1, tags: [], meta: {} } },
+    });
   });
 
   it('shows the names of members as they are, whatever they are', async () => {
     const address = await serve([key('__proto__', base64('a')), key('toString', null)]);
     const reading = await read({ prefix: '' }, { address });
-    expect(Object.entries(reading?.content as object)).toEqual([['__proto__', 'a'], ['toString', '']]); // prettier-ignore
+    expect(Object.entries(reading?.content as object)).toEqual([
+      ['__proto__', 'a'],
+      ['toString', ''],
+    ]);
   });
 
   it('asks for names as they are', async () => {

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingHttpHeaders, type RequestListener, type Server } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  type Server,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -44,9 +49,16 @@ describe('http', () => {
   const listenTo = (url: string, options: HttpOptions = {}) => {
     const said: SourceChange[] = [];
     const { changes$, reading$ } = http(url, { ...quick, ...options });
-    listening.add(changes$.subscribe({ next: (change) => said.push(change), error: expect.unreachable }));
-    const read = () => firstValueFrom(reading$.pipe(map(({ config }) => config?.[0])), { defaultValue: undefined });
-    return { said, read, count: (type: SourceChange['type']) => said.filter((one) => one.type === type).length };
+    listening.add(
+      changes$.subscribe({ next: (change) => said.push(change), error: expect.unreachable }),
+    );
+    const read = () =>
+      firstValueFrom(reading$.pipe(map(({ config }) => config?.[0])), { defaultValue: undefined });
+    return {
+      said,
+      read,
+      count: (type: SourceChange['type']) => said.filter((one) => one.type === type).length,
+    };
   };
   const reading = (url: string, options: HttpOptions = {}) => listenTo(url, options).read();
   afterEach(() => {
@@ -60,7 +72,12 @@ describe('http', () => {
   it('reads the text of a document, and its bytes where it is a secret', async () => {
     const url = await serve((_, response) => response.end('grüße'));
     const name = url.replace(/\?.*/, '');
-    expect(await reading(url)).toMatchObject({ source: name, content: 'grüße', use: 'restart', trouble: undefined });
+    expect(await reading(url)).toMatchObject({
+      source: name,
+      content: 'grüße',
+      use: 'restart',
+      trouble: undefined,
+    });
     expect(await reading(url, { name: 'mine', as: 'secret' })).toMatchObject({
       source: 'mine',
       content: Buffer.from('grüße'),
@@ -70,20 +87,42 @@ describe('http', () => {
 
   it('takes what flags and files ask for as it is', async () => {
     const url = await serve((_, response) => response.end('text'));
-    const config: SourceConfig = { kind: 'http', name: 'mine', as: 'merge', at: 'a.b', url, every: 5_000, timeout: 1_000, largest: 4, caFile: '', tokenFile: '' }; // prettier-ignore
-    expect(await reading(config.url, config)).toMatchObject({ source: 'mine', use: 'merge', at: 'a.b', content: 'text' });
+    const config: SourceConfig = {
+      kind: 'http',
+      name: 'mine',
+      as: 'merge',
+      at: 'a.b',
+      url,
+      every: 5_000,
+      timeout: 1_000,
+      largest: 4,
+      caFile: '',
+      tokenFile: '',
+    };
+    expect(await reading(config.url, config)).toMatchObject({
+      source: 'mine',
+      use: 'merge',
+      at: 'a.b',
+      content: 'text',
+    });
     expect(asked[0]).not.toHaveProperty('authorization');
   });
 
   it('tells the server what it knows, and keeps it where that is still so', async () => {
-    const dates = { date: 'Sun, 22 Nov 2026 10:00:01 GMT', 'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT' };
+    const dates = {
+      date: 'Sun, 22 Nov 2026 10:00:01 GMT',
+      'last-modified': 'Sun, 22 Nov 2026 10:00:00 GMT',
+    };
     const url = await serve(({ headers }, response) => {
-      if (headers['if-none-match'] === undefined) response.writeHead(200, { etag: '"1"', ...dates }).end('text');
+      if (headers['if-none-match'] === undefined)
+        response.writeHead(200, { etag: '"1"', ...dates }).end('text');
       else response.writeHead(304).end();
     });
     const { count, read } = listenTo(url, { keepLastOnError: false });
     await expect.poll(() => count('source-read'), limit).toBeGreaterThan(2);
-    expect(asked.slice(0, 3).map((headers) => [headers['if-none-match'], headers['if-modified-since']])).toEqual([
+    expect(
+      asked.slice(0, 3).map((headers) => [headers['if-none-match'], headers['if-modified-since']]),
+    ).toEqual([
       [undefined, undefined],
       ['"1"', dates['last-modified']],
       ['"1"', dates['last-modified']],
@@ -94,7 +133,9 @@ describe('http', () => {
 
   it('does not rely on the time of a document that has changed within the last second', async () => {
     const date = 'Sun, 22 Nov 2026 10:00:00 GMT';
-    const url = await serve((_, response) => response.writeHead(200, { date, 'last-modified': date }).end('text'));
+    const url = await serve((_, response) =>
+      response.writeHead(200, { date, 'last-modified': date }).end('text'),
+    );
     const { count } = listenTo(url);
     await expect.poll(() => count('source-read'), limit).toBeGreaterThan(1);
     expect(asked.some((headers) => 'if-modified-since' in headers)).toBe(false);
@@ -102,7 +143,8 @@ describe('http', () => {
 
   it('asks without what it knows after an answer that is none, which may be due to that', async () => {
     const url = await serve(({ headers }, response) => {
-      if (headers['if-none-match'] === undefined) response.writeHead(200, { etag: '"1"' }).end(`text ${asked.length}`);
+      if (headers['if-none-match'] === undefined)
+        response.writeHead(200, { etag: '"1"' }).end(`text ${asked.length}`);
       else response.writeHead(431).end();
     });
     const { count } = listenTo(url);
@@ -111,19 +153,28 @@ describe('http', () => {
 
   it('keeps what it has while the server fails, and says why', async () => {
     let isDown = false;
-    const url = await serve((_, response) => (isDown ? response.socket?.destroy() : response.end('text')));
+    const url = await serve((_, response) =>
+      isDown ? response.socket?.destroy() : response.end('text'),
+    );
     const { said, read, count } = listenTo(url);
     await expect.poll(() => count('changed'), limit).toBe(1);
     isDown = true;
     await expect.poll(() => count('source-unreadable'), limit).toBeGreaterThan(1);
-    expect(await read()).toMatchObject({ content: 'text', trouble: `${url.replace(/\?.*/, '')}: socket hang up` });
+    expect(await read()).toMatchObject({
+      content: 'text',
+      trouble: `${url.replace(/\?.*/, '')}: socket hang up`,
+    });
     isDown = false;
     await expect.poll(() => said.at(-1)?.type, limit).toBe('source-read');
     expect(count('changed')).toBe(1);
   });
 
   it.each([
-    { what: 'a redirect', head: [302, { location: 'https://other/x?key=secret' }], says: 'it answers 302, a redirect to https://other/x. Redirects are not followed: give that URL if you trust it' }, // prettier-ignore
+    {
+      what: 'a redirect',
+      head: [302, { location: 'https://other/x?key=secret' }],
+      says: 'it answers 302, a redirect to https://other/x. Redirects are not followed: give that URL if you trust it',
+    },
     {
       what: 'a redirect to nowhere',
       head: [307, {}],
@@ -132,18 +183,50 @@ describe('http', () => {
     { what: 'no document', head: [404, {}], says: 'it answers 404 where 200 is expected' },
     { what: 'an empty success', head: [204, {}], says: 'it answers 204 where 200 is expected' },
     { what: 'a refusal', head: [401, {}], says: 'it answers 401: no token file is given' },
-    { what: '"not modified" to who knows nothing', head: [304, {}], says: 'it answers 304 (not modified), but was not told what is known' },
-    { what: 'an encoding that was not asked for', head: [200, { 'content-encoding': 'br' }], says: 'its answer is in an encoding other than gzip, which was not asked for' }, // prettier-ignore
-    { what: 'what is not gzip', head: [200, { 'content-encoding': 'gzip' }], says: 'incorrect header check' },
+    {
+      what: '"not modified" to who knows nothing',
+      head: [304, {}],
+      says: 'it answers 304 (not modified), but was not told what is known',
+    },
+    {
+      what: 'an encoding that was not asked for',
+      head: [200, { 'content-encoding': 'br' }],
+      says: 'its answer is in an encoding other than gzip, which was not asked for',
+    },
+    {
+      what: 'what is not gzip',
+      head: [200, { 'content-encoding': 'gzip' }],
+      says: 'incorrect header check',
+    },
   ] as const)('refuses $what', async ({ head: [status, headers], says }) => {
-    const url = await serve((_, response) => response.writeHead(status, headers).end(status === 304 ? undefined : 'text'));
-    expect(await reading(url)).toMatchObject({ content: undefined, trouble: `${url.replace(/\?.*/, '')}: ${says}` });
+    const url = await serve((_, response) =>
+      response.writeHead(status, headers).end(status === 304 ? undefined : 'text'),
+    );
+    expect(await reading(url)).toMatchObject({
+      content: undefined,
+      trouble: `${url.replace(/\?.*/, '')}: ${says}`,
+    });
   });
 
   it.each([
-    { what: 'larger than the limit', body: 'x'.repeat(101), headers: {}, says: 'the answer is larger than 100 bytes' },
-    { what: 'larger than the limit once unpacked', body: gzipSync('x'.repeat(1 << 20)), headers: { 'content-encoding': 'gzip' }, says: 'the answer is larger than 100 bytes' }, // prettier-ignore
-    { what: 'no text', body: Buffer.from([0xff, 0xfe]), headers: {}, says: 'what it answers is no text in UTF-8' },
+    {
+      what: 'larger than the limit',
+      body: 'x'.repeat(101),
+      headers: {},
+      says: 'the answer is larger than 100 bytes',
+    },
+    {
+      what: 'larger than the limit once unpacked',
+      body: gzipSync('x'.repeat(1 << 20)),
+      headers: { 'content-encoding': 'gzip' },
+      says: 'the answer is larger than 100 bytes',
+    },
+    {
+      what: 'no text',
+      body: Buffer.from([0xff, 0xfe]),
+      headers: {},
+      says: 'what it answers is no text in UTF-8',
+    },
     { what: 'cut off', body: 'x', headers: { 'content-length': 2 }, says: 'aborted' },
     {
       what: 'cut off in gzip',
@@ -153,13 +236,19 @@ describe('http', () => {
     },
   ])('refuses a document that is $what', async ({ body, headers, says }) => {
     const url = await serve((_, response) => {
-      response.writeHead(200, headers).write(body, () => ('content-length' in headers ? response.destroy() : response.end()));
+      response
+        .writeHead(200, headers)
+        .write(body, () => ('content-length' in headers ? response.destroy() : response.end()));
     });
-    expect(await reading(url, { largest: 100 })).toMatchObject({ trouble: `${url.replace(/\?.*/, '')}: ${says}` });
+    expect(await reading(url, { largest: 100 })).toMatchObject({
+      trouble: `${url.replace(/\?.*/, '')}: ${says}`,
+    });
   });
 
   it('unpacks gzip', async () => {
-    const url = await serve((_, response) => response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('text')));
+    const url = await serve((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('text')),
+    );
     expect(await reading(url)).toMatchObject({ content: 'text' });
     expect(asked[0]).toMatchObject({ 'accept-encoding': 'gzip' });
   });
@@ -171,13 +260,26 @@ describe('http', () => {
     await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer one');
     file('token', 'two');
     await expect.poll(() => asked.at(-1)?.authorization, limit).toBe('Bearer two');
-    expect(await read()).toMatchObject({ trouble: expect.stringMatching(`: it answers 403: the token in ${tokenFile} is not enough$`) as unknown }); // prettier-ignore
+    expect(await read()).toMatchObject({
+      trouble: expect.stringMatching(
+        `: it answers 403: the token in ${tokenFile} is not enough$`,
+      ) as unknown,
+    });
     file('token', 'two words');
     const last = () => said.at(-1);
-    const says = (reason: string) => ({ type: 'source-unreadable', reason: `${url.replace(/\?.*/, '')}: ${reason}` });
-    await expect.poll(last, limit).toMatchObject(says(`the token file ${tokenFile} does not have one word of ASCII`));
+    const says = (reason: string) => ({
+      type: 'source-unreadable',
+      reason: `${url.replace(/\?.*/, '')}: ${reason}`,
+    });
+    await expect
+      .poll(last, limit)
+      .toMatchObject(says(`the token file ${tokenFile} does not have one word of ASCII`));
     rmSync(tokenFile);
-    await expect.poll(last, limit).toMatchObject(says(`the token file ${tokenFile} cannot be read: ENOENT: no such file or directory`)); // prettier-ignore
+    await expect
+      .poll(last, limit)
+      .toMatchObject(
+        says(`the token file ${tokenFile} cannot be read: ENOENT: no such file or directory`),
+      );
   });
 
   it('trusts the roots that the CA file has at the time, and no others', async () => {
@@ -187,17 +289,26 @@ describe('http', () => {
     const caFile = file('ca', 'no PEM');
     const { said, read } = listenTo(url, { caFile });
     const last = () => said.at(-1);
-    await expect.poll(last, limit).toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });
+    await expect
+      .poll(last, limit)
+      .toMatchObject({ reason: `${url}: the CA file ${caFile} has no certificate in PEM` });
     file('ca', other.rootCert);
-    const reason = expect.stringMatching(/(?:self-signed|unable to).*\. The roots of its authority belong into the CA file$/) as unknown;
+    const reason = expect.stringMatching(
+      /(?:self-signed|unable to).*\. The roots of its authority belong into the CA file$/,
+    ) as unknown;
     await expect.poll(last, limit).toMatchObject({ type: 'source-unreadable', reason });
     file('ca', rootCert);
     await expect.poll(read, limit).toMatchObject({ content: 'text', trouble: undefined });
   });
 
   it('says what is wrong with a URL, without its secrets', async () => {
-    expect(await reading('no url')).toMatchObject({ source: 'a URL that is none', trouble: 'a URL that is none: Invalid URL' });
-    expect(await reading('http://user:word@127.0.0.1:1/a?key=b')).toMatchObject({ trouble: 'http://127.0.0.1:1/a: connect ECONNREFUSED 127.0.0.1:1' }); // prettier-ignore
+    expect(await reading('no url')).toMatchObject({
+      source: 'a URL that is none',
+      trouble: 'a URL that is none: Invalid URL',
+    });
+    expect(await reading('http://user:word@127.0.0.1:1/a?key=b')).toMatchObject({
+      trouble: 'http://127.0.0.1:1/a: connect ECONNREFUSED 127.0.0.1:1',
+    });
   });
 
   it('gives up an answer that does not come, and hangs up', async () => {

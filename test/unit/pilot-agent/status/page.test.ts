@@ -28,17 +28,30 @@ describe('the page', () => {
   const ask = (headers: Readonly<Record<string, string>> = {}, method = 'GET', path = '/') =>
     new Promise<Answered>((done, fail) => {
       const { port } = server.address() as AddressInfo;
-      const asked = request({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece));
-        response.on('end', () => done({ status: response.statusCode, headers: response.headers, body: Buffer.concat(pieces) }));
-      });
+      const asked = request(
+        { host: '127.0.0.1', port, method, path, headers, agent: false },
+        (response) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece: Buffer) => pieces.push(piece));
+          response.on('end', () =>
+            done({
+              status: response.statusCode,
+              headers: response.headers,
+              body: Buffer.concat(pieces),
+            }),
+          );
+        },
+      );
       asked.on('error', fail).end();
     });
 
   it('is a text that may run its own script and ask this port, and nothing else', async () => {
     const { status, headers, body } = await ask();
-    expect([status, body.toString(), headers['content-type']]).toEqual([200, text, 'text/html; charset=utf-8']);
+    expect([status, body.toString(), headers['content-type']]).toEqual([
+      200,
+      text,
+      'text/html; charset=utf-8',
+    ]);
     const policy = String(headers['content-security-policy']).split('; ');
     expect(policy).toContain("default-src 'none'");
     expect(policy).toContain(`script-src ${sha('run("a")')}`);
@@ -56,14 +69,27 @@ describe('the page', () => {
 
   it('is not sent again to who has it', async () => {
     const { headers } = await ask();
-    const { status, body, headers: again } = await ask({ 'if-none-match': `W/"another", ${String(headers.etag)}` });
-    expect([headers.etag?.startsWith('W/"'), status, body.length, again.etag]).toEqual([true, 304, 0, headers.etag]);
+    const {
+      status,
+      body,
+      headers: again,
+    } = await ask({ 'if-none-match': `W/"another", ${String(headers.etag)}` });
+    expect([headers.etag?.startsWith('W/"'), status, body.length, again.etag]).toEqual([
+      true,
+      304,
+      0,
+      headers.etag,
+    ]);
     expect((await ask({ 'if-none-match': 'W/"another"' })).status).toBe(200);
   });
 
   it('is answered to HEAD by its headers', async () => {
     const [{ headers }, head] = [await ask(), await ask({}, 'HEAD')];
-    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([200, 0, headers['content-length']]);
+    expect([head.status, head.body.length, head.headers['content-length']]).toEqual([
+      200,
+      0,
+      headers['content-length'],
+    ]);
   });
 
   it('is not there where it is turned off: the answer is that of a path that is not known', async () => {

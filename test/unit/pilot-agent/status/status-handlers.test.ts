@@ -19,52 +19,80 @@ describe('the status port', () => {
   let serving: Subscription | undefined;
   afterEach(() => serving?.unsubscribe());
 
-  async function serve(changes: Partial<StatusParts> = {}): Promise<{ port: number; events: (StatusEvent | PartFailed)[] }> {
+  async function serve(
+    changes: Partial<StatusParts> = {},
+  ): Promise<{ port: number; events: (StatusEvent | PartFailed)[] }> {
     const [port = 0] = await freePorts(1);
     const events: (StatusEvent | PartFailed)[] = [];
     const server$ = statusServer(port, routes(statusParts(changes)));
-    serving = server$.pipe(asServer('status', { listening: 'listening', failed: 'failed' })).subscribe({
-      next: (event) => events.push(event),
-      error: expect.unreachable,
-    });
+    serving = server$
+      .pipe(asServer('status', { listening: 'listening', failed: 'failed' }))
+      .subscribe({
+        next: (event) => events.push(event),
+        error: expect.unreachable,
+      });
     await expect.poll(() => events.length, { timeout: within }).toBeGreaterThan(0);
     return { port, events };
   }
-  const ask = (port: number, method: string, path: string, headers: Readonly<Record<string, string>> = {}) =>
+  const ask = (
+    port: number,
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+  ) =>
     new Promise<{ status: number; body: string }>((done, fail) => {
-      const asked = httpRequest({ host: '127.0.0.1', port, method, path, headers, agent: false }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () => done({ status: response.statusCode ?? 0, body }));
-      });
+      const asked = httpRequest(
+        { host: '127.0.0.1', port, method, path, headers, agent: false },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+          response.on('end', () => done({ status: response.statusCode ?? 0, body }));
+        },
+      );
       asked.on('error', fail).end();
     });
 
   it.each([
     ['Envoy does not answer', 'envoy-does-not-answer'],
     ['server is not live, current state is: INITIALIZING', 'server-is-not-live'],
-    ['config not received from Pilot (is Pilot running?): cds updates: 0 successful', 'config-not-received-from-pilot'],
+    [
+      'config not received from Pilot (is Pilot running?): cds updates: 0 successful',
+      'config-not-received-from-pilot',
+    ],
     ['failed to get readiness stats: 503', 'failed-to-get-readiness-stats'],
     ['waiting for /etc/certs/key.pem, ./etc/certs/root-cert.pem', 'waiting-for'],
     ['waiting for ./etc/certs/root-cert.pem', 'waiting-for'],
   ])('names the reason, as JSON for who wants it: %s', async (reason, name) => {
     const { port } = await serve({ unready$: of(reason) });
-    const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });
-    expect([status, JSON.parse(body)]).toEqual([503, { ok: false, pending: [{ name, reason }], notes: [] }]);
+    const { status, body } = await ask(port, 'GET', '/healthz/ready', {
+      accept: 'application/json',
+    });
+    expect([status, JSON.parse(body)]).toEqual([
+      503,
+      { ok: false, pending: [{ name, reason }], notes: [] },
+    ]);
   });
 
   it('adds what should be known of an agent that is ready all the same', async () => {
     const notes = ['configuration refused: the key does not match the certificate'];
     const { port } = await serve({ notes$: of(notes) });
-    const { status, body } = await ask(port, 'GET', '/healthz/ready', { accept: 'application/json' });
+    const { status, body } = await ask(port, 'GET', '/healthz/ready', {
+      accept: 'application/json',
+    });
     expect([status, JSON.parse(body)]).toEqual([200, { ok: true, pending: [], notes }]);
     expect(await ask(port, 'GET', '/healthz/ready')).toEqual({ status: 200, body: '' });
   });
 
   it('says of liveness and of the start what is said to it', async () => {
-    const { port } = await serve({ unlive$: of('Envoy hangs'), unstarted$: of('Envoy is starting') });
+    const { port } = await serve({
+      unlive$: of('Envoy hangs'),
+      unstarted$: of('Envoy is starting'),
+    });
     expect(await ask(port, 'GET', '/healthz/live')).toEqual({ status: 503, body: 'Envoy hangs\n' });
-    expect(await ask(port, 'GET', '/healthz/startup')).toEqual({ status: 503, body: 'Envoy is starting\n' });
+    expect(await ask(port, 'GET', '/healthz/startup')).toEqual({
+      status: 503,
+      body: 'Envoy is starting\n',
+    });
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
   });
 
@@ -72,11 +100,16 @@ describe('the status port', () => {
     { served: false, reason: 'draining', expected: 'draining' },
     { served: false, reason: undefined, expected: 'Envoy is starting' },
     { served: true, reason: 'draining', expected: undefined },
-  ])('counts the start as over once an Envoy has been LIVE: $served', ({ served, reason, expected }) => {
-    const reasons: unknown[] = [];
-    notStarted(of({ ...initialState, served }), of(reason)).forEach((value) => reasons.push(value)).catch(expect.unreachable); // prettier-ignore
-    expect(reasons).toEqual([expected]);
-  });
+  ])(
+    'counts the start as over once an Envoy has been LIVE: $served',
+    ({ served, reason, expected }) => {
+      const reasons: unknown[] = [];
+      notStarted(of({ ...initialState, served }), of(reason))
+        .forEach((value) => reasons.push(value))
+        .catch(expect.unreachable);
+      expect(reasons).toEqual([expected]);
+    },
+  );
 
   it.each([
     ['/quitquitquit', { type: 'quit-requested' }],
@@ -91,8 +124,18 @@ describe('the status port', () => {
   it.each([
     { query: 'level=debug', status: 200, asked: ['POST /logging?level=debug'], level: 'debug' },
     { query: 'level=WARN', status: 200, asked: ['POST /logging?level=warning'], level: 'warn' },
-    { query: 'level=critical', status: 200, asked: ['POST /logging?level=critical'], level: 'fatal' },
-    { query: 'paths=http:debug,rbac:info', status: 200, asked: ['POST /logging?paths=http%3Adebug%2Crbac%3Ainfo'], level: undefined },
+    {
+      query: 'level=critical',
+      status: 200,
+      asked: ['POST /logging?level=critical'],
+      level: 'fatal',
+    },
+    {
+      query: 'paths=http:debug,rbac:info',
+      status: 200,
+      asked: ['POST /logging?paths=http%3Adebug%2Crbac%3Ainfo'],
+      level: undefined,
+    },
     { query: 'level=toString', status: 400, asked: [], level: undefined },
     { query: 'level=info&paths=a:info', status: 400, asked: [], level: undefined },
     { query: '', status: 400, asked: [], level: undefined },
@@ -108,11 +151,18 @@ describe('the status port', () => {
     const { port, events } = await serve({ admin });
     expect((await ask(port, 'POST', `/logging?${query}`)).status).toBe(status);
     expect(questions).toEqual(asked);
-    expect(events.slice(1)).toEqual(level === undefined ? [] : [{ type: 'level-requested', level }]);
+    expect(events.slice(1)).toEqual(
+      level === undefined ? [] : [{ type: 'level-requested', level }],
+    );
   });
 
   it('says so where the level has reached the agent, but not Envoy', async () => {
-    const { port } = await serve({ admin: { ...statusParts().admin, request: () => of({ ok: false, error: new Error('ECONNREFUSED') }) } });
+    const { port } = await serve({
+      admin: {
+        ...statusParts().admin,
+        request: () => of({ ok: false, error: new Error('ECONNREFUSED') }),
+      },
+    });
     expect(await ask(port, 'POST', '/logging?level=info')).toEqual({
       status: 502,
       body: 'the agent has the new level, but Envoy does not answer\n',
@@ -153,21 +203,40 @@ describe('the status port', () => {
 
   it('lets nobody look into the program without the token', async () => {
     const { port } = await serve({ profileToken: 'token' });
-    for (const authorization of [undefined, '', 'token', 'Bearer', 'Bearer toke', 'Bearer tokens', 'Basic token'])
+    for (const authorization of [
+      undefined,
+      '',
+      'token',
+      'Bearer',
+      'Bearer toke',
+      'Bearer tokens',
+      'Basic token',
+    ])
       for (const path of ['/debug/pprof/profile?seconds=0.1', '/debug/pprof/heap'])
-        expect((await ask(port, 'GET', path, authorization === undefined ? {} : { authorization })).status).toBe(401);
+        expect(
+          (await ask(port, 'GET', path, authorization === undefined ? {} : { authorization }))
+            .status,
+        ).toBe(401);
   });
 
   it('lets one look into the program at a time', async () => {
     const { port } = await serve({ profileToken: 'token' });
-    const look = () => ask(port, 'GET', '/debug/pprof/profile?seconds=0.5', { authorization: 'Bearer token' });
+    const look = () =>
+      ask(port, 'GET', '/debug/pprof/profile?seconds=0.5', { authorization: 'Bearer token' });
     const first = look();
     await expect.poll(async () => (await look()).status, { timeout: within }).toBe(409);
     expect((await first).status).toBe(200);
   });
 
   it('answers 500 where an answer cannot be made, says so, and goes on', async () => {
-    const { port, events } = await serve({ admin: { ...statusParts().admin, request: () => { throw new Error('a bug'); } } }); // prettier-ignore
+    const { port, events } = await serve({
+      admin: {
+        ...statusParts().admin,
+        request: () => {
+          throw new Error('a bug');
+        },
+      },
+    });
     expect((await ask(port, 'POST', '/logging?level=info')).status).toBe(500);
     expect(events.at(-1)).toEqual({ type: 'request-failed', path: '/logging', reason: 'a bug' });
     expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
@@ -177,7 +246,8 @@ describe('the status port', () => {
     const { port, events } = await serve();
     const handles = (process as unknown as { _getActiveHandles(): unknown[] })._getActiveHandles();
     const server = handles.find(
-      (handle): handle is Server => handle instanceof Server && (handle.address() as { port: number }).port === port,
+      (handle): handle is Server =>
+        handle instanceof Server && (handle.address() as { port: number }).port === port,
     );
     if (server === undefined) throw new Error('no server');
     server.close();
@@ -194,12 +264,21 @@ describe('the status port', () => {
   it('makes room for a new connection by the oldest that asks nothing', async () => {
     const { port } = await serve();
     const { connect } = await import('node:net');
-    const sockets = Array.from({ length: 600 }, () => connect(port, '127.0.0.1').on('error', () => undefined).resume()); // prettier-ignore
+    const sockets = Array.from({ length: 600 }, () =>
+      connect(port, '127.0.0.1')
+        .on('error', () => undefined)
+        .resume(),
+    );
     try {
-      await expect.poll(() => sockets.every((socket) => !socket.connecting), { timeout: within }).toBe(true);
+      await expect
+        .poll(() => sockets.every((socket) => !socket.connecting), { timeout: within })
+        .toBe(true);
       expect((await ask(port, 'GET', '/healthz/ready')).status).toBe(200);
       await expect
-        .poll(() => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length, { timeout: 3_000 })
+        .poll(
+          () => sockets.filter(({ destroyed, readableEnded }) => destroyed || readableEnded).length,
+          { timeout: 3_000 },
+        )
         .toBeGreaterThanOrEqual(88);
       expect(sockets.at(-1)?.destroyed).toBe(false);
     } finally {

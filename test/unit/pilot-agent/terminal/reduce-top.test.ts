@@ -1,23 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { firstTopState, type Key, type TopEvent, type TopState } from '../../../../src/pilot-agent/terminal/top-model.ts';
+import {
+  firstTopState,
+  type Key,
+  type TopEvent,
+  type TopState,
+} from '../../../../src/pilot-agent/terminal/top-model.ts';
 import { reduceTop } from '../../../../src/pilot-agent/terminal/top-reducer.ts';
 import { agentReport, epochReport, fourEpochs } from '../../../support/agent-report.ts';
 
 const first = firstTopState({ width: 80, height: 24 }, 1_000);
 
-const key = (name: string, told: Partial<Key> = {}): TopEvent => ({ type: 'key', key: { name, text: name, isCtrl: false, ...told } });
+const key = (name: string, told: Partial<Key> = {}): TopEvent => ({
+  type: 'key',
+  key: { name, text: name, isCtrl: false, ...told },
+});
 const ctrl = (name: string) => key(name, { isCtrl: true, text: '' });
 const typed = (text: string): readonly TopEvent[] =>
   Array.from(text).map((letter) => key(/[a-z]/.test(letter) ? letter : '', { text: letter }));
-const epochs = (...data: typeof fourEpochs): TopEvent => ({ type: 'heard', live: { event: 'epochs', data } });
+const epochs = (...data: typeof fourEpochs): TopEvent => ({
+  type: 'heard',
+  live: { event: 'epochs', data },
+});
 const log = (id: number): TopEvent => ({
   type: 'heard',
-  live: { event: 'log', data: [{ id, at: '', level: 'info', component: 'agent', event: 'a', msg: '', fields: {} }] },
+  live: {
+    event: 'log',
+    data: [{ id, at: '', level: 'info', component: 'agent', event: 'a', msg: '', fields: {} }],
+  },
 });
 
 /** The last state, and the effects of the last event. */
 function after(...events: readonly TopEvent[]) {
-  return events.reduce<ReturnType<typeof reduceTop>>(([state], event) => reduceTop(state, event), [first, []]);
+  return events.reduce<ReturnType<typeof reduceTop>>(
+    ([state], event) => reduceTop(state, event),
+    [first, []],
+  );
 }
 const stateAfter = (...events: readonly TopEvent[]): TopState => after(...events)[0];
 
@@ -30,10 +47,13 @@ describe('the reducer of top', () => {
     expect(stateAfter(event).isOver).toBe(true);
   });
 
-  it.each(['filter', 'help', 'drain', 'restart'] as const)('ends at Ctrl-C, and stops at Ctrl-Z, in %s too', (mode) => {
-    expect(reduceTop({ ...first, mode }, ctrl('c'))[0].isOver).toBe(true);
-    expect(reduceTop({ ...first, mode }, ctrl('z'))[1]).toEqual([{ type: 'suspend' }]);
-  });
+  it.each(['filter', 'help', 'drain', 'restart'] as const)(
+    'ends at Ctrl-C, and stops at Ctrl-Z, in %s too',
+    (mode) => {
+      expect(reduceTop({ ...first, mode }, ctrl('c'))[0].isOver).toBe(true);
+      expect(reduceTop({ ...first, mode }, ctrl('z'))[1]).toEqual([{ type: 'suspend' }]);
+    },
+  );
 
   it.each([
     ['d', 'drain'],
@@ -41,9 +61,15 @@ describe('the reducer of top', () => {
   ] as const)('asks after %s, and orders it at y alone', (letter, order) => {
     const [asking, nothing] = after(key(letter));
     expect([asking.mode, nothing]).toEqual([order, []]);
-    expect(reduceTop(asking, key('y'))).toMatchObject([{ mode: 'watch', told: `${order}: asked` }, [{ type: 'order', order }]]);
+    expect(reduceTop(asking, key('y'))).toMatchObject([
+      { mode: 'watch', told: `${order}: asked` },
+      [{ type: 'order', order }],
+    ]);
     for (const other of [key('n'), key('return'), key(letter), key('escape'), key('q'), ctrl('y')])
-      expect(reduceTop(asking, other)).toMatchObject([{ mode: 'watch', told: undefined, isOver: false }, []]);
+      expect(reduceTop(asking, other)).toMatchObject([
+        { mode: 'watch', told: undefined, isOver: false },
+        [],
+      ]);
   });
 
   it('tells what came of an order until the next key', () => {
@@ -53,10 +79,21 @@ describe('the reducer of top', () => {
   });
 
   it('writes a filter, in which no letter is an order', () => {
-    const written = stateAfter(...typed('/q d?'), key('backspace'), key('up', { text: '\x1b[A' }), key('', { text: '\x07' }));
+    const written = stateAfter(
+      ...typed('/q d?'),
+      key('backspace'),
+      key('up', { text: '\x1b[A' }),
+      key('', { text: '\x07' }),
+    );
     expect([written.mode, written.filter, written.isOver]).toEqual(['filter', 'q d', false]);
-    expect(reduceTop(written, key('return', { text: '\r' }))[0]).toMatchObject({ mode: 'watch', filter: 'q d' });
-    expect(reduceTop(written, key('escape', { text: '\x1b' }))[0]).toMatchObject({ mode: 'watch', filter: '' });
+    expect(reduceTop(written, key('return', { text: '\r' }))[0]).toMatchObject({
+      mode: 'watch',
+      filter: 'q d',
+    });
+    expect(reduceTop(written, key('escape', { text: '\x1b' }))[0]).toMatchObject({
+      mode: 'watch',
+      filter: '',
+    });
     expect(reduceTop(written, ctrl('u'))[0]).toMatchObject({ mode: 'filter', filter: '' });
     expect(stateAfter(...typed(`/${'a'.repeat(1_000)}`)).filter).toHaveLength(200);
   });
@@ -65,33 +102,43 @@ describe('the reducer of top', () => {
     const known = epochs(...fourEpochs);
     expect(stateAfter(known, key('down')).selected).toBe(3);
     expect(stateAfter(known, key('up')).selected).toBe(0);
-    expect(stateAfter(known, key('down'), key('j'), key('k'), key('up'), key('up')).selected).toBe(3);
+    expect(stateAfter(known, key('down'), key('j'), key('k'), key('up'), key('up')).selected).toBe(
+      3,
+    );
     expect(stateAfter(known, key('up'), key('down')).selected).toBe(0);
     expect(stateAfter(known, key('up'), key('escape')).selected).toBeUndefined();
     expect(stateAfter(key('up')).selected).toBeUndefined();
   });
 
   it('goes round the levels and the lengths of the timeline', () => {
-    expect([1, 2, 3, 4].map((times) => stateAfter(...Array<TopEvent>(times).fill(key('l'))).level)).toEqual([
-      'warn',
-      'error',
-      'debug',
-      'info',
-    ]);
-    expect([1, 2, 3].map((times) => stateAfter(...Array<TopEvent>(times).fill(key('t'))).span)).toEqual([3_600_000, 0, 60_000]);
+    expect(
+      [1, 2, 3, 4].map((times) => stateAfter(...Array<TopEvent>(times).fill(key('l'))).level),
+    ).toEqual(['warn', 'error', 'debug', 'info']);
+    expect(
+      [1, 2, 3].map((times) => stateAfter(...Array<TopEvent>(times).fill(key('t'))).span),
+    ).toEqual([3_600_000, 0, 60_000]);
   });
 
   it('shows long lines whole at w, and cuts them at the next one', () => {
-    expect([stateAfter(key('w')).long, stateAfter(key('w'), key('w')).long]).toEqual(['whole', 'cut']);
+    expect([stateAfter(key('w')).long, stateAfter(key('w'), key('w')).long]).toEqual([
+      'whole',
+      'cut',
+    ]);
   });
 
   it('opens the help, which any key closes', () => {
     expect(stateAfter(key('', { text: '?' })).mode).toBe('help');
-    expect(stateAfter(key('', { text: '?' }), key('q'))).toMatchObject({ mode: 'watch', isOver: false });
+    expect(stateAfter(key('', { text: '?' }), key('q'))).toMatchObject({
+      mode: 'watch',
+      isOver: false,
+    });
   });
 
   it('takes the newest word of each epoch, and a thousand of them', () => {
-    const state = stateAfter(epochs(...fourEpochs), epochs(epochReport(4), epochReport(3, { state: 'ended' })));
+    const state = stateAfter(
+      epochs(...fourEpochs),
+      epochs(epochReport(4), epochReport(3, { state: 'ended' })),
+    );
     expect(state.epochs.map(({ epoch, state: how }) => `${epoch} ${how}`)).toEqual([
       '0 ended',
       '1 ended',
@@ -99,12 +146,17 @@ describe('the reducer of top', () => {
       '3 ended',
       '4 live',
     ]);
-    const many = stateAfter(epochs(...Array.from({ length: 1_200 }, (_, index) => epochReport(index))));
+    const many = stateAfter(
+      epochs(...Array.from({ length: 1_200 }, (_, index) => epochReport(index))),
+    );
     expect([many.epochs.length, many.epochs[0]?.epoch]).toEqual([1_000, 200]);
   });
 
   it('keeps 5,000 lines of the log', () => {
-    const state = Array.from({ length: 5_010 }, (_, index) => log(index)).reduce((before, event) => reduceTop(before, event)[0], first);
+    const state = Array.from({ length: 5_010 }, (_, index) => log(index)).reduce(
+      (before, event) => reduceTop(before, event)[0],
+      first,
+    );
     expect([state.log.length, state.log[0]?.id]).toEqual([5_000, 10]);
   });
 
@@ -116,8 +168,17 @@ describe('the reducer of top', () => {
       epochs(...fourEpochs),
       log(1),
     ] as const;
-    const away = stateAfter(...known, { type: 'away', reason: 'a' }, { type: 'clock', now: 9_000 }, { type: 'away', reason: 'b' });
-    expect(away).toMatchObject({ link: { kind: 'away', reason: 'b', since: 1_000 }, report, epochs: fourEpochs });
+    const away = stateAfter(
+      ...known,
+      { type: 'away', reason: 'a' },
+      { type: 'clock', now: 9_000 },
+      { type: 'away', reason: 'b' },
+    );
+    expect(away).toMatchObject({
+      link: { kind: 'away', reason: 'b', since: 1_000 },
+      report,
+      epochs: fourEpochs,
+    });
     expect(reduceTop(away, { type: 'connected' })[0]).toMatchObject({
       link: { kind: 'connected' },
       report,
@@ -131,7 +192,10 @@ describe('the reducer of top', () => {
     expect(after({ type: 'suspend-requested' })[1]).toEqual([{ type: 'suspend' }]);
     const [again, effects] = after({ type: 'resumed' });
     expect([again.drawing, effects]).toEqual([1, [{ type: 'open' }]]);
-    expect(stateAfter({ type: 'resized', size: { width: 1, height: 2 } })).toMatchObject({ size: { width: 1, height: 2 }, drawing: 1 });
+    expect(stateAfter({ type: 'resized', size: { width: 1, height: 2 } })).toMatchObject({
+      size: { width: 1, height: 2 },
+      drawing: 1,
+    });
     expect(stateAfter(ctrl('l')).drawing).toBe(1);
   });
 });

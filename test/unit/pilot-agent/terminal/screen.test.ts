@@ -29,7 +29,10 @@ describe('the screen', () => {
       return true;
     };
     const output = { ...size, write, on: () => undefined };
-    screen = openScreen(Object.assign(input, { setRawMode }) as unknown as ReadStream, output as unknown as WriteStream);
+    screen = openScreen(
+      Object.assign(input, { setRawMode }) as unknown as ReadStream,
+      output as unknown as WriteStream,
+    );
     session = screen.session$.pipe(takeUntil(over$)).forEach((event) => void heard.push(event));
   });
   afterEach(async () => {
@@ -40,26 +43,34 @@ describe('the screen', () => {
   it('takes the terminal, tells its size and its keys, and gives it back once', async () => {
     expect([written, raw]).toEqual([taken, [true]]);
     input.write('q\x1b[A\x03é');
-    const key = (name: string, text: string, isCtrl = false) => ({ type: 'key', key: { name, text, isCtrl } });
-    await expect.poll(() => heard).toEqual([
-      { type: 'resized', size: { width: 100, height: 30 } },
-      key('q', 'q'),
-      key('up', '\x1b[A'),
-      key('c', '\x03', true),
-      key('', 'é'),
-    ]); // prettier-ignore
+    const key = (name: string, text: string, isCtrl = false) => ({
+      type: 'key',
+      key: { name, text, isCtrl },
+    });
+    await expect
+      .poll(() => heard)
+      .toEqual([
+        { type: 'resized', size: { width: 100, height: 30 } },
+        key('q', 'q'),
+        key('up', '\x1b[A'),
+        key('c', '\x03', true),
+        key('', 'é'),
+      ]);
     over$.next();
     await session;
     expect([written, raw, input.isPaused()]).toEqual([`${taken}${given}`, [true, false], true]);
   });
 
-  it.each(['exit', 'uncaughtExceptionMonitor'])('gives it back at %s, and writes nothing more', (event) => {
-    const others = process.listeners(event as 'exit');
-    const own = others.at(-1);
-    own?.call(process, 0);
-    screen.draw(['a'], 1);
-    expect([written, raw]).toEqual([`${taken}${given}`, [true, false]]);
-  });
+  it.each(['exit', 'uncaughtExceptionMonitor'])(
+    'gives it back at %s, and writes nothing more',
+    (event) => {
+      const others = process.listeners(event as 'exit');
+      const own = others.at(-1);
+      own?.call(process, 0);
+      screen.draw(['a'], 1);
+      expect([written, raw]).toEqual([`${taken}${given}`, [true, false]]);
+    },
+  );
 
   it('writes the lines that have changed, and all of them where all is to be drawn anew', () => {
     const after = (lines: readonly string[], drawing: number) => {

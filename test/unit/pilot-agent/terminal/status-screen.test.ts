@@ -1,28 +1,40 @@
 import { describe, expect, it } from 'vitest';
-import { statusScreen, type StatusLook } from '../../../../src/pilot-agent/terminal/status-screen.ts';
+import {
+  statusScreen,
+  type StatusLook,
+} from '../../../../src/pilot-agent/terminal/status-screen.ts';
 import { widthOf } from '../../../../src/pilot-agent/terminal/text-width.ts';
 import type { AgentReport } from '../../../../src/pilot-agent/report/agent-report.ts';
 import { agentReport, atSecond, epochReport, inTrouble } from '../../../support/agent-report.ts';
 
 const plain: StatusLook = { width: 80, height: 24, isWide: false, paint: (_, text) => text };
-const many = agentReport({ epochs: Array.from({ length: 300 }, (_, index) => epochReport(index, { launchedAt: atSecond(index) })) });
+const many = agentReport({
+  epochs: Array.from({ length: 300 }, (_, index) =>
+    epochReport(index, { launchedAt: atSecond(index) }),
+  ),
+});
 const cases: readonly (readonly [string, AgentReport])[] = [
   ['healthy', agentReport()],
   ['trouble', inTrouble],
   ['many', many],
   ['bare', agentReport({ epochs: [], certificates: [], sources: [], pushes: [], counters: {} })],
 ];
-const text = (report: AgentReport, look: Partial<StatusLook> = {}) => `${statusScreen(report, { ...plain, ...look }).join('\n')}\n`;
+const text = (report: AgentReport, look: Partial<StatusLook> = {}) =>
+  `${statusScreen(report, { ...plain, ...look }).join('\n')}\n`;
 
 describe('the screen of status', () => {
   it.each(cases)('is drawn so: %s', async (name, report) => {
     await expect(text(report)).toMatchFileSnapshot(`../golden/screens/status-${name}-80x24.txt`);
-    await expect(text(report, { width: 200, height: 60 })).toMatchFileSnapshot(`../golden/screens/status-${name}-200x60.txt`);
+    await expect(text(report, { width: 200, height: 60 })).toMatchFileSnapshot(
+      `../golden/screens/status-${name}-200x60.txt`,
+    );
   });
 
   it('is drawn so where nothing is cut', async () => {
     const all = { width: Infinity, height: Infinity, isWide: true };
-    await expect(text(agentReport(), all)).toMatchFileSnapshot('../../../golden/screens/status-wide.txt');
+    await expect(text(agentReport(), all)).toMatchFileSnapshot(
+      '../../../golden/screens/status-wide.txt',
+    );
   });
 
   it.each(cases)('fits, whatever the screen: %s', (_, report) => {
@@ -33,7 +45,6 @@ describe('the screen of status', () => {
       [10, 5],
       [1, 1],
     ] as const) {
-      // prettier-ignore
       const lines = statusScreen(report, { ...plain, width, height });
       expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
       if (width >= 80) expect(lines.length).toBeLessThanOrEqual(height);
@@ -42,14 +53,21 @@ describe('the screen of status', () => {
 
   it('shows nothing that a terminal would act on', () => {
     for (const [, report] of cases) {
-      const lines = statusScreen(report, { ...plain, width: Infinity, height: Infinity, isWide: true });
+      const lines = statusScreen(report, {
+        ...plain,
+        width: Infinity,
+        height: Infinity,
+        isWide: true,
+      });
       expect(lines.filter((line) => /\p{Cc}/u.test(line))).toEqual([]);
     }
   });
 
   it('has the newest first, as top and the page have', () => {
     const lines = statusScreen(agentReport(), { ...plain, height: Infinity });
-    expect(lines.flatMap((line) => /^ +(\d) {2}(?:live|draining|crashed|ended)/.exec(line)?.[1] ?? [])).toEqual(['3', '2', '1', '0']);
+    expect(
+      lines.flatMap((line) => /^ +(\d) {2}(?:live|draining|crashed|ended)/.exec(line)?.[1] ?? []),
+    ).toEqual(['3', '2', '1', '0']);
   });
 
   it('shows a long reason whole, if it does not fill the screen', () => {
@@ -68,7 +86,11 @@ describe('the screen of status', () => {
   });
 
   it('paints what it says, and nothing else', () => {
-    const painted = statusScreen(agentReport(), { ...plain, height: 60, paint: (_, shown) => `<${shown}>` });
+    const painted = statusScreen(agentReport(), {
+      ...plain,
+      height: 60,
+      paint: (_, shown) => `<${shown}>`,
+    });
     expect(painted[0]).toContain('<READY>');
     expect(painted.join('\n')).toContain('<live>');
     expect(painted.join('\n')).toMatch(/<crashed>/);

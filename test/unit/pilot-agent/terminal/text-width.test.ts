@@ -15,7 +15,8 @@ describe('a text in several lines', () => {
   });
 
   it('has all of the text, and no line that is too wide, in whatever width', () => {
-    const text = 'Envoy refuses its configuration: ★ 証明書 ★ /etc/istio/proxy/envoy.json: no such field';
+    const text =
+      'Envoy refuses its configuration: ★ 証明書 ★ /etc/istio/proxy/envoy.json: no such field';
     for (let width = 2; width < 100; width += 1) {
       const lines = wrapped(text, width);
       expect(lines.filter((line) => widthOf(line) > width)).toEqual([]);
@@ -24,6 +25,10 @@ describe('a text in several lines', () => {
   });
 
   it('keeps the style of what it breaks', () => {
-    expect(wrapped('\x1b[31mred words\x1b[39m', 4)).toEqual(['\x1b[31mred\x1b[39m', '\x1b[31mword\x1b[39m', '\x1b[31ms\x1b[39m']);
+    expect(wrapped('\x1b[31mred words\x1b[39m', 4)).toEqual([
+      '\x1b[31mred\x1b[39m',
+      '\x1b[31mword\x1b[39m',
+      '\x1b[31ms\x1b[39m',
+    ]);
   });
 });

@@ -69,21 +69,40 @@ describe('controlPlane', () => {
   const at = (name: string) => join(folder, name);
   const put = (name: string, text: string) => writeFileSync(at(name), text);
   const pair = () => ({ chain: at('chain'), key: at('key') });
-  const tls = (own: Partial<Tls> = {}): Tls => ({ roots: at('root'), names: ['DNS:localhost'], pair: undefined, token: undefined, ...own });
+  const tls = (own: Partial<Tls> = {}): Tls => ({
+    roots: at('root'),
+    names: ['DNS:localhost'],
+    pair: undefined,
+    token: undefined,
+    ...own,
+  });
 
   /** Starts a control plane that does with each stream what `answer` says; where it listens. */
-  const serve = async (answer: (call: Call) => void = () => undefined, own?: { readonly pair?: Issued; readonly asks?: boolean }) => {
+  const serve = async (
+    answer: (call: Call) => void = () => undefined,
+    own?: { readonly pair?: Issued; readonly asks?: boolean },
+  ) => {
     const server = new Server();
-    server.addService(grpcDefinition(AggregatedDiscoveryService), { streamAggregatedResources: answer, deltaAggregatedResources: answer });
+    server.addService(grpcDefinition(AggregatedDiscoveryService), {
+      streamAggregatedResources: answer,
+      deltaAggregatedResources: answer,
+    });
     const { pair: shown = issued, asks = false } = own ?? {};
-    const keys = [{ cert_chain: Buffer.from(shown.certChain), private_key: Buffer.from(shown.key) }];
-    const credentials = own === undefined ? ServerCredentials.createInsecure() : ServerCredentials.createSsl(Buffer.from(ca.rootCert), keys, asks); // prettier-ignore
+    const keys = [
+      { cert_chain: Buffer.from(shown.certChain), private_key: Buffer.from(shown.key) },
+    ];
+    const credentials =
+      own === undefined
+        ? ServerCredentials.createInsecure()
+        : ServerCredentials.createSsl(Buffer.from(ca.rootCert), keys, asks);
     servers.push({ close: () => server.forceShutdown() });
     return `127.0.0.1:${await promisify(server.bindAsync.bind(server))('127.0.0.1:0', credentials)}`;
   };
   /** A listener that does not speak gRPC. */
   const listen = async (answer: (socket: Socket) => void): Promise<string> => {
-    const server: TcpServer = createServer((socket) => answer(socket.on('error', () => undefined))).listen(0, '127.0.0.1');
+    const server: TcpServer = createServer((socket) =>
+      answer(socket.on('error', () => undefined)),
+    ).listen(0, '127.0.0.1');
     servers.push({ close: () => server.close() });
     await once(server, 'listening');
     return `127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -96,13 +115,27 @@ describe('controlPlane', () => {
       question$ = of(question),
       scheduler,
       ended = [],
-    }: { readonly variant?: Variant; readonly question$?: Observable<Question>; readonly scheduler?: VirtualTimeScheduler; readonly ended?: string[] } = {}, // prettier-ignore
+    }: {
+      readonly variant?: Variant;
+      readonly question$?: Observable<Question>;
+      readonly scheduler?: VirtualTimeScheduler;
+      readonly ended?: string[];
+    } = {},
   ): LinkEvent[] => {
     const events: LinkEvent[] = [];
     const whole = { address: '', tls: undefined, clusterId: '', ...target };
-    const link$ = controlPlane(whole, variant, question$, ...(scheduler === undefined ? [] : [scheduler]));
+    const link$ = controlPlane(
+      whole,
+      variant,
+      question$,
+      ...(scheduler === undefined ? [] : [scheduler]),
+    );
     links.push(
-      link$.subscribe({ next: (event) => events.push(event), complete: () => ended.push('complete'), error: () => ended.push('error') }),
+      link$.subscribe({
+        next: (event) => events.push(event),
+        complete: () => ended.push('complete'),
+        error: () => ended.push('error'),
+      }),
     );
     return events;
   };
@@ -117,20 +150,37 @@ describe('controlPlane', () => {
     expect(ended).toEqual(['complete']);
     return last?.type === 'lost' ? last.reason : 'another event follows';
   };
-  const refuse = (code: number, details: string) => (call: Call) => void call.emit('error', { code, details });
+  const refuse = (code: number, details: string) => (call: Call) =>
+    void call.emit('error', { code, details });
 
   it('sends the question, and emits what is answered, in state of the world', async () => {
     const heard: unknown[] = [];
     const address = await serve((call) => {
       call.on('data', (request: unknown) => {
         heard.push(request);
-        call.write(create(DiscoveryResponseSchema, { typeUrl: typeUrls.routes, versionInfo: '5', nonce: 'n', controlPlane: { identifier: 'istiod-1' } })); // prettier-ignore
+        call.write(
+          create(DiscoveryResponseSchema, {
+            typeUrl: typeUrls.routes,
+            versionInfo: '5',
+            nonce: 'n',
+            controlPlane: { identifier: 'istiod-1' },
+          }),
+        );
       });
     });
     const events = link({ address });
     await has(events, 'updated');
-    expect(heard).toMatchObject([{ node: { id: 'me' }, typeUrl: typeUrls.clusters, resourceNames: ['a', 'b'] }]);
-    const update = { typeUrl: typeUrls.routes, version: '5', nonce: 'n', resources: [], isWhole: false, controlPlane: 'istiod-1' };
+    expect(heard).toMatchObject([
+      { node: { id: 'me' }, typeUrl: typeUrls.clusters, resourceNames: ['a', 'b'] },
+    ]);
+    const update = {
+      typeUrl: typeUrls.routes,
+      version: '5',
+      nonce: 'n',
+      resources: [],
+      isWhole: false,
+      controlPlane: 'istiod-1',
+    };
     expect(events[0]).toEqual({ type: 'opened' });
     expect(events[1]).toEqual({ type: 'connected' });
     expect(events.at(-1)).toMatchObject({ type: 'updated', update });
@@ -141,13 +191,27 @@ describe('controlPlane', () => {
     const address = await serve((call) => {
       call.on('data', (request: unknown) => {
         heard.push(request);
-        call.write(create(DeltaDiscoveryResponseSchema, { typeUrl: typeUrls.clusters, nonce: 'n', removedResources: ['c'] }));
+        call.write(
+          create(DeltaDiscoveryResponseSchema, {
+            typeUrl: typeUrls.clusters,
+            nonce: 'n',
+            removedResources: ['c'],
+          }),
+        );
       });
     });
     const events = link({ address }, { variant: 'delta' });
     await has(events, 'updated');
-    expect(heard).toMatchObject([{ resourceNamesSubscribe: ['a', 'b'], resourceNamesUnsubscribe: ['c'], initialResourceVersions: { a: '1' } }]); // prettier-ignore
-    expect(events.at(-1)).toMatchObject({ update: { typeUrl: typeUrls.clusters, removed: ['c'], isWhole: false } });
+    expect(heard).toMatchObject([
+      {
+        resourceNamesSubscribe: ['a', 'b'],
+        resourceNamesUnsubscribe: ['c'],
+        initialResourceVersions: { a: '1' },
+      },
+    ]);
+    expect(events.at(-1)).toMatchObject({
+      update: { typeUrl: typeUrls.clusters, removed: ['c'], isWhole: false },
+    });
   });
 
   it('shows its certificate, which says more than a token, and the cluster', async () => {
@@ -155,7 +219,10 @@ describe('controlPlane', () => {
     const address = await serve(
       (call) => {
         const { sslPeerCertificate } = call.getAuthContext();
-        shown.push(...['authorization', 'ClusterID'].map((name) => String(call.metadata.get(name)[0] ?? '')), String(sslPeerCertificate?.subject.CN ?? '')); // prettier-ignore
+        shown.push(
+          ...['authorization', 'ClusterID'].map((name) => String(call.metadata.get(name)[0] ?? '')),
+          String(sslPeerCertificate?.subject.CN ?? ''),
+        );
         call.end();
       },
       { asks: true },
@@ -187,17 +254,25 @@ describe('controlPlane', () => {
       ['delta', 'delta'],
     ])('nobody listens (%s)', async (_, variant) => {
       expect(await lost({ address: 'localhost:1' }, { variant })).toBe('connection refused');
-      expect(await lost({ address: '127.0.0.1:1', tls: tls() }, { variant })).toBe('connection refused');
+      expect(await lost({ address: '127.0.0.1:1', tls: tls() }, { variant })).toBe(
+        'connection refused',
+      );
     });
 
     it('its name does not resolve', async () => {
-      expect(await lost({ address: 'nosuch.invalid:15012', tls: tls() })).toBe('its name does not resolve');
+      expect(await lost({ address: 'nosuch.invalid:15012', tls: tls() })).toBe(
+        'its name does not resolve',
+      );
     });
 
     it('its certificate is of another authority, has expired, or is for other names', async () => {
       const address = await serve(undefined, {});
-      expect(await lost({ address, tls: tls({ roots: at('other') }) })).toMatch(/^TLS: (self-signed certificate in|unable to)/);
-      expect(await lost({ address: await serve(undefined, { pair: expired }), tls: tls() })).toBe('TLS: certificate has expired');
+      expect(await lost({ address, tls: tls({ roots: at('other') }) })).toMatch(
+        /^TLS: (self-signed certificate in|unable to)/,
+      );
+      expect(await lost({ address: await serve(undefined, { pair: expired }), tls: tls() })).toBe(
+        'TLS: certificate has expired',
+      );
       expect(await lost({ address, tls: tls({ names: ['DNS:istiod', 'URI:spiffe://a'] }) })).toBe(
         'TLS: its certificate is for DNS:localhost, IP Address:127.0.0.1, and not for DNS:istiod or URI:spiffe://a',
       );
@@ -205,7 +280,9 @@ describe('controlPlane', () => {
 
     it('it wants a certificate, and is shown none', async () => {
       const address = await serve(undefined, { asks: true });
-      expect(await lost({ address, tls: tls() })).toBe('TLS: it refuses the connection: certificate required');
+      expect(await lost({ address, tls: tls() })).toBe(
+        'TLS: it refuses the connection: certificate required',
+      );
     });
 
     it('it speaks another protocol than was expected, or closes the connection', async () => {
@@ -213,23 +290,33 @@ describe('controlPlane', () => {
       expect(await lost({ address: await serve(undefined, {}) })).toBe('it closes the connection');
       const closing = await listen((socket) => socket.destroy());
       expect(await lost({ address: closing })).toBe('it closes the connection');
-      expect(await lost({ address: closing, tls: tls() })).toMatch(/^(TLS: it closes the connection|the connection broke)$/);
+      expect(await lost({ address: closing, tls: tls() })).toMatch(
+        /^(TLS: it closes the connection|the connection broke)$/,
+      );
       const http1 = await listen((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'));
       expect(await lost({ address: http1 })).toBe('it does not speak HTTP/2');
     });
 
     it('it refuses what it is shown', async () => {
       const address = await serve(refuse(status.UNAUTHENTICATED, 'the token has expired'), {});
-      expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe('it refuses the token: the token has expired');
-      expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe('it refuses the certificate of the agent: the token has expired');
+      expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(
+        'it refuses the token: the token has expired',
+      );
+      expect(await lost({ address, tls: tls({ pair: pair() }) })).toBe(
+        'it refuses the certificate of the agent: the token has expired',
+      );
       const denying = await serve(refuse(status.PERMISSION_DENIED, 'not you'));
       expect(await lost({ address: denying })).toBe('it refuses the agent: not you');
     });
 
     it('it says so itself, or ends the stream', async () => {
-      expect(await lost({ address: await serve(refuse(status.UNAVAILABLE, 'draining')) })).toBe('draining');
+      expect(await lost({ address: await serve(refuse(status.UNAVAILABLE, 'draining')) })).toBe(
+        'draining',
+      );
       expect(await lost({ address: await serve(refuse(status.INTERNAL, 'panic')) })).toBe('panic');
-      expect(await lost({ address: await serve((call) => call.end()) })).toBe('it has ended the stream');
+      expect(await lost({ address: await serve((call) => call.end()) })).toBe(
+        'it has ended the stream',
+      );
     });
 
     it.each([
@@ -240,14 +327,18 @@ describe('controlPlane', () => {
     ])('the file of the %s is missing', async (name, what, own) => {
       rmSync(at(name));
       const address = await serve(undefined, {});
-      expect(await lost({ address, tls: tls(own()) })).toBe(`${what} cannot be read: ${at(name)}: ENOENT: no such file or directory`);
+      expect(await lost({ address, tls: tls(own()) })).toBe(
+        `${what} cannot be read: ${at(name)}: ENOENT: no such file or directory`,
+      );
     });
 
     it('the file of the token or of the certificate has something else in it', async () => {
       const address = await serve(undefined, {});
       for (const text of ['\n', 'a token\nof two lines', '\u0000\u00e9']) {
         put('token', text);
-        expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(`there is no token in ${at('token')}`);
+        expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(
+          `there is no token in ${at('token')}`,
+        );
       }
       put('chain', 'none');
       const unusable = `${at('chain')}, ${at('key')}: the certificate does not parse`;
@@ -260,7 +351,9 @@ describe('controlPlane', () => {
 
     it('its answer cannot be read', async () => {
       const unreadable = { typeUrl: typeUrls.clusters, value: Buffer.from([0x0a, 0x7f, 0x61]) };
-      const address = await serve((call) => void call.write(create(DiscoveryResponseSchema, { resources: [unreadable] })));
+      const address = await serve(
+        (call) => void call.write(create(DiscoveryResponseSchema, { resources: [unreadable] })),
+      );
       expect(await lost({ address })).toMatch(/^its answer cannot be read: /);
     });
   });
@@ -268,28 +361,41 @@ describe('controlPlane', () => {
   describe('while it is silent', () => {
     it.each([
       ['accepts the connection', () => serve(), 'it does not answer', 'connected'],
-      ['does not even do that', () => listen(() => undefined), 'no connection comes about', 'opened'],
-    ] as const)('tells so after 4 s, and gives it up after 30 s: it %s', async (_, start, reason, type) => {
-      const scheduler = new VirtualTimeScheduler(undefined, 3_999);
-      const ended: string[] = [];
-      const events = link({ address: await start() }, { scheduler, ended });
-      await has(events, type);
-      const silence = () => events.filter((event) => 'reason' in event);
-      scheduler.flush();
-      expect(silence()).toEqual([]);
-      scheduler.maxFrames = 29_999;
-      scheduler.flush();
-      expect(silence()).toEqual([{ type: 'unanswered', reason }]);
-      expect(ended).toEqual([]);
-      scheduler.maxFrames = 30_000;
-      scheduler.flush();
-      expect(silence()).toEqual([{ type: 'unanswered', reason }, { type: 'lost', reason }]); // prettier-ignore
-      expect(ended).toEqual(['complete']);
-    });
+      [
+        'does not even do that',
+        () => listen(() => undefined),
+        'no connection comes about',
+        'opened',
+      ],
+    ] as const)(
+      'tells so after 4 s, and gives it up after 30 s: it %s',
+      async (_, start, reason, type) => {
+        const scheduler = new VirtualTimeScheduler(undefined, 3_999);
+        const ended: string[] = [];
+        const events = link({ address: await start() }, { scheduler, ended });
+        await has(events, type);
+        const silence = () => events.filter((event) => 'reason' in event);
+        scheduler.flush();
+        expect(silence()).toEqual([]);
+        scheduler.maxFrames = 29_999;
+        scheduler.flush();
+        expect(silence()).toEqual([{ type: 'unanswered', reason }]);
+        expect(ended).toEqual([]);
+        scheduler.maxFrames = 30_000;
+        scheduler.flush();
+        expect(silence()).toEqual([
+          { type: 'unanswered', reason },
+          { type: 'lost', reason },
+        ]);
+        expect(ended).toEqual(['complete']);
+      },
+    );
 
     it('is not told of once it has answered', async () => {
       const scheduler = new VirtualTimeScheduler(undefined, 60_000);
-      const address = await serve((call) => void call.write(create(DiscoveryResponseSchema, { typeUrl: typeUrls.clusters })));
+      const address = await serve(
+        (call) => void call.write(create(DiscoveryResponseSchema, { typeUrl: typeUrls.clusters })),
+      );
       const events = link({ address }, { scheduler });
       await has(events, 'updated');
       scheduler.flush();
@@ -315,23 +421,31 @@ describe('controlPlane', () => {
 });
 
 describe('troubleOf', () => {
-  const unavailable = (details: string) => troubleOf({ code: status.UNAVAILABLE, details }, 'nothing');
-  const wrapped = (error: string) => unavailable(`No connection established. Last error: ${error}. Resolution note: `);
+  const unavailable = (details: string) =>
+    troubleOf({ code: status.UNAVAILABLE, details }, 'nothing');
+  const wrapped = (error: string) =>
+    unavailable(`No connection established. Last error: ${error}. Resolution note: `);
 
   it.each([
     ['connect ETIMEDOUT 10.0.0.1:15012', 'the connection timed out'],
     ['connect EHOSTUNREACH 10.0.0.1:15012', 'there is no route to it'],
     ['connect ENETUNREACH 10.0.0.1:15012 - Local (0.0.0.0:0)', 'there is no route to it'],
     ['unable to verify the first certificate', 'TLS: unable to verify the first certificate'],
-    ['80AA:error:0A000086:SSL routines::certificate verify failed:../deps/x.c:2', 'TLS: certificate verify failed'],
-    ['80BB:error:0A000418:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:../x.c:1:SSL alert number 48\n', 'TLS: it refuses the connection: unknown ca'], // prettier-ignore
+    [
+      '80AA:error:0A000086:SSL routines::certificate verify failed:../deps/x.c:2',
+      'TLS: certificate verify failed',
+    ],
+    [
+      '80BB:error:0A000418:SSL routines:ssl3_read_bytes:tlsv1 alert unknown ca:../x.c:1:SSL alert number 48\n',
+      'TLS: it refuses the connection: unknown ca',
+    ],
     ['something else', 'something else'],
   ])('of %s is the same in each form', (error, reason) => {
-    expect([unavailable(error), wrapped(`Error: ${error}`), wrapped(`${error} (2026-11-22T09:18:15.938Z)`)]).toEqual([
-      reason,
-      reason,
-      reason,
-    ]);
+    expect([
+      unavailable(error),
+      wrapped(`Error: ${error}`),
+      wrapped(`${error} (2026-11-22T09:18:15.938Z)`),
+    ]).toEqual([reason, reason, reason]);
   });
 
   it.each([
@@ -342,14 +456,20 @@ describe('troubleOf', () => {
   });
 
   it('of a server that is shut down is that it has ended the stream', () => {
-    expect(troubleOf({ code: status.CANCELLED, details: 'Call cancelled' }, 'token')).toBe('it has ended the stream');
+    expect(troubleOf({ code: status.CANCELLED, details: 'Call cancelled' }, 'token')).toBe(
+      'it has ended the stream',
+    );
   });
 });
 
 describe('nameFlaw', () => {
   it('is none where one of the names is there', () => {
     expect(nameFlaw('DNS:a, URI:spiffe://b', ['DNS:c', 'URI:spiffe://b'])).toBeUndefined();
-    expect(nameFlaw('DNS:ab', ['DNS:a'])?.message).toBe('its certificate is for DNS:ab, and not for DNS:a');
-    expect(nameFlaw(undefined, ['DNS:a'])?.message).toBe('its certificate is for no name, and not for DNS:a');
+    expect(nameFlaw('DNS:ab', ['DNS:a'])?.message).toBe(
+      'its certificate is for DNS:ab, and not for DNS:a',
+    );
+    expect(nameFlaw(undefined, ['DNS:a'])?.message).toBe(
+      'its certificate is for no name, and not for DNS:a',
+    );
   });
 });

@@ -1,12 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvoyRequest, Refusal } from '../../../../src/shared/xds/messages.ts';
 import { type TypeResources, typeUrls } from '../../../../src/shared/xds/resources.ts';
-import { acceptedBy, requested, type Sources, standing, type Subscription } from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
+import {
+  acceptedBy,
+  requested,
+  type Sources,
+  standing,
+  type Subscription,
+} from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
 import { resource } from '../../../marbles/support/fake-mesh.ts';
 
 /** Resources by name, each with its content; `null` for the word that there is none. Made once. */
 const made = new Map<string, ReturnType<typeof resource>>();
-const known = (contents: Readonly<Record<string, string | null>>, version = 'v'): TypeResources => ({
+const known = (
+  contents: Readonly<Record<string, string | null>>,
+  version = 'v',
+): TypeResources => ({
   version,
   resources: new Map(
     Object.entries(contents).flatMap(([name, content]) => {
@@ -17,7 +26,9 @@ const known = (contents: Readonly<Record<string, string | null>>, version = 'v')
       return [[name, one] as const];
     }),
   ),
-  absent: new Set(Object.entries(contents).flatMap(([name, content]) => (content === null ? [name] : []))),
+  absent: new Set(
+    Object.entries(contents).flatMap(([name, content]) => (content === null ? [name] : [])),
+  ),
 });
 const says = (contents: Readonly<Record<string, string | null>>, version?: string): Sources => ({
   stored: undefined,
@@ -31,26 +42,42 @@ interface Change {
   readonly nonce?: string;
   readonly refusal?: Refusal;
 }
-const base = (nonce = '', refusal?: Refusal) => ({ node: undefined, typeUrl: typeUrls.endpoints, nonce, refusal });
-const delta = (before: Subscription | undefined, { add = [], remove = [], versions = {}, nonce, refusal }: Change) =>
-  requested(before, { ...base(nonce, refusal), names: { kind: 'change', add, remove, versions } }).subscription;
+const base = (nonce = '', refusal?: Refusal) => ({
+  node: undefined,
+  typeUrl: typeUrls.endpoints,
+  nonce,
+  refusal,
+});
+const delta = (
+  before: Subscription | undefined,
+  { add = [], remove = [], versions = {}, nonce, refusal }: Change,
+) =>
+  requested(before, { ...base(nonce, refusal), names: { kind: 'change', add, remove, versions } })
+    .subscription;
 const all = (names: readonly string[], { nonce = '', version = '' } = {}): EnvoyRequest => ({
   ...base(nonce),
   names: { kind: 'all', names, version },
 });
-const ask = (before: Subscription | undefined, request: EnvoyRequest) => requested(before, request).subscription;
+const ask = (before: Subscription | undefined, request: EnvoyRequest) =>
+  requested(before, request).subscription;
 
 /** What is due, as `changed` by `name content`, and the subscription once it is given. */
 const give = (before: Subscription, sources: Sources, nonce = '1') => {
   const stands = standing(before, sources, nonce);
   if (stands.kind !== 'due') throw new Error(`it is ${stands.kind}`);
   const { changed, removed, all: whole, subscription, version, isStored } = stands.due;
-  const text = (resources: typeof changed) => resources.map((each) => `${each.name} ${each.version}`);
-  return { subscription, said: { changed: text(changed), removed, all: text(whole()), version, isStored } };
+  const text = (resources: typeof changed) =>
+    resources.map((each) => `${each.name} ${each.version}`);
+  return {
+    subscription,
+    said: { changed: text(changed), removed, all: text(whole()), version, isStored },
+  };
 };
 /** Gives what is due, and Envoy accepts it. */
-const accept = (before: Subscription, sources: Sources) => delta(give(before, sources, 'n').subscription, { nonce: 'n' });
-const kindOf = (subscription: Subscription, sources: Sources) => standing(subscription, sources, '').kind;
+const accept = (before: Subscription, sources: Sources) =>
+  delta(give(before, sources, 'n').subscription, { nonce: 'n' });
+const kindOf = (subscription: Subscription, sources: Sources) =>
+  standing(subscription, sources, '').kind;
 const no: Refusal = { code: 13, message: 'no' };
 
 describe('a subscription of the delta variant', () => {
@@ -65,7 +92,13 @@ describe('a subscription of the delta variant', () => {
   it('is given what it names, and what is new under a name that comes', () => {
     const sources = says({ a: '1', b: '1', c: '1' });
     const first = give(delta(undefined, { add: ['a'] }), sources);
-    expect(first.said).toEqual({ changed: ['a 1'], removed: [], all: ['a 1'], version: 'v', isStored: false });
+    expect(first.said).toEqual({
+      changed: ['a 1'],
+      removed: [],
+      all: ['a 1'],
+      version: 'v',
+      isStored: false,
+    });
     const second = give(delta(delta(first.subscription, { nonce: '1' }), { add: ['b'] }), sources);
     expect(second.said).toMatchObject({ changed: ['b 1'], all: ['a 1', 'b 1'] });
   });
@@ -78,7 +111,9 @@ describe('a subscription of the delta variant', () => {
     expect(give(delta(left, { add: ['b'] }), sources).said).toMatchObject({ changed: ['b 1'] });
     expect(give(delta(both, { add: ['a'] }), sources).said).toMatchObject({ changed: ['a 1'] });
     // It asks before it has answered.
-    const asked = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, { add: ['a'] });
+    const asked = delta(give(delta(undefined, { add: ['a'] }), sources).subscription, {
+      add: ['a'],
+    });
     expect(give(delta(asked, { nonce: '1' }), sources).said).toMatchObject({ changed: ['a 1'] });
   });
 
@@ -87,7 +122,10 @@ describe('a subscription of the delta variant', () => {
     expect(first.said).toMatchObject({ changed: ['a 1'], removed: ['b'] });
     const accepted = delta(first.subscription, { nonce: '1' });
     expect(kindOf(accepted, says({ a: '1', b: null }))).toBe('settled');
-    expect(give(accepted, says({ a: null, b: '2' })).said).toMatchObject({ changed: ['b 2'], removed: ['a'] });
+    expect(give(accepted, says({ a: null, b: '2' })).said).toMatchObject({
+      changed: ['b 2'],
+      removed: ['a'],
+    });
   });
 
   it('to all is told of what goes once, and answered if there is none at all', () => {
@@ -104,20 +142,31 @@ describe('a subscription of the delta variant', () => {
     expect(acceptedBy(own)).toBeUndefined();
     expect(give(own, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'] });
     const whole = delta(undefined, { versions: { a: '7', old: '7' } });
-    expect(give(whole, says({ a: '7' })).said).toMatchObject({ changed: ['a 7'], removed: ['old'] });
+    expect(give(whole, says({ a: '7' })).said).toMatchObject({
+      changed: ['a 7'],
+      removed: ['old'],
+    });
   });
 
   it('waits for the answer to one push before the next', () => {
     const { subscription } = give(delta(undefined, { add: ['a'] }), says({ a: '1' }));
     expect(kindOf(subscription, says({ a: '2' }))).toBe('in flight');
     expect(kindOf(delta(subscription, { add: ['b'] }), says({ a: '2', b: '1' }))).toBe('in flight');
-    expect(give(delta(subscription, { nonce: '1' }), says({ a: '3' })).said).toMatchObject({ changed: ['a 3'] });
+    expect(give(delta(subscription, { nonce: '1' }), says({ a: '3' })).said).toMatchObject({
+      changed: ['a 3'],
+    });
   });
 
   it('is not given again what it has refused until something else is there, and then all that it lacks', () => {
     const accepted = accept(delta(undefined, { add: ['a', 'b'] }), says({ a: '1', b: '1' }));
-    const refused = delta(give(accepted, says({ a: '2', b: '1' })).subscription, { nonce: '1', refusal: no });
-    expect(standing(refused, says({ a: '2', b: '1' }), '')).toEqual({ kind: 'refused', refusal: no });
+    const refused = delta(give(accepted, says({ a: '2', b: '1' })).subscription, {
+      nonce: '1',
+      refusal: no,
+    });
+    expect(standing(refused, says({ a: '2', b: '1' }), '')).toEqual({
+      kind: 'refused',
+      refusal: no,
+    });
     expect(acceptedBy(refused)).toBeUndefined();
     expect(give(refused, says({ a: '2', b: '2' })).said).toMatchObject({ changed: ['a 2', 'b 2'] });
     expect(give(refused, says({ a: '3', b: '1' })).said).toMatchObject({ changed: ['a 3'] });
@@ -137,13 +186,20 @@ describe('a subscription of the state of the world', () => {
     const { subscription: after, verdict } = requested(subscription, all(['b'], { nonce: '1' }));
     expect(after).toBe(subscription);
     expect(verdict).toBeUndefined();
-    expect(requested(subscription, all(['a', 'b'], { nonce: '2' })).verdict).toEqual({ kind: 'accepted' });
+    expect(requested(subscription, all(['a', 'b'], { nonce: '2' })).verdict).toEqual({
+      kind: 'accepted',
+    });
   });
 
   it('with a version of its own is not given what is stored', () => {
     const stored = known({ a: '0' });
-    expect(kindOf(ask(undefined, all(['a'], { version: '7' })), { stored, current: undefined })).toBe('settled');
-    expect(give(ask(undefined, all(['a'])), { stored, current: undefined }).said).toMatchObject({ changed: ['a 0'], isStored: true });
+    expect(
+      kindOf(ask(undefined, all(['a'], { version: '7' })), { stored, current: undefined }),
+    ).toBe('settled');
+    expect(give(ask(undefined, all(['a'])), { stored, current: undefined }).said).toMatchObject({
+      changed: ['a 0'],
+      isStored: true,
+    });
   });
 });
 

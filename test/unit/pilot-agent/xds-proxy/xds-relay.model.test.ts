@@ -1,9 +1,17 @@
 import { create } from '@bufbuild/protobuf';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NodeSchema, type Resource } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import {
+  NodeSchema,
+  type Resource,
+} from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Ask, EnvoyRequest, Push, Variant } from '../../../../src/shared/xds/messages.ts';
-import { initialRelay, type RelayEffect, type RelayEvent, type RelayState } from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
+import {
+  initialRelay,
+  type RelayEffect,
+  type RelayEvent,
+  type RelayState,
+} from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
 import { typeUrls } from '../../../../src/shared/xds/resources.ts';
 import { resource } from '../../../marbles/support/fake-mesh.ts';
@@ -41,29 +49,59 @@ function mesh(variant: Variant) {
   const content = (typeUrl: string, name: string): Resource | undefined => {
     const found = world[name];
     if (typeUrl === listeners) return name === 'l' ? resource('l', 'l') : undefined;
-    return found && resource(name, `${name} ${typeUrl === clusters ? found.cluster : found.endpoints}`);
+    return (
+      found && resource(name, `${name} ${typeUrl === clusters ? found.cluster : found.endpoints}`)
+    );
   };
   const answer = (typeUrl: string): void => {
     const wanted = subscribed.get(typeUrl) ?? new Set();
     const all = typeUrl === listeners ? ['l'] : Object.keys(world);
-    const resources = all.filter((name) => wanted.has('*') || wanted.has(name)).flatMap((name) => content(typeUrl, name) ?? []);
+    const resources = all
+      .filter((name) => wanted.has('*') || wanted.has(name))
+      .flatMap((name) => content(typeUrl, name) ?? []);
     const isWhole = variant === 'state-of-the-world' && typeUrl !== endpoints;
     const known = [...(state.newest.get(typeUrl)?.resources.keys() ?? [])];
-    const removed = isWhole || variant !== 'delta' ? [] : known.filter((name) => content(typeUrl, name) === undefined);
-    const update = { typeUrl, version: '', nonce: String(++nonces), resources, removed, isWhole, controlPlane: '' };
+    const removed =
+      isWhole || variant !== 'delta'
+        ? []
+        : known.filter((name) => content(typeUrl, name) === undefined);
+    const update = {
+      typeUrl,
+      version: '',
+      nonce: String(++nonces),
+      resources,
+      removed,
+      isWhole,
+      controlPlane: '',
+    };
     queue.push({ type: 'updated', connection: state.connection.number, update });
   };
   const hear = ({ typeUrl, names, nonce, add }: Ask): void => {
     subscribed.set(typeUrl, names);
     if (nonce === '' || add.length > 0) answer(typeUrl);
   };
-  const ask = (stream: number, typeUrl: string, nonce: string, add: readonly string[] = [], remove: readonly string[] = []): void => {
+  const ask = (
+    stream: number,
+    typeUrl: string,
+    nonce: string,
+    add: readonly string[] = [],
+    remove: readonly string[] = [],
+  ): void => {
     const all = typeUrl === endpoints ? (envoys.get(stream)?.named ?? []) : [];
-    const names: EnvoyRequest['names'] = variant === 'delta' ? { kind: 'change', add, remove, versions: {} } : { kind: 'all', names: all, version: '' }; // prettier-ignore
+    const names: EnvoyRequest['names'] =
+      variant === 'delta'
+        ? { kind: 'change', add, remove, versions: {} }
+        : { kind: 'all', names: all, version: '' };
     queue.push({
       type: 'requested',
       stream,
-      request: { node: create(NodeSchema, { id: 'node' }), typeUrl, nonce, refusal: undefined, names },
+      request: {
+        node: create(NodeSchema, { id: 'node' }),
+        typeUrl,
+        nonce,
+        refusal: undefined,
+        names,
+      },
     });
   };
   const take = (stream: number, { typeUrl, nonce, resources, removed }: Push): void => {
@@ -77,7 +115,9 @@ function mesh(variant: Variant) {
       envoy.has.set(key(name), version);
     }
     const names = resources.map(({ name }) => name);
-    const gone = [...envoy.has.keys()].flatMap((each) => (each.startsWith(`${clusters} `) ? [each.slice(clusters.length + 1)] : [])).filter((name) => !names.includes(name)); // prettier-ignore
+    const gone = [...envoy.has.keys()]
+      .flatMap((each) => (each.startsWith(`${clusters} `) ? [each.slice(clusters.length + 1)] : []))
+      .filter((name) => !names.includes(name));
     const lost = variant === 'delta' || typeUrl !== clusters ? removed : gone;
     for (const name of lost) {
       envoy.has.delete(key(name));
@@ -87,9 +127,13 @@ function mesh(variant: Variant) {
       const before = envoy.named;
       envoy.named = [...new Set([...before, ...names])].filter((name) => !lost.includes(name));
       for (const name of lost) envoy.has.delete(`${endpoints} ${name}`);
-      const [add, remove] = [envoy.named.filter((name) => !before.includes(name)), before.filter((name) => !envoy.named.includes(name))];
+      const [add, remove] = [
+        envoy.named.filter((name) => !before.includes(name)),
+        before.filter((name) => !envoy.named.includes(name)),
+      ];
       ask(stream, typeUrl, nonce);
-      if (add.length + remove.length > 0) ask(stream, endpoints, before.length === 0 ? '' : '-1', add, remove);
+      if (add.length + remove.length > 0)
+        ask(stream, endpoints, before.length === 0 ? '' : '-1', add, remove);
     } else ask(stream, typeUrl, nonce);
   };
   const act = (effect: RelayEffect): void => {
@@ -116,7 +160,8 @@ function mesh(variant: Variant) {
         world = happening.world;
         for (const typeUrl of subscribed.keys()) answer(typeUrl);
       }
-      if (happening.type === 'lose') queue.push({ type: 'lost', connection: state.connection.number, reason: 'it is gone' });
+      if (happening.type === 'lose')
+        queue.push({ type: 'lost', connection: state.connection.number, reason: 'it is gone' });
       if (happening.type === 'come') {
         envoys.set(++streams, { has: new Map(), waits: new Set(), named: [] });
         queue.push({ type: 'stream-opened', stream: streams, variant });
@@ -132,17 +177,29 @@ function mesh(variant: Variant) {
       settle();
     },
     wanted: () =>
-      Object.entries(world).flatMap(([name, one]) => [`${clusters} ${name} ${name} ${one.cluster}`, `${endpoints} ${name} ${name} ${one.endpoints}`]).sort(), // prettier-ignore
+      Object.entries(world)
+        .flatMap(([name, one]) => [
+          `${clusters} ${name} ${name} ${one.cluster}`,
+          `${endpoints} ${name} ${name} ${one.endpoints}`,
+        ])
+        .sort(),
     envoys: () =>
       [...envoys.values()].map(({ has, waits }) => ({
-        has: [...has].filter(([key]) => !key.startsWith(listeners)).map(([key, value]) => `${key} ${value}`).sort(), // prettier-ignore
+        has: [...has]
+          .filter(([key]) => !key.startsWith(listeners))
+          .map(([key, value]) => `${key} ${value}`)
+          .sort(),
         waits: [...waits],
       })),
   };
 }
 
 const number = fc.integer({ min: 1, max: 3 });
-const world = fc.dictionary(fc.constantFrom('a', 'b', 'c'), fc.record({ cluster: number, endpoints: number }), { maxKeys: 3 });
+const world = fc.dictionary(
+  fc.constantFrom('a', 'b', 'c'),
+  fc.record({ cluster: number, endpoints: number }),
+  { maxKeys: 3 },
+);
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: world.map((made): Happening => ({ type: 'change', world: made })) },
   { weight: 1, arbitrary: fc.constant<Happening>({ type: 'lose' }) },

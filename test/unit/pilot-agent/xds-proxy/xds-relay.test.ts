@@ -2,7 +2,11 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { EnvoyRequest, Push } from '../../../../src/shared/xds/messages.ts';
-import { initialRelay, type RelayEvent, type RelayState } from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
+import {
+  initialRelay,
+  type RelayEvent,
+  type RelayState,
+} from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
 import { countXds, noXds } from '../../../../src/pilot-agent/xds-proxy/xds-counts.ts';
 import { typeName, typeUrls } from '../../../../src/shared/xds/resources.ts';
@@ -23,9 +27,17 @@ function run() {
       state = next;
       for (const effect of effects) if (effect.type === 'push') pushes.push(effect.push);
     },
-    counts: () => ({ pushes: Object.fromEntries(counts.pushes), rejected: Object.fromEntries(counts.rejected) }),
+    counts: () => ({
+      pushes: Object.fromEntries(counts.pushes),
+      rejected: Object.fromEntries(counts.rejected),
+    }),
     /** What Envoy was given since, each as its type and its names. */
-    given: () => pushes.splice(0).map(({ typeUrl, resources }) => [typeName(typeUrl), ...resources.map(({ name }) => name)].join(' ')),
+    given: () =>
+      pushes
+        .splice(0)
+        .map(({ typeUrl, resources }) =>
+          [typeName(typeUrl), ...resources.map(({ name }) => name)].join(' '),
+        ),
   };
 }
 
@@ -36,7 +48,10 @@ const ask = (typeUrl: string, add: readonly string[], nonce = ''): RelayEvent =>
   };
   return { type: 'requested', stream: 1, request };
 };
-const say = (typeUrl: string, ...contents: readonly (readonly [name: string, content: string])[]): RelayEvent => ({
+const say = (
+  typeUrl: string,
+  ...contents: readonly (readonly [name: string, content: string])[]
+): RelayEvent => ({
   type: 'updated',
   connection: 1,
   update: {
@@ -60,7 +75,8 @@ describe('an Envoy that has its configuration', () => {
     take(say(typeUrls.routes, ['r', '1']));
     let nonce = given().length;
     const accept = (typeUrl: string) => take(ask(typeUrl, [], String(nonce)));
-    for (nonce = 1; nonce <= 6; nonce++) for (const typeUrl of Object.values(typeUrls).slice(0, 4)) accept(typeUrl);
+    for (nonce = 1; nonce <= 6; nonce++)
+      for (const typeUrl of Object.values(typeUrls).slice(0, 4)) accept(typeUrl);
     given();
     return { take, given };
   };
@@ -87,7 +103,17 @@ describe('an Envoy that has its configuration', () => {
     take(ask(typeUrls.clusters, [], '1'));
     take(say(typeUrls.clusters, ['a', '2'], ['b', '1']));
     expect(counts().pushes).toMatchObject({ cds: 2, lds: 0, other: 1 });
-    take({ type: 'requested', stream: 1, request: { node: undefined, typeUrl: typeUrls.endpoints, nonce: '2', refusal: { code: 13, message: 'bad' }, names: { kind: 'change', add: [], remove: [], versions: {} } } }); // prettier-ignore
+    take({
+      type: 'requested',
+      stream: 1,
+      request: {
+        node: undefined,
+        typeUrl: typeUrls.endpoints,
+        nonce: '2',
+        refusal: { code: 13, message: 'bad' },
+        names: { kind: 'change', add: [], remove: [], versions: {} },
+      },
+    });
     expect(counts().rejected).toEqual({ cds: 0, lds: 0, eds: 1 });
   });
 

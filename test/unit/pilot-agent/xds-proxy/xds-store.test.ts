@@ -1,9 +1,26 @@
-import { appendFileSync, closeSync, existsSync, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, renameSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  appendFileSync,
+  closeSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Resource, ResourceSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import {
+  type Resource,
+  ResourceSchema,
+} from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { LastGood } from '../../../../src/pilot-agent/xds-proxy/last-good.ts';
 import { typeUrls } from '../../../../src/shared/xds/resources.ts';
 import { store } from '../../../../src/pilot-agent/xds-proxy/store.ts';
@@ -18,18 +35,39 @@ afterEach(() => rmSync(folder, { recursive: true }));
 
 const resource = (name: string, value: Uint8Array, version = ''): Resource =>
   create(ResourceSchema, { name, version, resource: { typeUrl: typeUrls.clusters, value } });
-const good = (version = '7', value: Uint8Array = Buffer.from([0, 255, 10, 13, 0x80])): LastGood => ({
+const good = (
+  version = '7',
+  value: Uint8Array = Buffer.from([0, 255, 10, 13, 0x80]),
+): LastGood => ({
   types: new Map([
-    [typeUrls.clusters, { version, resources: new Map([['a', resource('a', value, 'v1')], ['b', resource('b', new Uint8Array())]]), absent: new Set() }], // prettier-ignore
+    [
+      typeUrls.clusters,
+      {
+        version,
+        resources: new Map([
+          ['a', resource('a', value, 'v1')],
+          ['b', resource('b', new Uint8Array())],
+        ]),
+        absent: new Set(),
+      },
+    ],
     [typeUrls.endpoints, { version: '', resources: new Map(), absent: new Set(['gone', '*']) }],
   ]),
   nodeId: 'node',
   confirmedAt: 1_780_000_000_123,
 });
 const at = (nodeId = 'node', controlPlane = 'istiod:15012') => store(path, nodeId, controlPlane);
-const ignored = (reason: string) => ({ kind: 'ignored', reason: expect.stringContaining(reason) as string });
+const ignored = (reason: string) => ({
+  kind: 'ignored',
+  reason: expect.stringContaining(reason) as string,
+});
 const bytesOf = (stored: LastGood) =>
-  [...stored.types].map(([type, { resources }]) => [type, [...resources.values()].map((each) => Buffer.from(toBinary(ResourceSchema, each)).toString('hex'))]); // prettier-ignore
+  [...stored.types].map(([type, { resources }]) => [
+    type,
+    [...resources.values()].map((each) =>
+      Buffer.from(toBinary(ResourceSchema, each)).toString('hex'),
+    ),
+  ]);
 
 describe('the store of the xDS proxy', () => {
   it('has nothing where nothing was written', () => {
@@ -97,7 +135,10 @@ describe('the store of the xDS proxy', () => {
   it('is ignored if it is of another node or from another control plane, which it names', () => {
     at().write(good());
     expect(at('other').read()).toEqual({ kind: 'ignored', reason: 'it is for another node, node' });
-    expect(at('node', 'other:15012').read()).toEqual({ kind: 'ignored', reason: 'it is from another control plane, istiod:15012' });
+    expect(at('node', 'other:15012').read()).toEqual({
+      kind: 'ignored',
+      reason: 'it is from another control plane, istiod:15012',
+    });
   });
 
   it('is ignored with what the system says if it cannot be read', () => {
@@ -108,7 +149,9 @@ describe('the store of the xDS proxy', () => {
   it('keeps nothing of what is too large, and says so', () => {
     at().write(good());
     const large = 64 << 20;
-    expect(at().write(good('2', Buffer.alloc(large)))).toMatch(new RegExp(`^it has ${String(large).slice(0, 4)}\\d+ bytes, and ${large} are kept at most$`)); // prettier-ignore
+    expect(at().write(good('2', Buffer.alloc(large)))).toMatch(
+      new RegExp(`^it has ${String(large).slice(0, 4)}\\d+ bytes, and ${large} are kept at most$`),
+    );
     expect(at().read()).toEqual({ kind: 'none' });
   });
 
@@ -116,7 +159,9 @@ describe('the store of the xDS proxy', () => {
     const inFile = join(folder, 'file', 'xds-store');
     writeFileSync(join(folder, 'file'), '');
     expect(store(inFile, 'node', 'istiod:15012').write(good())).toContain('ENOTDIR');
-    expect(store(join(folder, 'missing', 'xds-store'), 'node', 'istiod:15012').write(good())).toContain('ENOENT');
+    expect(
+      store(join(folder, 'missing', 'xds-store'), 'node', 'istiod:15012').write(good()),
+    ).toContain('ENOENT');
     expect(existsSync(join(folder, 'missing'))).toBe(false);
   });
 });

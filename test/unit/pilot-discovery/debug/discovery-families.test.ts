@@ -2,7 +2,10 @@ import { create } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
 import { debugAnswers, proxyAnswers } from '../../../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../../../src/pilot-discovery/debug/discovery-families.ts';
-import { type DiscoveryView, unready } from '../../../../src/pilot-discovery/debug/discovery-view.ts';
+import {
+  type DiscoveryView,
+  unready,
+} from '../../../../src/pilot-discovery/debug/discovery-view.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/run/discovery-event.ts';
 import { foldView, freshView } from '../../../../src/pilot-discovery/run/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
@@ -10,7 +13,10 @@ import { narrateDiscovery } from '../../../../src/pilot-discovery/run/narrate-di
 import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
-import { duplicateHosts, withoutEndpoints } from '../../../../src/pilot-discovery/debug/push-status.ts';
+import {
+  duplicateHosts,
+  withoutEndpoints,
+} from '../../../../src/pilot-discovery/debug/push-status.ts';
 import { emptyStore } from '../../../../src/pilot-discovery/environment/store.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { cases } from '../../../differential/cases.ts';
@@ -23,34 +29,92 @@ const node = create(NodeSchema, {
 });
 const built = (number: number, changedAt: number, builtAt: number): DiscoveryEvent => ({
   type: 'built',
-  snapshot: { number, store, environment: environmentOf(''), changes: { class: 'config', keys: new Set(['VirtualService/default/a']) }, changedAt, dueAt: builtAt - 50, builtAt }, // prettier-ignore
+  snapshot: {
+    number,
+    store,
+    environment: environmentOf(''),
+    changes: { class: 'config', keys: new Set(['VirtualService/default/a']) },
+    changedAt,
+    dueAt: builtAt - 50,
+    builtAt,
+  },
 });
 const of = { connection: 7, typeUrl: typeUrls.route } as const;
-const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({ type: 'answered', ...of, nonce, snapshot, version: 'v', resources: 2, bytes: 100 }); // prettier-ignore
-const connected: DiscoveryEvent = { type: 'connected', connection: 7, node, variant: 'delta', address: '10.0.0.1:5' };
-const rejected: DiscoveryEvent = { type: 'rejected', ...of, nonce: 'n2', reason: 'no', names: ['80'], keys: ['VirtualService/default/a'] };
+const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({
+  type: 'answered',
+  ...of,
+  nonce,
+  snapshot,
+  version: 'v',
+  resources: 2,
+  bytes: 100,
+});
+const connected: DiscoveryEvent = {
+  type: 'connected',
+  connection: 7,
+  node,
+  variant: 'delta',
+  address: '10.0.0.1:5',
+};
+const rejected: DiscoveryEvent = {
+  type: 'rejected',
+  ...of,
+  nonce: 'n2',
+  reason: 'no',
+  names: ['80'],
+  keys: ['VirtualService/default/a'],
+};
 
 const after = (...events: readonly (readonly [DiscoveryEvent, number])[]): DiscoveryView =>
   events.reduce((view, [event, now]) => foldView(view, event, now), freshView);
-const value = (view: DiscoveryView, name: string, suffix = '', labels: Readonly<Record<string, string>> = {}) =>
-  discoveryFamilies(view, '1').find((family) => family.name === name)?.samples.find((sample) => (sample.suffix ?? '') === suffix && Object.entries(labels).every(([key, said]) => sample.labels?.[key] === said))?.value; // prettier-ignore
+const value = (
+  view: DiscoveryView,
+  name: string,
+  suffix = '',
+  labels: Readonly<Record<string, string>> = {},
+) =>
+  discoveryFamilies(view, '1')
+    .find((family) => family.name === name)
+    ?.samples.find(
+      (sample) =>
+        (sample.suffix ?? '') === suffix &&
+        Object.entries(labels).every(([key, said]) => sample.labels?.[key] === said),
+    )?.value;
 const statusOf = (view: DiscoveryView, now: number) =>
-  (debugAnswers['/debug/syncz']?.(view, now) as readonly { readonly resources: Readonly<Record<string, { readonly status: string }>> }[])[0]?.resources[typeUrls.route]?.status; // prettier-ignore
+  (
+    debugAnswers['/debug/syncz']?.(view, now) as readonly {
+      readonly resources: Readonly<Record<string, { readonly status: string }>>;
+    }[]
+  )[0]?.resources[typeUrls.route]?.status;
 
 describe('what the control plane says of itself', () => {
   it('has proxies, answers and refusals, by the names of istiod', () => {
-    const view = after([connected, 0], [answered('n1', 1), 5], [{ type: 'accepted', ...of, nonce: 'n1', snapshot: 1 }, 6], [answered('n2', 2), 7], [rejected, 8]); // prettier-ignore
+    const view = after(
+      [connected, 0],
+      [answered('n1', 1), 5],
+      [{ type: 'accepted', ...of, nonce: 'n1', snapshot: 1 }, 6],
+      [answered('n2', 2), 7],
+      [rejected, 8],
+    );
     expect(value(view, 'pilot_xds', '', { version: '1.26.0' })).toBe(1);
     expect(value(view, 'pilot_xds_pushes', '', { type: 'rds' })).toBe(2);
     expect(value(view, 'pilot_xds_rds_reject')).toBe(1);
     expect(value(view, 'pilot_total_xds_rejects')).toBe(1);
-    expect(value(foldView(view, { type: 'disconnected', connection: 7 }, 9), 'pilot_xds', '', { version: '1.26.0' })).toBeUndefined();
+    expect(
+      value(foldView(view, { type: 'disconnected', connection: 7 }, 9), 'pilot_xds', '', {
+        version: '1.26.0',
+      }),
+    ).toBeUndefined();
   });
 
   it('has how long changes take until a snapshot, an answer, and until they are accepted, without the first one', () => {
     const start = after([built(1, 0, 900), 900], [connected, 1_000], [answered('n1', 1), 1_000]);
     expect(value(start, 'pilot_proxy_convergence_time', '_count')).toBe(0);
-    const view = [[built(2, 2_000, 2_150), 2_150], [answered('n2', 2), 2_200], [{ type: 'accepted', ...of, nonce: 'n2', snapshot: 2 }, 2_300] ] as const; // prettier-ignore
+    const view = [
+      [built(2, 2_000, 2_150), 2_150],
+      [answered('n2', 2), 2_200],
+      [{ type: 'accepted', ...of, nonce: 'n2', snapshot: 2 }, 2_300],
+    ] as const;
     const told = view.reduce((before, [event, now]) => foldView(before, event, now), start);
     expect(value(told, 'pilot_debounce_time', '_sum')).toBeCloseTo(0.15);
     expect(value(told, 'pilot_proxy_convergence_time', '_sum')).toBeCloseTo(0.2);
@@ -59,7 +123,11 @@ describe('what the control plane says of itself', () => {
   });
 
   it('has how large answers are, how long they wait and how long they are written', () => {
-    const view = after([connected, 0], [answered('n1', 1), 5], [{ type: 'written', connection: 7, queuedMs: 400, writingMs: 20 }, 6]);
+    const view = after(
+      [connected, 0],
+      [answered('n1', 1), 5],
+      [{ type: 'written', connection: 7, queuedMs: 400, writingMs: 20 }, 6],
+    );
     expect(value(view, 'pilot_xds_config_size_bytes', '_sum', { type: 'rds' })).toBe(100);
     expect(value(view, 'pilot_xds_config_size_bytes', '_bucket', { type: 'rds', le: '1' })).toBe(0);
     expect(value(view, 'pilot_proxy_queue_time', '_sum')).toBeCloseTo(0.4);
@@ -67,7 +135,12 @@ describe('what the control plane says of itself', () => {
   });
 
   it('traces the last 100 snapshots: what changed, the steps, and who was last', () => {
-    const view = after([connected, 0], [built(2, 1_000, 1_150), 1_150], [answered('n', 2), 1_160], [{ type: 'accepted', ...of, nonce: 'n', snapshot: 2 }, 1_190]); // prettier-ignore
+    const view = after(
+      [connected, 0],
+      [built(2, 1_000, 1_150), 1_150],
+      [answered('n', 2), 1_160],
+      [{ type: 'accepted', ...of, nonce: 'n', snapshot: 2 }, 1_190],
+    );
     expect(JSON.parse(JSON.stringify(debugAnswers['/debug/trace']?.(view, 0)))).toEqual([
       {
         snapshot: 2,
@@ -77,26 +150,51 @@ describe('what the control plane says of itself', () => {
         changedAt: '1970-01-01T00:00:01.000Z',
         windowMs: 100,
         buildMs: 50,
-        answered: { answers: 1, lastAt: '1970-01-01T00:00:01.160Z', ms: 160, slowest: 'app-0.default' },
-        accepted: { answers: 1, lastAt: '1970-01-01T00:00:01.190Z', ms: 190, slowest: 'app-0.default' },
+        answered: {
+          answers: 1,
+          lastAt: '1970-01-01T00:00:01.160Z',
+          ms: 160,
+          slowest: 'app-0.default',
+        },
+        accepted: {
+          answers: 1,
+          lastAt: '1970-01-01T00:00:01.190Z',
+          ms: 190,
+          slowest: 'app-0.default',
+        },
       },
     ]);
     const many = Array.from({ length: 150 }, (_, number) => [built(number, 0, 100), 100] as const);
-    expect(after(...many).traces.map(({ snapshot }) => snapshot)).toEqual(Array.from({ length: 100 }, (_, index) => 149 - index));
-    const late = foldView(after(...many), { type: 'accepted', ...of, nonce: 'n', snapshot: 60 }, 7_000);
-    expect(late.traces.find(({ snapshot }) => snapshot === 60)?.accepted).toEqual({ number: 1, lastAt: 7_000, connection: 7 });
+    expect(after(...many).traces.map(({ snapshot }) => snapshot)).toEqual(
+      Array.from({ length: 100 }, (_, index) => 149 - index),
+    );
+    const late = foldView(
+      after(...many),
+      { type: 'accepted', ...of, nonce: 'n', snapshot: 60 },
+      7_000,
+    );
+    expect(late.traces.find(({ snapshot }) => snapshot === 60)?.accepted).toEqual({
+      number: 1,
+      lastAt: 7_000,
+      connection: 7,
+    });
   });
 
-  const entry = (name: string, endpoints: string) => `{ apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: { name: ${name}, namespace: a }, spec: { hosts: [${name}.mesh], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: ${endpoints} } }`; // prettier-ignore
-  const rule = (namespace: string, exportTo: string, gateways = '[mesh]') => `{ apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: { name: r, namespace: ${namespace} }, spec: { hosts: [full.mesh], exportTo: ${exportTo}, gateways: ${gateways}, http: [{ directResponse: { status: 200 } }] } }`; // prettier-ignore
+  const entry = (name: string, endpoints: string) =>
+    `{ apiVersion: networking.istio.io/v1, kind: ServiceEntry, metadata: { name: ${name}, namespace: a }, spec: { hosts: [${name}.mesh], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: ${endpoints} } }`;
+  const rule = (namespace: string, exportTo: string, gateways = '[mesh]') =>
+    `{ apiVersion: networking.istio.io/v1, kind: VirtualService, metadata: { name: r, namespace: ${namespace} }, spec: { hosts: [full.mesh], exportTo: ${exportTo}, gateways: ${gateways}, http: [{ directResponse: { status: 200 } }] } }`;
 
   it('names services without endpoints', () => {
-    const environment = environmentOf([entry('full', '[{ address: 10.0.0.9 }]'), entry('empty', '[]')].join('\n---\n'));
+    const environment = environmentOf(
+      [entry('full', '[{ address: 10.0.0.9 }]'), entry('empty', '[]')].join('\n---\n'),
+    );
     expect(withoutEndpoints(environment)).toEqual(['empty.mesh:80']);
   });
 
   it('names hosts that two VirtualServices have, where one namespace sees both', () => {
-    const found = (...rules: readonly string[]) => duplicateHosts(environmentOf(rules.join('\n---\n'))).map(({ host }) => host);
+    const found = (...rules: readonly string[]) =>
+      duplicateHosts(environmentOf(rules.join('\n---\n'))).map(({ host }) => host);
     expect(found(rule('a', '["*"]'), rule('b', '["*"]'))).toEqual(['full.mesh']);
     expect(found(rule('a', '["."]'), rule('b', '["."]'))).toEqual([]);
     expect(found(rule('a', '["*"]'), rule('b', '["*"]', '[ns/gateway]'))).toEqual([]);
@@ -104,15 +202,32 @@ describe('what the control plane says of itself', () => {
 
   it('prints all that a proxy may have in the form of Envoy', () => {
     const environment = environmentOf(entry('full', '[{ address: 10.0.0.9 }]'));
-    const known = { environment, node: proxyAt(), view: viewer(() => undefined).view({ number: 1, environment }, proxyAt()) };
-    const dump = proxyAnswers['/debug/config_dump']?.(known) as { readonly configs: readonly Readonly<Record<string, unknown>>[] };
+    const known = {
+      environment,
+      node: proxyAt(),
+      view: viewer(() => undefined).view({ number: 1, environment }, proxyAt()),
+    };
+    const dump = proxyAnswers['/debug/config_dump']?.(known) as {
+      readonly configs: readonly Readonly<Record<string, unknown>>[];
+    };
     const kinds = dump.configs.map((each) => String(each['@type']).split('.').pop());
-    expect(kinds).toEqual(['ClustersConfigDump', 'EndpointsConfigDump', 'ListenersConfigDump', 'RoutesConfigDump']);
+    expect(kinds).toEqual([
+      'ClustersConfigDump',
+      'EndpointsConfigDump',
+      'ListenersConfigDump',
+      'RoutesConfigDump',
+    ]);
     expect(dump.configs[0]?.['dynamic_active_clusters']).toContainEqual({
       version_info: expect.any(String) as string,
-      cluster: expect.objectContaining({ name: 'outbound|80||full.mesh', type: 'EDS', connect_timeout: '10s' }) as unknown,
+      cluster: expect.objectContaining({
+        name: 'outbound|80||full.mesh',
+        type: 'EDS',
+        connect_timeout: '10s',
+      }) as unknown,
     });
-    expect(proxyAnswers['/debug/edsz']?.(known)).toMatchObject([{ cluster_name: 'outbound|80||full.mesh' }]);
+    expect(proxyAnswers['/debug/edsz']?.(known)).toMatchObject([
+      { cluster_name: 'outbound|80||full.mesh' },
+    ]);
     expect(proxyAnswers['/debug/sidecarz']?.(known)).toEqual({});
   });
 
@@ -121,15 +236,25 @@ describe('what the control plane says of itself', () => {
     const node = readNode({ id, metadata }, locality);
     if (typeof node === 'string') throw new Error(node);
     const text = JSON.stringify(
-      proxyAnswers['/debug/config_dump']?.({ environment, node, view: viewer(() => undefined).view({ number: 1, environment }, node) }),
+      proxyAnswers['/debug/config_dump']?.({
+        environment,
+        node,
+        view: viewer(() => undefined).view({ number: 1, environment }, node),
+      }),
     );
     expect(text).toContain('BlackHoleCluster');
   });
 
   it('is not ready any more once it is to end', () => {
-    const view = after([built(1, 0, 1), 1], [connected, 2], [{ type: 'terminate-requested', by: 'SIGTERM' }, 3]);
+    const view = after(
+      [built(1, 0, 1), 1],
+      [connected, 2],
+      [{ type: 'terminate-requested', by: 'SIGTERM' }, 3],
+    );
     expect(unready(view)).toBe('it ends');
-    expect(narrateDiscovery(view, { type: 'terminate-requested', by: 'SIGTERM' }, 0, 3)).toMatchObject([{ event: 'discovery.draining', by: 'SIGTERM', proxies: 1 }]); // prettier-ignore
+    expect(
+      narrateDiscovery(view, { type: 'terminate-requested', by: 'SIGTERM' }, 0, 3),
+    ).toMatchObject([{ event: 'discovery.draining', by: 'SIGTERM', proxies: 1 }]);
   });
 
   it('says of each proxy whether it has what it was given', () => {
@@ -138,7 +263,9 @@ describe('what the control plane says of itself', () => {
     expect(statusOf(sent, 30_001)).toBe('STALE');
     const accepted = foldView(sent, { type: 'accepted', ...of, nonce: 'n1', snapshot: 1 }, 2);
     expect(statusOf(accepted, 40_000)).toBe('SYNCED');
-    expect(statusOf(foldView(foldView(accepted, answered('n2', 2), 3), rejected, 4), 5)).toBe('REFUSED');
+    expect(statusOf(foldView(foldView(accepted, answered('n2', 2), 3), rejected, 4), 5)).toBe(
+      'REFUSED',
+    );
   });
 
   it('tells in the log what was rejected and what it is made of', () => {

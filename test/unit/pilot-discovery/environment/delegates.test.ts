@@ -1,16 +1,31 @@
 import { describe, expect, it } from 'vitest';
 import type { AnyResource } from '../../../../src/pilot-discovery/istio/model.ts';
-import type { HttpMatch, HttpRoute } from '../../../../src/pilot-discovery/istio/virtual-service.ts';
+import type {
+  HttpMatch,
+  HttpRoute,
+} from '../../../../src/pilot-discovery/istio/virtual-service.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import { noChanges } from '../../../../src/pilot-discovery/environment/changes.ts';
 import { emptyStore, reduceStore } from '../../../../src/pilot-discovery/environment/store.ts';
-import { anyResource, route, routeMatch, toHosts, virtualService } from '../../../support/mesh-resources.ts';
+import {
+  anyResource,
+  route,
+  routeMatch,
+  toHosts,
+  virtualService,
+} from '../../../support/mesh-resources.ts';
 
 const of = (...upserts: readonly AnyResource[]) => {
-  const [store] = reduceStore(emptyStore(['files']), { type: 'changed', source: 'files', upserts, removes: [] });
+  const [store] = reduceStore(emptyStore(['files']), {
+    type: 'changed',
+    source: 'files',
+    upserts,
+    removes: [],
+  });
   return buildEnvironment(undefined, store, noChanges, 'cluster.local');
 };
-const root = (...http: readonly HttpRoute[]) => anyResource('VirtualService/n/root', virtualService({ http }));
+const root = (...http: readonly HttpRoute[]) =>
+  anyResource('VirtualService/n/root', virtualService({ http }));
 const delegate = (http: readonly HttpRoute[], exportTo: readonly string[] = []) =>
   anyResource('VirtualService/m/part', virtualService({ hosts: [], http, exportTo }));
 const to = { delegate: { name: 'part', namespace: 'm' } };
@@ -33,7 +48,9 @@ describe('a delegate', () => {
       delegate([route(toHosts('one')), route(toHosts('two'))]),
     );
     expect(virtualServices.map(({ name }) => name)).toEqual(['root']);
-    const hosts = virtualServices[0]?.spec.http.map((one) => one.route[0]?.destination.host.split('.').slice(0, 2).join('.'));
+    const hosts = virtualServices[0]?.spec.http.map((one) =>
+      one.route[0]?.destination.host.split('.').slice(0, 2).join('.'),
+    );
     expect(hosts).toEqual(['first.n', 'one.m', 'two.m', 'last.n']);
     expect(warnings).toEqual([]);
   });
@@ -42,9 +59,15 @@ describe('a delegate', () => {
     ['is not there', undefined],
     ['is not exported to the namespace n', delegate([route({})], ['other'])],
     ['is not exported to the namespace n', delegate([route({})], ['.'])],
-    ['has hosts of its own, which a delegate may not have', anyResource('VirtualService/m/part', virtualService({ http: [route({})] }))],
+    [
+      'has hosts of its own, which a delegate may not have',
+      anyResource('VirtualService/m/part', virtualService({ http: [route({})] })),
+    ],
   ])('that %s costs the route, and a word', (reason, part) => {
-    const { virtualServices, warnings } = of(root(route(to), route(toHosts('last'))), ...(part === undefined ? [] : [part]));
+    const { virtualServices, warnings } = of(
+      root(route(to), route(toHosts('last'))),
+      ...(part === undefined ? [] : [part]),
+    );
     expect(virtualServices.find(({ name }) => name === 'root')?.spec.http).toHaveLength(1);
     expect(warnings).toEqual([
       {
@@ -58,14 +81,27 @@ describe('a delegate', () => {
   });
 
   it('is of the same namespace where none is said, and may be exported to it', () => {
-    const part = anyResource('VirtualService/n/part', virtualService({ hosts: [], http: [route({})], exportTo: ['.'] }));
-    expect(of(root(route({ delegate: { name: 'part', namespace: '' } })), part).warnings).toEqual([]);
+    const part = anyResource(
+      'VirtualService/n/part',
+      virtualService({ hosts: [], http: [route({})], exportTo: ['.'] }),
+    );
+    expect(of(root(route({ delegate: { name: 'part', namespace: '' } })), part).warnings).toEqual(
+      [],
+    );
   });
 
   it('comes and goes with its root', () => {
-    let [store] = reduceStore(emptyStore(['files']), { type: 'changed', source: 'files', upserts: [root(route(to))], removes: [] });
+    let [store] = reduceStore(emptyStore(['files']), {
+      type: 'changed',
+      source: 'files',
+      upserts: [root(route(to))],
+      removes: [],
+    });
     let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local');
-    const counts = () => [environment.virtualServices[0]?.spec.http.length, environment.warnings.length];
+    const counts = () => [
+      environment.virtualServices[0]?.spec.http.length,
+      environment.warnings.length,
+    ];
     expect(counts()).toEqual([0, 1]);
     const steps = [
       { upserts: [delegate([route({}), route({})])], removes: [] },
@@ -84,9 +120,19 @@ describe('a delegate', () => {
   });
 
   it('has what the route says and it does not', () => {
-    const headers = { request: { set: { a: 'b' }, add: {}, remove: [] }, response: { set: {}, add: {}, remove: [] } };
-    expect(merged({ name: 'o', timeoutMs: 1, headers }, { name: 'i' })).toMatchObject({ name: 'o-i', timeoutMs: 1, headers });
-    expect(merged({ timeoutMs: 1 }, { name: 'i', timeoutMs: 2 })).toMatchObject({ name: 'i', timeoutMs: 2 });
+    const headers = {
+      request: { set: { a: 'b' }, add: {}, remove: [] },
+      response: { set: {}, add: {}, remove: [] },
+    };
+    expect(merged({ name: 'o', timeoutMs: 1, headers }, { name: 'i' })).toMatchObject({
+      name: 'o-i',
+      timeoutMs: 1,
+      headers,
+    });
+    expect(merged({ timeoutMs: 1 }, { name: 'i', timeoutMs: 2 })).toMatchObject({
+      name: 'i',
+      timeoutMs: 2,
+    });
     expect(merged({ name: 'o' }, {})).toMatchObject({ name: 'o', delegate: undefined });
   });
 
@@ -100,8 +146,18 @@ describe('a delegate', () => {
     ]);
     expect(matches([one, two], [{ uri: exact('/b/c') }])).toMatchObject([{ uri: exact('/b/c') }]);
     expect(matches([one], [{ uri: exact('/a/c') }, { uri: exact('/z') }])).toBeUndefined();
-    const [outer, inner] = [{ name: 'o', headers: { a: exact('1') }, sourceLabels: { x: 'y' }, port: 80 }, { name: 'i', headers: { b: exact('2') } }]; // prettier-ignore
-    expect(matches([outer], [inner])).toMatchObject([{ name: 'o-i', headers: { a: exact('1'), b: exact('2') }, sourceLabels: { x: 'y' }, port: 80 }]); // prettier-ignore
+    const [outer, inner] = [
+      { name: 'o', headers: { a: exact('1') }, sourceLabels: { x: 'y' }, port: 80 },
+      { name: 'i', headers: { b: exact('2') } },
+    ];
+    expect(matches([outer], [inner])).toMatchObject([
+      {
+        name: 'o-i',
+        headers: { a: exact('1'), b: exact('2') },
+        sourceLabels: { x: 'y' },
+        port: 80,
+      },
+    ]);
   });
 
   it.each([
@@ -124,5 +180,7 @@ describe('a delegate', () => {
     [{ ignoreUriCase: true }, { ignoreUriCase: false }],
     [{ withoutHeaders: { a: exact('b') } }, { withoutHeaders: { a: exact('c') } }],
     [{ queryParams: { a: undefined } }, { queryParams: { a: exact('c') } }],
-  ])('is left out where it contradicts: %o and %o', (outer, inner) => expect(matches([outer], [inner])).toBeUndefined());
+  ])('is left out where it contradicts: %o and %o', (outer, inner) =>
+    expect(matches([outer], [inner])).toBeUndefined(),
+  );
 });

@@ -4,22 +4,48 @@ import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-co
 import { type AnyResource, keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
-import { type Changes, mergeChanges, noChanges } from '../../../../src/pilot-discovery/environment/changes.ts';
+import {
+  type Changes,
+  mergeChanges,
+  noChanges,
+} from '../../../../src/pilot-discovery/environment/changes.ts';
 import type { StoreEvent } from '../../../../src/pilot-discovery/environment/store-event.ts';
-import { emptyStore, reduceStore, type Store } from '../../../../src/pilot-discovery/environment/store.ts';
-import { anyResource, resource, route, serviceEntry, toHosts, virtualService, workload } from '../../../support/mesh-resources.ts';
+import {
+  emptyStore,
+  reduceStore,
+  type Store,
+} from '../../../../src/pilot-discovery/environment/store.ts';
+import {
+  anyResource,
+  resource,
+  route,
+  serviceEntry,
+  toHosts,
+  virtualService,
+  workload,
+} from '../../../support/mesh-resources.ts';
 
 const namespaces = fc.constantFrom('n1', 'n2');
 const names = fc.constantFrom('a', 'b', 'c');
-const hosts = fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'short'), { minLength: 1, maxLength: 2 });
+const hosts = fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'short'), {
+  minLength: 1,
+  maxLength: 2,
+});
 const labels = fc.constantFrom({}, { app: 'x' }, { app: 'y' }, { app: 'x', v: '1' });
 const workloads = fc
-  .record({ address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'unix:///s'), labels, serviceAccount: fc.constantFrom('', 'one', 'two') })
+  .record({
+    address: fc.constantFrom('10.0.0.1', '10.0.0.2', 'unix:///s'),
+    labels,
+    serviceAccount: fc.constantFrom('', 'one', 'two'),
+  })
   .map(workload);
 const ports = fc.constantFrom(
   [{ number: 80, name: 'http', protocol: 'http', targetPort: undefined } as const],
   [{ number: 80, name: 'web', protocol: 'http', targetPort: 8080 } as const],
-  [80, 81].map((number) => ({ number, name: `http-${number}`, protocol: 'http', targetPort: undefined }) as const),
+  [80, 81].map(
+    (number) =>
+      ({ number, name: `http-${number}`, protocol: 'http', targetPort: undefined }) as const,
+  ),
 );
 const entries = fc
   .record({
@@ -33,21 +59,35 @@ const entries = fc
 const routes = fc
   .record({
     to: fc.constantFrom('a.com', 'short'),
-    delegate: fc.option(fc.record({ name: names, namespace: fc.constantFrom('', 'n1') }), { nil: undefined }),
+    delegate: fc.option(fc.record({ name: names, namespace: fc.constantFrom('', 'n1') }), {
+      nil: undefined,
+    }),
   })
   .map(({ to, delegate }) => route({ ...toHosts(to), delegate }));
 const virtualServices = fc
-  .record({ hosts: fc.oneof(hosts, fc.constant([])), http: fc.array(routes, { maxLength: 2 }), exportTo: fc.constantFrom([], ['n1']) })
+  .record({
+    hosts: fc.oneof(hosts, fc.constant([])),
+    http: fc.array(routes, { maxLength: 2 }),
+    exportTo: fc.constantFrom([], ['n1']),
+  })
   .map(virtualService);
-const rules = fc.record({ host: fc.constantFrom('a.com', 'short'), subsets: fc.constant([]), exportTo: fc.constant([]) });
+const rules = fc.record({
+  host: fc.constantFrom('a.com', 'short'),
+  subsets: fc.constant([]),
+  exportTo: fc.constant([]),
+});
 
 const resources: fc.Arbitrary<AnyResource> = fc
   .record({ namespace: namespaces, name: names, createdMs: fc.nat(2) })
   .chain(({ namespace, name, createdMs }) =>
     fc.oneof(
       entries.map((spec) => anyResource(`ServiceEntry/${namespace}/${name}`, spec, { createdMs })),
-      workloads.map((spec) => anyResource(`WorkloadEntry/${namespace}/${name}`, spec, { createdMs })),
-      virtualServices.map((spec) => anyResource(`VirtualService/${namespace}/${name}`, spec, { createdMs })),
+      workloads.map((spec) =>
+        anyResource(`WorkloadEntry/${namespace}/${name}`, spec, { createdMs }),
+      ),
+      virtualServices.map((spec) =>
+        anyResource(`VirtualService/${namespace}/${name}`, spec, { createdMs }),
+      ),
       rules.map((spec) =>
         anyResource(
           `DestinationRule/${namespace}/${name}`,
@@ -70,10 +110,24 @@ const events: fc.Arbitrary<StoreEvent> = fc.oneof(
   {
     weight: 5,
     arbitrary: fc
-      .record({ source: sources, upserts: fc.array(resources, { maxLength: 4 }), removed: fc.array(resources, { maxLength: 3 }) })
-      .map(({ source, upserts, removed }) => ({ type: 'changed', source, upserts, removes: removed.map(keyOf) }) as const),
+      .record({
+        source: sources,
+        upserts: fc.array(resources, { maxLength: 4 }),
+        removed: fc.array(resources, { maxLength: 3 }),
+      })
+      .map(
+        ({ source, upserts, removed }) =>
+          ({ type: 'changed', source, upserts, removes: removed.map(keyOf) }) as const,
+      ),
   },
-  { weight: 1, arbitrary: fc.constantFrom('one', 'two').map((trustDomain) => ({ type: 'mesh', mesh: { ...defaultMeshConfig, trustDomain } }) as const) }, // prettier-ignore
+  {
+    weight: 1,
+    arbitrary: fc
+      .constantFrom('one', 'two')
+      .map(
+        (trustDomain) => ({ type: 'mesh', mesh: { ...defaultMeshConfig, trustDomain } }) as const,
+      ),
+  },
 );
 
 const all: Changes = noChanges;
@@ -81,7 +135,9 @@ const all: Changes = noChanges;
 const fromScratch = (store: Store) => buildEnvironment(undefined, store, all, 'cluster.local');
 /** Of maps the order as well. */
 const printed = (environment: Environment) =>
-  JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) => (value instanceof Map ? [...value] : value));
+  JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) =>
+    value instanceof Map ? [...value] : value,
+  );
 
 describe('buildEnvironment', () => {
   it('makes of a store what it would make of it from scratch, whatever happened before, and however it was merged', () => {
@@ -122,9 +178,21 @@ describe('buildEnvironment', () => {
           }),
           kind,
         };
-        const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', upserts: [other as AnyResource], removes: [] });
+        const [next, changes] = reduceStore(store, {
+          type: 'changed',
+          source: 'files',
+          upserts: [other as AnyResource],
+          removes: [],
+        });
         const after = buildEnvironment(environment, next, changes, 'cluster.local');
-        for (const part of ['services', 'endpoints', 'virtualServices', 'destinationRules', 'workloadEntries', 'warnings'] as const) {
+        for (const part of [
+          'services',
+          'endpoints',
+          'virtualServices',
+          'destinationRules',
+          'workloadEntries',
+          'warnings',
+        ] as const) {
           expect(after[part]).toBe(environment[part]);
         }
       }),

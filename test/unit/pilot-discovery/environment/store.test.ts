@@ -1,51 +1,103 @@
 import { describe, expect, it } from 'vitest';
 import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
-import type { AnyResource, Flaw, ResourceKey } from '../../../../src/pilot-discovery/istio/model.ts';
-import { changeClass, type Changes, mergeChanges, noChanges } from '../../../../src/pilot-discovery/environment/changes.ts';
+import type {
+  AnyResource,
+  Flaw,
+  ResourceKey,
+} from '../../../../src/pilot-discovery/istio/model.ts';
+import {
+  changeClass,
+  type Changes,
+  mergeChanges,
+  noChanges,
+} from '../../../../src/pilot-discovery/environment/changes.ts';
 import { ofKind, resourceAt } from '../../../../src/pilot-discovery/environment/resources.ts';
 import type { StoreEvent } from '../../../../src/pilot-discovery/environment/store-event.ts';
-import { emptyStore, flawsOf, isSynced, reduceStore, type Store } from '../../../../src/pilot-discovery/environment/store.ts';
-import { anyResource, serviceEntry, virtualService, workload } from '../../../support/mesh-resources.ts';
+import {
+  emptyStore,
+  flawsOf,
+  isSynced,
+  reduceStore,
+  type Store,
+} from '../../../../src/pilot-discovery/environment/store.ts';
+import {
+  anyResource,
+  serviceEntry,
+  virtualService,
+  workload,
+} from '../../../support/mesh-resources.ts';
 
-const changed = (source: string, upserts: readonly AnyResource[], removes: readonly ResourceKey[] = []): StoreEvent => ({
+const changed = (
+  source: string,
+  upserts: readonly AnyResource[],
+  removes: readonly ResourceKey[] = [],
+): StoreEvent => ({
   type: 'changed',
   source,
   upserts,
   removes,
 });
-const after = (store: Store, ...events: readonly StoreEvent[]): Store => events.reduce((now, event) => reduceStore(now, event)[0], store);
+const after = (store: Store, ...events: readonly StoreEvent[]): Store =>
+  events.reduce((now, event) => reduceStore(now, event)[0], store);
 const listed = ({ class: wide, keys }: Changes) => [wide, ...keys];
 
-const entry = (name: string, address: string) => anyResource(`WorkloadEntry/n/${name}`, workload({ address }));
-const rule = (name: string, ...hosts: string[]) => anyResource(`VirtualService/n/${name}`, virtualService({ hosts }));
+const entry = (name: string, address: string) =>
+  anyResource(`WorkloadEntry/n/${name}`, workload({ address }));
+const rule = (name: string, ...hosts: string[]) =>
+  anyResource(`VirtualService/n/${name}`, virtualService({ hosts }));
 
 describe('reduceStore', () => {
-  const store = after(emptyStore(['one', 'two']), changed('one', [entry('a', '1'), rule('v', 'x')]), changed('two', [entry('b', '2')]));
+  const store = after(
+    emptyStore(['one', 'two']),
+    changed('one', [entry('a', '1'), rule('v', 'x')]),
+    changed('two', [entry('b', '2')]),
+  );
 
   it('puts in what has come, and takes out what has gone', () => {
-    const [next, changes] = reduceStore(store, changed('one', [entry('c', '3')], ['VirtualService/n/v']));
+    const [next, changes] = reduceStore(
+      store,
+      changed('one', [entry('c', '3')], ['VirtualService/n/v']),
+    );
     expect(listed(changes)).toEqual(['config', 'VirtualService/n/v', 'WorkloadEntry/n/c']);
-    expect([...(ofKind(next.resources, 'WorkloadEntry').get('n')?.keys() ?? [])]).toEqual(['a', 'b', 'c']);
+    expect([...(ofKind(next.resources, 'WorkloadEntry').get('n')?.keys() ?? [])]).toEqual([
+      'a',
+      'b',
+      'c',
+    ]);
     expect(ofKind(next.resources, 'VirtualService').size).toBe(0);
     expect(ofKind(store.resources, 'VirtualService').size).toBe(1);
   });
 
   it('copies only the path to what has changed', () => {
-    const [next] = reduceStore(store, changed('one', [anyResource('WorkloadEntry/other/c', workload({}))]));
+    const [next] = reduceStore(
+      store,
+      changed('one', [anyResource('WorkloadEntry/other/c', workload({}))]),
+    );
     expect(next.resources.get('VirtualService')).toBe(store.resources.get('VirtualService'));
-    expect(next.resources.get('WorkloadEntry')?.get('n')).toBe(store.resources.get('WorkloadEntry')?.get('n'));
+    expect(next.resources.get('WorkloadEntry')?.get('n')).toBe(
+      store.resources.get('WorkloadEntry')?.get('n'),
+    );
     expect(next.sources.get('two')).toBe(store.sources.get('two'));
   });
 
   it('knows a change only where a resource says something else', () => {
-    const moved: AnyResource = { ...entry('a', '1'), origin: { source: 'one', path: 'other.yaml', line: 7 } };
-    const [next, changes] = reduceStore(store, changed('one', [moved, rule('v', 'x')], ['VirtualService/n/none']));
+    const moved: AnyResource = {
+      ...entry('a', '1'),
+      origin: { source: 'one', path: 'other.yaml', line: 7 },
+    };
+    const [next, changes] = reduceStore(
+      store,
+      changed('one', [moved, rule('v', 'x')], ['VirtualService/n/none']),
+    );
     expect(listed(changes)).toEqual(['none']);
     expect(resourceAt(next.resources, 'WorkloadEntry/n/a')?.origin.line).toBe(7);
   });
 
   it('puts in what is taken out and put in at once', () => {
-    const [next, changes] = reduceStore(store, changed('one', [entry('a', '9')], ['WorkloadEntry/n/a']));
+    const [next, changes] = reduceStore(
+      store,
+      changed('one', [entry('a', '9')], ['WorkloadEntry/n/a']),
+    );
     expect(listed(changes)).toEqual(['endpoints', 'WorkloadEntry/n/a']);
     expect(resourceAt(next.resources, 'WorkloadEntry/n/a')?.spec).toMatchObject({ address: '9' });
   });
@@ -53,8 +105,14 @@ describe('reduceStore', () => {
   it('gives a key to the first source that has it, and the other a flaw', () => {
     const two = { source: 'two', path: 'elsewhere', line: 3 };
     const one = { source: 'one', path: 'here', line: 4 };
-    const of = (origin: typeof one, address: string): AnyResource => ({ ...entry('x', address), origin });
-    const [late, none] = reduceStore(after(store, changed('one', [of(one, '1')])), changed('two', [of(two, '2')]));
+    const of = (origin: typeof one, address: string): AnyResource => ({
+      ...entry('x', address),
+      origin,
+    });
+    const [late, none] = reduceStore(
+      after(store, changed('one', [of(one, '1')])),
+      changed('two', [of(two, '2')]),
+    );
     expect(listed(none)).toEqual(['none']);
     expect(resourceAt(late.resources, 'WorkloadEntry/n/x')?.origin).toBe(one);
     expect(flawsOf(late)).toEqual([
@@ -62,12 +120,16 @@ describe('reduceStore', () => {
         key: 'WorkloadEntry/n/x',
         origin: two,
         field: '',
-        reason: 'WorkloadEntry/n/x is not used from here, for one has it too (here:4) and comes first',
+        reason:
+          'WorkloadEntry/n/x is not used from here, for one has it too (here:4) and comes first',
         severity: 'error',
       },
     ]);
 
-    const [early, wins] = reduceStore(after(store, changed('two', [of(two, '2')])), changed('one', [of(one, '1')]));
+    const [early, wins] = reduceStore(
+      after(store, changed('two', [of(two, '2')])),
+      changed('one', [of(one, '1')]),
+    );
     expect(listed(wins)).toEqual(['endpoints', 'WorkloadEntry/n/x']);
     expect(early.resources).toEqual(late.resources);
 
@@ -85,9 +147,17 @@ describe('reduceStore', () => {
       reason,
       severity: 'error',
     });
-    const flawed = after(store, { type: 'flaws', source: 'one', flaws: [flaw('x')] }, { type: 'flaws', source: 'two', flaws: [flaw('y')] });
+    const flawed = after(
+      store,
+      { type: 'flaws', source: 'one', flaws: [flaw('x')] },
+      { type: 'flaws', source: 'two', flaws: [flaw('y')] },
+    );
     expect(flawsOf(flawed).map(({ reason }) => reason)).toEqual(['x', 'y']);
-    expect(flawsOf(after(flawed, { type: 'flaws', source: 'one', flaws: [] })).map(({ reason }) => reason)).toEqual(['y']);
+    expect(
+      flawsOf(after(flawed, { type: 'flaws', source: 'one', flaws: [] })).map(
+        ({ reason }) => reason,
+      ),
+    ).toEqual(['y']);
   });
 
   it('knows a mesh only as another one', () => {
@@ -101,7 +171,11 @@ describe('reduceStore', () => {
   it('is synced when every source is, and keeps what a lost one has told until it speaks again', () => {
     const half = after(store, { type: 'synced', source: 'one' });
     expect(isSynced(half)).toBe(false);
-    const lost = after(half, { type: 'synced', source: 'two' }, { type: 'lost', source: 'one', reason: 'gone' });
+    const lost = after(
+      half,
+      { type: 'synced', source: 'two' },
+      { type: 'lost', source: 'one', reason: 'gone' },
+    );
     expect(isSynced(lost)).toBe(true);
     expect(lost.sources.get('one')?.lost).toBe('gone');
     expect(lost.resources).toBe(store.resources);
@@ -111,14 +185,19 @@ describe('reduceStore', () => {
 });
 
 describe('changeClass', () => {
-  const service = (...of: Parameters<typeof serviceEntry>) => anyResource('ServiceEntry/n/s', serviceEntry(...of));
+  const service = (...of: Parameters<typeof serviceEntry>) =>
+    anyResource('ServiceEntry/n/s', serviceEntry(...of));
   const at = (address: string) => ({ endpoints: [workload({ address })] });
 
   it.each([
     ['endpoints', service(at('1')), service(at('2'))],
     ['endpoints', entry('a', '1'), undefined],
     ['config', service(at('1')), service({ ...at('1'), hosts: ['b.com'] })],
-    ['config', service({ ...at('1'), resolution: 'dns' }), service({ ...at('2'), resolution: 'dns' })],
+    [
+      'config',
+      service({ ...at('1'), resolution: 'dns' }),
+      service({ ...at('2'), resolution: 'dns' }),
+    ],
     ['config', undefined, service(at('1'))],
     ['config', rule('v', 'a'), rule('v', 'b')],
     ['none', rule('v', 'a'), rule('v', 'a')],
@@ -127,10 +206,15 @@ describe('changeClass', () => {
 });
 
 describe('mergeChanges', () => {
-  const of = (wide: Changes['class'], ...keys: string[]): Changes => ({ class: wide, keys: new Set(keys) });
+  const of = (wide: Changes['class'], ...keys: string[]): Changes => ({
+    class: wide,
+    keys: new Set(keys),
+  });
 
   it('has the keys of both, and the wider class', () => {
-    expect(mergeChanges(of('endpoints', 'a', 'b'), of('config', 'b', 'c'))).toEqual(of('config', 'a', 'b', 'c'));
+    expect(mergeChanges(of('endpoints', 'a', 'b'), of('config', 'b', 'c'))).toEqual(
+      of('config', 'a', 'b', 'c'),
+    );
     expect(mergeChanges(of('mesh'), of('endpoints', 'a'))).toEqual(of('mesh', 'a'));
     expect(mergeChanges(noChanges, of('endpoints', 'a'))).toEqual(of('endpoints', 'a'));
     expect(mergeChanges(of('endpoints', 'a'), noChanges)).toEqual(of('endpoints', 'a'));

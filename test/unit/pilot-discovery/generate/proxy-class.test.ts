@@ -21,88 +21,116 @@ const far = resource(
   `{ hosts: [far.test], resolution: STATIC, ports: [{ number: 80, name: http, protocol: HTTP }], endpoints: [
     { address: 10.9.0.1, labels: { version: v1 } }, { address: 10.9.0.2, labels: { version: v2 } } ] }`,
 );
-const at = (addresses: readonly string[], more: Partial<ProxyNode> = {}) => proxyAt({ addresses, ...more });
+const at = (addresses: readonly string[], more: Partial<ProxyNode> = {}) =>
+  proxyAt({ addresses, ...more });
 const labelled = (labels: ProxyNode['labels']) => proxyAt({ labels });
 
 /** Two proxies, and what makes a difference of them. */
-const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, other: ProxyNode])[] = [
+const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, other: ProxyNode])[] =
   [
-    'the address that a Sidecar means by 0.0.0.0',
-    resource('Sidecar', 'all', '{ ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: 0.0.0.0:8080 }] }'),
-    at(['10.0.0.1']),
-    at(['10.0.0.2']),
-  ],
-  ['a second family of addresses', far, at(['10.0.0.1']), at(['10.0.0.1', 'fd00::1'])],
-  ['the first family of two', far, at(['fd00::1']), at(['fd00::1', '10.0.0.1'])],
-  [
-    'a label that failoverPriority names',
-    far +
+    [
+      'the address that a Sidecar means by 0.0.0.0',
       resource(
-        'DestinationRule',
-        'far',
-        '{ host: far.test, trafficPolicy: { outlierDetection: { interval: 5s }, loadBalancer: { localityLbSetting: { failoverPriority: [version] } } } }',
+        'Sidecar',
+        'all',
+        '{ ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: 0.0.0.0:8080 }] }',
       ),
-    labelled({ version: 'v1' }),
-    labelled({ version: 'v2' }),
-  ],
-  [
-    'the name that spans have of the service',
-    far,
-    labelled({ 'service.istio.io/canonical-name': 'a' }),
-    labelled({ 'service.istio.io/canonical-name': 'b' }),
-  ],
-  [
-    'the port of the status of the agent',
-    resource('ServiceEntry', 'near', '{ hosts: [near.test], resolution: NONE, ports: [{ number: 15021, name: tcp, protocol: TCP }] }'),
-    at(['10.0.0.1']),
-    at(['10.0.0.1'], { ownPorts: [15_090] }),
-  ],
-  [
-    'which of the addresses comes first, at an endpoint without a listener of its own',
-    resource('WorkloadEntry', 'vm', '{ address: 10.0.0.8, labels: { app: db } }') +
+      at(['10.0.0.1']),
+      at(['10.0.0.2']),
+    ],
+    ['a second family of addresses', far, at(['10.0.0.1']), at(['10.0.0.1', 'fd00::1'])],
+    ['the first family of two', far, at(['fd00::1']), at(['fd00::1', '10.0.0.1'])],
+    [
+      'a label that failoverPriority names',
+      far +
+        resource(
+          'DestinationRule',
+          'far',
+          '{ host: far.test, trafficPolicy: { outlierDetection: { interval: 5s }, loadBalancer: { localityLbSetting: { failoverPriority: [version] } } } }',
+        ),
+      labelled({ version: 'v1' }),
+      labelled({ version: 'v2' }),
+    ],
+    [
+      'the name that spans have of the service',
+      far,
+      labelled({ 'service.istio.io/canonical-name': 'a' }),
+      labelled({ 'service.istio.io/canonical-name': 'b' }),
+    ],
+    [
+      'the port of the status of the agent',
       resource(
         'ServiceEntry',
-        'db',
-        '{ hosts: [db.test], resolution: NONE, workloadSelector: { labels: { app: db } }, ports: [{ number: 9001, name: tcp, protocol: TCP }] }',
+        'near',
+        '{ hosts: [near.test], resolution: NONE, ports: [{ number: 15021, name: tcp, protocol: TCP }] }',
       ),
-    at(['10.0.0.1', '10.0.0.8']),
-    at(['10.0.0.8', '10.0.0.2']),
-  ],
-  [
-    'the address of a port of a Sidecar without bind',
-    resource('Sidecar', 'all', '{ ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: "127.0.0.1:8080" }] }'),
-    at(['10.0.0.1']),
-    at(['10.0.0.2']),
-  ],
-  [
-    'the privileges of its pod',
-    far,
-    at(['10.0.0.1'], { interception: 'none' }),
-    at(['10.0.0.1'], { interception: 'none', bindable: 'unprivileged' }),
-  ],
-  ['whether it takes HTTP/1.0', far, at(['10.0.0.1']), at(['10.0.0.1'], { http10: 'accepted' })],
-  ['how it spreads connections', far, at(['10.0.0.1']), at(['10.0.0.1'], { exactBalance: { inbound: false, outbound: true } })],
-];
+      at(['10.0.0.1']),
+      at(['10.0.0.1'], { ownPorts: [15_090] }),
+    ],
+    [
+      'which of the addresses comes first, at an endpoint without a listener of its own',
+      resource('WorkloadEntry', 'vm', '{ address: 10.0.0.8, labels: { app: db } }') +
+        resource(
+          'ServiceEntry',
+          'db',
+          '{ hosts: [db.test], resolution: NONE, workloadSelector: { labels: { app: db } }, ports: [{ number: 9001, name: tcp, protocol: TCP }] }',
+        ),
+      at(['10.0.0.1', '10.0.0.8']),
+      at(['10.0.0.8', '10.0.0.2']),
+    ],
+    [
+      'the address of a port of a Sidecar without bind',
+      resource(
+        'Sidecar',
+        'all',
+        '{ ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: "127.0.0.1:8080" }] }',
+      ),
+      at(['10.0.0.1']),
+      at(['10.0.0.2']),
+    ],
+    [
+      'the privileges of its pod',
+      far,
+      at(['10.0.0.1'], { interception: 'none' }),
+      at(['10.0.0.1'], { interception: 'none', bindable: 'unprivileged' }),
+    ],
+    ['whether it takes HTTP/1.0', far, at(['10.0.0.1']), at(['10.0.0.1'], { http10: 'accepted' })],
+    [
+      'how it spreads connections',
+      far,
+      at(['10.0.0.1']),
+      at(['10.0.0.1'], { exactBalance: { inbound: false, outbound: true } }),
+    ],
+  ];
 
 describe('proxies that are given something else', () => {
   it.each(pairs)('are of two classes: %s', (_, yaml, one, other) => {
     const environment = environmentOf(yaml);
     const given = (node: ProxyNode) =>
-      [clustersOf, endpointsOf, listenersOf, routesOf].flatMap((make) => make(environment, node)).map(({ name, version }) => [name, version]); // prettier-ignore
+      [clustersOf, endpointsOf, listenersOf, routesOf]
+        .flatMap((make) => make(environment, node))
+        .map(({ name, version }) => [name, version]);
     expect(given(one)).not.toEqual(given(other));
     expect(classOf(environment, one)).not.toBe(classOf(environment, other));
   });
 
   it('are of one class where only what nobody looks at differs', () => {
-    expect(classOf(environmentOf(far), at(['10.0.0.1'], { labels: { a: '1' } }))).toBe(classOf(environmentOf(far), at(['10.0.0.2'])));
+    expect(classOf(environmentOf(far), at(['10.0.0.1'], { labels: { a: '1' } }))).toBe(
+      classOf(environmentOf(far), at(['10.0.0.2'])),
+    );
   });
 });
 
 describe('a proxy with the address of a WorkloadEntry', () => {
-  const environment = environmentOf(resource('WorkloadEntry', 'vm', '{ address: 10.0.0.5, labels: { app: vm }, locality: r/z/s }'));
+  const environment = environmentOf(
+    resource('WorkloadEntry', 'vm', '{ address: 10.0.0.5, labels: { app: vm }, locality: r/z/s }'),
+  );
 
   it('has its labels and its locality', () => {
-    expect(withWorkload(environment, at(['10.0.0.5']))).toMatchObject({ labels: { app: 'vm' }, locality: 'r/z/s' });
+    expect(withWorkload(environment, at(['10.0.0.5']))).toMatchObject({
+      labels: { app: 'vm' },
+      locality: 'r/z/s',
+    });
   });
 
   it.each([

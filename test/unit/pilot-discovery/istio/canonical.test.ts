@@ -1,7 +1,10 @@
 import { BlockList } from 'node:net';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { canonicalAddress, canonicalHost } from '../../../../src/pilot-discovery/istio/canonical.ts';
+import {
+  canonicalAddress,
+  canonicalHost,
+} from '../../../../src/pilot-discovery/istio/canonical.ts';
 import { environmentOf } from '../../../support/generated.ts';
 
 const families = [
@@ -27,23 +30,36 @@ describe('the canonical form', () => {
     expect(canonicalAddress(canonical)).toBe(canonical);
   });
 
-  it.each(families)('of a range of $family has the same addresses, and is the same for each of them', ({ family, bits, address }) => {
-    fc.assert(
-      fc.property(address, address, fc.integer({ min: 0, max: bits - 1 }), (one, other, length) => {
-        const [first = '', ...rest] = canonicalAddress(`${one}/${length}`).split('/');
-        expect(rest).toEqual([String(length)]);
-        const range = new BlockList();
-        range.addSubnet(first, length, family);
-        expect(range.check(one, family)).toBe(true);
-        const isSame = canonicalAddress(`${other}/${length}`) === canonicalAddress(`${one}/${length}`);
-        expect(isSame).toBe(range.check(other, family));
-      }),
-      { numRuns: 200 },
-    );
-  });
+  it.each(families)(
+    'of a range of $family has the same addresses, and is the same for each of them',
+    ({ family, bits, address }) => {
+      fc.assert(
+        fc.property(
+          address,
+          address,
+          fc.integer({ min: 0, max: bits - 1 }),
+          (one, other, length) => {
+            const [first = '', ...rest] = canonicalAddress(`${one}/${length}`).split('/');
+            expect(rest).toEqual([String(length)]);
+            const range = new BlockList();
+            range.addSubnet(first, length, family);
+            expect(range.check(one, family)).toBe(true);
+            const isSame =
+              canonicalAddress(`${other}/${length}`) === canonicalAddress(`${one}/${length}`);
+            expect(isSame).toBe(range.check(other, family));
+          },
+        ),
+        { numRuns: 200 },
+      );
+    },
+  );
 
   it('of a host knows no case', () => {
-    expect(['D.Mesh', '*.EXAMPLE.com', '2001:DB8::0'].map(canonicalHost)).toEqual(['d.mesh', '*.example.com', '2001:db8::']);
+    expect(['D.Mesh', '*.EXAMPLE.com', '2001:DB8::0'].map(canonicalHost)).toEqual([
+      'd.mesh',
+      '*.example.com',
+      '2001:db8::',
+    ]);
   });
 
   it('makes one of the spellings of a host in all kinds of resources', () => {
@@ -73,9 +89,8 @@ spec: { host: A.MESH }
     const [{ spec } = { spec: undefined }] = virtualServices;
     expect(spec?.hosts).toEqual(['a.mesh']);
     expect(JSON.stringify(spec?.http)).not.toContain('MESH');
-    expect([...(endpoints.get('default/a.mesh')?.values() ?? [])].flat().map(({ address }) => address)).toEqual([
-      'one.example.com',
-      '2001:db8::1',
-    ]);
+    expect(
+      [...(endpoints.get('default/a.mesh')?.values() ?? [])].flat().map(({ address }) => address),
+    ).toEqual(['one.example.com', '2001:db8::1']);
   });
 });

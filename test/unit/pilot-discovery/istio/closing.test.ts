@@ -5,7 +5,11 @@ import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-co
 import type { Flaw } from '../../../../src/pilot-discovery/istio/model.ts';
 import { readResourcesInSteps } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
-import { digestOf, type KnownFile, readKnownFile } from '../../../../src/pilot-discovery/registry/files/known-file.ts';
+import {
+  digestOf,
+  type KnownFile,
+  readKnownFile,
+} from '../../../../src/pilot-discovery/registry/files/known-file.ts';
 import { winnersOf } from '../../../../src/pilot-discovery/registry/files/winners.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
@@ -17,10 +21,22 @@ import { proxyAt } from '../../../support/generated.ts';
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
 /** What a folder with one file comes to after the file was written so, one text after the other. */
-function written(...texts: readonly string[]): { readonly environment: Environment; readonly flaws: readonly Flaw[] } {
-  let [file, told]: [KnownFile | undefined, ReturnType<typeof winnersOf>] = [undefined, { resources: new Map(), flaws: [] }];
+function written(...texts: readonly string[]): {
+  readonly environment: Environment;
+  readonly flaws: readonly Flaw[];
+} {
+  let [file, told]: [KnownFile | undefined, ReturnType<typeof winnersOf>] = [
+    undefined,
+    { resources: new Map(), flaws: [] },
+  ];
   for (const text of texts) {
-    const reading = readKnownFile(file, Buffer.from(text), digestOf(Buffer.from(text)), place, readResourcesInSteps);
+    const reading = readKnownFile(
+      file,
+      Buffer.from(text),
+      digestOf(Buffer.from(text)),
+      place,
+      readResourcesInSteps,
+    );
     file = atOnce(reading);
     told = winnersOf([file], told.resources);
   }
@@ -31,7 +47,10 @@ function written(...texts: readonly string[]): { readonly environment: Environme
     upserts,
     removes: [],
   });
-  return { environment: buildEnvironment(undefined, store, changes, 'cluster.local'), flaws: told.flaws };
+  return {
+    environment: buildEnvironment(undefined, store, changes, 'cluster.local'),
+    flaws: told.flaws,
+  };
 }
 
 const services = `
@@ -44,7 +63,11 @@ spec:
   resolution: STATIC
   endpoints: [{ address: 10.0.0.1 }]
 ---`;
-const policy = (kind: string, spec: string, metadata = 'name: a, namespace: default') => `${services}
+const policy = (
+  kind: string,
+  spec: string,
+  metadata = 'name: a, namespace: default',
+) => `${services}
 apiVersion: security.istio.io/v1
 kind: ${kind}
 metadata: { ${metadata} }
@@ -57,15 +80,28 @@ interface Chain {
 }
 
 /** Which of the ports are closed for a workload with these labels: `8080`, `9090`, `others`. */
-function closed({ environment }: { readonly environment: Environment }, labels = { app: 'app' }, namespace = 'default'): string {
+function closed(
+  { environment }: { readonly environment: Environment },
+  labels = { app: 'app' },
+  namespace = 'default',
+): string {
   const [listener] = inboundListeners(environment, proxyAt({ labels, namespace }));
-  const { filter_chains: chains } = published(typeUrls.listener, listener?.body ?? new Uint8Array()) as { filter_chains: readonly Chain[] };
+  const { filter_chains: chains } = published(
+    typeUrls.listener,
+    listener?.body ?? new Uint8Array(),
+  ) as { filter_chains: readonly Chain[] };
   const ports = chains
     .filter(({ filters }) => filters[0]?.typed_config.cluster === 'BlackHoleCluster')
     .map(({ filter_chain_match: match }) => match?.destination_port?.value ?? 'others')
     .filter((port) => port !== 15_006);
-  const open = chains.filter(({ filters }) => filters[0]?.typed_config.cluster !== 'BlackHoleCluster');
-  expect(open.filter(({ filter_chain_match: match }) => ports.includes(match?.destination_port?.value ?? 'others'))).toEqual([]);
+  const open = chains.filter(
+    ({ filters }) => filters[0]?.typed_config.cluster !== 'BlackHoleCluster',
+  );
+  expect(
+    open.filter(({ filter_chain_match: match }) =>
+      ports.includes(match?.destination_port?.value ?? 'others'),
+    ),
+  ).toEqual([]);
   return ports.sort().join(', ');
 }
 
@@ -76,45 +112,99 @@ describe('a policy that is refused and was never right', () => {
     ['PeerAuthentication', '{ newer: 1, mtls: { mode: STRICT } }', all],
     ['PeerAuthentication', '{ mtls: { mode: STRICT, newer: 1 } }', all],
     ['PeerAuthentication', '{ mtls: { mode: STRICTT } }', all],
-    ['PeerAuthentication', '{ selector: { matchLabels: { app: app } }, mtls: { mode: STRICTT } }', all],
-    ['PeerAuthentication', '{ selector: { matchLabels: { app: other } }, mtls: { mode: STRICTT } }', ''],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabels: { app: app } }, mtls: { mode: STRICTT } }',
+      all,
+    ],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabels: { app: other } }, mtls: { mode: STRICTT } }',
+      '',
+    ],
     ['PeerAuthentication', '{ selector: { matchLabels: { app: other } }, newer: 1 }', ''],
-    ['PeerAuthentication', '{ selector: { matchLabel: { app: other } }, mtls: { mode: STRICT } }', all],
-    ['PeerAuthentication', '{ selector: { matchLabels: { app: app } }, portLevelMtls: { 8080: { mode: STRICTT } } }', '8080'],
-    ['PeerAuthentication', '{ selector: { matchLabels: { app: app } }, mtls: { mode: NO }, portLevelMtls: { 8080: { mode: STRICT } } }', '9090, others'], // prettier-ignore
-    ['PeerAuthentication', '{ selector: { matchLabels: { app: app } }, portLevelMtls: { 80800: { mode: STRICT } } }', all],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabel: { app: other } }, mtls: { mode: STRICT } }',
+      all,
+    ],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabels: { app: app } }, portLevelMtls: { 8080: { mode: STRICTT } } }',
+      '8080',
+    ],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabels: { app: app } }, mtls: { mode: NO }, portLevelMtls: { 8080: { mode: STRICT } } }',
+      '9090, others',
+    ],
+    [
+      'PeerAuthentication',
+      '{ selector: { matchLabels: { app: app } }, portLevelMtls: { 80800: { mode: STRICT } } }',
+      all,
+    ],
     ['PeerAuthentication', '[]', all],
     ['AuthorizationPolicy', '{ newer: 1 }', all],
     ['AuthorizationPolicy', '{ action: AUDIT, newer: 1 }', all],
     ['AuthorizationPolicy', '{ selector: { matchLabels: { app: other } }, action: DENI }', ''],
-    ['AuthorizationPolicy', '{ action: DENY, rules: [{ to: [{ operation: { ports: ["8080"], newer: 1 } }] }] }', all],
-    ['AuthorizationPolicy', '{ action: DENY, rules: [{ to: [{ operation: { ports: ["http"] } }] }] }', all],
+    [
+      'AuthorizationPolicy',
+      '{ action: DENY, rules: [{ to: [{ operation: { ports: ["8080"], newer: 1 } }] }] }',
+      all,
+    ],
+    [
+      'AuthorizationPolicy',
+      '{ action: DENY, rules: [{ to: [{ operation: { ports: ["http"] } }] }] }',
+      all,
+    ],
     ['RequestAuthentication', '{ jwtRules: [{ issuer: a, newer: 1 }] }', all],
   ])('%s %s closes what it covers', (kind, spec, ports) => {
     const found = written(policy(kind, spec));
     expect(closed(found)).toBe(ports);
     expect(closed(found, { app: 'app' }, 'elsewhere')).toBe('');
-    const consequence = 'it has no good version: where it is wrong, connections to the ports that it covers are refused';
-    expect(found.flaws).toContainEqual(expect.objectContaining({ key: `${kind}/default/a`, severity: 'error', reason: consequence }));
+    const consequence =
+      'it has no good version: where it is wrong, connections to the ports that it covers are refused';
+    expect(found.flaws).toContainEqual(
+      expect.objectContaining({ key: `${kind}/default/a`, severity: 'error', reason: consequence }),
+    );
   });
 
   it.each(['PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication'])(
     '%s closes all of the mesh in the root namespace',
     (kind) => {
-      expect(closed(written(policy(kind, '{ newer: 1 }', 'name: a, namespace: istio-system')), {} as never, 'elsewhere')).toBe('others');
+      expect(
+        closed(
+          written(policy(kind, '{ newer: 1 }', 'name: a, namespace: istio-system')),
+          {} as never,
+          'elsewhere',
+        ),
+      ).toBe('others');
     },
   );
 
   it.each(['', 'namespace: default', 'name: a, newer: 1', 'name: a, labels: 1'])(
     'restricts what its spec says with the metadata { %s }',
     (metadata) => {
-      const { environment } = written(policy('PeerAuthentication', '{ mtls: { mode: STRICT } }', metadata));
-      expect(environment.peerAuthentications.get('default')).toMatchObject([{ spec: { mode: 'strict' } }]);
+      const { environment } = written(
+        policy('PeerAuthentication', '{ mtls: { mode: STRICT } }', metadata),
+      );
+      expect(environment.peerAuthentications.get('default')).toMatchObject([
+        { spec: { mode: 'strict' } },
+      ]);
     },
   );
 
   it('closes with a member beside spec that is none', () => {
-    expect(closed(written(policy('PeerAuthentication', '{}').replace('spec: {}', 'specs: { mtls: { mode: STRICT } }')))).toBe(all);
+    expect(
+      closed(
+        written(
+          policy('PeerAuthentication', '{}').replace(
+            'spec: {}',
+            'specs: { mtls: { mode: STRICT } }',
+          ),
+        ),
+      ),
+    ).toBe(all);
   });
 
   it('stays as it was if it was right before', () => {
@@ -122,53 +212,105 @@ describe('a policy that is refused and was never right', () => {
     const bad = policy('PeerAuthentication', '{ mtls: { mode: STRICTT } }');
     const found = written(good, bad);
     expect(closed(found)).toBe('');
-    expect(found.environment.peerAuthentications.get('default')).toMatchObject([{ spec: { mode: 'strict' } }]);
+    expect(found.environment.peerAuthentications.get('default')).toMatchObject([
+      { spec: { mode: 'strict' } },
+    ]);
     expect(found.flaws).toHaveLength(1);
   });
 
   it('follows its text while it is wrong, and opens when it is right or gone', () => {
-    const bad = (label: string) => policy('PeerAuthentication', `{ selector: { matchLabels: { app: ${label} } }, mtls: { mode: NO } }`);
+    const bad = (label: string) =>
+      policy(
+        'PeerAuthentication',
+        `{ selector: { matchLabels: { app: ${label} } }, mtls: { mode: NO } }`,
+      );
     expect(closed(written(bad('app'), bad('other')))).toBe('');
     expect(closed(written(bad('other'), bad('app')))).toBe(all);
-    expect(closed(written(bad('app'), policy('PeerAuthentication', '{ mtls: { mode: STRICT } }')))).toBe('');
+    expect(
+      closed(written(bad('app'), policy('PeerAuthentication', '{ mtls: { mode: STRICT } }'))),
+    ).toBe('');
     expect(closed(written(bad('app'), services))).toBe('');
   });
 
   it('stays closed while the file is no YAML', () => {
-    expect(closed(written(policy('PeerAuthentication', '{ newer: 1 }'), `${services}\n{ a: [`))).toBe(all);
+    expect(
+      closed(written(policy('PeerAuthentication', '{ newer: 1 }'), `${services}\n{ a: [`)),
+    ).toBe(all);
   });
 
   it('closes beside an older one at its level, for it may mean another workload', () => {
-    const older = policy('PeerAuthentication', '{ mtls: { mode: PERMISSIVE } }', 'name: b, creationTimestamp: "2020-01-01T00:00:00Z"');
-    expect(closed(written(`${older}---${policy('PeerAuthentication', '{ selector: 1 }').replace(services, '')}`))).toBe(all);
+    const older = policy(
+      'PeerAuthentication',
+      '{ mtls: { mode: PERMISSIVE } }',
+      'name: b, creationTimestamp: "2020-01-01T00:00:00Z"',
+    );
+    expect(
+      closed(
+        written(
+          `${older}---${policy('PeerAuthentication', '{ selector: 1 }').replace(services, '')}`,
+        ),
+      ),
+    ).toBe(all);
   });
 });
 
 describe('a policy that is not served', () => {
   it.each([
     ['AuthorizationPolicy', '{}', all],
-    ['AuthorizationPolicy', '{ selector: { matchLabels: { app: app } }, rules: [{ from: [{ source: { principals: [a] } }] }] }', all],
-    ['AuthorizationPolicy', '{ selector: { matchLabels: { app: other } }, rules: [{ from: [{ source: { principals: [a] } }] }] }', ''],
+    [
+      'AuthorizationPolicy',
+      '{ selector: { matchLabels: { app: app } }, rules: [{ from: [{ source: { principals: [a] } }] }] }',
+      all,
+    ],
+    [
+      'AuthorizationPolicy',
+      '{ selector: { matchLabels: { app: other } }, rules: [{ from: [{ source: { principals: [a] } }] }] }',
+      '',
+    ],
     ['AuthorizationPolicy', '{ rules: [{}] }', ''],
-    ['AuthorizationPolicy', '{ action: AUDIT, rules: [{ from: [{ source: { notNamespaces: [a] } }] }] }', ''],
+    [
+      'AuthorizationPolicy',
+      '{ action: AUDIT, rules: [{ from: [{ source: { notNamespaces: [a] } }] }] }',
+      '',
+    ],
     ['AuthorizationPolicy', '{ action: DENY }', ''],
     ['AuthorizationPolicy', '{ action: DENY, rules: [{}] }', all],
-    ['AuthorizationPolicy', '{ action: DENY, rules: [{ to: [{ operation: { ports: ["8080"], paths: [/a] } }] }] }', '8080'],
-    ['AuthorizationPolicy', '{ action: DENY, rules: [{ to: [{ operation: { ports: ["7000"] } }] }] }', '7000'],
+    [
+      'AuthorizationPolicy',
+      '{ action: DENY, rules: [{ to: [{ operation: { ports: ["8080"], paths: [/a] } }] }] }',
+      '8080',
+    ],
+    [
+      'AuthorizationPolicy',
+      '{ action: DENY, rules: [{ to: [{ operation: { ports: ["7000"] } }] }] }',
+      '7000',
+    ],
     [
       'AuthorizationPolicy',
       '{ action: DENY, rules: [{ to: [{ operation: { ports: ["8080"] } }, { operation: { methods: [PUT] } }] }] }',
       all,
     ],
-    ['AuthorizationPolicy', '{ action: CUSTOM, provider: { name: a }, rules: [{ to: [{ operation: { ports: ["9090"] } }] }] }', '9090'],
+    [
+      'AuthorizationPolicy',
+      '{ action: CUSTOM, provider: { name: a }, rules: [{ to: [{ operation: { ports: ["9090"] } }] }] }',
+      '9090',
+    ],
     ['AuthorizationPolicy', '{ targetRefs: [{ kind: Gateway, name: a }] }', ''],
-    ['RequestAuthentication', '{ jwtRules: [{ issuer: a, jwksUri: "https://a/keys" }] }', '8080, others'],
+    [
+      'RequestAuthentication',
+      '{ jwtRules: [{ issuer: a, jwksUri: "https://a/keys" }] }',
+      '8080, others',
+    ],
     ['RequestAuthentication', '{}', ''],
   ])('%s %s closes what it covers, with a warning', (kind, spec, ports) => {
     const found = written(policy(kind, spec));
     expect(closed(found)).toBe(ports);
-    expect(found.flaws).toEqual([expect.objectContaining({ key: `${kind}/default/a`, field: 'spec', severity: 'warning' })]);
-    expect(found.flaws[0]?.reason).toMatch(ports === '' && !spec.includes('other') ? /and has no effect$/ : /are refused$/);
+    expect(found.flaws).toEqual([
+      expect.objectContaining({ key: `${kind}/default/a`, field: 'spec', severity: 'warning' }),
+    ]);
+    expect(found.flaws[0]?.reason).toMatch(
+      ports === '' && !spec.includes('other') ? /and has no effect$/ : /are refused$/,
+    );
   });
 
   it('closes nothing if it is a dry run', () => {
@@ -188,24 +330,46 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
   const clusters = ({ environment }: { readonly environment: Environment }) =>
     Object.fromEntries(
       outboundClusters(environment, proxyAt()).map(({ name, body }) => {
-        const said = published(typeUrls.cluster, body) as { readonly type: string; readonly load_assignment?: { readonly endpoints?: readonly unknown[] } }; // prettier-ignore
-        return [name, said.load_assignment === undefined ? said.type : `${said.type} ${said.load_assignment.endpoints?.length ?? 0}`];
+        const said = published(typeUrls.cluster, body) as {
+          readonly type: string;
+          readonly load_assignment?: { readonly endpoints?: readonly unknown[] };
+        };
+        return [
+          name,
+          said.load_assignment === undefined
+            ? said.type
+            : `${said.type} ${said.load_assignment.endpoints?.length ?? 0}`,
+        ];
       }),
     );
 
   it('has nothing sent, rather than in plain text', () => {
     const found = written(rule('{ tls: { mode: SIMPLE, newer: 1 } }'));
-    expect(clusters(found)).toEqual({ 'outbound|80||app.mesh': 'STATIC 0', 'outbound|90||app.mesh': 'STATIC 0' });
-    expect(found.flaws.at(-1)).toMatchObject({ reason: 'it has no good version: nothing is sent where its TLS is wrong' });
+    expect(clusters(found)).toEqual({
+      'outbound|80||app.mesh': 'STATIC 0',
+      'outbound|90||app.mesh': 'STATIC 0',
+    });
+    expect(found.flaws.at(-1)).toMatchObject({
+      reason: 'it has no good version: nothing is sent where its TLS is wrong',
+    });
   });
 
   it('has what is sent elsewhere served', () => {
-    const found = written(rule('{ portLevelSettings: [{ port: { number: 90 }, tls: { mode: SIMPL } }] }'));
-    expect(clusters(found)).toEqual({ 'outbound|80||app.mesh': 'EDS', 'outbound|90||app.mesh': 'STATIC 0' });
+    const found = written(
+      rule('{ portLevelSettings: [{ port: { number: 90 }, tls: { mode: SIMPL } }] }'),
+    );
+    expect(clusters(found)).toEqual({
+      'outbound|80||app.mesh': 'EDS',
+      'outbound|90||app.mesh': 'STATIC 0',
+    });
   });
 
   it('stays as it was if it was right before', () => {
-    expect(clusters(written(rule('{ tls: { mode: SIMPLE } }'), rule('{ tls: { mode: SIMPLE, newer: 1 } }')))).toMatchObject({
+    expect(
+      clusters(
+        written(rule('{ tls: { mode: SIMPLE } }'), rule('{ tls: { mode: SIMPLE, newer: 1 } }')),
+      ),
+    ).toMatchObject({
       'outbound|80||app.mesh': 'EDS',
     });
   });

@@ -3,10 +3,21 @@ import { keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
 import { freshView } from '../../../../src/pilot-discovery/run/fold-view.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/run/narrate-discovery.ts';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
-import { readResources, readResourcesInSteps } from '../../../../src/pilot-discovery/istio/read-resources.ts';
-import { digestOf, type KnownFile, readKnownFile } from '../../../../src/pilot-discovery/registry/files/known-file.ts';
+import {
+  readResources,
+  readResourcesInSteps,
+} from '../../../../src/pilot-discovery/istio/read-resources.ts';
+import {
+  digestOf,
+  type KnownFile,
+  readKnownFile,
+} from '../../../../src/pilot-discovery/registry/files/known-file.ts';
 import { atOnce } from '../../../../src/shared/text/steps.ts';
-import { emptyStore, reduceStore, type Store } from '../../../../src/pilot-discovery/environment/store.ts';
+import {
+  emptyStore,
+  reduceStore,
+  type Store,
+} from '../../../../src/pilot-discovery/environment/store.ts';
 
 const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 
@@ -14,7 +25,13 @@ const place = { source: 'files', path: 'f.yaml', defaultNamespace: 'default' };
 function after(...versions: readonly string[]): KnownFile | undefined {
   let known: KnownFile | undefined;
   for (const text of versions) {
-    const reading = readKnownFile(known, Buffer.from(text), digestOf(Buffer.from(text)), place, readResourcesInSteps);
+    const reading = readKnownFile(
+      known,
+      Buffer.from(text),
+      digestOf(Buffer.from(text)),
+      place,
+      readResourcesInSteps,
+    );
     known = atOnce(reading);
   }
   return known;
@@ -25,7 +42,10 @@ const foreign = {
     'apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { ports: [{ port: 80 }] }\n',
     'Service (v1) is no rule of Istio',
   ],
-  'a Deployment': ['apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n', 'Deployment (apps/v1) is no rule of Istio'],
+  'a Deployment': [
+    'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n',
+    'Deployment (apps/v1) is no rule of Istio',
+  ],
   'an HTTPRoute': [
     'apiVersion: gateway.networking.k8s.io/v1\nkind: HTTPRoute\nmetadata: { name: web }\n',
     'HTTPRoute (gateway.networking.k8s.io/v1) is of the Gateway API, which is not served',
@@ -41,7 +61,8 @@ const foreign = {
   'values of a chart': ['replicas: 2\nimage: { tag: v1 }\n', 'it has neither apiVersion nor kind'],
 } as const;
 const own = {
-  'a VirtualService': 'apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { hosts: [a.mesh], http: [{ route: [{ destination: { host: a.mesh } }] }] }\n', // prettier-ignore
+  'a VirtualService':
+    'apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { hosts: [a.mesh], http: [{ route: [{ destination: { host: a.mesh } }] }] }\n',
   'a PeerAuthentication':
     'apiVersion: security.istio.io/v1\nkind: PeerAuthentication\nmetadata: { name: a }\nspec: { mtls: { mode: STRICT } }\n',
 };
@@ -53,18 +74,24 @@ describe.each(Object.entries(foreign))('%s in a file', (_, [manifest, reason]) =
     expect(flaws).toMatchObject([{ severity: 'info', reason }]);
   });
 
-  it.each(Object.entries(own))('leaves %s in force no longer than it is there', (_name, resource) => {
-    const both = after(`${manifest}---\n${resource}`);
-    expect(both?.resources.map(keyOf)).toHaveLength(1);
-    for (const without of [manifest, `# another\n${manifest}`]) {
-      const gone = after(`${manifest}---\n${resource}`, without);
-      expect([gone?.resources, [...(gone?.kept.keys() ?? [])]]).toEqual([[], []]);
-    }
-  });
+  it.each(Object.entries(own))(
+    'leaves %s in force no longer than it is there',
+    (_name, resource) => {
+      const both = after(`${manifest}---\n${resource}`);
+      expect(both?.resources.map(keyOf)).toHaveLength(1);
+      for (const without of [manifest, `# another\n${manifest}`]) {
+        const gone = after(`${manifest}---\n${resource}`, without);
+        expect([gone?.resources, [...(gone?.kept.keys() ?? [])]]).toEqual([[], []]);
+      }
+    },
+  );
 });
 
 it.each([
-  ['a misspelt kind', 'apiVersion: networking.istio.io/v1\nkind: VirtualServic\nmetadata: { name: a }\n'],
+  [
+    'a misspelt kind',
+    'apiVersion: networking.istio.io/v1\nkind: VirtualServic\nmetadata: { name: a }\n',
+  ],
   ['a rule without a kind', 'apiVersion: networking.istio.io/v1\nmetadata: { name: a }\n'],
   ['a rule without a version', 'kind: AuthorizationPolicy\nmetadata: { name: a }\nspec: {}\n'],
   ['the first letters of a rule', 'apiV'],
@@ -75,8 +102,15 @@ it.each([
 });
 
 describe('the log', () => {
-  const afterTold = (before: Store | undefined, text: string): readonly [Store, readonly LogLine[]] => {
-    const event = { type: 'flaws', source: 'files', flaws: readResources(text, place).flaws } as const;
+  const afterTold = (
+    before: Store | undefined,
+    text: string,
+  ): readonly [Store, readonly LogLine[]] => {
+    const event = {
+      type: 'flaws',
+      source: 'files',
+      flaws: readResources(text, place).flaws,
+    } as const;
     const [store, changes] = reduceStore(before ?? emptyStore(['files']), event);
     const view = { ...freshView, ...(before && { store: before }) };
     return [store, narrateDiscovery(view, { type: 'told', event, store, changes }, 0, 0)];
@@ -94,7 +128,9 @@ describe('the log', () => {
         documents: 1_006,
         reasons: [
           '1001× Deployment (apps/v1) is no rule of Istio',
-          ...Object.values(foreign).flatMap(([, reason]) => (reason.startsWith('Deployment') ? [] : [`1× ${reason}`])),
+          ...Object.values(foreign).flatMap(([, reason]) =>
+            reason.startsWith('Deployment') ? [] : [`1× ${reason}`],
+          ),
         ],
       },
     ]);
@@ -102,12 +138,18 @@ describe('the log', () => {
   });
 
   it('has a hundred lines of what is wrong in one reading, errors first', () => {
-    const rule = (name: number, spec: string) => `apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: s-${name} }\nspec: ${spec}\n`; // prettier-ignore
+    const rule = (name: number, spec: string) =>
+      `apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: s-${name} }\nspec: ${spec}\n`;
     const names = Array.from({ length: 150 }, (_, index) => index);
-    const text = [...names.map((name) => rule(name, '{ egress: [] }')), ...names.map((name) => rule(200 + name, '7'))].join('---\n');
+    const text = [
+      ...names.map((name) => rule(name, '{ egress: [] }')),
+      ...names.map((name) => rule(200 + name, '7')),
+    ].join('---\n');
     const [, lines] = afterTold(undefined, text);
     expect(lines).toHaveLength(101);
     expect(new Set(lines.map(({ level }) => level))).toEqual(new Set(['error']));
-    expect(lines.at(-1)).toMatchObject({ reason: expect.stringMatching(/^\d+ more: \/debug\/flawz has all$/) as string });
+    expect(lines.at(-1)).toMatchObject({
+      reason: expect.stringMatching(/^\d+ more: \/debug\/flawz has all$/) as string,
+    });
   });
 });

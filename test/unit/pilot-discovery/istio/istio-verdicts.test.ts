@@ -21,13 +21,17 @@ describe('what pilot-discovery says of a resource', () => {
     const differing = cases.flatMap((one) => {
       const name = keyOf(one);
       const istio = verdicts[name];
-      return istio !== undefined && isRefused(istio) === (ownVerdict(one).refused !== '') ? [] : [name];
+      return istio !== undefined && isRefused(istio) === (ownVerdict(one).refused !== '')
+        ? []
+        : [name];
     });
     expect(differing.sort()).toEqual([...named].sort());
   });
 
   it('names the field and says what is wrong, if it refuses', () => {
-    const refusals = cases.map((one) => ownVerdict(one).refused).filter((refused) => refused !== '');
+    const refusals = cases
+      .map((one) => ownVerdict(one).refused)
+      .filter((refused) => refused !== '');
     expect(refusals.filter((refused) => !/^spec.*: \S+ \S+/.test(refused))).toEqual([]);
   });
 });

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
 import { readResources } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 
-const read = (text: string) => readResources(text, { source: 'files', path: 'f.yaml', defaultNamespace: 'default' });
+const read = (text: string) =>
+  readResources(text, { source: 'files', path: 'f.yaml', defaultNamespace: 'default' });
 
 const good = `apiVersion: networking.istio.io/v1
 kind: WorkloadEntry
@@ -14,12 +15,18 @@ spec: { address: 10.0.0.1 }
 /** What is wrong in a spec of each kind, each time one thing, and what is said of it. */
 const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: string])[]>> = {
   ServiceEntry: [
-    ['{ ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }', 'hosts: it is missing: at least one host'],
+    [
+      '{ ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }',
+      'hosts: it is missing: at least one host',
+    ],
     [
       "{ hosts: ['a_b*.com'], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: NONE }",
       "hosts[0]: 'a_b*.com' is no host: give a DNS name, which may begin with '*'",
     ],
-    ['{ hosts: [a.com, a.com], ports: [{ number: 80, name: http }], resolution: NONE }', "hosts[1]: 'a.com' is there twice"],
+    [
+      '{ hosts: [a.com, a.com], ports: [{ number: 80, name: http }], resolution: NONE }',
+      "hosts[1]: 'a.com' is there twice",
+    ],
     [
       '{ addresses: [10.0.0], hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
       "addresses[0]: '10.0.0' is no IP address and no CIDR",
@@ -28,14 +35,23 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       '{ addresses: [10.0.0.0/33], hosts: [a.com], ports: [{ number: 80, name: http, protocol: HTTP }], resolution: STATIC, endpoints: [{ address: 10.0.0.1 }] }',
       "addresses[0]: '10.0.0.0/33' is no IP address and no CIDR",
     ],
-    ['{ hosts: [a.com], ports: [{ number: 0, name: http, protocol: HTTP }] }', 'ports[0].number: 0 is not a whole number from 1 to 65535'],
+    [
+      '{ hosts: [a.com], ports: [{ number: 0, name: http, protocol: HTTP }] }',
+      'ports[0].number: 0 is not a whole number from 1 to 65535',
+    ],
     [
       '{ hosts: [a.com], ports: [{ number: 65536, name: http, protocol: HTTP }] }',
       'ports[0].number: 65536 is not a whole number from 1 to 65535',
     ],
     ['{ hosts: [a.com], ports: [{ number: 80, protocol: HTTP }] }', 'ports[0].name: it is missing'],
-    ['{ hosts: [a.com], ports: [{ number: 80, name: a }, { number: 80, name: b }] }', 'ports[1].number: 80 is there twice'],
-    ['{ hosts: [a.com], ports: [{ number: 80, name: a }, { number: 81, name: a }] }', "ports[1].name: 'a' is there twice"],
+    [
+      '{ hosts: [a.com], ports: [{ number: 80, name: a }, { number: 80, name: b }] }',
+      'ports[1].number: 80 is there twice',
+    ],
+    [
+      '{ hosts: [a.com], ports: [{ number: 80, name: a }, { number: 81, name: a }] }',
+      "ports[1].name: 'a' is there twice",
+    ],
     [
       '{ hosts: [a.com], ports: [{ number: 80, name: a, protocol: HTPP }] }',
       "ports[0].protocol: 'HTPP' is not one of HTTP, HTTP2, GRPC, GRPC-WEB, HTTPS, TLS, TCP, MONGO, REDIS, MYSQL, UDP, HTTP_PROXY",
@@ -94,15 +110,27 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ["{ address: '' }", 'address: it is missing: an IP address, a DNS name, or unix:///path'],
     ['{ address: 10 }', 'address: 10 is not a text'],
     ['{ address: [10.0.0.1] }', 'address: ["10.0.0.1"] is not a text'],
-    ['{ address: unix://x }', "address: 'unix://x' has no absolute path: unix:///path, or unix://@name"],
+    [
+      '{ address: unix://x }',
+      "address: 'unix://x' has no absolute path: unix:///path, or unix://@name",
+    ],
     ['{ address: unix:///x, ports: { a: 1 } }', 'address: a Unix socket has no ports'],
     ['{ address: 10.0.0.1, ports: [1] }', 'ports: [1] is not an object'],
-    ['{ address: 10.0.0.1, ports: { a: 70000 } }', 'ports.a: 70000 is not a whole number from 1 to 65535'],
+    [
+      '{ address: 10.0.0.1, ports: { a: 70000 } }',
+      'ports.a: 70000 is not a whole number from 1 to 65535',
+    ],
     ['{ address: 10.0.0.1, labels: [a] }', 'labels: ["a"] is not an object'],
     ['{ address: 10.0.0.1, labels: { a: 1 } }', 'labels.a: 1 is not a text'],
     ['{ address: 10.0.0.1, weight: -1 }', 'weight: -1 is not a whole number from 0 to 2147483647'],
-    ['{ address: 10.0.0.1, weight: much }', "weight: 'much' is not a whole number from 0 to 2147483647"],
-    ['{ address: 10.0.0.1, weight: 1.5 }', 'weight: 1.5 is not a whole number from 0 to 2147483647'],
+    [
+      '{ address: 10.0.0.1, weight: much }',
+      "weight: 'much' is not a whole number from 0 to 2147483647",
+    ],
+    [
+      '{ address: 10.0.0.1, weight: 1.5 }',
+      'weight: 1.5 is not a whole number from 0 to 2147483647',
+    ],
     ['{ address: 10.0.0.1, locality: { region: a } }', 'locality: {"region":"a"} is not a text'],
     ['{ address: 10.0.0.1, network: 1 }', 'network: 1 is not a text'],
     ['{ address: 10.0.0.1, serviceAccount: [a] }', 'serviceAccount: ["a"] is not a text'],
@@ -112,13 +140,19 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ address: 10.0.0.1, weight: [] }', 'weight: [] is not a whole number from 0 to 2147483647'],
   ],
   VirtualService: [
-    ['{ hosts: [a.com], http: [{}] }', 'http[0]: it needs exactly one of route, redirect, directResponse, delegate'],
+    [
+      '{ hosts: [a.com], http: [{}] }',
+      'http[0]: it needs exactly one of route, redirect, directResponse, delegate',
+    ],
     ['{ hosts: [a.com] }', 'http: it is missing: at least one route'],
     [
       "{ hosts: ['a b'], http: [{ route: [{ destination: { host: b.com } }] }] }",
       "hosts[0]: 'a b' is no host: give a DNS name, which may begin with '*'",
     ],
-    ['{ hosts: [a.com, a.com], http: [{ route: [{ destination: { host: b.com } }] }] }', "hosts[1]: 'a.com' is there twice"],
+    [
+      '{ hosts: [a.com, a.com], http: [{ route: [{ destination: { host: b.com } }] }] }',
+      "hosts[1]: 'a.com' is there twice",
+    ],
     [
       "{ hosts: [a.com], http: [{ match: [{ uri: { regex: '(' } }], route: [{ destination: { host: b.com } }] }] }",
       "http[0].match[0].uri.regex: '(' is no regular expression of RE2: a ) is missing",
@@ -147,7 +181,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       '{ hosts: [a.com], http: [{ route: [{ destination: { host: a.com }, weight: -1 }] }] }',
       'http[0].route[0].weight: -1 is not a whole number from 0 to 2147483647',
     ],
-    ['{ hosts: [a.com], http: [{ route: [{ weight: 1 }] }] }', 'http[0].route[0].destination.host: it is missing'],
+    [
+      '{ hosts: [a.com], http: [{ route: [{ weight: 1 }] }] }',
+      'http[0].route[0].destination.host: it is missing',
+    ],
     [
       '{ hosts: [a.com], http: [{ route: [{ destination: { host: b.com } }], timeout: soon }] }',
       "http[0].timeout: 'soon' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
@@ -333,9 +370,18 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
   ],
   Sidecar: [
     ['{ ingress: [{}] }', 'ingress[0].port.name: it is missing'],
-    ['{ ingress: [{ port: { name: a, protocol: HTTP } }] }', 'ingress[0].port.number: it is missing: a port from 1 to 65535'],
-    ['{ ingress: [{ port: { number: 80, name: a } }, { port: { number: 80, name: b } }] }', 'ingress[1].port.number: 80 is there twice'],
-    ['{ ingress: [{ port: { number: 80, name: a }, bind: here }] }', "ingress[0].bind: 'here' is no IP address"],
+    [
+      '{ ingress: [{ port: { name: a, protocol: HTTP } }] }',
+      'ingress[0].port.number: it is missing: a port from 1 to 65535',
+    ],
+    [
+      '{ ingress: [{ port: { number: 80, name: a } }, { port: { number: 80, name: b } }] }',
+      'ingress[1].port.number: 80 is there twice',
+    ],
+    [
+      '{ ingress: [{ port: { number: 80, name: a }, bind: here }] }',
+      "ingress[0].bind: 'here' is no IP address",
+    ],
     [
       '{ ingress: [{ port: { number: 80, name: a }, defaultEndpoint: 10.0.0.1:80 }] }',
       "ingress[0].defaultEndpoint: '10.0.0.1:80' is not 127.0.0.1:PORT, 0.0.0.0:PORT, [::1]:PORT, [::]:PORT, or unix:///path",
@@ -357,10 +403,16 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       "ingress[0].port.protocol: 'FTP' is not one of HTTP, HTTP2, GRPC, GRPC-WEB, HTTPS, TLS, TCP, MONGO, REDIS, MYSQL, UDP, HTTP_PROXY",
     ],
     ['{ ingress: {} }', 'ingress: {} is not a list'],
-    ['{ workloadSelector: { matchLabels: { a: b } }, ingress: [] }', 'workloadSelector.matchLabels: there is no such field'],
+    [
+      '{ workloadSelector: { matchLabels: { a: b } }, ingress: [] }',
+      'workloadSelector.matchLabels: there is no such field',
+    ],
     ['{ workloadSelector: { labels: [a] } }', 'workloadSelector.labels: ["a"] is not an object'],
     ['{ workloadSelector: { labels: { a: 1 } } }', 'workloadSelector.labels.a: 1 is not a text'],
-    ['{ outboundTrafficPolicy: { mode: SOME } }', "outboundTrafficPolicy.mode: 'SOME' is not one of REGISTRY_ONLY, ALLOW_ANY"],
+    [
+      '{ outboundTrafficPolicy: { mode: SOME } }',
+      "outboundTrafficPolicy.mode: 'SOME' is not one of REGISTRY_ONLY, ALLOW_ANY",
+    ],
     ['{ outboundTrafficPolicy: ALLOW_ANY }', "outboundTrafficPolicy: 'ALLOW_ANY' is not an object"],
     [
       '{ inboundConnectionPool: { tcp: { maxConnections: -1 } } }',
@@ -380,19 +432,28 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
   ],
   PeerAuthentication: [
     ['{ mtls: { mode: ON } }', "mtls.mode: 'ON' is not one of UNSET, DISABLE, PERMISSIVE, STRICT"],
-    ['{ mtls: { mode: strict } }', "mtls.mode: 'strict' is not one of UNSET, DISABLE, PERMISSIVE, STRICT"],
+    [
+      '{ mtls: { mode: strict } }',
+      "mtls.mode: 'strict' is not one of UNSET, DISABLE, PERMISSIVE, STRICT",
+    ],
     ['{ mtls: STRICT }', "mtls: 'STRICT' is not an object"],
     ['{ mtls: [STRICT] }', 'mtls: ["STRICT"] is not an object'],
     ['{ selector: { labels: { a: b } } }', 'selector.labels: there is no such field'],
     ['{ selector: { matchLabels: [a] } }', 'selector.matchLabels: ["a"] is not an object'],
     ['{ selector: { matchLabels: { a: 1 } } }', 'selector.matchLabels.a: 1 is not a text'],
     ['{ selector: app }', "selector: 'app' is not an object"],
-    ['{ selector: { matchLabels: { a: b } }, portLevelMtls: [80] }', 'portLevelMtls: [80] is not an object'],
+    [
+      '{ selector: { matchLabels: { a: b } }, portLevelMtls: [80] }',
+      'portLevelMtls: [80] is not an object',
+    ],
     [
       '{ selector: { matchLabels: { a: b } }, portLevelMtls: { http: { mode: STRICT } } }',
       "portLevelMtls.http: 'http' is not a port (1 to 65535)",
     ],
-    ['{ selector: { matchLabels: { a: b } }, portLevelMtls: { 0: { mode: STRICT } } }', "portLevelMtls.0: '0' is not a port (1 to 65535)"],
+    [
+      '{ selector: { matchLabels: { a: b } }, portLevelMtls: { 0: { mode: STRICT } } }',
+      "portLevelMtls.0: '0' is not a port (1 to 65535)",
+    ],
     [
       '{ selector: { matchLabels: { a: b } }, portLevelMtls: { 70000: { mode: STRICT } } }',
       "portLevelMtls.70000: '70000' is not a port (1 to 65535)",
@@ -401,10 +462,19 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       '{ selector: { matchLabels: { a: b } }, portLevelMtls: { 80: { mode: SOME } } }',
       "portLevelMtls.80.mode: 'SOME' is not one of UNSET, DISABLE, PERMISSIVE, STRICT",
     ],
-    ['{ selector: { matchLabels: { a: b } }, portLevelMtls: { 80: STRICT } }', "portLevelMtls.80: 'STRICT' is not an object"],
-    ['{ portLevelMtls: { 80: { mode: STRICT } } }', 'portLevelMtls: it needs a selector: ports are those of a workload'],
+    [
+      '{ selector: { matchLabels: { a: b } }, portLevelMtls: { 80: STRICT } }',
+      "portLevelMtls.80: 'STRICT' is not an object",
+    ],
+    [
+      '{ portLevelMtls: { 80: { mode: STRICT } } }',
+      'portLevelMtls: it needs a selector: ports are those of a workload',
+    ],
     ['{ mtls: { mode: 1 } }', 'mtls.mode: 1 is not one of UNSET, DISABLE, PERMISSIVE, STRICT'],
-    ['{ mtls: { mode: true } }', 'mtls.mode: true is not one of UNSET, DISABLE, PERMISSIVE, STRICT'],
+    [
+      '{ mtls: { mode: true } }',
+      'mtls.mode: true is not one of UNSET, DISABLE, PERMISSIVE, STRICT',
+    ],
     ['{ mtsl: {} }', 'mtsl: there is no such field: did you mean mtls?'],
     ['{ mtls: { mod: STRICT } }', 'mtls.mod: there is no such field: did you mean mode?'],
     ['STRICT', ": 'STRICT' is not an object"],
@@ -413,7 +483,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
 
 /** What is wrong around a spec, with the line. */
 const around: readonly (readonly [text: string, said: string])[] = [
-  ['kind: [', '1 : it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]'],
+  [
+    'kind: [',
+    '1 : it is no YAML: Flow sequence in block collection must be sufficiently indented and end with a ]',
+  ],
   [
     'kind: Nothing\nmetadata: { name: a }',
     "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication",
@@ -422,7 +495,10 @@ const around: readonly (readonly [text: string, said: string])[] = [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
     "1 apiVersion: 'apps/v1' is not networking.istio.io/v1, v1beta1 or v1alpha3",
   ],
-  ['apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { namespace: default }\nspec: {}\n', '3 metadata.name: it is missing'],
+  [
+    'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { namespace: default }\nspec: {}\n',
+    '3 metadata.name: it is missing',
+  ],
   [
     '- 1\n- 2',
     '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication',
@@ -446,7 +522,10 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
 ];
 
-const resource = (kind: string, spec: string) => `apiVersion: ${kind === 'PeerAuthentication' ? 'security' : 'networking'}.istio.io/v1
+const resource = (
+  kind: string,
+  spec: string,
+) => `apiVersion: ${kind === 'PeerAuthentication' ? 'security' : 'networking'}.istio.io/v1
 kind: ${kind}
 metadata: { name: bad, namespace: default }
 spec: ${spec}
@@ -458,31 +537,53 @@ describe.each(Object.entries(mistakes))('a mistake in a %s', (kind, rows) => {
   });
 
   it.each(rows)('%s is named, and costs that resource alone', (spec, said) => {
-    const { resources, flaws } = read(`${good}---\n${resource(kind, spec)}---\n${good.replace('name: good', 'name: other')}`);
+    const { resources, flaws } = read(
+      `${good}---\n${resource(kind, spec)}---\n${good.replace('name: good', 'name: other')}`,
+    );
     const [first] = flaws;
-    expect(first).toMatchObject({ key: `${kind}/default/bad`, origin: { path: 'f.yaml', line: 9 } });
+    expect(first).toMatchObject({
+      key: `${kind}/default/bad`,
+      origin: { path: 'f.yaml', line: 9 },
+    });
     expect(`${first?.field.replace(/^spec\.?/, '') ?? ''}: ${first?.reason ?? ''}`).toBe(said);
     const isServedInPart = first?.severity === 'warning';
-    expect(resources.map(({ name }) => name)).toEqual(['good', ...(isServedInPart ? ['bad'] : []), 'other']);
+    expect(resources.map(({ name }) => name)).toEqual([
+      'good',
+      ...(isServedInPart ? ['bad'] : []),
+      'other',
+    ]);
   });
 });
 
 describe('a mistake around a spec', () => {
   it.each(around)('%j is named with its line', (text, said) => {
     const { flaws } = read(text);
-    expect(flaws.map(({ origin, field, reason }) => `${origin.line} ${field}: ${reason}`)).toContain(said);
+    expect(
+      flaws.map(({ origin, field, reason }) => `${origin.line} ${field}: ${reason}`),
+    ).toContain(said);
   });
 
   it('is at the line of its field', () => {
-    const text = resource('ServiceEntry', '\n  hosts: [a.com]\n  ports:\n    - number: 80\n      name: http\n      protocol: HTPP');
-    expect(read(text).flaws).toMatchObject([{ field: 'spec.ports[0].protocol', origin: { line: 9 } }]);
+    const text = resource(
+      'ServiceEntry',
+      '\n  hosts: [a.com]\n  ports:\n    - number: 80\n      name: http\n      protocol: HTPP',
+    );
+    expect(read(text).flaws).toMatchObject([
+      { field: 'spec.ports[0].protocol', origin: { line: 9 } },
+    ]);
   });
 });
 
 describe('a mistake in the MeshConfig', () => {
   it.each([
-    ['connectTimeout: 0s', "connectTimeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')"],
-    ["accessLogFormat: '%BAD%'", 'accessLogFormat: Envoy has no %BAD%: write %% for a percent sign'],
+    [
+      'connectTimeout: 0s',
+      "connectTimeout: '0s' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
+    ],
+    [
+      "accessLogFormat: '%BAD%'",
+      'accessLogFormat: Envoy has no %BAD%: write %% for a percent sign',
+    ],
     [`accessLogFormat: '{"path": "%REQ%"}'`, 'accessLogFormat: %REQ% needs arguments: %REQ(...)%'],
   ])('%s is named with its line', (text, said) => {
     const { flaws } = readMeshConfig(`trustDomain: td\n${text}\n`, 'mesh.yaml');
@@ -507,9 +608,37 @@ describe('any text', () => {
   });
 
   it('that has the fields of a kind, with whatever in them, is read without an exception', () => {
-    const names = fc.constantFrom('hosts', 'http', 'route', 'match', 'uri', 'host', 'subsets', 'labels', 'trafficPolicy', 'loadBalancer', 'tls', 'ports', 'endpoints', 'ingress', 'port', 'mtls', 'portLevelMtls', 'selector', 'destination', 'weight', 'headers', 'fault'); // prettier-ignore
+    const names = fc.constantFrom(
+      'hosts',
+      'http',
+      'route',
+      'match',
+      'uri',
+      'host',
+      'subsets',
+      'labels',
+      'trafficPolicy',
+      'loadBalancer',
+      'tls',
+      'ports',
+      'endpoints',
+      'ingress',
+      'port',
+      'mtls',
+      'portLevelMtls',
+      'selector',
+      'destination',
+      'weight',
+      'headers',
+      'fault',
+    );
     const value = fc.letrec((tie) => ({
-      any: fc.oneof({ maxDepth: 7 }, fc.constantFrom(null, 0, -1, 1e9, '', '*', 'a.com', '10.0.0.1', true, '1s', '('), fc.array(tie('any'), { maxLength: 3 }), fc.dictionary(names, tie('any'), { maxKeys: 4 })), // prettier-ignore
+      any: fc.oneof(
+        { maxDepth: 7 },
+        fc.constantFrom(null, 0, -1, 1e9, '', '*', 'a.com', '10.0.0.1', true, '1s', '('),
+        fc.array(tie('any'), { maxLength: 3 }),
+        fc.dictionary(names, tie('any'), { maxKeys: 4 }),
+      ),
     })).any;
     fc.assert(
       fc.property(fc.constantFrom(...Object.keys(mistakes)), value, (kind, spec) => {

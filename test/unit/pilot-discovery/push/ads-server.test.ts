@@ -2,7 +2,15 @@ import { connect } from 'node:http2';
 import { promisify } from 'node:util';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { Server, ServerCredentials } from '@grpc/grpc-js';
-import { asyncScheduler, BehaviorSubject, NEVER, type Observable, type SchedulerLike, Subject, VirtualTimeScheduler } from 'rxjs';
+import {
+  asyncScheduler,
+  BehaviorSubject,
+  NEVER,
+  type Observable,
+  type SchedulerLike,
+  Subject,
+  VirtualTimeScheduler,
+} from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   DeltaDiscoveryRequestSchema,
@@ -20,8 +28,20 @@ import { slowReader } from '../../../support/slow-reader.ts';
 const nothing: TypedView = { version: '', resources: new Map() };
 
 function view(snapshot: number, clusters: Readonly<Record<string, string>>): View {
-  const resources = Object.entries(clusters).map(([name, text]) => [name, { name, version: text, body: Buffer.from(text), keys: ['VirtualService/default/v'] }] as const); // prettier-ignore
-  return { snapshot, cluster: { version: String(snapshot), resources: new Map(resources) }, endpoint: nothing, listener: nothing, route: nothing }; // prettier-ignore
+  const resources = Object.entries(clusters).map(
+    ([name, text]) =>
+      [
+        name,
+        { name, version: text, body: Buffer.from(text), keys: ['VirtualService/default/v'] },
+      ] as const,
+  );
+  return {
+    snapshot,
+    cluster: { version: String(snapshot), resources: new Map(resources) },
+    endpoint: nothing,
+    listener: nothing,
+    route: nothing,
+  };
 }
 
 const ended: (() => void)[] = [];
@@ -35,13 +55,22 @@ async function served(
 ) {
   const server = new Server();
   const events: AdsEvent[] = [];
-  const serving = serveAds(server, { controlPlane: 'test', throttle, viewFor$, drain$, scheduler }).subscribe({
+  const serving = serveAds(server, {
+    controlPlane: 'test',
+    throttle,
+    viewFor$,
+    drain$,
+    scheduler,
+  }).subscribe({
     next: (event) => events.push(event),
     error: (error: unknown) => {
       throw error;
     },
   });
-  const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+  const port = await promisify(server.bindAsync.bind(server))(
+    '127.0.0.1:0',
+    ServerCredentials.createInsecure(),
+  );
   ended.push(() => {
     serving.unsubscribe();
     server.forceShutdown();
@@ -62,21 +91,49 @@ function deltaStream(port: number) {
 }
 
 const node = { id: 'sidecar~10.0.0.1~a.b~c' };
-const whole = (more: object = {}) => create(DiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster, ...more });
+const whole = (more: object = {}) =>
+  create(DiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster, ...more });
 
 describe('serveAds', () => {
   it('answers both variants, and says who asks and what becomes of it', async () => {
     const { port, events } = await served(() => new BehaviorSubject(view(1, { a: 'A' })));
-    const [sotw, delta] = [wholeStream(port), deltaStream(port)]; // prettier-ignore
+    const [sotw, delta] = [wholeStream(port), deltaStream(port)];
     sotw.call.write(whole());
     delta.call.write(create(DeltaDiscoveryRequestSchema, { node, typeUrl: typeUrls.cluster }));
     await expect.poll(() => [sotw.answers.length, delta.answers.length]).toEqual([1, 1]);
-    expect(sotw.answers[0]).toMatchObject({ versionInfo: '1', typeUrl: typeUrls.cluster, controlPlane: { identifier: 'test' } });
+    expect(sotw.answers[0]).toMatchObject({
+      versionInfo: '1',
+      typeUrl: typeUrls.cluster,
+      controlPlane: { identifier: 'test' },
+    });
     expect(Buffer.from(sotw.answers[0]?.resources[0]?.value ?? []).toString()).toBe('A');
-    expect(delta.answers[0]).toMatchObject({ systemVersionInfo: '1', resources: [{ name: 'a', version: 'A' }], removedResources: [] });
+    expect(delta.answers[0]).toMatchObject({
+      systemVersionInfo: '1',
+      resources: [{ name: 'a', version: 'A' }],
+      removedResources: [],
+    });
     sotw.call.write(whole({ versionInfo: '1', responseNonce: sotw.answers[0]?.nonce }));
-    delta.call.write(create(DeltaDiscoveryRequestSchema, { typeUrl: typeUrls.cluster, responseNonce: delta.answers[0]?.nonce ?? '', errorDetail: { code: 3, message: 'a: no' } })); // prettier-ignore
-    await expect.poll(() => events.map(({ type }) => type).sort()).toEqual(['accepted', 'answered', 'answered', 'asked', 'asked', 'connected', 'connected', 'rejected', 'written', 'written']); // prettier-ignore
+    delta.call.write(
+      create(DeltaDiscoveryRequestSchema, {
+        typeUrl: typeUrls.cluster,
+        responseNonce: delta.answers[0]?.nonce ?? '',
+        errorDetail: { code: 3, message: 'a: no' },
+      }),
+    );
+    await expect
+      .poll(() => events.map(({ type }) => type).sort())
+      .toEqual([
+        'accepted',
+        'answered',
+        'answered',
+        'asked',
+        'asked',
+        'connected',
+        'connected',
+        'rejected',
+        'written',
+        'written',
+      ]);
     expect(events.find(({ type }) => type === 'rejected')).toMatchObject({
       names: ['a'],
       keys: ['VirtualService/default/v'],
@@ -99,7 +156,9 @@ describe('serveAds', () => {
     expect(events.filter(({ type }) => type === 'disconnected')).toHaveLength(3);
     const late = wholeStream(port);
     late.call.write(whole());
-    await expect.poll(() => late.statuses).toMatchObject([{ code: 14, details: 'the control plane ends' }]);
+    await expect
+      .poll(() => late.statuses)
+      .toMatchObject([{ code: 14, details: 'the control plane ends' }]);
   });
 
   it('says when a proxy has gone', async () => {
@@ -125,8 +184,10 @@ describe('serveAds', () => {
     ],
   ])('ends a stream %s, and no other one', async (_, viewFor$, more, code, details) => {
     const good$ = new BehaviorSubject(view(1, { a: 'A' }));
-    const { port, events } = await served(({ id }) => (id === 'sidecar~good~a.b~c' ? good$ : viewFor$()));
-    const [bad, other] = [wholeStream(port), wholeStream(port)]; // prettier-ignore
+    const { port, events } = await served(({ id }) =>
+      id === 'sidecar~good~a.b~c' ? good$ : viewFor$(),
+    );
+    const [bad, other] = [wholeStream(port), wholeStream(port)];
     other.call.write(whole({ node: { id: 'sidecar~good~a.b~c' } }));
     await expect.poll(() => other.answers).toHaveLength(1);
     bad.call.write(whole(more));
@@ -150,27 +211,36 @@ describe('serveAds', () => {
     const large = (text: string) => view(Number(text), { a: text.padEnd(1 << 20, '.') });
     const view$ = new BehaviorSubject(large('0'));
     const { port, events } = await served(() => view$, 1);
-    const [stuck, other] = [wholeStream(port), wholeStream(port)]; // prettier-ignore
+    const [stuck, other] = [wholeStream(port), wholeStream(port)];
     stuck.call.pause();
     stuck.call.write(whole());
     await expect.poll(() => events.filter(({ type }) => type === 'answered')).toHaveLength(1);
-    other.call.on('data', ({ nonce }: DiscoveryResponse) => other.call.write(whole({ responseNonce: nonce })));
+    other.call.on('data', ({ nonce }: DiscoveryResponse) =>
+      other.call.write(whole({ responseNonce: nonce })),
+    );
     other.call.write(whole());
     await expect.poll(() => other.answers).toHaveLength(1);
     for (let number = 1; number <= 30; number += 1) view$.next(large(String(number)));
     await expect.poll(() => other.answers.at(-1)?.versionInfo, { timeout: 5_000 }).toBe('30');
-    expect(events.filter((event) => event.type === 'answered' && event.connection === 1)).toHaveLength(1);
+    expect(
+      events.filter((event) => event.type === 'answered' && event.connection === 1),
+    ).toHaveLength(1);
   });
 
   it('ends a proxy that accepts what it has not read', async () => {
     const view$ = new BehaviorSubject(view(0, { a: '0'.repeat(3 << 20) }));
     const { port, events } = await served(() => view$);
-    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }).on('error', () => undefined);
+    const session = connect(`http://127.0.0.1:${port}`, { settings: { initialWindowSize: 0 } }).on(
+      'error',
+      () => undefined,
+    );
     ended.push(() => session.destroy());
     const liar = openStream(session);
     const say = (more: object) => liar.write(framed(toBinary(DiscoveryRequestSchema, whole(more))));
-    const nonces = () => events.flatMap((event) => (event.type === 'answered' ? [event.nonce] : []));
-    const reasons = () => events.flatMap((event) => (event.type === 'stream-refused' ? [event.reason] : []));
+    const nonces = () =>
+      events.flatMap((event) => (event.type === 'answered' ? [event.nonce] : []));
+    const reasons = () =>
+      events.flatMap((event) => (event.type === 'stream-refused' ? [event.reason] : []));
     say({});
     for (let number = 1; number < 20 && reasons().length === 0; number += 1) {
       await expect.poll(() => nonces().length >= number || reasons().length > 0).toBe(true);
@@ -183,7 +253,12 @@ describe('serveAds', () => {
 
   it('gives the place of a proxy that does not read to another one at once', async () => {
     const clock = new VirtualTimeScheduler(undefined, 4);
-    const { port, events } = await served(() => new BehaviorSubject(view(1, { a: '.'.repeat(1 << 20) })), 1, NEVER, clock);
+    const { port, events } = await served(
+      () => new BehaviorSubject(view(1, { a: '.'.repeat(1 << 20) })),
+      1,
+      NEVER,
+      clock,
+    );
     const answered = () => {
       clock.flush();
       return events.filter(({ type }) => type === 'answered');
@@ -214,7 +289,8 @@ describe('serveAds', () => {
       clock.flush();
       return events.filter(({ type }) => type === 'answered').length;
     };
-    for (let number = 0; number < 300; number += 1) ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
+    for (let number = 0; number < 300; number += 1)
+      ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
     await expect.poll(answered, { timeout: 20_000 }).toBe(300);
     const other = wholeStream(port);
     other.call.write(whole());
@@ -234,8 +310,14 @@ describe('serveAds', () => {
       viewFor$: () => NEVER,
       drain$: NEVER,
       scheduler: clock,
-    }).subscribe({ next: (event) => events.push(event), error: (error: unknown) => expect.unreachable(String(error)) });
-    const port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+    }).subscribe({
+      next: (event) => events.push(event),
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
+    const port = await promisify(server.bindAsync.bind(server))(
+      '127.0.0.1:0',
+      ServerCredentials.createInsecure(),
+    );
     ended.push(() => {
       serving.unsubscribe();
       server.forceShutdown();
@@ -243,7 +325,9 @@ describe('serveAds', () => {
     const silent = wholeStream(port);
     await expect.poll(() => clock.actions.length).toBeGreaterThan(0);
     clock.flush();
-    await expect.poll(() => silent.statuses).toMatchObject([{ code: 8, details: 'it has asked for nothing within 10 s' }]);
+    await expect
+      .poll(() => silent.statuses)
+      .toMatchObject([{ code: 8, details: 'it has asked for nothing within 10 s' }]);
     expect(events).toMatchObject([{ type: 'stream-refused' }]);
     expect(clock.now()).toBe(10_000);
   });

@@ -4,7 +4,10 @@ import { ConnectionMap } from '../../../../src/pilot-discovery/push/connection-m
 
 describe('ConnectionMap', () => {
   it('is what a Map is after the same changes, and leaves what was before as it was', () => {
-    const change = fc.record({ connection: fc.nat(100), value: fc.option(fc.nat(), { nil: undefined }) });
+    const change = fc.record({
+      connection: fc.nat(100),
+      value: fc.option(fc.nat(), { nil: undefined }),
+    });
     fc.assert(
       fc.property(fc.array(change), (changes) => {
         let map = ConnectionMap.empty<number>();

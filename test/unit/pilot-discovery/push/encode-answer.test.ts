@@ -40,8 +40,11 @@ describe('the answers that are kept for other proxies', () => {
     ['64 MB', 1024 * 1024, 63],
   ])('are the newest: at most %s', (_, bytes, number) => {
     const encode = made();
-    const [first, second] = ['1', '2'].map((nonce) => encode(answerOf(nonce, bytes), 'state-of-the-world'));
-    for (let n = 3; n <= number + 1; n += 1) encode(answerOf(String(n), bytes), 'state-of-the-world');
+    const [first, second] = ['1', '2'].map((nonce) =>
+      encode(answerOf(nonce, bytes), 'state-of-the-world'),
+    );
+    for (let n = 3; n <= number + 1; n += 1)
+      encode(answerOf(String(n), bytes), 'state-of-the-world');
     expect(encode(answerOf('2', bytes), 'state-of-the-world') === second).toBe(true);
     expect(encode(answerOf('1', bytes), 'state-of-the-world') === first).toBe(false);
   });
@@ -52,7 +55,8 @@ describe('the answers that are kept for other proxies', () => {
     const forgetting = forget$.subscribe();
     const [rare, often] = [encode(answerOf('1'), 'delta'), encode(answerOf('2'), 'delta')];
     const isKept: boolean[] = [];
-    for (const ms of [15_000, 30_000, 45_000]) scheduler.schedule(() => isKept.push(encode(answerOf('2'), 'delta') === often), ms);
+    for (const ms of [15_000, 30_000, 45_000])
+      scheduler.schedule(() => isKept.push(encode(answerOf('2'), 'delta') === often), ms);
     scheduler.schedule(() => isKept.push(encode(answerOf('1'), 'delta') === rare), 50_000);
     scheduler.schedule(() => forgetting.unsubscribe(), 200_000);
     scheduler.flush();

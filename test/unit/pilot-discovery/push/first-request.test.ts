@@ -1,7 +1,11 @@
 import { EventEmitter } from 'node:events';
 import { Subject, VirtualTimeScheduler } from 'rxjs';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Call, firstRequests, type Message } from '../../../../src/pilot-discovery/push/first-request.ts';
+import {
+  type Call,
+  firstRequests,
+  type Message,
+} from '../../../../src/pilot-discovery/push/first-request.ts';
 import type { Variant } from '../../../../src/shared/xds/messages.ts';
 
 class FakeCall extends EventEmitter {
@@ -56,7 +60,10 @@ describe('firstRequests', () => {
     comes('a');
     scheduler.schedule(() => comes('b'), 4_000);
     scheduler.flush();
-    expect(seen).toEqual(['10000 a it has asked for nothing within 10 s', '14000 b it has asked for nothing within 10 s']);
+    expect(seen).toEqual([
+      '10000 a it has asked for nothing within 10 s',
+      '14000 b it has asked for nothing within 10 s',
+    ]);
   });
 
   it('gives up the oldest of too many that say nothing', () => {
@@ -79,6 +86,12 @@ describe('firstRequests', () => {
     for (const name of ['a', 'b', 'c', 'd']) comes(name).emit('data', first);
     scheduler.schedule(() => seen.push(`${scheduler.frame} another has its turn`), 1);
     scheduler.flush();
-    expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual(['a begun', 'b begun', 'c begun', 'another has its turn', 'd begun']);
+    expect(seen.map((line) => line.replace(/^\d+ /, ''))).toEqual([
+      'a begun',
+      'b begun',
+      'c begun',
+      'another has its turn',
+      'd begun',
+    ]);
   });
 });

@@ -1,6 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type Answer, freshProxy, type ProxyEvent } from '../../../../src/pilot-discovery/push/proxy-stream.ts';
+import {
+  type Answer,
+  freshProxy,
+  type ProxyEvent,
+} from '../../../../src/pilot-discovery/push/proxy-stream.ts';
 import { reduceProxy } from '../../../../src/pilot-discovery/push/reduce-proxy.ts';
 import {
   type TypedView,
@@ -14,8 +18,12 @@ import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.
 
 /** Clusters with the content of each and of its endpoints; routes with the clusters they name. */
 interface World {
-  readonly clusters: Readonly<Record<string, { readonly cluster: number; readonly endpoints: number }>>;
-  readonly routes: Readonly<Record<string, { readonly clusters: readonly string[]; readonly isBad: boolean }>>;
+  readonly clusters: Readonly<
+    Record<string, { readonly cluster: number; readonly endpoints: number }>
+  >;
+  readonly routes: Readonly<
+    Record<string, { readonly clusters: readonly string[]; readonly isBad: boolean }>
+  >;
 }
 
 type Happening =
@@ -24,7 +32,12 @@ type Happening =
   | { readonly type: 'read'; readonly count: number }
   | { readonly type: 'reconnect' };
 
-const resource = (name: string, version: string): XdsResource => ({ name, version, body: Buffer.from(version), keys: [] });
+const resource = (name: string, version: string): XdsResource => ({
+  name,
+  version,
+  body: Buffer.from(version),
+  keys: [],
+});
 
 function typed(resources: readonly XdsResource[]): TypedView {
   const version = resources.map(({ name, version: own }) => `${name}=${own}`).join();
@@ -54,7 +67,12 @@ function connected(variant: Variant, first: World) {
   let state = freshProxy(variant);
   let view = viewOf(first);
   const inbox: Answer[] = [];
-  const held: Record<XdsType, Map<string, string>> = { cluster: new Map(), endpoint: new Map(), listener: new Map(), route: new Map() };
+  const held: Record<XdsType, Map<string, string>> = {
+    cluster: new Map(),
+    endpoint: new Map(),
+    listener: new Map(),
+    route: new Map(),
+  };
   let names: Partial<Record<XdsType, ReadonlySet<string>>> = {};
   /** Clusters that wait for their endpoints since they have come or changed. */
   const waiting = new Set<string>();
@@ -77,7 +95,17 @@ function connected(variant: Variant, first: World) {
       variant === 'delta'
         ? { kind: 'change', add: [], remove: [], versions: {} }
         : { kind: 'all', names: [...(names[type] ?? [])], version: '' };
-    tell({ type: 'request', request: { node, typeUrl: typeUrls[type], nonce: '', refusal: undefined, names: none, ...more } });
+    tell({
+      type: 'request',
+      request: {
+        node,
+        typeUrl: typeUrls[type],
+        nonce: '',
+        refusal: undefined,
+        names: none,
+        ...more,
+      },
+    });
   };
   const follow = (type: XdsType, wanted: ReadonlySet<string>, nonce: string): void => {
     const before = names[type];
@@ -86,9 +114,11 @@ function connected(variant: Variant, first: World) {
     const remove = [...(before ?? [])].filter((name) => !wanted.has(name));
     for (const name of remove) held[type].delete(name);
     if (before !== undefined && add.length + remove.length === 0) return;
-    if (before === undefined && wanted.size === 0) return void (names = { ...names, [type]: undefined });
+    if (before === undefined && wanted.size === 0)
+      return void (names = { ...names, [type]: undefined });
     const versions = before === undefined ? Object.fromEntries(held[type]) : {};
-    if (variant === 'delta') request(type, { nonce, names: { kind: 'change', add, remove, versions } });
+    if (variant === 'delta')
+      request(type, { nonce, names: { kind: 'change', add, remove, versions } });
     else request(type, { nonce });
   };
   const lastNonce: Partial<Record<XdsType, string>> = {};
@@ -97,10 +127,14 @@ function connected(variant: Variant, first: World) {
     const answer = inbox.shift();
     if (answer === undefined) return;
     const type = xdsTypes.find((one) => typeUrls[one] === answer.typeUrl) ?? 'cluster';
-    const refused = answer.resources.filter(({ version }) => version.startsWith('bad')).map(({ name }) => name);
+    const refused = answer.resources
+      .filter(({ version }) => version.startsWith('bad'))
+      .map(({ name }) => name);
     const isWhole = variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
     const its = held[type];
-    if (isWhole) for (const name of its.keys()) if (!answer.resources.some((one) => one.name === name)) its.delete(name);
+    if (isWhole)
+      for (const name of its.keys())
+        if (!answer.resources.some((one) => one.name === name)) its.delete(name);
     for (const name of answer.removed) its.delete(name);
     for (const { name, version } of answer.resources) {
       if (refused.includes(name)) continue;
@@ -113,7 +147,8 @@ function connected(variant: Variant, first: World) {
     check();
     lastNonce[type] = answer.nonce;
     unanswered.delete(answer.typeUrl);
-    const refusal = refused.length === 0 ? undefined : { code: 3, message: `bad: ${refused.join()}` };
+    const refusal =
+      refused.length === 0 ? undefined : { code: 3, message: `bad: ${refused.join()}` };
     request(type, { nonce: answer.nonce, refusal });
     if (type === 'cluster') follow('endpoint', new Set(its.keys()), lastNonce.endpoint ?? '');
     if (type === 'listener') follow('route', new Set(its.keys()), lastNonce.route ?? '');
@@ -122,7 +157,7 @@ function connected(variant: Variant, first: World) {
   /** What is in use refers to what is there, and is not waited for. */
   function check(): void {
     for (const name of held.listener.keys()) {
-      const used = (held.route.get(name) ?? '').split(' ')[1]?.split(',').filter(Boolean) ?? []; // prettier-ignore
+      const used = (held.route.get(name) ?? '').split(' ')[1]?.split(',').filter(Boolean) ?? [];
       // Of a proxy that comes back nobody knows which clusters it has, in that variant.
       if (variant === 'delta' || !hasComeBack)
         expect(
@@ -130,7 +165,9 @@ function connected(variant: Variant, first: World) {
           `clusters that ${name} refers to are there`,
         ).toEqual([]);
       expect(
-        used.filter((cluster) => waiting.has(cluster) && !held.endpoint.has(cluster) && !hasComeBack),
+        used.filter(
+          (cluster) => waiting.has(cluster) && !held.endpoint.has(cluster) && !hasComeBack,
+        ),
         'none of them is warming',
       ).toEqual([]);
     }
@@ -152,7 +189,16 @@ function connected(variant: Variant, first: World) {
       else
         request(
           type,
-          variant === 'delta' ? { names: { kind: 'change', add: [], remove: [], versions: Object.fromEntries(held[type]) } } : {},
+          variant === 'delta'
+            ? {
+                names: {
+                  kind: 'change',
+                  add: [],
+                  remove: [],
+                  versions: Object.fromEntries(held[type]),
+                },
+              }
+            : {},
         );
     }
   }
@@ -175,8 +221,10 @@ function connected(variant: Variant, first: World) {
         expect(times, 'it comes to rest').toBeLessThan(1_000);
         read();
       }
-      const good = (type: XdsType) => [...view[type].resources.values()].filter(({ version }) => !version.startsWith('bad'));
-      const isBad = (name: string) => view.route.resources.get(name)?.version.startsWith('bad') === true;
+      const good = (type: XdsType) =>
+        [...view[type].resources.values()].filter(({ version }) => !version.startsWith('bad'));
+      const isBad = (name: string) =>
+        view.route.resources.get(name)?.version.startsWith('bad') === true;
       const has = (type: XdsType) => Object.fromEntries([...held[type]].sort());
       const wants = (type: XdsType) =>
         Object.fromEntries(
@@ -185,7 +233,9 @@ function connected(variant: Variant, first: World) {
             .sort(),
         );
       const routes = Object.fromEntries([...held.route].filter(([name]) => !isBad(name)).sort());
-      const isClean = ![...view.route.resources.values()].some(({ version }) => version.startsWith('bad'));
+      const isClean = ![...view.route.resources.values()].some(({ version }) =>
+        version.startsWith('bad'),
+      );
       // One that only a route that is refused keeps is not used otherwise: it may wait.
       const waits = [...waiting].filter((name) => view.cluster.resources.has(name));
       return { has, wants, routes, isClean, waits };
@@ -196,7 +246,10 @@ function connected(variant: Variant, first: World) {
 const cluster = fc.constantFrom('c1', 'c2', 'c3', 'c4');
 const content = fc.integer({ min: 1, max: 3 });
 const world: fc.Arbitrary<World> = fc.record({
-  clusters: fc.dictionary(cluster, fc.record({ cluster: content, endpoints: content }), { maxKeys: 4, noNullPrototype: true }),
+  clusters: fc.dictionary(cluster, fc.record({ cluster: content, endpoints: content }), {
+    maxKeys: 4,
+    noNullPrototype: true,
+  }),
   routes: fc.dictionary(
     fc.constantFrom('r1', 'r2'),
     fc.record({ clusters: fc.uniqueArray(cluster, { maxLength: 3 }), isBad: fc.boolean() }),
@@ -205,7 +258,13 @@ const world: fc.Arbitrary<World> = fc.record({
 });
 const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 4, arbitrary: fc.record({ type: fc.constant('world' as const), world }) },
-  { weight: 5, arbitrary: fc.record({ type: fc.constant('read' as const), count: fc.integer({ min: 1, max: 5 }) }) },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      type: fc.constant('read' as const),
+      count: fc.integer({ min: 1, max: 5 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ type: 'reconnect' } as const) },
 );
 

@@ -1,7 +1,18 @@
 import { describe, expect, it } from 'vitest';
-import { type Answer, freshProxy, type ProxyEffect, type ProxyEvent } from '../../../../src/pilot-discovery/push/proxy-stream.ts';
+import {
+  type Answer,
+  freshProxy,
+  type ProxyEffect,
+  type ProxyEvent,
+} from '../../../../src/pilot-discovery/push/proxy-stream.ts';
 import { reduceProxy } from '../../../../src/pilot-discovery/push/reduce-proxy.ts';
-import { type TypedView, typeUrls, type View, type XdsResource, type XdsType } from '../../../../src/pilot-discovery/push/view.ts';
+import {
+  type TypedView,
+  typeUrls,
+  type View,
+  type XdsResource,
+  type XdsType,
+} from '../../../../src/pilot-discovery/push/view.ts';
 import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.ts';
 
 type Content = Readonly<Partial<Record<XdsType, Readonly<Record<string, string>>>>>;
@@ -10,7 +21,10 @@ function typed(content: Readonly<Record<string, string>> = {}): TypedView {
   const resources = Object.entries(content).map(([name, version]): XdsResource => {
     return { name, version, body: Buffer.from(version), keys: [`VirtualService/default/${name}`] };
   });
-  return { version: JSON.stringify(content), resources: new Map(resources.map((one) => [one.name, one])) };
+  return {
+    version: JSON.stringify(content),
+    resources: new Map(resources.map((one) => [one.name, one])),
+  };
 }
 
 const view = (content: Content, snapshot = 1): View => ({
@@ -42,14 +56,19 @@ function stream(variant: Variant) {
       readonly version?: string;
     } = {},
   ) => {
-    // prettier-ignore
     const { add = [], remove = [], versions = {}, version = '', ...rest } = more;
     const names: EnvoyRequest['names'] =
-      variant === 'delta' ? { kind: 'change', add, remove, versions } : { kind: 'all', names: add, version };
+      variant === 'delta'
+        ? { kind: 'change', add, remove, versions }
+        : { kind: 'all', names: add, version };
     const typeUrl = type in typeUrls ? typeUrls[type as XdsType] : type;
-    return tell({ type: 'request', request: { node, typeUrl, nonce: '', refusal: undefined, names, ...rest } });
+    return tell({
+      type: 'request',
+      request: { node, typeUrl, nonce: '', refusal: undefined, names, ...rest },
+    });
   };
-  const show = (content: Content, snapshot = 1) => tell({ type: 'view', view: view(content, snapshot) });
+  const show = (content: Content, snapshot = 1) =>
+    tell({ type: 'view', view: view(content, snapshot) });
   return { ask, show, tell, followed };
 }
 
@@ -57,11 +76,15 @@ const answers = (effects: readonly ProxyEffect[]): readonly Answer[] =>
   effects.flatMap((effect) => (effect.type === 'answer' ? [effect.answer] : []));
 const answerOf = (effects: readonly ProxyEffect[]): Answer => {
   const [first, ...more] = answers(effects);
-  if (first === undefined || more.length > 0) throw new Error(`one answer is expected: ${JSON.stringify(effects)}`);
+  if (first === undefined || more.length > 0)
+    throw new Error(`one answer is expected: ${JSON.stringify(effects)}`);
   return first;
 };
 /** `name=version` of what an answer gives, `-name` of what it takes. */
-const said = ({ resources, removed }: Answer) => [...resources.map(({ name, version }) => `${name}=${version}`), ...removed.map((name) => `-${name}`)]; // prettier-ignore
+const said = ({ resources, removed }: Answer) => [
+  ...resources.map(({ name, version }) => `${name}=${version}`),
+  ...removed.map((name) => `-${name}`),
+];
 const variants: readonly Variant[] = ['delta', 'state-of-the-world'];
 
 describe.each(variants)('reduceProxy, %s', (variant) => {
@@ -85,7 +108,8 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const proxy = stream(variant);
     proxy.show({ cluster: { a: '1' } });
     const { nonce } = answerOf(proxy.ask('cluster'));
-    for (const version of ['2', '3', '4']) expect(proxy.show({ cluster: { a: version } }, Number(version))).toEqual([]);
+    for (const version of ['2', '3', '4'])
+      expect(proxy.show({ cluster: { a: version } }, Number(version))).toEqual([]);
     const effects = proxy.ask('cluster', { nonce });
     expect(effects[0]).toEqual({ type: 'accepted', typeUrl: typeUrls.cluster, nonce, snapshot: 1 });
     expect(said(answerOf(effects))).toEqual(['a=4']);
@@ -111,8 +135,13 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const first = answerOf(proxy.ask('endpoint', { add: ['a'] }));
     proxy.ask('endpoint', { nonce: first.nonce, add: variant === 'delta' ? [] : ['a'] });
     const second = answerOf(proxy.show({ endpoint: { a: '2', b: '1' } }, 2));
-    expect(proxy.ask('endpoint', { nonce: first.nonce, add: variant === 'delta' ? ['b'] : ['a', 'b'] })).toEqual([]);
-    const after = proxy.ask('endpoint', { nonce: second.nonce, add: variant === 'delta' ? [] : ['a', 'b'] });
+    expect(
+      proxy.ask('endpoint', { nonce: first.nonce, add: variant === 'delta' ? ['b'] : ['a', 'b'] }),
+    ).toEqual([]);
+    const after = proxy.ask('endpoint', {
+      nonce: second.nonce,
+      add: variant === 'delta' ? [] : ['a', 'b'],
+    });
     expect(said(answerOf(after))).toEqual(['b=1']);
   });
 
@@ -152,7 +181,11 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const proxy = stream(variant);
     proxy.show({ route: { '80': 'bad' } });
     const first = answerOf(proxy.ask('route', { add: ['80'] }));
-    proxy.ask('route', { nonce: first.nonce, add: variant === 'delta' ? [] : ['80'], refusal: { code: 3, message: 'no' } });
+    proxy.ask('route', {
+      nonce: first.nonce,
+      add: variant === 'delta' ? [] : ['80'],
+      refusal: { code: 3, message: 'no' },
+    });
     expect(said(answerOf(proxy.show({ route: { '80': 'good' } }, 2)))).toEqual(['80=good']);
   });
 
@@ -174,7 +207,11 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
       { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
       'it names 100001 resources, and 100000 are the limit',
     ],
-    ['with a node id of 30 MB', { node: { ...node, id: 'x'.repeat(30_000_000) } }, 'its type or node id has 30000000 characters, and 4096 are the limit'], // prettier-ignore
+    [
+      'with a node id of 30 MB',
+      { node: { ...node, id: 'x'.repeat(30_000_000) } },
+      'its type or node id has 30000000 characters, and 4096 are the limit',
+    ],
   ])('ends a stream whose first request is %s', (_, more, reason) => {
     expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', reason }]);
   });
@@ -184,7 +221,9 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     proxy.show({});
     const asked = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
     expect(asked.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
-    expect(asked[32]).toEqual([{ type: 'end', reason: 'it asks for more than 32 types that are not served' }]);
+    expect(asked[32]).toEqual([
+      { type: 'end', reason: 'it asks for more than 32 types that are not served' },
+    ]);
   });
 
   it('answers 100,000 names that nobody has in less than 2 s of the CPU', () => {
@@ -207,30 +246,50 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const proxy = stream(variant);
     const ack = (type: XdsType, { nonce }: Answer, add: readonly string[] = []) =>
       proxy.ask(type, { nonce, add: variant === 'delta' ? [] : add });
-    proxy.show({ cluster: { old: '1' }, endpoint: { old: '1' }, listener: { l: '1' }, route: { r: 'old' } });
+    proxy.show({
+      cluster: { old: '1' },
+      endpoint: { old: '1' },
+      listener: { l: '1' },
+      route: { r: 'old' },
+    });
     ack('cluster', answerOf(proxy.ask('cluster')));
     ack('endpoint', answerOf(proxy.ask('endpoint', { add: ['old'] })), ['old']);
     ack('listener', answerOf(proxy.ask('listener')));
     ack('route', answerOf(proxy.ask('route', { add: ['r'] })), ['r']);
 
-    const next = { cluster: { new: '1' }, endpoint: { new: '1' }, listener: { l: '1' }, route: { r: 'new' } };
+    const next = {
+      cluster: { new: '1' },
+      endpoint: { new: '1' },
+      listener: { l: '1' },
+      route: { r: 'new' },
+    };
     const added = answerOf(proxy.show(next, 2));
     expect(said(added)).toEqual(variant === 'delta' ? ['new=1'] : ['old=1', 'new=1']);
     expect(ack('cluster', added).filter(({ type }) => type === 'answer')).toEqual([]); // its endpoints are waited for
-    const assigned = answerOf(proxy.ask('endpoint', { add: variant === 'delta' ? ['new'] : ['old', 'new'] }));
+    const assigned = answerOf(
+      proxy.ask('endpoint', { add: variant === 'delta' ? ['new'] : ['old', 'new'] }),
+    );
     expect(said(assigned)).toEqual(['new=1']);
     const routed = answerOf(ack('endpoint', assigned, ['old', 'new']));
     expect([routed.typeUrl, ...said(routed)]).toEqual([typeUrls.route, 'r=new']);
     const removed = answerOf(ack('route', routed, ['r']));
-    expect([removed.typeUrl, ...said(removed)]).toEqual([typeUrls.cluster, ...(variant === 'delta' ? ['-old'] : ['new=1'])]);
+    expect([removed.typeUrl, ...said(removed)]).toEqual([
+      typeUrls.cluster,
+      ...(variant === 'delta' ? ['-old'] : ['new=1']),
+    ]);
   });
 
   it('follows a cluster that has changed by its endpoints, even if they are the same', () => {
     const proxy = stream(variant);
     proxy.show({ cluster: { a: '1' }, endpoint: { a: '1' } });
     proxy.ask('cluster', { nonce: answerOf(proxy.ask('cluster')).nonce });
-    proxy.ask('endpoint', { nonce: answerOf(proxy.ask('endpoint', { add: ['a'] })).nonce, add: variant === 'delta' ? [] : ['a'] });
-    const [clusters, endpoints] = answers(proxy.show({ cluster: { a: '2' }, endpoint: { a: '1' } }, 2));
+    proxy.ask('endpoint', {
+      nonce: answerOf(proxy.ask('endpoint', { add: ['a'] })).nonce,
+      add: variant === 'delta' ? [] : ['a'],
+    });
+    const [clusters, endpoints] = answers(
+      proxy.show({ cluster: { a: '2' }, endpoint: { a: '1' } }, 2),
+    );
     expect([clusters?.typeUrl, endpoints?.typeUrl]).toEqual([typeUrls.cluster, typeUrls.endpoint]);
     expect(endpoints && said(endpoints)).toEqual(['a=1']);
   });
@@ -248,7 +307,9 @@ describe('reduceProxy of a proxy that comes back', () => {
   it('sends nothing that it has, by the versions of what it has', () => {
     const proxy = stream('delta');
     proxy.show({ cluster: { a: '1', b: '2' }, endpoint: { a: '1' } });
-    expect(said(answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } })))).toEqual(['b=2']);
+    expect(
+      said(answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } }))),
+    ).toEqual(['b=2']);
     expect(proxy.ask('endpoint', { add: ['a'], versions: { a: '1' } })).toEqual([]);
   });
 
@@ -256,7 +317,9 @@ describe('reduceProxy of a proxy that comes back', () => {
     const proxy = stream('state-of-the-world');
     const content = { endpoint: { a: '1' }, route: { r: '1' } };
     proxy.show(content);
-    expect(proxy.ask('endpoint', { add: ['a'], version: JSON.stringify(content.endpoint) })).toEqual([]);
+    expect(
+      proxy.ask('endpoint', { add: ['a'], version: JSON.stringify(content.endpoint) }),
+    ).toEqual([]);
     expect(said(answerOf(proxy.ask('route', { add: ['r'], version: 'another' })))).toEqual(['r=1']);
   });
 
@@ -276,8 +339,13 @@ it.each([
 ])('ends a stream that lists too many %s', (_, { remove, versions }) => {
   const names = (count: number) => Array.from({ length: count }, (__, index) => String(index));
   const proxy = stream('delta');
-  const more = { remove: names(remove), versions: Object.fromEntries(names(versions).map((name) => [name, '1'])) };
-  expect(proxy.ask('endpoint', more)).toEqual([{ type: 'end', reason: 'it names 100001 resources, and 100000 are the limit' }]);
+  const more = {
+    remove: names(remove),
+    versions: Object.fromEntries(names(versions).map((name) => [name, '1'])),
+  };
+  expect(proxy.ask('endpoint', more)).toEqual([
+    { type: 'end', reason: 'it names 100001 resources, and 100000 are the limit' },
+  ]);
 });
 
 it('the nonces of two answers differ, whatever signs are in the names that a client asks for', () => {

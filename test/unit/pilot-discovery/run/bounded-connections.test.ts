@@ -30,7 +30,13 @@ function made(most: number, silent = most) {
     connections.add(socket as unknown as Socket);
     return socket;
   };
-  return { add, asked: (port: number) => connections.asked(`10.0.0.1:${port}`), admitted, told, scheduler };
+  return {
+    add,
+    asked: (port: number) => connections.asked(`10.0.0.1:${port}`),
+    admitted,
+    told,
+    scheduler,
+  };
 }
 
 describe('boundedConnections', () => {
@@ -61,7 +67,9 @@ describe('boundedConnections', () => {
     add(3);
     expect(told).toEqual([]);
     add(4);
-    expect(told).toEqual(['0 10.0.0.1:2 nothing was asked for on the connection, and 2 have come since']);
+    expect(told).toEqual([
+      '0 10.0.0.1:2 nothing was asked for on the connection, and 2 have come since',
+    ]);
   });
 
   it('closes the new one if all others have asked, and takes others once one has gone', () => {

@@ -48,27 +48,49 @@ describe.each(inherited)('the name %s, from outside', (name) => {
   });
 
   it('is a kind, a protocol, a label and a member like any other in a resource', () => {
-    const resource = (kind: string, protocol: string) => `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: a, labels: { ${name}: x } }\nspec: { hosts: [a.b], ports: [{ number: 1, name: p, protocol: ${protocol} }], resolution: DNS }\n`; // prettier-ignore
+    const resource = (kind: string, protocol: string) =>
+      `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: a, labels: { ${name}: x } }\nspec: { hosts: [a.b], ports: [{ number: 1, name: p, protocol: ${protocol} }], resolution: DNS }\n`;
     const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
-    expect(readResources(resource(name, 'TCP'), place).flaws).toEqual([expect.objectContaining({ field: 'kind', severity: 'error' })]);
-    expect(readResources(resource('ServiceEntry', name), place).flaws).toEqual([expect.objectContaining({ field: 'spec.ports[0].protocol' })]); // prettier-ignore
-    expect(readResources(`${resource('ServiceEntry', 'TCP')}${name}: 1\n`, place).flaws).toEqual([expect.objectContaining({ field: name, severity: 'warning' })]); // prettier-ignore
+    expect(readResources(resource(name, 'TCP'), place).flaws).toEqual([
+      expect.objectContaining({ field: 'kind', severity: 'error' }),
+    ]);
+    expect(readResources(resource('ServiceEntry', name), place).flaws).toEqual([
+      expect.objectContaining({ field: 'spec.ports[0].protocol' }),
+    ]);
+    expect(readResources(`${resource('ServiceEntry', 'TCP')}${name}: 1\n`, place).flaws).toEqual([
+      expect.objectContaining({ field: name, severity: 'warning' }),
+    ]);
     const [read] = readResources(resource('ServiceEntry', 'TCP'), place).resources;
     expect(Object.entries(read?.labels ?? {})).toEqual([[name, 'x']]);
   });
 
   it('is metadata that a proxy does not have', () => {
-    const metadata = JSON.parse(`{ "${name}": { "NAMESPACE": "of-another" } }`) as Record<string, never>;
-    expect(readNode({ id: 'sidecar~10.0.0.1~a.b~c', metadata })).toMatchObject({ namespace: 'b', labels: {} });
+    const metadata = JSON.parse(`{ "${name}": { "NAMESPACE": "of-another" } }`) as Record<
+      string,
+      never
+    >;
+    expect(readNode({ id: 'sidecar~10.0.0.1~a.b~c', metadata })).toMatchObject({
+      namespace: 'b',
+      labels: {},
+    });
   });
 
   it('is no path of the debug port', () => {
-    expect(debugRoutes(null as never, () => 0, () => undefined, () => undefined)(name).name).toBe('missing'); // prettier-ignore
+    expect(
+      debugRoutes(
+        null as never,
+        () => 0,
+        () => undefined,
+        () => undefined,
+      )(name).name,
+    ).toBe('missing');
   });
 });
 
 it('is found by a rule, wherever a plain object is asked for a name that is known only at run time', async () => {
-  const { outsideNames } = (await import(resolve('scripts/lint-outside-names.mjs'))) as { readonly outsideNames: Rule.RuleModule };
+  const { outsideNames } = (await import(resolve('scripts/lint-outside-names.mjs'))) as {
+    readonly outsideNames: Rule.RuleModule;
+  };
   const text = [
     'declare const some: Readonly<Record<string, number>>;',
     'declare const name: string;',
@@ -81,7 +103,9 @@ it('is found by a rule, wherever a plain object is asked for a name that is know
   const folder = mkdtempSync(join(tmpdir(), 'outside-names-'));
   const filename = join(folder, 'some.ts');
   writeFileSync(filename, text);
-  const programs = [ts.createProgram([filename], { strict: true, target: ts.ScriptTarget.ES2022, types: [] })];
+  const programs = [
+    ts.createProgram([filename], { strict: true, target: ts.ScriptTarget.ES2022, types: [] }),
+  ];
   const config = {
     files: ['**/*.ts'],
     plugins: { local: { rules: { 'outside-names': outsideNames } } },
@@ -90,5 +114,7 @@ it('is found by a rule, wherever a plain object is asked for a name that is know
   };
   const found = new Linter({ cwd: folder }).verify(text, [config], filename);
   rmSync(folder, { recursive: true });
-  expect(found.map(({ line, ruleId }) => [line, ruleId])).toEqual(Array.from({ length: 3 }, () => [4, 'local/outside-names']));
+  expect(found.map(({ line, ruleId }) => [line, ruleId])).toEqual(
+    Array.from({ length: 3 }, () => [4, 'local/outside-names']),
+  );
 }, 60_000);

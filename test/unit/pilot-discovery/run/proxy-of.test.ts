@@ -8,13 +8,18 @@ const none = new Uint8Array();
 
 describe('proxyOf', () => {
   it('reads the locality', () => {
-    const locality = toBinary(LocalitySchema, create(LocalitySchema, { region: 'r', zone: 'z', subZone: 's' }));
+    const locality = toBinary(
+      LocalitySchema,
+      create(LocalitySchema, { region: 'r', zone: 'z', subZone: 's' }),
+    );
     expect(proxyOf({ id, metadata: {}, locality })).toMatchObject({ locality: 'r/z/s' });
     expect(proxyOf({ id, metadata: {}, locality: none })).toMatchObject({ locality: '' });
   });
 
   it('says that a locality is no message', () => {
-    expect(proxyOf({ id, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(`the locality of the node '${id}' cannot be decoded`);
+    expect(proxyOf({ id, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(
+      `the locality of the node '${id}' cannot be decoded`,
+    );
   });
 
   it.each([
@@ -24,6 +29,8 @@ describe('proxyOf', () => {
     [{ valueOf: null, toString: null }, 15_021],
     [[1], 15_021],
   ])('takes the status port %j as %d', (port, expected) => {
-    expect(proxyOf({ id, metadata: { ENVOY_STATUS_PORT: port }, locality: none })).toMatchObject({ ownPorts: [15_090, expected] });
+    expect(proxyOf({ id, metadata: { ENVOY_STATUS_PORT: port }, locality: none })).toMatchObject({
+      ownPorts: [15_090, expected],
+    });
   });
 });

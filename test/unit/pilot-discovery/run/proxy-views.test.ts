@@ -19,8 +19,14 @@ function made() {
   /** A proxy connects; what comes back are its views, and its end. */
   const connect = () => {
     const views: View[] = [];
-    const subscription = views$(snapshot$, proxyAt()).subscribe({ next: (one) => views.push(one), error: expect.unreachable });
-    return { clusters: () => views.map(({ cluster }) => cluster), leave: () => subscription.unsubscribe() };
+    const subscription = views$(snapshot$, proxyAt()).subscribe({
+      next: (one) => views.push(one),
+      error: expect.unreachable,
+    });
+    return {
+      clusters: () => views.map(({ cluster }) => cluster),
+      leave: () => subscription.unsubscribe(),
+    };
   };
   const after = (ms: number) => {
     scheduler.maxFrames = scheduler.now() + ms;

@@ -13,7 +13,9 @@ describe('keyPairFlaw', () => {
   let other: Issued;
   let root: string;
   const encrypted = () =>
-    createPrivateKey(issued.key).export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' }).toString();
+    createPrivateKey(issued.key)
+      .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'secret' })
+      .toString();
 
   /** With another end, for which it is not signed. */
   const withTime = (text: string) => {
@@ -36,7 +38,13 @@ describe('keyPairFlaw', () => {
     ]);
   });
 
-  it.each<{ what: string; chain?: () => string; key?: () => string; now?: number; flaw: string | undefined }>([
+  it.each<{
+    what: string;
+    chain?: () => string;
+    key?: () => string;
+    now?: number;
+    flaw: string | undefined;
+  }>([
     { what: 'none in a good pair', flaw: undefined },
     { what: 'none in the first moment of its time', now: from, flaw: undefined },
     {
@@ -45,8 +53,16 @@ describe('keyPairFlaw', () => {
       flaw: 'the certificate is not valid before Jan  1 00:00:00 2026 GMT: look at the clock of this machine',
     },
     { what: 'none in the last moment of its time', now: to - 1, flaw: undefined },
-    { what: 'an expired certificate', now: to, flaw: 'the certificate has expired at Jan  2 00:00:00 2026 GMT: issue a new one' },
-    { what: 'a time that is none', chain: () => withTime('269901000000Z'), flaw: 'the certificate has a time that is none' },
+    {
+      what: 'an expired certificate',
+      now: to,
+      flaw: 'the certificate has expired at Jan  2 00:00:00 2026 GMT: issue a new one',
+    },
+    {
+      what: 'a time that is none',
+      chain: () => withTime('269901000000Z'),
+      flaw: 'the certificate has a time that is none',
+    },
     {
       what: 'the key of another certificate',
       key: () => other.key,
@@ -55,30 +71,60 @@ describe('keyPairFlaw', () => {
     { what: 'a key that is garbage', key: () => 'garbage', flaw: 'the key does not parse' },
     { what: 'an empty key', key: () => '', flaw: 'the key does not parse' },
     { what: 'half a key', key: () => issued.key.slice(0, 80), flaw: 'the key does not parse' },
-    { what: 'a certificate in place of the key', key: () => issued.certChain, flaw: 'the key does not parse' },
+    {
+      what: 'a certificate in place of the key',
+      key: () => issued.certChain,
+      flaw: 'the key does not parse',
+    },
     { what: 'none in an encrypted key: it can not be compared', key: encrypted, flaw: undefined },
-    { what: 'a certificate that is garbage', chain: () => 'garbage', flaw: 'the certificate does not parse' },
+    {
+      what: 'a certificate that is garbage',
+      chain: () => 'garbage',
+      flaw: 'the certificate does not parse',
+    },
     { what: 'an empty certificate', chain: () => '', flaw: 'the certificate does not parse' },
-    { what: 'half a certificate', chain: () => issued.certChain.slice(0, 200), flaw: 'the certificate does not parse' },
-    { what: 'none in a chain with its root behind', chain: () => issued.certChain + root, flaw: undefined },
+    {
+      what: 'half a certificate',
+      chain: () => issued.certChain.slice(0, 200),
+      flaw: 'the certificate does not parse',
+    },
+    {
+      what: 'none in a chain with its root behind',
+      chain: () => issued.certChain + root,
+      flaw: undefined,
+    },
     {
       what: 'a chain with its root in front',
       chain: () => root + issued.certChain,
       flaw: expect.stringContaining('the key does not match the certificate (') as string,
     },
   ])('$what', ({ chain, key, now = noon, flaw }) => {
-    expect(keyPairFlaw(chain?.() ?? issued.certChain, Buffer.from(key?.() ?? issued.key), now)).toEqual(flaw);
+    expect(
+      keyPairFlaw(chain?.() ?? issued.certChain, Buffer.from(key?.() ?? issued.key), now),
+    ).toEqual(flaw);
   });
 
   it('tells the certificate and the key that do not match apart, by what openssl prints', () => {
-    const fingerprint = (key: string) => execFileSync('sh', ['-c', 'openssl pkey -pubout -outform DER | sha256sum'], { input: key, encoding: 'utf8' }).slice(0, 16); // prettier-ignore
-    const [subject = '', serial = ''] = execFileSync('openssl', ['x509', '-noout', '-subject', '-serial', '-nameopt', 'RFC2253'], { input: issued.certChain, encoding: 'utf8' }).split('\n').map((line) => line.slice(line.indexOf('=') + 1).trim()); // prettier-ignore
+    const fingerprint = (key: string) =>
+      execFileSync('sh', ['-c', 'openssl pkey -pubout -outform DER | sha256sum'], {
+        input: key,
+        encoding: 'utf8',
+      }).slice(0, 16);
+    const [subject = '', serial = ''] = execFileSync(
+      'openssl',
+      ['x509', '-noout', '-subject', '-serial', '-nameopt', 'RFC2253'],
+      { input: issued.certChain, encoding: 'utf8' },
+    )
+      .split('\n')
+      .map((line) => line.slice(line.indexOf('=') + 1).trim());
     expect(keyPairFlaw(issued.certChain, Buffer.from(other.key), noon)).toBe(
       `the key does not match the certificate (subject ${subject || 'none'}, serial ${serial}, public key ${fingerprint(issued.key)}; the public key of the key is ${fingerprint(other.key)}): both have to be of one pair`,
     );
   });
 
   it('knows the certificate that the key is of where that is not the first', () => {
-    expect(keyPairFlaw(root + issued.certChain, Buffer.from(issued.key), noon)).toMatch(/: it is that of certificate 2 of the chain, which has to be the first$/); // prettier-ignore
+    expect(keyPairFlaw(root + issued.certChain, Buffer.from(issued.key), noon)).toMatch(
+      /: it is that of certificate 2 of the chain, which has to be the first$/,
+    );
   });
 });

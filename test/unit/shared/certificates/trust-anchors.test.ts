@@ -27,13 +27,23 @@ const none = { defaultValue: undefined };
 /** Each client of TLS in the agent: whether it reaches a server, with these roots. */
 const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<boolean>>> = {
   'the authority': async ({ grpc }, roots) => {
-    const authority = istioAuthority({ address: `127.0.0.1:${grpc}`, roots, serverName: 'localhost', client: undefined, clusterId: '' });
+    const authority = istioAuthority({
+      address: `127.0.0.1:${grpc}`,
+      roots,
+      serverName: 'localhost',
+      client: undefined,
+      clusterId: '',
+    });
     const signed = await lastValueFrom(authority.sign('', '', 1_000), none);
     return signed?.ok === false && signed.failure !== 'away'; // it knows no such service, and has been asked
   },
   'the control plane': ({ grpc }, roots) => {
     const tls = { roots, names: ['DNS:localhost'], pair: undefined, token: undefined };
-    const event$ = controlPlane({ address: `127.0.0.1:${grpc}`, tls, clusterId: '' }, 'state-of-the-world', NEVER);
+    const event$ = controlPlane(
+      { address: `127.0.0.1:${grpc}`, tls, clusterId: '' },
+      'state-of-the-world',
+      NEVER,
+    );
     const isConnected$ = event$.pipe(
       filter(({ type }) => type !== 'opened'),
       map(({ type }) => type === 'connected'),
@@ -42,7 +52,9 @@ const clients: Readonly<Record<string, (ports: Ports, roots: string) => Promise<
   },
   'the Kubernetes API': async ({ http }, roots) => {
     const access = { server: `https://127.0.0.1:${http}`, ca: readFileSync(roots) };
-    return (await lastValueFrom(kubeApi(() => Promise.resolve(access)).get('/'), none))?.ok === true;
+    return (
+      (await lastValueFrom(kubeApi(() => Promise.resolve(access)).get('/'), none))?.ok === true
+    );
   },
   'an HTTP source, and Consul': async ({ http }, caFile) => {
     const answer$ = fetched(`https://127.0.0.1:${http}/`, { caFile }, () => ({}), 1_000);
@@ -71,9 +83,17 @@ const vouching: readonly Vouching[] = [
   { what: 'the root', roots: chain.root, trusted: [true, false] },
   { what: 'the intermediate that has issued it', roots: chain.intermediate, trusted: [true, true] },
   { what: 'the certificate of the server itself', roots: chain.leaf, trusted: [true, true] },
-  { what: 'another root, and the intermediate', roots: stranger.root + chain.intermediate, trusted: [true, true] },
+  {
+    what: 'another root, and the intermediate',
+    roots: stranger.root + chain.intermediate,
+    trusted: [true, true],
+  },
   { what: 'a root of the same name', roots: stranger.root, trusted: [false, false] },
-  { what: 'an intermediate of the same name', roots: stranger.intermediate, trusted: [false, false] },
+  {
+    what: 'an intermediate of the same name',
+    roots: stranger.intermediate,
+    trusted: [false, false],
+  },
 ];
 
 describe.each([
@@ -88,7 +108,10 @@ describe.each([
 
   beforeAll(async () => {
     const pair = { cert_chain: Buffer.from(shown), private_key: Buffer.from(chain.key) };
-    const grpcPort = await promisify(grpc.bindAsync.bind(grpc))('127.0.0.1:0', ServerCredentials.createSsl(null, [pair]));
+    const grpcPort = await promisify(grpc.bindAsync.bind(grpc))(
+      '127.0.0.1:0',
+      ServerCredentials.createSsl(null, [pair]),
+    );
     await once(http.listen(0, '127.0.0.1'), 'listening');
     ports = { http: (http.address() as AddressInfo).port, grpc: grpcPort };
   });

@@ -5,7 +5,13 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { bytesOutside, eachPiece, type OutsideFile, readOutside, readOutsideSync } from '../../../../src/shared/files/outside-file.ts';
+import {
+  bytesOutside,
+  eachPiece,
+  type OutsideFile,
+  readOutside,
+  readOutsideSync,
+} from '../../../../src/shared/files/outside-file.ts';
 
 let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'outside-file-'))));
@@ -14,7 +20,9 @@ afterEach(() => rmSync(folder, { recursive: true }));
 const at = (name: string) => join(folder, name);
 const open = () => readdirSync('/proc/self/fd').length;
 
-describe.each<[way: string, read: (path: string, most: number) => OutsideFile | Promise<OutsideFile>]>([
+describe.each<
+  [way: string, read: (path: string, most: number) => OutsideFile | Promise<OutsideFile>]
+>([
   ['at once', readOutsideSync],
   ['without holding the loop', readOutside],
 ])('a file of others, read %s', (_, read) => {
@@ -65,7 +73,9 @@ describe.each<[way: string, read: (path: string, most: number) => OutsideFile | 
   it('that is larger is told with its size, and one without a size is read no further', async () => {
     writeFileSync(at('large'), 'abcd');
     expect(await reason(at('large'), 3)).toBe('it has 4 bytes, and 3 are read at most');
-    expect(await reason('/proc/self/pagemap', 5_000)).toBe('it does not end, and 5000 are read at most');
+    expect(await reason('/proc/self/pagemap', 5_000)).toBe(
+      'it does not end, and 5000 are read at most',
+    );
     execFileSync('truncate', ['-s', '1T', at('sparse')]);
     expect(await reason(at('sparse'))).toBe('it has 1099511627776 bytes, and 10 are read at most');
   });
@@ -89,7 +99,9 @@ describe('bytesOutside', () => {
   it('rejects with what is wrong', async () => {
     writeFileSync(at('token'), 'abc');
     expect((await bytesOutside(at('token'), 3)).toString()).toBe('abc');
-    await expect(bytesOutside(at('token'), 2)).rejects.toThrow('it has 3 bytes, and 2 are read at most');
+    await expect(bytesOutside(at('token'), 2)).rejects.toThrow(
+      'it has 3 bytes, and 2 are read at most',
+    );
     await expect(bytesOutside(at('none'), 2)).rejects.toThrow('ENOENT');
   });
 });

@@ -2,7 +2,14 @@ import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { connect, createServer, Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { asyncScheduler, NEVER, type Observable, of, type Subscription, VirtualTimeScheduler } from 'rxjs';
+import {
+  asyncScheduler,
+  NEVER,
+  type Observable,
+  of,
+  type Subscription,
+  VirtualTimeScheduler,
+} from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { serveGrpc } from '../../../../src/pilot-discovery/run/serve-grpc.ts';
 import { ownSocket } from '../../../../src/shared/files/own-socket.ts';
@@ -45,20 +52,45 @@ describe('a server that cannot take a connection', () => {
   });
 
   const grpc = {
-    ...{ viewFor$: () => NEVER, controlPlane: '', throttle: 1, drain$: NEVER, scheduler: asyncScheduler },
+    ...{
+      viewFor$: () => NEVER,
+      controlPlane: '',
+      throttle: 1,
+      drain$: NEVER,
+      scheduler: asyncScheduler,
+    },
     ...{ keepalive: { interval: 30_000, timeout: 10_000, age: 0 }, largestRequest: 4 << 20 },
   };
   it.each<{ what: string; at: 'port' | 'socket'; serve$: (place: Place) => Observable<Sign> }>([
-    { what: 'the status port', at: 'port', serve$: ({ port }) => types$(statusServer(port, routes(statusParts()), '127.0.0.1')) },
-    { what: 'the status socket', at: 'socket', serve$: ({ socket }) => types$(statusSocket(socket, routes(statusParts()))) },
-    { what: 'the token server', at: 'port', serve$: ({ port }) => types$(stsServer('127.0.0.1', port, of(noTokenExchange))) },
+    {
+      what: 'the status port',
+      at: 'port',
+      serve$: ({ port }) => types$(statusServer(port, routes(statusParts()), '127.0.0.1')),
+    },
+    {
+      what: 'the status socket',
+      at: 'socket',
+      serve$: ({ socket }) => types$(statusSocket(socket, routes(statusParts()))),
+    },
+    {
+      what: 'the token server',
+      at: 'port',
+      serve$: ({ port }) => types$(stsServer('127.0.0.1', port, of(noTokenExchange))),
+    },
     { what: 'a socket', at: 'socket', serve$: ({ socket }) => types$(ownSocket(socket)) },
     {
       what: 'gRPC on a socket',
       at: 'socket',
-      serve$: ({ socket }) => types$(grpcOnSocket(socket, () => Promise.resolve(() => NEVER), { isEager: false, server: {} })),
+      serve$: ({ socket }) =>
+        types$(
+          grpcOnSocket(socket, () => Promise.resolve(() => NEVER), { isEager: false, server: {} }),
+        ),
     },
-    { what: 'gRPC of the control plane', at: 'port', serve$: ({ port }) => types$(serveGrpc({ host: '127.0.0.1', port }, grpc)) },
+    {
+      what: 'gRPC of the control plane',
+      at: 'port',
+      serve$: ({ port }) => types$(serveGrpc({ host: '127.0.0.1', port }, grpc)),
+    },
   ])('tells that once, and goes on: $what', async ({ at, serve$ }) => {
     const listen = vi.spyOn(Server.prototype, 'listen');
     const heard: Sign[] = [];
@@ -68,9 +100,13 @@ describe('a server that cannot take a connection', () => {
       complete: () => expect.unreachable('it completed'),
     });
     const server = listen.mock.contexts[0] as Server;
-    await expect.poll(() => (at === 'port' ? server.listening : existsSync(place.socket))).toBe(true);
+    await expect
+      .poll(() => (at === 'port' ? server.listening : existsSync(place.socket)))
+      .toBe(true);
     for (let times = 0; times < 3; times += 1) server.emit('error', new Error(reason));
-    expect(heard.filter(({ type }) => type !== 'listening')).toEqual([expect.objectContaining({ type: 'not-taken', reason })]);
+    expect(heard.filter(({ type }) => type !== 'listening')).toEqual([
+      expect.objectContaining({ type: 'not-taken', reason }),
+    ]);
     expect(server.listening).toBe(true);
     const client = at === 'port' ? connect(place.port, '127.0.0.1') : connect(place.socket);
     await expect.poll(() => client.readyState).toBe('open');
@@ -92,7 +128,11 @@ describe('tellErrors', () => {
     const time = new VirtualTimeScheduler();
     const told: string[] = [];
     const server = createServer();
-    tellErrors(server, { failed: (why) => told.push(`failed: ${why}`), notTaken: (why) => told.push(why) }, time);
+    tellErrors(
+      server,
+      { failed: (why) => told.push(`failed: ${why}`), notTaken: (why) => told.push(why) },
+      time,
+    );
     const fail = (why: string) => server.emit('error', new Error(why));
     fail('in use');
     await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));

@@ -1,4 +1,17 @@
-import { chmodSync, chownSync, existsSync, lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  chmodSync,
+  chownSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -51,8 +64,10 @@ describe('a folder that others may write into', () => {
   });
 
   it('a file of another user does not become ours with what is in it', () => {
-    for (const name of ['file', 'file.new']) writeFileSync(join(folder, name), 'theirs', { mode: 0o666 });
-    if (process.geteuid?.() === 0) for (const name of ['file', 'file.new']) chownSync(join(folder, name), stranger, stranger);
+    for (const name of ['file', 'file.new'])
+      writeFileSync(join(folder, name), 'theirs', { mode: 0o666 });
+    if (process.geteuid?.() === 0)
+      for (const name of ['file', 'file.new']) chownSync(join(folder, name), stranger, stranger);
     writeWhole(path(), 'token');
     const { uid, mode } = statSync(path());
     expect([uid, mode & 0o777]).toEqual([process.geteuid?.(), 0o600]);
@@ -61,7 +76,13 @@ describe('a folder that others may write into', () => {
 
   it('is cleared of what a killed agent has left unfinished, and of nothing else', () => {
     const left = 'file.0123456789abcdef.new';
-    const others = ['file', 'file.new', 'file.0123.new', 'link.0123456789abcdef.new', 'folder.0123456789abcdef.new'];
+    const others = [
+      'file',
+      'file.new',
+      'file.0123.new',
+      'link.0123456789abcdef.new',
+      'folder.0123456789abcdef.new',
+    ];
     writeFileSync(join(folder, left), '');
     for (const name of others.slice(0, 3)) writeFileSync(join(folder, name), '');
     symlinkSync('file', join(folder, 'link.0123456789abcdef.new'));

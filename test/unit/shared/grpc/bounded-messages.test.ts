@@ -1,17 +1,36 @@
 import { once } from 'node:events';
-import { type ClientHttp2Session, type ClientHttp2Stream, type IncomingHttpHeaders } from 'node:http2';
+import {
+  type ClientHttp2Session,
+  type ClientHttp2Stream,
+  type IncomingHttpHeaders,
+} from 'node:http2';
 import { promisify } from 'node:util';
-import { Server, ServerCredentials, ServerInterceptingCall, type ServerDuplexStream, status } from '@grpc/grpc-js';
+import {
+  Server,
+  ServerCredentials,
+  ServerInterceptingCall,
+  type ServerDuplexStream,
+  status,
+} from '@grpc/grpc-js';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { boundedMessages } from '../../../../src/shared/grpc/bounded-messages.ts';
 import { connection, openStream, prefix } from '../../../hostile/raw-grpc.ts';
 
 const asItIs = (bytes: Buffer) => bytes;
 const path = '/test.Echo/Echo';
-const echo = { path, requestStream: true, responseStream: true, requestSerialize: asItIs, requestDeserialize: asItIs, responseSerialize: asItIs, responseDeserialize: asItIs }; // prettier-ignore
+const echo = {
+  path,
+  requestStream: true,
+  responseStream: true,
+  requestSerialize: asItIs,
+  requestDeserialize: asItIs,
+  responseSerialize: asItIs,
+  responseDeserialize: asItIs,
+};
 
 /** A message of so many bytes, or the first of them. */
-const message = (length: number, sent = length) => Buffer.concat([prefix(length), Buffer.alloc(sent)]);
+const message = (length: number, sent = length) =>
+  Buffer.concat([prefix(length), Buffer.alloc(sent)]);
 
 describe('boundedMessages', () => {
   let server: Server;
@@ -21,8 +40,10 @@ describe('boundedMessages', () => {
   const sessions: ClientHttp2Session[] = [];
   beforeEach(async () => {
     [told, received] = [[], []];
-    const bounds = boundedMessages({ ServerInterceptingCall, status }, { ofConnection: 100_000, inAll: 150_000 }, (_, reason) =>
-      told.push(reason),
+    const bounds = boundedMessages(
+      { ServerInterceptingCall, status },
+      { ofConnection: 100_000, inAll: 150_000 },
+      (_, reason) => told.push(reason),
     );
     server = new Server({ interceptors: [bounds] });
     server.addService(
@@ -38,7 +59,10 @@ describe('boundedMessages', () => {
         },
       },
     );
-    port = await promisify(server.bindAsync.bind(server))('127.0.0.1:0', ServerCredentials.createInsecure());
+    port = await promisify(server.bindAsync.bind(server))(
+      '127.0.0.1:0',
+      ServerCredentials.createInsecure(),
+    );
   });
   afterEach(() => {
     for (const session of sessions.splice(0)) session.destroy();
@@ -53,7 +77,8 @@ describe('boundedMessages', () => {
   /** What a stream is told at its end, while the client goes on. */
   const endOf = async (stream: ClientHttp2Stream): Promise<string> => {
     const said: IncomingHttpHeaders = {};
-    for (const event of ['response', 'trailers']) stream.on(event, (headers: IncomingHttpHeaders) => Object.assign(said, headers));
+    for (const event of ['response', 'trailers'])
+      stream.on(event, (headers: IncomingHttpHeaders) => Object.assign(said, headers));
     await once(stream, 'close');
     return `${String(said['grpc-status'])} ${decodeURIComponent(String(said['grpc-message']))} ${stream.rstCode}`;
   };
@@ -76,7 +101,11 @@ describe('boundedMessages', () => {
   });
 
   it('ends the oldest message if all connections are beyond the bound', async () => {
-    const [old, second, third] = [openStream(connected(), path), openStream(connected(), path), openStream(connected(), path)];
+    const [old, second, third] = [
+      openStream(connected(), path),
+      openStream(connected(), path),
+      openStream(connected(), path),
+    ];
     old.write(message(90_000, 60_000));
     await arrived(old);
     second.write(message(90_000, 60_000));
@@ -110,19 +139,26 @@ describe('boundedMessages', () => {
   });
 
   it('ends a stream with much metadata', async () => {
-    const headers = Object.fromEntries(Array.from({ length: 5 }, (_, index) => [`x-${index}`, 'a'.repeat(4_000)]));
-    expect(await endOf(openStream(connected(), path, headers))).toMatch(/^8 its metadata have \d+ bytes, and 16384 are the limit 0$/);
+    const headers = Object.fromEntries(
+      Array.from({ length: 5 }, (_, index) => [`x-${index}`, 'a'.repeat(4_000)]),
+    );
+    expect(await endOf(openStream(connected(), path, headers))).toMatch(
+      /^8 its metadata have \d+ bytes, and 16384 are the limit 0$/,
+    );
   });
 
   it.each([
     ['that has no answer yet', []],
     ['that has an answer', [7]],
-  ])('closes a stream %s when the server has ended it, though the client goes on', async (_, before) => {
-    const stream = openStream(connected(), path);
-    for (const length of before) stream.write(message(length));
-    if (before.length > 0) await once(stream, 'response');
-    const ended = endOf(stream);
-    stream.write(message(13));
-    expect(await ended).toBe('3 not 13 0');
-  });
+  ])(
+    'closes a stream %s when the server has ended it, though the client goes on',
+    async (_, before) => {
+      const stream = openStream(connected(), path);
+      for (const length of before) stream.write(message(length));
+      if (before.length > 0) await once(stream, 'response');
+      const ended = endOf(stream);
+      stream.write(message(13));
+      expect(await ended).toBe('3 not 13 0');
+    },
+  );
 });

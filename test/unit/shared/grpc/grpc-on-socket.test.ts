@@ -5,7 +5,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { NEVER, Observable, type Subscription, throwError } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { grpcOnSocket, type GrpcEvent, type ServeGrpc } from '../../../../src/shared/grpc/grpc-on-socket.ts';
+import {
+  grpcOnSocket,
+  type GrpcEvent,
+  type ServeGrpc,
+} from '../../../../src/shared/grpc/grpc-on-socket.ts';
 
 interface Called {
   readonly type: 'called';
@@ -14,7 +18,15 @@ interface Called {
 
 const asItIs = (bytes: Buffer) => bytes;
 const path = '/test.Echo/Echo';
-const echoMethod = { path, requestStream: false, responseStream: false, requestSerialize: asItIs, requestDeserialize: asItIs, responseSerialize: asItIs, responseDeserialize: asItIs }; // prettier-ignore
+const echoMethod = {
+  path,
+  requestStream: false,
+  responseStream: false,
+  requestSerialize: asItIs,
+  requestDeserialize: asItIs,
+  responseSerialize: asItIs,
+  responseDeserialize: asItIs,
+};
 
 /** Answers each request with itself, and tells its length. */
 const echo$: ServeGrpc<Called> = (server) =>
@@ -41,7 +53,10 @@ describe('grpcOnSocket', () => {
   const clients: { destroy(): unknown }[] = [];
 
   const serve = (serve$: ServeGrpc<Called> = echo$, isEager = false) => {
-    const server = grpcOnSocket(socket, () => Promise.resolve(serve$), { isEager, server: {} }).subscribe({
+    const server = grpcOnSocket(socket, () => Promise.resolve(serve$), {
+      isEager,
+      server: {},
+    }).subscribe({
       next: (event) => events.push(event),
       error: (error: unknown) => expect.unreachable(String(error)),
       complete: () => expect.unreachable('it completed'),
@@ -56,7 +71,12 @@ describe('grpcOnSocket', () => {
     const session = connectHttp2('http://localhost', { createConnection: () => connect(socket) });
     session.on('error', () => undefined);
     clients.push(session);
-    const stream = session.request({ ':method': 'POST', ':path': path, 'content-type': 'application/grpc', te: 'trailers' });
+    const stream = session.request({
+      ':method': 'POST',
+      ':path': path,
+      'content-type': 'application/grpc',
+      te: 'trailers',
+    });
     const message = Buffer.alloc(5 + bytes, 'x');
     message.writeUInt8(0, 0);
     message.writeUInt32BE(bytes, 1);
@@ -74,7 +94,8 @@ describe('grpcOnSocket', () => {
       client.on('error', () => undefined).resume();
       clients.push(client);
     });
-  const closed = (client: Socket) => new Promise<void>((resolve) => client.on('close', () => resolve()));
+  const closed = (client: Socket) =>
+    new Promise<void>((resolve) => client.on('close', () => resolve()));
 
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), 'grpc-on-socket-'));
@@ -104,7 +125,11 @@ describe('grpcOnSocket', () => {
     expect(await call(10)).toBe(10);
     expect(await call(20)).toBe(20);
     expect(loads).toBe(1);
-    expect(events).toEqual([{ type: 'listening' }, { type: 'called', bytes: 10 }, { type: 'called', bytes: 20 }]);
+    expect(events).toEqual([
+      { type: 'listening' },
+      { type: 'called', bytes: 10 },
+      { type: 'called', bytes: 20 },
+    ]);
   });
 
   it('is its owner’s alone from the moment it is bound, whatever the mask is', async () => {
@@ -153,11 +178,18 @@ describe('grpcOnSocket', () => {
   });
 
   it.each<[string, ServeGrpc<Called>]>([
-    ['throws', () => { throw new Error('injected'); }], // prettier-ignore
+    [
+      'throws',
+      () => {
+        throw new Error('injected');
+      },
+    ],
     ['errors', () => throwError(() => new Error('injected'))],
   ])('tells that what it is to serve %s', async (_, serve$) => {
     serve(serve$, true);
-    await expect.poll(() => events, { timeout: 20_000 }).toEqual([{ type: 'listening' }, { type: 'failed', reason: 'gRPC: Error: injected' }]); // prettier-ignore
+    await expect
+      .poll(() => events, { timeout: 20_000 })
+      .toEqual([{ type: 'listening' }, { type: 'failed', reason: 'gRPC: Error: injected' }]);
   });
 
   it('closes its connections at the end, those that wait too, and takes its socket away', async () => {
@@ -172,7 +204,9 @@ describe('grpcOnSocket', () => {
     gate = () => Promise.resolve();
     vi.resetModules();
     const second = serve();
-    await expect.poll(() => types().filter((type) => type === 'listening').length, { timeout: 20_000 }).toBe(2);
+    await expect
+      .poll(() => types().filter((type) => type === 'listening').length, { timeout: 20_000 })
+      .toBe(2);
     expect(await call(10)).toBe(10);
     const served = closed(await dial());
     second.unsubscribe();

@@ -11,24 +11,33 @@ const asked = vi.fn(() => new Promise<never>(() => undefined)); // a name server
 beforeEach(() => void vi.spyOn(dns.promises, 'lookup').mockImplementation(asked as never));
 afterEach(() => void vi.restoreAllMocks());
 
-async function listening(host: string): Promise<{ readonly port: number; readonly server: grpc.Server }> {
+async function listening(
+  host: string,
+): Promise<{ readonly port: number; readonly server: grpc.Server }> {
   const server = new grpc.Server();
   const port = await new Promise<number>((done, fail) =>
-    server.bindAsync(host, grpc.ServerCredentials.createInsecure(), (error, bound) => (error === null ? done(bound) : fail(error))),
+    server.bindAsync(host, grpc.ServerCredentials.createInsecure(), (error, bound) =>
+      error === null ? done(bound) : fail(error),
+    ),
   );
   return { port, server };
 }
 
-it.each(['127.0.0.1:0', '[::1]:0'])('gRPC reaches localhost at %s without a look-up', async (host) => {
-  const { port, server } = await listening(host);
-  const client = grpcClient(grpc, `localhost:${port}`, grpc.credentials.createInsecure());
-  await expect(
-    new Promise<void>((done, fail) => client.waitForReady(Date.now() + 3_000, (error) => (error ? fail(error) : done()))),
-  ).resolves.toBeUndefined();
-  expect(asked).not.toHaveBeenCalled();
-  client.close();
-  server.forceShutdown();
-});
+it.each(['127.0.0.1:0', '[::1]:0'])(
+  'gRPC reaches localhost at %s without a look-up',
+  async (host) => {
+    const { port, server } = await listening(host);
+    const client = grpcClient(grpc, `localhost:${port}`, grpc.credentials.createInsecure());
+    await expect(
+      new Promise<void>((done, fail) =>
+        client.waitForReady(Date.now() + 3_000, (error) => (error ? fail(error) : done())),
+      ),
+    ).resolves.toBeUndefined();
+    expect(asked).not.toHaveBeenCalled();
+    client.close();
+    server.forceShutdown();
+  },
+);
 
 it('a server at localhost that ends each connection is asked with pauses between', async () => {
   const server = createServer((socket) => socket.resetAndDestroy()).listen(0, '127.0.0.1');

@@ -24,18 +24,26 @@ describe('afterPiece', () => {
   });
 
   it('does not depend on how the bytes are cut', () => {
-    const messages = fc.array(fc.tuple(fc.integer({ min: 0, max: 600 }), fc.constantFrom(0, 0, 0, 1)), { maxLength: 6 });
+    const messages = fc.array(
+      fc.tuple(fc.integer({ min: 0, max: 600 }), fc.constantFrom(0, 0, 0, 1)),
+      { maxLength: 6 },
+    );
     fc.assert(
-      fc.property(messages, fc.nat(400), fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 }), (made, cut, cuts) => {
-        const all = Buffer.concat(made.map(([length, flag]) => message(length, flag)));
-        const bytes = all.subarray(0, Math.max(0, all.length - cut));
-        const [pieces, at] = [[] as Buffer[], { now: 0 }];
-        for (const one of cuts) pieces.push(bytes.subarray(at.now, (at.now += one)));
-        pieces.push(bytes.subarray(at.now));
-        const whole = afterPiece(noMessage, bytes);
-        expect(pieces.reduce(afterPiece, noMessage)).toEqual(whole);
-        expect(whole.held).toBeLessThanOrEqual(605);
-      }),
+      fc.property(
+        messages,
+        fc.nat(400),
+        fc.array(fc.integer({ min: 1, max: 300 }), { maxLength: 40 }),
+        (made, cut, cuts) => {
+          const all = Buffer.concat(made.map(([length, flag]) => message(length, flag)));
+          const bytes = all.subarray(0, Math.max(0, all.length - cut));
+          const [pieces, at] = [[] as Buffer[], { now: 0 }];
+          for (const one of cuts) pieces.push(bytes.subarray(at.now, (at.now += one)));
+          pieces.push(bytes.subarray(at.now));
+          const whole = afterPiece(noMessage, bytes);
+          expect(pieces.reduce(afterPiece, noMessage)).toEqual(whole);
+          expect(whole.held).toBeLessThanOrEqual(605);
+        },
+      ),
     );
   });
 

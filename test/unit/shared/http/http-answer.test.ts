@@ -6,7 +6,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { httpAnswer, type HttpQuestion } from '../../../../src/shared/http/http-answer.ts';
 
 const within = 5_000;
-const all = (url: string, question?: HttpQuestion) => lastValueFrom(httpAnswer(url, question).pipe(toArray()), { defaultValue: [] });
+const all = (url: string, question?: HttpQuestion) =>
+  lastValueFrom(httpAnswer(url, question).pipe(toArray()), { defaultValue: [] });
 
 describe('httpAnswer', () => {
   let server: Server;
@@ -27,33 +28,51 @@ describe('httpAnswer', () => {
       response.writeHead(503).write('no ');
       setImmediate(() => response.end(String(++count)));
     });
-    expect(await all(`http://${address}/`)).toMatchObject([{ ok: true, value: { status: 503, body: 'no 1' } }]);
-    expect(await all(`http://${address}/`)).toMatchObject([{ ok: true, value: { status: 503, body: 'no 2' } }]);
+    expect(await all(`http://${address}/`)).toMatchObject([
+      { ok: true, value: { status: 503, body: 'no 1' } },
+    ]);
+    expect(await all(`http://${address}/`)).toMatchObject([
+      { ok: true, value: { status: 503, body: 'no 2' } },
+    ]);
   });
 
   it('sends method, path and headers', async () => {
     const address = await serve(({ method, url, headers }, response) =>
       response.end(`${method ?? ''} ${url ?? ''} ${String(headers['x-a'])}`),
     );
-    expect(await all(`http://${address}/a?b=c`, { method: 'PUT', headers: { 'X-A': 'd' } })).toMatchObject([
-      { value: { body: 'PUT /a?b=c d' } },
-    ]);
+    expect(
+      await all(`http://${address}/a?b=c`, { method: 'PUT', headers: { 'X-A': 'd' } }),
+    ).toMatchObject([{ value: { body: 'PUT /a?b=c d' } }]);
   });
 
   it('follows no redirect', async () => {
-    const address = await serve((_, response) => response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end());
+    const address = await serve((_, response) =>
+      response.writeHead(302, { location: 'http://127.0.0.1:1/' }).end(),
+    );
     expect(await all(`http://${address}/`)).toMatchObject([{ value: { status: 302 } }]);
   });
 
   it.each([
-    { what: 'a connection that is refused', url: () => 'http://127.0.0.1:1/', error: { code: 'ECONNREFUSED' } },
-    { what: 'a URL that is none', url: () => 'http://not a host/', error: { code: 'ERR_INVALID_URL' } },
+    {
+      what: 'a connection that is refused',
+      url: () => 'http://127.0.0.1:1/',
+      error: { code: 'ECONNREFUSED' },
+    },
+    {
+      what: 'a URL that is none',
+      url: () => 'http://not a host/',
+      error: { code: 'ERR_INVALID_URL' },
+    },
     {
       what: 'a server that speaks no TLS',
       url: (address: string) => `https://${address}/`,
       error: { message: expect.stringContaining('SSL') as unknown },
     },
-    { what: 'half an answer', url: (address: string) => `http://${address}/half`, error: { message: 'aborted' } },
+    {
+      what: 'half an answer',
+      url: (address: string) => `http://${address}/half`,
+      error: { message: 'aborted' },
+    },
     {
       what: 'an answer of more than 1 MiB',
       url: (address: string) => `http://${address}/`,
@@ -61,7 +80,8 @@ describe('httpAnswer', () => {
     },
   ])('says as a value what went wrong: $what', async ({ url, error }) => {
     const address = await serve((request, response) => {
-      if (request.url === '/half') response.writeHead(200, { 'content-length': 9 }).write('half', () => response.destroy());
+      if (request.url === '/half')
+        response.writeHead(200, { 'content-length': 9 }).write('half', () => response.destroy());
       else response.end('x'.repeat((1 << 20) + 1));
     });
     expect(await all(url(address))).toMatchObject([{ ok: false, error }]);
@@ -76,7 +96,9 @@ describe('httpAnswer', () => {
     const address = await serve(() => undefined);
     const connected = once(server, 'connection') as Promise<[Socket]>;
     const asked = once(server, 'request');
-    const subscription = httpAnswer(`http://${address}/`).subscribe({ error: (error: unknown) => expect.unreachable(String(error)) });
+    const subscription = httpAnswer(`http://${address}/`).subscribe({
+      error: (error: unknown) => expect.unreachable(String(error)),
+    });
     const [socket] = await connected;
     await asked;
     subscription.unsubscribe();

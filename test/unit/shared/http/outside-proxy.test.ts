@@ -4,7 +4,11 @@ import { createServer as createHttpsServer } from 'node:https';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { lastValueFrom } from 'rxjs';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
-import { certificateAuthority, type CertificateAuthority, type Issued } from '../../../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  type CertificateAuthority,
+  type Issued,
+} from '../../../../demo/certificates.ts';
 import { httpAnswer, type HttpQuestion } from '../../../../src/shared/http/http-answer.ts';
 import { isProxied } from '../../../../src/shared/http/outside-proxy.ts';
 import { fetched } from '../../../../src/pilot-agent/sources/fetched.ts';
@@ -100,26 +104,46 @@ describe('a proxy', () => {
     sockets.add(upstream.on('error', () => undefined));
   };
   const ask = (url: string, proxy: string, more: HttpQuestion = {}) =>
-    lastValueFrom(httpAnswer(url, { ca: authority.rootCert, proxy: { url: proxy, except: [] }, ...more }), { defaultValue: undefined });
+    lastValueFrom(
+      httpAnswer(url, { ca: authority.rootCert, proxy: { url: proxy, except: [] }, ...more }),
+      { defaultValue: undefined },
+    );
   const origin = () =>
     listening(
-      createHttpsServer({ key: issued.key, cert: issued.certChain }, ({ method, url }, response) => response.end(`${method} ${url}`)),
+      createHttpsServer({ key: issued.key, cert: issued.certChain }, ({ method, url }, response) =>
+        response.end(`${method} ${url}`),
+      ),
     );
 
   it('is asked for a tunnel where the server speaks TLS, whose name is proved', async () => {
     const proxy = await proxyThat(tunnelTo(await origin()));
-    const answer = await ask('https://config.example:8443/a?b=c', proxy.url, { servername: 'localhost', headers: { 'x-a': 'secret' } });
+    const answer = await ask('https://config.example:8443/a?b=c', proxy.url, {
+      servername: 'localhost',
+      headers: { 'x-a': 'secret' },
+    });
     expect(answer).toMatchObject({ ok: true, value: { status: 200, body: 'GET /a?b=c' } });
-    expect(proxy.heads).toEqual([expect.stringMatching(/^CONNECT config\.example:8443 HTTP\/1\.1\r\nHost: config\.example:8443\r\n/i)]);
+    expect(proxy.heads).toEqual([
+      expect.stringMatching(
+        /^CONNECT config\.example:8443 HTTP\/1\.1\r\nHost: config\.example:8443\r\n/i,
+      ),
+    ]);
     expect(proxy.heads[0]).not.toContain('secret');
-    expect(await ask('https://config.example:8443/', proxy.url)).toMatchObject({ error: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } });
-    expect(await ask('https://10.0.0.1/', proxy.url)).toMatchObject({ error: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' } });
+    expect(await ask('https://config.example:8443/', proxy.url)).toMatchObject({
+      error: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    });
+    expect(await ask('https://10.0.0.1/', proxy.url)).toMatchObject({
+      error: { code: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    });
   });
 
   it('gets a plain request as a whole, with the name and the password that it asks for', async () => {
-    const proxy = await proxyThat((_, socket) => socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+    const proxy = await proxyThat((_, socket) =>
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'),
+    );
     const url = proxy.url.replace('//', '//us%65r:p%40ss@');
-    expect(await ask('http://config.example/a?b#c', url, { headers: { 'x-a': '1' } })).toMatchObject({
+    expect(
+      await ask('http://config.example/a?b#c', url, { headers: { 'x-a': '1' } }),
+    ).toMatchObject({
       value: { status: 200, body: 'ok' },
     });
     const [head = ''] = proxy.heads;
@@ -132,39 +156,66 @@ describe('a proxy', () => {
   it('is not asked for what is an exception, nor for this machine', async () => {
     const proxy = await proxyThat((_, socket) => socket.resetAndDestroy());
     const port = await listening(createHttpServer((_, response) => response.end('here')));
-    expect(await ask(`http://localhost:${port}/`, proxy.url)).toMatchObject({ value: { body: 'here' } });
-    expect(await ask(`http://127.0.0.1:${port}/`, proxy.url)).toMatchObject({ value: { body: 'here' } });
+    expect(await ask(`http://localhost:${port}/`, proxy.url)).toMatchObject({
+      value: { body: 'here' },
+    });
+    expect(await ask(`http://127.0.0.1:${port}/`, proxy.url)).toMatchObject({
+      value: { body: 'here' },
+    });
     expect(proxy.heads).toEqual([]);
   });
 
-  const refusals: Readonly<Record<string, { answers: (head: string, socket: Socket) => void; says: RegExp }>> = {
+  const refusals: Readonly<
+    Record<string, { answers: (head: string, socket: Socket) => void; says: RegExp }>
+  > = {
     '403, then FIN': {
       answers: (_, socket) => socket.end('HTTP/1.1 403 Forbidden\r\nContent-Length: 0\r\n\r\n'),
       says: /CONNECT with 403$/,
     },
     '403, then RST': {
-      answers: (_, socket) => socket.write('HTTP/1.1 403 Forbidden\r\n\r\n', () => socket.resetAndDestroy()),
+      answers: (_, socket) =>
+        socket.write('HTTP/1.1 403 Forbidden\r\n\r\n', () => socket.resetAndDestroy()),
       says: /CONNECT with 403$|ECONNRESET|hang up/,
     },
-    '403 with a page that never ends': { answers: (_, socket) => socket.write('HTTP/1.1 403 No\r\n\r\n<html>'), says: /CONNECT with 403$/ },
-    407: { answers: (_, socket) => socket.end('HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic\r\n\r\n'), says: /CONNECT with 407$/ },
-    'a redirect': { answers: (_, socket) => socket.end('HTTP/1.1 302 Go\r\nLocation: http://a/\r\n\r\n'), says: /CONNECT with 302$/ },
+    '403 with a page that never ends': {
+      answers: (_, socket) => socket.write('HTTP/1.1 403 No\r\n\r\n<html>'),
+      says: /CONNECT with 403$/,
+    },
+    407: {
+      answers: (_, socket) => socket.end('HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic\r\n\r\n'),
+      says: /CONNECT with 407$/,
+    },
+    'a redirect': {
+      answers: (_, socket) => socket.end('HTTP/1.1 302 Go\r\nLocation: http://a/\r\n\r\n'),
+      says: /CONNECT with 302$/,
+    },
     RST: { answers: (_, socket) => socket.resetAndDestroy(), says: /ECONNRESET|hang up/ },
     FIN: { answers: (_, socket) => socket.end(), says: /hang up/ },
-    'what is no HTTP': { answers: (_, socket) => socket.end('SSH-2.0-a\r\n\r\n'), says: /Parse Error/ },
+    'what is no HTTP': {
+      answers: (_, socket) => socket.end('SSH-2.0-a\r\n\r\n'),
+      says: /Parse Error/,
+    },
     'a head that is too long': {
       answers: (_, socket) => socket.end(`HTTP/1.1 200 OK\r\nx: ${'a'.repeat(99_999)}\r\n\r\n`),
       says: /overflow/,
     },
   };
 
-  it.each(Object.entries(refusals))('that answers CONNECT with %s is a failure with a reason', async (_, { answers, says }) => {
-    const proxy = await proxyThat(answers);
-    const answer = await ask('https://config.example/', proxy.url);
-    expect(answer).toMatchObject({ ok: false, error: { message: expect.stringMatching(says) as unknown } });
-    expect((answer as { error: Error }).error.message).toMatch(new RegExp(`^the proxy ${proxy.at.replaceAll('.', '\\.')}: `));
-    expect((answer as { error: Error }).error.message).not.toContain('undefined');
-  });
+  it.each(Object.entries(refusals))(
+    'that answers CONNECT with %s is a failure with a reason',
+    async (_, { answers, says }) => {
+      const proxy = await proxyThat(answers);
+      const answer = await ask('https://config.example/', proxy.url);
+      expect(answer).toMatchObject({
+        ok: false,
+        error: { message: expect.stringMatching(says) as unknown },
+      });
+      expect((answer as { error: Error }).error.message).toMatch(
+        new RegExp(`^the proxy ${proxy.at.replaceAll('.', '\\.')}: `),
+      );
+      expect((answer as { error: Error }).error.message).not.toContain('undefined');
+    },
+  );
 
   it.each<[string, (socket: Socket) => void]>([
     ['RST', (socket) => socket.resetAndDestroy()],
@@ -173,7 +224,9 @@ describe('a proxy', () => {
   ])('whose tunnel ends with %s is a failure, and no bug', async (_, ends) => {
     const uncaught = vi.fn();
     process.on('uncaughtException', uncaught);
-    const proxy = await proxyThat((__, socket) => socket.write('HTTP/1.1 200 OK\r\n\r\n', () => ends(socket)));
+    const proxy = await proxyThat((__, socket) =>
+      socket.write('HTTP/1.1 200 OK\r\n\r\n', () => ends(socket)),
+    );
     expect(await ask('https://config.example/', proxy.url)).toMatchObject({ ok: false });
     process.off('uncaughtException', uncaught);
     expect(uncaught).not.toHaveBeenCalled();
@@ -190,7 +243,9 @@ describe('a proxy', () => {
   it('that says nothing is left when nobody waits any longer', async () => {
     const closed = vi.fn();
     const proxy = await proxyThat((_, socket) => void socket.on('close', closed));
-    const subscription = httpAnswer('https://config.example/', { proxy: { url: proxy.url, except: [] } }).subscribe();
+    const subscription = httpAnswer('https://config.example/', {
+      proxy: { url: proxy.url, except: [] },
+    }).subscribe();
     await eventually(() => proxy.heads.length === 1, { within: 5_000 });
     subscription.unsubscribe();
     await eventually(() => closed.mock.calls.length === 1, { within: 5_000 });
@@ -199,8 +254,15 @@ describe('a proxy', () => {
   it('is asked by a source, beside the token, which only the server gets', async () => {
     const proxy = await proxyThat(tunnelTo(await origin()));
     const files = { proxy: { url: proxy.url, except: [] } };
-    const answer$ = fetched('https://config.example/', files, () => ({ authorization: 'Bearer secret' }), 1_000);
-    await expect(lastValueFrom(answer$, { defaultValue: undefined })).rejects.toThrow(/certificate/); // whose roots are not those of Node
+    const answer$ = fetched(
+      'https://config.example/',
+      files,
+      () => ({ authorization: 'Bearer secret' }),
+      1_000,
+    );
+    await expect(lastValueFrom(answer$, { defaultValue: undefined })).rejects.toThrow(
+      /certificate/,
+    ); // whose roots are not those of Node
     expect(proxy.heads).toHaveLength(1);
     expect(proxy.heads[0]).not.toContain('secret');
   });

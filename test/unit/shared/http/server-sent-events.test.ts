@@ -8,7 +8,9 @@ function read(text: string, length = text.length, largest?: number) {
   const pieces = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
     bytes.subarray(index * length, (index + 1) * length),
   );
-  return lastValueFrom(of(...pieces).pipe(serverSentEvents(largest), toArray()), { defaultValue: [] });
+  return lastValueFrom(of(...pieces).pipe(serverSentEvents(largest), toArray()), {
+    defaultValue: [],
+  });
 }
 
 describe('server-sent events', () => {
@@ -25,7 +27,9 @@ describe('server-sent events', () => {
   });
 
   it('fail where one has no end', async () => {
-    await expect(read(`data: ${'a'.repeat(200)}`, 10, 100)).rejects.toThrow('an event has more than 100 characters');
+    await expect(read(`data: ${'a'.repeat(200)}`, 10, 100)).rejects.toThrow(
+      'an event has more than 100 characters',
+    );
     expect(await read(`data: ${'a'.repeat(60)}\n\n`.repeat(5), 10, 100)).toHaveLength(5);
   });
 });

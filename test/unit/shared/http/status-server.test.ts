@@ -1,4 +1,9 @@
-import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request as httpRequest } from 'node:http';
+import {
+  Agent,
+  type IncomingHttpHeaders,
+  type OutgoingHttpHeaders,
+  request as httpRequest,
+} from 'node:http';
 import { createServer, connect } from 'node:net';
 import { once } from 'node:events';
 import { networkInterfaces } from 'node:os';
@@ -34,13 +39,23 @@ describe('statusServer', () => {
     });
     await expect.poll(() => events.length, { timeout: within }).toBeGreaterThan(0);
   };
-  const ask = (method: string, path: string, headers: OutgoingHttpHeaders = {}, host = '127.0.0.1') =>
+  const ask = (
+    method: string,
+    path: string,
+    headers: OutgoingHttpHeaders = {},
+    host = '127.0.0.1',
+  ) =>
     new Promise<Answer>((resolve, reject) => {
-      const request = httpRequest({ host, port, method, path, headers, agent: false }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () => resolve({ status: response.statusCode ?? 0, headers: response.headers, body }));
-      });
+      const request = httpRequest(
+        { host, port, method, path, headers, agent: false },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+          response.on('end', () =>
+            resolve({ status: response.statusCode ?? 0, headers: response.headers, body }),
+          );
+        },
+      );
       request.on('error', reject).end();
     });
 
@@ -69,7 +84,12 @@ describe('statusServer', () => {
       status: 503,
       body: 'Envoy is starting\n',
     },
-    { what: 'not ready, in more than ASCII', reason: 'schlüssel — fehlt', status: 503, body: 'schlüssel — fehlt\n' },
+    {
+      what: 'not ready, in more than ASCII',
+      reason: 'schlüssel — fehlt',
+      status: 503,
+      body: 'schlüssel — fehlt\n',
+    },
   ])('answers /healthz/ready: $what', async ({ reason, status, body }) => {
     await serve(of(reason));
     const answer = await ask('GET', '/healthz/ready');
@@ -103,23 +123,42 @@ describe('statusServer', () => {
     expect(answer).toMatchObject({ status, body: '', headers: { 'content-length': length } });
   });
 
-  it.each(['/healthz', '/healthz/ready/', '/healthz/readyz', '/HEALTHZ/READY', '/app-healthy/x/livez', '/..%2fhealthz/ready'])(
-    'does not find %s',
-    async (path) => {
-      await serve();
-      expect(await ask('GET', path)).toMatchObject({ status: 404, body: '404 page not found\n' });
-    },
-  );
+  it.each([
+    '/healthz',
+    '/healthz/ready/',
+    '/healthz/readyz',
+    '/HEALTHZ/READY',
+    '/app-healthy/x/livez',
+    '/..%2fhealthz/ready',
+  ])('does not find %s', async (path) => {
+    await serve();
+    expect(await ask('GET', path)).toMatchObject({ status: 404, body: '404 page not found\n' });
+  });
 
   it('passes on each request to quit, as an event, by POST from this machine', async () => {
     await serve();
     expect(await ask('POST', '/quitquitquit')).toMatchObject({ status: 200, body: 'OK\n' });
-    expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'none' })).toMatchObject({ status: 200 });
-    expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'same-origin' })).toMatchObject({ status: 200 });
-    expect(events).toEqual([{ type: 'listening' }, { type: 'quit-requested' }, { type: 'quit-requested' }, { type: 'quit-requested' }]);
+    expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'none' })).toMatchObject({
+      status: 200,
+    });
+    expect(await ask('POST', '/quitquitquit', { 'sec-fetch-site': 'same-origin' })).toMatchObject({
+      status: 200,
+    });
+    expect(events).toEqual([
+      { type: 'listening' },
+      { type: 'quit-requested' },
+      { type: 'quit-requested' },
+      { type: 'quit-requested' },
+    ]);
   });
 
-  it.each<{ what: string; method: string; headers: OutgoingHttpHeaders; status: number; body: string }>([
+  it.each<{
+    what: string;
+    method: string;
+    headers: OutgoingHttpHeaders;
+    status: number;
+    body: string;
+  }>([
     { what: 'GET', method: 'GET', headers: {}, status: 405, body: 'Method Not Allowed\n' },
     { what: 'PUT', method: 'PUT', headers: {}, status: 405, body: 'Method Not Allowed\n' },
     {
@@ -165,7 +204,10 @@ describe('statusServer', () => {
 
   it.each(foreign)('refuses to quit for the network (%s), and answers its probes', async (host) => {
     await serve();
-    expect(await ask('POST', '/quitquitquit', {}, host)).toMatchObject({ status: 403, body: 'Only requests from localhost are allowed\n' });
+    expect(await ask('POST', '/quitquitquit', {}, host)).toMatchObject({
+      status: 403,
+      body: 'Only requests from localhost are allowed\n',
+    });
     expect(await ask('GET', '/healthz/ready', {}, host)).toMatchObject({ status: 200 });
     expect(events).toEqual([{ type: 'listening' }]);
   });
@@ -174,7 +216,9 @@ describe('statusServer', () => {
     const other = createServer().listen(port);
     await once(other, 'listening');
     await serve();
-    expect(events).toEqual([{ type: 'failed', reason: expect.stringContaining('EADDRINUSE') as string }]);
+    expect(events).toEqual([
+      { type: 'failed', reason: expect.stringContaining('EADDRINUSE') as string },
+    ]);
     other.close();
   });
 
@@ -212,7 +256,9 @@ describe('statusServer', () => {
       return () => (open -= 1);
     });
     await serve(question$);
-    const client = connect(port, '127.0.0.1', () => client.write('GET /healthz/ready HTTP/1.1\r\nHost: x\r\n\r\n'));
+    const client = connect(port, '127.0.0.1', () =>
+      client.write('GET /healthz/ready HTTP/1.1\r\nHost: x\r\n\r\n'),
+    );
     await expect.poll(() => open, { timeout: within }).toBe(1);
     client.destroy();
     await expect.poll(() => open, { timeout: within }).toBe(0);
@@ -221,7 +267,9 @@ describe('statusServer', () => {
   it('reads what comes with a request, and minds it not', async () => {
     await serve();
     const client = connect(port, '127.0.0.1');
-    client.write(`POST /quitquitquit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n${'x'.repeat(100_000)}`);
+    client.write(
+      `POST /quitquitquit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\nConnection: close\r\n\r\n${'x'.repeat(100_000)}`,
+    );
     let answer = '';
     client.setEncoding('utf8').on('data', (piece: string) => (answer += piece));
     await once(client, 'end');
@@ -229,31 +277,40 @@ describe('statusServer', () => {
     expect(events).toEqual([{ type: 'listening' }, { type: 'quit-requested' }]);
   });
 
-  it('closes a connection whose request does not end, however it trickles, and no other', { timeout: 15_000 }, async () => {
-    await serve();
-    const begun = performance.now();
-    const slow = ['GET /healthz/ready HTTP/1.1\r\nX: ', 'POST /quitquitquit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n'].map(
-      (head) => {
+  it(
+    'closes a connection whose request does not end, however it trickles, and no other',
+    { timeout: 15_000 },
+    async () => {
+      await serve();
+      const begun = performance.now();
+      const slow = [
+        'GET /healthz/ready HTTP/1.1\r\nX: ',
+        'POST /quitquitquit HTTP/1.1\r\nHost: x\r\nContent-Length: 100000\r\n\r\n',
+      ].map((head) => {
         const client = connect(port, '127.0.0.1', () => client.write(head));
         const trickle = setInterval(() => client.write('x'), 100);
         client.on('error', () => undefined).resume();
-        return new Promise((resolve) => client.on('close', resolve)).finally(() => clearInterval(trickle));
-      },
-    );
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    let [asked, connections] = [0, 0];
-    const other = setInterval(() => {
-      const request = httpRequest(
-        { port, path: '/healthz/ready', agent },
-        (response) => void response.resume().on('end', () => (asked += 1)),
-      );
-      request.on('socket', () => (connections += request.reusedSocket ? 0 : 1)).on('error', () => undefined); // the last one is cut
-      request.end();
-    }, 500);
-    await Promise.all(slow).finally(() => clearInterval(other));
-    agent.destroy();
-    expect(performance.now() - begun).toBeGreaterThan(4_900);
-    expect(asked).toBeGreaterThan(5);
-    expect(connections).toBe(1);
-  });
+        return new Promise((resolve) => client.on('close', resolve)).finally(() =>
+          clearInterval(trickle),
+        );
+      });
+      const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+      let [asked, connections] = [0, 0];
+      const other = setInterval(() => {
+        const request = httpRequest(
+          { port, path: '/healthz/ready', agent },
+          (response) => void response.resume().on('end', () => (asked += 1)),
+        );
+        request
+          .on('socket', () => (connections += request.reusedSocket ? 0 : 1))
+          .on('error', () => undefined); // the last one is cut
+        request.end();
+      }, 500);
+      await Promise.all(slow).finally(() => clearInterval(other));
+      agent.destroy();
+      expect(performance.now() - begun).toBeGreaterThan(4_900);
+      expect(asked).toBeGreaterThan(5);
+      expect(connections).toBe(1);
+    },
+  );
 });

@@ -20,7 +20,8 @@ const config = (cluster: object, user: object = { token: 'secret-token' }) => ({
   clusters: [{ name: 'one', cluster: { server: 'https://api:6443', ...cluster } }],
   users: [{ name: 'me', user }],
 });
-const written = (cluster: object = {}, user?: object) => put('config', JSON.stringify(config(cluster, user)));
+const written = (cluster: object = {}, user?: object) =>
+  put('config', JSON.stringify(config(cluster, user)));
 
 describe('the access of a kubeconfig', () => {
   it('is the server and the user of its current context, with what is in it', async () => {
@@ -42,50 +43,99 @@ describe('the access of a kubeconfig', () => {
     put('ca.crt', 'ca');
     put('token', 'one\n');
     const find = findAccess(written({ 'certificate-authority': 'ca.crt' }, { tokenFile: 'token' }));
-    expect(await find()).toEqual({ server: 'https://api:6443', ca: Buffer.from('ca'), token: 'one' });
+    expect(await find()).toEqual({
+      server: 'https://api:6443',
+      ca: Buffer.from('ca'),
+      token: 'one',
+    });
     put('token', 'two\n');
     expect(await find()).toMatchObject({ token: 'two' });
   });
 
   it('may be YAML, and in several files, of which the first counts', async () => {
-    const first = put('first', 'current-context: here\nusers:\n- name: me\n  user:\n    token: first\n');
-    expect(await findAccess(`${first}:${written()}`)()).toEqual({ server: 'https://api:6443', token: 'first' });
+    const first = put(
+      'first',
+      'current-context: here\nusers:\n- name: me\n  user:\n    token: first\n',
+    );
+    expect(await findAccess(`${first}:${written()}`)()).toEqual({
+      server: 'https://api:6443',
+      token: 'first',
+    });
   });
 
   it.each<[what: string, cluster: object, user: object | undefined, reason: RegExp]>([
-    ['a program', {}, { exec: { command: 'aws' } }, /^user me in .*config: exec: programs .* are not run: give it a token/],
-    ['a password', {}, { username: 'a', password: 'b' }, /^user me in .*: username: Kubernetes takes no user names/],
+    [
+      'a program',
+      {},
+      { exec: { command: 'aws' } },
+      /^user me in .*config: exec: programs .* are not run: give it a token/,
+    ],
+    [
+      'a password',
+      {},
+      { username: 'a', password: 'b' },
+      /^user me in .*: username: Kubernetes takes no user names/,
+    ],
     [
       'a server that is not checked',
       { 'insecure-skip-tls-verify': true },
       undefined,
       /^cluster one in .*: insecure-skip-tls-verify: the server is always checked/,
     ],
-    ['a proxy', { 'proxy-url': 'http://p' }, undefined, /^cluster one in .*: proxy-url: proxies are not supported/],
-    ['no URL', { server: 'api:6443' }, undefined, /^cluster one in .*: server is no URL: it has to be https:/],
+    [
+      'a proxy',
+      { 'proxy-url': 'http://p' },
+      undefined,
+      /^cluster one in .*: proxy-url: proxies are not supported/,
+    ],
+    [
+      'no URL',
+      { server: 'api:6443' },
+      undefined,
+      /^cluster one in .*: server is no URL: it has to be https:/,
+    ],
     ['a token over http', { server: 'http://api' }, undefined, /is not sent over http/],
-    ['a token file that is not there', {}, { tokenFile: 'none' }, /^the token for the Kubernetes API cannot be read: .*none/],
-    ['an empty token file', {}, { tokenFile: '/dev/null' }, /^the token for the Kubernetes API cannot be read: .*a device/],
+    [
+      'a token file that is not there',
+      {},
+      { tokenFile: 'none' },
+      /^the token for the Kubernetes API cannot be read: .*none/,
+    ],
+    [
+      'an empty token file',
+      {},
+      { tokenFile: '/dev/null' },
+      /^the token for the Kubernetes API cannot be read: .*a device/,
+    ],
   ])('%s is refused, with where it is', async (_, cluster, user, reason) => {
     const path = written(cluster, user);
     await expect(findAccess(path)()).rejects.toThrow(reason);
   });
 
   it('with an alias that has no anchor is refused as what it is', async () => {
-    await expect(findAccess(put('config', 'users: *secret'))()).rejects.toThrow(/: it is no kubeconfig: an alias has no anchor/);
+    await expect(findAccess(put('config', 'users: *secret'))()).rejects.toThrow(
+      /: it is no kubeconfig: an alias has no anchor/,
+    );
   });
 
   it('that is no YAML is refused, without anything of what is in it', async () => {
     const path = put('config', 'users: {token: secret-token\n  - [');
-    const reason = await findAccess(path)().then(() => '', (error: unknown) => (error as Error).message); // prettier-ignore
+    const reason = await findAccess(path)().then(
+      () => '',
+      (error: unknown) => (error as Error).message,
+    );
     expect(reason).toMatch(/config: it is no kubeconfig: neither YAML nor JSON/);
     expect(reason).not.toContain('secret');
   });
 
   it('that lacks what it refers to says so', async () => {
     await expect(findAccess(put('config', '{}'))()).rejects.toThrow(/it has no current-context/);
-    await expect(findAccess(put('config', '{"current-context":"a"}'))()).rejects.toThrow(/there is no context 'a' among its contexts/);
-    await expect(findAccess(join(folder, 'none'))()).rejects.toThrow(/^the kubeconfig cannot be read: .*none/);
+    await expect(findAccess(put('config', '{"current-context":"a"}'))()).rejects.toThrow(
+      /there is no context 'a' among its contexts/,
+    );
+    await expect(findAccess(join(folder, 'none'))()).rejects.toThrow(
+      /^the kubeconfig cannot be read: .*none/,
+    );
   });
 });
 
@@ -96,7 +146,11 @@ describe('the access of a pod', () => {
     put('ca.crt', 'ca');
     put('token', 'one\n');
     const find = findAccess('', folder, env);
-    expect(await find()).toEqual({ server: 'https://[fd00::1]:6443', token: 'one', ca: Buffer.from('ca') });
+    expect(await find()).toEqual({
+      server: 'https://[fd00::1]:6443',
+      token: 'one',
+      ca: Buffer.from('ca'),
+    });
     put('token', 'two');
     expect(await find()).toMatchObject({ token: 'two' });
   });

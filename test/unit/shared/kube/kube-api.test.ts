@@ -21,7 +21,9 @@ beforeEach(async () => {
   const { certChain: cert, key } = await ca.issue();
   sockets = 0;
   answer = (_, response) => response.end('{"kind":"one"}');
-  server = createServer({ cert, key }, (request, response) => answer(request.url ?? '', response, request.headers.authorization ?? ''));
+  server = createServer({ cert, key }, (request, response) =>
+    answer(request.url ?? '', response, request.headers.authorization ?? ''),
+  );
   server.on('secureConnection', () => (sockets += 1)).listen(0, '127.0.0.1');
   await once(server, 'listening');
   url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -32,13 +34,17 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-const access = (more: Partial<Access> = {}) => Promise.resolve({ server: url, ca: Buffer.from(ca.rootCert), token: 'one', ...more });
+const access = (more: Partial<Access> = {}) =>
+  Promise.resolve({ server: url, ca: Buffer.from(ca.rootCert), token: 'one', ...more });
 const api = (more: Partial<Access> = {}) => kubeApi(() => access(more));
-const get = (path: string, from = api()) => lastValueFrom(from.get(path), { defaultValue: undefined });
+const get = (path: string, from = api()) =>
+  lastValueFrom(from.get(path), { defaultValue: undefined });
 /** All signs of a watch until it is over. */
 const watch = (from = api(), signs: WatchSign[] = []) =>
   new Promise<readonly WatchSign[]>((done, fail) => {
-    from.watch('/watch?a=b').subscribe({ next: (sign) => signs.push(sign), complete: () => done(signs), error: fail });
+    from
+      .watch('/watch?a=b')
+      .subscribe({ next: (sign) => signs.push(sign), complete: () => done(signs), error: fail });
   });
 
 describe('a question to the API', () => {
@@ -48,51 +54,91 @@ describe('a question to the API', () => {
     const from = kubeApi(() => access({ token }));
     expect(await get('/', from)).toEqual({ ok: true, value: { shown: 'Bearer one' } });
     token = 'two';
-    for (let n = 0; n < 9; n += 1) expect(await get('/', from)).toEqual({ ok: true, value: { shown: 'Bearer two' } });
+    for (let n = 0; n < 9; n += 1)
+      expect(await get('/', from)).toEqual({ ok: true, value: { shown: 'Bearer two' } });
     expect(sockets).toBe(1);
   });
 
-  it.each<[status: number, body: string, headers: Record<string, string>, reason: string, pause: number]>([
-    [403, '{"message":"secrets is forbidden: User \\"a\\"\\ncannot list"}', {}, '403 secrets is forbidden: User "a" cannot list (allow it by a Role with get, list and watch, and a RoleBinding)', 0], // prettier-ignore
-    [401, '{"message":"Unauthorized"}', {}, '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)', 0],
+  it.each<
+    [status: number, body: string, headers: Record<string, string>, reason: string, pause: number]
+  >([
+    [
+      403,
+      '{"message":"secrets is forbidden: User \\"a\\"\\ncannot list"}',
+      {},
+      '403 secrets is forbidden: User "a" cannot list (allow it by a Role with get, list and watch, and a RoleBinding)',
+      0,
+    ],
+    [
+      401,
+      '{"message":"Unauthorized"}',
+      {},
+      '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)',
+      0,
+    ],
     [429, 'busy', { 'retry-after': '7' }, '429 (it has too much to do)', 7_000],
     [500, '<html>', { 'retry-after': '9999' }, '500', 60_000],
     [302, '', { location: 'https://elsewhere' }, '302', 0],
-  ])('that is answered by %i is told in words, with where it went', async (status, body, headers, reason, pause) => {
-    answer = (_, response) => response.writeHead(status, headers).end(body);
-    expect(await get('/api/v1/secrets?limit=1')).toEqual({ ok: false, failure: { reason: `${url}/api/v1/secrets: ${reason}`, status, pause } }); // prettier-ignore
-  });
+  ])(
+    'that is answered by %i is told in words, with where it went',
+    async (status, body, headers, reason, pause) => {
+      answer = (_, response) => response.writeHead(status, headers).end(body);
+      expect(await get('/api/v1/secrets?limit=1')).toEqual({
+        ok: false,
+        failure: { reason: `${url}/api/v1/secrets: ${reason}`, status, pause },
+      });
+    },
+  );
 
   it('over which no connection comes about is told in words; the token is in none of them', async () => {
-    expect(await get('/', api({ ca: Buffer.from((await certificateAuthority('other')).rootCert) }))).toMatchObject({
+    expect(
+      await get('/', api({ ca: Buffer.from((await certificateAuthority('other')).rootCert) })),
+    ).toMatchObject({
       failure: {
-        reason: expect.stringContaining('the root that is given does not vouch for its certificate') as string,
+        reason: expect.stringContaining(
+          'the root that is given does not vouch for its certificate',
+        ) as string,
         status: undefined,
       },
     });
-    expect(await get('/', api({ servername: 'elsewhere' }))).toMatchObject({ failure: { reason: expect.stringContaining("elsewhere") as string } }); // prettier-ignore
+    expect(await get('/', api({ servername: 'elsewhere' }))).toMatchObject({
+      failure: { reason: expect.stringContaining('elsewhere') as string },
+    });
     server.close();
     server.closeAllConnections();
     const away = await get('/');
-    expect(away).toMatchObject({ failure: { reason: expect.stringMatching(/^https:.*: connect ECONNREFUSED/) as string } });
-    expect(await get('/', kubeApi(() => Promise.reject(new Error('there is no token'))))).toEqual({ ok: false, failure: { reason: 'there is no token', status: undefined, pause: 0 } }); // prettier-ignore
+    expect(away).toMatchObject({
+      failure: { reason: expect.stringMatching(/^https:.*: connect ECONNREFUSED/) as string },
+    });
+    expect(
+      await get(
+        '/',
+        kubeApi(() => Promise.reject(new Error('there is no token'))),
+      ),
+    ).toEqual({ ok: false, failure: { reason: 'there is no token', status: undefined, pause: 0 } });
   });
 
-  it.each(['/none', '/half'])('is given up after 30 s without an answer, or without the rest of it (%s)', async (path) => {
-    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
-    const asked = new Promise((done) => {
-      answer = (_, response) => (path === '/none' ? done(0) : response.write('{', done));
-    });
-    const given = get(path);
-    await asked;
-    await eventually(() => vi.getTimerCount() === 1, { within: 5_000 });
-    vi.advanceTimersByTime(30_000);
-    expect(await given).toMatchObject({ failure: { reason: `${url}: nothing within 30 s` } });
-  });
+  it.each(['/none', '/half'])(
+    'is given up after 30 s without an answer, or without the rest of it (%s)',
+    async (path) => {
+      vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+      const asked = new Promise((done) => {
+        answer = (_, response) => (path === '/none' ? done(0) : response.write('{', done));
+      });
+      const given = get(path);
+      await asked;
+      await eventually(() => vi.getTimerCount() === 1, { within: 5_000 });
+      vi.advanceTimersByTime(30_000);
+      expect(await given).toMatchObject({ failure: { reason: `${url}: nothing within 30 s` } });
+    },
+  );
 
   it('whose answer is no JSON is told so, without a word of it', async () => {
     answer = (_, response) => response.end('{"key": secret');
-    expect(await get('/')).toEqual({ ok: false, failure: { reason: `${url}: what it says is no JSON`, status: undefined, pause: 0 } });
+    expect(await get('/')).toEqual({
+      ok: false,
+      failure: { reason: `${url}: what it says is no JSON`, status: undefined, pause: 0 },
+    });
   });
 });
 
@@ -117,12 +163,24 @@ describe('a watch', () => {
       response.write('{"a":1}\n{"cut');
       setImmediate(() => response.destroy());
     };
-    expect(await watch()).toEqual([{ type: 'opened' }, { type: 'said', value: { a: 1 } }, { type: 'ended', reason: expect.any(String) as string }]); // prettier-ignore
+    expect(await watch()).toEqual([
+      { type: 'opened' },
+      { type: 'said', value: { a: 1 } },
+      { type: 'ended', reason: expect.any(String) as string },
+    ]);
   });
 
   it('that is refused says why', async () => {
     answer = (_, response) => response.writeHead(410).end('{"message":"too old resource version"}');
-    expect(await watch()).toMatchObject([{ type: 'refused', failure: { status: 410, reason: `${url}/watch: 410 too old resource version (what is asked for is too old)` } }]); // prettier-ignore
+    expect(await watch()).toMatchObject([
+      {
+        type: 'refused',
+        failure: {
+          status: 410,
+          reason: `${url}/watch: 410 too old resource version (what is asked for is too old)`,
+        },
+      },
+    ]);
   });
 
   it('that says nothing for 150 s is silent, and its connection is closed', async () => {
@@ -142,14 +200,19 @@ describe('a watch', () => {
 
   it('of which an event does not end is over', async () => {
     answer = (_, response) => response.write(Buffer.alloc(17 << 20, 'a'));
-    expect((await watch()).at(-1)).toEqual({ type: 'ended', reason: `${url}: an event has more than ${16 << 20} bytes` });
+    expect((await watch()).at(-1)).toEqual({
+      type: 'ended',
+      reason: `${url}: an event has more than ${16 << 20} bytes`,
+    });
   });
 
   it('that is no longer wanted is ended', async () => {
     const closed = new Promise((done) => {
       answer = (_, response) => response.on('close', done).write('\n');
     });
-    expect(await lastValueFrom(api().watch('/').pipe(take(1)), { defaultValue: undefined })).toEqual({ type: 'opened' });
+    expect(
+      await lastValueFrom(api().watch('/').pipe(take(1)), { defaultValue: undefined }),
+    ).toEqual({ type: 'opened' });
     await closed;
   });
 });

@@ -2,7 +2,12 @@ import { describe, expect, it } from 'vitest';
 import { boundedLine } from '../../../../src/shared/log/bounded-line.ts';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
 
-const line = (fields: object): LogLine => ({ level: 'info', event: 'discovery.connected', msg: 'a proxy has connected', ...fields });
+const line = (fields: object): LogLine => ({
+  level: 'info',
+  event: 'discovery.connected',
+  msg: 'a proxy has connected',
+  ...fields,
+});
 
 describe('a line of the log', () => {
   it('is as it is up to 64 KiB', () => {
@@ -20,7 +25,11 @@ describe('a line of the log', () => {
   ])('is cut where %s is too long, and stays', (_, fields) => {
     const text = JSON.stringify(boundedLine(line(fields)));
     expect(Buffer.byteLength(text)).toBeLessThan(1 << 20);
-    expect(JSON.parse(text)).toMatchObject({ level: 'info', event: 'discovery.connected', msg: 'a proxy has connected' });
+    expect(JSON.parse(text)).toMatchObject({
+      level: 'info',
+      event: 'discovery.connected',
+      msg: 'a proxy has connected',
+    });
     expect(text).toContain('…');
   });
 });

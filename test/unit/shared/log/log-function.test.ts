@@ -2,7 +2,11 @@ import { expect, it } from 'vitest';
 import { logFunction } from '../../../../src/shared/log/log-function.ts';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
 
-const line = (level: LogLine['level'], event: LogLine['event'] = 'agent.started'): LogLine => ({ level, event, msg: level });
+const line = (level: LogLine['level'], event: LogLine['event'] = 'agent.started'): LogLine => ({
+  level,
+  event,
+  msg: level,
+});
 
 it('a function gets the lines from the level on, and all of Envoy', () => {
   const told: string[] = [];

@@ -37,7 +37,10 @@ describe('logOptions', () => {
     { given: { log_as_json: 'false' }, options: { json: false } },
     { given: { log_target: 'stderr' }, options: { targets: ['stderr'] } },
     { given: { log_target: [] }, options: {} },
-    { given: { log_target: ['/var/log/a,b.log', 'stdout', 'stdout'] }, options: { targets: ['/var/log/a,b.log', 'stdout'] } },
+    {
+      given: { log_target: ['/var/log/a,b.log', 'stdout', 'stdout'] },
+      options: { targets: ['/var/log/a,b.log', 'stdout'] },
+    },
     {
       given: { log_caller: 'all' },
       options: {},
@@ -51,9 +54,16 @@ describe('logOptions', () => {
       warnings: ['--log_stacktrace_level is ignored: only a bug has a stack trace'],
     },
     {
-      given: { log_rotate: '/var/log/agent.log', log_rotate_max_age: '1', log_rotate_max_size: '1', log_rotate_max_backups: '1' },
+      given: {
+        log_rotate: '/var/log/agent.log',
+        log_rotate_max_age: '1',
+        log_rotate_max_size: '1',
+        log_rotate_max_backups: '1',
+      },
       options: {},
-      warnings: ['--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1'],
+      warnings: [
+        '--log_rotate is ignored: give the file to --log_target, move it away when it is large, and send SIGUSR1',
+      ],
     },
     { given: { log_rotate: '', log_rotate_max_age: '7' }, options: {} },
   ])('makes of $given $options', ({ given, options, warnings = [] }) => {
@@ -68,19 +78,33 @@ describe('logOptions', () => {
     { given: { log_output_level: 'debug,sds:loud' }, wrong: 'sds:loud', level: 'debug' },
     { given: { log_output_level: 'all:warn,x:loud' }, wrong: 'x:loud', level: 'warn' },
     { given: { log_stacktrace_level: 'always' }, wrong: 'always' },
-  ])('warns of a level that is none, which an annotation may have brought: $given', ({ given, wrong, level = 'info' }) => {
-    const [flag = ''] = Object.keys(given);
-    const flaw = `'${wrong}' is not level or scope:level; levels are debug, info, warn, error, fatal, none`;
-    const { ok, options, ...found } = logOptions(given);
-    expect([ok, options]).toEqual([true, { ...standard, level }]);
-    expect(found).toMatchObject({ warnings: expect.arrayContaining([`--${flag}: ${flaw}: it is ignored`]) as unknown });
-    expect(logOptions(given, (name) => `file: ${name}`)).toMatchObject({ ok: false, problems: [{ place: `file: ${flag}`, text: flaw }] });
-  });
+  ])(
+    'warns of a level that is none, which an annotation may have brought: $given',
+    ({ given, wrong, level = 'info' }) => {
+      const [flag = ''] = Object.keys(given);
+      const flaw = `'${wrong}' is not level or scope:level; levels are debug, info, warn, error, fatal, none`;
+      const { ok, options, ...found } = logOptions(given);
+      expect([ok, options]).toEqual([true, { ...standard, level }]);
+      expect(found).toMatchObject({
+        warnings: expect.arrayContaining([`--${flag}: ${flaw}: it is ignored`]) as unknown,
+      });
+      expect(logOptions(given, (name) => `file: ${name}`)).toMatchObject({
+        ok: false,
+        problems: [{ place: `file: ${flag}`, text: flaw }],
+      });
+    },
+  );
 
   it.each<{ given: GivenLogFlags; problems: readonly (readonly [place: string, text: string])[] }>([
     { given: { log_as_json: 'yes' }, problems: [['--log_as_json', "'yes' is not true or false"]] },
-    { given: { log_target: ['stdout', ''] }, problems: [['--log_target', "'' is not a path, stdout or stderr"]] },
-    { given: { log_rotate_max_age: '1d' }, problems: [['--log_rotate_max_age', "'1d' is not a whole number"]] },
+    {
+      given: { log_target: ['stdout', ''] },
+      problems: [['--log_target', "'' is not a path, stdout or stderr"]],
+    },
+    {
+      given: { log_rotate_max_age: '1d' },
+      problems: [['--log_rotate_max_age', "'1d' is not a whole number"]],
+    },
     {
       given: { log_output_level: 'x', log_as_json: 'y', log_rotate_max_size: 'z' },
       problems: [
@@ -89,23 +113,39 @@ describe('logOptions', () => {
       ],
     },
   ])('refuses $given', ({ given, problems }) => {
-    expect(logOptions(given)).toMatchObject({ ok: false, problems: problems.map(([place, text]) => ({ place, text })) });
+    expect(logOptions(given)).toMatchObject({
+      ok: false,
+      problems: problems.map(([place, text]) => ({ place, text })),
+    });
   });
 
   it('takes its own defaults, without a warning', () => {
-    const given = Object.fromEntries(Object.entries(logFlags).map(([name, flag]) => [name, flag.default]));
+    const given = Object.fromEntries(
+      Object.entries(logFlags).map(([name, flag]) => [name, flag.default]),
+    );
     expect(logOptions(given)).toEqual({ ok: true, options: standard, warnings: [] });
   });
 
   it('has a place and a text for whatever is wrong, and never throws', () => {
     const names = Object.keys(logFlags) as LogFlagName[];
-    const text = fc.oneof(fc.string(), fc.constantFrom('info', 'default:info', 'all:none', 'constructor', '1', ':', ','));
+    const text = fc.oneof(
+      fc.string(),
+      fc.constantFrom('info', 'default:info', 'all:none', 'constructor', '1', ':', ','),
+    );
     fc.assert(
-      fc.property(fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.array(text))), (given) => {
-        const result = logOptions(given);
-        if (result.ok) expect(result.options.targets).not.toEqual([]);
-        else expect(result.problems.every(({ place, text: what }) => place.startsWith('--log_') && what !== '')).toBe(true);
-      }),
+      fc.property(
+        fc.dictionary(fc.constantFrom(...names), fc.oneof(text, fc.array(text))),
+        (given) => {
+          const result = logOptions(given);
+          if (result.ok) expect(result.options.targets).not.toEqual([]);
+          else
+            expect(
+              result.problems.every(
+                ({ place, text: what }) => place.startsWith('--log_') && what !== '',
+              ),
+            ).toBe(true);
+        },
+      ),
     );
   });
 });

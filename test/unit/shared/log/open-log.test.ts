@@ -1,5 +1,19 @@
 import { execFile, execFileSync } from 'node:child_process';
-import { closeSync, constants, mkdirSync, mkdtempSync, openSync, readdirSync, readFileSync, readlinkSync, readSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  closeSync,
+  constants,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  readSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,7 +22,12 @@ import type { LogLevel, LogLine } from '../../../../src/shared/log/log-line.ts';
 import { type AgentLog, openLog } from '../../../../src/shared/log/open-log.ts';
 
 const within = 5_000;
-const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({ level, event: 'epoch.live', component, msg });
+const line = (level: LogLine['level'], msg: string, component = 'agent'): LogLine => ({
+  level,
+  event: 'epoch.live',
+  component,
+  msg,
+});
 
 const linkOf = (path: string) => {
   try {
@@ -26,7 +45,11 @@ describe('openLog', () => {
   const open = (options: Partial<Parameters<typeof openLog>[0]> = {}) =>
     (opened = openLog({ level: 'info', json: false, targets: [file], ...options }));
   const read = (path = file) => readFileSync(path, 'utf8');
-  const lines = (path = file) => read(path).split('\n').filter((text) => text !== '').map((text) => JSON.parse(text) as LogLine); // prettier-ignore
+  const lines = (path = file) =>
+    read(path)
+      .split('\n')
+      .filter((text) => text !== '')
+      .map((text) => JSON.parse(text) as LogLine);
   const said = (path = file) => lines(path).map(({ msg }) => msg);
 
   const openFiles = () => readdirSync('/proc/self/fd').map((fd) => linkOf(`/proc/self/fd/${fd}`));
@@ -85,7 +108,12 @@ describe('openLog', () => {
     log.write({ level: 'error', event: 'envoy.log', msg: 'd' });
     await close();
     const page = 'docs/troubleshooting.md';
-    expect(lines().map(({ see }) => see)).toEqual([`${page}#epoch-not-live`, `${page}#config-refused`, undefined, undefined]);
+    expect(lines().map(({ see }) => see)).toEqual([
+      `${page}#epoch-not-live`,
+      `${page}#config-refused`,
+      undefined,
+      undefined,
+    ]);
   });
 
   it('puts out on its end what it has not been opened for', async () => {
@@ -160,7 +188,14 @@ describe('openLog', () => {
       await expect.poll(() => said(), { timeout: within }).toHaveLength(1);
     }
     await close();
-    expect([1, 2, 3].flatMap((round) => said(`${file}.${round}`))).toEqual(['a', 'old 1', 'new 1', 'old 2', 'new 2', 'old 3']);
+    expect([1, 2, 3].flatMap((round) => said(`${file}.${round}`))).toEqual([
+      'a',
+      'old 1',
+      'new 1',
+      'old 2',
+      'new 2',
+      'old 3',
+    ]);
     expect(said()).toEqual(['new 3']);
   });
 
@@ -187,7 +222,9 @@ describe('openLog', () => {
     mkdirSync(nested);
     log.reopen();
     await expect.poll(() => read(path), { timeout: within }).toBe('');
-    await expect.poll(() => openFiles(), { timeout: within }).not.toContain(join(moved, 'agent.log'));
+    await expect
+      .poll(() => openFiles(), { timeout: within })
+      .not.toContain(join(moved, 'agent.log'));
     log.write(line('info', 'c'));
     await close();
     expect(said(join(moved, 'agent.log')).at(-1)).toBe('b');
@@ -209,7 +246,11 @@ describe('openLog', () => {
 
   it.each<{ what: string; target: () => string; code: string }>([
     { what: 'a folder', target: () => folder, code: 'EISDIR' },
-    { what: 'a folder that is not there', target: () => join(folder, 'no', 'file'), code: 'ENOENT' },
+    {
+      what: 'a folder that is not there',
+      target: () => join(folder, 'no', 'file'),
+      code: 'ENOENT',
+    },
     {
       what: 'a FIFO that nobody reads',
       target: () => (execFileSync('mkfifo', [file]), file),
@@ -217,7 +258,9 @@ describe('openLog', () => {
     },
   ])('throws one line with the name for $what, and waits for nobody', ({ target, code }) => {
     const name = target();
-    expect(() => open({ targets: ['stdout', name] })).toThrow(new RegExp(`^${name} cannot be written: ${code}: .*$`));
+    expect(() => open({ targets: ['stdout', name] })).toThrow(
+      new RegExp(`^${name} cannot be written: ${code}: .*$`),
+    );
   });
 
   it('is readable on a terminal, and JSON elsewhere; JSON on both if that is wanted', async () => {
@@ -229,8 +272,12 @@ describe('openLog', () => {
       }`;
     const args = [process.execPath, '--import', 'tsx', '--input-type', 'module', '--eval', code];
     const inTerminal = 'import pty, sys; pty.spawn(sys.argv[1:])';
-    const { stdout } = await promisify(execFile)('python3', ['-c', inTerminal, ...args], { env: { ...process.env, NO_COLOR: '1' } });
-    expect(stdout).toMatch(/^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: \[agent\] a b=1\r\n\{"level":"info",.*"b":1,"msg":"a"\}\r\n$/);
+    const { stdout } = await promisify(execFile)('python3', ['-c', inTerminal, ...args], {
+      env: { ...process.env, NO_COLOR: '1' },
+    });
+    expect(stdout).toMatch(
+      /^\[\d\d:\d\d:\d\d\.\d{3}\] INFO: \[agent\] a b=1\r\n\{"level":"info",.*"b":1,"msg":"a"\}\r\n$/,
+    );
     expect(said()).toEqual(['a', 'a']);
   });
 });

@@ -14,7 +14,12 @@ describe('colours', () => {
     ['another terminal has them', terminal, { TERM: 'xterm' }, true],
     ['FORCE_COLOR gives them to a pipe', pipe, { FORCE_COLOR: '1' }, true],
     ['an empty one does too, as in Node', pipe, { FORCE_COLOR: '' }, true],
-    ['FORCE_COLOR wins over NO_COLOR', pipe, { FORCE_COLOR: '1', NO_COLOR: '1', TERM: 'dumb' }, true],
+    [
+      'FORCE_COLOR wins over NO_COLOR',
+      pipe,
+      { FORCE_COLOR: '1', NO_COLOR: '1', TERM: 'dumb' },
+      true,
+    ],
     ['FORCE_COLOR=0 takes them from a terminal', terminal, { FORCE_COLOR: '0' }, false],
     ['FORCE_COLOR=false too', terminal, { FORCE_COLOR: 'false' }, false],
   ])('%s', (_, stream, env, has) => {

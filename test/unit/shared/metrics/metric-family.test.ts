@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { families } from '../../../../scripts/docs/metrics.ts';
-import { caFamilies, countCa, noCa } from '../../../../src/pilot-agent/secrets/ca/authority-telemetry.ts';
+import {
+  caFamilies,
+  countCa,
+  noCa,
+} from '../../../../src/pilot-agent/secrets/ca/authority-telemetry.ts';
 import { mergeExposition } from '../../../../src/pilot-agent/status/scrape/merge-exposition.ts';
 import { joinedByName, printFamilies } from '../../../../src/shared/metrics/metric-family.ts';
 import { pushesByType } from '../../../../src/pilot-agent/secrets/push-families.ts';
@@ -8,19 +12,46 @@ import { countSts, noSts, stsFamilies } from '../../../../src/pilot-agent/sts/st
 import { strictExposition } from '../../../support/strict-exposition.ts';
 
 describe('the metrics of the agent', () => {
-  it.each(['text', 'openmetrics'] as const)('are well-formed as %s, and keep their names', async (format) => {
-    const pieces: Buffer[] = [];
-    const [report, pause, enlarge] = [() => expect.unreachable(), () => Promise.resolve(), () => Promise.resolve()];
-    for await (const piece of mergeExposition({ format, sources: [], report, pause, enlarge, own: () => Promise.resolve(families()) }))
-      pieces.push(piece);
-    const rows = [...strictExposition(Buffer.concat(pieces).toString(), format).values()].flatMap((family) =>
-      family.rows.map(({ name }) => name),
-    );
-    expect(new Set(rows)).toEqual(new Set(families().flatMap(({ name, samples }) => samples.map(({ suffix = '' }) => name + suffix))));
-  });
+  it.each(['text', 'openmetrics'] as const)(
+    'are well-formed as %s, and keep their names',
+    async (format) => {
+      const pieces: Buffer[] = [];
+      const [report, pause, enlarge] = [
+        () => expect.unreachable(),
+        () => Promise.resolve(),
+        () => Promise.resolve(),
+      ];
+      for await (const piece of mergeExposition({
+        format,
+        sources: [],
+        report,
+        pause,
+        enlarge,
+        own: () => Promise.resolve(families()),
+      }))
+        pieces.push(piece);
+      const rows = [...strictExposition(Buffer.concat(pieces).toString(), format).values()].flatMap(
+        (family) => family.rows.map(({ name }) => name),
+      );
+      expect(new Set(rows)).toEqual(
+        new Set(
+          families().flatMap(({ name, samples }) =>
+            samples.map(({ suffix = '' }) => name + suffix),
+          ),
+        ),
+      );
+    },
+  );
 
   it('come once, though two servers have them', () => {
-    const joined = joinedByName([pushesByType([['sds', 1]]), caFamilies(noCa)[0] ?? pushesByType([]), pushesByType([['sds', 5], ['cds', 2]])]); // prettier-ignore
+    const joined = joinedByName([
+      pushesByType([['sds', 1]]),
+      caFamilies(noCa)[0] ?? pushesByType([]),
+      pushesByType([
+        ['sds', 5],
+        ['cds', 2],
+      ]),
+    ]);
     expect(printFamilies(joined).filter((line) => line.includes('pilot_xds_pushes'))).toEqual([
       '# HELP istio_agent_pilot_xds_pushes What was pushed to Envoy, by type',
       '# TYPE istio_agent_pilot_xds_pushes counter',
@@ -44,13 +75,21 @@ describe('the metrics of the agent', () => {
       `istio_agent_num_failed_outgoing_requests${csr} 1`,
       `istio_agent_outgoing_latency${csr} 340`,
     ]);
-    expect(rows).toContain('istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="0.1"} 1');
-    expect(rows).toContain('istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="0.5"} 2');
-    expect(rows).toContain('istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="+Inf"} 2');
+    expect(rows).toContain(
+      'istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="0.1"} 1',
+    );
+    expect(rows).toContain(
+      'istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="0.5"} 2',
+    );
+    expect(rows).toContain(
+      'istio_agent_outgoing_latency_seconds_bucket{request_type="csr",le="+Inf"} 2',
+    );
   });
 
   it('have how often a token was asked for, by the answer, and how long that took', () => {
-    const answers = [200, 500, 200].map((status, at) => ({ type: 'answered', status, reason: '', took: 100 * at }) as const);
+    const answers = [200, 500, 200].map(
+      (status, at) => ({ type: 'answered', status, reason: '', took: 100 * at }) as const,
+    );
     const rows = printFamilies(stsFamilies(answers.reduce(countSts, noSts)));
     expect(rows).toContain('istio_agent_sts_requests_total{code="200"} 2');
     expect(rows).toContain('istio_agent_sts_requests_total{code="500"} 1');

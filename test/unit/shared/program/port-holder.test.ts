@@ -15,12 +15,19 @@ const own = expect.objectContaining({ pid: process.pid }) as unknown;
 
 describe('portHolder', () => {
   it('names the process that listens, and its program, without other arguments', async () => {
-    const program = "const s = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(s.address().port));";
-    const child = spawn(process.execPath, ['-e', program, '--', '--token=secret'], { stdio: ['ignore', 'pipe', 'inherit'] });
+    const program =
+      "const s = require('node:net').createServer().listen(0, '127.0.0.1', () => console.log(s.address().port));";
+    const child = spawn(process.execPath, ['-e', program, '--', '--token=secret'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
     onTestFinished(() => void child.kill());
     const [said] = (await once(child.stdout, 'data')) as [Buffer];
     const found = portHolder(Number(said.toString()));
-    expect(found).toEqual({ address: '127.0.0.1', uid: process.getuid?.(), process: { pid: child.pid, command: 'node' } });
+    expect(found).toEqual({
+      address: '127.0.0.1',
+      uid: process.getuid?.(),
+      process: { pid: child.pid, command: 'node' },
+    });
     expect(found && holderName(found)).toBe(`process ${child.pid ?? ''} (node)`);
   });
 
@@ -61,6 +68,8 @@ describe('portHolders', () => {
 
 describe('holderName', () => {
   it('says where one that cannot be seen may be', () => {
-    expect(holderName({ address: '0.0.0.0', uid: 1337 })).toMatch(/^a process of user 1337 .* in another container$/);
+    expect(holderName({ address: '0.0.0.0', uid: 1337 })).toMatch(
+      /^a process of user 1337 .* in another container$/,
+    );
   });
 });

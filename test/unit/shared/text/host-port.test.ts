@@ -3,7 +3,10 @@ import { parseHostPort, portNumber } from '../../../../src/shared/text/host-port
 
 describe('parseHostPort', () => {
   it.each([
-    ['istiod.istio-system:15012', { host: 'istiod.istio-system', kind: 'name', isBracketed: false, port: '15012' }],
+    [
+      'istiod.istio-system:15012',
+      { host: 'istiod.istio-system', kind: 'name', isBracketed: false, port: '15012' },
+    ],
     ['10.0.0.1:80', { host: '10.0.0.1', kind: 'ipv4', isBracketed: false, port: '80' }],
     ['[::1]:80', { host: '::1', kind: 'ipv6', isBracketed: true, port: '80' }],
     ['[localhost]:80', { host: 'localhost', kind: 'name', isBracketed: true, port: '80' }],

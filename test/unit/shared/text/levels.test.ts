@@ -9,7 +9,8 @@ import { levelsFlaw, valueFlaw } from '../../../../src/shared/text/levels.ts';
 import { parseYaml } from '../../../../src/shared/text/parse-yaml.ts';
 
 const flawOf = (text: string, most: number) => levelsFlaw(new yaml.Lexer().lex(text), most);
-const columns = (piece: string, count: number) => Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
+const columns = (piece: string, count: number) =>
+  Array.from({ length: count }, (_, index) => `${' '.repeat(index)}${piece}`).join('\n');
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
 describe('levels are counted before a text is parsed', () => {
@@ -30,17 +31,29 @@ describe('levels are counted before a text is parsed', () => {
   });
 
   it('names the line', () => {
-    expect(parseYaml(yaml, 'a: 1\nb: [[[1]]]\n', {}, 2)).toEqual({ ok: false, reason: 'it is nested more than 2 levels deep', line: 2, column: 6 }); // prettier-ignore
+    expect(parseYaml(yaml, 'a: 1\nb: [[[1]]]\n', {}, 2)).toEqual({
+      ok: false,
+      reason: 'it is nested more than 2 levels deep',
+      line: 2,
+      column: 6,
+    });
   });
 
   it('by each reader of texts', async () => {
     const text = `${'['.repeat(9_900)}\n---\n${'- '.repeat(3_000)}`;
     const reason = 'it is nested more than 100 levels deep';
-    expect(readMeshConfig(text, 'mesh').flaws).toMatchObject([{ reason, severity: 'error', origin: { line: 1 } }]);
-    expect(readResources(text, place).flaws).toMatchObject([{ reason, severity: 'error', origin: { line: 1 } }]);
+    expect(readMeshConfig(text, 'mesh').flaws).toMatchObject([
+      { reason, severity: 'error', origin: { line: 1 } },
+    ]);
+    expect(readResources(text, place).flaws).toMatchObject([
+      { reason, severity: 'error', origin: { line: 1 } },
+    ]);
     expect(await parseEnvoyYaml(text)).toMatchObject({ ok: false, reason });
     expect(await parseText('['.repeat(9_900))).toEqual({ ok: false, reason });
-    expect(await parseText(`${'['.repeat(4_000)}${']'.repeat(4_000)}`)).toEqual({ ok: false, reason });
+    expect(await parseText(`${'['.repeat(4_000)}${']'.repeat(4_000)}`)).toEqual({
+      ok: false,
+      reason,
+    });
   });
 });
 
@@ -49,7 +62,9 @@ describe('aliases', () => {
   ring.push(ring);
 
   it('that lead back are nested without an end', () => {
-    expect(valueFlaw(ring, { values: 1_000, levels: 100 })).toBe('it is nested more than 100 levels deep');
+    expect(valueFlaw(ring, { values: 1_000, levels: 100 })).toBe(
+      'it is nested more than 100 levels deep',
+    );
   });
 
   it.each([
@@ -63,15 +78,21 @@ describe('aliases', () => {
   });
 
   it('in a resource cost that document alone', () => {
-    const good = 'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: a }\nspec: { egress: [{ hosts: [./*] }] }\n';
+    const good =
+      'apiVersion: networking.istio.io/v1\nkind: Sidecar\nmetadata: { name: a }\nspec: { egress: [{ hosts: [./*] }] }\n';
     const { resources, flaws } = readResources(`kind: &a [*a]\n---\n${good}`, place);
     expect(resources).toHaveLength(1);
-    expect(flaws.filter(({ severity }) => severity === 'error')).toMatchObject([{ origin: { line: 1 } }]);
+    expect(flaws.filter(({ severity }) => severity === 'error')).toMatchObject([
+      { origin: { line: 1 } },
+    ]);
   });
 });
 
 it('no nested text aborts the process that reads it', () => {
-  const run = spawnSync(process.execPath, ['--import', 'tsx', 'test/fuzz/nested.ts'], { encoding: 'utf8', timeout: 120_000 });
+  const run = spawnSync(process.execPath, ['--import', 'tsx', 'test/fuzz/nested.ts'], {
+    encoding: 'utf8',
+    timeout: 120_000,
+  });
   expect(run).toMatchObject({ status: 0, signal: null, stderr: '' });
   expect(Number(run.stdout)).toBeGreaterThan(500);
 }, 130_000);

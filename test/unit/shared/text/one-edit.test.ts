@@ -37,11 +37,19 @@ describe('one edit', () => {
 
   it('is what is made by one, of any text', () => {
     fc.assert(
-      fc.property(fc.string(), fc.nat(), fc.string({ minLength: 1, maxLength: 1 }), (text, seed, character) => {
-        const at = seed % (text.length + 1);
-        const edited = [text.slice(0, at) + character + text.slice(at), text.slice(0, at) + text.slice(at + 1)];
-        for (const other of edited) expect(isOneEdit(text, other)).toBe(text !== other);
-      }),
+      fc.property(
+        fc.string(),
+        fc.nat(),
+        fc.string({ minLength: 1, maxLength: 1 }),
+        (text, seed, character) => {
+          const at = seed % (text.length + 1);
+          const edited = [
+            text.slice(0, at) + character + text.slice(at),
+            text.slice(0, at) + text.slice(at + 1),
+          ];
+          for (const other of edited) expect(isOneEdit(text, other)).toBe(text !== other);
+        },
+      ),
     );
   });
 
@@ -52,12 +60,20 @@ describe('one edit', () => {
 });
 
 /** Of `proxy` of the Go agents 1.0 to 1.30. */
-const flagsOfGo = [...Object.keys(goFlags), ...olderGoFlags, 'kubeAppProberNameVar', 'sds-identity-token-path', 'sdsEnabled'];
+const flagsOfGo = [
+  ...Object.keys(goFlags),
+  ...olderGoFlags,
+  'kubeAppProberNameVar',
+  'sds-identity-token-path',
+  'sdsEnabled',
+];
 
 describe('a flag', () => {
   const problems = (...leftover: readonly string[]) => {
     const result = resolved({ leftover });
-    return result.ok ? [] : [result.usage, ...result.problems.map(({ place, text }) => `${place}: ${text}`)];
+    return result.ok
+      ? []
+      : [result.usage, ...result.problems.map(({ place, text }) => `${place}: ${text}`)];
   };
 
   it.each([
@@ -70,18 +86,27 @@ describe('a flag', () => {
     ['--hepl', '--help'],
     ['--outptu', '--output'],
   ])('%s is refused with a word for %s', (typo, right) => {
-    expect(problems(typo, 'router')).toEqual([true, `${typo.replace(/=.*/, '')}: there is no such flag: did you mean ${right}?`]);
+    expect(problems(typo, 'router')).toEqual([
+      true,
+      `${typo.replace(/=.*/, '')}: there is no such flag: did you mean ${right}?`,
+    ]);
   });
 
-  it.each(['--newThing', '--statusPorttt', '--ix', '-x', '--proxy'])('%s is a warning, as before', (flag) => {
-    expect(accepted({ leftover: [flag, 'router'] })).toMatchObject({
-      config: { role: 'router' },
-      warnings: [`unknown flag ${flag} is ignored`],
-    });
-  });
+  it.each(['--newThing', '--statusPorttt', '--ix', '-x', '--proxy'])(
+    '%s is a warning, as before',
+    (flag) => {
+      expect(accepted({ leftover: [flag, 'router'] })).toMatchObject({
+        config: { role: 'router' },
+        warnings: [`unknown flag ${flag} is ignored`],
+      });
+    },
+  );
 
   it('of any Go agent up to 1.30 is never refused', () => {
-    const refused = flagsOfGo.filter((name) => !(name in { ...flags, ...logFlags }) && meant(`--${name}`, knownFlags) !== undefined);
+    const refused = flagsOfGo.filter(
+      (name) =>
+        !(name in { ...flags, ...logFlags }) && meant(`--${name}`, knownFlags) !== undefined,
+    );
     expect(refused).toEqual([]);
   });
 
@@ -100,7 +125,9 @@ const istioVariables = [
   ...controlPlaneVariables,
   ...`HOSTNAME HOME HOST_IP INVALID_DROP ISTIO_INBOUND_INTERCEPTION_MODE ISTIO_PROXY_USER ISTIO_VERSION K_REVISION NODE_NAME
     OUTPUT_KEY_CERT_TO_DIRECTORY PILOT_SAN POD_IP POD_UID PROXY_XDS_DEBUG_VIA_AGENT PROXY_XDS_VIA_AGENT REVISION
-    SECRET_ROTATION_CHECK_INTERVAL SKIP_PARSE_TOKEN TOKEN_AUDIENCES USE_EXTERNAL_WORKLOAD_SDS XDS_AUTH`.split(/\s+/),
+    SECRET_ROTATION_CHECK_INTERVAL SKIP_PARSE_TOKEN TOKEN_AUDIENCES USE_EXTERNAL_WORKLOAD_SDS XDS_AUTH`.split(
+    /\s+/,
+  ),
 ];
 
 describe('a variable', () => {
@@ -113,12 +140,17 @@ describe('a variable', () => {
     ['ENVOY_STATUSPORT', 'ENVOY_STATUS_PORT'],
     ['OUTPUT_CERT', 'OUTPUT_CERTS'],
   ])('%s is a warning with a word for %s', (typo, right) => {
-    expect(misspeltVariables({ [typo]: 'x' })).toEqual([`${typo} is not known: did you mean ${right}?`]);
+    expect(misspeltVariables({ [typo]: 'x' })).toEqual([
+      `${typo} is not known: did you mean ${right}?`,
+    ]);
   });
 
   it.each<[what: string, env: NodeJS.ProcessEnv]>([
     ['of any Istio', Object.fromEntries(istioVariables.map((name) => [name, 'x']))],
-    ...istioVariables.map((name): [string, NodeJS.ProcessEnv] => [`${name} alone`, { [name]: 'x' }]),
+    ...istioVariables.map((name): [string, NodeJS.ProcessEnv] => [
+      `${name} alone`,
+      { [name]: 'x' },
+    ]),
     ['beside the one that is meant', { INSTANCE_IP: '10.0.0.1', INSTANCE_ID: 'i-1' }],
     [
       'of a service',
@@ -132,7 +164,10 @@ describe('a variable', () => {
         ENVOY_STATU_PORT: 'tcp://1:1',
       },
     ],
-    ['of the metadata', { ISTIO_META_CLUSTERID: 'c', ISTIO_METAJSON_A: '{}', ISTIO_META_TLS_CLIENT_KE: '/k' }],
+    [
+      'of the metadata',
+      { ISTIO_META_CLUSTERID: 'c', ISTIO_METAJSON_A: '{}', ISTIO_META_TLS_CLIENT_KE: '/k' },
+    ],
     ['of a shell', { PATHS: '/', CPATH: '/', HOME: '/', LANG: 'C', PWD: '/', SHLVL: '1' }],
     ['that is like nothing', { CA_ADDRESS: 'x', MY_APP: 'x' }],
   ])('%s is no warning', (_, env) => {

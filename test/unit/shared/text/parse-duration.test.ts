@@ -8,7 +8,9 @@ function goDuration(ms: number): string {
   if (ms > 0 && ms < 1_000) return `${ms}ms`;
   const [hours, minutes] = [Math.floor(ms / 3_600_000), Math.floor(ms / 60_000) % 60];
   const thousandths = (ms % 60_000).toString().padStart(4, '0');
-  const seconds = `${thousandths.slice(0, -3)}.${thousandths.slice(-3)}`.replace(/\.?0*$/, '').replace(/^$/, '0');
+  const seconds = `${thousandths.slice(0, -3)}.${thousandths.slice(-3)}`
+    .replace(/\.?0*$/, '')
+    .replace(/^$/, '0');
   const whole = ms % 60_000 === 0 ? '0' : seconds;
   return `${hours > 0 ? `${hours}h` : ''}${ms >= 60_000 ? `${minutes}m` : ''}${whole}s`;
 }
@@ -73,13 +75,28 @@ describe('parseDuration', () => {
       fc.property(fc.integer({ min: -400_000_000, max: 400_000_000 }), (ms) => {
         expect(parseDuration(goDuration(ms))).toBe(ms);
       }),
-      { examples: [[0], [999], [1_000], [1_100], [60_000], [61_001], [3_600_000], [36_000_010], [-1_500]] },
+      {
+        examples: [
+          [0],
+          [999],
+          [1_000],
+          [1_100],
+          [60_000],
+          [61_001],
+          [3_600_000],
+          [36_000_010],
+          [-1_500],
+        ],
+      },
     );
   });
 
   it('adds up its parts in any order', () => {
     const units = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000 };
-    const part = fc.tuple(fc.nat({ max: 10_000 }), fc.constantFrom<(keyof typeof units)[]>('ms', 's', 'm', 'h'));
+    const part = fc.tuple(
+      fc.nat({ max: 10_000 }),
+      fc.constantFrom<(keyof typeof units)[]>('ms', 's', 'm', 'h'),
+    );
     fc.assert(
       fc.property(fc.array(part, { minLength: 1 }), (parts) => {
         const sum = parts.reduce((total, [count, unit]) => total + count * units[unit], 0);

@@ -20,7 +20,10 @@ describe('levels are counted before a text of JSON is parsed', () => {
     ['lists', lists(mostLevels)],
     ['objects', objects(mostLevels)],
     ['brackets in texts', JSON.stringify({ a: '['.repeat(500), ['{'.repeat(500)]: 1 })],
-    ['escaped quotes and backslashes', JSON.stringify([`\\"${'['.repeat(200)}`, '\\', '{'.repeat(200), '"'])],
+    [
+      'escaped quotes and backslashes',
+      JSON.stringify([`\\"${'['.repeat(200)}`, '\\', '{'.repeat(200), '"']),
+    ],
     ['lists beside each other', `[${lists(1)}${`,${lists(50)}`.repeat(500)}]`],
     ['a number', '1'],
   ])('%s are taken', (_, text) => {
@@ -38,7 +41,8 @@ describe('levels are counted before a text of JSON is parsed', () => {
   });
 
   it('what is no JSON throws, as with JSON.parse', () => {
-    for (const text of ['', '{', '"', '"\\', 'x', '[1', ']', '}{']) expect(() => parseJson(text)).toThrow(SyntaxError);
+    for (const text of ['', '{', '"', '"\\', 'x', '[1', ']', '}{'])
+      expect(() => parseJson(text)).toThrow(SyntaxError);
   });
 
   it('a reviver is called, and a text of the program’s own may have any number', () => {
@@ -52,9 +56,16 @@ describe('a nested text of others', () => {
 
   it('is no probe, no target, no field, no metadata and no object', () => {
     expect(appProbes(deep)).toMatchObject({ flaws: [`failed to decode app prober: ${tooDeep}`] });
-    expect(metricsTargets({ PILOT_AGENT_METRICS_TARGETS: deep }, new Map())).toMatchObject({ targets: [], flaws: [{}] });
-    expect(flagLayer({ envoyAccessLogService: deep }).problems).toMatchObject([{ place: '--envoyAccessLogService' }]);
-    expect(environmentMetadata({ ISTIO_METAJSON_LABELS: deep }, { problems: [], warnings: [] }).labels).toEqual({});
+    expect(metricsTargets({ PILOT_AGENT_METRICS_TARGETS: deep }, new Map())).toMatchObject({
+      targets: [],
+      flaws: [{}],
+    });
+    expect(flagLayer({ envoyAccessLogService: deep }).problems).toMatchObject([
+      { place: '--envoyAccessLogService' },
+    ]);
+    expect(
+      environmentMetadata({ ISTIO_METAJSON_LABELS: deep }, { problems: [], warnings: [] }).labels,
+    ).toEqual({});
     expect(() => decodeJson(Buffer.from(deep))).toThrow('what it says is no JSON');
     expect(listenersIn(deep)).toBeUndefined();
   });
@@ -66,27 +77,52 @@ describe('a nested text of others', () => {
     ['.address', { address: 5 }],
     ['.address', { address: ['als:1'] }],
     ['.tlsSettings', { address: 'als:1', tlsSettings: 5 }],
-  ])('a wrong type in envoyAccessLogService%s costs that field alone: %j', (path, envoyAccessLogService) => {
-    const { config: made, warnings } = accepted({ proxyConfig: { envoyAccessLogService, concurrency: 3, statsdUdpAddress: 'statsd:1' } });
-    expect(made).toMatchObject({ envoyAccessLogService: undefined, concurrency: 3, statsdUdpAddress: 'statsd:1' });
-    expect(warnings).toEqual([expect.stringMatching(new RegExp(`^PROXY_CONFIG\\.envoyAccessLogService\\${path}: .*: envoyAccessLogService is left out$`))]); // prettier-ignore
-  });
-});
-
-const { default: linted } = (await import(pathToFileURL('eslint.config.js').href)) as { readonly default: readonly Linter.Config[] };
-
-describe('the rule of the linter', () => {
-  const rule = linted.find(({ rules }) => rules !== undefined && 'no-restricted-syntax' in rules)?.rules?.['no-restricted-syntax'];
-  const found = (text: string) => new Linter().verify(text, [{ rules: { 'no-restricted-syntax': rule ?? 'off' } }]).length;
-
-  it.each(['JSON.parse(text);', "JSON['parse'](text);", 'const { parse } = JSON;', 'texts.map(JSON.parse);', 'const json = JSON;'])(
-    'finds %s',
-    (text) => {
-      expect(found(text)).toBe(1);
+  ])(
+    'a wrong type in envoyAccessLogService%s costs that field alone: %j',
+    (path, envoyAccessLogService) => {
+      const { config: made, warnings } = accepted({
+        proxyConfig: { envoyAccessLogService, concurrency: 3, statsdUdpAddress: 'statsd:1' },
+      });
+      expect(made).toMatchObject({
+        envoyAccessLogService: undefined,
+        concurrency: 3,
+        statsdUdpAddress: 'statsd:1',
+      });
+      expect(warnings).toEqual([
+        expect.stringMatching(
+          new RegExp(
+            `^PROXY_CONFIG\\.envoyAccessLogService\\${path}: .*: envoyAccessLogService is left out$`,
+          ),
+        ),
+      ]);
     },
   );
+});
 
-  it.each(['JSON.stringify(value);', 'parseJson(text);', 'Date.parse(text);'])('lets %s be', (text) => {
-    expect(found(text)).toBe(0);
+const { default: linted } = (await import(pathToFileURL('eslint.config.js').href)) as {
+  readonly default: readonly Linter.Config[];
+};
+
+describe('the rule of the linter', () => {
+  const rule = linted.find(({ rules }) => rules !== undefined && 'no-restricted-syntax' in rules)
+    ?.rules?.['no-restricted-syntax'];
+  const found = (text: string) =>
+    new Linter().verify(text, [{ rules: { 'no-restricted-syntax': rule ?? 'off' } }]).length;
+
+  it.each([
+    'JSON.parse(text);',
+    "JSON['parse'](text);",
+    'const { parse } = JSON;',
+    'texts.map(JSON.parse);',
+    'const json = JSON;',
+  ])('finds %s', (text) => {
+    expect(found(text)).toBe(1);
   });
+
+  it.each(['JSON.stringify(value);', 'parseJson(text);', 'Date.parse(text);'])(
+    'lets %s be',
+    (text) => {
+      expect(found(text)).toBe(0);
+    },
+  );
 });

@@ -14,8 +14,12 @@ const filesIn = (folder: string): readonly string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => /\.(?:ya?ml|json)$/.test(name))
     .map((name) => join(folder, name));
-const files = ['test/differential', 'test/verdicts', 'test/support', 'examples', 'deploy'].flatMap(filesIn);
-const documents = files.flatMap((file) => documentsOf(readFileSync(file)).map(({ bytes }) => bytes.toString()));
+const files = ['test/differential', 'test/verdicts', 'test/support', 'examples', 'deploy'].flatMap(
+  filesIn,
+);
+const documents = files.flatMap((file) =>
+  documentsOf(readFileSync(file)).map(({ bytes }) => bytes.toString()),
+);
 
 const place = { source: 'files', path: 'a.yaml', defaultNamespace: 'default' };
 
@@ -95,5 +99,6 @@ it('each resource and each flaw is the same as without it, on the same line', ()
       name === 'line' ? Number(value) - 1 : value,
     ) as unknown;
   const all = [...documents, ...cases.map((one) => yaml.stringify(resourceOf(one)))];
-  for (const text of all) expect(JSON.parse(JSON.stringify(readResources(text, place))), text).toEqual(moved(text));
+  for (const text of all)
+    expect(JSON.parse(JSON.stringify(readResources(text, place))), text).toEqual(moved(text));
 });

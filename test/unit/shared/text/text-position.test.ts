@@ -39,5 +39,8 @@ it('finds members in JSON', async () => {
 });
 
 it('finds nothing in an empty text', async () => {
-  expect((await findMembers(''))('a.b')).toEqual({ name: { line: 1, column: 1 }, value: { line: 1, column: 1 } });
+  expect((await findMembers(''))('a.b')).toEqual({
+    name: { line: 1, column: 1 },
+    value: { line: 1, column: 1 },
+  });
 });

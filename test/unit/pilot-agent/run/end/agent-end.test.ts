@@ -1,20 +1,60 @@
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type AgentEnd, agentEnd, endIn, forgetEnd, type GoodEnd, keepEnd } from '../../../../../src/pilot-agent/run/end/agent-end.ts';
+import {
+  type AgentEnd,
+  agentEnd,
+  endIn,
+  forgetEnd,
+  type GoodEnd,
+  keepEnd,
+} from '../../../../../src/pilot-agent/run/end/agent-end.ts';
 import { Fatal } from '../../../../../src/shared/program/exit.ts';
 
-const lived = { pid: 7, version: '1.2.3', startedAt: Date.UTC(2026, 0, 1), at: Date.UTC(2026, 0, 2) };
-const known = { at: '2026-01-02T00:00:00.000Z', startedAt: '2026-01-01T00:00:00.000Z', pid: 7, version: '1.2.3' };
+const lived = {
+  pid: 7,
+  version: '1.2.3',
+  startedAt: Date.UTC(2026, 0, 1),
+  at: Date.UTC(2026, 0, 2),
+};
+const known = {
+  at: '2026-01-02T00:00:00.000Z',
+  startedAt: '2026-01-01T00:00:00.000Z',
+  pid: 7,
+  version: '1.2.3',
+};
 const end = agentEnd(lived, new Fatal('no', 78));
 
 describe('agentEnd', () => {
   it.each<[what: string, end: GoodEnd | Fatal, code: number, reason: string, fix?: string]>([
     ['a signal', { askedBy: 'SIGTERM', leaves: false }, 0, 'it was asked to stop (SIGTERM)'],
-    ['a request', { askedBy: '/quitquitquit', leaves: false }, 0, 'it was asked to stop (/quitquitquit)'],
-    ['--keepEnvoy', { askedBy: 'SIGTERM', leaves: true }, 0, 'it was asked to stop (SIGTERM), and its Envoy goes on'],
-    ['an Envoy that ends cleanly', { askedBy: undefined, leaves: false }, 0, 'its last Envoy ended cleanly, by itself'],
+    [
+      'a request',
+      { askedBy: '/quitquitquit', leaves: false },
+      0,
+      'it was asked to stop (/quitquitquit)',
+    ],
+    [
+      '--keepEnvoy',
+      { askedBy: 'SIGTERM', leaves: true },
+      0,
+      'it was asked to stop (SIGTERM), and its Envoy goes on',
+    ],
+    [
+      'an Envoy that ends cleanly',
+      { askedBy: undefined, leaves: false },
+      0,
+      'its last Envoy ended cleanly, by itself',
+    ],
     [
       'a configuration',
       new Fatal('no such field', 78),
@@ -37,7 +77,12 @@ describe('agentEnd', () => {
       'report this bug with the log, which has the stack; see docs/troubleshooting.md#exit-70',
     ],
   ])('tells why, after %s', (_, how, code, reason, fix) => {
-    expect(agentEnd(lived, how)).toStrictEqual({ ...known, code, reason, ...(fix !== undefined && { fix }) });
+    expect(agentEnd(lived, how)).toStrictEqual({
+      ...known,
+      code,
+      reason,
+      ...(fix !== undefined && { fix }),
+    });
   });
 
   it('cuts a long reason', () => {

@@ -22,8 +22,16 @@ afterEach(() => {
 });
 
 /** Of this test: others may run on this machine. */
-const found = async () => (await agentsHere()).filter(({ configPath }) => configPath.includes(folder));
-const about = (configPath: string): AgentHere => ({ pid: 7, version: '1', configPath, statusPort: 1, proxyAdminPort: 2, healthPort: 3 });
+const found = async () =>
+  (await agentsHere()).filter(({ configPath }) => configPath.includes(folder));
+const about = (configPath: string): AgentHere => ({
+  pid: 7,
+  version: '1',
+  configPath,
+  statusPort: 1,
+  proxyAdminPort: 2,
+  healthPort: 3,
+});
 
 /** An agent that has a folder, and tells of itself. */
 async function agent(configPath: string, uid?: number): Promise<ChildProcess> {
@@ -36,7 +44,9 @@ async function agent(configPath: string, uid?: number): Promise<ChildProcess> {
     tellOf(${JSON.stringify(about(configPath))});
     setInterval(() => undefined, 1000);
     setTimeout(() => console.log('told'), 50);`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   children.push(child);
   await once(child.stdout, 'data');
   return child;
@@ -44,15 +54,22 @@ async function agent(configPath: string, uid?: number): Promise<ChildProcess> {
 
 /** What anybody in the network can do. */
 async function claims(text: string): Promise<void> {
-  const name = `pilot-agent/${Math.random().toString(16).slice(2, 10).padEnd(16, '0')}`.padEnd(107, '-');
-  const server = createServer((socket) => socket.on('error', () => undefined).end(text)).listen(`\0${name}`);
+  const name = `pilot-agent/${Math.random().toString(16).slice(2, 10).padEnd(16, '0')}`.padEnd(
+    107,
+    '-',
+  );
+  const server = createServer((socket) => socket.on('error', () => undefined).end(text)).listen(
+    `\0${name}`,
+  );
   servers.push(server);
   await once(server, 'listening');
 }
 
 it('an agent is found while it lives, with what it tells', { timeout: 30_000 }, async () => {
   const [first, second] = [await agent(`${folder}/a`), await agent(`${folder}/b`)];
-  expect(await found()).toEqual(expect.arrayContaining([about(`${folder}/a`), about(`${folder}/b`)]));
+  expect(await found()).toEqual(
+    expect.arrayContaining([about(`${folder}/a`), about(`${folder}/b`)]),
+  );
   first.kill('SIGKILL');
   await once(first, 'exit');
   expect(await found()).toEqual([about(`${folder}/b`)]);
@@ -78,17 +95,25 @@ it.each([
   expect(await found()).toEqual([]);
 });
 
-it('who claims to be an agent is not heard of its ports: the holder of the folder is', { timeout: 30_000 }, async () => {
-  await agent(`${folder}/a`);
-  await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
-  await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
-  expect(await found()).toEqual([about(`${folder}/a`)]);
-});
+it(
+  'who claims to be an agent is not heard of its ports: the holder of the folder is',
+  { timeout: 30_000 },
+  async () => {
+    await agent(`${folder}/a`);
+    await claims(JSON.stringify({ ...about(`${folder}/a`), statusPort: 666 }));
+    await claims(JSON.stringify({ ...about(`${folder}/fake`), statusPort: 666 }));
+    expect(await found()).toEqual([about(`${folder}/a`)]);
+  },
+);
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) leftOut('an agent of another user beside one’s own (needs root)');
-it.skipIf(!isRoot)('an agent of another user is none beside one’s own', { timeout: 30_000 }, async () => {
-  await agent(`${folder}/other`, 65_534);
-  await agent(`${folder}/own`);
-  expect(await found()).toEqual([about(`${folder}/own`)]);
-});
+it.skipIf(!isRoot)(
+  'an agent of another user is none beside one’s own',
+  { timeout: 30_000 },
+  async () => {
+    await agent(`${folder}/other`, 65_534);
+    await agent(`${folder}/own`);
+    expect(await found()).toEqual([about(`${folder}/own`)]);
+  },
+);

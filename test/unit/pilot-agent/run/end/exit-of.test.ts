@@ -7,7 +7,11 @@ import type { RunSign } from '../../../../../src/pilot-agent/run/state/view.ts';
 describe('exitOf', () => {
   it.each<{ what: string; outcome: Outcome; code: number; why?: string }>([
     { what: 'asked to stop', outcome: { kind: 'asked' }, code: 0 },
-    { what: 'the last Envoy ended cleanly', outcome: { kind: 'envoy', exit: { kind: 'clean' } }, code: 0 },
+    {
+      what: 'the last Envoy ended cleanly',
+      outcome: { kind: 'envoy', exit: { kind: 'clean' } },
+      code: 0,
+    },
     {
       what: 'exit 3, which the Go agent made 0 of',
       outcome: { kind: 'envoy', exit: { kind: 'failed', code: 3, tail: ['x'] } },
@@ -28,7 +32,10 @@ describe('exitOf', () => {
     },
     {
       what: 'SIGABRT, with the line that tells the cause',
-      outcome: { kind: 'envoy', exit: { kind: 'signaled', signal: 'SIGABRT', tail: ['a', 'assert failure: x', '#0: b'] } },
+      outcome: {
+        kind: 'envoy',
+        exit: { kind: 'signaled', signal: 'SIGABRT', tail: ['a', 'assert failure: x', '#0: b'] },
+      },
       code: 134,
       why: 'Envoy was ended by SIGABRT: assert failure: x',
     },
@@ -67,7 +74,13 @@ describe('exitOf', () => {
   });
 });
 
-const ports = { statusPort: 15_020, proxyAdminPort: 15_000, healthPort: 15_021, prometheusPort: 15_090, customConfigFile: '' };
+const ports = {
+  statusPort: 15_020,
+  proxyAdminPort: 15_000,
+  healthPort: 15_021,
+  prometheusPort: 15_090,
+  customConfigFile: '',
+};
 
 describe('runExit', () => {
   it.each<[what: string, last: RunSign, why: string, taken?: TakenPort]>([
@@ -79,7 +92,11 @@ describe('runExit', () => {
     ],
     [
       'a token server whose port is in use',
-      { type: 'servers-failed', exit: 'unavailable', reason: '--stsPort 15463: listen EADDRINUSE: address already in use 127.0.0.1:15463' },
+      {
+        type: 'servers-failed',
+        exit: 'unavailable',
+        reason: '--stsPort 15463: listen EADDRINUSE: address already in use 127.0.0.1:15463',
+      },
       '--stsPort 15463: the port is in use',
       { host: '127.0.0.1', port: 15_463, choose: '--stsPort' },
     ],
@@ -94,7 +111,11 @@ describe('runExit', () => {
       '--statusPort 15020: listen EMFILE',
     ],
   ])('%s → 69', (_what, last, why, taken) => {
-    expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({ code: 69, why, ...(taken !== undefined && { taken }) });
+    expect(runExit(last, { agent: initialState }, ports)).toStrictEqual({
+      code: 69,
+      why,
+      ...(taken !== undefined && { taken }),
+    });
   });
 
   it.each([
@@ -102,17 +123,30 @@ describe('runExit', () => {
     ['[::]:15021', '', { host: '::', port: 15_021, choose: 'ENVOY_STATUS_PORT' }],
     ['0.0.0.0:15090', '', { host: '0.0.0.0', port: 15_090, choose: 'ENVOY_PROMETHEUS_PORT' }],
     ['0.0.0.0:8080', '', { host: '0.0.0.0', port: 8080, choose: 'the listener that has it' }],
-    ['0.0.0.0:15090', '/etc/envoy.yaml', { host: '0.0.0.0', port: 15_090, choose: 'the port in /etc/envoy.yaml' }],
+    [
+      '0.0.0.0:15090',
+      '/etc/envoy.yaml',
+      { host: '0.0.0.0', port: 15_090, choose: 'the port in /etc/envoy.yaml' },
+    ],
     ['/run/envoy.sock', '', undefined],
-  ])('an address of Envoy that is in use: %s with the file "%s"', (address, customConfigFile, taken) => {
-    const agent: AgentState = { ...initialState, phase: 'stopped', outcome: { kind: 'address-taken', address } };
-    const why = `Envoy cannot bind ${address}: the address is in use`;
-    expect(runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile })).toStrictEqual({
-      code: 69,
-      why,
-      ...(taken !== undefined && { taken }),
-    });
-  });
+  ])(
+    'an address of Envoy that is in use: %s with the file "%s"',
+    (address, customConfigFile, taken) => {
+      const agent: AgentState = {
+        ...initialState,
+        phase: 'stopped',
+        outcome: { kind: 'address-taken', address },
+      };
+      const why = `Envoy cannot bind ${address}: the address is in use`;
+      expect(
+        runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile }),
+      ).toStrictEqual({
+        code: 69,
+        why,
+        ...(taken !== undefined && { taken }),
+      });
+    },
+  );
 
   it.each([
     { exit: 'unavailable', code: 69 },
@@ -123,12 +157,24 @@ describe('runExit', () => {
   });
 
   it.each([
-    ['0.0.0.0:443', '', /: give it CAP_NET_BIND_SERVICE, lower net\.ipv4\.ip_unprivileged_port_start, or change the listener that has it$/],
-    ['[::]:443', 'envoy.yaml', /: give it CAP_NET_BIND_SERVICE, .* or change the port in envoy\.yaml$/],
+    [
+      '0.0.0.0:443',
+      '',
+      /: give it CAP_NET_BIND_SERVICE, lower net\.ipv4\.ip_unprivileged_port_start, or change the listener that has it$/,
+    ],
+    [
+      '[::]:443',
+      'envoy.yaml',
+      /: give it CAP_NET_BIND_SERVICE, .* or change the port in envoy\.yaml$/,
+    ],
     ['127.0.0.1:15000', '', /, or change --proxyAdminPort$/],
     ['/run/envoy.sock', 'envoy.yaml', /: let it write into that folder, or change the path$/],
   ])('says what to do where the user may not bind %s (%s)', (address, customConfigFile, why) => {
-    const agent = { ...initialState, phase: 'stopped', outcome: { kind: 'address-denied', address } } as const;
+    const agent = {
+      ...initialState,
+      phase: 'stopped',
+      outcome: { kind: 'address-denied', address },
+    } as const;
     const told = runExit({ type: 'listening' }, { agent }, { ...ports, customConfigFile });
     expect(told).toMatchObject({ code: 69, why: expect.stringMatching(why) as string });
   });

@@ -15,9 +15,21 @@ const sds = join(folder, 'sds');
 
 describe('where the secrets of a gateway come from', () => {
   it.each([
-    ['a folder that is named', { GATEWAY_SECRETS: '/secrets' }, { source: { kind: 'folder', path: '/secrets' }, link: sds }],
-    ['the namespace of the pod', { GATEWAY_SECRETS: 'kubernetes://', POD_NAMESPACE: 'ns', KUBECONFIG: '/k' }, { source: { kind: 'api', namespace: 'ns', kubeconfig: '/k' } }], // prettier-ignore
-    ['another namespace', { GATEWAY_SECRETS: 'kubernetes://other', POD_NAMESPACE: 'ns' }, { source: { kind: 'api', namespace: 'other', kubeconfig: '' } }], // prettier-ignore
+    [
+      'a folder that is named',
+      { GATEWAY_SECRETS: '/secrets' },
+      { source: { kind: 'folder', path: '/secrets' }, link: sds },
+    ],
+    [
+      'the namespace of the pod',
+      { GATEWAY_SECRETS: 'kubernetes://', POD_NAMESPACE: 'ns', KUBECONFIG: '/k' },
+      { source: { kind: 'api', namespace: 'ns', kubeconfig: '/k' } },
+    ],
+    [
+      'another namespace',
+      { GATEWAY_SECRETS: 'kubernetes://other', POD_NAMESPACE: 'ns' },
+      { source: { kind: 'api', namespace: 'other', kubeconfig: '' } },
+    ],
     [
       'for the folder of an ingress gateway, the namespace of the pod',
       { POD_NAMESPACE: 'ns' },
@@ -26,15 +38,26 @@ describe('where the secrets of a gateway come from', () => {
     [
       'no namespace, which is a warning',
       {},
-      { source: { kind: 'none' }, warnings: [expect.stringContaining('set POD_NAMESPACE') as string] },
+      {
+        source: { kind: 'none' },
+        warnings: [expect.stringContaining('set POD_NAMESPACE') as string],
+      },
     ],
   ])('%s', (_, env, expected) => {
     expect(plan(env)).toMatchObject(expected);
   });
 
   it('a sidecar, and a router without that folder, look for none that nobody has named', () => {
-    expect(plan({ POD_NAMESPACE: 'ns' }, 'sidecar')).toEqual({ source: { kind: 'none' }, link: undefined, warnings: [] });
+    expect(plan({ POD_NAMESPACE: 'ns' }, 'sidecar')).toEqual({
+      source: { kind: 'none' },
+      link: undefined,
+      warnings: [],
+    });
     rmSync(folder, { recursive: true });
-    expect(plan({ POD_NAMESPACE: 'ns' })).toEqual({ source: { kind: 'none' }, link: undefined, warnings: [] });
+    expect(plan({ POD_NAMESPACE: 'ns' })).toEqual({
+      source: { kind: 'none' },
+      link: undefined,
+      warnings: [],
+    });
   });
 });

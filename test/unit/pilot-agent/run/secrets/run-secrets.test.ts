@@ -6,7 +6,11 @@ import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import { NEVER, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { certificateAuthority, type CertificateAuthority, writeCertificates } from '../../../../../demo/certificates.ts';
+import {
+  certificateAuthority,
+  type CertificateAuthority,
+  writeCertificates,
+} from '../../../../../demo/certificates.ts';
 import type { PartFailed } from '../../../../../src/pilot-agent/run/state/part.ts';
 import { runSecrets } from '../../../../../src/pilot-agent/run/secrets/run-secrets.ts';
 import { secretsPlan } from '../../../../../src/pilot-agent/run/secrets/secrets-plan.ts';
@@ -36,7 +40,10 @@ describe('the secrets of a run', () => {
 
   function start(env: NodeJS.ProcessEnv, run = runSecrets): void {
     const agent = configOf({ env, given: { configPath: folder } });
-    running = run(secretsPlan(agent), agent, { issued: () => undefined, controlPlane$: NEVER }).subscribe({
+    running = run(secretsPlan(agent), agent, {
+      issued: () => undefined,
+      controlPlane$: NEVER,
+    }).subscribe({
       next: (sign) => signs.push(sign),
       error: expect.unreachable,
     });
@@ -61,10 +68,14 @@ describe('the secrets of a run', () => {
       const module = await import('../../../../../src/pilot-agent/run/secrets/run-secrets.ts');
       put('var/run/secrets/tokens/istio-token', 'token');
       start({}, module.runSecrets);
-      await expect.poll(() => signs.map(({ type }) => type), { timeout: within }).toContain('servers-listening');
+      await expect
+        .poll(() => signs.map(({ type }) => type), { timeout: within })
+        .toContain('servers-listening');
       expect(loaded).toEqual([]);
       const client = connect(join(folder, 'SDS'));
-      await expect.poll(() => loaded, { timeout: within }).toEqual(expect.arrayContaining(['@grpc/grpc-js', '@bufbuild/protobuf']));
+      await expect
+        .poll(() => loaded, { timeout: within })
+        .toEqual(expect.arrayContaining(['@grpc/grpc-js', '@bufbuild/protobuf']));
       expect(loaded).not.toContain('jose');
       client.destroy();
     } finally {
@@ -95,7 +106,9 @@ describe('the secrets of a run', () => {
     put('output', 'no folder');
     start({ PROV_CERT: 'given', OUTPUT_CERTS: 'output' });
     const told = () =>
-      signs.flatMap((sign) => (sign.type === 'servers-log' && sign.line.event.endsWith('written') ? [sign.line.event] : []));
+      signs.flatMap((sign) =>
+        sign.type === 'servers-log' && sign.line.event.endsWith('written') ? [sign.line.event] : [],
+      );
     await expect.poll(told, { timeout: within }).toEqual(['secret.not_written']);
     rmSync('output');
     writeCertificates(join(folder, 'given'), await ca.issue());
@@ -105,15 +118,33 @@ describe('the secrets of a run', () => {
   it('tell how often their authority was asked, and how often in vain', async () => {
     const { rootCert: roots, certChain: chain, key } = await ca.issue();
     put('etc/certs/root-cert.pem', roots);
-    put('var/run/secrets/tokens/istio-token', new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setExpirationTime('1h').encode()); // prettier-ignore
+    put(
+      'var/run/secrets/tokens/istio-token',
+      new UnsecuredJWT({})
+        .setSubject('system:serviceaccount:default:sleep')
+        .setExpirationTime('1h')
+        .encode(),
+    );
     const server = await startCaServer(ca, { tls: { roots, chain, key, asksClient: false } });
     const sign = server.answer;
-    server.answer = (asked) => (server.asked.length > 1 ? sign(asked) : Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' }));
+    server.answer = (asked) =>
+      server.asked.length > 1
+        ? sign(asked)
+        : Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
     try {
-      start({ CA_ADDR: `127.0.0.1:${server.port}`, PILOT_CERT_PROVIDER: 'custom', ECC_SIGNATURE_ALGORITHM: 'ECDSA' });
+      start({
+        CA_ADDR: `127.0.0.1:${server.port}`,
+        PILOT_CERT_PROVIDER: 'custom',
+        ECC_SIGNATURE_ALGORITHM: 'ECDSA',
+      });
       const requests = () => {
-        const families = signs.findLast((sign) => sign.type === 'servers-measured')?.families() ?? [];
-        return ['outgoing', 'failed_outgoing'].map((kind) => families.find(({ name }) => name === `istio_agent_num_${kind}_requests`)?.samples[0]?.value); // prettier-ignore
+        const families =
+          signs.findLast((sign) => sign.type === 'servers-measured')?.families() ?? [];
+        return ['outgoing', 'failed_outgoing'].map(
+          (kind) =>
+            families.find(({ name }) => name === `istio_agent_num_${kind}_requests`)?.samples[0]
+              ?.value,
+        );
       };
       expect(requests()).toEqual([0, 0]);
       await expect.poll(requests, { timeout: within }).toEqual([2, 1]);

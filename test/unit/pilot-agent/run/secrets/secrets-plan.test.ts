@@ -30,7 +30,13 @@ interface Given {
   readonly env?: NodeJS.ProcessEnv;
 }
 function plan({ flags = {}, env = {} }: Given = {}) {
-  const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+  const layers = {
+    mesh: undefined,
+    proxyConfig: undefined,
+    annotation: undefined,
+    annotations: {},
+    warnings: [],
+  };
   const resolved = resolveConfig({
     given: { configPath: folder, ...flags },
     leftover: [],
@@ -48,25 +54,60 @@ const custom = (text: string): GivenFlags => {
 };
 
 describe('whether secrets are served, and how a changed file comes to Envoy', () => {
-  const cases: readonly (readonly [what: string, () => Given, served: boolean, way: 'sds' | 'hot-restart'])[] = [
+  const cases: readonly (readonly [
+    what: string,
+    () => Given,
+    served: boolean,
+    way: 'sds' | 'hot-restart',
+  ])[] = [
     ['nothing is said', () => ({}), true, 'hot-restart'],
     ['--rotation sds', () => ({ flags: { rotation: 'sds' } }), true, 'sds'],
     ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:15012' } }), true, 'sds'],
     ['PROV_CERT', () => ({ env: { PROV_CERT: '/p' } }), true, 'sds'],
     ['a token', () => (token(), {}), true, 'sds'],
-    ['a token that JWT_POLICY does not name', () => (token(), { env: { JWT_POLICY: 'none' } }), true, 'hot-restart'],
-    ['a token beside mounted files', () => (token(), { env: { FILE_MOUNTED_CERTS: 'true' } }), true, 'hot-restart'],
+    [
+      'a token that JWT_POLICY does not name',
+      () => (token(), { env: { JWT_POLICY: 'none' } }),
+      true,
+      'hot-restart',
+    ],
+    [
+      'a token beside mounted files',
+      () => (token(), { env: { FILE_MOUNTED_CERTS: 'true' } }),
+      true,
+      'hot-restart',
+    ],
     [
       'PROV_CERT, but --rotation hot-restart',
       () => ({ flags: { rotation: 'hot-restart' }, env: { PROV_CERT: '/p' } }),
       true,
       'hot-restart',
     ],
-    ['a configuration that names the socket', () => ({ flags: custom(`"${folder}/SDS"`) }), true, 'sds'],
+    [
+      'a configuration that names the socket',
+      () => ({ flags: custom(`"${folder}/SDS"`) }),
+      true,
+      'sds',
+    ],
     ['one that names another', () => ({ flags: custom('"/var/run/SDS"') }), false, 'hot-restart'],
-    ['one that reads files, and a token', () => (token(), { flags: custom('"/etc/certs/key.pem"') }), true, 'hot-restart'],
-    ['a template that names the socket', () => (put('t.json', `"${folder}/SDS"`), { flags: { templateFile: join(folder, 't.json') } }), true, 'sds'], // prettier-ignore
-    ['a template that can not be read', () => ({ flags: { templateFile: join(folder, 'missing') } }), false, 'hot-restart'],
+    [
+      'one that reads files, and a token',
+      () => (token(), { flags: custom('"/etc/certs/key.pem"') }),
+      true,
+      'hot-restart',
+    ],
+    [
+      'a template that names the socket',
+      () => (put('t.json', `"${folder}/SDS"`), { flags: { templateFile: join(folder, 't.json') } }),
+      true,
+      'sds',
+    ],
+    [
+      'a template that can not be read',
+      () => ({ flags: { templateFile: join(folder, 'missing') } }),
+      false,
+      'hot-restart',
+    ],
   ];
   it.each(cases)('%s', (_, given, served, way) => {
     const { isServed, rotation, running, sds } = plan(given());
@@ -87,7 +128,15 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
   });
 
   it('those of a metrics service restart Envoy all the same, for Envoy reads them itself', () => {
-    const service = JSON.stringify({ address: 'm:1', tlsSettings: { mode: 'MUTUAL', clientCertificate: '/m/c', privateKey: '/m/k', caCertificates: '/m/r' } }); // prettier-ignore
+    const service = JSON.stringify({
+      address: 'm:1',
+      tlsSettings: {
+        mode: 'MUTUAL',
+        clientCertificate: '/m/c',
+        privateKey: '/m/k',
+        caCertificates: '/m/r',
+      },
+    });
     const { running } = plan({ flags: { rotation: 'sds', envoyMetricsService: service } });
     expect(running).toMatchObject({
       watched: ['/m/c', '/m/k', '/m/r'],
@@ -98,21 +147,70 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
 });
 
 describe('where the certificate of the workload comes from', () => {
-  const files = (at: string) => ({ kind: 'files', paths: { chain: `${at}/cert-chain.pem`, key: `${at}/key.pem`, root: `${at}/root-cert.pem` } }) as const; // prettier-ignore
+  const files = (at: string) =>
+    ({
+      kind: 'files',
+      paths: { chain: `${at}/cert-chain.pem`, key: `${at}/key.pem`, root: `${at}/root-cert.pem` },
+    }) as const;
   const authority = (address: string) => ({ kind: 'authority', address }) as const;
-  const named = (side: string, at: string) => ({ [`ISTIO_META_TLS_${side}_CERT_CHAIN`]: `${at}/cert-chain.pem`, [`ISTIO_META_TLS_${side}_KEY`]: `${at}/key.pem`, [`ISTIO_META_TLS_${side}_ROOT_CERT`]: `${at}/root-cert.pem` }); // prettier-ignore
-  const cases: readonly (readonly [what: string, () => Given, ReturnType<typeof plan>['workload']])[] = [
+  const named = (side: string, at: string) => ({
+    [`ISTIO_META_TLS_${side}_CERT_CHAIN`]: `${at}/cert-chain.pem`,
+    [`ISTIO_META_TLS_${side}_KEY`]: `${at}/key.pem`,
+    [`ISTIO_META_TLS_${side}_ROOT_CERT`]: `${at}/root-cert.pem`,
+  });
+  const cases: readonly (readonly [
+    what: string,
+    () => Given,
+    ReturnType<typeof plan>['workload'],
+  ])[] = [
     ['PROV_CERT', () => ({ env: { PROV_CERT: '/p', ...named('SERVER', '/s') } }), files('/p')],
-    ['the files of the server', () => ({ env: { ...named('SERVER', '/s'), ...named('CLIENT', '/c') } }), files('/s')],
+    [
+      'the files of the server',
+      () => ({ env: { ...named('SERVER', '/s'), ...named('CLIENT', '/c') } }),
+      files('/s'),
+    ],
     ['those of the client', () => ({ env: named('CLIENT', '/c') }), files('/c')],
     ['./etc/certs', () => ({}), files('etc/certs')],
     ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:1' } }), authority('ca:1')],
-    ['CA_ADDR, which is shown PROV_CERT', () => ({ env: { CA_ADDR: 'ca:1', PROV_CERT: '/p' } }), authority('ca:1')],
-    ['with a token the control plane', () => (token(), { flags: { discoveryAddress: 'istiod:15012' } }), authority('istiod:15012')],
-    ['files that are mounted, for they win over an authority', () => (pair('etc/certs'), { env: { CA_ADDR: 'ca:1' } }), files('etc/certs')],
-    ['files that a variable names, though they are not there yet', () => ({ env: { CA_ADDR: 'ca:1', ...named('CLIENT', '/c') } }), files('/c')], // prettier-ignore
-    ['but not those that the agent has written', () => (pair('out'), { env: { CA_ADDR: 'ca:1', OUTPUT_CERTS: join(folder, 'out'), ...named('CLIENT', join(folder, 'out')) } }), authority('ca:1')], // prettier-ignore
-    ['with FILE_MOUNTED_CERTS files', () => ({ env: { CA_ADDR: 'ca:1', FILE_MOUNTED_CERTS: 'true' } }), files('etc/certs')],
+    [
+      'CA_ADDR, which is shown PROV_CERT',
+      () => ({ env: { CA_ADDR: 'ca:1', PROV_CERT: '/p' } }),
+      authority('ca:1'),
+    ],
+    [
+      'with a token the control plane',
+      () => (token(), { flags: { discoveryAddress: 'istiod:15012' } }),
+      authority('istiod:15012'),
+    ],
+    [
+      'files that are mounted, for they win over an authority',
+      () => (pair('etc/certs'), { env: { CA_ADDR: 'ca:1' } }),
+      files('etc/certs'),
+    ],
+    [
+      'files that a variable names, though they are not there yet',
+      () => ({ env: { CA_ADDR: 'ca:1', ...named('CLIENT', '/c') } }),
+      files('/c'),
+    ],
+    [
+      'but not those that the agent has written',
+      () => (
+        pair('out'),
+        {
+          env: {
+            CA_ADDR: 'ca:1',
+            OUTPUT_CERTS: join(folder, 'out'),
+            ...named('CLIENT', join(folder, 'out')),
+          },
+        }
+      ),
+      authority('ca:1'),
+    ],
+    [
+      'with FILE_MOUNTED_CERTS files',
+      () => ({ env: { CA_ADDR: 'ca:1', FILE_MOUNTED_CERTS: 'true' } }),
+      files('etc/certs'),
+    ],
   ];
   it.each(cases)('%s', (_, given, workload) => {
     expect(plan(given()).workload).toEqual(workload);
@@ -134,9 +232,14 @@ describe('an agent of the node', () => {
     (controlPlaneBootstrap, address, hasToken) => {
       if (hasToken) token();
       const without = plan({ flags: { controlPlaneBootstrap } });
-      const { warnings, ...made } = plan({ flags: { controlPlaneBootstrap }, env: { SDS_ENABLED: 'true', SDS_UDS_PATH: address } });
+      const { warnings, ...made } = plan({
+        flags: { controlPlaneBootstrap },
+        env: { SDS_ENABLED: 'true', SDS_UDS_PATH: address },
+      });
       expect({ ...made, warnings: without.warnings }).toEqual(without);
-      expect(warnings.filter((warning) => warning.startsWith('SDS_'))).toHaveLength(address === '' ? 1 : 2);
+      expect(warnings.filter((warning) => warning.startsWith('SDS_'))).toHaveLength(
+        address === '' ? 1 : 2,
+      );
     },
   );
 });
@@ -144,8 +247,16 @@ describe('an agent of the node', () => {
 describe('what is odd', () => {
   it.each([
     ['a bad duration', { SECRET_TTL: 'long' }, "SECRET_TTL: 'long' is not"],
-    ['a bad share', { SECRET_GRACE_PERIOD_RATIO: '1.5' }, "SECRET_GRACE_PERIOD_RATIO: '1.5' is not"],
-    ['a bad algorithm', { ECC_SIGNATURE_ALGORITHM: 'RSA' }, "ECC_SIGNATURE_ALGORITHM: 'RSA' is not"],
+    [
+      'a bad share',
+      { SECRET_GRACE_PERIOD_RATIO: '1.5' },
+      "SECRET_GRACE_PERIOD_RATIO: '1.5' is not",
+    ],
+    [
+      'a bad algorithm',
+      { ECC_SIGNATURE_ALGORITHM: 'RSA' },
+      "ECC_SIGNATURE_ALGORITHM: 'RSA' is not",
+    ],
     ['an authority without TLS', { CA_ADDR: 'ca:15010' }, 'ca:15010 is asked without TLS'],
   ])('is warned of: %s', (_, env, warning) => {
     expect(plan({ env }).warnings).toEqual([expect.stringContaining(warning)]);
@@ -153,13 +264,27 @@ describe('what is odd', () => {
 
   it('keeps the defaults', () => {
     const { config } = plan({
-      env: { SECRET_TTL: 'long', SECRET_GRACE_PERIOD_RATIO: '1.5', INITIAL_BACKOFF_MSEC: 'x', PKCS8_KEY: 'maybe' },
+      env: {
+        SECRET_TTL: 'long',
+        SECRET_GRACE_PERIOD_RATIO: '1.5',
+        INITIAL_BACKOFF_MSEC: 'x',
+        PKCS8_KEY: 'maybe',
+      },
     });
-    expect(config).toMatchObject({ ttl: 86_400_000, graceRatio: 0.5, initialBackOff: 0, pkcs8: false, trustDomain: 'cluster.local' });
+    expect(config).toMatchObject({
+      ttl: 86_400_000,
+      graceRatio: 0.5,
+      initialBackOff: 0,
+      pkcs8: false,
+      trustDomain: 'cluster.local',
+    });
   });
 
   it('TRUST_DOMAIN and PKCS8_KEY are heard (1.6 loses them), and --trust-domain stands in', () => {
-    expect(plan({ env: { TRUST_DOMAIN: 'a', PKCS8_KEY: 'true' }, flags: { 'trust-domain': 'b' } }).config).toMatchObject({ trustDomain: 'a', pkcs8: true }); // prettier-ignore
+    expect(
+      plan({ env: { TRUST_DOMAIN: 'a', PKCS8_KEY: 'true' }, flags: { 'trust-domain': 'b' } })
+        .config,
+    ).toMatchObject({ trustDomain: 'a', pkcs8: true });
     expect(plan({ flags: { 'trust-domain': 'b' } }).config.trustDomain).toBe('b');
   });
 });

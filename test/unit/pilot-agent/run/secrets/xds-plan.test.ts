@@ -26,23 +26,41 @@ const put = (path: string, text = 'x') => {
 };
 const token = () => put('var/run/secrets/tokens/istio-token');
 const plan = (flags: GivenFlags = {}, env: NodeJS.ProcessEnv = {}) => {
-  const layers = { mesh: undefined, proxyConfig: undefined, annotation: undefined, annotations: {}, warnings: [] };
+  const layers = {
+    mesh: undefined,
+    proxyConfig: undefined,
+    annotation: undefined,
+    annotations: {},
+    warnings: [],
+  };
   const given = { configPath: folder, ...flags };
-  const resolved = resolveConfig({ given, leftover: [], surroundings: environment(env), addresses: [], layers });
+  const resolved = resolveConfig({
+    given,
+    leftover: [],
+    surroundings: environment(env),
+    addresses: [],
+    layers,
+  });
   if (!resolved.ok) throw new Error(JSON.stringify(resolved.problems));
   return xdsPlan(resolved.config, secretsPlan(resolved.config));
 };
 
 describe('xdsPlan', () => {
   it('has the agent hold the connection wherever the bootstrap is generated', () => {
-    expect(plan()).toMatchObject({ socket: join(folder, 'XDS'), store: join(folder, 'xds-store'), maxAge: 24 * 3_600_000 });
+    expect(plan()).toMatchObject({
+      socket: join(folder, 'XDS'),
+      store: join(folder, 'xds-store'),
+      maxAge: 24 * 3_600_000,
+    });
     expect(plan({ xdsProxy: 'false' })).toBeUndefined();
   });
 
   it('does so for a configuration of the user’s that names the socket', () => {
     expect(plan({ customConfigFile: put('a.json', `{"path":"${folder}/XDS"}`) })).toBeDefined();
     expect(plan({ customConfigFile: put('b.json', '{"path":"/another/XDS"}') })).toBeUndefined();
-    expect(plan({ customConfigFile: put('c.json', `{"path":"${folder}/XDS"}`), xdsProxy: 'false' })).toBeUndefined();
+    expect(
+      plan({ customConfigFile: put('c.json', `{"path":"${folder}/XDS"}`), xdsProxy: 'false' }),
+    ).toBeUndefined();
     expect(plan({ customConfigFile: join(folder, 'missing.json') })).toBeUndefined();
     expect(plan({ templateFile: put('d.json', `{"path":"${folder}/XDS"}`) })).toBeDefined();
     expect(plan({ templateFile: put('e.json', '{}') })).toBeUndefined();
@@ -51,17 +69,34 @@ describe('xdsPlan', () => {
   it('shows the control plane the token if there is one, otherwise the certificate, and nothing in plain text', () => {
     const mutual = { controlPlaneAuthPolicy: 'MUTUAL_TLS' };
     expect(plan({ controlPlaneAuthPolicy: 'NONE' })?.target.tls).toBeUndefined();
-    expect(plan(mutual)?.target.tls).toMatchObject({ token: undefined, pair: { chain: expect.stringContaining('cert-chain.pem') as string } }); // prettier-ignore
+    expect(plan(mutual)?.target.tls).toMatchObject({
+      token: undefined,
+      pair: { chain: expect.stringContaining('cert-chain.pem') as string },
+    });
     token();
-    expect(plan(mutual)?.target.tls).toMatchObject({ pair: undefined, token: expect.stringContaining('istio-token') as string });
-    const both = { pair: { chain: '/prov/cert-chain.pem' }, token: expect.stringContaining('istio-token') as string };
+    expect(plan(mutual)?.target.tls).toMatchObject({
+      pair: undefined,
+      token: expect.stringContaining('istio-token') as string,
+    });
+    const both = {
+      pair: { chain: '/prov/cert-chain.pem' },
+      token: expect.stringContaining('istio-token') as string,
+    };
     expect(plan(mutual, { PROV_CERT: '/prov' })?.target.tls).toMatchObject(both);
-    expect(plan(mutual, { FILE_MOUNTED_CERTS: 'true' })?.target.tls).toMatchObject({ token: undefined });
+    expect(plan(mutual, { FILE_MOUNTED_CERTS: 'true' })?.target.tls).toMatchObject({
+      token: undefined,
+    });
   });
 
   it('names the control plane, the names that it has to prove, and the cluster', () => {
-    const made = plan({ discoveryAddress: 'istiod.istio-system.svc:15012', controlPlaneAuthPolicy: 'MUTUAL_TLS' }, { ISTIO_META_CLUSTER_ID: 'c1' }); // prettier-ignore
-    expect(made?.target).toMatchObject({ address: 'istiod.istio-system.svc:15012', clusterId: 'c1' });
+    const made = plan(
+      { discoveryAddress: 'istiod.istio-system.svc:15012', controlPlaneAuthPolicy: 'MUTUAL_TLS' },
+      { ISTIO_META_CLUSTER_ID: 'c1' },
+    );
+    expect(made?.target).toMatchObject({
+      address: 'istiod.istio-system.svc:15012',
+      clusterId: 'c1',
+    });
     expect(made?.target.tls?.names).toContain('DNS:istiod.istio-system.svc');
   });
 });

@@ -10,14 +10,27 @@ it('nothing differs without a word', () => {
 });
 
 it('a value that is given is left out where it is the default', () => {
-  expect(values({ given: { drainDuration: '45s', statusPort: '15020' }, env: { JWT_POLICY: 'third-party-jwt', PATH: '/bin' } })).toBe('');
+  expect(
+    values({
+      given: { drainDuration: '45s', statusPort: '15020' },
+      env: { JWT_POLICY: 'third-party-jwt', PATH: '/bin' },
+    }),
+  ).toBe('');
 });
 
 it('each is written as it was given, and others with their source, without secrets and metadata', () => {
   const said: Said = {
     given: { concurrency: '2', discoveryAddress: 'istiod:15012' },
-    proxyConfig: { drainDuration: '30s', tracing: { lightstep: { address: 'l:1', accessToken: 'hush' } } },
-    env: { CA_ADDR: 'ca:15012', POD_NAME: 'web-0', ISTIO_META_OWNER: 'me', ISTIO_META_CLUSTER_ID: 'c' },
+    proxyConfig: {
+      drainDuration: '30s',
+      tracing: { lightstep: { address: 'l:1', accessToken: 'hush' } },
+    },
+    env: {
+      CA_ADDR: 'ca:15012',
+      POD_NAME: 'web-0',
+      ISTIO_META_OWNER: 'me',
+      ISTIO_META_CLUSTER_ID: 'c',
+    },
   };
   const told = values(said);
   for (const one of [
@@ -35,7 +48,12 @@ it('each is written as it was given, and others with their source, without secre
 });
 
 it('a long value is cut', () => {
-  expect(values({ env: { ISTIO_KUBE_APP_PROBERS: '{"/app-health/a/readyz":{"httpGet":{"port":1,"path":"/a/long/path"}}}' } })).toMatch(
-    /^ISTIO_KUBE_APP_PROBERS=.{60}…$/,
-  );
+  expect(
+    values({
+      env: {
+        ISTIO_KUBE_APP_PROBERS:
+          '{"/app-health/a/readyz":{"httpGet":{"port":1,"path":"/a/long/path"}}}',
+      },
+    }),
+  ).toMatch(/^ISTIO_KUBE_APP_PROBERS=.{60}…$/);
 });

@@ -20,5 +20,7 @@ it('says for each that is missing what is lost', () => {
 
 it('says what process 1 cannot do, and what to put before it', () => {
   const msg: unknown = expect.stringMatching(/zombies: put a small init before it/);
-  expect(linesOf(process.env['PATH'], 1)).toEqual([{ level: 'warn', event: 'agent.process_one', msg }]);
+  expect(linesOf(process.env['PATH'], 1)).toEqual([
+    { level: 'warn', event: 'agent.process_one', msg },
+  ]);
 });

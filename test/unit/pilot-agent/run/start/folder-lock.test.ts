@@ -1,11 +1,22 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { type FolderLock, lockFolder } from '../../../../../src/pilot-agent/run/start/folder-lock.ts';
+import {
+  type FolderLock,
+  lockFolder,
+} from '../../../../../src/pilot-agent/run/start/folder-lock.ts';
 
 let folder: string;
 let children: ChildProcess[];
@@ -27,7 +38,9 @@ async function holder(): Promise<ChildProcess> {
   const code = `const { lockFolder } = await import('./src/pilot-agent/run/start/folder-lock.ts');
     console.log((await lockFolder(${JSON.stringify(folder)}, 'other')).ok);
     process.stdin.resume();`;
-  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const child = spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', code], {
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
   children.push(child);
   const [said] = (await once(child.stdout, 'data')) as [Buffer];
   expect(String(said).trim()).toBe('true');
@@ -82,13 +95,17 @@ it('a holder that is killed is followed at once', { timeout: 30_000 }, async () 
   release(held);
 });
 
-it('a holder that is stopped is a holder, and does not say who it is', { timeout: 30_000 }, async () => {
-  const other = await holder();
-  other.kill('SIGSTOP');
-  expect(await lock()).toEqual({ ok: false });
-  other.kill('SIGCONT');
-  expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid } });
-});
+it(
+  'a holder that is stopped is a holder, and does not say who it is',
+  { timeout: 30_000 },
+  async () => {
+    const other = await holder();
+    other.kill('SIGSTOP');
+    expect(await lock()).toEqual({ ok: false });
+    other.kill('SIGCONT');
+    expect(await lock()).toMatchObject({ ok: false, holder: { pid: other.pid } });
+  },
+);
 
 it('a holder that is killed while it is asked is none', { timeout: 30_000 }, async () => {
   const other = await holder();
@@ -109,7 +126,9 @@ it('of many that want a folder at the same moment one gets it, whatever the dead
     const held = locks.filter(({ ok }) => ok);
     expect(held).toHaveLength(1);
     // On a busy machine an answer may be late: then nobody says who it is.
-    expect(locks.flatMap((one) => (one.ok ? [] : (one.holder?.pid ?? process.pid)))).toEqual(Array(7).fill(process.pid));
+    expect(locks.flatMap((one) => (one.ok ? [] : (one.holder?.pid ?? process.pid)))).toEqual(
+      Array(7).fill(process.pid),
+    );
     expect(sockets()).toHaveLength(1);
     held.forEach(release);
     expect(sockets()).toEqual([]);
@@ -119,7 +138,9 @@ it('of many that want a folder at the same moment one gets it, whatever the dead
 it('who has given way does not hold the folder, though it sees nobody else', async () => {
   for (let round = 0; round < 10; round++) {
     const asked: Socket[] = [];
-    const slow = createServer((socket) => asked.push(socket.resume())).listen(join(folder, 'agent-0000000000000000.lock'));
+    const slow = createServer((socket) => asked.push(socket.resume())).listen(
+      join(folder, 'agent-0000000000000000.lock'),
+    );
     await once(slow, 'listening');
     const early = lock();
     await expect.poll(() => asked.length).toBe(1); // it has looked who else is there

@@ -1,4 +1,13 @@
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -34,9 +43,12 @@ describe('prepareFolder', () => {
     expect(existsSync(join(folder, 'a'))).toBe(true);
   });
 
-  it.each(['/proc/pilot-agent', '/proc/pilot-agent/a/b'])('throws for %s, where mkdir -p of Node 20 never returns', (path) => {
-    expect(() => prepareFolder(path)).toThrow(/ENOENT|EACCES|EPERM/);
-  });
+  it.each(['/proc/pilot-agent', '/proc/pilot-agent/a/b'])(
+    'throws for %s, where mkdir -p of Node 20 never returns',
+    (path) => {
+      expect(() => prepareFolder(path)).toThrow(/ENOENT|EACCES|EPERM/);
+    },
+  );
 
   it.each([
     { what: 'a regular file', mode: 0o644 },

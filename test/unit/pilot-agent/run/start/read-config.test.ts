@@ -30,19 +30,37 @@ describe.each(unreadable)('a file of the injection that is %s', (_, make, reason
   const mesh = './etc/istio/config/mesh';
 
   it('is passed over beside an Envoy configuration of the user’s, whoever names that', async () => {
-    const { passedOver, ...read } = await readConfig({ given: { customConfigFile: 'envoy.yaml' }, leftover: [] });
+    const { passedOver, ...read } = await readConfig({
+      given: { customConfigFile: 'envoy.yaml' },
+      leftover: [],
+    });
     expect(read).toMatchObject({ ok: true, warnings: [] });
-    expect(passedOver.map((one) => one.reason)).toEqual([told(/^mesh file \.\/etc\/istio\/config\/mesh cannot be read: /), told(/^\.\/etc\/istio\/pod\/annotations is ignored: /)]); // prettier-ignore
+    expect(passedOver.map((one) => one.reason)).toEqual([
+      told(/^mesh file \.\/etc\/istio\/config\/mesh cannot be read: /),
+      told(/^\.\/etc\/istio\/pod\/annotations is ignored: /),
+    ]);
     for (const one of passedOver) expect(one.reason).toMatch(reason);
     writeFileSync('agent.yaml', 'customConfigFile: envoy.yaml');
-    expect(await readConfig({ given: { config: 'agent.yaml' }, leftover: [] })).toMatchObject({ ok: true, passedOver });
+    expect(await readConfig({ given: { config: 'agent.yaml' }, leftover: [] })).toMatchObject({
+      ok: true,
+      passedOver,
+    });
   });
 
   it('is wrong where it is needed or named', async () => {
-    const flaw = { ok: false, problems: [{ place: `mesh file ${mesh}`, text: told(/^cannot be read/) }], passedOver: [] };
+    const flaw = {
+      ok: false,
+      problems: [{ place: `mesh file ${mesh}`, text: told(/^cannot be read/) }],
+      passedOver: [],
+    };
     expect(await readConfig({ given: {}, leftover: [] })).toMatchObject(flaw);
     expect(await readConfig({ given: { customConfigFile: '' }, leftover: [] })).toMatchObject(flaw);
-    expect(await readConfig({ given: { customConfigFile: 'envoy.yaml', meshConfig: mesh }, leftover: [] })).toMatchObject({ ...flaw, passedOver: [{ reason: told(/annotations/) }] }); // prettier-ignore
+    expect(
+      await readConfig({
+        given: { customConfigFile: 'envoy.yaml', meshConfig: mesh },
+        leftover: [],
+      }),
+    ).toMatchObject({ ...flaw, passedOver: [{ reason: told(/annotations/) }] });
   });
 });
 
@@ -57,27 +75,52 @@ describe('a configuration file that is named', () => {
     vi.unstubAllEnvs();
     rmSync(folder, { recursive: true });
   });
-  const read = (config?: string) => readConfig({ given: config === undefined ? {} : { config }, leftover: [] });
+  const read = (config?: string) =>
+    readConfig({ given: config === undefined ? {} : { config }, leftover: [] });
 
   it.each(['flag', 'variable'])(
     'by a %s is read, with the mesh file that it names; its variables give way to those of the process',
     async (by) => {
       const mesh = join(folder, 'mesh.yaml');
       writeFileSync(mesh, 'defaultConfig: {connectTimeout: 3s}');
-      writeFileSync(path, `meshConfig: ${mesh}\nminDelay: 3s\nenvironment: {POD_NAME: file, POD_NAMESPACE: file}`);
+      writeFileSync(
+        path,
+        `meshConfig: ${mesh}\nminDelay: 3s\nenvironment: {POD_NAME: file, POD_NAMESPACE: file}`,
+      );
       vi.stubEnv('POD_NAME', 'process');
       if (by === 'variable') vi.stubEnv('PILOT_AGENT_CONFIG', path);
       expect(await read(by === 'flag' ? path : undefined)).toMatchObject({
         ok: true,
-        config: { minDelay: 3_000, connectTimeout: 3_000, podName: 'process', podNamespace: 'file', configFile: path },
-        sources: { minDelay: `config file ${path}`, configFile: by === 'flag' ? '--config' : '$PILOT_AGENT_CONFIG' },
+        config: {
+          minDelay: 3_000,
+          connectTimeout: 3_000,
+          podName: 'process',
+          podNamespace: 'file',
+          configFile: path,
+        },
+        sources: {
+          minDelay: `config file ${path}`,
+          configFile: by === 'flag' ? '--config' : '$PILOT_AGENT_CONFIG',
+        },
       });
     },
   );
 
   it('has to be there, and has to be YAML or JSON: the line says where', async () => {
-    expect(await read(path)).toMatchObject({ ok: false, usage: false, problems: [{ place: `config file ${path}`, text: expect.stringMatching(/^cannot be read: ENOENT/) as string }] }); // prettier-ignore
+    expect(await read(path)).toMatchObject({
+      ok: false,
+      usage: false,
+      problems: [
+        {
+          place: `config file ${path}`,
+          text: expect.stringMatching(/^cannot be read: ENOENT/) as string,
+        },
+      ],
+    });
     writeFileSync(path, 'minDelay: 3s\n  statusPort: 1');
-    expect(await read(path)).toMatchObject({ ok: false, problems: [{ text: expect.stringMatching(/^line 1, column \d+: /) as string }] });
+    expect(await read(path)).toMatchObject({
+      ok: false,
+      problems: [{ text: expect.stringMatching(/^line 1, column \d+: /) as string }],
+    });
   });
 });

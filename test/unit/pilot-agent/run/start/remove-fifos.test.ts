@@ -12,7 +12,12 @@ afterEach(() => rmSync(folder, { recursive: true }));
 it('the FIFOs of a killed agent are removed, and nothing else', () => {
   const others = ['SDS', 'envoy-rev12.json', 'envoy.log', 'my.stderr'];
   for (const name of others) writeFileSync(join(folder, name), '');
-  for (const name of ['envoy-rev0.stderr', 'envoy-rev12.stderr', 'envoy-check.stderr', 'envoy-ahead.stderr'])
+  for (const name of [
+    'envoy-rev0.stderr',
+    'envoy-rev12.stderr',
+    'envoy-check.stderr',
+    'envoy-ahead.stderr',
+  ])
     execFileSync('mkfifo', [join(folder, name)]);
   removeFifos(folder);
   expect(readdirSync(folder).toSorted()).toEqual(others);

@@ -33,18 +33,38 @@ describe('what an agent that is gone has left', () => {
 
   /** Something that looks like an Envoy, as far as its arguments go. */
   async function envoy(file = addressFile, uid?: number): Promise<ChildProcess> {
-    const options = ['--restart-epoch', '0', '--base-id', String(baseId), '--admin-address-path', file];
-    const started = spawn('sh', ['-c', 'echo up; read -r _', 'envoy', ...options], uid === undefined ? {} : { uid });
+    const options = [
+      '--restart-epoch',
+      '0',
+      '--base-id',
+      String(baseId),
+      '--admin-address-path',
+      file,
+    ];
+    const started = spawn(
+      'sh',
+      ['-c', 'echo up; read -r _', 'envoy', ...options],
+      uid === undefined ? {} : { uid },
+    );
     processes.push(started);
     await once(started.stdout, 'data');
     return started;
   }
   const run = (keep: boolean) =>
-    takeOver({ tools: keep ? findDetachTools(process.env['PATH']) : undefined, folder, addressFile, log: (line) => lines.push(line) });
-  const killed = () => lines.flatMap(({ event, ...line }) => (event === 'envoy.orphan_killed' ? [line['pid']] : []));
+    takeOver({
+      tools: keep ? findDetachTools(process.env['PATH']) : undefined,
+      folder,
+      addressFile,
+      log: (line) => lines.push(line),
+    });
+  const killed = () =>
+    lines.flatMap(({ event, ...line }) => (event === 'envoy.orphan_killed' ? [line['pid']] : []));
 
   it('is killed, with its shared memory, and what is not of this folder is left alone', async () => {
-    const [own, other] = [await envoy(), await envoy(join(tmpdir(), 'another', 'envoy-admin-address'))];
+    const [own, other] = [
+      await envoy(),
+      await envoy(join(tmpdir(), 'another', 'envoy-admin-address')),
+    ];
     expect(await run(false)).toBe(undefined);
     expect((await once(own, 'exit'))[1]).toBe('SIGKILL');
     expect(killed()).toEqual([own.pid]);

@@ -1,12 +1,24 @@
 import { describe, expect, it } from 'vitest';
 import type { CaEvent } from '../../../../../src/pilot-agent/secrets/ca/ca-secrets.ts';
-import { afterCa, type Awaiting, awaitedText } from '../../../../../src/pilot-agent/run/state/awaited-authority.ts';
+import {
+  afterCa,
+  type Awaiting,
+  awaitedText,
+} from '../../../../../src/pilot-agent/run/state/awaited-authority.ts';
 
 const asked = (at: number): CaEvent => ({ type: 'asked', at, isRetry: at > 0 });
-const failed = (reason: string): CaEvent => ({ type: 'request-failed', reason, failures: 1, took: 0, delay: 50 });
+const failed = (reason: string): CaEvent => ({
+  type: 'request-failed',
+  reason,
+  failures: 1,
+  took: 0,
+  delay: 50,
+});
 const issued: CaEvent = { type: 'issued', took: 0, delay: 1_000 };
 const play = (...events: readonly CaEvent[]) =>
-  events.reduce<Awaiting>((before, event) => afterCa(before, 'ca:15012', event), { stage: 'not asked' });
+  events.reduce<Awaiting>((before, event) => afterCa(before, 'ca:15012', event), {
+    stage: 'not asked',
+  });
 
 describe('an authority is awaited', () => {
   const awaited = { stage: 'awaited', address: 'ca:15012', since: 0 };
@@ -16,12 +28,17 @@ describe('an authority is awaited', () => {
     expect(play(asked(0))).toEqual({ ...awaited, reason: 'it has not answered yet' });
     const later = play(asked(0), failed('connection refused'), asked(60_000));
     expect(later).toEqual({ ...awaited, reason: 'connection refused' });
-    expect(play(asked(0), failed('connection refused'), asked(60_000), failed('busy'))).toEqual({ ...awaited, reason: 'busy' });
+    expect(play(asked(0), failed('connection refused'), asked(60_000), failed('busy'))).toEqual({
+      ...awaited,
+      reason: 'busy',
+    });
   });
 
   it('until the first certificate is there, and never again', () => {
     expect(play(asked(0), issued)).toEqual({ stage: 'served' });
-    expect(play(asked(0), issued, asked(1), failed('connection refused'))).toEqual({ stage: 'served' });
+    expect(play(asked(0), issued, asked(1), failed('connection refused'))).toEqual({
+      stage: 'served',
+    });
   });
 
   it('in words that name it, what is wrong, and since when', () => {

@@ -10,9 +10,17 @@ import {
 import type { SourceChange } from '../../../../../src/streams/config-source.ts';
 
 const read = (hash: string): SourceChange => ({ type: 'source-read', source: 'url', hash });
-const failed: SourceChange = { type: 'source-unreadable', source: 'url', reason: 'refused', delayMs: 1_000 };
+const failed: SourceChange = {
+  type: 'source-unreadable',
+  source: 'url',
+  reason: 'refused',
+  delayMs: 1_000,
+};
 const after = (...signs: readonly SourceChange[]): SourceStatuses =>
-  signs.reduce((all: SourceStatuses, sign, second) => sourceTold(all, sign, second * 1_000), new Map());
+  signs.reduce(
+    (all: SourceStatuses, sign, second) => sourceTold(all, sign, second * 1_000),
+    new Map(),
+  );
 
 describe('how it stands with a source', () => {
   it('counts readings, changes and failures, and knows since when it cannot be read', () => {
@@ -34,12 +42,29 @@ describe('how it stands with a source', () => {
     expect(sourceNotes(after(read('a'), failed, failed))).toEqual([
       'source url: refused, since 1970-01-01T00:00:01.000Z: what was read last holds',
     ]);
-    expect(sourceNotes(after(failed))).toEqual(['source url: refused, since 1970-01-01T00:00:00.000Z: nothing was read yet']);
+    expect(sourceNotes(after(failed))).toEqual([
+      'source url: refused, since 1970-01-01T00:00:00.000Z: nothing was read yet',
+    ]);
     expect(sourceNotes(after(failed, read('a')))).toEqual([]);
   });
 
   it('is shown with what the user has asked for, never with what it says', () => {
-    const statuses = sourcesRead(after(read('0123456789abcdef')), { contributions: [{ source: 'url', use: 'envoy', at: '', hash: '0123456789abcdef', content: 'SECRET', trouble: undefined }] }, 5_000); // prettier-ignore
+    const statuses = sourcesRead(
+      after(read('0123456789abcdef')),
+      {
+        contributions: [
+          {
+            source: 'url',
+            use: 'envoy',
+            at: '',
+            hash: '0123456789abcdef',
+            content: 'SECRET',
+            trouble: undefined,
+          },
+        ],
+      },
+      5_000,
+    );
     const asked = { kind: 'files', name: 'watch', as: 'restart', at: '', paths: ['/a'] } as const;
     const shown = sourcesShown(statuses, [asked]);
     expect(shown).toMatchObject([
@@ -55,13 +80,26 @@ describe('how it stands with a source', () => {
       },
     ]);
     expect(JSON.stringify(shown)).not.toContain('SECRET');
-    expect(sourcesShown(after(failed), [])).toMatchObject([{ state: 'failing', reason: 'refused', since: '1970-01-01T00:00:00.000Z' }]);
+    expect(sourcesShown(after(failed), [])).toMatchObject([
+      { state: 'failing', reason: 'refused', since: '1970-01-01T00:00:00.000Z' },
+    ]);
   });
 
   it('is in the metrics', () => {
     const values = (statuses: SourceStatuses) =>
-      Object.fromEntries(sourceFamilies(statuses).map(({ name, samples }) => [name.replace('istio_agent_source_', ''), samples.map(({ value }) => value)])); // prettier-ignore
-    expect(values(after(read('a'), read('b'), failed))).toEqual({ up: [0], readings_total: [2], failures_total: [1], changes_total: [1], changed_timestamp_seconds: [1] }); // prettier-ignore
+      Object.fromEntries(
+        sourceFamilies(statuses).map(({ name, samples }) => [
+          name.replace('istio_agent_source_', ''),
+          samples.map(({ value }) => value),
+        ]),
+      );
+    expect(values(after(read('a'), read('b'), failed))).toEqual({
+      up: [0],
+      readings_total: [2],
+      failures_total: [1],
+      changes_total: [1],
+      changed_timestamp_seconds: [1],
+    });
     expect(values(after(failed))).toMatchObject({ up: [0], changed_timestamp_seconds: [] });
     expect(values(after(read('a')))).toMatchObject({ up: [1] });
   });

@@ -12,7 +12,9 @@ const epochs = (...stages: readonly Stage[]): Pick<AgentState, 'epochs'> => ({
   ),
 });
 const silent = (stage: Stage): Pick<AgentState, 'epochs'> => ({
-  epochs: new Map([[0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage, answering: false }]]),
+  epochs: new Map([
+    [0, { hash: 'a', restartEpoch: 0, lineage: 0, parentTime: 'over', stage, answering: false }],
+  ]),
 });
 const crashed = { lastEpoch: 0, crashes: 1 };
 const refused = { hash: 'b', reason: 'key.pem: the key does not parse' };
@@ -27,13 +29,33 @@ describe('unreadiness', () => {
     },
     { what: 'the first epoch starts: Envoy knows', state: epochs('starting'), reason: undefined },
     { what: 'an epoch is LIVE', state: epochs('live'), reason: undefined },
-    { what: 'a child starts beside a LIVE parent', state: epochs('live', 'starting'), reason: undefined },
-    { what: 'a child is LIVE beside a parent that drains', state: epochs('draining', 'live'), reason: undefined },
+    {
+      what: 'a child starts beside a LIVE parent',
+      state: epochs('live', 'starting'),
+      reason: undefined,
+    },
+    {
+      what: 'a child is LIVE beside a parent that drains',
+      state: epochs('draining', 'live'),
+      reason: undefined,
+    },
     { what: 'an epoch is silent', state: silent('live'), reason: 'Envoy does not answer' },
-    { what: 'an epoch is silent while it starts', state: silent('starting'), reason: 'Envoy does not answer' },
-    { what: 'a change was refused, and the old epoch serves', state: { ...epochs('live'), refused }, reason: undefined },
+    {
+      what: 'an epoch is silent while it starts',
+      state: silent('starting'),
+      reason: 'Envoy does not answer',
+    },
+    {
+      what: 'a change was refused, and the old epoch serves',
+      state: { ...epochs('live'), refused },
+      reason: undefined,
+    },
     { what: 'a crash was made good', state: { ...epochs('live'), ...crashed }, reason: undefined },
-    { what: 'Envoy has crashed', state: crashed, reason: 'Envoy has crashed and waits to be started again' },
+    {
+      what: 'Envoy has crashed',
+      state: crashed,
+      reason: 'Envoy has crashed and waits to be started again',
+    },
     {
       what: 'the child has crashed, and its parent drains already',
       state: { ...epochs('draining'), ...crashed },
@@ -44,9 +66,21 @@ describe('unreadiness', () => {
       state: { ...crashed, refused },
       reason: 'Envoy is not running: configuration refused: key.pem: the key does not parse',
     },
-    { what: 'an epoch makes way for the next', state: epochs('stopping'), reason: 'Envoy is being replaced' },
-    { what: 'the agent drains', state: { ...epochs('live'), phase: 'draining' }, reason: 'draining' },
-    { what: 'the agent ends Envoy', state: { ...epochs('stopping'), phase: 'stopping' }, reason: 'terminating' },
+    {
+      what: 'an epoch makes way for the next',
+      state: epochs('stopping'),
+      reason: 'Envoy is being replaced',
+    },
+    {
+      what: 'the agent drains',
+      state: { ...epochs('live'), phase: 'draining' },
+      reason: 'draining',
+    },
+    {
+      what: 'the agent ends Envoy',
+      state: { ...epochs('stopping'), phase: 'stopping' },
+      reason: 'terminating',
+    },
     { what: 'the agent has ended', state: { phase: 'stopped' }, reason: 'terminating' },
   ])('$what → $reason', ({ state, reason }) => {
     expect(unreadiness({ ...initialState, ...state } as AgentState)).toBe(reason);

@@ -6,20 +6,34 @@ import { status } from '@grpc/grpc-js';
 import { UnsecuredJWT } from 'jose';
 import { lastValueFrom, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certificateAuthority, type CertificateAuthority, type Issued } from '../../../../../demo/certificates.ts';
-import { authorityAddress, type Failure } from '../../../../../src/pilot-agent/secrets/ca/authority.ts';
+import {
+  certificateAuthority,
+  type CertificateAuthority,
+  type Issued,
+} from '../../../../../demo/certificates.ts';
+import {
+  authorityAddress,
+  type Failure,
+} from '../../../../../src/pilot-agent/secrets/ca/authority.ts';
 import {
   type Issue,
   issueCertificate,
   type IssueOptions,
   workloadIdentity,
 } from '../../../../../src/pilot-agent/secrets/ca/issue-certificate.ts';
-import { istioAuthority, type IstioAuthorityOptions } from '../../../../../src/pilot-agent/secrets/ca/istio-authority.ts';
+import {
+  istioAuthority,
+  type IstioAuthorityOptions,
+} from '../../../../../src/pilot-agent/secrets/ca/istio-authority.ts';
 import { pemCertificates } from '../../../../../src/shared/certificates/key-pair-flaw.ts';
 import { type CaServer, startCaServer } from '../../../../support/ca-server.ts';
 
 const jwt = (expires: number) =>
-  new UnsecuredJWT({}).setSubject('system:serviceaccount:default:sleep').setIssuedAt(0).setExpirationTime(expires).encode();
+  new UnsecuredJWT({})
+    .setSubject('system:serviceaccount:default:sleep')
+    .setIssuedAt(0)
+    .setExpirationTime(expires)
+    .encode();
 const later = Math.floor(Date.now() / 1000) + 3600;
 
 const other = await certificateAuthority('another');
@@ -30,9 +44,27 @@ describe('a certificate of Istio’s authority', () => {
   let server: CaServer;
   let token: string;
 
-  const issue = (own: Partial<IssueOptions> = {}, at: Partial<IstioAuthorityOptions> = {}): Promise<Issue> => {
-    const authority = istioAuthority({ address: `127.0.0.1:${server.port}`, roots: undefined, serverName: undefined, client: undefined, clusterId: 'c1', ...at }); // prettier-ignore
-    const issue$ = issueCertificate(authority, { token, client: at.client, trustDomain: 'cluster.local', ttl: 3_600_000, algorithm: 'ECDSA', pkcs8: false, ...own }); // prettier-ignore
+  const issue = (
+    own: Partial<IssueOptions> = {},
+    at: Partial<IstioAuthorityOptions> = {},
+  ): Promise<Issue> => {
+    const authority = istioAuthority({
+      address: `127.0.0.1:${server.port}`,
+      roots: undefined,
+      serverName: undefined,
+      client: undefined,
+      clusterId: 'c1',
+      ...at,
+    });
+    const issue$ = issueCertificate(authority, {
+      token,
+      client: at.client,
+      trustDomain: 'cluster.local',
+      ttl: 3_600_000,
+      algorithm: 'ECDSA',
+      pkcs8: false,
+      ...own,
+    });
     const nothing: Issue = { ok: false, reason: 'nothing came', failure: 'refused', took: 0 };
     return lastValueFrom(issue$, { defaultValue: nothing });
   };
@@ -61,7 +93,9 @@ describe('a certificate of Istio’s authority', () => {
     expect(root?.toString().trim()).toBe(ca.rootCert.trim());
     expect(set.roots).toBe(ca.rootCert);
     expect(expires).toBe(Date.parse(leaf?.validTo ?? ''));
-    expect(server.asked).toMatchObject([{ ttl: 3600, authorization: `Bearer ${jwt(later)}`, clusterId: 'c1' }]);
+    expect(server.asked).toMatchObject([
+      { ttl: 3600, authorization: `Bearer ${jwt(later)}`, clusterId: 'c1' },
+    ]);
   });
 
   it.each([
@@ -73,45 +107,95 @@ describe('a certificate of Istio’s authority', () => {
     const { key } = await good({ algorithm, pkcs8 });
     expect(key.toString()).toContain(header);
     expect(createPrivateKey(key).asymmetricKeyType).toBe(type);
-    if (type === 'rsa') expect(createPrivateKey(key).asymmetricKeyDetails?.modulusLength).toBe(2048);
+    if (type === 'rsa')
+      expect(createPrivateKey(key).asymmetricKeyDetails?.modulusLength).toBe(2048);
   });
 
   it('is asked for with the token of that moment', async () => {
     await good();
     writeFileSync(token, jwt(later + 1));
     await good();
-    expect(server.asked.map(({ authorization }) => authorization)).toEqual([`Bearer ${jwt(later)}`, `Bearer ${jwt(later + 1)}`]);
+    expect(server.asked.map(({ authorization }) => authorization)).toEqual([
+      `Bearer ${jwt(later)}`,
+      `Bearer ${jwt(later + 1)}`,
+    ]);
   });
 
   it.each([
-    ['an expired token', () => writeFileSync(token, jwt(1)), 'the token has expired at 1970-01-01T00:00:01.000Z'],
+    [
+      'an expired token',
+      () => writeFileSync(token, jwt(1)),
+      'the token has expired at 1970-01-01T00:00:01.000Z',
+    ],
     ['an empty token', () => writeFileSync(token, '\n'), 'the token is empty'],
     ['no token', () => rmSync(token), 'the token is missing'],
     ['a token that is none', () => writeFileSync(token, 'faketoken'), 'none of a service account'],
-  ])('is not asked for with %s, and says so: another may be there in a moment', async (_, prepare, reason) => {
-    prepare();
-    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, failure: 'fleeting' });
-    expect(server.asked).toEqual([]);
-  });
+  ])(
+    'is not asked for with %s, and says so: another may be there in a moment',
+    async (_, prepare, reason) => {
+      prepare();
+      expect(await issue()).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining(reason) as string,
+        failure: 'fleeting',
+      });
+      expect(server.asked).toEqual([]);
+    },
+  );
 
   const refusals: readonly (readonly [string, CaServer['answer'], string, Failure])[] = [
-    ['a chain of one', async ({ csr }) => [(await ca.sign(csr)).certificate], 'at least 2 certificates', 'refused'],
+    [
+      'a chain of one',
+      async ({ csr }) => [(await ca.sign(csr)).certificate],
+      'at least 2 certificates',
+      'refused',
+    ],
     [
       'the wrong root',
       async ({ csr }) => [(await ca.sign(csr)).certificate, other.rootCert],
       'is not signed by the one that follows',
       'refused',
     ],
-    ['the certificate of another key', async () => [(await ca.issue()).certChain, ca.rootCert], 'the key does not match', 'refused'],
+    [
+      'the certificate of another key',
+      async () => [(await ca.issue()).certChain, ca.rootCert],
+      'the key does not match',
+      'refused',
+    ],
     ['garbage', () => Promise.resolve(['garbage', 'garbage']), 'does not parse', 'refused'],
-    ['an expired certificate', async ({ csr }) => [(await ca.sign(csr, { notBefore: new Date(0), notAfter: new Date(1000) })).certificate, ca.rootCert], 'has expired', 'refused'], // prettier-ignore
-    ['a refusal of the token', () => Promise.resolve({ code: status.UNAUTHENTICATED, details: 'bad token' }), 'bad token', 'refused'],
-    ['a failure of its own', () => Promise.resolve({ code: status.UNAVAILABLE, details: 'busy' }), 'busy', 'fleeting'],
+    [
+      'an expired certificate',
+      async ({ csr }) => [
+        (await ca.sign(csr, { notBefore: new Date(0), notAfter: new Date(1000) })).certificate,
+        ca.rootCert,
+      ],
+      'has expired',
+      'refused',
+    ],
+    [
+      'a refusal of the token',
+      () => Promise.resolve({ code: status.UNAUTHENTICATED, details: 'bad token' }),
+      'bad token',
+      'refused',
+    ],
+    [
+      'a failure of its own',
+      () => Promise.resolve({ code: status.UNAVAILABLE, details: 'busy' }),
+      'busy',
+      'fleeting',
+    ],
   ];
-  it.each(refusals)('is not taken where the authority answers %s', async (_, answer, reason, failure) => {
-    server.answer = answer;
-    expect(await issue()).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string, failure });
-  });
+  it.each(refusals)(
+    'is not taken where the authority answers %s',
+    async (_, answer, reason, failure) => {
+      server.answer = answer;
+      expect(await issue()).toMatchObject({
+        ok: false,
+        reason: expect.stringContaining(reason) as string,
+        failure,
+      });
+    },
+  );
 
   it('is tried for in vain, but soon again, where nobody listens', async () => {
     server.close();
@@ -121,9 +205,17 @@ describe('a certificate of Istio’s authority', () => {
   it('is asked for again as soon as somebody listens', { timeout: 15_000 }, async () => {
     const { port } = server;
     server.close();
-    const authority = istioAuthority({ address: `127.0.0.1:${port}`, roots: undefined, serverName: undefined, client: undefined, clusterId: '' }); // prettier-ignore
+    const authority = istioAuthority({
+      address: `127.0.0.1:${port}`,
+      roots: undefined,
+      serverName: undefined,
+      client: undefined,
+      clusterId: '',
+    });
     let isReached = false;
-    const reached = lastValueFrom(authority.reached$.pipe(tap(() => (isReached = true))), { defaultValue: undefined });
+    const reached = lastValueFrom(authority.reached$.pipe(tap(() => (isReached = true))), {
+      defaultValue: undefined,
+    });
     expect(await issue()).toMatchObject({ failure: 'away' });
     expect(isReached).toBe(false);
     server = await startCaServer(ca, { port });
@@ -141,8 +233,12 @@ describe('a certificate of Istio’s authority', () => {
   it('comes over TLS from an authority that the root vouches for, which is shown the provisioned pair', async () => {
     server.close();
     const [own, client] = await Promise.all([ca.issue(), ca.issue()]);
-    server = await startCaServer(ca, { tls: { asksClient: true, roots: ca.rootCert, chain: own.certChain, key: own.key } });
-    const [roots, chain, key, wrong] = ['root.pem', 'chain.pem', 'key.pem', 'wrong.pem'].map((name) => join(folder, name));
+    server = await startCaServer(ca, {
+      tls: { asksClient: true, roots: ca.rootCert, chain: own.certChain, key: own.key },
+    });
+    const [roots, chain, key, wrong] = ['root.pem', 'chain.pem', 'key.pem', 'wrong.pem'].map(
+      (name) => join(folder, name),
+    );
     writeFileSync(roots ?? '', ca.rootCert);
     writeFileSync(chain ?? '', client.certChain);
     writeFileSync(key ?? '', client.key);
@@ -151,7 +247,10 @@ describe('a certificate of Istio’s authority', () => {
     await good({ token: join(folder, 'missing') }, at);
     expect(server.asked).toMatchObject([{ client: 'localhost', authorization: '' }]);
     expect((await issue({}, { ...at, roots: wrong })).ok).toBe(false);
-    expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({ ok: false, reason: expect.stringContaining('missing: ENOENT') as string }); // prettier-ignore
+    expect(await issue({}, { ...at, roots: join(folder, 'missing') })).toMatchObject({
+      ok: false,
+      reason: expect.stringContaining('missing: ENOENT') as string,
+    });
     writeFileSync(token, jwt(1));
     await good({}, at);
     expect(server.asked.at(-1)).toMatchObject({ client: 'localhost', authorization: '' });
@@ -159,41 +258,89 @@ describe('a certificate of Istio’s authority', () => {
 
   describe('if the pair that it is to be shown does not work', () => {
     const at = (name: string) => join(folder, name);
-    const cases: readonly (readonly [string, (issued: Issued, expired: Issued) => Readonly<Record<string, string>>, string])[] = [
+    const cases: readonly (readonly [
+      string,
+      (issued: Issued, expired: Issued) => Readonly<Record<string, string>>,
+      string,
+    ])[] = [
       ['is not there', () => ({}), 'chain.pem: ENOENT'],
       ['is half there', ({ certChain }) => ({ 'chain.pem': certChain }), 'key.pem: ENOENT'],
       ['is empty', () => ({ 'chain.pem': '', 'key.pem': '' }), 'chain.pem, '],
-      ['has expired', (_, { certChain, key }) => ({ 'chain.pem': certChain, 'key.pem': key }), 'the certificate has expired'],
-      ['is of two', ({ certChain }, { key }) => ({ 'chain.pem': certChain, 'key.pem': key }), 'the key does not match'],
+      [
+        'has expired',
+        (_, { certChain, key }) => ({ 'chain.pem': certChain, 'key.pem': key }),
+        'the certificate has expired',
+      ],
+      [
+        'is of two',
+        ({ certChain }, { key }) => ({ 'chain.pem': certChain, 'key.pem': key }),
+        'the key does not match',
+      ],
     ];
-    it.each(cases)('since it %s, the token stands for it; without one its path is told', async (_, files, reason) => {
-      server.close();
-      const own = await ca.issue();
-      const expired = await ca.issue({ notBefore: new Date(1_000_000), notAfter: new Date(2_000_000) });
-      server = await startCaServer(ca, { tls: { asksClient: false, roots: ca.rootCert, chain: own.certChain, key: own.key } });
-      for (const [name, content] of Object.entries({ 'root.pem': ca.rootCert, ...files(own, expired) })) writeFileSync(at(name), content);
-      const shown = { roots: at('root.pem'), serverName: 'localhost', client: { chain: at('chain.pem'), key: at('key.pem') } };
-      await good({}, shown);
-      expect(server.asked).toMatchObject([{ client: '', authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` }]);
-      rmSync(token);
-      const failed = await issue({}, shown);
-      expect(failed).toMatchObject({ ok: false, reason: expect.stringContaining(reason) as string });
-      expect(failed).toMatchObject({ reason: expect.stringContaining(`the token is missing: ${token}: ENOENT`) as string });
-    });
+    it.each(cases)(
+      'since it %s, the token stands for it; without one its path is told',
+      async (_, files, reason) => {
+        server.close();
+        const own = await ca.issue();
+        const expired = await ca.issue({
+          notBefore: new Date(1_000_000),
+          notAfter: new Date(2_000_000),
+        });
+        server = await startCaServer(ca, {
+          tls: { asksClient: false, roots: ca.rootCert, chain: own.certChain, key: own.key },
+        });
+        for (const [name, content] of Object.entries({
+          'root.pem': ca.rootCert,
+          ...files(own, expired),
+        }))
+          writeFileSync(at(name), content);
+        const shown = {
+          roots: at('root.pem'),
+          serverName: 'localhost',
+          client: { chain: at('chain.pem'), key: at('key.pem') },
+        };
+        await good({}, shown);
+        expect(server.asked).toMatchObject([
+          { client: '', authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` },
+        ]);
+        rmSync(token);
+        const failed = await issue({}, shown);
+        expect(failed).toMatchObject({
+          ok: false,
+          reason: expect.stringContaining(reason) as string,
+        });
+        expect(failed).toMatchObject({
+          reason: expect.stringContaining(`the token is missing: ${token}: ENOENT`) as string,
+        });
+      },
+    );
   });
 });
 
 describe('authorityAddress', () => {
   it.each([
-    ['istiod.istio-system.svc:15012', 'istiod', '', { roots: 'var/run/secrets/istio/root-cert.pem', serverName: undefined }],
+    [
+      'istiod.istio-system.svc:15012',
+      'istiod',
+      '',
+      { roots: 'var/run/secrets/istio/root-cert.pem', serverName: undefined },
+    ],
     ['istiod:15012', 'istiod', '/prov', { roots: '/prov/root-cert.pem', serverName: undefined }],
-    ['istiod:15012', 'kubernetes', '', { roots: './var/run/secrets/kubernetes.io/serviceaccount/ca.crt' }],
+    [
+      'istiod:15012',
+      'kubernetes',
+      '',
+      { roots: './var/run/secrets/kubernetes.io/serviceaccount/ca.crt' },
+    ],
     ['istiod:15012', 'custom', '', { roots: './etc/certs/root-cert.pem' }],
     ['istiod:15010', 'istiod', '', { roots: undefined }],
     ['istio-citadel:8060', 'istiod', '', { serverName: 'istio-citadel' }],
     ['localhost:15012', 'istiod', '', { serverName: 'istiod.istio-system.svc' }],
   ])('of %s by %s', (address, provider, provisioned, expected) => {
-    expect(authorityAddress(address, provider, provisioned)).toMatchObject({ address, ...expected });
+    expect(authorityAddress(address, provider, provisioned)).toMatchObject({
+      address,
+      ...expected,
+    });
   });
 
   it('knows no other provider', () => {
@@ -203,8 +350,12 @@ describe('authorityAddress', () => {
 
 describe('workloadIdentity', () => {
   it('is the service account of the token, in the trust domain', () => {
-    expect(workloadIdentity(jwt(later), 'cluster.local')).toBe('spiffe://cluster.local/ns/default/sa/sleep');
-    expect(workloadIdentity(jwt(later), 'fooDomain')).toBe('spiffe://fooDomain/ns/default/sa/sleep');
+    expect(workloadIdentity(jwt(later), 'cluster.local')).toBe(
+      'spiffe://cluster.local/ns/default/sa/sleep',
+    );
+    expect(workloadIdentity(jwt(later), 'fooDomain')).toBe(
+      'spiffe://fooDomain/ns/default/sa/sleep',
+    );
     expect(workloadIdentity('faketoken', 'cluster.local')).toBeUndefined();
   });
 });

@@ -7,9 +7,21 @@ import {
   type StreamRequest,
   type StreamState,
 } from '../../../../../src/pilot-agent/secrets/sds/stream.ts';
-const asks = (names: readonly string[], more: Partial<StreamRequest> & { readonly version?: string } = {}): StreamEvent => {
+const asks = (
+  names: readonly string[],
+  more: Partial<StreamRequest> & { readonly version?: string } = {},
+): StreamEvent => {
   const { version = '', ...request } = more;
-  return { type: 'request', request: { node: 'n', nonce: '', error: undefined, names: { kind: 'all', names, version }, ...request } };
+  return {
+    type: 'request',
+    request: {
+      node: 'n',
+      nonce: '',
+      error: undefined,
+      names: { kind: 'all', names, version },
+      ...request,
+    },
+  };
 };
 const changes = (
   add: readonly string[],
@@ -18,7 +30,13 @@ const changes = (
   versions = {},
 ): StreamEvent => ({
   type: 'request',
-  request: { node: 'n', nonce: '', error: undefined, names: { kind: 'change', add, remove, versions }, ...more },
+  request: {
+    node: 'n',
+    nonce: '',
+    error: undefined,
+    names: { kind: 'change', add, remove, versions },
+    ...more,
+  },
 });
 const comes = (name: string, version: string): StreamEvent => ({
   type: 'secret',
@@ -34,7 +52,8 @@ const lacks = (name: string): StreamEvent => ({ type: 'missing', name, reason: '
  * `rej a=v why`, `end why`.
  */
 const word = (effect: StreamEffect): string => {
-  const pairs = (versions: Iterable<readonly [string, string]>) => [...versions].map((pair) => pair.join('=')).join(' ');
+  const pairs = (versions: Iterable<readonly [string, string]>) =>
+    [...versions].map((pair) => pair.join('=')).join(' ');
   switch (effect.type) {
     case 'watch':
       return `+${effect.name}`;
@@ -64,26 +83,38 @@ const play = (...events: readonly StreamEvent[]): readonly (readonly string[])[]
 
 describe('a state-of-the-world stream', () => {
   it('pushes a secret when it is there, and its next version after an acknowledgement', () => {
-    expect(play(asks(['a']), comes('a', '1'), asks(['a'], { nonce: '1', version: '1' }), comes('a', '2'))).toEqual([
-      ['+a'],
-      ['push 1 a=1'],
-      ['acc a=1'],
-      ['push 2 a=2'],
-    ]);
+    expect(
+      play(
+        asks(['a']),
+        comes('a', '1'),
+        asks(['a'], { nonce: '1', version: '1' }),
+        comes('a', '2'),
+      ),
+    ).toEqual([['+a'], ['push 1 a=1'], ['acc a=1'], ['push 2 a=2']]);
   });
 
   it('keeps the newest of what comes while a push is not acknowledged', () => {
-    expect(play(asks(['a']), comes('a', '1'), comes('a', '2'), comes('a', '3'), asks(['a'], { nonce: '1' }))).toEqual([
-      ['+a'],
-      ['push 1 a=1'],
-      [],
-      [],
-      ['acc a=1', 'push 2 a=3'],
-    ]);
+    expect(
+      play(
+        asks(['a']),
+        comes('a', '1'),
+        comes('a', '2'),
+        comes('a', '3'),
+        asks(['a'], { nonce: '1' }),
+      ),
+    ).toEqual([['+a'], ['push 1 a=1'], [], [], ['acc a=1', 'push 2 a=3']]);
   });
 
   it('pushes nothing when the newest is what was pushed before', () => {
-    expect(play(asks(['a']), comes('a', '1'), comes('a', '2'), comes('a', '1'), asks(['a'], { nonce: '1' })).at(-1)).toEqual(['acc a=1']);
+    expect(
+      play(
+        asks(['a']),
+        comes('a', '1'),
+        comes('a', '2'),
+        comes('a', '1'),
+        asks(['a'], { nonce: '1' }),
+      ).at(-1),
+    ).toEqual(['acc a=1']);
   });
 
   it('says nothing after a refusal, and pushes the next version', () => {
@@ -99,34 +130,56 @@ describe('a state-of-the-world stream', () => {
 
   it('serves several names on a stream, each as it comes (the Go agent refuses the stream)', () => {
     expect(
-      play(asks(['default', 'extra-resource-name']), comes('default', '1'), asks(['default', 'extra-resource-name'], { nonce: '1' })),
+      play(
+        asks(['default', 'extra-resource-name']),
+        comes('default', '1'),
+        asks(['default', 'extra-resource-name'], { nonce: '1' }),
+      ),
     ).toEqual([['+default', '+extra-resource-name'], ['push 1 default=1'], ['acc default=1']]);
   });
 
   it('pushes of several secrets only those that the client does not have', () => {
     const both = ['a', 'b'];
     expect(
-      play(asks(both), comes('a', '1'), comes('b', '1'), asks(both, { nonce: '1' }), asks(both, { nonce: '2' }), comes('b', '2')).slice(3),
+      play(
+        asks(both),
+        comes('a', '1'),
+        comes('b', '1'),
+        asks(both, { nonce: '1' }),
+        asks(both, { nonce: '2' }),
+        comes('b', '2'),
+      ).slice(3),
     ).toEqual([['acc a=1', 'push 2 b=1'], ['acc b=1'], ['push 3 b=2']]);
   });
 
   it('follows the names of the last request', () => {
-    expect(play(asks(['a']), comes('a', '1'), asks(['b'], { nonce: '1' }), comes('a', '2'), comes('b', '1'))).toEqual([
-      ['+a'],
-      ['push 1 a=1'],
-      ['acc a=1', '-a', '+b'],
-      [],
-      ['push 2 b=1'],
-    ]);
+    expect(
+      play(
+        asks(['a']),
+        comes('a', '1'),
+        asks(['b'], { nonce: '1' }),
+        comes('a', '2'),
+        comes('b', '1'),
+      ),
+    ).toEqual([['+a'], ['push 1 a=1'], ['acc a=1', '-a', '+b'], [], ['push 2 b=1']]);
   });
 
   it('takes no notice of the answer to an older push', () => {
-    const acknowledged = [asks(['a']), comes('a', '1'), asks(['a'], { nonce: '1' }), comes('a', '2')];
+    const acknowledged = [
+      asks(['a']),
+      comes('a', '1'),
+      asks(['a'], { nonce: '1' }),
+      comes('a', '2'),
+    ];
     expect(play(...acknowledged, asks(['b'], { nonce: '1', error: 'late' })).at(-1)).toEqual([]);
   });
 
   it('does not push what a client that has come back has already', () => {
-    expect(play(asks(['a'], { version: '1' }), comes('a', '1'), comes('a', '2'))).toEqual([['+a'], [], ['push 1 a=2']]);
+    expect(play(asks(['a'], { version: '1' }), comes('a', '1'), comes('a', '2'))).toEqual([
+      ['+a'],
+      [],
+      ['push 1 a=2'],
+    ]);
   });
 
   it('pushes to a client that has come back what is newer', () => {
@@ -134,44 +187,59 @@ describe('a state-of-the-world stream', () => {
   });
 
   it('pushes all to a client that has come back for several names: its version may be that of any of them', () => {
-    expect(play(asks(['a', 'b'], { version: '1' }), comes('a', '1'), asks(['a', 'b'], { nonce: '1' }), comes('b', '1'))).toEqual([
-      ['+a', '+b'],
-      ['push 1 a=1'],
-      ['acc a=1'],
-      ['push 2 b=1'],
-    ]);
+    expect(
+      play(
+        asks(['a', 'b'], { version: '1' }),
+        comes('a', '1'),
+        asks(['a', 'b'], { nonce: '1' }),
+        comes('b', '1'),
+      ),
+    ).toEqual([['+a', '+b'], ['push 1 a=1'], ['acc a=1'], ['push 2 b=1']]);
   });
 
   it('says once that there is none, takes the refusal of that for no news, and pushes the secret when it is there', () => {
     const refusal = asks(['a'], { nonce: '1', error: 'not of the type' });
-    expect(play(asks(['a']), lacks('a'), lacks('a'), refusal, lacks('a'), comes('a', '1'), asks(['a'], { nonce: '2' }))).toEqual([
-      ['+a'],
-      ['none 1 a'],
-      [],
-      [],
-      [],
-      ['push 2 a=1'],
-      ['acc a=1'],
-    ]);
+    expect(
+      play(
+        asks(['a']),
+        lacks('a'),
+        lacks('a'),
+        refusal,
+        lacks('a'),
+        comes('a', '1'),
+        asks(['a'], { nonce: '2' }),
+      ),
+    ).toEqual([['+a'], ['none 1 a'], [], [], [], ['push 2 a=1'], ['acc a=1']]);
   });
 
   it('pushes a secret that comes before the client has answered that there is none', () => {
-    expect(play(asks(['a']), lacks('a'), comes('a', '1'), asks(['a'], { nonce: '1', error: 'no' })).slice(2)).toEqual([[], ['push 2 a=1']]);
+    expect(
+      play(
+        asks(['a']),
+        lacks('a'),
+        comes('a', '1'),
+        asks(['a'], { nonce: '1', error: 'no' }),
+      ).slice(2),
+    ).toEqual([[], ['push 2 a=1']]);
   });
 
   it('says that there is none in an answer of its own, after what there is', () => {
     const both = ['a', 'b'];
-    expect(play(asks(both), comes('a', '1'), lacks('b'), asks(both, { nonce: '1' }), asks(both, { nonce: '2', error: 'no' }))).toEqual([
-      ['+a', '+b'],
-      ['push 1 a=1'],
-      [],
-      ['acc a=1', 'none 2 b'],
-      [],
-    ]);
+    expect(
+      play(
+        asks(both),
+        comes('a', '1'),
+        lacks('b'),
+        asks(both, { nonce: '1' }),
+        asks(both, { nonce: '2', error: 'no' }),
+      ),
+    ).toEqual([['+a', '+b'], ['push 1 a=1'], [], ['acc a=1', 'none 2 b'], []]);
   });
 
   it('does not say that there is none to a client that has one, from this stream or from another', () => {
-    expect(play(asks(['a']), comes('a', '1'), asks(['a'], { nonce: '1' }), lacks('a')).at(-1)).toEqual([]);
+    expect(
+      play(asks(['a']), comes('a', '1'), asks(['a'], { nonce: '1' }), lacks('a')).at(-1),
+    ).toEqual([]);
     expect(play(asks(['a'], { version: '1' }), lacks('a')).at(-1)).toEqual([]);
   });
 
@@ -187,17 +255,21 @@ describe('a state-of-the-world stream', () => {
 
 describe('an incremental stream', () => {
   it('adds and removes names, whether or not a push is acknowledged', () => {
-    expect(play(changes(['a']), comes('a', '1'), changes(['b'], ['a']), comes('b', '1'), changes([], [], { nonce: '1' }))).toEqual([
-      ['+a'],
-      ['push 1 a=1'],
-      ['-a', '+b'],
-      [],
-      ['acc a=1', 'push 2 b=1'],
-    ]);
+    expect(
+      play(
+        changes(['a']),
+        comes('a', '1'),
+        changes(['b'], ['a']),
+        comes('b', '1'),
+        changes([], [], { nonce: '1' }),
+      ),
+    ).toEqual([['+a'], ['push 1 a=1'], ['-a', '+b'], [], ['acc a=1', 'push 2 b=1']]);
   });
 
   it('does not push the versions that the client begins with', () => {
-    expect(play(changes(['a', 'b'], [], {}, { a: '1' }), comes('a', '1'), comes('b', '1'))).toEqual([['+a', '+b'], [], ['push 1 b=1']]);
+    expect(play(changes(['a', 'b'], [], {}, { a: '1' }), comes('a', '1'), comes('b', '1'))).toEqual(
+      [['+a', '+b'], [], ['push 1 b=1']],
+    );
   });
 
   it('pushes again what is subscribed to again', () => {
@@ -209,45 +281,70 @@ describe('an incremental stream', () => {
   });
 
   it('says once that there is none, but not of what the client begins with, and again to who asks again', () => {
-    expect(play(changes(['a', 'b'], [], {}, { a: '1' }), lacks('a'), lacks('b'), changes([], [], { nonce: '1', error: 'no' }))).toEqual([
-      ['+a', '+b'],
-      [],
-      ['none 1 b'],
-      [],
-    ]);
-    expect(play(changes(['a']), lacks('a'), changes([], ['a'], { nonce: '1' }), changes(['a']), lacks('a')).slice(2)).toEqual([
-      ['-a'],
-      ['+a'],
-      ['none 2 a'],
-    ]);
+    expect(
+      play(
+        changes(['a', 'b'], [], {}, { a: '1' }),
+        lacks('a'),
+        lacks('b'),
+        changes([], [], { nonce: '1', error: 'no' }),
+      ),
+    ).toEqual([['+a', '+b'], [], ['none 1 b'], []]);
+    expect(
+      play(
+        changes(['a']),
+        lacks('a'),
+        changes([], ['a'], { nonce: '1' }),
+        changes(['a']),
+        lacks('a'),
+      ).slice(2),
+    ).toEqual([['-a'], ['+a'], ['none 2 a']]);
   });
 
   it('takes a refusal for a refusal', () => {
-    expect(play(changes(['a']), comes('a', '1'), changes([], [], { nonce: '1', error: 'no' }), comes('a', '2')).slice(2)).toEqual([
-      ['rej a=1 no'],
-      ['push 2 a=2'],
-    ]);
+    expect(
+      play(
+        changes(['a']),
+        comes('a', '1'),
+        changes([], [], { nonce: '1', error: 'no' }),
+        comes('a', '2'),
+      ).slice(2),
+    ).toEqual([['rej a=1 no'], ['push 2 a=2']]);
   });
 
-  const names = (count: number, from = 0) => Array.from({ length: count }, (_, index) => `a${from + index}`);
+  const names = (count: number, from = 0) =>
+    Array.from({ length: count }, (_, index) => `a${from + index}`);
   it.each<[what: string, events: readonly StreamEvent[], why: string]>([
     ['10,000 names', [asks(names(10_000))], 'it asks for 10000 secrets, and 1000 are the limit'],
-    ['one name too many, in time', [changes(names(1_000)), changes(names(1, 1_000))], 'it asks for 1001 secrets, and 1000 are the limit'],
-    ['a name that is too long', [asks(['a'.repeat(10_000)])], 'it asks for a name of 10000 characters, and 8208 are the limit'],
+    [
+      'one name too many, in time',
+      [changes(names(1_000)), changes(names(1, 1_000))],
+      'it asks for 1001 secrets, and 1000 are the limit',
+    ],
+    [
+      'a name that is too long',
+      [asks(['a'.repeat(10_000)])],
+      'it asks for a name of 10000 characters, and 8208 are the limit',
+    ],
   ])('ends where a client asks for %s, and looks for none of them', (_, events, why) => {
     expect(play(...events).at(-1)).toEqual([`end ${why}`]);
   });
 
   it('gives as many names as there may be', () => {
     expect(play(asks(names(1_000))).at(-1)).toHaveLength(1_000);
-    expect(play(changes(names(1_000)), changes([], names(500)), changes(names(500, 1_000))).at(-1)).toHaveLength(500);
+    expect(
+      play(changes(names(1_000)), changes([], names(500)), changes(names(500, 1_000))).at(-1),
+    ).toHaveLength(500);
   });
 
   it('forgets what has been removed: a name that comes back waits for its secret', () => {
-    expect(play(changes(['a']), comes('a', '1'), changes([], ['a'], { nonce: '1' }), comes('a', '2'), changes(['a'])).slice(2)).toEqual([
-      ['acc a=1', '-a'],
-      [],
-      ['+a'],
-    ]);
+    expect(
+      play(
+        changes(['a']),
+        comes('a', '1'),
+        changes([], ['a'], { nonce: '1' }),
+        comes('a', '2'),
+        changes(['a']),
+      ).slice(2),
+    ).toEqual([['acc a=1', '-a'], [], ['+a']]);
   });
 });

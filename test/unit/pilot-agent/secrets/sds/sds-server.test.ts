@@ -1,13 +1,33 @@
 import { create } from '@bufbuild/protobuf';
 import { NodeSchema } from '../../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'; // prettier-ignore
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { of, ReplaySubject, share, type Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { certificateAuthority, type CertificateAuthority, type Issued, writeCertificates } from '../../../../../demo/certificates.ts';
-import { countSds, noSds, type SdsCounts, type SdsEvent } from '../../../../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
+import {
+  certificateAuthority,
+  type CertificateAuthority,
+  type Issued,
+  writeCertificates,
+} from '../../../../../demo/certificates.ts';
+import {
+  countSds,
+  noSds,
+  type SdsCounts,
+  type SdsEvent,
+} from '../../../../../src/pilot-agent/secrets/sds/sds-telemetry.ts';
 import { sdsServer } from '../../../../../src/pilot-agent/secrets/sds/sds-server.ts';
 import { fileSecrets } from '../../../../../src/pilot-agent/secrets/file-secrets.ts';
 import { absentSecret, type SecretState } from '../../../../../src/pilot-agent/secrets/secret.ts';
@@ -28,16 +48,31 @@ describe('sdsServer', () => {
   /** A secret that cannot be put into an answer. */
   const poison: SecretState = {
     ...absentSecret('poison'),
-    offered: { version: '1', secret: { kind: 'roots', get roots(): string { throw new Error('injected'); } } }, // prettier-ignore
+    offered: {
+      version: '1',
+      secret: {
+        kind: 'roots',
+        get roots(): string {
+          throw new Error('injected');
+        },
+      },
+    },
   };
   const serve = (path = socket) => {
-    const [chain, key, root] = ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map((name) => join(folder, name));
+    const [chain, key, root] = ['cert-chain.pem', 'key.pem', 'root-cert.pem'].map((name) =>
+      join(folder, name),
+    );
     const workload$ = fileSecrets({ chain: chain ?? '', key: key ?? '', root: root ?? '' }).pipe(
       share({ connector: () => new ReplaySubject(1) }),
     );
-    const book = secretBook(findSecret({ workload$, files: (paths) => fileSecrets(paths), gateway: () => undefined }));
+    const book = secretBook(
+      findSecret({ workload$, files: (paths) => fileSecrets(paths), gateway: () => undefined }),
+    );
     running.push(book.get('default').subscribe(), book.get('ROOTCA').subscribe());
-    const poisoned = { ...book, get: (name: string) => (name === 'poison' ? of(poison) : book.get(name)) };
+    const poisoned = {
+      ...book,
+      get: (name: string) => (name === 'poison' ? of(poison) : book.get(name)),
+    };
     const server = sdsServer(path, poisoned).subscribe({
       next: (event) => events.push(event),
       error: (error: unknown) => expect.unreachable(String(error)),
@@ -46,7 +81,10 @@ describe('sdsServer', () => {
     return server;
   };
   const event = <T extends SdsEvent['type']>(type: T) =>
-    eventually(() => events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type), { within: 10_000 });
+    eventually(
+      () => events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type),
+      { within: 10_000 },
+    );
   const client = () => {
     const one = sdsClient(socket);
     clients.push(one);
@@ -87,7 +125,10 @@ describe('sdsServer', () => {
 
   it('answers several names at once, and names what is missing', async () => {
     const sds = await start();
-    expect(secretsIn(await sds.fetch('default', 'ROOTCA'))).toEqual({ default: issued.certChain + issued.key, ROOTCA: issued.rootCert });
+    expect(secretsIn(await sds.fetch('default', 'ROOTCA'))).toEqual({
+      default: issued.certChain + issued.key,
+      ROOTCA: issued.rootCert,
+    });
     await expect(sds.fetch('default', 'other')).rejects.toThrow('there is no secret other');
   });
 
@@ -104,14 +145,24 @@ describe('sdsServer', () => {
     stream.send({ resourceNames: [name] });
     const first = await stream.answer(1);
     expect(secretsIn(first)).toEqual({ [name]: issued.certChain + issued.key });
-    stream.send({ resourceNames: [name], responseNonce: first.nonce, versionInfo: first.versionInfo });
+    stream.send({
+      resourceNames: [name],
+      responseNonce: first.nonce,
+      versionInfo: first.versionInfo,
+    });
     // The same certificate and the same key, each in another file: they still match.
     writeFileSync(join(folder, 'cert-chain.pem'), `${issued.certChain}\n`);
     const second = await stream.answer(2);
     expect(secretsIn(second)).toEqual({ [name]: `${issued.certChain}\n${issued.key}` });
-    stream.send({ resourceNames: [name], responseNonce: second.nonce, versionInfo: second.versionInfo });
+    stream.send({
+      resourceNames: [name],
+      responseNonce: second.nonce,
+      versionInfo: second.versionInfo,
+    });
     writeFileSync(join(folder, 'key.pem'), `${issued.key}\n`);
-    expect(secretsIn(await stream.answer(3))).toEqual({ [name]: `${issued.certChain}\n${issued.key}\n` });
+    expect(secretsIn(await stream.answer(3))).toEqual({
+      [name]: `${issued.certChain}\n${issued.key}\n`,
+    });
   });
 
   it.each(['file-cert:one', 'file-cert:a~b~c', 'file-root:a~b', 'other'])(
@@ -120,9 +171,19 @@ describe('sdsServer', () => {
       const stream = (await start()).stream();
       stream.send({ resourceNames: [name, 'ROOTCA'] });
       const none = await stream.answer(1);
-      expect(none.resources.map(({ typeUrl }) => typeUrl)).toEqual(['type.googleapis.com/pilotagent.v1.NoSecret']);
+      expect(none.resources.map(({ typeUrl }) => typeUrl)).toEqual([
+        'type.googleapis.com/pilotagent.v1.NoSecret',
+      ]);
       expect((await event('missing')).name).toBe(name);
-      stream.send({ resourceNames: [name, 'ROOTCA'], responseNonce: none.nonce, errorDetail: { $typeName: 'envoy.service.discovery.v3.Status', code: 13, message: 'another type' } }); // prettier-ignore
+      stream.send({
+        resourceNames: [name, 'ROOTCA'],
+        responseNonce: none.nonce,
+        errorDetail: {
+          $typeName: 'envoy.service.discovery.v3.Status',
+          code: 13,
+          message: 'another type',
+        },
+      });
       expect(secretsIn(await stream.answer(2))).toEqual({ ROOTCA: issued.rootCert });
       expect(counts()).toMatchObject({ pushes: 1, rejected: 0 });
     },
@@ -132,7 +193,9 @@ describe('sdsServer', () => {
     const stream = (await start()).delta();
     stream.send({ resourceNamesSubscribe: ['other'] });
     const { resources } = await stream.answer(1);
-    expect(resources.map(({ name, resource }) => [name, resource?.typeUrl])).toEqual([['other', 'type.googleapis.com/pilotagent.v1.NoSecret']]); // prettier-ignore
+    expect(resources.map(({ name, resource }) => [name, resource?.typeUrl])).toEqual([
+      ['other', 'type.googleapis.com/pilotagent.v1.NoSecret'],
+    ]);
   });
 
   it('ends the one stream in which something throws, and goes on with the others', async () => {
@@ -145,7 +208,9 @@ describe('sdsServer', () => {
     stream.send({ resourceNames: ['poison'] });
     await expect.poll(() => stream.ended(), { timeout: 10_000 }).toContain('injected');
     await expect(sds.fetch('poison')).rejects.toThrow('injected');
-    expect(events.flatMap((each) => (each.type === 'stream-failed' ? [String(each.error)] : []))).toEqual(['Error: injected', 'Error: injected']); // prettier-ignore
+    expect(
+      events.flatMap((each) => (each.type === 'stream-failed' ? [String(each.error)] : [])),
+    ).toEqual(['Error: injected', 'Error: injected']);
     await expect.poll(() => counts().streams, { timeout: 10_000 }).toBe(1);
     writeCertificates(folder, {
       ...issued,
@@ -163,7 +228,15 @@ describe('sdsServer', () => {
     const stream = (await start()).stream();
     stream.send({ resourceNames: ['default'] });
     const { nonce } = await stream.answer(1);
-    stream.send({ resourceNames: ['default'], responseNonce: nonce, errorDetail: { $typeName: 'envoy.service.discovery.v3.Status', code: 13, message: 'fake error' } }); // prettier-ignore
+    stream.send({
+      resourceNames: ['default'],
+      responseNonce: nonce,
+      errorDetail: {
+        $typeName: 'envoy.service.discovery.v3.Status',
+        code: 13,
+        message: 'fake error',
+      },
+    });
     expect((await event('rejected')).reason).toBe('fake error');
     expect(counts().rejected).toBe(1);
     const next = await ca.issue();
@@ -175,7 +248,8 @@ describe('sdsServer', () => {
   it('serves the incremental variant', async () => {
     const stream = (await start()).delta();
     stream.send({ resourceNamesSubscribe: ['default', 'ROOTCA'] });
-    const names = () => stream.answers.flatMap(({ resources }) => resources.map(({ name }) => name));
+    const names = () =>
+      stream.answers.flatMap(({ resources }) => resources.map(({ name }) => name));
     const first = await stream.answer(1);
     stream.send({ responseNonce: first.nonce });
     await expect.poll(() => names(), { timeout: 10_000 }).toHaveLength(2);
@@ -185,7 +259,10 @@ describe('sdsServer', () => {
   it('ends a stream of another type, and one without a node id, with the reason', async () => {
     const sds = await start();
     const other = sds.stream();
-    other.send({ typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster', resourceNames: ['x'] });
+    other.send({
+      typeUrl: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
+      resourceNames: ['x'],
+    });
     await expect.poll(() => other.ended(), { timeout: 10_000 }).toContain('is not served here');
     const nameless = sds.stream();
     nameless.send({ resourceNames: ['default'], node: create(NodeSchema) });
@@ -242,10 +319,14 @@ describe('sdsServer', () => {
     const sds = await start();
     const streams = Array.from({ length: 1_000 }, () => sds.stream());
     for (const stream of streams) stream.send({ resourceNames: ['default'] });
-    await expect.poll(() => streams.every(({ answers }) => answers.length === 1), { timeout: 20_000 }).toBe(true);
+    await expect
+      .poll(() => streams.every(({ answers }) => answers.length === 1), { timeout: 20_000 })
+      .toBe(true);
     for (const stream of streams) stream.send({ resourceNames: ['default'], responseNonce: '1' });
     writeCertificates(folder, await ca.issue());
-    await expect.poll(() => streams.every(({ answers }) => answers.length === 2), { timeout: 20_000 }).toBe(true);
+    await expect
+      .poll(() => streams.every(({ answers }) => answers.length === 2), { timeout: 20_000 })
+      .toBe(true);
     expect(counts().streams).toBe(1_000);
     sds.close();
     await expect.poll(() => counts().streams, { timeout: 20_000 }).toBe(0);

@@ -1,8 +1,23 @@
 import { once } from 'node:events';
-import { createServer, type IncomingHttpHeaders, type RequestListener, request as httpRequest, type Server as HttpServer } from 'node:http';
-import { createSecureServer, createServer as createHttp2Server, type ServerHttp2Session } from 'node:http2';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type RequestListener,
+  request as httpRequest,
+  type Server as HttpServer,
+} from 'node:http';
+import {
+  createSecureServer,
+  createServer as createHttp2Server,
+  type ServerHttp2Session,
+} from 'node:http2';
 import { createServer as createHttpsServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer, type Server, type Socket } from 'node:net';
+import {
+  type AddressInfo,
+  createServer as createTcpServer,
+  type Server,
+  type Socket,
+} from 'node:net';
 import type { Subscription } from 'rxjs';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { certificateAuthority, type Issued } from '../../../../../demo/certificates.ts';
@@ -42,7 +57,10 @@ describe('a probe of the application', () => {
     return (server.address() as AddressInfo).port;
   }
 
-  async function probe(entry: object, { path = '/app-health/a/readyz', method = 'GET', headers = {}, port: given = 0 } = {}) {
+  async function probe(
+    entry: object,
+    { path = '/app-health/a/readyz', method = 'GET', headers = {}, port: given = 0 } = {},
+  ) {
     const [free = 0] = await freePorts(1);
     const port = given === 0 ? free : given;
     const probes = appProbes(JSON.stringify({ '/app-health/a/readyz': entry }));
@@ -58,25 +76,41 @@ describe('a probe of the application', () => {
       }),
     );
     await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
-    return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>((done, fail) => {
-      const asked = httpRequest({ host: '127.0.0.1', port, path, method, headers, agent: false }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () => done({ status: response.statusCode ?? 0, body, headers: response.headers }));
-      });
-      asked.on('error', fail).end();
-    });
+    return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>(
+      (done, fail) => {
+        const asked = httpRequest(
+          { host: '127.0.0.1', port, path, method, headers, agent: false },
+          (response) => {
+            let body = '';
+            response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+            response.on('end', () =>
+              done({ status: response.statusCode ?? 0, body, headers: response.headers }),
+            );
+          },
+        );
+        asked.on('error', fail).end();
+      },
+    );
   }
 
   /** The application of the peers' tests: 200 for two paths, 400 for all others. */
-  const application = (seen: Seen[] = []): RequestListener => ({ url, method, headers }, response) => {
-    seen.push({ url, method, headers });
-    response.writeHead(url === '/hello/sunnyvale' || url === '/' ? 200 : 400, { 'x-secret': 'a' }).end('body');
-  }; // prettier-ignore
+  const application =
+    (seen: Seen[] = []): RequestListener =>
+    ({ url, method, headers }, response) => {
+      seen.push({ url, method, headers });
+      response
+        .writeHead(url === '/hello/sunnyvale' || url === '/' ? 200 : 400, { 'x-secret': 'a' })
+        .end('body');
+    };
 
   it('of a path that is not configured is a mistake; without the slash it leads there', async () => {
-    expect(await probe({ httpGet: { port: 1 } }, { path: '/bad-path-should-be-404' })).toMatchObject({ status: 404 });
-    expect(await probe({ httpGet: { port: 1 } }, { path: '/app-health/b/readyz' })).toMatchObject({ status: 400, body: 'app prober config does not exists for /app-health/b/readyz\n' }); // prettier-ignore
+    expect(
+      await probe({ httpGet: { port: 1 } }, { path: '/bad-path-should-be-404' }),
+    ).toMatchObject({ status: 404 });
+    expect(await probe({ httpGet: { port: 1 } }, { path: '/app-health/b/readyz' })).toMatchObject({
+      status: 400,
+      body: 'app prober config does not exists for /app-health/b/readyz\n',
+    });
     expect(await probe({ httpGet: { port: 1 } }, { path: '/app-health' })).toMatchObject({
       status: 301,
       headers: { location: '/app-health/' },
@@ -95,18 +129,27 @@ describe('a probe of the application', () => {
     expect(answer.headers).not.toHaveProperty('x-secret');
   });
 
-  it.each(['HTTP/1.1', 'HTTP/2'])('speaks HTTPS with whatever certificate, over %s', async (version) => {
-    const options = { key: issued.key, cert: issued.certChain };
-    const versions: string[] = [];
-    const answer = ({ httpVersion }: { readonly httpVersion: string }, response: { end(): unknown }) => {
-      versions.push(httpVersion);
-      response.end();
-    };
-    const server = version === 'HTTP/2' ? createSecureServer(options, answer) : createHttpsServer(options, answer);
-    const port = await listen(server);
-    expect(await probe({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject({ status: 200 });
-    expect(versions).toEqual([version === 'HTTP/2' ? '2.0' : '1.1']);
-  });
+  it.each(['HTTP/1.1', 'HTTP/2'])(
+    'speaks HTTPS with whatever certificate, over %s',
+    async (version) => {
+      const options = { key: issued.key, cert: issued.certChain };
+      const versions: string[] = [];
+      const answer = (
+        { httpVersion }: { readonly httpVersion: string },
+        response: { end(): unknown },
+      ) => {
+        versions.push(httpVersion);
+        response.end();
+      };
+      const server =
+        version === 'HTTP/2'
+          ? createSecureServer(options, answer)
+          : createHttpsServer(options, answer);
+      const port = await listen(server);
+      expect(await probe({ httpGet: { port, scheme: 'HTTPS' } })).toMatchObject({ status: 200 });
+      expect(versions).toEqual([version === 'HTTP/2' ? '2.0' : '1.1']);
+    },
+  );
 
   it('speaks HTTP/2 without TLS to who understands nothing else', async () => {
     const server = createHttp2Server((_, response) => void response.writeHead(204).end());
@@ -117,7 +160,10 @@ describe('a probe of the application', () => {
   it('sends the configured headers over those that came, always by GET, on a connection of its own', async () => {
     const seen: Seen[] = [];
     const port = await listen(createServer(application(seen)));
-    const httpHeaders = [{ name: 'Host', value: 'host' }, { name: 'Some-Header', value: 'some-value' }]; // prettier-ignore
+    const httpHeaders = [
+      { name: 'Host', value: 'host' },
+      { name: 'Some-Header', value: 'some-value' },
+    ];
     await probe(
       { httpGet: { port, httpHeaders } },
       { method: 'POST', headers: { 'some-header': 'other', 'user-agent': 'kube-probe/1.30' } },
@@ -126,7 +172,12 @@ describe('a probe of the application', () => {
       {
         method: 'GET',
         url: '/',
-        headers: { host: 'host', 'some-header': 'some-value', 'user-agent': 'kube-probe/1.30', connection: 'close' },
+        headers: {
+          host: 'host',
+          'some-header': 'some-value',
+          'user-agent': 'kube-probe/1.30',
+          connection: 'close',
+        },
       },
     ]);
   });
@@ -136,7 +187,13 @@ describe('a probe of the application', () => {
     {
       what: 'counts one that leads elsewhere as success, as the kubelet does, and says so',
       location: 'http://elsewhere.example/',
-      told: [{ type: 'probe-redirected', path: '/app-health/a/readyz', location: 'http://elsewhere.example/' }],
+      told: [
+        {
+          type: 'probe-redirected',
+          path: '/app-health/a/readyz',
+          location: 'http://elsewhere.example/',
+        },
+      ],
     },
   ])('$what', async ({ location, told }) => {
     const port = await listen(
@@ -153,7 +210,11 @@ describe('a probe of the application', () => {
     const seen: (readonly string[])[] = [];
     const port = await listen(
       createServer(({ rawHeaders }, response) => {
-        seen.push(rawHeaders.filter((_, index) => rawHeaders[index - (index % 2)] === 'x-twice' && index % 2 === 1));
+        seen.push(
+          rawHeaders.filter(
+            (_, index) => rawHeaders[index - (index % 2)] === 'x-twice' && index % 2 === 1,
+          ),
+        );
         response.end();
       }),
     );
@@ -167,7 +228,9 @@ describe('a probe of the application', () => {
     const port = await listen(
       createServer((_, response) => {
         asked += 1;
-        response.writeHead(302, { location: `http://localhost:${agentPort}/app-health/a/readyz` }).end();
+        response
+          .writeHead(302, { location: `http://localhost:${agentPort}/app-health/a/readyz` })
+          .end();
       }),
     );
     expect(await probe({ httpGet: { port } }, { port: agentPort })).toMatchObject({ status: 508 });
@@ -177,35 +240,44 @@ describe('a probe of the application', () => {
   it.each([
     { redirects: 9, status: 200 },
     { redirects: 10, status: 500 },
-  ])('answers $status after $redirects redirects: Go gives up at the tenth', async ({ redirects, status }) => {
-    let asked = 0;
-    const port = await listen(
-      createServer((_, response) => {
-        if (++asked > redirects) response.end();
-        else response.writeHead(302, { location: '/again' }).end();
-      }),
-    );
-    expect(await probe({ httpGet: { port } })).toMatchObject({ status });
-    expect(asked).toBe(10);
-  });
+  ])(
+    'answers $status after $redirects redirects: Go gives up at the tenth',
+    async ({ redirects, status }) => {
+      let asked = 0;
+      const port = await listen(
+        createServer((_, response) => {
+          if (++asked > redirects) response.end();
+          else response.writeHead(302, { location: '/again' }).end();
+        }),
+      );
+      expect(await probe({ httpGet: { port } })).toMatchObject({ status });
+      expect(asked).toBe(10);
+    },
+  );
 
   it('honours the host', async () => {
     const port = await listen(createServer(application()));
     expect(await probe({ httpGet: { port, host: '127.0.0.1' } })).toMatchObject({ status: 200 });
-    expect(await probe({ httpGet: { port, host: 'nobody.invalid' } })).toMatchObject({ status: 500 });
+    expect(await probe({ httpGet: { port, host: 'nobody.invalid' } })).toMatchObject({
+      status: 500,
+    });
   });
 
   it('waits as long as it is told to, and no longer', async () => {
     const port = await listen(createServer(() => undefined));
     const started = performance.now();
-    expect(await probe({ httpGet: { port }, timeoutSeconds: 0.3 })).toMatchObject({ status: 500, body: 'nothing within 0.3 s\n' });
+    expect(await probe({ httpGet: { port }, timeoutSeconds: 0.3 })).toMatchObject({
+      status: 500,
+      body: 'nothing within 0.3 s\n',
+    });
     expect(performance.now() - started).toBeGreaterThan(290);
     expect(performance.now() - started).toBeLessThan(5_000);
   });
 
   it('is answered by 500 where nobody listens', async () => {
     const [port = 0] = await freePorts(1);
-    for (const entry of [{ httpGet: { port } }, { tcpSocket: { port } }, { grpc: { port } }]) expect((await probe(entry)).status).toBe(500);
+    for (const entry of [{ httpGet: { port } }, { tcpSocket: { port } }, { grpc: { port } }])
+      expect((await probe(entry)).status).toBe(500);
   });
 
   it('is a connection, over TCP', async () => {
@@ -220,23 +292,41 @@ describe('a probe of the application', () => {
     { what: 'nonsense', answer: [9, 9, 9], status: 500 },
     { what: 'SERVING beside UNAVAILABLE', answer: [0, 0, 0, 0, 2, 8, 1], ended: '14', status: 500 },
     { what: 'SERVING beside no status', answer: [0, 0, 0, 0, 2, 8, 1], ended: '', status: 500 },
-    { what: 'SERVING beside a status that is no number', answer: [0, 0, 0, 0, 2, 8, 1], ended: '0x0', status: 500 },
-  ])('is a question of grpc.health.v1, over gRPC: $what', async ({ answer, ended = answer.length === 0 ? '12' : '0', status }) => {
-    const asked: { path: string | undefined; body: Buffer }[] = [];
-    const server = createHttp2Server();
-    server.on('session', (session) => sessions.add(session));
-    server.on('stream', (stream, headers) => {
-      const pieces: Buffer[] = [];
-      stream.on('data', (piece: Buffer) => pieces.push(piece));
-      stream.on('end', () => {
-        asked.push({ path: headers[':path'], body: Buffer.concat(pieces) });
-        stream.respond({ ':status': 200, 'content-type': 'application/grpc' }, { waitForTrailers: true });
-        stream.on('wantTrailers', () => stream.sendTrailers(ended === '' ? {} : { 'grpc-status': ended }));
-        stream.end(Buffer.from(answer));
+    {
+      what: 'SERVING beside a status that is no number',
+      answer: [0, 0, 0, 0, 2, 8, 1],
+      ended: '0x0',
+      status: 500,
+    },
+  ])(
+    'is a question of grpc.health.v1, over gRPC: $what',
+    async ({ answer, ended = answer.length === 0 ? '12' : '0', status }) => {
+      const asked: { path: string | undefined; body: Buffer }[] = [];
+      const server = createHttp2Server();
+      server.on('session', (session) => sessions.add(session));
+      server.on('stream', (stream, headers) => {
+        const pieces: Buffer[] = [];
+        stream.on('data', (piece: Buffer) => pieces.push(piece));
+        stream.on('end', () => {
+          asked.push({ path: headers[':path'], body: Buffer.concat(pieces) });
+          stream.respond(
+            { ':status': 200, 'content-type': 'application/grpc' },
+            { waitForTrailers: true },
+          );
+          stream.on('wantTrailers', () =>
+            stream.sendTrailers(ended === '' ? {} : { 'grpc-status': ended }),
+          );
+          stream.end(Buffer.from(answer));
+        });
       });
-    });
-    const port = await listen(server);
-    expect(await probe({ grpc: { port, service: 'shop' } })).toMatchObject({ status });
-    expect(asked).toEqual([{ path: '/grpc.health.v1.Health/Check', body: Buffer.from([0, 0, 0, 0, 6, 10, 4, ...Buffer.from('shop')]) }]);
-  });
+      const port = await listen(server);
+      expect(await probe({ grpc: { port, service: 'shop' } })).toMatchObject({ status });
+      expect(asked).toEqual([
+        {
+          path: '/grpc.health.v1.Health/Check',
+          body: Buffer.from([0, 0, 0, 0, 6, 10, 4, ...Buffer.from('shop')]),
+        },
+      ]);
+    },
+  );
 });

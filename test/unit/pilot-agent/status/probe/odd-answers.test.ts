@@ -10,15 +10,21 @@ describe('an odd answer of the application', () => {
   let own: Readonly<Record<string, OwnVerdict>>;
   beforeAll(async () => (own = await ownVerdicts(answers)), 60_000);
 
-  it.each(answers.map(({ name }) => name))('is taken as Go takes it, or the difference has a reason: %s', (name) => {
-    const named = deviations.filter(({ names }) => names.includes(name)).flatMap(({ of }) => of);
-    const differs = (['probe', 'scrape'] as const).filter((way) => go[name]?.[way] !== own[name]?.[way]);
-    expect(differs).toEqual(named);
-  });
+  it.each(answers.map(({ name }) => name))(
+    'is taken as Go takes it, or the difference has a reason: %s',
+    (name) => {
+      const named = deviations.filter(({ names }) => names.includes(name)).flatMap(({ of }) => of);
+      const differs = (['probe', 'scrape'] as const).filter(
+        (way) => go[name]?.[way] !== own[name]?.[way],
+      );
+      expect(differs).toEqual(named);
+    },
+  );
 
   it('has a verdict of Go, and a name of its own', () => {
     expect(Object.keys(go).sort()).toEqual(answers.map(({ name }) => name).sort());
-    for (const { names } of deviations) expect(Object.keys(go)).toEqual(expect.arrayContaining([...names]));
+    for (const { names } of deviations)
+      expect(Object.keys(go)).toEqual(expect.arrayContaining([...names]));
   });
 
   it.each([

@@ -22,11 +22,32 @@ describe('a probe that fails', () => {
   beforeEach(async () => {
     told.length = 0;
     answers = 503;
-    application = createServer((_, response) => response.writeHead(answers).end()).listen(0, '127.0.0.1');
+    application = createServer((_, response) => response.writeHead(answers).end()).listen(
+      0,
+      '127.0.0.1',
+    );
     await once(application, 'listening');
-    const probe: AppProbe = { kind: 'http', timeout: 5_000, host: 'localhost', port: portOf(application), path: '/', secure: false, headers: [] }; // prettier-ignore
-    const handler = appProbe(new Map(['a', 'b'].map((name) => [`/app-health/${name}/readyz`, probe])), ['localhost']);
-    status = createServer((request, response) => subscriptions.push(handler(request, response).subscribe({ next: (event) => told.push(event), error: expect.unreachable }))); // prettier-ignore
+    const probe: AppProbe = {
+      kind: 'http',
+      timeout: 5_000,
+      host: 'localhost',
+      port: portOf(application),
+      path: '/',
+      secure: false,
+      headers: [],
+    };
+    const handler = appProbe(
+      new Map(['a', 'b'].map((name) => [`/app-health/${name}/readyz`, probe])),
+      ['localhost'],
+    );
+    status = createServer((request, response) =>
+      subscriptions.push(
+        handler(request, response).subscribe({
+          next: (event) => told.push(event),
+          error: expect.unreachable,
+        }),
+      ),
+    );
     await once(status.listen(0, '127.0.0.1'), 'listening');
   });
   afterEach(() => {
@@ -36,13 +57,25 @@ describe('a probe that fails', () => {
 
   const ask = (name = 'a') =>
     new Promise<string>((done, fail) => {
-      get({ port: portOf(status), host: '127.0.0.1', path: `/app-health/${name}/readyz`, agent: false }, (response) => {
-        let body = '';
-        response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
-        response.on('end', () => done(`${response.statusCode} ${body}`));
-      }).on('error', fail);
+      get(
+        {
+          port: portOf(status),
+          host: '127.0.0.1',
+          path: `/app-health/${name}/readyz`,
+          agent: false,
+        },
+        (response) => {
+          let body = '';
+          response.setEncoding('utf8').on('data', (piece: string) => (body += piece));
+          response.on('end', () => done(`${response.statusCode} ${body}`));
+        },
+      ).on('error', fail);
     });
-  const failed = (reason: string, name = 'a') => ({ type: 'probe-failed', path: `/app-health/${name}/readyz`, reason });
+  const failed = (reason: string, name = 'a') => ({
+    type: 'probe-failed',
+    path: `/app-health/${name}/readyz`,
+    reason,
+  });
 
   it('is told once for its path and its reason, until that changes', async () => {
     for (const code of [503, 503, 500, 500, 503]) {
@@ -57,14 +90,22 @@ describe('a probe that fails', () => {
       answers = code;
       await ask();
     }
-    expect(told).toEqual([failed('the application answers 503'), failed('the application answers 503')]);
+    expect(told).toEqual([
+      failed('the application answers 503'),
+      failed('the application answers 503'),
+    ]);
   });
 
   it('is told for each path', async () => {
     await Promise.all([ask(), ask('b')]);
     await ask('b');
     expect(told).toHaveLength(2);
-    expect(told).toEqual(expect.arrayContaining([failed('the application answers 503'), failed('the application answers 503', 'b')]));
+    expect(told).toEqual(
+      expect.arrayContaining([
+        failed('the application answers 503'),
+        failed('the application answers 503', 'b'),
+      ]),
+    );
   });
 
   it('has the reason in its body where the application gives no status', async () => {
@@ -78,13 +119,28 @@ describe('a probe that fails', () => {
 });
 
 describe('leniency', () => {
-  const odd = { name: '', raw: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nup 1\n\r\n0\r\n\r\n' };
+  const odd = {
+    name: '',
+    raw: 'HTTP/1.1 200 OK\r\nContent-Length: 5\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nup 1\n\r\n0\r\n\r\n',
+  };
 
   it('is for the application of the pod, and for nobody else', async () => {
     const { port, close } = await rawServer(odd);
-    expect(await lastValueFrom(httpAnswer(`http://127.0.0.1:${port}/`), none)).toMatchObject({ ok: false });
-    expect(await lastValueFrom(adminClient('/nowhere', port).request('GET', '/server_info'), none)).toMatchObject({ ok: false });
-    const probe = { kind: 'http', timeout: 5_000, host: 'localhost', port, path: '/', secure: false, headers: [] } as const;
+    expect(await lastValueFrom(httpAnswer(`http://127.0.0.1:${port}/`), none)).toMatchObject({
+      ok: false,
+    });
+    expect(
+      await lastValueFrom(adminClient('/nowhere', port).request('GET', '/server_info'), none),
+    ).toMatchObject({ ok: false });
+    const probe = {
+      kind: 'http',
+      timeout: 5_000,
+      host: 'localhost',
+      port,
+      path: '/',
+      secure: false,
+      headers: [],
+    } as const;
     expect(await lastValueFrom(probeHttp(probe, ['localhost'], {}), none)).toEqual({ status: 200 });
     close();
   });
@@ -93,11 +149,21 @@ describe('leniency', () => {
     const pieces = ['HTTP/1.1 2', '03 OK\r\nContent-Length: 0\r\n', 'X Spaced: a\r\n\r\n'];
     const server = createTcpServer((socket) => {
       socket.setNoDelay(true).on('error', () => undefined);
-      socket.once('data', () => pieces.forEach((piece, index) => setTimeout(() => socket.write(piece), index * 50)));
+      socket.once('data', () =>
+        pieces.forEach((piece, index) => setTimeout(() => socket.write(piece), index * 50)),
+      );
     }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
-    const probe = { kind: 'http', timeout: 5_000, host: 'localhost', port, path: '/', secure: false, headers: [] } as const;
+    const probe = {
+      kind: 'http',
+      timeout: 5_000,
+      host: 'localhost',
+      port,
+      path: '/',
+      secure: false,
+      headers: [],
+    } as const;
     expect(await lastValueFrom(probeHttp(probe, ['localhost'], {}), none)).toEqual({ status: 203 });
     server.close();
   });

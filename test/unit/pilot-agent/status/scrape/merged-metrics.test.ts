@@ -26,16 +26,28 @@ const { zstdCompressSync } = zlib as { readonly zstdCompressSync?: (text: string
 type Answer = (request: IncomingMessage, response: ServerResponse) => void;
 
 const says =
-  (body: string | Buffer, headers: Readonly<Record<string, string>> = { 'content-type': 'text/plain; version=0.0.4' }): Answer =>
+  (
+    body: string | Buffer,
+    headers: Readonly<Record<string, string>> = { 'content-type': 'text/plain; version=0.0.4' },
+  ): Answer =>
   (_, response) =>
     void response.writeHead(200, headers).end(body);
-const openmetrics = { 'content-type': 'application/openmetrics-text; version=1.0.0; charset=utf-8' };
-const envoyText = '# TYPE envoy_requests counter\nenvoy_requests{code="200"} 5\n# TYPE shared gauge\nshared 1\n';
+const openmetrics = {
+  'content-type': 'application/openmetrics-text; version=1.0.0; charset=utf-8',
+};
+const envoyText =
+  '# TYPE envoy_requests counter\nenvoy_requests{code="200"} 5\n# TYPE shared gauge\nshared 1\n';
 const refuses: Answer = (request) => void request.socket.destroy();
-const rows = (count: number, more = '') => Array.from({ length: count }, (_, row) => `app_rows{row="${row}",more="${more}"} ${row}\n`).join(''); // prettier-ignore
+const rows = (count: number, more = '') =>
+  Array.from({ length: count }, (_, row) => `app_rows{row="${row}",more="${more}"} ${row}\n`).join(
+    '',
+  );
 
 const names = (count: number) => Array.from({ length: count }, (_, row) => `app_${row}`);
-const families = (count: number) => names(count).map((name) => `${name} 1\n`).join(''); // prettier-ignore
+const families = (count: number) =>
+  names(count)
+    .map((name) => `${name} 1\n`)
+    .join('');
 const longNames = Array.from({ length: 20 }, (_, row) => 'a'.repeat(60_000 + row));
 
 describe('/stats/prometheus', () => {
@@ -57,11 +69,18 @@ describe('/stats/prometheus', () => {
   async function agentOver(envoy: Answer, ...applications: readonly Answer[]): Promise<number> {
     const [port = 0] = await freePorts(1);
     const admin = await stub(envoy);
-    const targets = await Promise.all(applications.map(async (answer) => ({ port: await stub(answer), path: '/metrics' })));
+    const targets = await Promise.all(
+      applications.map(async (answer) => ({ port: await stub(answer), path: '/metrics' })),
+    );
     const parts = statusParts({
-      admin: { request: () => of(), open: (path, headers) => openAnswer({ host: '127.0.0.1', port: admin, path, headers }) },
+      admin: {
+        request: () => of(),
+        open: (path, headers) => openAnswer({ host: '127.0.0.1', port: admin, path, headers }),
+      },
       targets,
-      families$: of([{ name: 'istio_agent_own', type: 'gauge', help: 'Own', samples: [{ value: 7 }] }]),
+      families$: of([
+        { name: 'istio_agent_own', type: 'gauge', help: 'Own', samples: [{ value: 7 }] },
+      ]),
     });
     let listening = false;
     subscriptions.push(
@@ -82,11 +101,20 @@ describe('/stats/prometheus', () => {
     headers: Readonly<Record<string, string>> = {},
   ): Promise<{ status: number; headers: IncomingHttpHeaders; body: Buffer }> {
     return new Promise((done, fail) => {
-      const asked = httpRequest({ host: '127.0.0.1', port, path: '/stats/prometheus', headers, agent: false }, (response) => {
-        const pieces: Buffer[] = [];
-        response.on('data', (piece: Buffer) => pieces.push(piece)).on('error', fail);
-        response.on('end', () => done({ status: response.statusCode ?? 0, headers: response.headers, body: Buffer.concat(pieces) }));
-      });
+      const asked = httpRequest(
+        { host: '127.0.0.1', port, path: '/stats/prometheus', headers, agent: false },
+        (response) => {
+          const pieces: Buffer[] = [];
+          response.on('data', (piece: Buffer) => pieces.push(piece)).on('error', fail);
+          response.on('end', () =>
+            done({
+              status: response.statusCode ?? 0,
+              headers: response.headers,
+              body: Buffer.concat(pieces),
+            }),
+          );
+        },
+      );
       asked.on('error', fail).end();
     });
   }
@@ -94,40 +122,79 @@ describe('/stats/prometheus', () => {
   /** Both formats, each read by the strict reader. */
   async function read(port: number, headers: Readonly<Record<string, string>> = {}) {
     const text = await scrape(port, headers);
-    const other = await scrape(port, { ...headers, accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5' });
+    const other = await scrape(port, {
+      ...headers,
+      accept: 'application/openmetrics-text;version=1.0.0,text/plain;q=0.5',
+    });
     expect([text.status, other.status]).toEqual([200, 200]);
     expect(text.headers['content-type']).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(other.headers['content-type']).toBe('application/openmetrics-text; version=1.0.0; charset=utf-8');
-    return { text: strictExposition(text.body.toString(), 'text'), openmetrics: strictExposition(other.body.toString(), 'openmetrics') };
+    expect(other.headers['content-type']).toBe(
+      'application/openmetrics-text; version=1.0.0; charset=utf-8',
+    );
+    return {
+      text: strictExposition(text.body.toString(), 'text'),
+      openmetrics: strictExposition(other.body.toString(), 'openmetrics'),
+    };
   }
 
   const own = (
-    families: ReadonlyMap<string, { readonly rows: readonly { readonly labels: ReadonlyMap<string, string>; readonly value: number }[] }>,
+    families: ReadonlyMap<
+      string,
+      {
+        readonly rows: readonly {
+          readonly labels: ReadonlyMap<string, string>;
+          readonly value: number;
+        }[];
+      }
+    >,
     name: string,
   ) =>
     (families.get(name)?.rows ?? []).map(
-      ({ labels, value }) => `${[...labels.values()].map((text) => text.replace(/^\d+\//, '/')).join(' ')} ${value}`,
+      ({ labels, value }) =>
+        `${[...labels.values()].map((text) => text.replace(/^\d+\//, '/')).join(' ')} ${value}`,
     );
 
   it('a text that is no exposition is left out (the Go agent 1.6: passed on, and Prometheus refuses all)', async () => {
     const { text } = await read(await agentOver(says('foo'), says('')));
-    expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual(['envoy envoy 1', 'application /metrics 0']);
+    expect(own(text, 'istio_agent_scrape_dropped_rows_total')).toEqual([
+      'envoy envoy 1',
+      'application /metrics 0',
+    ]);
   });
 
-  const counters = '# TYPE my_metric counter\nmy_metric{} 0\n# TYPE my_other_metric counter\nmy_other_metric{} 0\n';
+  const counters =
+    '# TYPE my_metric counter\nmy_metric{} 0\n# TYPE my_other_metric counter\nmy_other_metric{} 0\n';
   it.each([
     { id: 'Envoy alone', envoy: counters, app: '', names: ['my_metric', 'my_other_metric'] },
-    { id: 'the application alone', envoy: '', app: counters, names: ['my_metric', 'my_other_metric'] },
-    { id: 'both', envoy: '# TYPE my_metric counter\nmy_metric{} 0\n', app: '# TYPE my_other_metric counter\nmy_other_metric{} 0\n', names: ['my_metric', 'my_other_metric'] }, // prettier-ignore
-  ])('$id: has the families of Envoy, then of the application, then of the agent', async ({ envoy, app, names }) => {
-    const { text, openmetrics: other } = await read(await agentOver(says(envoy), says(app)));
-    expect([...text.keys()].slice(0, 3)).toEqual([...names, 'istio_agent_scrapes_total']);
-    expect(names.map((name) => [text.get(name)?.type, other.get(name)?.type])).toEqual(names.map(() => ['counter', 'unknown']));
-  });
+    {
+      id: 'the application alone',
+      envoy: '',
+      app: counters,
+      names: ['my_metric', 'my_other_metric'],
+    },
+    {
+      id: 'both',
+      envoy: '# TYPE my_metric counter\nmy_metric{} 0\n',
+      app: '# TYPE my_other_metric counter\nmy_other_metric{} 0\n',
+      names: ['my_metric', 'my_other_metric'],
+    },
+  ])(
+    '$id: has the families of Envoy, then of the application, then of the agent',
+    async ({ envoy, app, names }) => {
+      const { text, openmetrics: other } = await read(await agentOver(says(envoy), says(app)));
+      expect([...text.keys()].slice(0, 3)).toEqual([...names, 'istio_agent_scrapes_total']);
+      expect(names.map((name) => [text.get(name)?.type, other.get(name)?.type])).toEqual(
+        names.map(() => ['counter', 'unknown']),
+      );
+    },
+  );
 
   it('has the agent’s own metrics, also where there is nothing else', async () => {
     const { text } = await read(await agentOver(says('')));
-    expect(text.get('istio_agent_scrapes_total')).toMatchObject({ type: 'counter', rows: [{ value: 1 }] });
+    expect(text.get('istio_agent_scrapes_total')).toMatchObject({
+      type: 'counter',
+      rows: [{ value: 1 }],
+    });
     expect(text.get('istio_agent_own')).toMatchObject({ type: 'gauge', rows: [{ value: 7 }] });
   });
 
@@ -136,13 +203,24 @@ describe('/stats/prometheus', () => {
     { envoy: false, app: true },
     { envoy: true, app: false },
     { envoy: false, app: false },
-  ])('answers 200 with what there is: Envoy $envoy, application $app (the Go agent 1.6: 500)', async ({ envoy, app }) => {
-    const failing: Answer = (_, response) => void response.writeHead(500).end('no');
-    const { text } = await read(await agentOver(envoy ? says(envoyText) : failing, app ? says('app 1\n') : refuses));
-    expect([text.has('envoy_requests'), text.has('app')]).toEqual([envoy, app]);
-    expect(own(text, 'istio_agent_scrape_source_up')).toEqual([`envoy envoy ${Number(envoy)}`, `application /metrics ${Number(app)}`]);
-    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([...(envoy ? [] : ['envoy envoy status 1']), ...(app ? [] : ['application /metrics unreachable 1'])]); // prettier-ignore
-  });
+  ])(
+    'answers 200 with what there is: Envoy $envoy, application $app (the Go agent 1.6: 500)',
+    async ({ envoy, app }) => {
+      const failing: Answer = (_, response) => void response.writeHead(500).end('no');
+      const { text } = await read(
+        await agentOver(envoy ? says(envoyText) : failing, app ? says('app 1\n') : refuses),
+      );
+      expect([text.has('envoy_requests'), text.has('app')]).toEqual([envoy, app]);
+      expect(own(text, 'istio_agent_scrape_source_up')).toEqual([
+        `envoy envoy ${Number(envoy)}`,
+        `application /metrics ${Number(app)}`,
+      ]);
+      expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([
+        ...(envoy ? [] : ['envoy envoy status 1']),
+        ...(app ? [] : ['application /metrics unreachable 1']),
+      ]);
+    },
+  );
 
   it.each<{ what: string; app: Answer; has: readonly string[]; fault?: string }>([
     {
@@ -150,36 +228,143 @@ describe('/stats/prometheus', () => {
       app: says('# TYPE app counter\napp_total 1 # {trace="a"} 1 1.5\n# EOF\n', openmetrics),
       has: ['app'],
     },
-    { what: 'a family that Envoy has too', app: says('# TYPE shared gauge\nshared{app="1"} 2\nfine 1\n'), has: ['fine'] },
+    {
+      what: 'a family that Envoy has too',
+      app: says('# TYPE shared gauge\nshared{app="1"} 2\nfine 1\n'),
+      has: ['fine'],
+    },
     { what: 'gzip', app: says(gzipSync('app 1\n'), { 'content-encoding': 'gzip' }), has: ['app'] },
-    { what: 'zstd, where Node has it', app: says(zstdCompressSync?.('app 1\n') ?? '', { 'content-encoding': 'zstd' }), ...(zstdCompressSync === undefined ? { has: [], fault: 'encoding' } : { has: ['app'] }) }, // prettier-ignore
-    { what: 'gzip that is none', app: says('app 1\n', { 'content-encoding': 'gzip' }), has: [], fault: 'cut_off' },
-    { what: 'an encoding that nobody asked for', app: says('app 1\n', { 'content-encoding': 'br' }), has: [], fault: 'encoding' },
-    { what: 'a wrong content type', app: says('app 1\n', { 'content-type': 'text/html' }), has: ['app'] },
-    { what: 'broken UTF-8', app: says(Buffer.concat([Buffer.from('app{a="'), Buffer.from([0xff, 0xfe, 0x80]), Buffer.from('"} 1\nother 1\n')])), has: ['app', 'other'] }, // prettier-ignore
-    { what: 'protobuf', app: says(Buffer.from([0x0a, 0x03, 0x61, 0x62, 0x63]), { 'content-type': 'application/vnd.google.protobuf; encoding=delimited' }), has: [], fault: 'format' }, // prettier-ignore
+    {
+      what: 'zstd, where Node has it',
+      app: says(zstdCompressSync?.('app 1\n') ?? '', { 'content-encoding': 'zstd' }),
+      ...(zstdCompressSync === undefined ? { has: [], fault: 'encoding' } : { has: ['app'] }),
+    },
+    {
+      what: 'gzip that is none',
+      app: says('app 1\n', { 'content-encoding': 'gzip' }),
+      has: [],
+      fault: 'cut_off',
+    },
+    {
+      what: 'an encoding that nobody asked for',
+      app: says('app 1\n', { 'content-encoding': 'br' }),
+      has: [],
+      fault: 'encoding',
+    },
+    {
+      what: 'a wrong content type',
+      app: says('app 1\n', { 'content-type': 'text/html' }),
+      has: ['app'],
+    },
+    {
+      what: 'broken UTF-8',
+      app: says(
+        Buffer.concat([
+          Buffer.from('app{a="'),
+          Buffer.from([0xff, 0xfe, 0x80]),
+          Buffer.from('"} 1\nother 1\n'),
+        ]),
+      ),
+      has: ['app', 'other'],
+    },
+    {
+      what: 'protobuf',
+      app: says(Buffer.from([0x0a, 0x03, 0x61, 0x62, 0x63]), {
+        'content-type': 'application/vnd.google.protobuf; encoding=delimited',
+      }),
+      has: [],
+      fault: 'format',
+    },
     { what: 'a page', app: says('<html>\n<body>\n'), has: [] },
-    { what: 'a redirect', app: (_, response) => void response.writeHead(302, { location: '/x' }).end(), has: [], fault: 'status' },
+    {
+      what: 'a redirect',
+      app: (_, response) => void response.writeHead(302, { location: '/x' }).end(),
+      has: [],
+      fault: 'status',
+    },
     { what: 'no end of its last line', app: says('app 1\nother 2'), has: ['app', 'other'] },
-    { what: 'an end in the middle of a row', app: (_, response) => void response.writeHead(200, { 'content-length': 100 }).write('app 1\nother 12', () => response.destroy()), has: ['app'], fault: 'cut_off' }, // prettier-ignore
-    { what: 'a line of 1 MiB', app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`), has: ['app', 'other'] },
-    { what: '11 MiB', app: says(rows(12_000, 'x'.repeat(1_000))), has: ['app_rows'], fault: 'too_large' },
-    { what: '11 MiB that are 50 KB on the way', app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), { 'content-encoding': 'gzip' }), has: [], fault: 'too_large' }, // prettier-ignore
+    {
+      what: 'an end in the middle of a row',
+      app: (_, response) =>
+        void response
+          .writeHead(200, { 'content-length': 100 })
+          .write('app 1\nother 12', () => response.destroy()),
+      has: ['app'],
+      fault: 'cut_off',
+    },
+    {
+      what: 'a line of 1 MiB',
+      app: says(`app 1\nlong{a="${'x'.repeat(1 << 20)}"} 1\nother 1\n`),
+      has: ['app', 'other'],
+    },
+    {
+      what: '11 MiB',
+      app: says(rows(12_000, 'x'.repeat(1_000))),
+      has: ['app_rows'],
+      fault: 'too_large',
+    },
+    {
+      what: '11 MiB that are 50 KB on the way',
+      app: says(gzipSync(`app 1\n${'# a comment that says nothing\n'.repeat(400_000)}late 1\n`), {
+        'content-encoding': 'gzip',
+      }),
+      has: [],
+      fault: 'too_large',
+    },
     { what: '100,001 rows', app: says(rows(100_001)), has: ['app_rows'], fault: 'too_many_rows' },
-    { what: '10,001 families', app: says(families(10_001)), has: names(10_001), fault: 'too_many_families' },
-    { what: '100,000 rows of 10,000 families', app: says(`${families(9_999)}${'app_0 1\n'.repeat(90_000)}`), has: names(9_999) },
-    { what: '20 lines of blanks', app: says(`app 1\n${`a 1 1${' '.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
-    { what: '20 lines of digits', app: says(`app 1\n${`a ${'1'.repeat(60_000)}x\n`.repeat(20)}`), has: ['app'] },
-    { what: '20 bounds of digits', app: says(`app 1\n# TYPE h histogram\n${`h_bucket{le="${'1'.repeat(60_000)}x"} 1\n`.repeat(20)}`), has: ['app'] }, // prettier-ignore
-    { what: '20 counters with a long name', app: says(longNames.map((name) => `# TYPE ${name} counter\n${name} 1\n`).join('')), has: longNames }, // prettier-ignore
-    { what: '100 rows of 9,000 labels', app: says(`app 1\n${`a{${Array.from({ length: 9_000 }, (_, label) => `l${label}=""`).join(',')}} 1\n`.repeat(100)}`), has: ['app'] }, // prettier-ignore
-    { what: 'the agent’s own names', app: says('istio_agent_own 1\nistio_agent_evil 1\napp 1\n'), has: ['app'] },
+    {
+      what: '10,001 families',
+      app: says(families(10_001)),
+      has: names(10_001),
+      fault: 'too_many_families',
+    },
+    {
+      what: '100,000 rows of 10,000 families',
+      app: says(`${families(9_999)}${'app_0 1\n'.repeat(90_000)}`),
+      has: names(9_999),
+    },
+    {
+      what: '20 lines of blanks',
+      app: says(`app 1\n${`a 1 1${' '.repeat(60_000)}x\n`.repeat(20)}`),
+      has: ['app'],
+    },
+    {
+      what: '20 lines of digits',
+      app: says(`app 1\n${`a ${'1'.repeat(60_000)}x\n`.repeat(20)}`),
+      has: ['app'],
+    },
+    {
+      what: '20 bounds of digits',
+      app: says(
+        `app 1\n# TYPE h histogram\n${`h_bucket{le="${'1'.repeat(60_000)}x"} 1\n`.repeat(20)}`,
+      ),
+      has: ['app'],
+    },
+    {
+      what: '20 counters with a long name',
+      app: says(longNames.map((name) => `# TYPE ${name} counter\n${name} 1\n`).join('')),
+      has: longNames,
+    },
+    {
+      what: '100 rows of 9,000 labels',
+      app: says(
+        `app 1\n${`a{${Array.from({ length: 9_000 }, (_, label) => `l${label}=""`).join(',')}} 1\n`.repeat(100)}`,
+      ),
+      has: ['app'],
+    },
+    {
+      what: 'the agent’s own names',
+      app: says('istio_agent_own 1\nistio_agent_evil 1\napp 1\n'),
+      has: ['app'],
+    },
   ])('is well-formed whatever the application says: $what', async ({ app, has, fault }) => {
     const families = await read(await agentOver(says(envoyText), app));
     for (const [format, found] of Object.entries(families)) {
       const others = [...found.keys()]
         .map((name) => name.replace(/_total$/, ''))
-        .filter((name) => !name.startsWith('istio_agent') && !['envoy_requests', 'shared'].includes(name));
+        .filter(
+          (name) => !name.startsWith('istio_agent') && !['envoy_requests', 'shared'].includes(name),
+        );
       expect(others, format).toEqual(has);
       expect(found.get('shared')?.rows).toHaveLength(1);
     }
@@ -196,7 +381,12 @@ describe('/stats/prometheus', () => {
     expect(performance.now() - started).toBeLessThan(2_000);
     const families = strictExposition(answer.body.toString(), 'text');
     expect([...families.keys()].slice(0, 2)).toEqual(['app_one', 'app_two']);
-    expect(own(families, 'istio_agent_scrape_source_up')).toEqual(['envoy envoy 0', 'application /metrics 0', 'application /metrics 1', 'application /metrics 0']); // prettier-ignore
+    expect(own(families, 'istio_agent_scrape_source_up')).toEqual([
+      'envoy envoy 0',
+      'application /metrics 0',
+      'application /metrics 1',
+      'application /metrics 0',
+    ]);
   });
 
   it('asks each source for the format of the answer, never for protobuf, and says how long it waits', async () => {
@@ -205,12 +395,22 @@ describe('/stats/prometheus', () => {
       asked.push(headers);
       response.end();
     });
-    const accept = 'application/vnd.google.protobuf;q=0.9,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5';
-    await scrape(port, { accept, 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '5' });
+    const accept =
+      'application/vnd.google.protobuf;q=0.9,application/openmetrics-text;version=1.0.0;q=0.8,text/plain;q=0.5';
+    await scrape(port, {
+      accept,
+      'user-agent': 'Prometheus/3',
+      'x-prometheus-scrape-timeout-seconds': '5',
+    });
     await scrape(port, { accept: 'text/plain' });
     await scrape(port, { accept: 'text/plain', 'x-prometheus-scrape-timeout-seconds': '3600' });
     expect(asked).toMatchObject([
-      { accept: 'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1', 'user-agent': 'Prometheus/3', 'x-prometheus-scrape-timeout-seconds': '4' }, // prettier-ignore
+      {
+        accept:
+          'application/openmetrics-text;version=1.0.0,text/plain;version=0.0.4;q=0.5,*/*;q=0.1',
+        'user-agent': 'Prometheus/3',
+        'x-prometheus-scrape-timeout-seconds': '4',
+      },
       { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '8' },
       { accept: 'text/plain;version=0.0.4,*/*;q=0.1', 'x-prometheus-scrape-timeout-seconds': '96' }, // of 2 minutes, the most
     ]);
@@ -220,17 +420,24 @@ describe('/stats/prometheus', () => {
     const port = await agentOver(says(rows(20_000)));
     const answer = await scrape(port, { 'accept-encoding': 'gzip, deflate' });
     expect(answer.headers['content-encoding']).toBe('gzip');
-    expect(strictExposition(gunzipSync(answer.body).toString(), 'text').get('app_rows')?.rows).toHaveLength(20_000);
+    expect(
+      strictExposition(gunzipSync(answer.body).toString(), 'text').get('app_rows')?.rows,
+    ).toHaveLength(20_000);
     const other = await scrape(port, { 'accept-encoding': 'zstd' });
-    expect(other.headers['content-encoding']).toBe(zstdCompressSync === undefined ? undefined : 'zstd');
-    expect((await scrape(port, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding']).toBeUndefined();
+    expect(other.headers['content-encoding']).toBe(
+      zstdCompressSync === undefined ? undefined : 'zstd',
+    );
+    expect(
+      (await scrape(port, { 'accept-encoding': 'gzip;q=0' })).headers['content-encoding'],
+    ).toBeUndefined();
   });
 
   it('answers 16 scrapes at a time, and refuses one more until one of them is through', async () => {
     const held: ServerResponse[] = [];
     const port = await agentOver((_, response) => void held.push(response));
     // None shares an answer: each has a time-out of its own.
-    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
+    const wait = (seconds: number) =>
+      scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
     await expect.poll(() => held.length, { timeout: 5_000 }).toBe(16);
     expect((await wait(1)).status).toBe(503);
@@ -241,7 +448,9 @@ describe('/stats/prometheus', () => {
     await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
     expect((await wait(1)).status).toBe(503);
     for (const response of [...others, ...held]) response.end();
-    expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(Array.from({ length: 17 }, () => 200));
+    expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(
+      Array.from({ length: 17 }, () => 200),
+    );
   });
 
   it('tells once that an application has too many metrics', async () => {
@@ -259,8 +468,14 @@ describe('/stats/prometheus', () => {
 
   it('names once the first row that is left out for each reason', async () => {
     told.splice(0);
-    const port = await agentOver(says(envoyText), says('shared 2\n<b>\n<i>\n a 1\nb 1\na{c="\\d"} 1\n'));
-    for (let time = 0; time < 3; time++) expect((await scrape(port)).body.toString()).toContain('\na 1\n# TYPE b untyped\nb 1\na{c="\\\\d"} 1\n'); // prettier-ignore
+    const port = await agentOver(
+      says(envoyText),
+      says('shared 2\n<b>\n<i>\n a 1\nb 1\na{c="\\d"} 1\n'),
+    );
+    for (let time = 0; time < 3; time++)
+      expect((await scrape(port)).body.toString()).toContain(
+        '\na 1\n# TYPE b untyped\nb 1\na{c="\\\\d"} 1\n',
+      );
     expect(told.filter(({ type }) => type === 'metrics-left-out')).toEqual([
       {
         type: 'metrics-left-out',
@@ -279,18 +494,26 @@ describe('/stats/prometheus', () => {
       held.push(response);
       response.writeHead(200).write(rows(6_000));
     });
-    const wait = (seconds: number) => scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
+    const wait = (seconds: number) =>
+      scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const first = wait(30);
     await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
     const patient = wait(31);
     await expect.poll(() => held.length, { timeout: 5_000 }).toBe(2);
     const hasty = strictExposition((await wait(1)).body.toString(), 'text');
-    expect(own(hasty, 'istio_agent_scrape_failures_total')).toEqual(['application /metrics busy 1']);
-    expect([hasty.get('envoy_requests')?.rows.length, hasty.get('app_rows')?.rows.length]).toEqual([1, expect.any(Number)]);
+    expect(own(hasty, 'istio_agent_scrape_failures_total')).toEqual([
+      'application /metrics busy 1',
+    ]);
+    expect([hasty.get('envoy_requests')?.rows.length, hasty.get('app_rows')?.rows.length]).toEqual([
+      1,
+      expect.any(Number),
+    ]);
     for (const response of held) response.end('last 1\n');
     for (const answer of [first, patient]) {
       const whole = strictExposition((await answer).body.toString(), 'text');
-      expect([whole.get('app_rows')?.rows.length, whole.get('last')?.rows.length]).toEqual([6_000, 1]);
+      expect([whole.get('app_rows')?.rows.length, whole.get('last')?.rows.length]).toEqual([
+        6_000, 1,
+      ]);
     }
   });
 
@@ -306,7 +529,9 @@ describe('/stats/prometheus', () => {
     };
     port = await agentOver(says(envoyText), loops);
     const { text } = await read(port);
-    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual(['application /metrics status 1']);
+    expect(own(text, 'istio_agent_scrape_failures_total')).toEqual([
+      'application /metrics status 1',
+    ]);
     expect(asked).toBe(2); // once for each of the two formats, and not once more by the scrape within
   });
 });

@@ -8,7 +8,9 @@ import type { FamilyType } from '../../../../../src/pilot-agent/status/scrape/ex
 function copied(row: string, type: FamilyType, family = 'a'): boolean {
   const head = { name: family, type };
   const text = Buffer.from(`${row}\n`);
-  const ends = rowNames(head, head, 'text', 'text').map((name) => plainRow(text, 0, name, numberSet()));
+  const ends = rowNames(head, head, 'text', 'text').map((name) =>
+    plainRow(text, 0, name, numberSet()),
+  );
   expect(ends.every((end) => end === 0 || end === text.length)).toBe(true);
   return ends.some((end) => end > 0);
 }
@@ -68,7 +70,8 @@ it.each<[row: string, type: FamilyType]>([
 });
 
 it('leaves a row with 17 labels to who reads it as text', () => {
-  const labels = (count: number) => Array.from({ length: count }, (_, label) => `l${label}=""`).join(',');
+  const labels = (count: number) =>
+    Array.from({ length: count }, (_, label) => `l${label}=""`).join(',');
   expect([16, 17].map((count) => copied(`a{${labels(count)}} 1`, 'gauge'))).toEqual([true, false]);
 });
 

@@ -28,7 +28,12 @@ async function listen(server: Server): Promise<number> {
 async function stage() {
   const waiting: ServerResponse[] = [];
   const envoy = await listen(createServer((_, response) => void waiting.push(response)));
-  const source = { type: 'envoy', target: 'envoy', open: (headers: object) => openAnswer({ host: '127.0.0.1', port: envoy, path: '/', headers: { ...headers } }) } as const; // prettier-ignore
+  const source = {
+    type: 'envoy',
+    target: 'envoy',
+    open: (headers: object) =>
+      openAnswer({ host: '127.0.0.1', port: envoy, path: '/', headers: { ...headers } }),
+  } as const;
   const handler = metrics([source], of([]), clock);
   let scrapes = 0;
   const port = await listen(
@@ -42,19 +47,28 @@ async function stage() {
   return {
     asked,
     say: (text: string) => {
-      for (const response of waiting) if (!response.writableEnded) response.setHeader('content-type', 'text/plain').end(text);
+      for (const response of waiting)
+        if (!response.writableEnded) response.setHeader('content-type', 'text/plain').end(text);
     },
     /** Begins a scrape, and waits until it is there. */
     scrape: async (headers: Readonly<Record<string, string>> = {}) => {
       const before = scrapes;
-      const request = httpRequest({ host: '127.0.0.1', port, headers, agent: false }).on('error', () => undefined);
+      const request = httpRequest({ host: '127.0.0.1', port, headers, agent: false }).on(
+        'error',
+        () => undefined,
+      );
       const text = new Promise<string>((done) =>
         request.on('response', (response) => {
           const pieces: Buffer[] = [];
           response.on('data', (piece: Buffer) => pieces.push(piece));
           response.on('end', () => {
             const body = Buffer.concat(pieces);
-            done((response.headers['content-encoding'] === 'gzip' ? gunzipSync(body) : body).toString());
+            done(
+              (response.headers['content-encoding'] === 'gzip'
+                ? gunzipSync(body)
+                : body
+              ).toString(),
+            );
           });
         }),
       );
@@ -116,7 +130,10 @@ it('an answer of more than 256 KiB is each one’s own, and whole', async () => 
   say(text);
   await questions(2);
   say(text);
-  for (const { text: answer } of scrapes) expect((await answer).split('\n').filter((line) => line.startsWith('rows{'))).toHaveLength(6_000);
+  for (const { text: answer } of scrapes)
+    expect((await answer).split('\n').filter((line) => line.startsWith('rows{'))).toHaveLength(
+      6_000,
+    );
 });
 
 it('one whose leader goes away asks for itself', async () => {

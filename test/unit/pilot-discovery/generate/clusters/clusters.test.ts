@@ -48,26 +48,42 @@ describe('clustersOf', () => {
   });
 
   it('has endpoints told for static ones, and asks DNS for names', () => {
-    const external = entry('ext', `{ hosts: [ext.test], location: MESH_EXTERNAL, resolution: DNS, ${ports} }`);
+    const external = entry(
+      'ext',
+      `{ hosts: [ext.test], location: MESH_EXTERNAL, resolution: DNS, ${ports} }`,
+    );
     const clusters = clustersOf(environmentOf(reviews + external), proxyAt());
     const name = 'outbound|80||reviews.test';
-    expect(saidBy(ClusterSchema, clusters, name)).toMatchObject({ type: 'EDS', edsClusterConfig: { serviceName: name } });
+    expect(saidBy(ClusterSchema, clusters, name)).toMatchObject({
+      type: 'EDS',
+      edsClusterConfig: { serviceName: name },
+    });
     const resolved = saidBy(ClusterSchema, clusters, 'outbound|80||ext.test');
-    expect(resolved).toMatchObject({ type: 'STRICT_DNS', loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] } });
+    expect(resolved).toMatchObject({
+      type: 'STRICT_DNS',
+      loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] },
+    });
     expect(JSON.stringify(resolved)).toContain('"address":"ext.test"');
   });
 
   it('has what a subset says instead of what all say, and the rest of all', () => {
     const clusters = clustersOf(environmentOf(reviews + subsets), proxyAt());
-    expect(saidBy(ClusterSchema, clusters, 'outbound|80|v1|reviews.test')).toMatchObject({ lbPolicy: 'RANDOM' });
+    expect(saidBy(ClusterSchema, clusters, 'outbound|80|v1|reviews.test')).toMatchObject({
+      lbPolicy: 'RANDOM',
+    });
     const v2 = saidBy(ClusterSchema, clusters, 'outbound|80|v2|reviews.test');
     expect(v2?.['lbPolicy']).toBeUndefined(); // ROUND_ROBIN is what Envoy does by itself
     expect(v2).toMatchObject({ circuitBreakers: { thresholds: [{ maxConnections: 7 }] } });
   });
 
   it('is the same, to the last byte, for the same resources in another order', () => {
-    const [one, other] = [clustersOf(environmentOf(reviews + subsets), proxyAt()), clustersOf(environmentOf(subsets + reviews), proxyAt())];
-    expect(other.map(({ name, version }) => [name, version])).toEqual(one.map(({ name, version }) => [name, version]));
+    const [one, other] = [
+      clustersOf(environmentOf(reviews + subsets), proxyAt()),
+      clustersOf(environmentOf(subsets + reviews), proxyAt()),
+    ];
+    expect(other.map(({ name, version }) => [name, version])).toEqual(
+      one.map(({ name, version }) => [name, version]),
+    );
   });
 });
 
@@ -83,13 +99,17 @@ describe('endpointsOf', () => {
           lbEndpoints: [
             {
               endpoint: { address: { socketAddress: { address: '10.0.0.2', portValue: 80 } } },
-              metadata: { filterMetadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } } },
+              metadata: {
+                filterMetadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } },
+              },
             },
           ],
         },
       ],
     });
-    const v2 = JSON.stringify(saidBy(ClusterLoadAssignmentSchema, assignments, 'outbound|80|v2|reviews.test'));
+    const v2 = JSON.stringify(
+      saidBy(ClusterLoadAssignmentSchema, assignments, 'outbound|80|v2|reviews.test'),
+    );
     expect(v2).toContain('10.0.0.3');
     expect(v2).toContain('"region":"r"');
     expect(v2).not.toContain('tlsMode');
@@ -99,9 +119,19 @@ describe('endpointsOf', () => {
     const yaml =
       workload('a', '{ address: a.test, labels: { app: rr } }') +
       workload('b', '{ address: b.test, labels: { app: rr } }') +
-      entry('rr', `{ hosts: [rr.test], resolution: DNS_ROUND_ROBIN, ${ports}, workloadSelector: { labels: { app: rr } } }`);
-    const cluster = saidBy(ClusterSchema, clustersOf(environmentOf(yaml), proxyAt()), 'outbound|80||rr.test');
-    expect(cluster).toMatchObject({ type: 'LOGICAL_DNS', loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] } });
+      entry(
+        'rr',
+        `{ hosts: [rr.test], resolution: DNS_ROUND_ROBIN, ${ports}, workloadSelector: { labels: { app: rr } } }`,
+      );
+    const cluster = saidBy(
+      ClusterSchema,
+      clustersOf(environmentOf(yaml), proxyAt()),
+      'outbound|80||rr.test',
+    );
+    expect(cluster).toMatchObject({
+      type: 'LOGICAL_DNS',
+      loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] },
+    });
   });
 
   it.each([
@@ -114,20 +144,33 @@ kind: Sidecar
 metadata: { name: all, namespace: default }
 spec: { ingress: [{ port: { number: 9080, name: http, protocol: HTTP }, defaultEndpoint: '[::1]:8080' }] }
 `;
-    const cluster = saidBy(ClusterSchema, clustersOf(environmentOf(yaml), proxyAt({ addresses })), 'inbound|9080||');
+    const cluster = saidBy(
+      ClusterSchema,
+      clustersOf(environmentOf(yaml), proxyAt({ addresses })),
+      'inbound|9080||',
+    );
     expect(JSON.stringify(cluster)).toContain(`"address":"${address}"`);
   });
 });
 
 describe('the endpoints of a service', () => {
   const endpoints = (yaml: string) =>
-    saidBy(ClusterLoadAssignmentSchema, endpointsOf(environmentOf(yaml), proxyAt()), 'outbound|80||e.test');
-  const addresses = (yaml: string) => [...JSON.stringify(endpoints(yaml)).matchAll(/"address":"([^"]+)","portValue":(\d+)/g)].map(([, address, port]) => `${address ?? ''}:${port ?? ''}`); // prettier-ignore
+    saidBy(
+      ClusterLoadAssignmentSchema,
+      endpointsOf(environmentOf(yaml), proxyAt()),
+      'outbound|80||e.test',
+    );
+  const addresses = (yaml: string) =>
+    [...JSON.stringify(endpoints(yaml)).matchAll(/"address":"([^"]+)","portValue":(\d+)/g)].map(
+      ([, address, port]) => `${address ?? ''}:${port ?? ''}`,
+    );
 
   it('are of the entries of its host that are resolved as the oldest is', () => {
     const yaml =
-      entry('a', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [{ address: 10.0.0.2 }] }`) +
-      entry('b', `{ hosts: [e.test], resolution: DNS, ${ports} }`);
+      entry(
+        'a',
+        `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [{ address: 10.0.0.2 }] }`,
+      ) + entry('b', `{ hosts: [e.test], resolution: DNS, ${ports} }`);
     expect(addresses(yaml)).toEqual(['10.0.0.2:80']);
   });
 
@@ -135,22 +178,38 @@ describe('the endpoints of a service', () => {
     const yaml =
       workload('a', '{ address: a.test, labels: { app: e } }') +
       workload('b', '{ address: 10.0.0.3, labels: { app: e } }') +
-      entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, workloadSelector: { labels: { app: e } } }`);
+      entry(
+        'e',
+        `{ hosts: [e.test], resolution: STATIC, ${ports}, workloadSelector: { labels: { app: e } } }`,
+      );
     expect(addresses(yaml)).toEqual(['10.0.0.3:80']);
   });
 
   it('have the port of the service, whatever its name is', () => {
     const named = 'ports: [{ number: 80, name: constructor, protocol: HTTP }]';
-    expect(addresses(entry('e', `{ hosts: [e.test], resolution: STATIC, ${named}, endpoints: [{ address: 10.0.0.2 }] }`))).toEqual([
-      '10.0.0.2:80',
-    ]);
+    expect(
+      addresses(
+        entry(
+          'e',
+          `{ hosts: [e.test], resolution: STATIC, ${named}, endpoints: [{ address: 10.0.0.2 }] }`,
+        ),
+      ),
+    ).toEqual(['10.0.0.2:80']);
   });
 
   it('have weights whose sum Envoy takes, in proportion', () => {
     const [large, larger] = [1_000_000_000, 2_000_000_000];
-    const all = [larger, larger, large].map((weight, index) => `{ address: 10.0.0.${index + 1}, weight: ${weight} }`);
-    const said = JSON.stringify(endpoints(entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [${all.join()}] }`)));
-    const [first = 0, second = 0, third = 0, sum = 0] = [...said.matchAll(/"loadBalancingWeight":(\d+)/g)].map(([, weight]) => Number(weight)); // prettier-ignore
+    const all = [larger, larger, large].map(
+      (weight, index) => `{ address: 10.0.0.${index + 1}, weight: ${weight} }`,
+    );
+    const said = JSON.stringify(
+      endpoints(
+        entry('e', `{ hosts: [e.test], resolution: STATIC, ${ports}, endpoints: [${all.join()}] }`),
+      ),
+    );
+    const [first = 0, second = 0, third = 0, sum = 0] = [
+      ...said.matchAll(/"loadBalancingWeight":(\d+)/g),
+    ].map(([, weight]) => Number(weight));
     expect([first, first / third]).toEqual([second, expect.closeTo(2, 5)]);
     expect(sum).toBe(first + second + third);
     expect(sum).toBeLessThan(2 ** 32);

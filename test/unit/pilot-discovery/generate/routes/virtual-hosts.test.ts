@@ -8,17 +8,31 @@ import { published } from '../../../../support/envoy-api.ts';
 import { environmentOf, proxyAt } from '../../../../support/generated.ts';
 
 interface Told {
-  readonly virtual_hosts: readonly { readonly name: string; readonly domains: readonly string[]; readonly routes: readonly object[] }[];
+  readonly virtual_hosts: readonly {
+    readonly name: string;
+    readonly domains: readonly string[];
+    readonly routes: readonly object[];
+  }[];
 }
 
 /** The virtual hosts of a route configuration, each with its domains and where its routes lead. */
-function hosts(yaml: string, name = '80', node: Partial<ProxyNode> = {}, mesh: Partial<MeshConfig> = {}) {
-  const found = routesOf(environmentOf(yaml, { mesh }), proxyAt(node)).find((one) => one.name === name);
+function hosts(
+  yaml: string,
+  name = '80',
+  node: Partial<ProxyNode> = {},
+  mesh: Partial<MeshConfig> = {},
+) {
+  const found = routesOf(environmentOf(yaml, { mesh }), proxyAt(node)).find(
+    (one) => one.name === name,
+  );
   const told = published(typeUrls.route, found?.body ?? Buffer.of()) as Told;
   return Object.fromEntries(
     told.virtual_hosts.map(({ name: host, domains, routes }) => {
       const clusters = [...JSON.stringify(routes).matchAll(/"cluster":"([^"]*)"|"status":(\d+)/g)];
-      return [host, [domains.join(' '), clusters.map(([, cluster, status]) => cluster ?? status).join(' ')]];
+      return [
+        host,
+        [domains.join(' '), clusters.map(([, cluster, status]) => cluster ?? status).join(' ')],
+      ];
     }),
   );
 }
@@ -38,17 +52,31 @@ spec: { hosts: ["${host}"], http: ${http} ${more} }
 const toB = 'route: [{ destination: { host: b.mesh } }]';
 
 describe('a VirtualService none of whose matches concerns the caller', () => {
-  const others = ['sourceLabels: { app: other }', 'sourceNamespace: other', 'port: 81', 'gateways: [gateway]'];
+  const others = [
+    'sourceLabels: { app: other }',
+    'sourceNamespace: other',
+    'port: 81',
+    'gateways: [gateway]',
+  ];
 
   it.each(others)('leaves the service its default route: %s', (match) => {
-    const yaml = service('a.mesh') + service('b.mesh') + rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`);
+    const yaml =
+      service('a.mesh') +
+      service('b.mesh') +
+      rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`);
     for (const outboundTrafficPolicy of ['allow-any', 'registry-only'] as const)
-      expect(hosts(yaml, '80', {}, { outboundTrafficPolicy })).toMatchObject({ 'a.mesh:80': ['a.mesh', 'outbound|80||a.mesh'] });
+      expect(hosts(yaml, '80', {}, { outboundTrafficPolicy })).toMatchObject({
+        'a.mesh:80': ['a.mesh', 'outbound|80||a.mesh'],
+      });
   });
 
   it.each(others)('leaves it to the next VirtualService of the host: %s', (match) => {
-    const both = rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`) + rule('younger', 'a.mesh', `[{ ${toB} }]`);
-    expect(hosts(service('a.mesh') + service('b.mesh') + both)).toMatchObject({ 'a.mesh:80': ['a.mesh', 'outbound|80||b.mesh'] });
+    const both =
+      rule('r', 'a.mesh', `[{ match: [{ ${match} }], ${toB} }]`) +
+      rule('younger', 'a.mesh', `[{ ${toB} }]`);
+    expect(hosts(service('a.mesh') + service('b.mesh') + both)).toMatchObject({
+      'a.mesh:80': ['a.mesh', 'outbound|80||b.mesh'],
+    });
   });
 
   it('leaves a service of a wildcard its route, and a host without a service none', () => {
@@ -65,7 +93,9 @@ describe('a VirtualService none of whose matches concerns the caller', () => {
       'a.mesh',
       `[{ match: [{ sourceLabels: { app: other } }, { sourceLabels: { app: app }, uri: { exact: /x } }], ${toB} }]`,
     );
-    expect(hosts(service('a.mesh') + service('b.mesh') + one)['a.mesh:80']?.[1]).toBe('outbound|80||b.mesh');
+    expect(hosts(service('a.mesh') + service('b.mesh') + one)['a.mesh:80']?.[1]).toBe(
+      'outbound|80||b.mesh',
+    );
   });
 });
 
@@ -107,7 +137,8 @@ kind: ServiceEntry
 metadata: { name: ${name} }
 spec: { hosts: [a.mesh], addresses: [${address}], ports: [{ number: ${port}, name: http, protocol: HTTP }], resolution: STATIC }
 ---`;
-    const yaml = of('one', '240.0.0.1', 80) + of('three', '240.0.0.3', 82) + of('two', '240.0.0.2', 80);
+    const yaml =
+      of('one', '240.0.0.1', 80) + of('three', '240.0.0.3', 82) + of('two', '240.0.0.2', 80);
     expect(hosts(yaml)['a.mesh:80']?.[0]).toBe('a.mesh 240.0.0.2');
     expect(hosts(yaml, '82')['a.mesh:82']?.[0]).toBe('a.mesh 240.0.0.3');
   });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { hold, memoTable, release, withUses } from '../../../../../src/pilot-discovery/generate/scope/memo.ts';
+import {
+  hold,
+  memoTable,
+  release,
+  withUses,
+} from '../../../../../src/pilot-discovery/generate/scope/memo.ts';
 
 /** Two tables, the values of one of which are made of the other; and what was made so far. */
 function tables() {
@@ -25,7 +30,9 @@ describe('memoTable', () => {
   it('makes it for each object', () => {
     const table = memoTable<object>();
     const [one, other] = [{}, {}];
-    const values = [[one], [other], [one, other], [one]].map((objects) => table(objects, '', () => ({})));
+    const values = [[one], [other], [one, other], [one]].map((objects) =>
+      table(objects, '', () => ({})),
+    );
     expect(values[0]).toBe(values[3]);
     expect(new Set(values).size).toBe(3);
   });

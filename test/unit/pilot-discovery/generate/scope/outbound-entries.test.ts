@@ -26,9 +26,15 @@ spec: { hosts: [${name}.mesh], addresses: ${JSON.stringify(addresses)}, ports: [
 function entries(...services: readonly string[]): readonly string[] {
   const made = environment(...services);
   const all = [...visibleServices(made, { namespace: 'default' }).values()];
-  const bindings = outboundBindings(made, { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' }, all);
+  const bindings = outboundBindings(
+    made,
+    { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' },
+    all,
+  );
   return outboundEntries(bindings).map(({ address, chains, left }) => {
-    const inside = chains.map(({ type, of }) => (type === 'http' ? 'http' : [of.service.host, of.range, of.serverName].join(' ').trim()));
+    const inside = chains.map(({ type, of }) =>
+      type === 'http' ? 'http' : [of.service.host, of.range, of.serverName].join(' ').trim(),
+    );
     return `${address}: ${inside.join(', ')}${left.map(({ service, range }) => `, not ${service.host} ${range}`.trimEnd()).join('')}`;
   });
 }
@@ -40,22 +46,48 @@ describe('services at one port', () => {
     ['MySQL before TLS', ['a MYSQL', 'b TLS'], ['0.0.0.0: a.mesh, not b.mesh']],
     ['MySQL before what is to be detected', ['a MYSQL', 'b '], ['0.0.0.0: a.mesh, not b.mesh']],
     ['Mongo before MySQL', ['a MONGO', 'b MYSQL'], ['0.0.0.0: a.mesh, not b.mesh']],
-    ['MySQL and HTTP, each with an address', ['a MYSQL 240.0.0.1', 'b HTTP'], ['240.0.0.1: a.mesh', '0.0.0.0: http']],
-    ['MySQL in two ranges', ['a MYSQL 240.0.0.0/16', 'b MYSQL 241.0.0.0/16'], ['0.0.0.0: a.mesh 240.0.0.0/16, b.mesh 241.0.0.0/16']],
+    [
+      'MySQL and HTTP, each with an address',
+      ['a MYSQL 240.0.0.1', 'b HTTP'],
+      ['240.0.0.1: a.mesh', '0.0.0.0: http'],
+    ],
+    [
+      'MySQL in two ranges',
+      ['a MYSQL 240.0.0.0/16', 'b MYSQL 241.0.0.0/16'],
+      ['0.0.0.0: a.mesh 240.0.0.0/16, b.mesh 241.0.0.0/16'],
+    ],
     ['TCP beside HTTP', ['a TCP', 'b HTTP', 'c HTTP'], ['0.0.0.0: a.mesh, http']],
     ['HTTP before TCP', ['a HTTP', 'b TCP'], ['0.0.0.0: http, b.mesh']],
     ['two of TCP', ['a TCP', 'b TCP'], ['0.0.0.0: a.mesh, not b.mesh']],
     ['two of TLS', ['a TLS', 'b TLS'], ['0.0.0.0: a.mesh  a.mesh, b.mesh  b.mesh']],
-    ['one range in two spellings', ['a TCP 240.1.2.3/16', 'b TCP 240.1.9.9/16'], ['0.0.0.0: a.mesh 240.1.0.0/16, not b.mesh 240.1.0.0/16']],
-    ['one address in two spellings', ['a TCP 2001:DB8::1', 'b TCP 2001:db8:0::1'], ['2001:db8::1: a.mesh, not b.mesh']],
-    ['an address, and a range of it alone', ['a TCP 240.0.0.1', 'b TCP 240.0.0.1/32'], ['240.0.0.1: a.mesh, not b.mesh']],
-    ['two entries of a host', ['a TCP 240.0.0.1', 'a TCP 240.0.0.2'], ['240.0.0.1: a.mesh', '240.0.0.2: a.mesh']],
+    [
+      'one range in two spellings',
+      ['a TCP 240.1.2.3/16', 'b TCP 240.1.9.9/16'],
+      ['0.0.0.0: a.mesh 240.1.0.0/16, not b.mesh 240.1.0.0/16'],
+    ],
+    [
+      'one address in two spellings',
+      ['a TCP 2001:DB8::1', 'b TCP 2001:db8:0::1'],
+      ['2001:db8::1: a.mesh, not b.mesh'],
+    ],
+    [
+      'an address, and a range of it alone',
+      ['a TCP 240.0.0.1', 'b TCP 240.0.0.1/32'],
+      ['240.0.0.1: a.mesh, not b.mesh'],
+    ],
+    [
+      'two entries of a host',
+      ['a TCP 240.0.0.1', 'a TCP 240.0.0.2'],
+      ['240.0.0.1: a.mesh', '240.0.0.2: a.mesh'],
+    ],
   ])('%s', (_, services, listeners) => {
     expect(entries(...services)).toEqual(listeners);
   });
 
   it('that have no listener are named, with who has it', () => {
-    const [clash, ...rest] = listenerClashes(environment('a TCP 240.1.2.3/16', 'b TCP 240.1.9.9/16', 'c TCP 240.2.0.0/16', 'd HTTP'));
+    const [clash, ...rest] = listenerClashes(
+      environment('a TCP 240.1.2.3/16', 'b TCP 240.1.9.9/16', 'c TCP 240.2.0.0/16', 'd HTTP'),
+    );
     expect(rest).toEqual([]);
     expect(clash).toEqual({
       key: 'ServiceEntry/default/b1',

@@ -45,21 +45,36 @@ describe('files', () => {
   const listenTo = (paths: readonly string[], options: FilesOptions = {}) => {
     const said: SourceChange[] = [];
     let now: Contribution | undefined;
-    const { changes$, reading$ } = files(paths, { pauses: { first: 50, longest: 50 }, firstWithin: 5_000, ...options });
+    const { changes$, reading$ } = files(paths, {
+      pauses: { first: 50, longest: 50 },
+      firstWithin: 5_000,
+      ...options,
+    });
     const now$ = changes$.pipe(
       tap((change) => said.push(change)),
       switchMap(() => reading$),
     );
     listening.add(
-      now$.subscribe({ next: ({ config }) => (now = config?.[0]), error: (error: unknown) => expect.unreachable(String(error)) }),
+      now$.subscribe({
+        next: ({ config }) => (now = config?.[0]),
+        error: (error: unknown) => expect.unreachable(String(error)),
+      }),
     );
     const count = (type: SourceChange['type']) => said.filter((one) => one.type === type).length;
-    return { said, count, content: () => now?.content, trouble: () => now?.trouble, contribution: () => now };
+    return {
+      said,
+      count,
+      content: () => now?.content,
+      trouble: () => now?.trouble,
+      contribution: () => now,
+    };
   };
   /** The same, once it is watched. */
   const watched = async (paths: readonly string[], options: FilesOptions = {}) => {
     const listener = listenTo(paths, options);
-    await expect.poll(() => listener.count('source-read') + listener.count('source-unreadable'), limit).toBeGreaterThan(1);
+    await expect
+      .poll(() => listener.count('source-read') + listener.count('source-unreadable'), limit)
+      .toBeGreaterThan(1);
     return listener;
   };
 
@@ -78,7 +93,9 @@ describe('files', () => {
     };
     const { contribution } = listenTo(config.paths, config);
     const content = { [at('conf/a')]: digest('a'), [at('file')]: digest('f') };
-    await expect.poll(contribution, limit).toMatchObject({ source: 'mine', use: 'restart', content, trouble: undefined });
+    await expect
+      .poll(contribution, limit)
+      .toMatchObject({ source: 'mine', use: 'restart', content, trouble: undefined });
   });
 
   it('has the text of a file, the texts of a folder by name, those of several paths by path', async () => {
@@ -87,7 +104,9 @@ describe('files', () => {
     put('file', 'f');
     expect.soft(await only([at('file')], { as: 'envoy' })).toBe('f');
     expect.soft(await only([at('conf')], { as: 'merge' })).toEqual({ a: 'grüße' });
-    expect.soft(await only([at('conf'), at('file')], { as: 'runtime' })).toEqual({ [at('conf/a')]: 'grüße', [at('file')]: 'f' });
+    expect
+      .soft(await only([at('conf'), at('file')], { as: 'runtime' }))
+      .toEqual({ [at('conf/a')]: 'grüße', [at('file')]: 'f' });
     expect.soft(await only([at('conf')], { as: 'secret' })).toEqual({ a: Buffer.from('grüße') });
     async function only(paths: readonly string[], options: FilesOptions) {
       const { content } = listenTo(paths, options);
@@ -107,7 +126,9 @@ describe('files', () => {
     renameSync(at('conf/a'), at('conf/b'));
     await expect.poll(content, limit).toEqual({ [at('conf/b')]: digest('2') });
     put('file', 'f');
-    await expect.poll(content, limit).toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
+    await expect
+      .poll(content, limit)
+      .toEqual({ [at('conf/b')]: digest('2'), [at('file')]: digest('f') });
     unlinkSync(at('conf/b'));
     await expect.poll(content, limit).toEqual({ [at('file')]: digest('f') });
   });
@@ -151,8 +172,16 @@ describe('files', () => {
 
   it.each([
     { what: 'a file that is not there', make: () => undefined, says: 'is not there' },
-    { what: 'a file that is no text', make: () => put('file', Buffer.from([0xff])), says: 'is no text in UTF-8' },
-    { what: 'a file that is too large', make: () => put('file', 'x'.repeat((256 << 10) + 1)), says: 'cannot be read: it has 262145 bytes, and 262144 are read at most' }, // prettier-ignore
+    {
+      what: 'a file that is no text',
+      make: () => put('file', Buffer.from([0xff])),
+      says: 'is no text in UTF-8',
+    },
+    {
+      what: 'a file that is too large',
+      make: () => put('file', 'x'.repeat((256 << 10) + 1)),
+      says: 'cannot be read: it has 262145 bytes, and 262144 are read at most',
+    },
   ])('keeps what it has while there is $what', async ({ make, says }) => {
     put('file', 'f');
     const { content, trouble } = await watched([at('file')], { as: 'merge' });
@@ -171,7 +200,9 @@ describe('files', () => {
     vi.mocked(eachPiece).mockClear();
     put('conf/b', 'new');
     await expect.poll(() => count('changed'), limit).toBe(2);
-    expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(new Set([at('conf/b')]));
+    expect(new Set(vi.mocked(eachPiece).mock.calls.map(([path]) => path))).toEqual(
+      new Set([at('conf/b')]),
+    );
   });
 
   it('has what is there after more events than the kernel keeps, in a few looks', async () => {
@@ -181,24 +212,34 @@ describe('files', () => {
     const { count, content } = await watched([at('conf')], { as: 'merge' });
     const opened = names.map((name) => openSync(at('conf', name), 'r+'));
     // Nobody listens meanwhile: the kernel drops what goes beyond 16,384.
-    for (let round = 1_000; round <= 5_999; round++) for (const fd of opened) writeSync(fd, String(round), 0);
+    for (let round = 1_000; round <= 5_999; round++)
+      for (const fd of opened) writeSync(fd, String(round), 0);
     put('conf/last', 'last');
     for (const fd of opened) closeSync(fd);
-    await expect.poll(content, limit).toEqual({ ...Object.fromEntries(names.map((name) => [name, '5999'])), last: 'last' });
+    await expect
+      .poll(content, limit)
+      .toEqual({ ...Object.fromEntries(names.map((name) => [name, '5999'])), last: 'last' });
     expect(count('source-read')).toBeLessThan(10);
   });
 
   // A look that takes 10 ms, on a busy machine, is followed by a pause of 20 s.
-  it('looks at all when it is asked to, or time has passed, also where nobody says that it has changed', { timeout: 90_000 }, async () => {
-    mkdirSync(at('conf'));
-    put('elsewhere', '1');
-    symlinkSync('../elsewhere', at('conf/link'));
-    const on$ = new Subject<void>();
-    const [asked, timed] = [await watched([at('conf')], { as: 'merge', on$ }), await watched([at('conf')], { as: 'merge', every: 100 })];
-    put('elsewhere', '2');
-    await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: '2' });
-    expect(asked.content()).toEqual({ link: '1' });
-    on$.next();
-    await expect.poll(asked.content, limit).toEqual({ link: '2' });
-  });
+  it(
+    'looks at all when it is asked to, or time has passed, also where nobody says that it has changed',
+    { timeout: 90_000 },
+    async () => {
+      mkdirSync(at('conf'));
+      put('elsewhere', '1');
+      symlinkSync('../elsewhere', at('conf/link'));
+      const on$ = new Subject<void>();
+      const [asked, timed] = [
+        await watched([at('conf')], { as: 'merge', on$ }),
+        await watched([at('conf')], { as: 'merge', every: 100 }),
+      ];
+      put('elsewhere', '2');
+      await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: '2' });
+      expect(asked.content()).toEqual({ link: '1' });
+      on$.next();
+      await expect.poll(asked.content, limit).toEqual({ link: '2' });
+    },
+  );
 });

@@ -1,13 +1,33 @@
-import { chmodSync, closeSync, mkdirSync, mkdtempSync, openSync, renameSync, rmSync, symlinkSync, unlinkSync, writeFileSync, writeSync } from 'node:fs'; // prettier-ignore
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  unlinkSync,
+  writeFileSync,
+  writeSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Subscription } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { StoreEvent } from '../../../../../src/pilot-discovery/environment/store-event.ts';
-import { emptyStore, flawsOf, isSynced, reduceStore } from '../../../../../src/pilot-discovery/environment/store.ts';
+import {
+  emptyStore,
+  flawsOf,
+  isSynced,
+  reduceStore,
+} from '../../../../../src/pilot-discovery/environment/store.ts';
 import { eachResource } from '../../../../../src/pilot-discovery/environment/resources.ts';
-import { filesSource, type FilesSourceOptions } from '../../../../../src/pilot-discovery/registry/files/files-source.ts';
+import {
+  filesSource,
+  type FilesSourceOptions,
+} from '../../../../../src/pilot-discovery/registry/files/files-source.ts';
 import { readSimply } from '../../../../support/read-simply.ts';
 
 const limit = { timeout: 5_000, interval: 5 };
@@ -52,7 +72,10 @@ describe('filesSource', () => {
           .sort()
           .join(', '),
       flaws: () =>
-        flawsOf(store).map(({ key, origin, reason }) => `${origin.path.slice(folder.length + 1)}:${origin.line} ${key ?? ''} ${reason}`),
+        flawsOf(store).map(
+          ({ key, origin, reason }) =>
+            `${origin.path.slice(folder.length + 1)}:${origin.line} ${key ?? ''} ${reason}`,
+        ),
       isSynced: () => isSynced(store),
       lost: () => store.sources.get('files')?.lost,
     };
@@ -78,7 +101,9 @@ describe('filesSource', () => {
     const { events, has, store } = listenTo();
     await expect.poll(has, limit).toBe('a 1, b 2, c 3, d 4, e 5');
     expect(events.map(({ type }) => type)).toEqual(['changed', 'synced']);
-    const lines = [...eachResource(store().resources)].map(([key, { origin }]) => `${key} ${origin.source} ${origin.path}:${origin.line}`);
+    const lines = [...eachResource(store().resources)].map(
+      ([key, { origin }]) => `${key} ${origin.source} ${origin.path}:${origin.line}`,
+    );
     expect(lines).toContain(`WorkloadEntry/default/c files ${at('a.yaml')}:6`);
   });
 
@@ -92,7 +117,9 @@ describe('filesSource', () => {
     await expect.poll(has, limit).toBe('a 1, b 5, c 3, d 4');
     put('new/d.yaml', 'd 6');
     await expect.poll(has, limit).toBe('a 1, b 5, c 3, d 6');
-    const told = events.flatMap((event) => (event.type === 'changed' ? event.upserts.map(({ name }) => name) : [event.type]));
+    const told = events.flatMap((event) =>
+      event.type === 'changed' ? event.upserts.map(({ name }) => name) : [event.type],
+    );
     expect(told).toEqual(['b', 'd', 'd']);
   });
 
@@ -104,7 +131,9 @@ describe('filesSource', () => {
     put('a.yaml', 'a 1\n---\nb 2\nd 4\n---\nc 3\n');
     await expect.poll(has, limit).toBe('a 1, b 2, c 3, d 4');
     expect(read.mock.calls.map(([text]) => text)).toEqual(['---\nb 2\nd 4\n']);
-    expect([...eachResource(store().resources)].find(([key]) => key.endsWith('/c'))?.[1].origin.line).toBe(6);
+    expect(
+      [...eachResource(store().resources)].find(([key]) => key.endsWith('/c'))?.[1].origin.line,
+    ).toBe(6);
   });
 
   it('keeps what has moved to another file and is bad there', async () => {
@@ -126,7 +155,9 @@ describe('filesSource', () => {
     renameSync(at('a.yaml'), at('c.yaml'));
     put('z.yaml', '# nothing\n');
     await expect.poll(has, limit).toBe('a 1, b 2');
-    expect(events.flatMap((event) => (event.type === 'changed' ? event.removes : []))).toEqual(['WorkloadEntry/default/z']);
+    expect(events.flatMap((event) => (event.type === 'changed' ? event.removes : []))).toEqual([
+      'WorkloadEntry/default/z',
+    ]);
     expect(flaws()).toEqual([]);
   });
 
@@ -164,7 +195,11 @@ describe('filesSource', () => {
       closeSync(file);
       await expect.poll(has, limit).toBe(`a 1, b ${round}, c 3`);
     }
-    expect(events.filter((event) => event.type === 'flaws' || (event.type === 'changed' && event.removes.length > 0))).toEqual([]);
+    expect(
+      events.filter(
+        (event) => event.type === 'flaws' || (event.type === 'changed' && event.removes.length > 0),
+      ),
+    ).toEqual([]);
   });
 
   it('takes the first of two files with the same resource, and tells of the other', async () => {
@@ -172,10 +207,14 @@ describe('filesSource', () => {
     put('c.yaml', 'x 3\n');
     const { has, flaws } = await watched();
     expect(has()).toBe('x 2');
-    expect(flaws()).toEqual([expect.stringContaining('c.yaml:1 WorkloadEntry/default/x WorkloadEntry/default/x is in ')]);
+    expect(flaws()).toEqual([
+      expect.stringContaining('c.yaml:1 WorkloadEntry/default/x WorkloadEntry/default/x is in '),
+    ]);
     put('a.yaml', 'x 1\n');
     await expect.poll(has, limit).toBe('x 1');
-    await expect.poll(() => flaws().map((flaw) => flaw.slice(0, 6)), limit).toEqual(['b.yaml', 'c.yaml']);
+    await expect
+      .poll(() => flaws().map((flaw) => flaw.slice(0, 6)), limit)
+      .toEqual(['b.yaml', 'c.yaml']);
     unlinkSync(at('a.yaml'));
     await expect.poll(has, limit).toBe('x 2');
   });
@@ -185,7 +224,9 @@ describe('filesSource', () => {
     put('b.yaml', 'b 2\n');
     const { has, flaws } = await watched();
     put('a.yaml', new Uint8Array([0xff, 0xfe]));
-    await expect.poll(flaws, limit).toEqual(['a.yaml:0  the file cannot be read: it is no text in UTF-8']);
+    await expect
+      .poll(flaws, limit)
+      .toEqual(['a.yaml:0  the file cannot be read: it is no text in UTF-8']);
     rmSync(at('b.yaml'));
     mkdirSync(at('b.yaml'));
     put('c.yaml', 'c 3');
@@ -221,7 +262,9 @@ describe('filesSource', () => {
     await expect.poll(has, limit).toBe('a 2, b 1, c 2');
     writeFileSync(join(elsewhere, 'b'), 'b 2');
     await expect.poll(has, limit).toBe('a 2, b 2, c 2');
-    expect(events.every((event) => event.type === 'changed' && event.removes.length === 0)).toBe(true);
+    expect(events.every((event) => event.type === 'changed' && event.removes.length === 0)).toBe(
+      true,
+    );
   });
 
   it('keeps all while the folder is not there, and heals by itself', async () => {

@@ -41,7 +41,8 @@ export type IstioCertificateRequest = Message<'istio.v1.auth.IstioCertificateReq
  * Describes the message istio.v1.auth.IstioCertificateRequest.
  * Use `create(IstioCertificateRequestSchema)` to create a new message.
  */
-export const IstioCertificateRequestSchema: GenMessage<IstioCertificateRequest> = /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 0);
+export const IstioCertificateRequestSchema: GenMessage<IstioCertificateRequest> =
+  /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 0);
 
 /**
  * @generated from message istio.v1.auth.IstioCertificateResponse
@@ -59,7 +60,8 @@ export type IstioCertificateResponse = Message<'istio.v1.auth.IstioCertificateRe
  * Describes the message istio.v1.auth.IstioCertificateResponse.
  * Use `create(IstioCertificateResponseSchema)` to create a new message.
  */
-export const IstioCertificateResponseSchema: GenMessage<IstioCertificateResponse> = /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 1);
+export const IstioCertificateResponseSchema: GenMessage<IstioCertificateResponse> =
+  /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 1);
 
 /**
  * @generated from service istio.v1.auth.IstioCertificateService

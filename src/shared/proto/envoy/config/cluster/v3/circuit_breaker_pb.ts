@@ -50,47 +50,48 @@ export const CircuitBreakersSchema: GenMessage<CircuitBreakers> =
 /**
  * @generated from message envoy.config.cluster.v3.CircuitBreakers.Thresholds
  */
-export type CircuitBreakers_Thresholds = Message<'envoy.config.cluster.v3.CircuitBreakers.Thresholds'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.RoutingPriority priority = 1;
-   */
-  priority: RoutingPriority;
+export type CircuitBreakers_Thresholds =
+  Message<'envoy.config.cluster.v3.CircuitBreakers.Thresholds'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.RoutingPriority priority = 1;
+     */
+    priority: RoutingPriority;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_connections = 2;
-   */
-  maxConnections?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_connections = 2;
+     */
+    maxConnections?: number;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_pending_requests = 3;
-   */
-  maxPendingRequests?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_pending_requests = 3;
+     */
+    maxPendingRequests?: number;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_requests = 4;
-   */
-  maxRequests?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_requests = 4;
+     */
+    maxRequests?: number;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_retries = 5;
-   */
-  maxRetries?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_retries = 5;
+     */
+    maxRetries?: number;
 
-  /**
-   * @generated from field: envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget retry_budget = 8;
-   */
-  retryBudget?: CircuitBreakers_Thresholds_RetryBudget;
+    /**
+     * @generated from field: envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget retry_budget = 8;
+     */
+    retryBudget?: CircuitBreakers_Thresholds_RetryBudget;
 
-  /**
-   * @generated from field: bool track_remaining = 6;
-   */
-  trackRemaining: boolean;
+    /**
+     * @generated from field: bool track_remaining = 6;
+     */
+    trackRemaining: boolean;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_connection_pools = 7;
-   */
-  maxConnectionPools?: number;
-};
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_connection_pools = 7;
+     */
+    maxConnectionPools?: number;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.CircuitBreakers.Thresholds.
@@ -103,17 +104,18 @@ export const CircuitBreakers_ThresholdsSchema: GenMessage<CircuitBreakers_Thresh
 /**
  * @generated from message envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget
  */
-export type CircuitBreakers_Thresholds_RetryBudget = Message<'envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget'> & {
-  /**
-   * @generated from field: envoy.type.v3.Percent budget_percent = 1;
-   */
-  budgetPercent?: Percent;
+export type CircuitBreakers_Thresholds_RetryBudget =
+  Message<'envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget'> & {
+    /**
+     * @generated from field: envoy.type.v3.Percent budget_percent = 1;
+     */
+    budgetPercent?: Percent;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value min_retry_concurrency = 2;
-   */
-  minRetryConcurrency?: number;
-};
+    /**
+     * @generated from field: google.protobuf.UInt32Value min_retry_concurrency = 2;
+     */
+    minRetryConcurrency?: number;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.CircuitBreakers.Thresholds.RetryBudget.

@@ -249,27 +249,31 @@ export type Cluster = Message<'envoy.config.cluster.v3.Cluster'> & {
  * Describes the message envoy.config.cluster.v3.Cluster.
  * Use `create(ClusterSchema)` to create a new message.
  */
-export const ClusterSchema: GenMessage<Cluster> = /*@__PURE__*/ messageDesc(file_envoy_config_cluster_v3_cluster, 0);
+export const ClusterSchema: GenMessage<Cluster> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_cluster_v3_cluster,
+  0,
+);
 
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.TransportSocketMatch
  */
-export type Cluster_TransportSocketMatch = Message<'envoy.config.cluster.v3.Cluster.TransportSocketMatch'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type Cluster_TransportSocketMatch =
+  Message<'envoy.config.cluster.v3.Cluster.TransportSocketMatch'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from field: google.protobuf.Struct match = 2;
-   */
-  match?: JsonObject;
+    /**
+     * @generated from field: google.protobuf.Struct match = 2;
+     */
+    match?: JsonObject;
 
-  /**
-   * @generated from field: envoy.config.core.v3.TransportSocket transport_socket = 3;
-   */
-  transportSocket?: TransportSocket;
-};
+    /**
+     * @generated from field: envoy.config.core.v3.TransportSocket transport_socket = 3;
+     */
+    transportSocket?: TransportSocket;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.TransportSocketMatch.
@@ -282,17 +286,18 @@ export const Cluster_TransportSocketMatchSchema: GenMessage<Cluster_TransportSoc
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.EdsClusterConfig
  */
-export type Cluster_EdsClusterConfig = Message<'envoy.config.cluster.v3.Cluster.EdsClusterConfig'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.ConfigSource eds_config = 1;
-   */
-  edsConfig?: ConfigSource;
+export type Cluster_EdsClusterConfig =
+  Message<'envoy.config.cluster.v3.Cluster.EdsClusterConfig'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.ConfigSource eds_config = 1;
+     */
+    edsConfig?: ConfigSource;
 
-  /**
-   * @generated from field: string service_name = 2;
-   */
-  serviceName: string;
-};
+    /**
+     * @generated from field: string service_name = 2;
+     */
+    serviceName: string;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.EdsClusterConfig.
@@ -333,12 +338,13 @@ export const Cluster_SlowStartConfigSchema: GenMessage<Cluster_SlowStartConfig> 
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.RoundRobinLbConfig
  */
-export type Cluster_RoundRobinLbConfig = Message<'envoy.config.cluster.v3.Cluster.RoundRobinLbConfig'> & {
-  /**
-   * @generated from field: envoy.config.cluster.v3.Cluster.SlowStartConfig slow_start_config = 1;
-   */
-  slowStartConfig?: Cluster_SlowStartConfig;
-};
+export type Cluster_RoundRobinLbConfig =
+  Message<'envoy.config.cluster.v3.Cluster.RoundRobinLbConfig'> & {
+    /**
+     * @generated from field: envoy.config.cluster.v3.Cluster.SlowStartConfig slow_start_config = 1;
+     */
+    slowStartConfig?: Cluster_SlowStartConfig;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.RoundRobinLbConfig.
@@ -351,22 +357,23 @@ export const Cluster_RoundRobinLbConfigSchema: GenMessage<Cluster_RoundRobinLbCo
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.LeastRequestLbConfig
  */
-export type Cluster_LeastRequestLbConfig = Message<'envoy.config.cluster.v3.Cluster.LeastRequestLbConfig'> & {
-  /**
-   * @generated from field: google.protobuf.UInt32Value choice_count = 1;
-   */
-  choiceCount?: number;
+export type Cluster_LeastRequestLbConfig =
+  Message<'envoy.config.cluster.v3.Cluster.LeastRequestLbConfig'> & {
+    /**
+     * @generated from field: google.protobuf.UInt32Value choice_count = 1;
+     */
+    choiceCount?: number;
 
-  /**
-   * @generated from field: envoy.config.cluster.v3.Cluster.SlowStartConfig slow_start_config = 3;
-   */
-  slowStartConfig?: Cluster_SlowStartConfig;
+    /**
+     * @generated from field: envoy.config.cluster.v3.Cluster.SlowStartConfig slow_start_config = 3;
+     */
+    slowStartConfig?: Cluster_SlowStartConfig;
 
-  /**
-   * @generated from field: envoy.config.core.v3.RuntimeDouble active_request_bias = 2;
-   */
-  activeRequestBias?: RuntimeDouble;
-};
+    /**
+     * @generated from field: envoy.config.core.v3.RuntimeDouble active_request_bias = 2;
+     */
+    activeRequestBias?: RuntimeDouble;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.LeastRequestLbConfig.
@@ -379,22 +386,23 @@ export const Cluster_LeastRequestLbConfigSchema: GenMessage<Cluster_LeastRequest
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.RingHashLbConfig
  */
-export type Cluster_RingHashLbConfig = Message<'envoy.config.cluster.v3.Cluster.RingHashLbConfig'> & {
-  /**
-   * @generated from field: google.protobuf.UInt64Value minimum_ring_size = 1;
-   */
-  minimumRingSize?: bigint;
+export type Cluster_RingHashLbConfig =
+  Message<'envoy.config.cluster.v3.Cluster.RingHashLbConfig'> & {
+    /**
+     * @generated from field: google.protobuf.UInt64Value minimum_ring_size = 1;
+     */
+    minimumRingSize?: bigint;
 
-  /**
-   * @generated from field: envoy.config.cluster.v3.Cluster.RingHashLbConfig.HashFunction hash_function = 3;
-   */
-  hashFunction: Cluster_RingHashLbConfig_HashFunction;
+    /**
+     * @generated from field: envoy.config.cluster.v3.Cluster.RingHashLbConfig.HashFunction hash_function = 3;
+     */
+    hashFunction: Cluster_RingHashLbConfig_HashFunction;
 
-  /**
-   * @generated from field: google.protobuf.UInt64Value maximum_ring_size = 4;
-   */
-  maximumRingSize?: bigint;
-};
+    /**
+     * @generated from field: google.protobuf.UInt64Value maximum_ring_size = 4;
+     */
+    maximumRingSize?: bigint;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.RingHashLbConfig.
@@ -447,27 +455,28 @@ export const Cluster_MaglevLbConfigSchema: GenMessage<Cluster_MaglevLbConfig> =
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.OriginalDstLbConfig
  */
-export type Cluster_OriginalDstLbConfig = Message<'envoy.config.cluster.v3.Cluster.OriginalDstLbConfig'> & {
-  /**
-   * @generated from field: bool use_http_header = 1;
-   */
-  useHttpHeader: boolean;
+export type Cluster_OriginalDstLbConfig =
+  Message<'envoy.config.cluster.v3.Cluster.OriginalDstLbConfig'> & {
+    /**
+     * @generated from field: bool use_http_header = 1;
+     */
+    useHttpHeader: boolean;
 
-  /**
-   * @generated from field: string http_header_name = 2;
-   */
-  httpHeaderName: string;
+    /**
+     * @generated from field: string http_header_name = 2;
+     */
+    httpHeaderName: string;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value upstream_port_override = 3;
-   */
-  upstreamPortOverride?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value upstream_port_override = 3;
+     */
+    upstreamPortOverride?: number;
 
-  /**
-   * @generated from field: envoy.type.metadata.v3.MetadataKey metadata_key = 4;
-   */
-  metadataKey?: MetadataKey;
-};
+    /**
+     * @generated from field: envoy.type.metadata.v3.MetadataKey metadata_key = 4;
+     */
+    metadataKey?: MetadataKey;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.OriginalDstLbConfig.
@@ -528,22 +537,23 @@ export const Cluster_CommonLbConfigSchema: GenMessage<Cluster_CommonLbConfig> =
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig
  */
-export type Cluster_CommonLbConfig_ZoneAwareLbConfig = Message<'envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig'> & {
-  /**
-   * @generated from field: envoy.type.v3.Percent routing_enabled = 1;
-   */
-  routingEnabled?: Percent;
+export type Cluster_CommonLbConfig_ZoneAwareLbConfig =
+  Message<'envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig'> & {
+    /**
+     * @generated from field: envoy.type.v3.Percent routing_enabled = 1;
+     */
+    routingEnabled?: Percent;
 
-  /**
-   * @generated from field: google.protobuf.UInt64Value min_cluster_size = 2;
-   */
-  minClusterSize?: bigint;
+    /**
+     * @generated from field: google.protobuf.UInt64Value min_cluster_size = 2;
+     */
+    minClusterSize?: bigint;
 
-  /**
-   * @generated from field: bool fail_traffic_on_panic = 3;
-   */
-  failTrafficOnPanic: boolean;
-};
+    /**
+     * @generated from field: bool fail_traffic_on_panic = 3;
+     */
+    failTrafficOnPanic: boolean;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.Cluster.CommonLbConfig.ZoneAwareLbConfig.
@@ -671,7 +681,11 @@ export enum Cluster_LbPolicy {
 /**
  * Describes the enum envoy.config.cluster.v3.Cluster.LbPolicy.
  */
-export const Cluster_LbPolicySchema: GenEnum<Cluster_LbPolicy> = /*@__PURE__*/ enumDesc(file_envoy_config_cluster_v3_cluster, 0, 1);
+export const Cluster_LbPolicySchema: GenEnum<Cluster_LbPolicy> = /*@__PURE__*/ enumDesc(
+  file_envoy_config_cluster_v3_cluster,
+  0,
+  1,
+);
 
 /**
  * @generated from enum envoy.config.cluster.v3.Cluster.DnsLookupFamily
@@ -731,12 +745,13 @@ export const LoadBalancingPolicySchema: GenMessage<LoadBalancingPolicy> =
 /**
  * @generated from message envoy.config.cluster.v3.LoadBalancingPolicy.Policy
  */
-export type LoadBalancingPolicy_Policy = Message<'envoy.config.cluster.v3.LoadBalancingPolicy.Policy'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.TypedExtensionConfig typed_extension_config = 4;
-   */
-  typedExtensionConfig?: TypedExtensionConfig;
-};
+export type LoadBalancingPolicy_Policy =
+  Message<'envoy.config.cluster.v3.LoadBalancingPolicy.Policy'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.TypedExtensionConfig typed_extension_config = 4;
+     */
+    typedExtensionConfig?: TypedExtensionConfig;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.LoadBalancingPolicy.Policy.
@@ -749,12 +764,13 @@ export const LoadBalancingPolicy_PolicySchema: GenMessage<LoadBalancingPolicy_Po
 /**
  * @generated from message envoy.config.cluster.v3.UpstreamConnectionOptions
  */
-export type UpstreamConnectionOptions = Message<'envoy.config.cluster.v3.UpstreamConnectionOptions'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.TcpKeepalive tcp_keepalive = 1;
-   */
-  tcpKeepalive?: TcpKeepalive;
-};
+export type UpstreamConnectionOptions =
+  Message<'envoy.config.cluster.v3.UpstreamConnectionOptions'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.TcpKeepalive tcp_keepalive = 1;
+     */
+    tcpKeepalive?: TcpKeepalive;
+  };
 
 /**
  * Describes the message envoy.config.cluster.v3.UpstreamConnectionOptions.

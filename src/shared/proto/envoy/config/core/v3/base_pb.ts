@@ -10,7 +10,11 @@ import { enumDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
 import type { FractionalPercent, Percent } from '../../../type/v3/percent_pb.ts';
 import { file_envoy_type_v3_percent } from '../../../type/v3/percent_pb.ts';
 import type { Any } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_any,
+  file_google_protobuf_struct,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { JsonObject, Message } from '@bufbuild/protobuf';
 
 /**
@@ -20,7 +24,12 @@ export const file_envoy_config_core_v3_base: GenFile =
   /*@__PURE__*/
   fileDesc(
     'Ch9lbnZveS9jb25maWcvY29yZS92My9iYXNlLnByb3RvEhRlbnZveS5jb25maWcuY29yZS52MyI6CghMb2NhbGl0eRIOCgZyZWdpb24YASABKAkSDAoEem9uZRgCIAEoCRIQCghzdWJfem9uZRgDIAEoCSKnAQoITWV0YWRhdGESSwoPZmlsdGVyX21ldGFkYXRhGAEgAygLMjIuZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGEuRmlsdGVyTWV0YWRhdGFFbnRyeRpOChNGaWx0ZXJNZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRImCgV2YWx1ZRgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3Q6AjgBIjsKDVJ1bnRpbWVVSW50MzISFQoNZGVmYXVsdF92YWx1ZRgCIAEoDRITCgtydW50aW1lX2tleRgDIAEoCSJoChhSdW50aW1lRnJhY3Rpb25hbFBlcmNlbnQSNwoNZGVmYXVsdF92YWx1ZRgBIAEoCzIgLmVudm95LnR5cGUudjMuRnJhY3Rpb25hbFBlcmNlbnQSEwoLcnVudGltZV9rZXkYAiABKAkiXAoSUnVudGltZUZlYXR1cmVGbGFnEjEKDWRlZmF1bHRfdmFsdWUYASABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEhMKC3J1bnRpbWVfa2V5GAIgASgJIjsKDVJ1bnRpbWVEb3VibGUSFQoNZGVmYXVsdF92YWx1ZRgBIAEoARITCgtydW50aW1lX2tleRgCIAEoCSJUCg5SdW50aW1lUGVyY2VudBItCg1kZWZhdWx0X3ZhbHVlGAEgASgLMhYuZW52b3kudHlwZS52My5QZXJjZW50EhMKC3J1bnRpbWVfa2V5GAIgASgJIikKC0hlYWRlclZhbHVlEgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCSKYAgoRSGVhZGVyVmFsdWVPcHRpb24SMQoGaGVhZGVyGAEgASgLMiEuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWUSUQoNYXBwZW5kX2FjdGlvbhgDIAEoDjI6LmVudm95LmNvbmZpZy5jb3JlLnYzLkhlYWRlclZhbHVlT3B0aW9uLkhlYWRlckFwcGVuZEFjdGlvbiJ9ChJIZWFkZXJBcHBlbmRBY3Rpb24SGwoXQVBQRU5EX0lGX0VYSVNUU19PUl9BREQQABIRCg1BRERfSUZfQUJTRU5UEAESHgoaT1ZFUldSSVRFX0lGX0VYSVNUU19PUl9BREQQAhIXChNPVkVSV1JJVEVfSUZfRVhJU1RTEAMiLAoOUXVlcnlQYXJhbWV0ZXISCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJIl4KCkRhdGFTb3VyY2USEgoIZmlsZW5hbWUYASABKAlIABIWCgxpbmxpbmVfYnl0ZXMYAiABKAxIABIXCg1pbmxpbmVfc3RyaW5nGAMgASgJSABCCwoJc3BlY2lmaWVyIlwKD1RyYW5zcG9ydFNvY2tldBIMCgRuYW1lGAEgASgJEiwKDHR5cGVkX2NvbmZpZxgDIAEoCzIULmdvb2dsZS5wcm90b2J1Zi5BbnlIAEINCgtjb25maWdfdHlwZSooCg9Sb3V0aW5nUHJpb3JpdHkSCwoHREVGQVVMVBAAEggKBEhJR0gQASo+ChBUcmFmZmljRGlyZWN0aW9uEg8KC1VOU1BFQ0lGSUVEEAASCwoHSU5CT1VORBABEgwKCE9VVEJPVU5EEAJiBnByb3RvMw',
-    [file_envoy_type_v3_percent, file_google_protobuf_any, file_google_protobuf_struct, file_google_protobuf_wrappers],
+    [
+      file_envoy_type_v3_percent,
+      file_google_protobuf_any,
+      file_google_protobuf_struct,
+      file_google_protobuf_wrappers,
+    ],
   );
 
 /**
@@ -47,7 +56,10 @@ export type Locality = Message<'envoy.config.core.v3.Locality'> & {
  * Describes the message envoy.config.core.v3.Locality.
  * Use `create(LocalitySchema)` to create a new message.
  */
-export const LocalitySchema: GenMessage<Locality> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 0);
+export const LocalitySchema: GenMessage<Locality> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  0,
+);
 
 /**
  * @generated from message envoy.config.core.v3.Metadata
@@ -63,7 +75,10 @@ export type Metadata = Message<'envoy.config.core.v3.Metadata'> & {
  * Describes the message envoy.config.core.v3.Metadata.
  * Use `create(MetadataSchema)` to create a new message.
  */
-export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 1);
+export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  1,
+);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeUInt32
@@ -84,7 +99,10 @@ export type RuntimeUInt32 = Message<'envoy.config.core.v3.RuntimeUInt32'> & {
  * Describes the message envoy.config.core.v3.RuntimeUInt32.
  * Use `create(RuntimeUInt32Schema)` to create a new message.
  */
-export const RuntimeUInt32Schema: GenMessage<RuntimeUInt32> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 2);
+export const RuntimeUInt32Schema: GenMessage<RuntimeUInt32> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  2,
+);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeFractionalPercent
@@ -128,7 +146,10 @@ export type RuntimeFeatureFlag = Message<'envoy.config.core.v3.RuntimeFeatureFla
  * Describes the message envoy.config.core.v3.RuntimeFeatureFlag.
  * Use `create(RuntimeFeatureFlagSchema)` to create a new message.
  */
-export const RuntimeFeatureFlagSchema: GenMessage<RuntimeFeatureFlag> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 4);
+export const RuntimeFeatureFlagSchema: GenMessage<RuntimeFeatureFlag> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  4,
+);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeDouble
@@ -149,7 +170,10 @@ export type RuntimeDouble = Message<'envoy.config.core.v3.RuntimeDouble'> & {
  * Describes the message envoy.config.core.v3.RuntimeDouble.
  * Use `create(RuntimeDoubleSchema)` to create a new message.
  */
-export const RuntimeDoubleSchema: GenMessage<RuntimeDouble> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 5);
+export const RuntimeDoubleSchema: GenMessage<RuntimeDouble> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  5,
+);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimePercent
@@ -170,7 +194,10 @@ export type RuntimePercent = Message<'envoy.config.core.v3.RuntimePercent'> & {
  * Describes the message envoy.config.core.v3.RuntimePercent.
  * Use `create(RuntimePercentSchema)` to create a new message.
  */
-export const RuntimePercentSchema: GenMessage<RuntimePercent> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 6);
+export const RuntimePercentSchema: GenMessage<RuntimePercent> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  6,
+);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValue
@@ -191,7 +218,10 @@ export type HeaderValue = Message<'envoy.config.core.v3.HeaderValue'> & {
  * Describes the message envoy.config.core.v3.HeaderValue.
  * Use `create(HeaderValueSchema)` to create a new message.
  */
-export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 7);
+export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  7,
+);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValueOption
@@ -212,7 +242,10 @@ export type HeaderValueOption = Message<'envoy.config.core.v3.HeaderValueOption'
  * Describes the message envoy.config.core.v3.HeaderValueOption.
  * Use `create(HeaderValueOptionSchema)` to create a new message.
  */
-export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 8);
+export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  8,
+);
 
 /**
  * @generated from enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction
@@ -265,7 +298,10 @@ export type QueryParameter = Message<'envoy.config.core.v3.QueryParameter'> & {
  * Describes the message envoy.config.core.v3.QueryParameter.
  * Use `create(QueryParameterSchema)` to create a new message.
  */
-export const QueryParameterSchema: GenMessage<QueryParameter> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 9);
+export const QueryParameterSchema: GenMessage<QueryParameter> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  9,
+);
 
 /**
  * @generated from message envoy.config.core.v3.DataSource
@@ -303,7 +339,10 @@ export type DataSource = Message<'envoy.config.core.v3.DataSource'> & {
  * Describes the message envoy.config.core.v3.DataSource.
  * Use `create(DataSourceSchema)` to create a new message.
  */
-export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 10);
+export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  10,
+);
 
 /**
  * @generated from message envoy.config.core.v3.TransportSocket
@@ -332,7 +371,10 @@ export type TransportSocket = Message<'envoy.config.core.v3.TransportSocket'> & 
  * Describes the message envoy.config.core.v3.TransportSocket.
  * Use `create(TransportSocketSchema)` to create a new message.
  */
-export const TransportSocketSchema: GenMessage<TransportSocket> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_base, 11);
+export const TransportSocketSchema: GenMessage<TransportSocket> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_base,
+  11,
+);
 
 /**
  * @generated from enum envoy.config.core.v3.RoutingPriority
@@ -352,7 +394,10 @@ export enum RoutingPriority {
 /**
  * Describes the enum envoy.config.core.v3.RoutingPriority.
  */
-export const RoutingPrioritySchema: GenEnum<RoutingPriority> = /*@__PURE__*/ enumDesc(file_envoy_config_core_v3_base, 0);
+export const RoutingPrioritySchema: GenEnum<RoutingPriority> = /*@__PURE__*/ enumDesc(
+  file_envoy_config_core_v3_base,
+  0,
+);
 
 /**
  * @generated from enum envoy.config.core.v3.TrafficDirection
@@ -377,4 +422,7 @@ export enum TrafficDirection {
 /**
  * Describes the enum envoy.config.core.v3.TrafficDirection.
  */
-export const TrafficDirectionSchema: GenEnum<TrafficDirection> = /*@__PURE__*/ enumDesc(file_envoy_config_core_v3_base, 1);
+export const TrafficDirectionSchema: GenEnum<TrafficDirection> = /*@__PURE__*/ enumDesc(
+  file_envoy_config_core_v3_base,
+  1,
+);

@@ -8,7 +8,10 @@
 import type { GenEnum, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { enumDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -24,17 +27,18 @@ export const file_envoy_config_core_v3_protocol: GenFile =
 /**
  * @generated from message envoy.config.core.v3.UpstreamHttpProtocolOptions
  */
-export type UpstreamHttpProtocolOptions = Message<'envoy.config.core.v3.UpstreamHttpProtocolOptions'> & {
-  /**
-   * @generated from field: bool auto_sni = 1;
-   */
-  autoSni: boolean;
+export type UpstreamHttpProtocolOptions =
+  Message<'envoy.config.core.v3.UpstreamHttpProtocolOptions'> & {
+    /**
+     * @generated from field: bool auto_sni = 1;
+     */
+    autoSni: boolean;
 
-  /**
-   * @generated from field: bool auto_san_validation = 2;
-   */
-  autoSanValidation: boolean;
-};
+    /**
+     * @generated from field: bool auto_san_validation = 2;
+     */
+    autoSanValidation: boolean;
+  };
 
 /**
  * Describes the message envoy.config.core.v3.UpstreamHttpProtocolOptions.
@@ -78,7 +82,10 @@ export type HttpProtocolOptions = Message<'envoy.config.core.v3.HttpProtocolOpti
  * Describes the message envoy.config.core.v3.HttpProtocolOptions.
  * Use `create(HttpProtocolOptionsSchema)` to create a new message.
  */
-export const HttpProtocolOptionsSchema: GenMessage<HttpProtocolOptions> = /*@__PURE__*/ messageDesc(file_envoy_config_core_v3_protocol, 1);
+export const HttpProtocolOptionsSchema: GenMessage<HttpProtocolOptions> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_core_v3_protocol,
+  1,
+);
 
 /**
  * @generated from enum envoy.config.core.v3.HttpProtocolOptions.HeadersWithUnderscoresAction

@@ -53,12 +53,13 @@ export const ClusterLoadAssignmentSchema: GenMessage<ClusterLoadAssignment> =
 /**
  * @generated from message envoy.config.endpoint.v3.ClusterLoadAssignment.Policy
  */
-export type ClusterLoadAssignment_Policy = Message<'envoy.config.endpoint.v3.ClusterLoadAssignment.Policy'> & {
-  /**
-   * @generated from field: google.protobuf.UInt32Value overprovisioning_factor = 3;
-   */
-  overprovisioningFactor?: number;
-};
+export type ClusterLoadAssignment_Policy =
+  Message<'envoy.config.endpoint.v3.ClusterLoadAssignment.Policy'> & {
+    /**
+     * @generated from field: google.protobuf.UInt32Value overprovisioning_factor = 3;
+     */
+    overprovisioningFactor?: number;
+  };
 
 /**
  * Describes the message envoy.config.endpoint.v3.ClusterLoadAssignment.Policy.

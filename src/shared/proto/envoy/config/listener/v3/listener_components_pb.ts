@@ -14,7 +14,11 @@ import { file_envoy_config_core_v3_base } from '../../core/v3/base_pb.ts';
 import type { Int32Range } from '../../../type/v3/range_pb.ts';
 import { file_envoy_type_v3_range } from '../../../type/v3/range_pb.ts';
 import type { Any, Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -73,7 +77,10 @@ export type FilterChain = Message<'envoy.config.listener.v3.FilterChain'> & {
  * Describes the message envoy.config.listener.v3.FilterChain.
  * Use `create(FilterChainSchema)` to create a new message.
  */
-export const FilterChainSchema: GenMessage<FilterChain> = /*@__PURE__*/ messageDesc(file_envoy_config_listener_v3_listener_components, 0);
+export const FilterChainSchema: GenMessage<FilterChain> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_listener_v3_listener_components,
+  0,
+);
 
 /**
  * @generated from message envoy.config.listener.v3.FilterChainMatch
@@ -197,7 +204,10 @@ export type Filter = Message<'envoy.config.listener.v3.Filter'> & {
  * Describes the message envoy.config.listener.v3.Filter.
  * Use `create(FilterSchema)` to create a new message.
  */
-export const FilterSchema: GenMessage<Filter> = /*@__PURE__*/ messageDesc(file_envoy_config_listener_v3_listener_components, 2);
+export const FilterSchema: GenMessage<Filter> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_listener_v3_listener_components,
+  2,
+);
 
 /**
  * @generated from message envoy.config.listener.v3.ListenerFilter
@@ -238,48 +248,49 @@ export const ListenerFilterSchema: GenMessage<ListenerFilter> =
 /**
  * @generated from message envoy.config.listener.v3.ListenerFilterChainMatchPredicate
  */
-export type ListenerFilterChainMatchPredicate = Message<'envoy.config.listener.v3.ListenerFilterChainMatchPredicate'> & {
-  /**
-   * @generated from oneof envoy.config.listener.v3.ListenerFilterChainMatchPredicate.rule
-   */
-  rule:
-    | {
-        /**
-         * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet or_match = 1;
-         */
-        value: ListenerFilterChainMatchPredicate_MatchSet;
-        case: 'orMatch';
-      }
-    | {
-        /**
-         * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet and_match = 2;
-         */
-        value: ListenerFilterChainMatchPredicate_MatchSet;
-        case: 'andMatch';
-      }
-    | {
-        /**
-         * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate not_match = 3;
-         */
-        value: ListenerFilterChainMatchPredicate;
-        case: 'notMatch';
-      }
-    | {
-        /**
-         * @generated from field: bool any_match = 4;
-         */
-        value: boolean;
-        case: 'anyMatch';
-      }
-    | {
-        /**
-         * @generated from field: envoy.type.v3.Int32Range destination_port_range = 5;
-         */
-        value: Int32Range;
-        case: 'destinationPortRange';
-      }
-    | { case: undefined; value?: undefined };
-};
+export type ListenerFilterChainMatchPredicate =
+  Message<'envoy.config.listener.v3.ListenerFilterChainMatchPredicate'> & {
+    /**
+     * @generated from oneof envoy.config.listener.v3.ListenerFilterChainMatchPredicate.rule
+     */
+    rule:
+      | {
+          /**
+           * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet or_match = 1;
+           */
+          value: ListenerFilterChainMatchPredicate_MatchSet;
+          case: 'orMatch';
+        }
+      | {
+          /**
+           * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet and_match = 2;
+           */
+          value: ListenerFilterChainMatchPredicate_MatchSet;
+          case: 'andMatch';
+        }
+      | {
+          /**
+           * @generated from field: envoy.config.listener.v3.ListenerFilterChainMatchPredicate not_match = 3;
+           */
+          value: ListenerFilterChainMatchPredicate;
+          case: 'notMatch';
+        }
+      | {
+          /**
+           * @generated from field: bool any_match = 4;
+           */
+          value: boolean;
+          case: 'anyMatch';
+        }
+      | {
+          /**
+           * @generated from field: envoy.type.v3.Int32Range destination_port_range = 5;
+           */
+          value: Int32Range;
+          case: 'destinationPortRange';
+        }
+      | { case: undefined; value?: undefined };
+  };
 
 /**
  * Describes the message envoy.config.listener.v3.ListenerFilterChainMatchPredicate.
@@ -292,12 +303,13 @@ export const ListenerFilterChainMatchPredicateSchema: GenMessage<ListenerFilterC
 /**
  * @generated from message envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet
  */
-export type ListenerFilterChainMatchPredicate_MatchSet = Message<'envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet'> & {
-  /**
-   * @generated from field: repeated envoy.config.listener.v3.ListenerFilterChainMatchPredicate rules = 1;
-   */
-  rules: ListenerFilterChainMatchPredicate[];
-};
+export type ListenerFilterChainMatchPredicate_MatchSet =
+  Message<'envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet'> & {
+    /**
+     * @generated from field: repeated envoy.config.listener.v3.ListenerFilterChainMatchPredicate rules = 1;
+     */
+    rules: ListenerFilterChainMatchPredicate[];
+  };
 
 /**
  * Describes the message envoy.config.listener.v3.ListenerFilterChainMatchPredicate.MatchSet.

@@ -18,7 +18,10 @@ import { file_envoy_config_core_v3_socket_option } from '../../core/v3/socket_op
 import type { FilterChain, ListenerFilter } from './listener_components_pb.ts';
 import { file_envoy_config_listener_v3_listener_components } from './listener_components_pb.ts';
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -158,25 +161,29 @@ export type Listener = Message<'envoy.config.listener.v3.Listener'> & {
  * Describes the message envoy.config.listener.v3.Listener.
  * Use `create(ListenerSchema)` to create a new message.
  */
-export const ListenerSchema: GenMessage<Listener> = /*@__PURE__*/ messageDesc(file_envoy_config_listener_v3_listener, 0);
+export const ListenerSchema: GenMessage<Listener> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_listener_v3_listener,
+  0,
+);
 
 /**
  * @generated from message envoy.config.listener.v3.Listener.ConnectionBalanceConfig
  */
-export type Listener_ConnectionBalanceConfig = Message<'envoy.config.listener.v3.Listener.ConnectionBalanceConfig'> & {
-  /**
-   * @generated from oneof envoy.config.listener.v3.Listener.ConnectionBalanceConfig.balance_type
-   */
-  balanceType:
-    | {
-        /**
-         * @generated from field: envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance exact_balance = 1;
-         */
-        value: Listener_ConnectionBalanceConfig_ExactBalance;
-        case: 'exactBalance';
-      }
-    | { case: undefined; value?: undefined };
-};
+export type Listener_ConnectionBalanceConfig =
+  Message<'envoy.config.listener.v3.Listener.ConnectionBalanceConfig'> & {
+    /**
+     * @generated from oneof envoy.config.listener.v3.Listener.ConnectionBalanceConfig.balance_type
+     */
+    balanceType:
+      | {
+          /**
+           * @generated from field: envoy.config.listener.v3.Listener.ConnectionBalanceConfig.ExactBalance exact_balance = 1;
+           */
+          value: Listener_ConnectionBalanceConfig_ExactBalance;
+          case: 'exactBalance';
+        }
+      | { case: undefined; value?: undefined };
+  };
 
 /**
  * Describes the message envoy.config.listener.v3.Listener.ConnectionBalanceConfig.
@@ -214,4 +221,7 @@ export type AdditionalAddress = Message<'envoy.config.listener.v3.AdditionalAddr
  * Describes the message envoy.config.listener.v3.AdditionalAddress.
  * Use `create(AdditionalAddressSchema)` to create a new message.
  */
-export const AdditionalAddressSchema: GenMessage<AdditionalAddress> = /*@__PURE__*/ messageDesc(file_envoy_config_listener_v3_listener, 1);
+export const AdditionalAddressSchema: GenMessage<AdditionalAddress> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_listener_v3_listener,
+  1,
+);

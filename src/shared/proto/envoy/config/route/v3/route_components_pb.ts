@@ -7,7 +7,13 @@
 
 import type { GenEnum, GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { enumDesc, fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
-import type { DataSource, HeaderValueOption, Metadata, RoutingPriority, RuntimeFractionalPercent } from '../../core/v3/base_pb.ts';
+import type {
+  DataSource,
+  HeaderValueOption,
+  Metadata,
+  RoutingPriority,
+  RuntimeFractionalPercent,
+} from '../../core/v3/base_pb.ts';
 import { file_envoy_config_core_v3_base } from '../../core/v3/base_pb.ts';
 import type { RegexMatchAndSubstitute, RegexMatcher } from '../../../type/matcher/v3/regex_pb.ts';
 import { file_envoy_type_matcher_v3_regex } from '../../../type/matcher/v3/regex_pb.ts';
@@ -16,7 +22,11 @@ import { file_envoy_type_matcher_v3_string } from '../../../type/matcher/v3/stri
 import type { Int64Range } from '../../../type/v3/range_pb.ts';
 import { file_envoy_type_v3_range } from '../../../type/v3/range_pb.ts';
 import type { Any, BoolValue, Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -111,7 +121,10 @@ export type VirtualHost = Message<'envoy.config.route.v3.VirtualHost'> & {
  * Describes the message envoy.config.route.v3.VirtualHost.
  * Use `create(VirtualHostSchema)` to create a new message.
  */
-export const VirtualHostSchema: GenMessage<VirtualHost> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 0);
+export const VirtualHostSchema: GenMessage<VirtualHost> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  0,
+);
 
 /**
  * @generated from enum envoy.config.route.v3.VirtualHost.TlsRequirementType
@@ -226,7 +239,10 @@ export type Route = Message<'envoy.config.route.v3.Route'> & {
  * Describes the message envoy.config.route.v3.Route.
  * Use `create(RouteSchema)` to create a new message.
  */
-export const RouteSchema: GenMessage<Route> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 1);
+export const RouteSchema: GenMessage<Route> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  1,
+);
 
 /**
  * @generated from message envoy.config.route.v3.Decorator
@@ -247,7 +263,10 @@ export type Decorator = Message<'envoy.config.route.v3.Decorator'> & {
  * Describes the message envoy.config.route.v3.Decorator.
  * Use `create(DecoratorSchema)` to create a new message.
  */
-export const DecoratorSchema: GenMessage<Decorator> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 2);
+export const DecoratorSchema: GenMessage<Decorator> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  2,
+);
 
 /**
  * @generated from message envoy.config.route.v3.WeightedCluster
@@ -273,60 +292,64 @@ export type WeightedCluster = Message<'envoy.config.route.v3.WeightedCluster'> &
  * Describes the message envoy.config.route.v3.WeightedCluster.
  * Use `create(WeightedClusterSchema)` to create a new message.
  */
-export const WeightedClusterSchema: GenMessage<WeightedCluster> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 3);
+export const WeightedClusterSchema: GenMessage<WeightedCluster> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  3,
+);
 
 /**
  * @generated from message envoy.config.route.v3.WeightedCluster.ClusterWeight
  */
-export type WeightedCluster_ClusterWeight = Message<'envoy.config.route.v3.WeightedCluster.ClusterWeight'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type WeightedCluster_ClusterWeight =
+  Message<'envoy.config.route.v3.WeightedCluster.ClusterWeight'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value weight = 2;
-   */
-  weight?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value weight = 2;
+     */
+    weight?: number;
 
-  /**
-   * @generated from field: repeated envoy.config.core.v3.HeaderValueOption request_headers_to_add = 4;
-   */
-  requestHeadersToAdd: HeaderValueOption[];
+    /**
+     * @generated from field: repeated envoy.config.core.v3.HeaderValueOption request_headers_to_add = 4;
+     */
+    requestHeadersToAdd: HeaderValueOption[];
 
-  /**
-   * @generated from field: repeated string request_headers_to_remove = 9;
-   */
-  requestHeadersToRemove: string[];
+    /**
+     * @generated from field: repeated string request_headers_to_remove = 9;
+     */
+    requestHeadersToRemove: string[];
 
-  /**
-   * @generated from field: repeated envoy.config.core.v3.HeaderValueOption response_headers_to_add = 5;
-   */
-  responseHeadersToAdd: HeaderValueOption[];
+    /**
+     * @generated from field: repeated envoy.config.core.v3.HeaderValueOption response_headers_to_add = 5;
+     */
+    responseHeadersToAdd: HeaderValueOption[];
 
-  /**
-   * @generated from field: repeated string response_headers_to_remove = 6;
-   */
-  responseHeadersToRemove: string[];
+    /**
+     * @generated from field: repeated string response_headers_to_remove = 6;
+     */
+    responseHeadersToRemove: string[];
 
-  /**
-   * @generated from oneof envoy.config.route.v3.WeightedCluster.ClusterWeight.host_rewrite_specifier
-   */
-  hostRewriteSpecifier:
-    | {
-        /**
-         * @generated from field: string host_rewrite_literal = 11;
-         */
-        value: string;
-        case: 'hostRewriteLiteral';
-      }
-    | { case: undefined; value?: undefined };
+    /**
+     * @generated from oneof envoy.config.route.v3.WeightedCluster.ClusterWeight.host_rewrite_specifier
+     */
+    hostRewriteSpecifier:
+      | {
+          /**
+           * @generated from field: string host_rewrite_literal = 11;
+           */
+          value: string;
+          case: 'hostRewriteLiteral';
+        }
+      | { case: undefined; value?: undefined };
 
-  /**
-   * @generated from field: map<string, google.protobuf.Any> typed_per_filter_config = 10;
-   */
-  typedPerFilterConfig: { [key: string]: Any };
-};
+    /**
+     * @generated from field: map<string, google.protobuf.Any> typed_per_filter_config = 10;
+     */
+    typedPerFilterConfig: { [key: string]: Any };
+  };
 
 /**
  * Describes the message envoy.config.route.v3.WeightedCluster.ClusterWeight.
@@ -399,7 +422,10 @@ export type RouteMatch = Message<'envoy.config.route.v3.RouteMatch'> & {
  * Describes the message envoy.config.route.v3.RouteMatch.
  * Use `create(RouteMatchSchema)` to create a new message.
  */
-export const RouteMatchSchema: GenMessage<RouteMatch> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 4);
+export const RouteMatchSchema: GenMessage<RouteMatch> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  4,
+);
 
 /**
  * @generated from message envoy.config.route.v3.CorsPolicy
@@ -410,7 +436,10 @@ export type CorsPolicy = Message<'envoy.config.route.v3.CorsPolicy'> & {};
  * Describes the message envoy.config.route.v3.CorsPolicy.
  * Use `create(CorsPolicySchema)` to create a new message.
  */
-export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 5);
+export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  5,
+);
 
 /**
  * @generated from message envoy.config.route.v3.RouteAction
@@ -531,32 +560,36 @@ export type RouteAction = Message<'envoy.config.route.v3.RouteAction'> & {
  * Describes the message envoy.config.route.v3.RouteAction.
  * Use `create(RouteActionSchema)` to create a new message.
  */
-export const RouteActionSchema: GenMessage<RouteAction> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 6);
+export const RouteActionSchema: GenMessage<RouteAction> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  6,
+);
 
 /**
  * @generated from message envoy.config.route.v3.RouteAction.RequestMirrorPolicy
  */
-export type RouteAction_RequestMirrorPolicy = Message<'envoy.config.route.v3.RouteAction.RequestMirrorPolicy'> & {
-  /**
-   * @generated from field: string cluster = 1;
-   */
-  cluster: string;
+export type RouteAction_RequestMirrorPolicy =
+  Message<'envoy.config.route.v3.RouteAction.RequestMirrorPolicy'> & {
+    /**
+     * @generated from field: string cluster = 1;
+     */
+    cluster: string;
 
-  /**
-   * @generated from field: envoy.config.core.v3.RuntimeFractionalPercent runtime_fraction = 3;
-   */
-  runtimeFraction?: RuntimeFractionalPercent;
+    /**
+     * @generated from field: envoy.config.core.v3.RuntimeFractionalPercent runtime_fraction = 3;
+     */
+    runtimeFraction?: RuntimeFractionalPercent;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue trace_sampled = 4;
-   */
-  traceSampled?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue trace_sampled = 4;
+     */
+    traceSampled?: boolean;
 
-  /**
-   * @generated from field: bool disable_shadow_host_suffix_append = 6;
-   */
-  disableShadowHostSuffixAppend: boolean;
-};
+    /**
+     * @generated from field: bool disable_shadow_host_suffix_append = 6;
+     */
+    disableShadowHostSuffixAppend: boolean;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.RequestMirrorPolicy.
@@ -621,17 +654,18 @@ export const RouteAction_HashPolicySchema: GenMessage<RouteAction_HashPolicy> =
 /**
  * @generated from message envoy.config.route.v3.RouteAction.HashPolicy.Header
  */
-export type RouteAction_HashPolicy_Header = Message<'envoy.config.route.v3.RouteAction.HashPolicy.Header'> & {
-  /**
-   * @generated from field: string header_name = 1;
-   */
-  headerName: string;
+export type RouteAction_HashPolicy_Header =
+  Message<'envoy.config.route.v3.RouteAction.HashPolicy.Header'> & {
+    /**
+     * @generated from field: string header_name = 1;
+     */
+    headerName: string;
 
-  /**
-   * @generated from field: envoy.type.matcher.v3.RegexMatchAndSubstitute regex_rewrite = 2;
-   */
-  regexRewrite?: RegexMatchAndSubstitute;
-};
+    /**
+     * @generated from field: envoy.type.matcher.v3.RegexMatchAndSubstitute regex_rewrite = 2;
+     */
+    regexRewrite?: RegexMatchAndSubstitute;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.HashPolicy.Header.
@@ -644,22 +678,23 @@ export const RouteAction_HashPolicy_HeaderSchema: GenMessage<RouteAction_HashPol
 /**
  * @generated from message envoy.config.route.v3.RouteAction.HashPolicy.Cookie
  */
-export type RouteAction_HashPolicy_Cookie = Message<'envoy.config.route.v3.RouteAction.HashPolicy.Cookie'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type RouteAction_HashPolicy_Cookie =
+  Message<'envoy.config.route.v3.RouteAction.HashPolicy.Cookie'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from field: google.protobuf.Duration ttl = 2;
-   */
-  ttl?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration ttl = 2;
+     */
+    ttl?: Duration;
 
-  /**
-   * @generated from field: string path = 3;
-   */
-  path: string;
-};
+    /**
+     * @generated from field: string path = 3;
+     */
+    path: string;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.HashPolicy.Cookie.
@@ -672,12 +707,13 @@ export const RouteAction_HashPolicy_CookieSchema: GenMessage<RouteAction_HashPol
 /**
  * @generated from message envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties
  */
-export type RouteAction_HashPolicy_ConnectionProperties = Message<'envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties'> & {
-  /**
-   * @generated from field: bool source_ip = 1;
-   */
-  sourceIp: boolean;
-};
+export type RouteAction_HashPolicy_ConnectionProperties =
+  Message<'envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties'> & {
+    /**
+     * @generated from field: bool source_ip = 1;
+     */
+    sourceIp: boolean;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.HashPolicy.ConnectionProperties.
@@ -690,12 +726,13 @@ export const RouteAction_HashPolicy_ConnectionPropertiesSchema: GenMessage<Route
 /**
  * @generated from message envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter
  */
-export type RouteAction_HashPolicy_QueryParameter = Message<'envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
-};
+export type RouteAction_HashPolicy_QueryParameter =
+  Message<'envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.HashPolicy.QueryParameter.
@@ -708,17 +745,18 @@ export const RouteAction_HashPolicy_QueryParameterSchema: GenMessage<RouteAction
 /**
  * @generated from message envoy.config.route.v3.RouteAction.UpgradeConfig
  */
-export type RouteAction_UpgradeConfig = Message<'envoy.config.route.v3.RouteAction.UpgradeConfig'> & {
-  /**
-   * @generated from field: string upgrade_type = 1;
-   */
-  upgradeType: string;
+export type RouteAction_UpgradeConfig =
+  Message<'envoy.config.route.v3.RouteAction.UpgradeConfig'> & {
+    /**
+     * @generated from field: string upgrade_type = 1;
+     */
+    upgradeType: string;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue enabled = 2;
-   */
-  enabled?: boolean;
-};
+    /**
+     * @generated from field: google.protobuf.BoolValue enabled = 2;
+     */
+    enabled?: boolean;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.UpgradeConfig.
@@ -731,22 +769,23 @@ export const RouteAction_UpgradeConfigSchema: GenMessage<RouteAction_UpgradeConf
 /**
  * @generated from message envoy.config.route.v3.RouteAction.MaxStreamDuration
  */
-export type RouteAction_MaxStreamDuration = Message<'envoy.config.route.v3.RouteAction.MaxStreamDuration'> & {
-  /**
-   * @generated from field: google.protobuf.Duration max_stream_duration = 1;
-   */
-  maxStreamDuration?: Duration;
+export type RouteAction_MaxStreamDuration =
+  Message<'envoy.config.route.v3.RouteAction.MaxStreamDuration'> & {
+    /**
+     * @generated from field: google.protobuf.Duration max_stream_duration = 1;
+     */
+    maxStreamDuration?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration grpc_timeout_header_max = 2;
-   */
-  grpcTimeoutHeaderMax?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration grpc_timeout_header_max = 2;
+     */
+    grpcTimeoutHeaderMax?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration grpc_timeout_header_offset = 3;
-   */
-  grpcTimeoutHeaderOffset?: Duration;
-};
+    /**
+     * @generated from field: google.protobuf.Duration grpc_timeout_header_offset = 3;
+     */
+    grpcTimeoutHeaderOffset?: Duration;
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RouteAction.MaxStreamDuration.
@@ -847,30 +886,34 @@ export type RetryPolicy = Message<'envoy.config.route.v3.RetryPolicy'> & {
  * Describes the message envoy.config.route.v3.RetryPolicy.
  * Use `create(RetryPolicySchema)` to create a new message.
  */
-export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 7);
+export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  7,
+);
 
 /**
  * @generated from message envoy.config.route.v3.RetryPolicy.RetryPriority
  */
-export type RetryPolicy_RetryPriority = Message<'envoy.config.route.v3.RetryPolicy.RetryPriority'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type RetryPolicy_RetryPriority =
+  Message<'envoy.config.route.v3.RetryPolicy.RetryPriority'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from oneof envoy.config.route.v3.RetryPolicy.RetryPriority.config_type
-   */
-  configType:
-    | {
-        /**
-         * @generated from field: google.protobuf.Any typed_config = 3;
-         */
-        value: Any;
-        case: 'typedConfig';
-      }
-    | { case: undefined; value?: undefined };
-};
+    /**
+     * @generated from oneof envoy.config.route.v3.RetryPolicy.RetryPriority.config_type
+     */
+    configType:
+      | {
+          /**
+           * @generated from field: google.protobuf.Any typed_config = 3;
+           */
+          value: Any;
+          case: 'typedConfig';
+        }
+      | { case: undefined; value?: undefined };
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RetryPolicy.RetryPriority.
@@ -883,25 +926,26 @@ export const RetryPolicy_RetryPrioritySchema: GenMessage<RetryPolicy_RetryPriori
 /**
  * @generated from message envoy.config.route.v3.RetryPolicy.RetryHostPredicate
  */
-export type RetryPolicy_RetryHostPredicate = Message<'envoy.config.route.v3.RetryPolicy.RetryHostPredicate'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type RetryPolicy_RetryHostPredicate =
+  Message<'envoy.config.route.v3.RetryPolicy.RetryHostPredicate'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from oneof envoy.config.route.v3.RetryPolicy.RetryHostPredicate.config_type
-   */
-  configType:
-    | {
-        /**
-         * @generated from field: google.protobuf.Any typed_config = 3;
-         */
-        value: Any;
-        case: 'typedConfig';
-      }
-    | { case: undefined; value?: undefined };
-};
+    /**
+     * @generated from oneof envoy.config.route.v3.RetryPolicy.RetryHostPredicate.config_type
+     */
+    configType:
+      | {
+          /**
+           * @generated from field: google.protobuf.Any typed_config = 3;
+           */
+          value: Any;
+          case: 'typedConfig';
+        }
+      | { case: undefined; value?: undefined };
+  };
 
 /**
  * Describes the message envoy.config.route.v3.RetryPolicy.RetryHostPredicate.
@@ -1010,7 +1054,10 @@ export type RedirectAction = Message<'envoy.config.route.v3.RedirectAction'> & {
  * Describes the message envoy.config.route.v3.RedirectAction.
  * Use `create(RedirectActionSchema)` to create a new message.
  */
-export const RedirectActionSchema: GenMessage<RedirectAction> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 8);
+export const RedirectActionSchema: GenMessage<RedirectAction> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  8,
+);
 
 /**
  * @generated from enum envoy.config.route.v3.RedirectAction.RedirectResponseCode
@@ -1144,7 +1191,10 @@ export type HeaderMatcher = Message<'envoy.config.route.v3.HeaderMatcher'> & {
  * Describes the message envoy.config.route.v3.HeaderMatcher.
  * Use `create(HeaderMatcherSchema)` to create a new message.
  */
-export const HeaderMatcherSchema: GenMessage<HeaderMatcher> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route_components, 10);
+export const HeaderMatcherSchema: GenMessage<HeaderMatcher> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route_components,
+  10,
+);
 
 /**
  * @generated from message envoy.config.route.v3.QueryParameterMatcher

@@ -21,7 +21,11 @@ export const file_envoy_config_route_v3_route: GenFile =
   /*@__PURE__*/
   fileDesc(
     'CiFlbnZveS9jb25maWcvcm91dGUvdjMvcm91dGUucHJvdG8SFWVudm95LmNvbmZpZy5yb3V0ZS52MyKRBAoSUm91dGVDb25maWd1cmF0aW9uEgwKBG5hbWUYASABKAkSOQoNdmlydHVhbF9ob3N0cxgCIAMoCzIiLmVudm95LmNvbmZpZy5yb3V0ZS52My5WaXJ0dWFsSG9zdBI1ChF2YWxpZGF0ZV9jbHVzdGVycxgHIAEoCzIaLmdvb2dsZS5wcm90b2J1Zi5Cb29sVmFsdWUSSQojbWF4X2RpcmVjdF9yZXNwb25zZV9ib2R5X3NpemVfYnl0ZXMYCyABKAsyHC5nb29nbGUucHJvdG9idWYuVUludDMyVmFsdWUSJAocaWdub3JlX3BvcnRfaW5faG9zdF9tYXRjaGluZxgOIAEoCBJHChZyZXF1ZXN0X2hlYWRlcnNfdG9fYWRkGAYgAygLMicuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWVPcHRpb24SIQoZcmVxdWVzdF9oZWFkZXJzX3RvX3JlbW92ZRgIIAMoCRJIChdyZXNwb25zZV9oZWFkZXJzX3RvX2FkZBgEIAMoCzInLmVudm95LmNvbmZpZy5jb3JlLnYzLkhlYWRlclZhbHVlT3B0aW9uEiIKGnJlc3BvbnNlX2hlYWRlcnNfdG9fcmVtb3ZlGAUgAygJEjAKCG1ldGFkYXRhGBEgASgLMh4uZW52b3kuY29uZmlnLmNvcmUudjMuTWV0YWRhdGFiBnByb3RvMw',
-    [file_envoy_config_core_v3_base, file_envoy_config_route_v3_route_components, file_google_protobuf_wrappers],
+    [
+      file_envoy_config_core_v3_base,
+      file_envoy_config_route_v3_route_components,
+      file_google_protobuf_wrappers,
+    ],
   );
 
 /**
@@ -83,4 +87,7 @@ export type RouteConfiguration = Message<'envoy.config.route.v3.RouteConfigurati
  * Describes the message envoy.config.route.v3.RouteConfiguration.
  * Use `create(RouteConfigurationSchema)` to create a new message.
  */
-export const RouteConfigurationSchema: GenMessage<RouteConfiguration> = /*@__PURE__*/ messageDesc(file_envoy_config_route_v3_route, 0);
+export const RouteConfigurationSchema: GenMessage<RouteConfiguration> = /*@__PURE__*/ messageDesc(
+  file_envoy_config_route_v3_route,
+  0,
+);

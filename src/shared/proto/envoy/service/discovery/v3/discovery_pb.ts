@@ -54,7 +54,10 @@ export type Node = Message<'envoy.service.discovery.v3.Node'> & {
  * Describes the message envoy.service.discovery.v3.Node.
  * Use `create(NodeSchema)` to create a new message.
  */
-export const NodeSchema: GenMessage<Node> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 0);
+export const NodeSchema: GenMessage<Node> = /*@__PURE__*/ messageDesc(
+  file_envoy_service_discovery_v3_discovery,
+  0,
+);
 
 /**
  * @generated from message envoy.service.discovery.v3.ControlPlane
@@ -70,7 +73,10 @@ export type ControlPlane = Message<'envoy.service.discovery.v3.ControlPlane'> & 
  * Describes the message envoy.service.discovery.v3.ControlPlane.
  * Use `create(ControlPlaneSchema)` to create a new message.
  */
-export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 1);
+export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/ messageDesc(
+  file_envoy_service_discovery_v3_discovery,
+  1,
+);
 
 /**
  * @generated from message envoy.service.discovery.v3.Status
@@ -91,7 +97,10 @@ export type Status = Message<'envoy.service.discovery.v3.Status'> & {
  * Describes the message envoy.service.discovery.v3.Status.
  * Use `create(StatusSchema)` to create a new message.
  */
-export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 2);
+export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(
+  file_envoy_service_discovery_v3_discovery,
+  2,
+);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryRequest
@@ -132,7 +141,10 @@ export type DiscoveryRequest = Message<'envoy.service.discovery.v3.DiscoveryRequ
  * Describes the message envoy.service.discovery.v3.DiscoveryRequest.
  * Use `create(DiscoveryRequestSchema)` to create a new message.
  */
-export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 3);
+export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> = /*@__PURE__*/ messageDesc(
+  file_envoy_service_discovery_v3_discovery,
+  3,
+);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryResponse
@@ -223,37 +235,38 @@ export const DeltaDiscoveryRequestSchema: GenMessage<DeltaDiscoveryRequest> =
 /**
  * @generated from message envoy.service.discovery.v3.DeltaDiscoveryResponse
  */
-export type DeltaDiscoveryResponse = Message<'envoy.service.discovery.v3.DeltaDiscoveryResponse'> & {
-  /**
-   * @generated from field: string system_version_info = 1;
-   */
-  systemVersionInfo: string;
+export type DeltaDiscoveryResponse =
+  Message<'envoy.service.discovery.v3.DeltaDiscoveryResponse'> & {
+    /**
+     * @generated from field: string system_version_info = 1;
+     */
+    systemVersionInfo: string;
 
-  /**
-   * @generated from field: repeated envoy.service.discovery.v3.Resource resources = 2;
-   */
-  resources: Resource[];
+    /**
+     * @generated from field: repeated envoy.service.discovery.v3.Resource resources = 2;
+     */
+    resources: Resource[];
 
-  /**
-   * @generated from field: string type_url = 4;
-   */
-  typeUrl: string;
+    /**
+     * @generated from field: string type_url = 4;
+     */
+    typeUrl: string;
 
-  /**
-   * @generated from field: string nonce = 5;
-   */
-  nonce: string;
+    /**
+     * @generated from field: string nonce = 5;
+     */
+    nonce: string;
 
-  /**
-   * @generated from field: repeated string removed_resources = 6;
-   */
-  removedResources: string[];
+    /**
+     * @generated from field: repeated string removed_resources = 6;
+     */
+    removedResources: string[];
 
-  /**
-   * @generated from field: envoy.service.discovery.v3.ControlPlane control_plane = 7;
-   */
-  controlPlane?: ControlPlane;
-};
+    /**
+     * @generated from field: envoy.service.discovery.v3.ControlPlane control_plane = 7;
+     */
+    controlPlane?: ControlPlane;
+  };
 
 /**
  * Describes the message envoy.service.discovery.v3.DeltaDiscoveryResponse.
@@ -287,4 +300,7 @@ export type Resource = Message<'envoy.service.discovery.v3.Resource'> & {
  * Describes the message envoy.service.discovery.v3.Resource.
  * Use `create(ResourceSchema)` to create a new message.
  */
-export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/ messageDesc(file_envoy_service_discovery_v3_discovery, 7);
+export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/ messageDesc(
+  file_envoy_service_discovery_v3_discovery,
+  7,
+);

@@ -23,17 +23,18 @@ export const file_envoy_extensions_request_id_uuid_v3_uuid: GenFile =
 /**
  * @generated from message envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig
  */
-export type UuidRequestIdConfig = Message<'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig'> & {
-  /**
-   * @generated from field: google.protobuf.BoolValue pack_trace_reason = 1;
-   */
-  packTraceReason?: boolean;
+export type UuidRequestIdConfig =
+  Message<'envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig'> & {
+    /**
+     * @generated from field: google.protobuf.BoolValue pack_trace_reason = 1;
+     */
+    packTraceReason?: boolean;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue use_request_id_for_trace_sampling = 2;
-   */
-  useRequestIdForTraceSampling?: boolean;
-};
+    /**
+     * @generated from field: google.protobuf.BoolValue use_request_id_for_trace_sampling = 2;
+     */
+    useRequestIdForTraceSampling?: boolean;
+  };
 
 /**
  * Describes the message envoy.extensions.request_id.uuid.v3.UuidRequestIdConfig.

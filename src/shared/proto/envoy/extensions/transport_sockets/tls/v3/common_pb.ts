@@ -22,7 +22,11 @@ export const file_envoy_extensions_transport_sockets_tls_v3_common: GenFile =
   /*@__PURE__*/
   fileDesc(
     'CjZlbnZveS9leHRlbnNpb25zL3RyYW5zcG9ydF9zb2NrZXRzL3Rscy92My9jb21tb24ucHJvdG8SKWVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzIuQCCg1UbHNQYXJhbWV0ZXJzEmoKHHRsc19taW5pbXVtX3Byb3RvY29sX3ZlcnNpb24YASABKA4yRC5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5UbHNQYXJhbWV0ZXJzLlRsc1Byb3RvY29sEmoKHHRsc19tYXhpbXVtX3Byb3RvY29sX3ZlcnNpb24YAiABKA4yRC5lbnZveS5leHRlbnNpb25zLnRyYW5zcG9ydF9zb2NrZXRzLnRscy52My5UbHNQYXJhbWV0ZXJzLlRsc1Byb3RvY29sEhUKDWNpcGhlcl9zdWl0ZXMYAyADKAkSEwoLZWNkaF9jdXJ2ZXMYBCADKAkiTwoLVGxzUHJvdG9jb2wSDAoIVExTX0FVVE8QABILCgdUTFN2MV8wEAESCwoHVExTdjFfMRACEgsKB1RMU3YxXzIQAxILCgdUTFN2MV8zEAQiVwoPU2RzU2VjcmV0Q29uZmlnEgwKBG5hbWUYASABKAkSNgoKc2RzX2NvbmZpZxgCIAEoCzIiLmVudm95LmNvbmZpZy5jb3JlLnYzLkNvbmZpZ1NvdXJjZSKfBAocQ2VydGlmaWNhdGVWYWxpZGF0aW9uQ29udGV4dBI0Cgp0cnVzdGVkX2NhGAEgASgLMiAuZW52b3kuY29uZmlnLmNvcmUudjMuRGF0YVNvdXJjZRJnCh1tYXRjaF90eXBlZF9zdWJqZWN0X2FsdF9uYW1lcxgPIAMoCzJALmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLlN1YmplY3RBbHROYW1lTWF0Y2hlchJFChdtYXRjaF9zdWJqZWN0X2FsdF9uYW1lcxgJIAMoCzIkLmVudm95LnR5cGUubWF0Y2hlci52My5TdHJpbmdNYXRjaGVyEi0KA2NybBgHIAEoCzIgLmVudm95LmNvbmZpZy5jb3JlLnYzLkRhdGFTb3VyY2USgAEKGHRydXN0X2NoYWluX3ZlcmlmaWNhdGlvbhgKIAEoDjJeLmVudm95LmV4dGVuc2lvbnMudHJhbnNwb3J0X3NvY2tldHMudGxzLnYzLkNlcnRpZmljYXRlVmFsaWRhdGlvbkNvbnRleHQuVHJ1c3RDaGFpblZlcmlmaWNhdGlvbhIfChd2ZXJpZnlfY2VydGlmaWNhdGVfaGFzaBgCIAMoCSJGChZUcnVzdENoYWluVmVyaWZpY2F0aW9uEhYKElZFUklGWV9UUlVTVF9DSEFJThAAEhQKEEFDQ0VQVF9VTlRSVVNURUQQASKMAgoVU3ViamVjdEFsdE5hbWVNYXRjaGVyEloKCHNhbl90eXBlGAEgASgOMkguZW52b3kuZXh0ZW5zaW9ucy50cmFuc3BvcnRfc29ja2V0cy50bHMudjMuU3ViamVjdEFsdE5hbWVNYXRjaGVyLlNhblR5cGUSNQoHbWF0Y2hlchgCIAEoCzIkLmVudm95LnR5cGUubWF0Y2hlci52My5TdHJpbmdNYXRjaGVyImAKB1NhblR5cGUSGAoUU0FOX1RZUEVfVU5TUEVDSUZJRUQQABIJCgVFTUFJTBABEgcKA0ROUxACEgcKA1VSSRADEg4KCklQX0FERFJFU1MQBBIOCgpPVEhFUl9OQU1FEAViBnByb3RvMw',
-    [file_envoy_config_core_v3_base, file_envoy_config_core_v3_config_source, file_envoy_type_matcher_v3_string],
+    [
+      file_envoy_config_core_v3_base,
+      file_envoy_config_core_v3_config_source,
+      file_envoy_type_matcher_v3_string,
+    ],
   );
 
 /**
@@ -98,17 +102,18 @@ export const TlsParameters_TlsProtocolSchema: GenEnum<TlsParameters_TlsProtocol>
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig
  */
-export type SdsSecretConfig = Message<'envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type SdsSecretConfig =
+  Message<'envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from field: envoy.config.core.v3.ConfigSource sds_config = 2;
-   */
-  sdsConfig?: ConfigSource;
-};
+    /**
+     * @generated from field: envoy.config.core.v3.ConfigSource sds_config = 2;
+     */
+    sdsConfig?: ConfigSource;
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig.
@@ -121,37 +126,38 @@ export const SdsSecretConfigSchema: GenMessage<SdsSecretConfig> =
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext
  */
-export type CertificateValidationContext = Message<'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.DataSource trusted_ca = 1;
-   */
-  trustedCa?: DataSource;
+export type CertificateValidationContext =
+  Message<'envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.DataSource trusted_ca = 1;
+     */
+    trustedCa?: DataSource;
 
-  /**
-   * @generated from field: repeated envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher match_typed_subject_alt_names = 15;
-   */
-  matchTypedSubjectAltNames: SubjectAltNameMatcher[];
+    /**
+     * @generated from field: repeated envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher match_typed_subject_alt_names = 15;
+     */
+    matchTypedSubjectAltNames: SubjectAltNameMatcher[];
 
-  /**
-   * @generated from field: repeated envoy.type.matcher.v3.StringMatcher match_subject_alt_names = 9;
-   */
-  matchSubjectAltNames: StringMatcher[];
+    /**
+     * @generated from field: repeated envoy.type.matcher.v3.StringMatcher match_subject_alt_names = 9;
+     */
+    matchSubjectAltNames: StringMatcher[];
 
-  /**
-   * @generated from field: envoy.config.core.v3.DataSource crl = 7;
-   */
-  crl?: DataSource;
+    /**
+     * @generated from field: envoy.config.core.v3.DataSource crl = 7;
+     */
+    crl?: DataSource;
 
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.TrustChainVerification trust_chain_verification = 10;
-   */
-  trustChainVerification: CertificateValidationContext_TrustChainVerification;
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.TrustChainVerification trust_chain_verification = 10;
+     */
+    trustChainVerification: CertificateValidationContext_TrustChainVerification;
 
-  /**
-   * @generated from field: repeated string verify_certificate_hash = 2;
-   */
-  verifyCertificateHash: string[];
-};
+    /**
+     * @generated from field: repeated string verify_certificate_hash = 2;
+     */
+    verifyCertificateHash: string[];
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext.
@@ -186,17 +192,18 @@ export const CertificateValidationContext_TrustChainVerificationSchema: GenEnum<
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher
  */
-export type SubjectAltNameMatcher = Message<'envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher'> & {
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher.SanType san_type = 1;
-   */
-  sanType: SubjectAltNameMatcher_SanType;
+export type SubjectAltNameMatcher =
+  Message<'envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher'> & {
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher.SanType san_type = 1;
+     */
+    sanType: SubjectAltNameMatcher_SanType;
 
-  /**
-   * @generated from field: envoy.type.matcher.v3.StringMatcher matcher = 2;
-   */
-  matcher?: StringMatcher;
-};
+    /**
+     * @generated from field: envoy.type.matcher.v3.StringMatcher matcher = 2;
+     */
+    matcher?: StringMatcher;
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.SubjectAltNameMatcher.

@@ -41,7 +41,10 @@ export type DataSource = Message<'envoy.extensions.transport_sockets.tls.v3.Data
  * Describes the message envoy.extensions.transport_sockets.tls.v3.DataSource.
  * Use `create(DataSourceSchema)` to create a new message.
  */
-export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(file_envoy_extensions_transport_sockets_tls_v3_secret, 0);
+export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(
+  file_envoy_extensions_transport_sockets_tls_v3_secret,
+  0,
+);
 
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.TlsCertificate
@@ -69,12 +72,13 @@ export const TlsCertificateSchema: GenMessage<TlsCertificate> =
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.ValidationContext
  */
-export type ValidationContext = Message<'envoy.extensions.transport_sockets.tls.v3.ValidationContext'> & {
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource trusted_ca = 1;
-   */
-  trustedCa?: DataSource;
-};
+export type ValidationContext =
+  Message<'envoy.extensions.transport_sockets.tls.v3.ValidationContext'> & {
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.DataSource trusted_ca = 1;
+     */
+    trustedCa?: DataSource;
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.ValidationContext.
@@ -118,4 +122,7 @@ export type Secret = Message<'envoy.extensions.transport_sockets.tls.v3.Secret'>
  * Describes the message envoy.extensions.transport_sockets.tls.v3.Secret.
  * Use `create(SecretSchema)` to create a new message.
  */
-export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/ messageDesc(file_envoy_extensions_transport_sockets_tls_v3_secret, 3);
+export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/ messageDesc(
+  file_envoy_extensions_transport_sockets_tls_v3_secret,
+  3,
+);

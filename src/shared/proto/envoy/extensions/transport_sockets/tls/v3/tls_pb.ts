@@ -25,27 +25,28 @@ export const file_envoy_extensions_transport_sockets_tls_v3_tls: GenFile =
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext
  */
-export type UpstreamTlsContext = Message<'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext'> & {
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext common_tls_context = 1;
-   */
-  commonTlsContext?: CommonTlsContext;
+export type UpstreamTlsContext =
+  Message<'envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext'> & {
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext common_tls_context = 1;
+     */
+    commonTlsContext?: CommonTlsContext;
 
-  /**
-   * @generated from field: string sni = 2;
-   */
-  sni: string;
+    /**
+     * @generated from field: string sni = 2;
+     */
+    sni: string;
 
-  /**
-   * @generated from field: bool allow_renegotiation = 3;
-   */
-  allowRenegotiation: boolean;
+    /**
+     * @generated from field: bool allow_renegotiation = 3;
+     */
+    allowRenegotiation: boolean;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_session_keys = 4;
-   */
-  maxSessionKeys?: number;
-};
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_session_keys = 4;
+     */
+    maxSessionKeys?: number;
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.UpstreamTlsContext.
@@ -58,32 +59,33 @@ export const UpstreamTlsContextSchema: GenMessage<UpstreamTlsContext> =
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
  */
-export type DownstreamTlsContext = Message<'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext'> & {
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext common_tls_context = 1;
-   */
-  commonTlsContext?: CommonTlsContext;
+export type DownstreamTlsContext =
+  Message<'envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext'> & {
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext common_tls_context = 1;
+     */
+    commonTlsContext?: CommonTlsContext;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue require_client_certificate = 2;
-   */
-  requireClientCertificate?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue require_client_certificate = 2;
+     */
+    requireClientCertificate?: boolean;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue require_sni = 3;
-   */
-  requireSni?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue require_sni = 3;
+     */
+    requireSni?: boolean;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue full_scan_certs_on_sni_mismatch = 9;
-   */
-  fullScanCertsOnSniMismatch?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue full_scan_certs_on_sni_mismatch = 9;
+     */
+    fullScanCertsOnSniMismatch?: boolean;
 
-  /**
-   * @generated from field: bool disable_stateful_session_resumption = 10;
-   */
-  disableStatefulSessionResumption: boolean;
-};
+    /**
+     * @generated from field: bool disable_stateful_session_resumption = 10;
+     */
+    disableStatefulSessionResumption: boolean;
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext.
@@ -96,49 +98,50 @@ export const DownstreamTlsContextSchema: GenMessage<DownstreamTlsContext> =
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.CommonTlsContext
  */
-export type CommonTlsContext = Message<'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext'> & {
-  /**
-   * @generated from field: envoy.extensions.transport_sockets.tls.v3.TlsParameters tls_params = 1;
-   */
-  tlsParams?: TlsParameters;
+export type CommonTlsContext =
+  Message<'envoy.extensions.transport_sockets.tls.v3.CommonTlsContext'> & {
+    /**
+     * @generated from field: envoy.extensions.transport_sockets.tls.v3.TlsParameters tls_params = 1;
+     */
+    tlsParams?: TlsParameters;
 
-  /**
-   * @generated from field: repeated envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig tls_certificate_sds_secret_configs = 6;
-   */
-  tlsCertificateSdsSecretConfigs: SdsSecretConfig[];
+    /**
+     * @generated from field: repeated envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig tls_certificate_sds_secret_configs = 6;
+     */
+    tlsCertificateSdsSecretConfigs: SdsSecretConfig[];
 
-  /**
-   * @generated from oneof envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.validation_context_type
-   */
-  validationContextType:
-    | {
-        /**
-         * @generated from field: envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext validation_context = 3;
-         */
-        value: CertificateValidationContext;
-        case: 'validationContext';
-      }
-    | {
-        /**
-         * @generated from field: envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig validation_context_sds_secret_config = 7;
-         */
-        value: SdsSecretConfig;
-        case: 'validationContextSdsSecretConfig';
-      }
-    | {
-        /**
-         * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext combined_validation_context = 8;
-         */
-        value: CommonTlsContext_CombinedCertificateValidationContext;
-        case: 'combinedValidationContext';
-      }
-    | { case: undefined; value?: undefined };
+    /**
+     * @generated from oneof envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.validation_context_type
+     */
+    validationContextType:
+      | {
+          /**
+           * @generated from field: envoy.extensions.transport_sockets.tls.v3.CertificateValidationContext validation_context = 3;
+           */
+          value: CertificateValidationContext;
+          case: 'validationContext';
+        }
+      | {
+          /**
+           * @generated from field: envoy.extensions.transport_sockets.tls.v3.SdsSecretConfig validation_context_sds_secret_config = 7;
+           */
+          value: SdsSecretConfig;
+          case: 'validationContextSdsSecretConfig';
+        }
+      | {
+          /**
+           * @generated from field: envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.CombinedCertificateValidationContext combined_validation_context = 8;
+           */
+          value: CommonTlsContext_CombinedCertificateValidationContext;
+          case: 'combinedValidationContext';
+        }
+      | { case: undefined; value?: undefined };
 
-  /**
-   * @generated from field: repeated string alpn_protocols = 4;
-   */
-  alpnProtocols: string[];
-};
+    /**
+     * @generated from field: repeated string alpn_protocols = 4;
+     */
+    alpnProtocols: string[];
+  };
 
 /**
  * Describes the message envoy.extensions.transport_sockets.tls.v3.CommonTlsContext.

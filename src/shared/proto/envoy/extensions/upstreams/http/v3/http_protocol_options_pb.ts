@@ -29,44 +29,45 @@ export const file_envoy_extensions_upstreams_http_v3_http_protocol_options: GenF
 /**
  * @generated from message envoy.extensions.upstreams.http.v3.HttpProtocolOptions
  */
-export type HttpProtocolOptions = Message<'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.HttpProtocolOptions common_http_protocol_options = 1;
-   */
-  commonHttpProtocolOptions?: HttpProtocolOptions$1;
+export type HttpProtocolOptions =
+  Message<'envoy.extensions.upstreams.http.v3.HttpProtocolOptions'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.HttpProtocolOptions common_http_protocol_options = 1;
+     */
+    commonHttpProtocolOptions?: HttpProtocolOptions$1;
 
-  /**
-   * @generated from field: envoy.config.core.v3.UpstreamHttpProtocolOptions upstream_http_protocol_options = 2;
-   */
-  upstreamHttpProtocolOptions?: UpstreamHttpProtocolOptions;
+    /**
+     * @generated from field: envoy.config.core.v3.UpstreamHttpProtocolOptions upstream_http_protocol_options = 2;
+     */
+    upstreamHttpProtocolOptions?: UpstreamHttpProtocolOptions;
 
-  /**
-   * @generated from oneof envoy.extensions.upstreams.http.v3.HttpProtocolOptions.upstream_protocol_options
-   */
-  upstreamProtocolOptions:
-    | {
-        /**
-         * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig explicit_http_config = 3;
-         */
-        value: HttpProtocolOptions_ExplicitHttpConfig;
-        case: 'explicitHttpConfig';
-      }
-    | {
-        /**
-         * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig use_downstream_protocol_config = 4;
-         */
-        value: HttpProtocolOptions_UseDownstreamHttpConfig;
-        case: 'useDownstreamProtocolConfig';
-      }
-    | {
-        /**
-         * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig auto_config = 5;
-         */
-        value: HttpProtocolOptions_AutoHttpConfig;
-        case: 'autoConfig';
-      }
-    | { case: undefined; value?: undefined };
-};
+    /**
+     * @generated from oneof envoy.extensions.upstreams.http.v3.HttpProtocolOptions.upstream_protocol_options
+     */
+    upstreamProtocolOptions:
+      | {
+          /**
+           * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.ExplicitHttpConfig explicit_http_config = 3;
+           */
+          value: HttpProtocolOptions_ExplicitHttpConfig;
+          case: 'explicitHttpConfig';
+        }
+      | {
+          /**
+           * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.UseDownstreamHttpConfig use_downstream_protocol_config = 4;
+           */
+          value: HttpProtocolOptions_UseDownstreamHttpConfig;
+          case: 'useDownstreamProtocolConfig';
+        }
+      | {
+          /**
+           * @generated from field: envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig auto_config = 5;
+           */
+          value: HttpProtocolOptions_AutoHttpConfig;
+          case: 'autoConfig';
+        }
+      | { case: undefined; value?: undefined };
+  };
 
 /**
  * Describes the message envoy.extensions.upstreams.http.v3.HttpProtocolOptions.
@@ -137,17 +138,18 @@ export const HttpProtocolOptions_UseDownstreamHttpConfigSchema: GenMessage<HttpP
 /**
  * @generated from message envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig
  */
-export type HttpProtocolOptions_AutoHttpConfig = Message<'envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig'> & {
-  /**
-   * @generated from field: envoy.config.core.v3.Http1ProtocolOptions http_protocol_options = 1;
-   */
-  httpProtocolOptions?: Http1ProtocolOptions;
+export type HttpProtocolOptions_AutoHttpConfig =
+  Message<'envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig'> & {
+    /**
+     * @generated from field: envoy.config.core.v3.Http1ProtocolOptions http_protocol_options = 1;
+     */
+    httpProtocolOptions?: Http1ProtocolOptions;
 
-  /**
-   * @generated from field: envoy.config.core.v3.Http2ProtocolOptions http2_protocol_options = 2;
-   */
-  http2ProtocolOptions?: Http2ProtocolOptions;
-};
+    /**
+     * @generated from field: envoy.config.core.v3.Http2ProtocolOptions http2_protocol_options = 2;
+     */
+    http2ProtocolOptions?: Http2ProtocolOptions;
+  };
 
 /**
  * Describes the message envoy.extensions.upstreams.http.v3.HttpProtocolOptions.AutoHttpConfig.

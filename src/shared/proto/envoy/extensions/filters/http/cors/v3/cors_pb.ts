@@ -21,7 +21,11 @@ export const file_envoy_extensions_filters_http_cors_v3_cors: GenFile =
   /*@__PURE__*/
   fileDesc(
     'CjBlbnZveS9leHRlbnNpb25zL2ZpbHRlcnMvaHR0cC9jb3JzL3YzL2NvcnMucHJvdG8SJWVudm95LmV4dGVuc2lvbnMuZmlsdGVycy5odHRwLmNvcnMudjMiBgoEQ29ycyL6AwoKQ29yc1BvbGljeRJHChlhbGxvd19vcmlnaW5fc3RyaW5nX21hdGNoGAEgAygLMiQuZW52b3kudHlwZS5tYXRjaGVyLnYzLlN0cmluZ01hdGNoZXISFQoNYWxsb3dfbWV0aG9kcxgCIAEoCRIVCg1hbGxvd19oZWFkZXJzGAMgASgJEhYKDmV4cG9zZV9oZWFkZXJzGAQgASgJEg8KB21heF9hZ2UYBSABKAkSNQoRYWxsb3dfY3JlZGVudGlhbHMYBiABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEkYKDmZpbHRlcl9lbmFibGVkGAcgASgLMi4uZW52b3kuY29uZmlnLmNvcmUudjMuUnVudGltZUZyYWN0aW9uYWxQZXJjZW50EkYKDnNoYWRvd19lbmFibGVkGAggASgLMi4uZW52b3kuY29uZmlnLmNvcmUudjMuUnVudGltZUZyYWN0aW9uYWxQZXJjZW50EkAKHGFsbG93X3ByaXZhdGVfbmV0d29ya19hY2Nlc3MYCSABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlEkMKH2ZvcndhcmRfbm90X21hdGNoaW5nX3ByZWZsaWdodHMYCiABKAsyGi5nb29nbGUucHJvdG9idWYuQm9vbFZhbHVlYgZwcm90bzM',
-    [file_envoy_config_core_v3_base, file_envoy_type_matcher_v3_string, file_google_protobuf_wrappers],
+    [
+      file_envoy_config_core_v3_base,
+      file_envoy_type_matcher_v3_string,
+      file_google_protobuf_wrappers,
+    ],
   );
 
 /**
@@ -33,7 +37,10 @@ export type Cors = Message<'envoy.extensions.filters.http.cors.v3.Cors'> & {};
  * Describes the message envoy.extensions.filters.http.cors.v3.Cors.
  * Use `create(CorsSchema)` to create a new message.
  */
-export const CorsSchema: GenMessage<Cors> = /*@__PURE__*/ messageDesc(file_envoy_extensions_filters_http_cors_v3_cors, 0);
+export const CorsSchema: GenMessage<Cors> = /*@__PURE__*/ messageDesc(
+  file_envoy_extensions_filters_http_cors_v3_cors,
+  0,
+);
 
 /**
  * @generated from message envoy.extensions.filters.http.cors.v3.CorsPolicy
@@ -94,4 +101,7 @@ export type CorsPolicy = Message<'envoy.extensions.filters.http.cors.v3.CorsPoli
  * Describes the message envoy.extensions.filters.http.cors.v3.CorsPolicy.
  * Use `create(CorsPolicySchema)` to create a new message.
  */
-export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(file_envoy_extensions_filters_http_cors_v3_cors, 1);
+export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(
+  file_envoy_extensions_filters_http_cors_v3_cors,
+  1,
+);

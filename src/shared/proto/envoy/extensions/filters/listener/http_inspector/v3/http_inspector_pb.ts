@@ -21,7 +21,8 @@ export const file_envoy_extensions_filters_listener_http_inspector_v3_http_inspe
 /**
  * @generated from message envoy.extensions.filters.listener.http_inspector.v3.HttpInspector
  */
-export type HttpInspector = Message<'envoy.extensions.filters.listener.http_inspector.v3.HttpInspector'> & {};
+export type HttpInspector =
+  Message<'envoy.extensions.filters.listener.http_inspector.v3.HttpInspector'> & {};
 
 /**
  * Describes the message envoy.extensions.filters.listener.http_inspector.v3.HttpInspector.

@@ -21,7 +21,8 @@ export const file_envoy_extensions_filters_listener_original_dst_v3_original_dst
 /**
  * @generated from message envoy.extensions.filters.listener.original_dst.v3.OriginalDst
  */
-export type OriginalDst = Message<'envoy.extensions.filters.listener.original_dst.v3.OriginalDst'> & {};
+export type OriginalDst =
+  Message<'envoy.extensions.filters.listener.original_dst.v3.OriginalDst'> & {};
 
 /**
  * Describes the message envoy.extensions.filters.listener.original_dst.v3.OriginalDst.

@@ -21,12 +21,13 @@ export const file_envoy_extensions_filters_listener_original_src_v3_original_src
 /**
  * @generated from message envoy.extensions.filters.listener.original_src.v3.OriginalSrc
  */
-export type OriginalSrc = Message<'envoy.extensions.filters.listener.original_src.v3.OriginalSrc'> & {
-  /**
-   * @generated from field: uint32 mark = 2;
-   */
-  mark: number;
-};
+export type OriginalSrc =
+  Message<'envoy.extensions.filters.listener.original_src.v3.OriginalSrc'> & {
+    /**
+     * @generated from field: uint32 mark = 2;
+     */
+    mark: number;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.listener.original_src.v3.OriginalSrc.

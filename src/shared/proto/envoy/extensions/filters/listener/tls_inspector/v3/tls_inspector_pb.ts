@@ -23,12 +23,13 @@ export const file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspect
 /**
  * @generated from message envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector
  */
-export type TlsInspector = Message<'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'> & {
-  /**
-   * @generated from field: google.protobuf.UInt32Value initial_read_buffer_size = 2;
-   */
-  initialReadBufferSize?: number;
-};
+export type TlsInspector =
+  Message<'envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector'> & {
+    /**
+     * @generated from field: google.protobuf.UInt32Value initial_read_buffer_size = 2;
+     */
+    initialReadBufferSize?: number;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.listener.tls_inspector.v3.TlsInspector.

@@ -13,7 +13,11 @@ import type { CidrRange } from '../../../../../config/core/v3/address_pb.ts';
 import { file_envoy_config_core_v3_address } from '../../../../../config/core/v3/address_pb.ts';
 import type { ConfigSource } from '../../../../../config/core/v3/config_source_pb.ts';
 import { file_envoy_config_core_v3_config_source } from '../../../../../config/core/v3/config_source_pb.ts';
-import type { Http1ProtocolOptions, Http2ProtocolOptions, HttpProtocolOptions } from '../../../../../config/core/v3/protocol_pb.ts';
+import type {
+  Http1ProtocolOptions,
+  Http2ProtocolOptions,
+  HttpProtocolOptions,
+} from '../../../../../config/core/v3/protocol_pb.ts';
 import { file_envoy_config_core_v3_protocol } from '../../../../../config/core/v3/protocol_pb.ts';
 import type { RouteConfiguration } from '../../../../../config/route/v3/route_pb.ts';
 import { file_envoy_config_route_v3_route } from '../../../../../config/route/v3/route_pb.ts';
@@ -22,7 +26,11 @@ import { file_envoy_type_tracing_v3_custom_tag } from '../../../../../type/traci
 import type { Percent } from '../../../../../type/v3/percent_pb.ts';
 import { file_envoy_type_v3_percent } from '../../../../../type/v3/percent_pb.ts';
 import type { Any, Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_any, file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_any,
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -49,205 +57,206 @@ export const file_envoy_extensions_filters_network_http_connection_manager_v3_ht
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager
  */
-export type HttpConnectionManager = Message<'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'> & {
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.CodecType codec_type = 1;
-   */
-  codecType: HttpConnectionManager_CodecType;
+export type HttpConnectionManager =
+  Message<'envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager'> & {
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.CodecType codec_type = 1;
+     */
+    codecType: HttpConnectionManager_CodecType;
 
-  /**
-   * @generated from field: string stat_prefix = 2;
-   */
-  statPrefix: string;
+    /**
+     * @generated from field: string stat_prefix = 2;
+     */
+    statPrefix: string;
 
-  /**
-   * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.route_specifier
-   */
-  routeSpecifier:
-    | {
-        /**
-         * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.Rds rds = 3;
-         */
-        value: Rds;
-        case: 'rds';
-      }
-    | {
-        /**
-         * @generated from field: envoy.config.route.v3.RouteConfiguration route_config = 4;
-         */
-        value: RouteConfiguration;
-        case: 'routeConfig';
-      }
-    | { case: undefined; value?: undefined };
+    /**
+     * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.route_specifier
+     */
+    routeSpecifier:
+      | {
+          /**
+           * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.Rds rds = 3;
+           */
+          value: Rds;
+          case: 'rds';
+        }
+      | {
+          /**
+           * @generated from field: envoy.config.route.v3.RouteConfiguration route_config = 4;
+           */
+          value: RouteConfiguration;
+          case: 'routeConfig';
+        }
+      | { case: undefined; value?: undefined };
 
-  /**
-   * @generated from field: repeated envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter http_filters = 5;
-   */
-  httpFilters: HttpFilter[];
+    /**
+     * @generated from field: repeated envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter http_filters = 5;
+     */
+    httpFilters: HttpFilter[];
 
-  /**
-   * @generated from field: google.protobuf.BoolValue add_user_agent = 6;
-   */
-  addUserAgent?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue add_user_agent = 6;
+     */
+    addUserAgent?: boolean;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing tracing = 7;
-   */
-  tracing?: HttpConnectionManager_Tracing;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing tracing = 7;
+     */
+    tracing?: HttpConnectionManager_Tracing;
 
-  /**
-   * @generated from field: envoy.config.core.v3.HttpProtocolOptions common_http_protocol_options = 35;
-   */
-  commonHttpProtocolOptions?: HttpProtocolOptions;
+    /**
+     * @generated from field: envoy.config.core.v3.HttpProtocolOptions common_http_protocol_options = 35;
+     */
+    commonHttpProtocolOptions?: HttpProtocolOptions;
 
-  /**
-   * @generated from field: envoy.config.core.v3.Http1ProtocolOptions http_protocol_options = 8;
-   */
-  httpProtocolOptions?: Http1ProtocolOptions;
+    /**
+     * @generated from field: envoy.config.core.v3.Http1ProtocolOptions http_protocol_options = 8;
+     */
+    httpProtocolOptions?: Http1ProtocolOptions;
 
-  /**
-   * @generated from field: envoy.config.core.v3.Http2ProtocolOptions http2_protocol_options = 9;
-   */
-  http2ProtocolOptions?: Http2ProtocolOptions;
+    /**
+     * @generated from field: envoy.config.core.v3.Http2ProtocolOptions http2_protocol_options = 9;
+     */
+    http2ProtocolOptions?: Http2ProtocolOptions;
 
-  /**
-   * @generated from field: string server_name = 10;
-   */
-  serverName: string;
+    /**
+     * @generated from field: string server_name = 10;
+     */
+    serverName: string;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ServerHeaderTransformation server_header_transformation = 34;
-   */
-  serverHeaderTransformation: HttpConnectionManager_ServerHeaderTransformation;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ServerHeaderTransformation server_header_transformation = 34;
+     */
+    serverHeaderTransformation: HttpConnectionManager_ServerHeaderTransformation;
 
-  /**
-   * @generated from field: google.protobuf.Duration stream_idle_timeout = 24;
-   */
-  streamIdleTimeout?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration stream_idle_timeout = 24;
+     */
+    streamIdleTimeout?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration request_timeout = 28;
-   */
-  requestTimeout?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration request_timeout = 28;
+     */
+    requestTimeout?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration request_headers_timeout = 41;
-   */
-  requestHeadersTimeout?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration request_headers_timeout = 41;
+     */
+    requestHeadersTimeout?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration drain_timeout = 12;
-   */
-  drainTimeout?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration drain_timeout = 12;
+     */
+    drainTimeout?: Duration;
 
-  /**
-   * @generated from field: google.protobuf.Duration delayed_close_timeout = 26;
-   */
-  delayedCloseTimeout?: Duration;
+    /**
+     * @generated from field: google.protobuf.Duration delayed_close_timeout = 26;
+     */
+    delayedCloseTimeout?: Duration;
 
-  /**
-   * @generated from field: repeated envoy.config.accesslog.v3.AccessLog access_log = 13;
-   */
-  accessLog: AccessLog[];
+    /**
+     * @generated from field: repeated envoy.config.accesslog.v3.AccessLog access_log = 13;
+     */
+    accessLog: AccessLog[];
 
-  /**
-   * @generated from field: google.protobuf.BoolValue use_remote_address = 14;
-   */
-  useRemoteAddress?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue use_remote_address = 14;
+     */
+    useRemoteAddress?: boolean;
 
-  /**
-   * @generated from field: uint32 xff_num_trusted_hops = 19;
-   */
-  xffNumTrustedHops: number;
+    /**
+     * @generated from field: uint32 xff_num_trusted_hops = 19;
+     */
+    xffNumTrustedHops: number;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ForwardClientCertDetails forward_client_cert_details = 16;
-   */
-  forwardClientCertDetails: HttpConnectionManager_ForwardClientCertDetails;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ForwardClientCertDetails forward_client_cert_details = 16;
+     */
+    forwardClientCertDetails: HttpConnectionManager_ForwardClientCertDetails;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails set_current_client_cert_details = 17;
-   */
-  setCurrentClientCertDetails?: HttpConnectionManager_SetCurrentClientCertDetails;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails set_current_client_cert_details = 17;
+     */
+    setCurrentClientCertDetails?: HttpConnectionManager_SetCurrentClientCertDetails;
 
-  /**
-   * @generated from field: bool proxy_100_continue = 18;
-   */
-  proxy100Continue: boolean;
+    /**
+     * @generated from field: bool proxy_100_continue = 18;
+     */
+    proxy100Continue: boolean;
 
-  /**
-   * @generated from field: repeated envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig upgrade_configs = 23;
-   */
-  upgradeConfigs: HttpConnectionManager_UpgradeConfig[];
+    /**
+     * @generated from field: repeated envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig upgrade_configs = 23;
+     */
+    upgradeConfigs: HttpConnectionManager_UpgradeConfig[];
 
-  /**
-   * @generated from field: google.protobuf.BoolValue normalize_path = 30;
-   */
-  normalizePath?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue normalize_path = 30;
+     */
+    normalizePath?: boolean;
 
-  /**
-   * @generated from field: bool merge_slashes = 33;
-   */
-  mergeSlashes: boolean;
+    /**
+     * @generated from field: bool merge_slashes = 33;
+     */
+    mergeSlashes: boolean;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathWithEscapedSlashesAction path_with_escaped_slashes_action = 45;
-   */
-  pathWithEscapedSlashesAction: HttpConnectionManager_PathWithEscapedSlashesAction;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathWithEscapedSlashesAction path_with_escaped_slashes_action = 45;
+     */
+    pathWithEscapedSlashesAction: HttpConnectionManager_PathWithEscapedSlashesAction;
 
-  /**
-   * @generated from field: bool preserve_external_request_id = 32;
-   */
-  preserveExternalRequestId: boolean;
+    /**
+     * @generated from field: bool preserve_external_request_id = 32;
+     */
+    preserveExternalRequestId: boolean;
 
-  /**
-   * @generated from field: bool always_set_request_id_in_response = 37;
-   */
-  alwaysSetRequestIdInResponse: boolean;
+    /**
+     * @generated from field: bool always_set_request_id_in_response = 37;
+     */
+    alwaysSetRequestIdInResponse: boolean;
 
-  /**
-   * @generated from field: google.protobuf.UInt32Value max_request_headers_kb = 29;
-   */
-  maxRequestHeadersKb?: number;
+    /**
+     * @generated from field: google.protobuf.UInt32Value max_request_headers_kb = 29;
+     */
+    maxRequestHeadersKb?: number;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig internal_address_config = 25;
-   */
-  internalAddressConfig?: HttpConnectionManager_InternalAddressConfig;
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig internal_address_config = 25;
+     */
+    internalAddressConfig?: HttpConnectionManager_InternalAddressConfig;
 
-  /**
-   * @generated from field: google.protobuf.BoolValue generate_request_id = 15;
-   */
-  generateRequestId?: boolean;
+    /**
+     * @generated from field: google.protobuf.BoolValue generate_request_id = 15;
+     */
+    generateRequestId?: boolean;
 
-  /**
-   * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.strip_port_mode
-   */
-  stripPortMode:
-    | {
-        /**
-         * @generated from field: bool strip_any_host_port = 42;
-         */
-        value: boolean;
-        case: 'stripAnyHostPort';
-      }
-    | { case: undefined; value?: undefined };
+    /**
+     * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.strip_port_mode
+     */
+    stripPortMode:
+      | {
+          /**
+           * @generated from field: bool strip_any_host_port = 42;
+           */
+          value: boolean;
+          case: 'stripAnyHostPort';
+        }
+      | { case: undefined; value?: undefined };
 
-  /**
-   * @generated from field: bool append_x_forwarded_port = 51;
-   */
-  appendXForwardedPort: boolean;
+    /**
+     * @generated from field: bool append_x_forwarded_port = 51;
+     */
+    appendXForwardedPort: boolean;
 
-  /**
-   * @generated from field: string via = 22;
-   */
-  via: string;
+    /**
+     * @generated from field: string via = 22;
+     */
+    via: string;
 
-  /**
-   * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension request_id_extension = 36;
-   */
-  requestIdExtension?: RequestIDExtension;
-};
+    /**
+     * @generated from field: envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension request_id_extension = 36;
+     */
+    requestIdExtension?: RequestIDExtension;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.
@@ -255,7 +264,10 @@ export type HttpConnectionManager = Message<'envoy.extensions.filters.network.ht
  */
 export const HttpConnectionManagerSchema: GenMessage<HttpConnectionManager> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.Tracing
@@ -304,7 +316,11 @@ export type HttpConnectionManager_Tracing =
  */
 export const HttpConnectionManager_TracingSchema: GenMessage<HttpConnectionManager_Tracing> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 0);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    0,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.InternalAddressConfig
@@ -328,7 +344,11 @@ export type HttpConnectionManager_InternalAddressConfig =
  */
 export const HttpConnectionManager_InternalAddressConfigSchema: GenMessage<HttpConnectionManager_InternalAddressConfig> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 1);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    1,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.SetCurrentClientCertDetails
@@ -367,7 +387,11 @@ export type HttpConnectionManager_SetCurrentClientCertDetails =
  */
 export const HttpConnectionManager_SetCurrentClientCertDetailsSchema: GenMessage<HttpConnectionManager_SetCurrentClientCertDetails> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 2);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    2,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.UpgradeConfig
@@ -391,7 +415,11 @@ export type HttpConnectionManager_UpgradeConfig =
  */
 export const HttpConnectionManager_UpgradeConfigSchema: GenMessage<HttpConnectionManager_UpgradeConfig> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 3);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    3,
+  );
 
 /**
  * @generated from enum envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.CodecType
@@ -423,7 +451,11 @@ export enum HttpConnectionManager_CodecType {
  */
 export const HttpConnectionManager_CodecTypeSchema: GenEnum<HttpConnectionManager_CodecType> =
   /*@__PURE__*/
-  enumDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 0);
+  enumDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    0,
+  );
 
 /**
  * @generated from enum envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ServerHeaderTransformation
@@ -450,7 +482,11 @@ export enum HttpConnectionManager_ServerHeaderTransformation {
  */
 export const HttpConnectionManager_ServerHeaderTransformationSchema: GenEnum<HttpConnectionManager_ServerHeaderTransformation> =
   /*@__PURE__*/
-  enumDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 1);
+  enumDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    1,
+  );
 
 /**
  * @generated from enum envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.ForwardClientCertDetails
@@ -487,7 +523,11 @@ export enum HttpConnectionManager_ForwardClientCertDetails {
  */
 export const HttpConnectionManager_ForwardClientCertDetailsSchema: GenEnum<HttpConnectionManager_ForwardClientCertDetails> =
   /*@__PURE__*/
-  enumDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 2);
+  enumDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    2,
+  );
 
 /**
  * @generated from enum envoy.extensions.filters.network.http_connection_manager.v3.HttpConnectionManager.PathWithEscapedSlashesAction
@@ -524,7 +564,11 @@ export enum HttpConnectionManager_PathWithEscapedSlashesAction {
  */
 export const HttpConnectionManager_PathWithEscapedSlashesActionSchema: GenEnum<HttpConnectionManager_PathWithEscapedSlashesAction> =
   /*@__PURE__*/
-  enumDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 0, 3);
+  enumDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    0,
+    3,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.Rds
@@ -547,40 +591,44 @@ export type Rds = Message<'envoy.extensions.filters.network.http_connection_mana
  */
 export const RdsSchema: GenMessage<Rds> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 1);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    1,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter
  */
-export type HttpFilter = Message<'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter'> & {
-  /**
-   * @generated from field: string name = 1;
-   */
-  name: string;
+export type HttpFilter =
+  Message<'envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter'> & {
+    /**
+     * @generated from field: string name = 1;
+     */
+    name: string;
 
-  /**
-   * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter.config_type
-   */
-  configType:
-    | {
-        /**
-         * @generated from field: google.protobuf.Any typed_config = 4;
-         */
-        value: Any;
-        case: 'typedConfig';
-      }
-    | { case: undefined; value?: undefined };
+    /**
+     * @generated from oneof envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter.config_type
+     */
+    configType:
+      | {
+          /**
+           * @generated from field: google.protobuf.Any typed_config = 4;
+           */
+          value: Any;
+          case: 'typedConfig';
+        }
+      | { case: undefined; value?: undefined };
 
-  /**
-   * @generated from field: bool is_optional = 6;
-   */
-  isOptional: boolean;
+    /**
+     * @generated from field: bool is_optional = 6;
+     */
+    isOptional: boolean;
 
-  /**
-   * @generated from field: bool disabled = 7;
-   */
-  disabled: boolean;
-};
+    /**
+     * @generated from field: bool disabled = 7;
+     */
+    disabled: boolean;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.network.http_connection_manager.v3.HttpFilter.
@@ -588,17 +636,21 @@ export type HttpFilter = Message<'envoy.extensions.filters.network.http_connecti
  */
 export const HttpFilterSchema: GenMessage<HttpFilter> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 2);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    2,
+  );
 
 /**
  * @generated from message envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension
  */
-export type RequestIDExtension = Message<'envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension'> & {
-  /**
-   * @generated from field: google.protobuf.Any typed_config = 1;
-   */
-  typedConfig?: Any;
-};
+export type RequestIDExtension =
+  Message<'envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension'> & {
+    /**
+     * @generated from field: google.protobuf.Any typed_config = 1;
+     */
+    typedConfig?: Any;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.network.http_connection_manager.v3.RequestIDExtension.
@@ -606,4 +658,7 @@ export type RequestIDExtension = Message<'envoy.extensions.filters.network.http_
  */
 export const RequestIDExtensionSchema: GenMessage<RequestIDExtension> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager, 3);
+  messageDesc(
+    file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
+    3,
+  );

@@ -12,7 +12,10 @@ import { file_envoy_config_accesslog_v3_accesslog } from '../../../../../config/
 import type { HashPolicy } from '../../../../../type/v3/hash_policy_pb.ts';
 import { file_envoy_type_v3_hash_policy } from '../../../../../type/v3/hash_policy_pb.ts';
 import type { Duration } from '@bufbuild/protobuf/wkt';
-import { file_google_protobuf_duration, file_google_protobuf_wrappers } from '@bufbuild/protobuf/wkt';
+import {
+  file_google_protobuf_duration,
+  file_google_protobuf_wrappers,
+} from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -101,12 +104,13 @@ export const TcpProxySchema: GenMessage<TcpProxy> =
 /**
  * @generated from message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster
  */
-export type TcpProxy_WeightedCluster = Message<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster'> & {
-  /**
-   * @generated from field: repeated envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight clusters = 1;
-   */
-  clusters: TcpProxy_WeightedCluster_ClusterWeight[];
-};
+export type TcpProxy_WeightedCluster =
+  Message<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster'> & {
+    /**
+     * @generated from field: repeated envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.ClusterWeight clusters = 1;
+     */
+    clusters: TcpProxy_WeightedCluster_ClusterWeight[];
+  };
 
 /**
  * Describes the message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.WeightedCluster.
@@ -143,17 +147,18 @@ export const TcpProxy_WeightedCluster_ClusterWeightSchema: GenMessage<TcpProxy_W
 /**
  * @generated from message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions
  */
-export type TcpProxy_TcpAccessLogOptions = Message<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions'> & {
-  /**
-   * @generated from field: google.protobuf.Duration access_log_flush_interval = 1;
-   */
-  accessLogFlushInterval?: Duration;
+export type TcpProxy_TcpAccessLogOptions =
+  Message<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions'> & {
+    /**
+     * @generated from field: google.protobuf.Duration access_log_flush_interval = 1;
+     */
+    accessLogFlushInterval?: Duration;
 
-  /**
-   * @generated from field: bool flush_access_log_on_connected = 2;
-   */
-  flushAccessLogOnConnected: boolean;
-};
+    /**
+     * @generated from field: bool flush_access_log_on_connected = 2;
+     */
+    flushAccessLogOnConnected: boolean;
+  };
 
 /**
  * Describes the message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions.

@@ -23,12 +23,13 @@ export const file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resol
 /**
  * @generated from message envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig
  */
-export type CaresDnsResolverConfig = Message<'envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig'> & {
-  /**
-   * @generated from field: google.protobuf.UInt32Value udp_max_queries = 5;
-   */
-  udpMaxQueries?: number;
-};
+export type CaresDnsResolverConfig =
+  Message<'envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig'> & {
+    /**
+     * @generated from field: google.protobuf.UInt32Value udp_max_queries = 5;
+     */
+    udpMaxQueries?: number;
+  };
 
 /**
  * Describes the message envoy.extensions.network.dns_resolver.cares.v3.CaresDnsResolverConfig.

@@ -21,7 +21,8 @@ export const file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts: 
 /**
  * @generated from message envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate
  */
-export type PreviousHostsPredicate = Message<'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate'> & {};
+export type PreviousHostsPredicate =
+  Message<'envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate'> & {};
 
 /**
  * Describes the message envoy.extensions.retry.host.previous_hosts.v3.PreviousHostsPredicate.

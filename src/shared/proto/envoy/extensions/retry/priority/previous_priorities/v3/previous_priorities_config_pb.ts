@@ -21,12 +21,13 @@ export const file_envoy_extensions_retry_priority_previous_priorities_v3_previou
 /**
  * @generated from message envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig
  */
-export type PreviousPrioritiesConfig = Message<'envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig'> & {
-  /**
-   * @generated from field: int32 update_frequency = 1;
-   */
-  updateFrequency: number;
-};
+export type PreviousPrioritiesConfig =
+  Message<'envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig'> & {
+    /**
+     * @generated from field: int32 update_frequency = 1;
+     */
+    updateFrequency: number;
+  };
 
 /**
  * Describes the message envoy.extensions.retry.priority.previous_priorities.v3.PreviousPrioritiesConfig.
@@ -34,4 +35,7 @@ export type PreviousPrioritiesConfig = Message<'envoy.extensions.retry.priority.
  */
 export const PreviousPrioritiesConfigSchema: GenMessage<PreviousPrioritiesConfig> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config, 0);
+  messageDesc(
+    file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config,
+    0,
+  );
