@@ -30,6 +30,8 @@ export interface Epoch {
   readonly lostChild?: boolean;
   /** Another one was LIVE before it was: it drains, and has perhaps never been. */
   readonly overtaken?: boolean;
+  /** It was told to end by SIGKILL while it came up, and is not gone yet. */
+  readonly killed?: boolean;
   /** It was not LIVE in time while another one serves: it is killed. */
   readonly late?: boolean;
   /**

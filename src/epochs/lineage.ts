@@ -84,9 +84,8 @@ function isServing({ stage, answering, lostChild }: Epoch): boolean {
  */
 export function childrenComingUp(state: Processes): readonly number[] {
   return [...state.epochs].flatMap(([number, epoch]) => {
-    return (epoch.stage === 'starting' || epoch.overtaken === true) && hasParent(state, epoch)
-      ? [number]
-      : [];
+    const comesUp = epoch.stage === 'starting' || epoch.overtaken === true || epoch.killed === true;
+    return comesUp && hasParent(state, epoch) ? [number] : [];
   });
 }
 
@@ -122,11 +121,17 @@ export function stopLineage<State extends AgentState>(
 ): AgentStep<State> {
   const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
+  const isKilled = childrenComingUp(state).includes(newest.number);
+  const told = (number: number, epoch: Epoch): Epoch => ({
+    ...epoch,
+    stage: 'stopping',
+    ...(isKilled && number === newest.number && { killed: true }),
+  });
   const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
     number,
-    epoch.lineage === lineage ? { ...epoch, stage: 'stopping' } : epoch,
+    epoch.lineage === lineage ? told(number, epoch) : epoch,
   ]);
-  const order: Effect = childrenComingUp(state).includes(newest.number)
+  const order: Effect = isKilled
     ? { type: 'kill', epoch: newest.number }
     : { type: 'stop', epoch: newest.number, toldByChild };
   return [{ ...state, epochs: new Map(stopping) }, [order]];

@@ -657,8 +657,33 @@ describe('an epoch', () => {
   });
 });
 
+/** There is no room for an epoch beside a child that has hung while it came up. */
+const crowdedOut: readonly AgentEvent[] = [
+  ...[...serving, changed('b'), granted(1), accepted('b'), changed('c')],
+  { type: 'turn-granted', epoch: 2, parent: 'stuck' },
+  { type: 'config-accepted', hash: 'c', noRoom: 'memory' },
+];
+
 describe('a request to terminate', () => {
   it.each<Case>([
+    {
+      what: 'drains the parent of a child that was killed and is not gone yet',
+      given: crowdedOut,
+      when: terminate,
+      then: [
+        'cancel-retry',
+        'kill-unless-live 1',
+        'ask-drain 0',
+        'await-drained beside 1',
+        'withdraw-turn 2',
+      ],
+    },
+    {
+      what: 'kills that child again, which cannot be told to end',
+      given: [...crowdedOut, terminate],
+      when: drained,
+      then: ['cancel-retry', 'kill 1'],
+    },
     {
       what: 'ends an agent without a process',
       given: [],
