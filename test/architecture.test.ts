@@ -50,7 +50,6 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'pilot-agent/xds-proxy/asks.ts': 'what is asked of the control plane',
   'pilot-discovery/debug/push-status.ts': several,
   'pilot-discovery/environment/delegates.ts': 'VirtualServices with what they delegate',
-  'pilot-discovery/generate/endpoints/locality-lb.ts': several,
   'pilot-discovery/generate/listeners/http-connection-manager.ts': 'the filter has this name',
   'pilot-discovery/generate/listeners/listener-filters.ts': several,
   'pilot-discovery/generate/scope/resolution.ts': several,
@@ -264,6 +263,14 @@ describe('names', () => {
   it.each(sources)('src/%s is in kebab-case, and says what it is about', (file) => {
     expect(basename(file)).toMatch(/^[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/);
     expect(file.replace(terms, '')).not.toMatch(/utils?|helpers?|manager|common|service/);
+  });
+
+  it('of types that are exported occur once', () => {
+    const names = sources.flatMap((file) =>
+      [...text(file).matchAll(/^export (?:interface|type|class) (\w+)/gm)].map(([, name]) => name),
+    );
+    expect(names.length).toBeGreaterThan(500);
+    expect(names.filter((name, index) => names.indexOf(name) !== index)).toEqual([]);
   });
 
   it('occur once in an area', () => {

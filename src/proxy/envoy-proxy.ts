@@ -21,7 +21,7 @@ import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { DetachedEnvoys } from './detached-envoys.ts';
 import { envoyArgs } from './envoy-args.ts';
 import type { MeetingPlaces } from './meeting-places.ts';
-import { processes, type Running } from './processes.ts';
+import { processes, type RunningProcess } from './processes.ts';
 import { sideBySide, type StartFrom } from './side-by-side.ts';
 import { type CheckOptions, readingChecks } from './reading-checks.ts';
 import { spawnEnvoy } from './spawn-envoy.ts';
@@ -76,7 +76,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 
   function started(
     launch: NewLaunch,
-    own: Running,
+    own: RunningProcess,
     signals$: Observable<Signal>,
   ): Observable<ProcessEvent> {
     return withConfigFile<ProcessEvent>(
@@ -211,7 +211,7 @@ function notStarted(reason: string): ProcessEvent {
 
 interface Start {
   readonly launch: Launch;
-  readonly own: Running;
+  readonly own: RunningProcess;
   readonly from: StartFrom;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;

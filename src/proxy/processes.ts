@@ -10,7 +10,7 @@ import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /** A process that has been started, or is about to be, and has not ended. */
-export interface Running extends MeetingPlace {
+export interface RunningProcess extends MeetingPlace {
   readonly epoch: number;
   readonly restartEpoch: number;
   readonly lineage: number;
@@ -51,16 +51,16 @@ interface Premises {
  * is where `admin` and `addressFile` lead.
  */
 export function processes({ admin, addressFile, folder, tools, detached, places }: Premises) {
-  const running = new Set<Running>();
+  const running = new Set<RunningProcess>();
   const reapers = new Map<number, () => void>();
   const former = `${addressFile}-former`;
 
-  const find = (epoch: number): Running | undefined =>
+  const find = (epoch: number): RunningProcess | undefined =>
     [...running].findLast((process) => process.epoch === epoch);
 
-  const newest = (): Running | undefined => [...running].at(-1);
+  const newest = (): RunningProcess | undefined => [...running].at(-1);
 
-  function clear(gone: Running): void {
+  function clear(gone: RunningProcess): void {
     const { baseId, addressFile: own, config } = gone;
     if ([...running].every((other) => other.baseId !== baseId)) {
       reapers.get(baseId)?.();
@@ -78,7 +78,10 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
      * `adopted` runs already. Throws what the system says where the Envoys of a new lineage can
      * have no place to meet.
      */
-    enter({ epoch, restartEpoch, lineage }: Launch, adopted: AdoptedEnvoy | undefined): Running {
+    enter(
+      { epoch, restartEpoch, lineage }: Launch,
+      adopted: AdoptedEnvoy | undefined,
+    ): RunningProcess {
       const kin = adopted ?? [...running].find((other) => other.lineage === lineage);
       const { baseId, socketPath } = kin ?? places.make();
       if (adopted !== undefined) places.enter(adopted);
@@ -99,12 +102,12 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     },
 
     /** It runs beside another lineage, with its admin endpoint at a port of its own. */
-    placeSideBySide(own: Running, port: number): void {
+    placeSideBySide(own: RunningProcess, port: number): void {
       own.addressFile = `${addressFile}-${own.epoch}`;
       own.admin = adminClient(own.addressFile, port);
     },
 
-    born(own: Running, pid: number): void {
+    born(own: RunningProcess, pid: number): void {
       own.pid = pid;
       detached?.remember(running);
       const reaper =
@@ -132,7 +135,7 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     },
 
     /** Nobody looks after it any more. What lives on needs all that it has. */
-    leave(own: Running): void {
+    leave(own: RunningProcess): void {
       if (detached !== undefined && own.pid !== undefined && !own.ended) {
         places.leave(own);
         return;

@@ -18,7 +18,7 @@ import { withCompatibility } from './compatibility.ts';
 import { withConfigFile } from './config-file.ts';
 import { type EnvoyArgs, envoyArgs } from './envoy-args.ts';
 import { checkPairs, type KeyPair, validate } from './preflight.ts';
-import type { Running } from './processes.ts';
+import type { RunningProcess } from './processes.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 export interface CheckOptions {
@@ -38,7 +38,7 @@ export interface CheckOptions {
 /** What the checks have to know of what runs. */
 export interface Runs {
   /** The newest Envoy. */
-  readonly newest: () => Running | undefined;
+  readonly newest: () => RunningProcess | undefined;
   /** Names the binary that it was started from. */
   readonly identity: () => string;
 }

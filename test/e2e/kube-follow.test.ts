@@ -5,7 +5,11 @@ import { findAccess } from '../../src/shared/kube/find-access.ts';
 import { followObjects } from '../../src/shared/kube/follow.ts';
 import { type KubeApi, kubeApi } from '../../src/shared/kube/kube-api.ts';
 import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
-import { objectStore, type ObjectChange, type Store } from '../../src/shared/kube/object-store.ts';
+import {
+  objectStore,
+  type ObjectChange,
+  type ObjectStore,
+} from '../../src/shared/kube/object-store.ts';
 import { leftOut } from '../support/left-out.ts';
 import {
   kubeProgram,
@@ -52,8 +56,8 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       },
     };
     const changes: ObjectChange<string>[] = [];
-    let last: Store<string> | undefined;
-    const next = (store: Store<string>) => {
+    let last: ObjectStore<string> | undefined;
+    const next = (store: ObjectStore<string>) => {
       last = store;
       changes.push(...store.changes);
       if (store.trouble !== undefined) refusals.push(store.trouble.reason);

@@ -1,6 +1,6 @@
 import { asyncScheduler, defer, filter, map, NEVER, type Observable, of, timer } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { Failure } from '../../src/pilot-agent/secrets/ca/authority.ts';
+import type { IssueFailure } from '../../src/pilot-agent/secrets/ca/authority.ts';
 import { type CaEvent, caSecrets } from '../../src/pilot-agent/secrets/ca/ca-secrets.ts';
 import type { Issue } from '../../src/pilot-agent/secrets/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/pilot-agent/secrets/secret.ts';
@@ -20,7 +20,7 @@ function good(lifetime: number): Observable<Issue> {
     of<Issue>({ ok: true, set: { roots: 'r' }, expires: asyncScheduler.now() + lifetime, took: 0 }),
   );
 }
-function bad(failure: Failure): Observable<Issue> {
+function bad(failure: IssueFailure): Observable<Issue> {
   return of({ ok: false, reason: 'down', failure, took: 0 });
 }
 /** An authority that is one until a time has come, and another from then on. */

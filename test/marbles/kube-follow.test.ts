@@ -2,7 +2,7 @@ import { concat, defer, map, NEVER, type Observable, of, Subject } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import type { FollowSign } from '../../src/shared/kube/follow-state.ts';
 import { followObjects } from '../../src/shared/kube/follow.ts';
-import type { Answer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
+import type { KubeAnswer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
 import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
 import { objectStore } from '../../src/shared/kube/object-store.ts';
 import { marbles } from './support/marbles.ts';
@@ -10,15 +10,15 @@ import { marbles } from './support/marbles.ts';
 const object = (name: string, resourceVersion: string): KubeObject => ({
   metadata: { name, resourceVersion },
 });
-const kinds: Answer = {
+const kinds: KubeAnswer = {
   ok: true,
   value: { resources: [{ name: 'secrets', kind: 'Secret', namespaced: true }] },
 };
-const list = (version: string, ...items: readonly KubeObject[]): Answer => ({
+const list = (version: string, ...items: readonly KubeObject[]): KubeAnswer => ({
   ok: true,
   value: { metadata: { resourceVersion: version }, items },
 });
-const refused = (status: number | undefined, pause = 0): Answer => ({
+const refused = (status: number | undefined, pause = 0): KubeAnswer => ({
   ok: false,
   failure: { reason: 'no', status, pause },
 });
@@ -32,7 +32,7 @@ const said = (type: string, about: unknown): WatchSign => ({
 const tooOld = said('ERROR', { kind: 'Status', code: 410, message: 'too old' });
 
 /** An API that is a script: its n-th answer is the n-th one, and what it was asked. */
-function scripted(lists: readonly Answer[], watches: readonly Observable<WatchSign>[]) {
+function scripted(lists: readonly KubeAnswer[], watches: readonly Observable<WatchSign>[]) {
   const asked: string[] = [];
   let [listed, watched] = [0, 0];
   const api: KubeApi = {
@@ -210,7 +210,7 @@ describe('followObjects', () => {
         failure: { reason: 'no', status: 403, pause: 0 },
       });
       const world = scripted(
-        [list('5'), refused(429, 9_000), ...Array<Answer>(5).fill(refused(403)), list('6')],
+        [list('5'), refused(429, 9_000), ...Array<KubeAnswer>(5).fill(refused(403)), list('6')],
         [no$],
       );
       m.expectObservable(told(follow(world)), '^ 150s !').toBe(

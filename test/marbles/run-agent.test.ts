@@ -23,7 +23,7 @@ import type { AdoptedEpoch } from '../../src/epochs/ports.ts';
 import type { Timeline } from '../../src/epochs/timeline.ts';
 import { runAgent } from '../../src/pilot-agent/run/run-agent.ts';
 import type { ShapedConfig } from '../../src/pilot-agent/run/start/shape-source.ts';
-import type { ServersSign, View } from '../../src/pilot-agent/run/state/view.ts';
+import type { ServersSign, RunView } from '../../src/pilot-agent/run/state/view.ts';
 import type { Sources } from '../../src/pilot-agent/config/sources.ts';
 import type { LogLine } from '../../src/shared/log/log-line.ts';
 import type { StatusEvent } from '../../src/pilot-agent/status/status-event.ts';
@@ -144,7 +144,7 @@ function drawRun(m: RunHelpers, around: Surroundings) {
   const fake = fakeProxy(m, around.script ?? { processes: ['-'] });
   const told$ = new ReplaySubject<LogLine>(Infinity);
   const changed$ = new ReplaySubject<string>(Infinity);
-  const views$ = new ReplaySubject<View>(Infinity);
+  const views$ = new ReplaySubject<RunView>(Infinity);
   const versions = [...(around.versions ?? [])];
   const watched: (readonly string[])[] = [];
   const served: number[] = [];

@@ -21,7 +21,7 @@ import { noTimeline, type Timeline } from '../../src/epochs/timeline.ts';
 import { serveStatus } from '../../src/pilot-agent/run/status/serve-status.ts';
 import type { EpochsReport } from '../../src/pilot-agent/report/epoch-report.ts';
 import type { Sources } from '../../src/pilot-agent/config/sources.ts';
-import { firstView, type View } from '../../src/pilot-agent/run/state/view.ts';
+import { firstView, type RunView } from '../../src/pilot-agent/run/state/view.ts';
 import type { MetricFamily } from '../../src/shared/metrics/metric-family.ts';
 import type { Handler } from '../../src/shared/http/handler.ts';
 import type { StatusEvent, StatusSign } from '../../src/pilot-agent/status/status-event.ts';
@@ -70,8 +70,8 @@ const ready = 'server.state: 0\nlistener_manager.workers_started: 1\n';
 interface Surroundings {
   readonly state$?: Observable<AgentState>;
   readonly past$?: Observable<Timeline>;
-  readonly families$?: Observable<View['families']>;
-  readonly secrets$?: Observable<View['secrets']>;
+  readonly families$?: Observable<RunView['families']>;
+  readonly secrets$?: Observable<RunView['secrets']>;
   readonly events$?: Observable<StatusEvent>;
   readonly stats?: string;
 }
@@ -87,10 +87,10 @@ function drawStatus(m: RunHelpers, around: Surroundings) {
   const view$ = combineLatest([
     state$,
     held(noTimeline, around.past$),
-    held<View['families']>(new Map(), around.families$),
-    held<View['secrets']>([], around.secrets$),
+    held<RunView['families']>(new Map(), around.families$),
+    held<RunView['secrets']>([], around.secrets$),
   ]).pipe(
-    map(([agent, past, families, secrets]): View => ({
+    map(([agent, past, families, secrets]): RunView => ({
       ...firstView(known, 0),
       agent,
       past,
@@ -378,7 +378,7 @@ describe('what becomes of the server', () => {
       const unsub = at({ '0s': '^', '10s': '!' });
       const live$ = serveStatus(
         { ...configOf(), statusPort: 15_020, readinessTimeout: 0 },
-        state$.pipe(map((agent): View => ({ ...firstView(known, 0), agent }))),
+        state$.pipe(map((agent): RunView => ({ ...firstView(known, 0), agent }))),
         {
           admin: { request: () => NEVER, open: () => NEVER, located: () => false },
           ...shown,

@@ -13,7 +13,7 @@ import {
 import { proxyConfigFields } from './proxy-config-json.ts';
 import { statLabels, statsInclusion } from './stats.ts';
 import { googleProject } from './tracing.ts';
-import { type UpstreamTls, upstreamTls } from './upstream-tls.ts';
+import { type BootstrapTls, upstreamTls } from './upstream-tls.ts';
 import type { Problem } from '../../shared/text/value.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
@@ -186,7 +186,7 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
  */
 function secured(
   settings: TlsSettings | undefined,
-  rest: Omit<UpstreamTls, 'settings'>,
+  rest: Omit<BootstrapTls, 'settings'>,
   findings: Findings,
 ): { readonly isSound: boolean; readonly tls?: ReturnType<typeof upstreamTls> } {
   if (settings === undefined) return { isSound: true };

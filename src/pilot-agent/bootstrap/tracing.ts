@@ -73,7 +73,7 @@ function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
 }
 
 /** A tracer of Envoy, and the cluster that it sends to, if it needs one. */
-export interface Tracing {
+export interface TracerResources {
   readonly http: Json;
   readonly cluster: Json;
 }
@@ -93,11 +93,11 @@ interface Collector {
  * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by
  * OpenTelemetry, and a warning says so. A wrong tracer is a warning, and there is none.
  */
-export function tracing(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
+export function tracing(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {
   return sparing(findings, 'no traces are sent', (own) => tracer(inputs, own));
 }
 
-function tracer(inputs: BootstrapInputs, findings: Findings): Tracing | undefined {
+function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {
   const { config } = inputs;
   if (config.tracing === undefined) return undefined;
   const {

@@ -4,7 +4,7 @@ import type { Findings, Json } from './proto-json.ts';
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-export interface UpstreamTls {
+export interface BootstrapTls {
   readonly settings: TlsSettings;
   /** Which settings these are, for a problem or a warning. */
   readonly place: string;
@@ -30,7 +30,7 @@ const longestSni = 255;
  * speaks plaintext instead.
  */
 export function upstreamTls(
-  { settings, place, metadata, http2, name }: UpstreamTls,
+  { settings, place, metadata, http2, name }: BootstrapTls,
   { problems, warnings }: Findings,
 ): Readonly<Record<string, Json>> | undefined {
   const { mode, subjectAltNames } = settings;

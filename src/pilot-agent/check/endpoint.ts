@@ -8,7 +8,7 @@ import { addressesOf, localLookup } from '../../shared/http/local-lookup.ts';
 import { settle } from '../../operators/settle.ts';
 
 /** A server of gRPC that agent or Envoy talks to. */
-export interface Endpoint {
+export interface CheckedEndpoint {
   readonly host: string;
   readonly port: number;
   /** Undefined for plaintext. */
@@ -24,7 +24,7 @@ export interface Endpoint {
 }
 
 /** What its certificate says. */
-export interface Shown {
+export interface ShownCertificate {
   readonly certificate: PeerCertificate;
   /** Why the roots do not vouch for it; undefined if they do. */
   readonly untrusted: string | undefined;
@@ -37,11 +37,11 @@ type Stage = 'name' | 'connection' | 'tls' | 'entry' | 'protocol';
  * `date` is the time there, as it says it (ms since 1970).
  */
 export type Reached =
-  | { readonly stage: Stage; readonly reason: string; readonly shown?: Shown }
+  | { readonly stage: Stage; readonly reason: string; readonly shown?: ShownCertificate }
   | {
       readonly stage: 'all';
       readonly addresses: readonly string[];
-      readonly shown?: Shown;
+      readonly shown?: ShownCertificate;
       readonly date?: number;
     };
 
@@ -52,7 +52,7 @@ const patience = { step: 3_000, date: 1_000 };
  * Goes to a server step by step: name, connection, TLS, HTTP/2; emits how far that went, and
  * completes. Asks for nothing that would change something there. Cold; never errors.
  */
-export function reach(endpoint: Endpoint): Observable<Reached> {
+export function reach(endpoint: CheckedEndpoint): Observable<Reached> {
   const { host, port } = endpoint;
   return step('name', addressesOf(host), (addresses) =>
     step(
@@ -82,11 +82,11 @@ export function reach(endpoint: Endpoint): Observable<Reached> {
 
 interface Secured {
   readonly socket: Socket;
-  readonly shown?: Shown;
+  readonly shown?: ShownCertificate;
 }
 
 function secured(
-  { tls }: Endpoint,
+  { tls }: CheckedEndpoint,
   socket: Socket,
   then$: (ready: Secured) => Observable<Reached>,
 ): Observable<Reached> {
@@ -113,7 +113,7 @@ function step<T>(
   stage: Stage,
   taken$: Observable<T>,
   then$: (value: T) => Observable<Reached>,
-  shown?: Shown,
+  shown?: ShownCertificate,
 ): Observable<Reached> {
   const late = `no answer within ${patience.step / 1_000} s`;
   return taken$.pipe(
@@ -159,7 +159,7 @@ const notSpoken = new Error('Protocol error');
 
 /** Emits once HTTP/2 is spoken, with the time there if that is said, and completes. */
 function spoken(
-  { host, port, tls }: Endpoint,
+  { host, port, tls }: CheckedEndpoint,
   socket: Socket,
 ): Observable<{ readonly date?: number }> {
   return new Observable((subscriber) => {

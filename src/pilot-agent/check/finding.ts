@@ -48,7 +48,7 @@ export const toldInLog = [
   'tool.missing',
 ] as const satisfies readonly LogEvent[];
 
-export type Flaw = (typeof flaws)[number] | (typeof toldInLog)[number];
+export type CheckFlaw = (typeof flaws)[number] | (typeof toldInLog)[number];
 
 /** How bad it is: a warning need not keep the proxy from serving, a failure will. */
 export type Level = 'ok' | 'warn' | 'fail';
@@ -66,7 +66,7 @@ export interface Finding {
   readonly see?: string;
 }
 
-type Flawed = (flaw: Flaw, what: string, fix: string) => Finding;
+type Flawed = (flaw: CheckFlaw, what: string, fix: string) => Finding;
 
 /** Makes the findings of one check. Pure. */
 export function findingsOf(check: string): {

@@ -3,7 +3,7 @@ import { asyncScheduler, lastValueFrom } from 'rxjs';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { span } from '../../shared/log/span.ts';
-import { reach, type Reached, type Shown } from './endpoint.ts';
+import { reach, type Reached, type ShownCertificate } from './endpoint.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
 /** A server that has to be there, as the configuration has it. */
@@ -71,7 +71,7 @@ export async function checkServer(server: Server): Promise<readonly Finding[]> {
   ];
 }
 
-function shownBy(reached: Reached): Shown | undefined {
+function shownBy(reached: Reached): ShownCertificate | undefined {
   return 'shown' in reached ? reached.shown : undefined;
 }
 
@@ -123,7 +123,7 @@ function far({ check, address, change, tls, speak }: Server, reached: Reached): 
 
 function known(
   { check, address, change, tls }: Server,
-  { certificate, untrusted }: Shown,
+  { certificate, untrusted }: ShownCertificate,
 ): readonly Finding[] {
   const { fail } = findingsOf(check);
   const flaw = tls?.nameFlaw(certificate);

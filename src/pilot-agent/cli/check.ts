@@ -8,7 +8,7 @@ import type { AgentHere } from '../run/end/agents-here.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { paintFor } from '../../shared/log/paint.ts';
 
-export interface CheckOptions extends GivenLogFlags {
+export interface CheckCommandOptions extends GivenLogFlags {
   /** `text` or `json`. */
   readonly output: string;
 }
@@ -21,7 +21,7 @@ export interface CheckOptions extends GivenLogFlags {
 export async function check(
   given: GivenFlags,
   leftover: readonly string[],
-  { output, ...logFlags }: CheckOptions,
+  { output, ...logFlags }: CheckCommandOptions,
 ): Promise<void> {
   const around = await aroundOf({ given, leftover, logFlags });
   const findings = (await runChecks(around)).map((finding) => ({

@@ -5,7 +5,7 @@ import { flags } from '../config/flags.ts';
 import { logFlags } from '../../shared/log/log-flags.ts';
 import type { GivenLogFlags } from '../../shared/log/log-options.ts';
 import type { PrintBootstrapOptions } from './bootstrap.ts';
-import type { CheckOptions } from './check.ts';
+import type { CheckCommandOptions } from './check.ts';
 import type { Shell } from './completion.ts';
 import type { ConfigPrintOptions } from './config-print.ts';
 import type { EnvoyInstallOptions } from './envoy.ts';
@@ -15,10 +15,10 @@ import { addHelp } from './help.ts';
 import { helpColours, helpStyle } from './help-style.ts';
 import type { RequestOptions } from './request.ts';
 import type { SecretsOptions } from './secrets.ts';
-import type { StatusOptions } from './status.ts';
+import type { StatusCommandOptions } from './status.ts';
 import type { TopOptions } from './top.ts';
 import { printVersion, type VersionOptions } from './version.ts';
-import type { WaitOptions } from './wait.ts';
+import type { WaitCommandOptions } from './wait.ts';
 
 /**
  * Arguments in which a flag of a boolean that stands alone, which is true, has its value: what
@@ -160,7 +160,7 @@ export function program(): Command {
       .alias('doctor')
       .description('look for what keeps the proxy from serving, before a start or while it runs'),
     [outputOption(['text', 'json'], { default: 'text' })],
-    async (given, leftover, options: CheckOptions) =>
+    async (given, leftover, options: CheckCommandOptions) =>
       (await import('./check.ts')).check(given, leftover, options),
   );
   const config = all.command('config').description('show or check the configuration');
@@ -254,7 +254,7 @@ function addClients(all: Command): void {
       'URL that must answer with 200; if not given: that of the agent that runs here',
     )
     .addOption(quiet())
-    .action(async (options: WaitOptions) => (await import('./wait.ts')).wait(options));
+    .action(async (options: WaitCommandOptions) => (await import('./wait.ts')).wait(options));
   all
     .command('exec')
     .description('run a command when the agent is ready, and end the agent with it')
@@ -285,7 +285,7 @@ function addClients(all: Command): void {
     .description('print how it stands with the agent, its epochs, certificates and sources')
     .addOption(configPath())
     .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'what fits on the screen' }))
-    .action(async (options: StatusOptions) => (await import('./status.ts')).status(options));
+    .action(async (options: StatusCommandOptions) => (await import('./status.ts')).status(options));
   all
     .command('top')
     .description(

@@ -11,7 +11,7 @@ import { AgentGone } from './last-agent.ts';
 import { print, printJson } from './print.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-export interface StatusOptions {
+export interface StatusCommandOptions {
   /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
   readonly configPath?: string;
   readonly output?: string;
@@ -26,7 +26,7 @@ const silence: HttpAnswer = { status: 0, headers: {}, body: '' };
  * {@link Fatal} without words (1) where it is not, which is in what was printed, and with one (69)
  * where no agent answers: if it has ended, `json` and `yaml` have the end.
  */
-export async function status({ configPath, output }: StatusOptions): Promise<void> {
+export async function status({ configPath, output }: StatusCommandOptions): Promise<void> {
   const report = await reportOf(configPath).catch(async (error: unknown) => {
     if (error instanceof AgentGone && isForm(output)) await printAs(output, { ended: error.end });
     throw error;

@@ -80,7 +80,7 @@ export function awaitReady(
 }
 
 /** The flags of `wait`, as they were given or by default. */
-export interface WaitOptions {
+export interface WaitCommandOptions {
   readonly timeoutSeconds: string;
   readonly requestTimeoutMillis: string;
   readonly periodMillis: string;
@@ -111,7 +111,7 @@ export async function wait({
   periodMillis,
   url,
   quiet,
-}: WaitOptions): Promise<void> {
+}: WaitCommandOptions): Promise<void> {
   const limit = wholeNumber('timeoutSeconds', timeoutSeconds, 0, 1_000);
   const timeoutMs = wholeNumber('requestTimeoutMillis', requestTimeoutMillis, 1, 1);
   const period = wholeNumber('periodMillis', periodMillis, 0, 1);

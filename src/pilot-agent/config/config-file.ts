@@ -10,7 +10,7 @@ import type { Problem } from '../../shared/text/value.ts';
 import { readSourceList, sourceList, unknownText } from './source-list.ts';
 import type { ListedSources } from './source-settings.ts';
 import { isMap } from '../../shared/text/split-content.ts';
-import type { Content } from './text-layers.ts';
+import type { LayerContent } from './text-layers.ts';
 import { value } from '../../shared/text/value.ts';
 
 /** What a configuration file of the agent says. */
@@ -72,7 +72,7 @@ export function fileVariables(): ReadonlyMap<string, z.ZodMiniType> {
  *
  * @param content what was made of the text of the file
  */
-export function readConfigFile(path: string, content: Content): ConfigFile {
+export function readConfigFile(path: string, content: LayerContent): ConfigFile {
   const name = `config file ${path}`;
   const at = (...members: readonly PropertyKey[]) =>
     members.length === 0 ? name : `${name}: ${pathText(members)}`;

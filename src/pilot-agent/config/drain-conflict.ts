@@ -1,4 +1,4 @@
-import type { Reading } from './read-layer.ts';
+import type { LayerReading } from './read-layer.ts';
 import type { Problem } from '../../shared/text/value.ts';
 
 const names = ['drainDuration', 'parentShutdownDuration'] as const;
@@ -19,7 +19,7 @@ interface Conflict {
  */
 function conflictOf(
   { drainDuration: drain, parentShutdownDuration: parent }: Durations,
-  readings: readonly Reading<Partial<Durations>>[],
+  readings: readonly LayerReading<Partial<Durations>>[],
 ): Conflict | undefined {
   if (parent > drain || readings.some(({ wrong }) => names.some((name) => wrong.includes(name))))
     return undefined;
@@ -50,7 +50,7 @@ function conflictOf(
  * The readings without durations that contradict each other: a problem, or, in a layer that spares
  * these fields, a warning, and those of the layers below hold. Pure.
  */
-export function withoutDrainConflict<R extends Reading<Partial<Durations>>>(
+export function withoutDrainConflict<R extends LayerReading<Partial<Durations>>>(
   readings: readonly R[],
   defaults: Durations,
 ): {

@@ -1,7 +1,7 @@
 import type * as Yaml from 'yaml';
 import { valueFlaw } from '../../shared/text/levels.ts';
 import { parseYaml } from '../../shared/text/parse-yaml.ts';
-import type { Content } from './text-layers.ts';
+import type { LayerContent } from './text-layers.ts';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
 
 /** How much one text may have. */
@@ -21,7 +21,7 @@ const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_00
  * the limits is refused, by which none holds the agent for more than 100 ms, and so is a name
  * that a map has twice. The parser of YAML is loaded only for what is no JSON. Never rejects.
  */
-export async function parseText(text: string, limits: TextLimits = usual): Promise<Content> {
+export async function parseText(text: string, limits: TextLimits = usual): Promise<LayerContent> {
   if (text.length > limits.characters)
     return {
       ok: false,
@@ -35,7 +35,7 @@ export async function parseText(text: string, limits: TextLimits = usual): Promi
 /** In this, YAML has no other brackets than JSON: neither comments, nor texts in single quotes. */
 const brackets = /^\s*[[{][^#']*$/;
 
-function jsonContent(text: string, { levels }: TextLimits): Content | undefined {
+function jsonContent(text: string, { levels }: TextLimits): LayerContent | undefined {
   try {
     return { ok: true, value: parseJson(text, undefined, levels) };
   } catch (error) {
@@ -45,7 +45,7 @@ function jsonContent(text: string, { levels }: TextLimits): Content | undefined 
   }
 }
 
-async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<Content> {
+async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<LayerContent> {
   const yaml = await import('yaml');
   try {
     if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))

@@ -26,7 +26,7 @@ export interface Layer {
 }
 
 /** What was understood of a layer. */
-export interface Reading<T> {
+export interface LayerReading<T> {
   readonly layer: Layer;
   /** Whatever is right. A field that is wrong in itself or in a part of it is left out. */
   readonly fields: T;
@@ -47,7 +47,7 @@ export interface Reading<T> {
 export function readLayer<Schema extends z.ZodMiniObject>(
   schema: Schema,
   layer: Layer,
-): Reading<Partial<z.output<Schema>>> {
+): LayerReading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
   // What is no map has no fields, and the schema says so.
   const { known, further, paths } = isMap(content)

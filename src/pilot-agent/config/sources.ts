@@ -1,7 +1,7 @@
 import type { ConfigFile } from './config-file.ts';
 import type { GivenLogFlags } from '../../shared/log/log-options.ts';
 import type { ReadEnvironment } from './environment.ts';
-import type { Reading } from './read-layer.ts';
+import type { LayerReading } from './read-layer.ts';
 import type { AgentConfig } from './agent-config.ts';
 import { sourceFlagsSchema } from './source-settings.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -14,7 +14,7 @@ export type Sources = Readonly<Record<keyof AgentConfig, string>>;
 
 export interface Origins {
   /** The lowest first. */
-  readonly readings: readonly Reading<object>[];
+  readonly readings: readonly LayerReading<object>[];
   readonly surroundings: ReadEnvironment;
   readonly leftover: readonly string[];
   readonly logFlags: GivenLogFlags;

@@ -4,7 +4,7 @@ import type { Problem } from '../../shared/text/value.ts';
 import { value } from '../../shared/text/value.ts';
 
 /** What was made of a text of the configuration: what it says, or why it says nothing. */
-export type Content =
+export type LayerContent =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
@@ -13,11 +13,11 @@ export type Content =
  */
 export interface Layers {
   /** `--meshConfig`, a MeshConfig. */
-  readonly mesh: { readonly path: string; readonly content: Content } | undefined;
+  readonly mesh: { readonly path: string; readonly content: LayerContent } | undefined;
   /** `PROXY_CONFIG`, a ProxyConfig. */
-  readonly proxyConfig: Content | undefined;
+  readonly proxyConfig: LayerContent | undefined;
   /** The pod's annotation `proxy.istio.io/config`, a ProxyConfig. */
-  readonly annotation: Content | undefined;
+  readonly annotation: LayerContent | undefined;
   /** All annotations of the pod. */
   readonly annotations: Readonly<Record<string, string>>;
   /** What else was noticed on the way. */
@@ -36,7 +36,7 @@ export const noLayers: Layers = {
 interface Text {
   readonly name: string;
   readonly place: Layer['place'];
-  readonly content: Content | undefined;
+  readonly content: LayerContent | undefined;
   /** It is an annotation of the pod. */
   readonly isAnnotation?: true;
 }
@@ -112,7 +112,7 @@ function meshText(mesh: Layers['mesh']): Text {
   return { name, place, content: { ok: true, value: defaultConfig ?? snakeCase } };
 }
 
-function annotationText(key: string, content: Content | undefined): Text {
+function annotationText(key: string, content: LayerContent | undefined): Text {
   const name = `annotation ${key}`;
   return {
     name,
@@ -122,7 +122,7 @@ function annotationText(key: string, content: Content | undefined): Text {
   };
 }
 
-function field(name: string, text: string | undefined): Content | undefined {
+function field(name: string, text: string | undefined): LayerContent | undefined {
   return text === undefined || text === '' ? undefined : { ok: true, value: { [name]: text } };
 }
 

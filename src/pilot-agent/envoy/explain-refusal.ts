@@ -1,8 +1,8 @@
 import { findMembers, type TextPosition } from '../../shared/text/text-position.ts';
 import type { EpochConfig, Refusal } from '../../epochs/ports.ts';
 import { excerpt } from './excerpt.ts';
-import { findField, type Found, joined, stepsOf } from './find-field.ts';
-import { type Layer, layersOf, type Usable } from './layers.ts';
+import { findField, type FoundField, joined, stepsOf } from './find-field.ts';
+import { type UserText, layersOf, type Usable } from './layers.ts';
 import { type RefusalWords, refusalWords } from './refusal-words.ts';
 import { suggestion } from './suggestion.ts';
 import { templateLine } from './template-line.ts';
@@ -50,13 +50,13 @@ async function explained(config: Usable, words: string, binary: string): Promise
 }
 
 interface Place extends TextPosition {
-  readonly layer: Layer;
+  readonly layer: UserText;
 }
 
 async function placeOf(
   refusal: RefusalWords,
-  found: Found | undefined,
-  layers: readonly Layer[],
+  found: FoundField | undefined,
+  layers: readonly UserText[],
 ): Promise<Place | undefined> {
   if (found !== undefined && found.spot.path !== '') {
     const { layer, path } = found.spot;
@@ -77,13 +77,13 @@ async function placeOf(
 }
 
 /** The path of a member in the text of a layer, by that in the whole configuration. */
-function within({ at }: Layer, path: string): string {
+function within({ at }: UserText, path: string): string {
   if (at === '') return path;
   return path.startsWith(at) ? path.slice(at.length).replace(/^\./, '') : '';
 }
 
 /** All that may be to blame, where nothing tells which it is. */
-function blamed(config: Usable, layers: readonly Layer[]): string {
+function blamed(config: Usable, layers: readonly UserText[]): string {
   const names = layers.map(({ name }) => name);
   const own =
     config.kind === 'generated' && config.origin === undefined && config.template === undefined
@@ -93,7 +93,7 @@ function blamed(config: Usable, layers: readonly Layer[]): string {
 }
 
 /** The field as the user names it, if it is found; of a name that is not known, what that is in. */
-function fieldOf({ path, isUnknown }: RefusalWords, found: Found | undefined): string {
+function fieldOf({ path, isUnknown }: RefusalWords, found: FoundField | undefined): string {
   const rest = stepsOf(path).slice(-(found?.left ?? Infinity) || Infinity);
   const named = rest.reduce(
     (before: string, step) =>

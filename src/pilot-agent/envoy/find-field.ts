@@ -1,17 +1,17 @@
-import type { Layer } from './layers.ts';
+import type { UserText } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** A value of a layer, and where in the whole configuration it is. */
 export interface Spot {
-  readonly layer: Layer;
+  readonly layer: UserText;
   readonly value: unknown;
   /** By the names that the layer has. */
   readonly path: string;
 }
 
 /** The spot that is nearest to a field, and how many steps lead on from there. */
-export interface Found {
+export interface FoundField {
   readonly spot: Spot;
   readonly left: number;
 }
@@ -25,8 +25,8 @@ type Fields = Readonly<Record<string, unknown>>;
  */
 export function findField(
   { path, root, values = [], problem }: RefusalWords,
-  layers: readonly Layer[],
-): Found | undefined {
+  layers: readonly UserText[],
+): FoundField | undefined {
   const whole = layers.map((layer): Spot => ({ layer, value: placed(layer), path: '' }));
   if (path === '')
     return values
@@ -47,7 +47,7 @@ export function findField(
 }
 
 /** The names of all that is in lists of this name. Pure. */
-export function namesOf(list: string, layers: readonly Layer[]): readonly string[] {
+export function namesOf(list: string, layers: readonly UserText[]): readonly string[] {
   return layers
     .flatMap((layer) => spots({ layer, value: placed(layer), path: '' }))
     .filter(({ path }) => path === list || path.endsWith(`.${list}`))
@@ -65,7 +65,7 @@ export function stepsOf(path: string): readonly Step[] {
 }
 
 /** Goes from what is laid over each other to what that has, one step after the other. */
-function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): Found | undefined {
+function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundField | undefined {
   const spot = from.at(-1); // what is laid over the others counts
   if (spot === undefined) return undefined;
   if (step === undefined) return { spot, left: 0 };
@@ -121,7 +121,7 @@ function spots(spot: Spot): readonly Spot[] {
 }
 
 /** Of the same values the first one is meant, and of what is there twice the last one. */
-function findValue(text: string, whole: readonly Spot[], problem: string): Found | undefined {
+function findValue(text: string, whole: readonly Spot[], problem: string): FoundField | undefined {
   const all = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
   const same = all.filter(({ value }) => value === text);
   const parts = text.length > 2 ? all.filter(({ value }) => (value as string).includes(text)) : [];
@@ -135,7 +135,7 @@ function findValue(text: string, whole: readonly Spot[], problem: string): Found
 }
 
 /** What a layer says, as the field of a configuration that it is laid over. */
-function placed({ at, value }: Layer): unknown {
+function placed({ at, value }: UserText): unknown {
   return at === ''
     ? value
     : at.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);

@@ -4,7 +4,7 @@ import { parseEnvoyYaml } from '../../proxy/envoy-yaml.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
 /** A text of the user's that a configuration is made of. */
-export interface Layer {
+export interface UserText {
   /** Where it is, for a person. */
   readonly name: string;
   /** What Envoy was given of it. */
@@ -24,7 +24,7 @@ export type Usable = Exclude<EpochConfig, { readonly kind: 'refused' }>;
  * lowest one first. What the agent has made itself is none. A file that cannot be read any more
  * says nothing. Never rejects.
  */
-export async function layersOf(config: Usable): Promise<readonly Layer[]> {
+export async function layersOf(config: Usable): Promise<readonly UserText[]> {
   const { overlays = [], override, overridePath = '' } = config;
   const above = [
     ...overlays.map(({ source, at, text }) => ({ name: `source ${source}`, at, text })),
@@ -40,7 +40,7 @@ export async function layersOf(config: Usable): Promise<readonly Layer[]> {
   );
 }
 
-async function base(config: Usable): Promise<readonly Omit<Layer, 'value'>[]> {
+async function base(config: Usable): Promise<readonly Omit<UserText, 'value'>[]> {
   const textOf = async (path: string) => bytesOutside(path, largest.envoy).then(String, () => '');
   if (config.kind === 'given')
     return [{ name: config.path, at: '', text: await textOf(config.path) }];

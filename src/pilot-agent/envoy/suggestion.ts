@@ -1,7 +1,7 @@
 import { meant } from '../../shared/text/one-edit.ts';
 import { envoyNames, type EnvoyNames } from './envoy-names.ts';
-import { type Found, namesOf, stepsOf } from './find-field.ts';
-import type { Layer } from './layers.ts';
+import { type FoundField, namesOf, stepsOf } from './find-field.ts';
+import type { UserText } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
@@ -12,8 +12,8 @@ import { ownMember } from '../../shared/text/own-member.ts';
  */
 export async function suggestion(
   words: RefusalWords,
-  found: Found | undefined,
-  layers: readonly Layer[],
+  found: FoundField | undefined,
+  layers: readonly UserText[],
   binary: string,
 ): Promise<string | undefined> {
   const { problem, path, isUnknown, message, values: [value = ''] = [] } = words;
@@ -37,7 +37,7 @@ export async function suggestion(
 }
 
 /** The values of the enumeration that is wanted at a spot. */
-async function valuesAt({ spot }: Found, names: EnvoyNames): Promise<readonly string[]> {
+async function valuesAt({ spot }: FoundField, names: EnvoyNames): Promise<readonly string[]> {
   let type = 'envoy.config.bootstrap.v3.Bootstrap';
   let value = spot.layer.at === '' ? spot.layer.value : undefined;
   for (const step of stepsOf(spot.path)) {

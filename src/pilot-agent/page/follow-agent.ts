@@ -17,7 +17,7 @@ import {
 import { fromFetch } from 'rxjs/fetch';
 import type { LiveEvent } from '../report/live-events.ts';
 import { eventsIn } from './followed-events.ts';
-import type { Message } from './known.ts';
+import type { PageMessage } from './known.ts';
 
 /** The agent says something each second. In ms. */
 const longestSilence = 10_000;
@@ -32,7 +32,7 @@ const pause = 1_000;
 export function followAgent(
   connect$: () => Observable<readonly LiveEvent[]>,
   scheduler: SchedulerLike = asyncScheduler,
-): Observable<Message> {
+): Observable<PageMessage> {
   const ended$ = throwError(() => new Error('The agent has closed the connection'));
   const connection$ = concat(defer(connect$), ended$).pipe(
     timeout({
@@ -40,17 +40,17 @@ export function followAgent(
       with: () => throwError(() => new Error('The agent is silent')),
       scheduler,
     }),
-    mergeMap((events): readonly Message[] => {
+    mergeMap((events): readonly PageMessage[] => {
       const at = scheduler.now();
       return [
         { type: 'connected', at },
-        ...events.map((told): Message => ({ type: 'told', at, told })),
+        ...events.map((told): PageMessage => ({ type: 'told', at, told })),
       ];
     }),
     catchError((error: unknown) => {
       const reason = error instanceof Error ? error.message : String(error);
       return concat(
-        of<Message>({ type: 'away', at: scheduler.now(), reason }),
+        of<PageMessage>({ type: 'away', at: scheduler.now(), reason }),
         timer(pause, scheduler).pipe(ignoreElements()),
       );
     }),

@@ -6,13 +6,13 @@ import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.
 export type Report = Omit<AgentReport, 'epochs'>;
 
 /** How it stands with the stream of events of the agent; `since` by the clock of the agent. */
-export type Link =
+export type PageLink =
   | { readonly state: 'connecting' }
   | { readonly state: 'connected' }
   | { readonly state: 'away'; readonly reason: string; readonly since: number };
 
 /** What comes of the stream of events; `at` in ms since 1970, by the clock of the browser. */
-export type Message =
+export type PageMessage =
   | { readonly type: 'connected'; readonly at: number }
   | { readonly type: 'away'; readonly at: number; readonly reason: string }
   | { readonly type: 'told'; readonly at: number; readonly told: LiveEvent };
@@ -24,7 +24,7 @@ export interface Logged extends LogReport {
 
 /** All that the page knows of an agent. */
 export interface Known {
-  readonly link: Link;
+  readonly link: PageLink;
   readonly report: Report | undefined;
   /** The clock of the agent minus that of the browser, in ms. */
   readonly skew: number;
@@ -55,7 +55,7 @@ const mostTraffic = 3_600;
 const mostLines = 100_000;
 
 /** With what has come. Pure. */
-export function known(before: Known, message: Message): Known {
+export function known(before: Known, message: PageMessage): Known {
   switch (message.type) {
     case 'connected':
       return { ...before, link: { state: 'connected' } };

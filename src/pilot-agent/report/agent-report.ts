@@ -22,7 +22,7 @@ export interface AgentIdentity {
 }
 
 /** Whether a probe would find something, and if not, why. */
-export type Finding = { readonly ok: true } | { readonly ok: false; readonly reason: string };
+export type ProbeFinding = { readonly ok: true } | { readonly ok: false; readonly reason: string };
 
 /** How it stands with a source of configuration, as `/debug/sources` has it. */
 export interface SourceReport {
@@ -71,8 +71,8 @@ export interface AgentReport extends Omit<EpochsReport, 'refused'> {
   readonly at: string;
   readonly agent: AgentIdentity;
   readonly phase: 'running' | 'draining' | 'stopping' | 'stopped';
-  readonly ready: Finding;
-  readonly live: Finding;
+  readonly ready: ProbeFinding;
+  readonly live: ProbeFinding;
   /** From the start of the agent until a probe would have found it ready for the first time. */
   readonly readyAfterMs?: number;
   /** What should be known of an agent that may be ready all the same. */

@@ -24,7 +24,7 @@ export interface ListenerReport {
 }
 
 /** The first ones of a list, and how many there are. */
-export interface Listed<T> {
+export interface FirstFew<T> {
   readonly count: number;
   readonly first: readonly T[];
 }
@@ -41,6 +41,6 @@ export type ServiceReport =
       readonly inbound?: DirectionReport;
       readonly outbound?: DirectionReport;
       /** Those with hosts that are not healthy first. Absent where Envoy does not count them. */
-      readonly clusters?: Listed<ClusterReport> & { readonly unhealthy: number };
-      readonly listeners: Listed<ListenerReport>;
+      readonly clusters?: FirstFew<ClusterReport> & { readonly unhealthy: number };
+      readonly listeners: FirstFew<ListenerReport>;
     };

@@ -1,7 +1,7 @@
 import type { AgentEvent } from '../../epochs/model.ts';
 import type { AgentLog } from '../../shared/log/open-log.ts';
 import type { Fold } from '../../operators/feedback.ts';
-import type { RunEvent, View } from './state/view.ts';
+import type { RunEvent, RunView } from './state/view.ts';
 
 /** Events on the way to the first Envoy, which is not to wait for the log. */
 const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-granted'];
@@ -11,7 +11,7 @@ const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-gran
  * log once the first Envoy is on its way, and opens its files anew.
  */
 export function keepLog(
-  step: Fold<View, RunEvent>,
+  step: Fold<RunView, RunEvent>,
   log: Pick<AgentLog, 'write' | 'level' | 'open' | 'reopen'>,
 ): void {
   const { sign } = step.value;

@@ -9,14 +9,14 @@ import { exitCodes, seeExit } from '../../shared/program/exit.ts';
 import { partLine } from './state/part.ts';
 import { exitOf, type ProgramExit } from './end/program-exit.ts';
 import type { SourceStatuses } from './state/source-status.ts';
-import type { RunEvent, View } from './state/view.ts';
+import type { RunEvent, RunView } from './state/view.ts';
 
 /** What there is to say of something that has happened in a run. Pure. */
 export function narrateRun({
   value: { sign },
   before,
   state,
-}: Fold<View, RunEvent>): readonly LogLine[] {
+}: Fold<RunView, RunEvent>): readonly LogLine[] {
   switch (sign.type) {
     case 'transition':
       return [
@@ -325,7 +325,7 @@ function unreadable(
   ];
 }
 
-function lastLine({ past }: View, { code, why: reason }: ProgramExit): LogLine {
+function lastLine({ past }: RunView, { code, why: reason }: ProgramExit): LogLine {
   const see = seeExit(code);
   return {
     level: 'info',

@@ -67,7 +67,7 @@ import {
   type RunEvent,
   type RunSign,
   type ServersSign,
-  type View,
+  type RunView,
 } from './state/view.ts';
 
 export interface Parts extends StatusOptions {
@@ -104,7 +104,7 @@ export function runAgent(
   config: AgentConfig,
   parts: Parts,
   outside: Outside = real,
-): Observable<Fold<View, RunEvent>> {
+): Observable<Fold<RunView, RunEvent>> {
   return defer(() => {
     const held = holdProcesses(parts.proxy);
     return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
@@ -122,7 +122,7 @@ function runHeld(
   config: AgentConfig,
   parts: HeldParts,
   outside: Outside,
-): Observable<Fold<View, RunEvent>> {
+): Observable<Fold<RunView, RunEvent>> {
   const random = () => outside.random();
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
   const { beside = noSource } = parts;
@@ -140,7 +140,7 @@ function runHeld(
    */
   function life(
     requests$: Observable<StatusEvent | PartFailed>,
-    view$: Observable<View>,
+    view$: Observable<RunView>,
   ): Observable<RunSign> {
     const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
     const orders$ = merge(
@@ -193,7 +193,7 @@ function runHeld(
   }
 
   /** The Envoy that serves is told what it can be without a new epoch. */
-  function runtime(view$: Observable<View>): Observable<RuntimeSign> {
+  function runtime(view$: Observable<RunView>): Observable<RuntimeSign> {
     const wish$ = view$.pipe(
       map(({ agent: { epochs }, runtime: settings }) => ({ epoch: newestLive(epochs), settings })),
       filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
@@ -211,7 +211,7 @@ function runHeld(
   function transitions(
     signs$: Observable<ConfigSign>,
     requests$: Observable<StatusEvent | PartFailed>,
-    view$: Observable<View>,
+    view$: Observable<RunView>,
   ): Observable<RunSign> {
     const quit$ = requests$.pipe(ofType('quit-requested'));
     return agent(
@@ -254,7 +254,7 @@ function runHeld(
   }
 
   /** When the certificates expire that each Envoy serves. */
-  function expiry(view$: Observable<View>): Observable<CertificateSign> {
+  function expiry(view$: Observable<RunView>): Observable<CertificateSign> {
     const live$ = view$.pipe(
       map(({ agent: { epochs } }) => newestLive(epochs)),
       distinctUntilChanged(),
@@ -316,7 +316,7 @@ function isStatus(
   return sign.type !== 'ready' && sign.type !== 'changed';
 }
 
-function newestLive(epochs: View['agent']['epochs']): number | undefined {
+function newestLive(epochs: RunView['agent']['epochs']): number | undefined {
   return [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0];
 }
 

@@ -1,7 +1,7 @@
 import type { LogLine } from '../../shared/log/log-line.ts';
 import { narrateRun } from './narrate-run.ts';
 import { type Part, type PartFailed, partLine, troubleOf } from './state/part.ts';
-import { type RunEvent, type View, view, withFailure } from './state/view.ts';
+import { type RunEvent, type RunView, view, withFailure } from './state/view.ts';
 
 /**
  * What is known of a run once something more has happened in it, and what there is to say of that.
@@ -10,7 +10,7 @@ import { type RunEvent, type View, view, withFailure } from './state/view.ts';
  * Never throws: where the past cannot be kept, the state of the agent still is; where there are no
  * words for what has happened, a line says that. Both count as failures of a part.
  */
-export function runStep(before: View, event: RunEvent): View {
+export function runStep(before: RunView, event: RunEvent): RunView {
   const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));
   const said = attempted<readonly LogLine[]>(
     'log',
@@ -25,7 +25,7 @@ export function runStep(before: View, event: RunEvent): View {
 }
 
 /** Readiness and the exit code are made of the state of the agent. */
-function agentAlone(before: View, { sign }: RunEvent): View {
+function agentAlone(before: RunView, { sign }: RunEvent): RunView {
   return sign.type === 'transition' ? { ...before, agent: sign.transition.state } : before;
 }
 

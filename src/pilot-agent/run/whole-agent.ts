@@ -45,7 +45,7 @@ import { sourceSecrets } from './sources/source-secrets.ts';
 import { tellStart } from './tell-start.ts';
 import { type DetachTools, findDetachTools, takeOver } from './start/take-over.ts';
 import { version } from '../../shared/program/version.ts';
-import type { RunEvent, View } from './state/view.ts';
+import type { RunEvent, RunView } from './state/view.ts';
 import { whyUnready, type WhyUnready } from './status/why-unready.ts';
 
 /** An agent as a program, or somebody else's program, has it. */
@@ -145,7 +145,7 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
   tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
   held.push(tellOf(here));
 
-  const view$ = new ReplaySubject<View>(1);
+  const view$ = new ReplaySubject<RunView>(1);
   const life$ = await lifeOf({
     agent,
     checked,
@@ -156,8 +156,8 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
     held,
     view$,
   });
-  const { value: end, state } = await new Promise<Fold<View, RunEvent>>((done, fail) => {
-    let last: Fold<View, RunEvent> | undefined;
+  const { value: end, state } = await new Promise<Fold<RunView, RunEvent>>((done, fail) => {
+    let last: Fold<RunView, RunEvent> | undefined;
     life$.subscribe({
       next: (step) => {
         last = step;
@@ -191,11 +191,11 @@ interface Prepared {
   readonly detachTools: DetachTools | undefined;
   readonly held: Held;
   /** What is known of the life, once it is lived. */
-  readonly view$: Observable<View>;
+  readonly view$: Observable<RunView>;
 }
 
 /** The agent over the proxy that it is given, or over Envoy. */
-async function lifeOf(prepared: Prepared): Promise<Observable<Fold<View, RunEvent>>> {
+async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunEvent>>> {
   const { agent, checked, passedOver, binary, agentLog, held, view$ } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
   const { running, sds } = plan;

@@ -24,7 +24,7 @@ import {
   reasonOf,
 } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type Told } from './held.ts';
+import { follow, held, type ToldBySource } from './held.ts';
 
 /** The same source by another name: in the log, in metrics, at `/debug/sources`. */
 export function renamed(
@@ -55,7 +55,7 @@ export function renamedReading(reading: ContributedReading, name: string): Contr
 /** The last reading that was passed on, and what is told now. */
 interface Passed {
   readonly last: ContributedReading | undefined;
-  readonly told: readonly Told[];
+  readonly told: readonly ToldBySource[];
 }
 
 /**
@@ -74,7 +74,9 @@ export function gated(
   );
   const told$ = merge(open$, unsaid$).pipe(
     distinctUntilChanged(),
-    switchMap((isOpen): Observable<Told | undefined> => (isOpen ? follow(source) : of(undefined))),
+    switchMap((isOpen): Observable<ToldBySource | undefined> =>
+      isOpen ? follow(source) : of(undefined),
+    ),
     // Who has never been let through gives nothing, instead of letting others wait.
     scan(
       ({ last }: Passed, passed): Passed => {

@@ -16,17 +16,17 @@ import type { SourceChange } from '../../streams/config-source.ts';
 import type { ContributedReading, ContributingSource, Contribution } from './contribution.ts';
 
 /** What a source tells, and each of its readings as it is read. */
-export type Told =
+export type ToldBySource =
   SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
 
 /**
  * Emits a reading of the source at once and after each change, and beside them what the source
  * tells, but that something has changed. As cold as the source; never ends.
  */
-export function follow({ changes$, reading$ }: ContributingSource): Observable<Told> {
-  const read$ = reading$.pipe(map((reading): Told => ({ type: 'reading', reading })));
+export function follow({ changes$, reading$ }: ContributingSource): Observable<ToldBySource> {
+  const read$ = reading$.pipe(map((reading): ToldBySource => ({ type: 'reading', reading })));
   const later$ = changes$.pipe(
-    concatMap((sign): Observable<Told> =>
+    concatMap((sign): Observable<ToldBySource> =>
       sign.type === 'ready' || sign.type === 'changed' ? read$ : of(sign),
     ),
   );
@@ -49,10 +49,10 @@ interface HeldOptions extends Pick<ContributingSource, 'names'> {
  * another hash than the one before is a change.
  */
 export function held(
-  told$: Observable<Told>,
+  told$: Observable<ToldBySource>,
   { names, scheduler }: HeldOptions,
 ): ContributingSource {
-  function next({ reading: before }: Held, told: Told): Held {
+  function next({ reading: before }: Held, told: ToldBySource): Held {
     if (told.type !== 'reading')
       return { reading: before && withStatus(before, told), signs: [told] };
     return {

@@ -19,7 +19,7 @@ import { coalesce } from '../../operators/coalesce.ts';
 import { ofType } from '../../operators/tagged-union.ts';
 import type { ContributedReading, ContributingSource } from './contribution.ts';
 import { inMs, type Ms } from './ms.ts';
-import { follow, held, type Told } from './held.ts';
+import { follow, held, type ToldBySource } from './held.ts';
 
 /**
  * At most one change every `atLeast` ms, whatever the window (`--minDelay`) of the agent: the first
@@ -71,7 +71,7 @@ function gathered(reading: ContributedReading): ContributedReading {
   return { ...reading, config: reading.config?.map((one) => ({ ...one, isGathered: true })) };
 }
 
-type Reading = Extract<Told, { readonly type: 'reading' }>;
+type Reading = Extract<ToldBySource, { readonly type: 'reading' }>;
 
 /**
  * The readings that differ, passed on at the times of `pace$`. That it has nothing yet is passed on
@@ -83,7 +83,7 @@ function paced(
   scheduler: SchedulerLike,
 ): ContributingSource {
   const told$ = follow(source).pipe(
-    connect((shared$): Observable<Told> => {
+    connect((shared$): Observable<ToldBySource> => {
       const reading$ = shared$.pipe(
         ofType('reading'),
         distinctUntilChanged((a, b) => a.reading.hash === b.reading.hash),

@@ -15,7 +15,7 @@ import {
 import {
   controlGuard,
   insideGuard,
-  type Refusal,
+  type RequestRefusal,
   tokenGuard,
 } from '../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
@@ -147,7 +147,7 @@ function showEpochs(epochs$: StatusParts['epochs$']): Handler {
  */
 function showJson(
   what$: Observable<unknown>,
-  guard: (request: IncomingMessage) => Refusal | undefined,
+  guard: (request: IncomingMessage) => RequestRefusal | undefined,
 ): Handler {
   return (request, response) => {
     const refusal = guard(request);

@@ -1,6 +1,12 @@
 import { pruned, type TypeResources } from '../../shared/xds/resources.ts';
-import { type Asked, current, leader, type RelayEffect, type RelayState } from './relay-state.ts';
-import type { Refusal } from '../../shared/xds/messages.ts';
+import {
+  type AskedOfType,
+  current,
+  leader,
+  type RelayEffect,
+  type RelayState,
+} from './relay-state.ts';
+import type { ErrorDetail } from '../../shared/xds/messages.ts';
 import { standing } from './subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
@@ -92,8 +98,8 @@ function namesFor(
 function answerTo(
   state: RelayState,
   typeUrl: string,
-  asked: Asked | undefined,
-): { readonly refusal: Refusal | undefined } | undefined {
+  asked: AskedOfType | undefined,
+): { readonly refusal: ErrorDetail | undefined } | undefined {
   if (asked?.isPending !== true) return undefined;
   const envoy = leader(state);
   if (envoy === undefined) return undefined; // the next Envoy will say

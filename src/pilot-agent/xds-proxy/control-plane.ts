@@ -20,7 +20,7 @@ import {
   withLatestFrom,
 } from 'rxjs';
 import { bytesOutside, largest } from '../../shared/files/outside-file.ts';
-import { type ClientTls, grpcClient, tlsCredentials } from '../../shared/grpc/grpc-client.ts';
+import { type GrpcClientTls, grpcClient, tlsCredentials } from '../../shared/grpc/grpc-client.ts';
 import { grpcDefinition } from '../../shared/grpc/grpc-definition.ts';
 import { settle } from '../../operators/settle.ts';
 import { AggregatedDiscoveryService } from '../../shared/proto/envoy/service/discovery/v3/ads_pb.ts';
@@ -169,7 +169,7 @@ async function credentialsOf(
 async function proofOf(
   tls: NonNullable<ControlPlaneAddress['tls']>,
   now: number,
-): Promise<Pick<ClientTls, 'pair'> & { token: string }> {
+): Promise<Pick<GrpcClientTls, 'pair'> & { token: string }> {
   const latest = tls.issued?.();
   const issued = latest && { chain: Buffer.from(latest.chain), key: latest.key };
   if (tls.pair === undefined) return { pair: issued, token: await tokenOf(tls) };

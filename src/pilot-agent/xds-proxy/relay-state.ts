@@ -20,7 +20,7 @@ export interface EnvoyStream {
 }
 
 /** What the control plane was asked for of one type, over this connection. */
-export interface Asked {
+export interface AskedOfType {
   readonly names: ReadonlySet<string>;
   /** Of the newest answer; empty until there is one. */
   readonly nonce: string;
@@ -39,7 +39,7 @@ export interface Connection {
   readonly stage: 'none' | 'awaited' | 'open' | 'answering';
   readonly variant: Variant;
   readonly node: Node | undefined;
-  readonly asked: ReadonlyMap<string, Asked>;
+  readonly asked: ReadonlyMap<string, AskedOfType>;
   /** Attempts in a row without an answer. */
   readonly failures: number;
   /** What the control plane calls itself. */
@@ -47,7 +47,7 @@ export interface Connection {
 }
 
 /** What is wrong with the control plane. Times in ms since 1970. */
-export interface Trouble {
+export interface LinkTrouble {
   readonly reason: string;
   readonly since: number;
   /** When it was logged last; undefined where it was not. */
@@ -62,7 +62,7 @@ export interface RelayState {
   readonly good: LastGood | undefined;
   /** An Envoy that starts is given what is stored. */
   readonly isGoodOffered: boolean;
-  readonly trouble: Trouble | undefined;
+  readonly trouble: LinkTrouble | undefined;
 }
 
 export const initialRelay: RelayState = {

@@ -17,7 +17,7 @@ type Stored =
   | { readonly kind: 'ignored'; readonly reason: string };
 
 /** The last good configuration on disk, in one file. It is bound to a node and a control plane. */
-export interface Store {
+export interface LastGoodStore {
   read(): Stored;
   /** Writes it as a whole, 0600; or says why not. Then nothing is kept. */
   write(good: LastGood): string | undefined;
@@ -29,7 +29,7 @@ export interface Store {
  * @param nodeId the proxy that it is for
  * @param controlPlane `host:port`
  */
-export function store(path: string, nodeId: string, controlPlane: string): Store {
+export function store(path: string, nodeId: string, controlPlane: string): LastGoodStore {
   return {
     read() {
       const file = readOutsideSync(path, largest + sumLength);

@@ -1,5 +1,5 @@
 import type { Resource } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import type { EnvoyRequest, Refusal } from '../../shared/xds/messages.ts';
+import type { EnvoyRequest, ErrorDetail } from '../../shared/xds/messages.ts';
 import { type TypeResources, wildcard } from '../../shared/xds/resources.ts';
 
 /**
@@ -31,7 +31,7 @@ export interface Subscription {
     | undefined;
   /** What Envoy has refused last, and why. It is not given again as long as nothing else is. */
   readonly refused:
-    { readonly changed: ReadonlyMap<string, Given>; readonly refusal: Refusal } | undefined;
+    { readonly changed: ReadonlyMap<string, Given>; readonly refusal: ErrorDetail } | undefined;
 }
 
 const fresh: Subscription = {
@@ -45,8 +45,8 @@ const fresh: Subscription = {
 };
 
 /** What an Envoy has made of an answer. */
-export type Verdict =
-  { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly refusal: Refusal };
+export type EnvoyVerdict =
+  { readonly kind: 'accepted' } | { readonly kind: 'refused'; readonly refusal: ErrorDetail };
 
 /**
  * The subscription after a request, and the answer to the last push if it is one. A
@@ -55,12 +55,12 @@ export type Verdict =
 export function requested(
   before: Subscription | undefined,
   { nonce, refusal, names }: EnvoyRequest,
-): { readonly subscription: Subscription; readonly verdict: Verdict | undefined } {
+): { readonly subscription: Subscription; readonly verdict: EnvoyVerdict | undefined } {
   const known = before ?? fresh;
   const answers = nonce === known.inFlight?.nonce;
   if (known.inFlight !== undefined && !answers && names.kind === 'all' && nonce !== '')
     return { subscription: known, verdict: undefined };
-  const verdict: Verdict | undefined = !answers
+  const verdict: EnvoyVerdict | undefined = !answers
     ? undefined
     : refusal === undefined
       ? { kind: 'accepted' }
@@ -86,7 +86,7 @@ export function requested(
   };
 }
 
-function afterVerdict(subscription: Subscription, verdict: Verdict): Subscription {
+function afterVerdict(subscription: Subscription, verdict: EnvoyVerdict): Subscription {
   const { inFlight } = subscription;
   if (verdict.kind === 'accepted' || inFlight === undefined)
     return { ...subscription, inFlight: undefined };
@@ -123,7 +123,7 @@ export function forgotten(
 }
 
 /** Where the resources of a type are from that an Envoy is given. */
-export interface Sources {
+export interface ResourceOrigins {
   /** What an Envoy begins with: what has worked before. */
   readonly stored: TypeResources | undefined;
   /** What the control plane says now; undefined while it says nothing. */
@@ -148,16 +148,23 @@ interface Due {
  * How it stands with a subscription: an answer is in flight; something is due to Envoy; Envoy
  * refuses what there is; or it has all that there is.
  */
-export type Standing =
+export type SubscriptionStanding =
   | { readonly kind: 'in flight' | 'settled' }
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'refused'; readonly refusal: ErrorDetail }
   | { readonly kind: 'due'; readonly due: Due };
 
 /** How it stood where nothing was due: a mesh has many resources, of which few change at once. */
-const rested = new WeakMap<Subscription, Sources & { readonly standing: Standing }>();
+const rested = new WeakMap<
+  Subscription,
+  ResourceOrigins & { readonly standing: SubscriptionStanding }
+>();
 
 /** How it stands, and the subscription once what is due is given as answer `nonce`. Pure. */
-export function standing(subscription: Subscription, sources: Sources, nonce: string): Standing {
+export function standing(
+  subscription: Subscription,
+  sources: ResourceOrigins,
+  nonce: string,
+): SubscriptionStanding {
   if (subscription.inFlight !== undefined) return { kind: 'in flight' };
   const known = rested.get(subscription);
   if (known !== undefined && known.stored === sources.stored && known.current === sources.current)
@@ -167,7 +174,11 @@ export function standing(subscription: Subscription, sources: Sources, nonce: st
   return stands;
 }
 
-function compared(before: Subscription, sources: Sources, nonce: string): Standing {
+function compared(
+  before: Subscription,
+  sources: ResourceOrigins,
+  nonce: string,
+): SubscriptionStanding {
   const stored = before.hasOwn ? undefined : sources.stored;
   const found = before.names.has(wildcard)
     ? changesOfAll(before, stored, sources.current)
@@ -216,8 +227,8 @@ interface Changes {
 
 function changesOfAll(
   { given, isAnswered }: Subscription,
-  stored: Sources['stored'],
-  current: Sources['current'],
+  stored: ResourceOrigins['stored'],
+  current: ResourceOrigins['current'],
 ): Changes | undefined {
   const isStored = !isAnswered && stored !== undefined;
   const all = isStored ? stored : current;
@@ -234,8 +245,8 @@ function changesOfAll(
 
 function changesByName(
   { names, given }: Subscription,
-  stored: Sources['stored'],
-  current: Sources['current'],
+  stored: ResourceOrigins['stored'],
+  current: ResourceOrigins['current'],
 ): Changes | undefined {
   const changed = new Map<string, Given>();
   let isStored = false;

@@ -1,4 +1,4 @@
-import type { Place, Read } from './members.ts';
+import type { Place, ReadMember } from './members.ts';
 
 /**
  * Reads what restricts access. If something in it is wrong or not served, a warning says so and
@@ -6,7 +6,7 @@ import type { Place, Read } from './members.ts';
  *
  * @param consequence what follows: `connections to this port are refused`
  */
-export function orClosed<T>(read: Read<T>, consequence: string): Read<T | 'closed'> {
+export function orClosed<T>(read: ReadMember<T>, consequence: string): ReadMember<T | 'closed'> {
   return (value, place) => {
     const reasons: string[] = [];
     const tell: Place['tell'] = (path, reason) => {
@@ -22,7 +22,7 @@ export function orClosed<T>(read: Read<T>, consequence: string): Read<T | 'close
  * Reads what restricts access. If something in it is wrong, the resource is refused; or, as
  * `ifWrong` of the place says, the result is `closed`.
  */
-export function closable<T>(read: Read<T>): Read<T | 'closed'> {
+export function closable<T>(read: ReadMember<T>): ReadMember<T | 'closed'> {
   const closed = orClosed(read, 'it is closed');
   return (value, place) => (place.ifWrong === 'close' ? closed(value, place) : read(value, place));
 }

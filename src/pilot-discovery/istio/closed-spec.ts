@@ -1,11 +1,11 @@
-import type { Place, Read } from './members.ts';
+import type { Place, ReadMember } from './members.ts';
 
 /** What becomes of a resource that restricts access, and that is refused and was never right. */
 export interface IfRefused<T> {
   /** What follows, in a sentence. */
   readonly consequence: string;
   /** Reads what can be read of one that is wrong beyond what restricts access. */
-  readonly otherwise?: Read<T>;
+  readonly otherwise?: ReadMember<T>;
 }
 
 /**
@@ -14,7 +14,7 @@ export interface IfRefused<T> {
  * Undefined for a kind of which the rest restricts nothing.
  */
 export function closedSpec<T>(
-  read: Read<T>,
+  read: ReadMember<T>,
   { otherwise }: IfRefused<T>,
   spec: unknown,
   isSecurity: boolean,
@@ -29,7 +29,7 @@ export function closedSpec<T>(
 }
 
 /** Undefined if something is wrong other than what is closed for it. */
-function quietly<T>(read: Read<T>, value: unknown, unknown: Place['unknown']): T | undefined {
+function quietly<T>(read: ReadMember<T>, value: unknown, unknown: Place['unknown']): T | undefined {
   const wrong: string[] = [];
   const tell: Place['tell'] = (path, _, severity) => {
     if (severity === 'error') wrong.push(path);

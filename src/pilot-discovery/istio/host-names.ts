@@ -1,13 +1,13 @@
 import { isIpAddress } from '../../shared/text/host-port.ts';
 import { canonicalHost } from './canonical.ts';
-import { below, list, needed, type Read, text, wrong } from './members.ts';
+import { below, list, needed, type ReadMember, text, wrong } from './members.ts';
 
 /**
  * Where a resource is seen: `*` is everywhere, `.` its own namespace.
  *
  * @param nowhere whether `~`, which is nowhere, is right too
  */
-export function exportTo(namespace: string, nowhere: 'too' | 'not'): Read<readonly string[]> {
+export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<readonly string[]> {
   return (value, place) => {
     const names = list(text)(value, place).map((name) => (name === '.' ? namespace : name));
     const alone = ['*', '~'].find((name) => names.includes(name));
@@ -37,7 +37,7 @@ export const isDnsName = (host: string): boolean =>
   host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
 
 /** The name of a subset; one that is not given is ''. */
-export const subsetName: Read<string> = (value, place) => {
+export const subsetName: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read !== '' && !isLabel(read))
     wrong(place, `'${read}' is no name of a subset: letters, digits and - within`);
@@ -45,7 +45,7 @@ export const subsetName: Read<string> = (value, place) => {
 };
 
 /** `front`, `shop/front`, or `front.shop` as of old. */
-export const gatewayName: Read<string> = (value, place) => {
+export const gatewayName: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const parts = read.split('/');
   if (
@@ -67,7 +67,7 @@ export const isPartialWildcard = (host: string): boolean => /^\*[^.]/.test(host)
  *
  * @param others whether an IP address, and `*` for all, are hosts too
  */
-export function hostName(others: 'too' | 'not'): Read<string> {
+export function hostName(others: 'too' | 'not'): ReadMember<string> {
   return (value, place) => {
     const host = canonicalHost(needed(value, place));
     if (host === '') return host;

@@ -1,5 +1,5 @@
 import { ownMember } from '../../shared/text/own-member.ts';
-import { below, maybe, members, type Read, texts, wrong } from './members.ts';
+import { below, maybe, members, type ReadMember, texts, wrong } from './members.ts';
 import type { Labels } from './values.ts';
 
 const name =
@@ -7,7 +7,7 @@ const name =
 const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
 /** Labels that workloads have, by the rule of Kubernetes: others could never be met. */
-export const matchLabels: Read<Labels> = (given, place) => {
+export const matchLabels: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, one] of Object.entries(read)) {
     if (!name.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
@@ -16,7 +16,7 @@ export const matchLabels: Read<Labels> = (given, place) => {
   return read;
 };
 
-const chosen: Read<Labels> = (given, place) => {
+const chosen: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, one] of Object.entries(read)) {
     if (key === '') wrong(place, 'a label without a name selects nothing');
@@ -27,12 +27,15 @@ const chosen: Read<Labels> = (given, place) => {
 };
 
 /** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
-export function selector(member: 'labels' | 'matchLabels'): Read<Labels | undefined> {
+export function selector(member: 'labels' | 'matchLabels'): ReadMember<Labels | undefined> {
   return maybe((given, place) => members(given, place, [], (get) => get(member, chosen)));
 }
 
 /** The `selector` of what is wrong in other places. */
-export const selectorAlone: Read<Readonly<Record<string, string>> | undefined> = (value, place) => {
+export const selectorAlone: ReadMember<Readonly<Record<string, string>> | undefined> = (
+  value,
+  place,
+) => {
   const found: unknown =
     typeof value === 'object' && value !== null
       ? ownMember(value as Readonly<Record<string, unknown>>, 'selector')

@@ -18,7 +18,7 @@ export interface Place {
 }
 
 /** Makes something of a value; undefined is a value that is not given. Tells what is wrong. */
-export type Read<T> = (value: unknown, place: Place) => T;
+export type ReadMember<T> = (value: unknown, place: Place) => T;
 
 /** Says that a value is wrong, and what would be right. */
 export function wrong(place: Place, reason: string): void {
@@ -64,7 +64,7 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-type Get = <T>(name: string, read: Read<T>) => T;
+type Get = <T>(name: string, read: ReadMember<T>) => T;
 
 /**
  * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
@@ -112,7 +112,7 @@ export function members<T>(
   return made;
 }
 
-export const text: Read<string> = (value, place) => {
+export const text: ReadMember<string> = (value, place) => {
   if (value === undefined) return '';
   if (typeof value === 'string') return value;
   wrong(place, `${shown(value)} is not a text`);
@@ -127,20 +127,20 @@ export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?:
 }
 
 /** A text that has to be there. */
-export const needed: Read<string> = (value, place) => {
+export const needed: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (value === undefined || value === '') wrong(place, 'it is missing');
   return read;
 };
 
-export const boolean: Read<boolean | undefined> = (value, place) => {
+export const boolean: ReadMember<boolean | undefined> = (value, place) => {
   if (value === undefined || typeof value === 'boolean') return value;
   wrong(place, `${shown(value)} is not true or false`);
   return undefined;
 };
 
 /** A whole number within limits; undefined where it is not given. Wrappers may be texts in JSON. */
-export function whole(least: number, most: number): Read<number | undefined> {
+export function whole(least: number, most: number): ReadMember<number | undefined> {
   return (value, place) => {
     if (value === undefined) return undefined;
     const number = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value;
@@ -151,11 +151,11 @@ export function whole(least: number, most: number): Read<number | undefined> {
   };
 }
 
-export const port: Read<number | undefined> = whole(1, 65_535);
+export const port: ReadMember<number | undefined> = whole(1, 65_535);
 /** What fits into 32 bits. */
-export const count: Read<number | undefined> = whole(0, 2 ** 31 - 1);
+export const count: ReadMember<number | undefined> = whole(0, 2 ** 31 - 1);
 
-export const percent: Read<number | undefined> = (value, place) => {
+export const percent: ReadMember<number | undefined> = (value, place) => {
   if (value === undefined) return undefined;
   if (typeof value === 'number' && value >= 0 && value <= 100) return value;
   wrong(place, `${shown(value)} is not a percentage from 0 to 100`);
@@ -165,7 +165,7 @@ export const percent: Read<number | undefined> = (value, place) => {
 /** Envoy has seconds of some durations as 32 bits. In ms. */
 const longest = 2 ** 31 * 1_000 - 1;
 
-function durationFrom(isRight: (ms: number) => boolean): Read<number | undefined> {
+function durationFrom(isRight: (ms: number) => boolean): ReadMember<number | undefined> {
   return (value, place) => {
     if (value === undefined) return undefined;
     const ms = typeof value === 'string' ? parseDuration(value) : undefined;
@@ -179,12 +179,12 @@ function durationFrom(isRight: (ms: number) => boolean): Read<number | undefined
 }
 
 /** A duration in ms; undefined where it is not given. Envoy counts no less than 1 ms. */
-export const duration: Read<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
+export const duration: ReadMember<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
 /** The same, where Envoy refuses 0. */
-export const durationAbove0: Read<number | undefined> = durationFrom((ms) => ms >= 1);
+export const durationAbove0: ReadMember<number | undefined> = durationFrom((ms) => ms >= 1);
 
 /** One of several words; in JSON they may be numbers of protobuf, which nobody writes. */
-export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read<T> {
+export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): ReadMember<T> {
   return (value, place) => {
     if (value === undefined) return otherwise;
     const found =
@@ -196,7 +196,7 @@ export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read
 }
 
 /** @param most what Kubernetes takes of Istio's resources, for lists that it bounds */
-export function list<T>(read: Read<T>, most = Infinity): Read<readonly T[]> {
+export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readonly T[]> {
   return (value, place) => {
     if (value === undefined) return [];
     if (Array.isArray(value) && value.length > most)
@@ -211,7 +211,7 @@ export function list<T>(read: Read<T>, most = Infinity): Read<readonly T[]> {
 }
 
 /** An object with names of the user's own. */
-export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
+export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string, T>>> {
   return (value, place) => {
     if (value === undefined) return {};
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
@@ -227,21 +227,21 @@ export function named<T>(read: Read<T>): Read<Readonly<Record<string, T>>> {
 }
 
 /** Texts by names of the user's own. */
-export const texts: Read<Readonly<Record<string, string>>> = named(text);
+export const texts: ReadMember<Readonly<Record<string, string>>> = named(text);
 
-export function maybe<T>(read: Read<T>): Read<T | undefined> {
+export function maybe<T>(read: ReadMember<T>): ReadMember<T | undefined> {
   return (value, place) => (value === undefined ? undefined : read(value, place));
 }
 
 /** An expression of RE2, as Envoy compiles it. */
-export const regex: Read<string> = (value, place) => {
+export const regex: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const flaw = read === '' ? undefined : regexFlaw(read);
   if (flaw !== undefined) wrong(place, `${shown(read)} is no regular expression of RE2: ${flaw}`);
   return read;
 };
 
-function matchWith(prefix: Read<string>): Read<StringMatch> {
+function matchWith(prefix: ReadMember<string>): ReadMember<StringMatch> {
   return (value, place) =>
     members(value, place, [], (get, has) => {
       const types = (['exact', 'prefix', 'regex'] as const).filter(has);
@@ -257,8 +257,8 @@ function matchWith(prefix: Read<string>): Read<StringMatch> {
 }
 
 /** Of a path an empty prefix is right, and is any. */
-export const uriMatch: Read<StringMatch> = matchWith(text);
-export const stringMatch: Read<StringMatch> = matchWith((value, place) => {
+export const uriMatch: ReadMember<StringMatch> = matchWith(text);
+export const stringMatch: ReadMember<StringMatch> = matchWith((value, place) => {
   const read = text(value, place);
   if (read === '')
     wrong(place, "an empty prefix matches nothing: leave the match out, or give the regex '.*'");

@@ -8,17 +8,17 @@ import {
   needed,
   oneOf,
   type Place,
-  type Read,
+  type ReadMember,
   text,
   warn,
   wrong,
 } from './members.ts';
 
-const anything: Read<unknown> = (value) => value;
+const anything: ReadMember<unknown> = (value) => value;
 const texts = list(text);
 
 /** An object all of whose members are lists of texts. */
-function listsOf(...names: readonly string[]): Read<ReadonlyMap<string, readonly string[]>> {
+function listsOf(...names: readonly string[]): ReadMember<ReadonlyMap<string, readonly string[]>> {
   return (value, place) =>
     members(value, place, [], (get) => new Map(names.map((name) => [name, get(name, texts)])));
 }
@@ -44,7 +44,7 @@ interface Rule {
   readonly isForAll: boolean;
 }
 
-const rule: Read<Rule> = (value, place) =>
+const rule: ReadMember<Rule> = (value, place) =>
   members(value, place, [], (get, has) => {
     get(
       'from',
@@ -102,7 +102,7 @@ function coveredBy(
 }
 
 /** @param dryRun the annotation `istio.io/dry-run`: of what would be, nothing is done */
-export function readAuthorizationPolicy(dryRun: string): Read<AccessPolicy> {
+export function readAuthorizationPolicy(dryRun: string): ReadMember<AccessPolicy> {
   return (value, place) =>
     members(value, place, [], (get, has) => {
       const chosen = get('selector', selector('matchLabels'));
@@ -114,7 +114,7 @@ export function readAuthorizationPolicy(dryRun: string): Read<AccessPolicy> {
     });
 }
 
-const jwtRule: Read<undefined> = (value, place) =>
+const jwtRule: ReadMember<undefined> = (value, place) =>
   members(value, place, [], (get) => {
     get('issuer', needed);
     for (const name of jwtMembers) get(name, anything);
@@ -133,7 +133,7 @@ const jwtMembers = [
   'timeout',
 ];
 
-export const readRequestAuthentication: Read<AccessPolicy> = (value, place) =>
+export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place) =>
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const rules = get('jwtRules', list(jwtRule, most.jwtRules));
@@ -143,7 +143,7 @@ export const readRequestAuthentication: Read<AccessPolicy> = (value, place) =>
 
 /** One that names gateways or services is for their proxies. */
 function isForSidecars(
-  get: (name: string, read: Read<unknown>) => unknown,
+  get: (name: string, read: ReadMember<unknown>) => unknown,
   has: (name: string) => boolean,
 ): boolean {
   get('targetRef', maybe(anything));
@@ -162,7 +162,7 @@ function policyOf(chosen: AccessPolicy['selector'], covers: Covered, place: Plac
 }
 
 /** One of which no more can be read than which workloads it is for: they are closed. */
-export const closedAccessPolicy: Read<AccessPolicy> = (value, place) => ({
+export const closedAccessPolicy: ReadMember<AccessPolicy> = (value, place) => ({
   selector: selectorAlone(value, place),
   covers: { type: 'all', protocols: 'any' },
 });

@@ -8,13 +8,13 @@ import {
   needed,
   oneOf,
   type Place,
-  type Read,
+  type ReadMember,
   text,
   warn,
   wrong,
 } from './members.ts';
 
-const written: Read<ClientTls> = (value, place) => {
+const written: ReadMember<ClientTls> = (value, place) => {
   const read = members(value, place, [], (get) => ({
     mode: get(
       'mode',
@@ -75,7 +75,7 @@ function checkTls(
 }
 
 /** The `tls` of a policy for those who are called. */
-export const clientTls: Read<ClientTls> = (value, place) => {
+export const clientTls: ReadMember<ClientTls> = (value, place) => {
   const read = closable(written)(value, place);
   return read === 'closed' ? { ...noTls, mode: 'closed' } : read;
 };

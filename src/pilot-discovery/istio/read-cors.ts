@@ -6,7 +6,7 @@ import {
   list,
   members,
   oneOf,
-  type Read,
+  type ReadMember,
   stringMatch,
   text,
   wrong,
@@ -27,20 +27,20 @@ const methods = [
   '*',
 ];
 
-const methodOfCors: Read<string> = (value, place) => {
+const methodOfCors: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (!methods.includes(read)) wrong(place, `'${read}' is not one of ${methods.join(', ')}`);
   return read;
 };
 
-const headerOfCors: Read<string> = (value, place) => {
+const headerOfCors: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read !== '*' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
   return read;
 };
 
 /** The `corsPolicy` of a route. */
-export const cors: Read<CorsPolicy> = (value, place) =>
+export const cors: ReadMember<CorsPolicy> = (value, place) =>
   members(value, place, [], (get) => {
     const exact = get('allowOrigin', list(text)).map((origin): StringMatch => ({
       type: 'exact',

@@ -25,7 +25,7 @@ import {
   oneOf,
   percent,
   port,
-  type Read,
+  type ReadMember,
   sayIfEmpty,
   text,
   warn,
@@ -33,7 +33,7 @@ import {
   wrong,
 } from './members.ts';
 
-const cookie: Read<HashKey> = (value, place) =>
+const cookie: ReadMember<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({
     type: 'cookie',
     name: get('name', needed),
@@ -41,7 +41,7 @@ const cookie: Read<HashKey> = (value, place) =>
     ttlMs: get('ttl', duration),
   }));
 
-const consistentHash: Read<LoadBalancer['policy']> = (value, place) =>
+const consistentHash: ReadMember<LoadBalancer['policy']> = (value, place) =>
   members(value, place, [], (get, has) => {
     const keys = (
       ['httpHeaderName', 'httpCookie', 'useSourceIp', 'httpQueryParameterName'] as const
@@ -106,7 +106,7 @@ const simple = {
   PASSTHROUGH: 'passthrough',
 } as const;
 
-const loadBalancer: Read<LoadBalancer> = (value, place) =>
+const loadBalancer: ReadMember<LoadBalancer> = (value, place) =>
   members(value, place, [], (get, has) => {
     const hash = get('consistentHash', maybe(consistentHash));
     const type = get('simple', oneOf(simple, 'unspecified'));
@@ -137,13 +137,13 @@ const loadBalancer: Read<LoadBalancer> = (value, place) =>
     };
   });
 
-const ratio: Read<number | undefined> = (value, place) => {
+const ratio: ReadMember<number | undefined> = (value, place) => {
   if (value === undefined || (typeof value === 'number' && value >= 1)) return value;
   wrong(place, 'it is not a number from 1 on');
   return undefined;
 };
 
-const written: Read<ConnectionPool> = (value, place) =>
+const written: ReadMember<ConnectionPool> = (value, place) =>
   members(value, place, [], (get) => ({
     tcp: get('tcp', (inner, at) =>
       members(inner, at, [], (of) => ({
@@ -183,7 +183,7 @@ const written: Read<ConnectionPool> = (value, place) =>
     ),
   }));
 
-export const connectionPool: Read<ConnectionPool> = (value, place) => {
+export const connectionPool: ReadMember<ConnectionPool> = (value, place) => {
   const read = written(value, place);
   sayIfEmpty(value, place, 'tcp or http');
   const { h2UpgradePolicy, useClientProtocol } = read.http;
@@ -196,13 +196,13 @@ export const connectionPool: Read<ConnectionPool> = (value, place) => {
 };
 
 /** What Istio itself no longer heeds. */
-const heededNoMore: Read<undefined> = (value, place) => {
+const heededNoMore: ReadMember<undefined> = (value, place) => {
   const instead = 'use consecutive5xxErrors or consecutiveGatewayErrors';
   if (value !== undefined) warn(place, `it has no effect any more, as in Istio: ${instead}`);
   return undefined;
 };
 
-const outlierDetection: Read<OutlierDetection> = (value, place) =>
+const outlierDetection: ReadMember<OutlierDetection> = (value, place) =>
   members(value, place, [], (get) => {
     get('consecutiveErrors', heededNoMore);
     const read = detectionOf(get);
@@ -214,7 +214,7 @@ const outlierDetection: Read<OutlierDetection> = (value, place) =>
     return read;
   });
 
-function detectionOf(get: <T>(name: string, read: Read<T>) => T): OutlierDetection {
+function detectionOf(get: <T>(name: string, read: ReadMember<T>) => T): OutlierDetection {
   return {
     consecutive5xxErrors: get('consecutive5xxErrors', count),
     consecutiveGatewayErrors: get('consecutiveGatewayErrors', count),
@@ -227,7 +227,7 @@ function detectionOf(get: <T>(name: string, read: Read<T>) => T): OutlierDetecti
   };
 }
 
-function policyOf(get: <T>(name: string, read: Read<T>) => T): PortPolicy {
+function policyOf(get: <T>(name: string, read: ReadMember<T>) => T): PortPolicy {
   return {
     loadBalancer: get('loadBalancer', maybe(loadBalancer)),
     connectionPool: get('connectionPool', maybe(connectionPool)),
@@ -238,7 +238,7 @@ function policyOf(get: <T>(name: string, read: Read<T>) => T): PortPolicy {
 
 const policyParts = 'loadBalancer, connectionPool, outlierDetection, tls';
 
-const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
+const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
   members(value, place, ['tunnel', 'proxyProtocol', 'retryBudget'], (get) => {
     sayIfEmpty(value, place, `${policyParts} or portLevelSettings`);
     const ports = get(
@@ -259,7 +259,7 @@ const trafficPolicy: Read<TrafficPolicy> = (value, place) =>
     return { ...policyOf(get), portLevelSettings: new Map(ports) };
   });
 
-const subset: Read<Subset> = (value, place) =>
+const subset: ReadMember<Subset> = (value, place) =>
   members(value, place, [], (get) => {
     const name = get('name', (given, at) => subsetName(needed(given, at), at));
     return {
@@ -270,10 +270,10 @@ const subset: Read<Subset> = (value, place) =>
   });
 
 /** `*` is every host; an IP address is none, for services have names. */
-const ruleHost: Read<string> = (value, place) =>
+const ruleHost: ReadMember<string> = (value, place) =>
   value === '*' ? '*' : hostName('not')(value, place);
 
-export function readDestinationRule(namespace: string): Read<DestinationRule> {
+export function readDestinationRule(namespace: string): ReadMember<DestinationRule> {
   return (value, place) =>
     members(value, place, [], (get, has) => {
       const subsets = get('subsets', list(subset));

@@ -4,7 +4,7 @@ import {
   maybe,
   members,
   percent,
-  type Read,
+  type ReadMember,
   sayIfEmpty,
   text,
   whole,
@@ -13,7 +13,7 @@ import {
 import type { Fault } from './virtual-service.ts';
 
 /** `percentage.value`, or the `percent` of before; undefined where none is given. */
-export function share(get: <T>(name: string, read: Read<T>) => T): number | undefined {
+export function share(get: <T>(name: string, read: ReadMember<T>) => T): number | undefined {
   const value = get('percentage', (inner, at) =>
     members(inner, at, [], (of) => of('value', percent)),
   );
@@ -27,7 +27,7 @@ const grpcStatus =
   );
 
 /** The `fault` of a route. */
-export const fault: Read<Fault> = (value, place) => {
+export const fault: ReadMember<Fault> = (value, place) => {
   sayIfEmpty(value, place, 'delay or abort');
   return members(value, place, [], (get) => ({
     delay: get(

@@ -8,7 +8,7 @@ import {
   members,
   named,
   port,
-  type Read,
+  type ReadMember,
   stringMatch,
   text,
   uriMatch,
@@ -21,7 +21,10 @@ import type { HttpMatch } from './virtual-service.ts';
 /** Whether a match of a header is one of a claim of a token, which gateways alone look at. */
 export const isClaim = (name: string): boolean => /^@request\.auth\.claims[.[]/.test(name);
 
-const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (value, place) => {
+const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>> = (
+  value,
+  place,
+) => {
   const read = named<StringMatch | undefined>((one, at) =>
     isNothing(one) ? undefined : stringMatch(one, at),
   )(value, place);
@@ -34,7 +37,7 @@ const headerMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = (
 };
 
 /** Here the regex `*` means any value, as in Istio, though it is none of RE2. */
-const absentMatches: Read<HttpMatch['withoutHeaders']> = (value, place) => {
+const absentMatches: ReadMember<HttpMatch['withoutHeaders']> = (value, place) => {
   const isAny = (one: unknown) =>
     isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
   const read = isRecord(value)
@@ -53,12 +56,12 @@ function isNothing(value: unknown): boolean {
   );
 }
 
-const queryMatches: Read<Readonly<Record<string, StringMatch | undefined>>> = named((one, at) =>
-  isNothing(one) ? undefined : stringMatch(one, at),
+const queryMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>> = named(
+  (one, at) => (isNothing(one) ? undefined : stringMatch(one, at)),
 );
 
 /** What a request is told by. */
-export const httpMatch: Read<HttpMatch> = (value, place) =>
+export const httpMatch: ReadMember<HttpMatch> = (value, place) =>
   members(value, place, [], (get) => ({
     name: get('name', text),
     uri: get('uri', maybe(uriMatch)),

@@ -6,14 +6,14 @@ import {
   needed,
   oneOf,
   type Place,
-  type Read,
+  type ReadMember,
   text,
   wrong,
 } from './members.ts';
 import type { IngressTls, TlsVersion } from './sidecar.ts';
 import type { Protocol } from './values.ts';
 
-const version: Read<TlsVersion> = oneOf(
+const version: ReadMember<TlsVersion> = oneOf(
   { TLS_AUTO: 'auto', TLSV1_0: '1.0', TLSV1_1: '1.1', TLSV1_2: '1.2', TLSV1_3: '1.3' } as const,
   'auto',
 );
@@ -28,7 +28,7 @@ const unserved = [
 ];
 
 /** The `tls` of a port of a Sidecar. */
-export function ingressTls(protocol: Protocol): Read<IngressTls> {
+export function ingressTls(protocol: Protocol): ReadMember<IngressTls> {
   return (value, place) => {
     const read = members(value, place, [], (get, has) => {
       for (const name of unserved) {
@@ -54,7 +54,7 @@ export function ingressTls(protocol: Protocol): Read<IngressTls> {
   };
 }
 
-const hash: Read<string> = (value, place) => {
+const hash: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (read !== '' && !/^(?:[0-9a-fA-F]{64}|(?:[0-9a-fA-F]{2}:){31}[0-9a-fA-F]{2})$/.test(read))
     wrong(place, `'${read}' is not the SHA-256 of a certificate in hex`);

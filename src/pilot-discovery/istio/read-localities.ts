@@ -7,13 +7,13 @@ import {
   named,
   needed,
   type Place,
-  type Read,
+  type ReadMember,
   whole,
   wrong,
 } from './members.ts';
 
 /** Where requests go by the place of who sends them and who is asked. */
-export const localities: Read<LocalitySettings> = (value, place) =>
+export const localities: ReadMember<LocalitySettings> = (value, place) =>
   members(value, place, [], (get) => {
     const distribute = get(
       'distribute',
@@ -55,7 +55,7 @@ export const localities: Read<LocalitySettings> = (value, place) =>
     };
   });
 
-const region: Read<string> = (value, place) => {
+const region: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (/[/*]/.test(read)) wrong(place, `'${read}' is no region: give its name alone`);
   return read;

@@ -10,7 +10,7 @@ import {
   needed,
   oneOf,
   type Place,
-  type Read,
+  type ReadMember,
   text,
   wrong,
 } from './members.ts';
@@ -28,7 +28,7 @@ export interface ReadMesh {
 const mostForeign = 100;
 
 /** A line of text, or the fields of JSON, with the same commands. */
-const logFormat: Read<string> = (value, place) => {
+const logFormat: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   const flaw = formatFlaw(read);
   if (flaw !== undefined) wrong(place, flaw);
@@ -72,7 +72,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
           ),
         ),
       );
-      const folder: Read<string> = (value, at) => {
+      const folder: ReadMember<string> = (value, at) => {
         const address = needed(value, at);
         if (address !== '' && !/^fs:\/\/./.test(address))
           at.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');

@@ -1,9 +1,9 @@
 import { closable } from './closable.ts';
 import { selector, selectorAlone } from './match-labels.ts';
-import { below, members, named, oneOf, type Read, wrong } from './members.ts';
+import { below, members, named, oneOf, type ReadMember, wrong } from './members.ts';
 import type { MutualTlsMode, PeerAuthentication } from './peer-authentication.ts';
 
-const mutualTls: Read<MutualTlsMode> = (value, place) =>
+const mutualTls: ReadMember<MutualTlsMode> = (value, place) =>
   value === undefined
     ? 'unset'
     : members(value, place, [], (get) =>
@@ -21,7 +21,7 @@ const mutualTls: Read<MutualTlsMode> = (value, place) =>
         ),
       );
 
-export const readPeerAuthentication: Read<PeerAuthentication> = (value, place) =>
+export const readPeerAuthentication: ReadMember<PeerAuthentication> = (value, place) =>
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const ports = Object.entries(get('portLevelMtls', named(closable(mutualTls))));
@@ -41,7 +41,7 @@ export const readPeerAuthentication: Read<PeerAuthentication> = (value, place) =
   });
 
 /** One of which no more can be read than which workloads it is for: they are closed. */
-export const closedPeerAuthentication: Read<PeerAuthentication> = (value, place) => ({
+export const closedPeerAuthentication: ReadMember<PeerAuthentication> = (value, place) => ({
   selector: selectorAlone(value, place),
   mode: 'closed',
   portLevel: new Map(),

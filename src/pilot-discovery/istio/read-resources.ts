@@ -3,7 +3,7 @@ import * as yaml from 'yaml';
 import { parseYamlInSteps } from '../../shared/text/parse-yaml.ts';
 import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { atOnce, type Steps } from '../../shared/text/steps.ts';
-import { members, type Place, type Read, text, texts } from './members.ts';
+import { members, type Place, type ReadMember, text, texts } from './members.ts';
 import { closedSpec, type IfRefused } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
@@ -39,7 +39,7 @@ export interface ReadText {
 
 interface ReadKind<K extends Kind> {
   readonly group: 'networking' | 'security';
-  readonly read: (head: Head) => Read<Specs[K]>;
+  readonly read: (head: Head) => ReadMember<Specs[K]>;
   readonly ifRefused?: IfRefused<Specs[K]>;
 }
 

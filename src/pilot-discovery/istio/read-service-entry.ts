@@ -13,7 +13,7 @@ import {
   oneOf,
   type Place,
   port,
-  type Read,
+  type ReadMember,
   text,
   warn,
   wrong,
@@ -38,7 +38,7 @@ const protocols: Readonly<Record<string, Protocol>> = {
 };
 
 /** Of a port that says no protocol it is told from what comes, as in Istio: its name says none. */
-export const servicePort: Read<ServicePort> = (value, place) =>
+export const servicePort: ReadMember<ServicePort> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('number', port);
     const name = get('name', needed);
@@ -61,7 +61,7 @@ const most = { ofEntry: 256, endpoints: 4_096 };
 
 const cidr = /^[^/]+\/\d{1,3}$/;
 
-const address: Read<string> = (value, place) => {
+const address: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const [host = '', length] = read.split('/');
   const isRight =
@@ -73,13 +73,13 @@ const address: Read<string> = (value, place) => {
 };
 
 /** An IP address, a name, or a path, which alone is told by its case. */
-const placeOfWork: Read<string> = (value, place) => {
+const placeOfWork: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   return read.startsWith('unix:') ? read : canonicalHost(read);
 };
 
 /** An entry of `endpoints`, and a WorkloadEntry. */
-const workload: Read<Workload> = (value, place) =>
+const workload: ReadMember<Workload> = (value, place) =>
   members(value, place, [], (get) => ({
     address: get('address', placeOfWork),
     ports: Object.fromEntries(
@@ -95,7 +95,7 @@ const workload: Read<Workload> = (value, place) =>
   }));
 
 /** A WorkloadEntry, which has to have an address. */
-export const readWorkloadEntry: Read<Workload> = (value, place) => {
+export const readWorkloadEntry: ReadMember<Workload> = (value, place) => {
   const read = workload(value, place);
   checkAddress(read, below(place, 'address'));
   return read;
@@ -121,7 +121,7 @@ function checkAddress({ address: at, ports, network }: Workload, place: Place): 
 }
 
 /** A host that is there twice is served once. */
-const distinctHosts: Read<readonly string[]> = (value, place) => {
+const distinctHosts: ReadMember<readonly string[]> = (value, place) => {
   const hosts = list(hostName('too'), most.ofEntry)(value, place);
   hosts.forEach((host, index) => {
     if (hosts.indexOf(host) !== index) warn(below(place, `[${index}]`), `'${host}' is there twice`);
@@ -129,7 +129,7 @@ const distinctHosts: Read<readonly string[]> = (value, place) => {
   return [...new Set(hosts)];
 };
 
-export function readServiceEntry(namespace: string): Read<ServiceEntry> {
+export function readServiceEntry(namespace: string): ReadMember<ServiceEntry> {
   return (value, place) => {
     const read = members(value, place, [], (get) => ({
       hosts: get('hosts', distinctHosts),

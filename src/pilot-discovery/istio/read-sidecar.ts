@@ -8,7 +8,7 @@ import {
   members,
   oneOf,
   type Place,
-  type Read,
+  type ReadMember,
   sayIfEmpty,
   text,
   wrong,
@@ -20,7 +20,7 @@ import { servicePort } from './read-service-entry.ts';
 import type { Ingress, Sidecar } from './sidecar.ts';
 import { checkSocketPath } from './socket-path.ts';
 
-const ingress: Read<Ingress> = (value, place) => {
+const ingress: ReadMember<Ingress> = (value, place) => {
   const read = members(value, place, [], (get) => {
     const port = get('port', servicePort);
     return {
@@ -60,7 +60,7 @@ function checkEndpoint(endpoint: string, place: Place): void {
 }
 
 /** Of `egress` it is warned: everything is served. */
-export const readSidecar: Read<Sidecar> = (value, place) =>
+export const readSidecar: ReadMember<Sidecar> = (value, place) =>
   members(value, place, ['egress'], (get) => {
     const ports = get('ingress', list(ingress));
     ports.forEach(({ port }, index) => {

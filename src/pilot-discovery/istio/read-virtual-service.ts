@@ -14,7 +14,7 @@ import {
   percent,
   type Place,
   port,
-  type Read,
+  type ReadMember,
   regex,
   sayIfEmpty,
   text,
@@ -39,14 +39,14 @@ import type {
 } from './virtual-service.ts';
 import { isWithin } from './wildcard-host.ts';
 
-const destination: Read<Destination> = (value, place) =>
+const destination: ReadMember<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
     host: get('host', hostName('not')),
     subset: get('subset', subsetName),
     port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
   }));
 
-const values: Read<Readonly<Record<string, string>>> = (value, place) => {
+const values: ReadMember<Readonly<Record<string, string>>> = (value, place) => {
   const read = texts(value, place);
   for (const [name, format] of Object.entries(read)) {
     checkName(name, below(place, name));
@@ -62,7 +62,7 @@ function checkName(name: string, place: Place): void {
   else if (!isHeaderName(name)) wrong(place, `'${name}' is no name of a header`);
 }
 
-const operations: Read<HeaderOperations> = (value, place) =>
+const operations: ReadMember<HeaderOperations> = (value, place) =>
   members(value, place, [], (get) => {
     const remove = get('remove', list(needed));
     remove.forEach((name, index) => {
@@ -74,20 +74,20 @@ const operations: Read<HeaderOperations> = (value, place) =>
     return { set: get('set', values), add: get('add', values), remove };
   });
 
-const headers: Read<Headers> = (value, place) =>
+const headers: ReadMember<Headers> = (value, place) =>
   members(value, place, [], (get) => ({
     request: get('request', operations),
     response: get('response', operations),
   }));
 
-const routeDestination: Read<HttpDestination> = (value, place) =>
+const routeDestination: ReadMember<HttpDestination> = (value, place) =>
   members(value, place, [], (get) => ({
     destination: get('destination', destination),
     weight: get('weight', whole(0, 2 ** 31 - 1)) ?? 0,
     headers: get('headers', headers),
   }));
 
-const redirect: Read<Redirect> = (value, place) =>
+const redirect: ReadMember<Redirect> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('port', whole(1, 65_535));
     const derived = get(
@@ -118,7 +118,7 @@ const redirect: Read<Redirect> = (value, place) =>
 
 const mostInBody = 1 << 20;
 
-const directResponse: Read<HttpRoute['directResponse']> = (value, place) => {
+const directResponse: ReadMember<HttpRoute['directResponse']> = (value, place) => {
   if (value === undefined) return undefined;
   return members(value, place, [], (get) => {
     const status = get('status', whole(200, 599));
@@ -141,7 +141,7 @@ const directResponse: Read<HttpRoute['directResponse']> = (value, place) => {
   });
 };
 
-const rewrite: Read<Rewrite> = (value, place) =>
+const rewrite: ReadMember<Rewrite> = (value, place) =>
   members(value, place, [], (get) => {
     const uriRegex = get(
       'uriRegexRewrite',
@@ -168,7 +168,7 @@ const retryReasons = new Set(
   ),
 );
 
-const retries: Read<Retries> = (value, place) =>
+const retries: ReadMember<Retries> = (value, place) =>
   members(value, place, [], (get, has) => {
     const retryOn = get('retryOn', text);
     const attempts = get('attempts', count) ?? 0;
@@ -190,13 +190,13 @@ const retries: Read<Retries> = (value, place) =>
     };
   });
 
-const mirror: Read<Mirror> = (value, place) =>
+const mirror: ReadMember<Mirror> = (value, place) =>
   members(value, place, [], (get) => ({
     destination: get('destination', destination),
     percentage: share(get) ?? 100,
   }));
 
-const httpRoute: Read<HttpRoute> = (value, place) => {
+const httpRoute: ReadMember<HttpRoute> = (value, place) => {
   const read = members(value, place, [], (get): HttpRoute => {
     const mirrors = get('mirrors', list(mirror));
     const one = get('mirror', maybe(destination));
@@ -307,7 +307,7 @@ function sayWhereClaims(http: readonly HttpRoute[], place: Place): void {
   });
 }
 
-export function readVirtualService(namespace: string): Read<VirtualService> {
+export function readVirtualService(namespace: string): ReadMember<VirtualService> {
   return (value, place) =>
     members(value, place, ['tcp', 'tls'], (get, has) => {
       const hosts = get('hosts', list(hostName('too')));

@@ -1,7 +1,7 @@
 import type * as Grpc from '@grpc/grpc-js';
 import { grpcDefinition } from '../../shared/grpc/grpc-definition.ts';
 import { AggregatedDiscoveryService } from '../../shared/proto/envoy/service/discovery/v3/ads_pb.ts';
-import type { Message, Refused } from './first-request.ts';
+import type { StreamMessage, UnreadRequest } from './first-request.ts';
 import { bytesFlaw, type NodeField } from './request-bytes.ts';
 
 /** The service, whose answers are bytes already, and whose requests are looked at before. */
@@ -9,10 +9,10 @@ export function adsDefinition(): Grpc.ServiceDefinition {
   const methods = Object.entries(grpcDefinition(AggregatedDiscoveryService));
   const made = methods.map(([name, method]) => {
     const nodeField: NodeField = name === 'deltaAggregatedResources' ? 1 : 2;
-    const requestDeserialize = (bytes: Buffer): Message => {
+    const requestDeserialize = (bytes: Buffer): StreamMessage => {
       const reason = bytesFlaw(bytes, nodeField);
-      const refused: Refused = { $typeName: 'refused', reason: reason ?? '' };
-      return reason === undefined ? (method.requestDeserialize(bytes) as Message) : refused;
+      const refused: UnreadRequest = { $typeName: 'refused', reason: reason ?? '' };
+      return reason === undefined ? (method.requestDeserialize(bytes) as StreamMessage) : refused;
     };
     return [name, { ...method, requestDeserialize, responseSerialize: (bytes: Buffer) => bytes }];
   });

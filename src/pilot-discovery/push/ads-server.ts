@@ -32,7 +32,13 @@ import { readRequest, type Variant } from '../../shared/xds/messages.ts';
 import { adsDefinition } from './ads-definition.ts';
 import type { AdsEvent } from './ads-event.ts';
 import { answerEncoder } from './encode-answer.ts';
-import { type Begun, type Call, firstRequests, type Message, silence } from './first-request.ts';
+import {
+  type Begun,
+  type Call,
+  firstRequests,
+  type StreamMessage,
+  silence,
+} from './first-request.ts';
 import { patience } from './patience.ts';
 import {
   type Answer,
@@ -146,8 +152,10 @@ export function serveAds(
         fromEvent(call, 'cancelled'),
         fromEvent(call, 'error'),
       ).pipe(take(1), share());
-      const begin$ = new Subject<Message>();
-      const message$ = merge(begin$, fromEvent(call, 'data') as Observable<Message>).pipe(share());
+      const begin$ = new Subject<StreamMessage>();
+      const message$ = merge(begin$, fromEvent(call, 'data') as Observable<StreamMessage>).pipe(
+        share(),
+      );
       const request$ = message$.pipe(
         filter((message) => message.$typeName !== 'refused'),
         map(readRequest),

@@ -8,22 +8,22 @@ import type {
 import type { Variant } from '../../shared/xds/messages.ts';
 
 /** A request that is not decoded, since it is no proxy's. */
-export interface Refused {
+export interface UnreadRequest {
   readonly $typeName: 'refused';
   readonly reason: string;
 }
 
-export type Message = DiscoveryRequest | DeltaDiscoveryRequest | Refused;
+export type StreamMessage = DiscoveryRequest | DeltaDiscoveryRequest | UnreadRequest;
 
 /** A stream as gRPC for Node has it; answers are encoded already. */
-export type Call = Grpc.ServerDuplexStream<Message, Buffer>;
+export type Call = Grpc.ServerDuplexStream<StreamMessage, Buffer>;
 
 /** A stream has begun: somebody has asked for something on it. */
 export interface Begun {
   readonly type: 'begun';
   readonly variant: Variant;
   readonly call: Call;
-  readonly first: Message;
+  readonly first: StreamMessage;
 }
 
 /** Nobody has, for too long, or while too many others did not either. */
@@ -80,7 +80,7 @@ export function firstRequests(
         call.off('data', begin);
         for (const end of ends) call.off(end, forget);
       };
-      const begin = (first: Message): void => {
+      const begin = (first: StreamMessage): void => {
         forget();
         call.pause();
         call.once('cancelled', () => beginning.delete(call));

@@ -23,7 +23,7 @@ export function grpcClient(
 }
 
 /** What TLS to a server needs, as PEM. */
-export interface ClientTls {
+export interface GrpcClientTls {
   /** Vouch for the server; those of the machine if undefined. */
   readonly roots: Buffer | undefined;
   /** The certificate and the key that the client presents; undefined for none. */
@@ -37,7 +37,7 @@ export interface ClientTls {
  */
 export function tlsCredentials(
   { ChannelCredentials }: Pick<typeof Grpc, 'ChannelCredentials'>,
-  { roots, pair, checkServerIdentity }: ClientTls,
+  { roots, pair, checkServerIdentity }: GrpcClientTls,
 ): Grpc.ChannelCredentials {
   const context = process.getBuiltinModule('node:tls').createSecureContext({
     ...trustAnchors(roots),

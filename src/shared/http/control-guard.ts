@@ -4,21 +4,25 @@ import type { Socket } from 'node:net';
 import { parseHostPort } from '../text/host-port.ts';
 
 /** What a guard looks at. */
-export interface Asked extends Pick<IncomingMessage, 'method' | 'headers'> {
+export interface GuardedRequest extends Pick<IncomingMessage, 'method' | 'headers'> {
   readonly socket: Pick<Socket, 'remoteAddress'>;
 }
 
 /** Connections over a Unix socket that nobody but the user of the agent can open. */
-export const ofOwner = new WeakSet<Asked['socket']>();
+export const ofOwner = new WeakSet<GuardedRequest['socket']>();
 
-export type Refusal = readonly [status: number, reason: string];
+export type RequestRefusal = readonly [status: number, reason: string];
 
 /**
  * Why a request may not change something; undefined if it may: it is a POST of a program on this
  * machine, or of the page of this status port. A browser that another site has sent here says so.
  * Pure.
  */
-export function controlGuard({ socket, method, headers }: Asked): Refusal | undefined {
+export function controlGuard({
+  socket,
+  method,
+  headers,
+}: GuardedRequest): RequestRefusal | undefined {
   if (!isLocal(socket)) return fromElsewhere;
   if (method !== 'POST') return [405, 'Method Not Allowed'];
   return isForeign(headers) && !isOwnPage(headers) ? fromAnotherSite : undefined;
@@ -28,7 +32,11 @@ export function controlGuard({ socket, method, headers }: Asked): Refusal | unde
  * Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this
  * machine, to a name that is this machine's. Pure.
  */
-export function insideGuard({ socket, method, headers }: Asked): Refusal | undefined {
+export function insideGuard({
+  socket,
+  method,
+  headers,
+}: GuardedRequest): RequestRefusal | undefined {
   if (!isLocal(socket)) return fromElsewhere;
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
   // A browser asks without an origin where a name of another site has been made to mean this
@@ -45,7 +53,7 @@ export function insideGuard({ socket, method, headers }: Asked): Refusal | undef
 export function tokenGuard(
   { headers }: IncomingMessage,
   token: string | undefined,
-): Refusal | undefined {
+): RequestRefusal | undefined {
   if (token === undefined) return [404, 'Profiles are off: --profiling=true turns them on'];
   const [wanted, given] = [`Bearer ${token}`, headers.authorization ?? ''].map((text) =>
     createHash('sha256').update(text).digest(),
@@ -55,8 +63,8 @@ export function tokenGuard(
     : [401, 'The token in profile-token of --configPath is needed: Authorization: Bearer <token>'];
 }
 
-const fromElsewhere: Refusal = [403, 'Only requests from localhost are allowed'];
-const fromAnotherSite: Refusal = [403, 'Requests from other sites are refused'];
+const fromElsewhere: RequestRefusal = [403, 'Only requests from localhost are allowed'];
+const fromAnotherSite: RequestRefusal = [403, 'Requests from other sites are refused'];
 
 function isOwnHost(address: string): boolean {
   const parts = parseHostPort(address);
@@ -83,7 +91,7 @@ function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['he
  */
 const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
 
-function isLocal(socket: Asked['socket']): boolean {
+function isLocal(socket: GuardedRequest['socket']): boolean {
   return ofOwner.has(socket) || own.includes(socket.remoteAddress ?? '');
 }
 

@@ -1,7 +1,7 @@
 import { bytesOutside, largest } from '../files/outside-file.ts';
 
 /** How an API server is reached, and as whom. An absent part is one that is not needed. */
-export interface Access {
+export interface KubeAccess {
   /** `https://host:port`, and a path where the server is behind one. */
   readonly server: string;
   /** PEM of the roots that vouch for it. */
@@ -18,7 +18,7 @@ export interface Access {
  * Looks up the access as it is now: tokens and roots are replaced while a program runs, so it is
  * done for each request. Rejects with what is wrong, where, and what to do.
  */
-export type FindAccess = () => Promise<Access>;
+export type FindAccess = () => Promise<KubeAccess>;
 
 /** The token in a file. Rejects where there is none. */
 export async function tokenIn(path: string): Promise<string> {

@@ -2,7 +2,7 @@ import type { HttpAnswer } from '../http/http-answer.ts';
 import { parseJson } from '../text/parse-json.ts';
 
 /** Why a question to the API has no answer. */
-export interface Failure {
+export interface KubeFailure {
   /** For a person: what, where, and what to do. Nothing of it is secret. */
   readonly reason: string;
   /** Of HTTP; undefined where there was no answer at all. */
@@ -27,7 +27,7 @@ const longest = 400;
 export function refused(
   where: string,
   { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>,
-): Failure {
+): KubeFailure {
   const [said, more] = [statusMessage(body), advice[status]];
   const seconds = Number(headers['retry-after'] ?? 0);
   return {
@@ -38,7 +38,7 @@ export function refused(
 }
 
 /** What goes wrong before there is an answer, or within one. Pure. */
-export function broken(server: string, error: unknown): Failure {
+export function broken(server: string, error: unknown): KubeFailure {
   return {
     reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`,
     status: undefined,

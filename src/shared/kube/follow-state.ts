@@ -1,11 +1,11 @@
 import { backOff, jitter } from '../../operators/back-off.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import type { Step } from '../../operators/reduce-with-effects.ts';
-import type { Failure } from './failure.ts';
+import type { KubeFailure } from './failure.ts';
 import type { WatchSign } from './kube-api.ts';
 import { asObject, type KubeObject } from './kube-object.ts';
-import type { Listed } from './list.ts';
-import type { FoundResource, Resource } from './resource.ts';
+import type { ListedObjects } from './list.ts';
+import type { FoundResource, KubeResource } from './resource.ts';
 
 /** What becomes known of objects. */
 export type FollowSign =
@@ -20,7 +20,7 @@ export type FollowSign =
 export type FollowEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'found'; readonly found: FoundResource; readonly luck: number }
-  | { readonly type: 'listed'; readonly listed: Listed; readonly luck: number }
+  | { readonly type: 'listed'; readonly listed: ListedObjects; readonly luck: number }
   /** `lasted`: how long the watch has gone on, in ms. */
   | {
       readonly type: 'watched';
@@ -32,12 +32,12 @@ export type FollowEvent =
 /** What to ask the API for next, and how long not to. In ms. */
 export type FollowEffect = { readonly pause: number } & (
   | { readonly type: 'find' }
-  | { readonly type: 'list'; readonly resource: Resource }
-  | { readonly type: 'watch'; readonly resource: Resource; readonly version: string }
+  | { readonly type: 'list'; readonly resource: KubeResource }
+  | { readonly type: 'watch'; readonly resource: KubeResource; readonly version: string }
 );
 
 export interface FollowState {
-  readonly resource: Resource | undefined;
+  readonly resource: KubeResource | undefined;
   /** All changes up to this one are known; undefined where it is to be listed. */
   readonly version: string | undefined;
   /** In a row. */
@@ -163,7 +163,7 @@ function said(state: FollowState, value: unknown, luck: number): Next {
  * Asks again: at once for what is only too old, the first time, else after a pause that is told.
  * After a refusal it begins one step earlier, for it may be that which is wrong.
  */
-function failed(before: FollowState, { reason, status, pause }: Failure, luck: number): Next {
+function failed(before: FollowState, { reason, status, pause }: KubeFailure, luck: number): Next {
   const failures = before.failures + 1;
   const state: FollowState = {
     ...before,

@@ -15,13 +15,13 @@ import {
 } from 'rxjs';
 import { type HttpQuestion, openHttp, bodyOf } from '../http/http-answer.ts';
 import { attentiveTimeout } from '../../operators/attentive-timer.ts';
-import type { Access, FindAccess } from './access.ts';
-import { broken, type Failure, refused } from './failure.ts';
+import type { KubeAccess, FindAccess } from './access.ts';
+import { broken, type KubeFailure, refused } from './failure.ts';
 import { type Decode, decodeJson } from './kube-object.ts';
 
-export type Answer =
+export type KubeAnswer =
   | { readonly ok: true; readonly value: unknown }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: false; readonly failure: KubeFailure };
 
 /** What comes of one watch. */
 export type WatchSign =
@@ -32,12 +32,12 @@ export type WatchSign =
   | { readonly type: 'ended'; readonly reason: string }
   /** Nothing is said for so long that it may say nothing any more. */
   | { readonly type: 'silent' }
-  | { readonly type: 'refused'; readonly failure: Failure };
+  | { readonly type: 'refused'; readonly failure: KubeFailure };
 
 /** Questions to an API server. */
 export interface KubeApi {
   /** Asks once. Cold; emits one answer and completes; never errors. */
-  get(path: string, decode?: Decode): Observable<Answer>;
+  get(path: string, decode?: Decode): Observable<KubeAnswer>;
   /** Listens to one watch, until it is over. Cold; completes; never errors. */
   watch(path: string, decode?: Decode): Observable<WatchSign>;
 }
@@ -57,7 +57,7 @@ const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 /** The API that the access leads to. Its connections close by themselves when nobody asks. */
 export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncScheduler): KubeApi {
   let agent: Agent | undefined;
-  const question = ({ server, token, ca, cert, key, servername }: Access): HttpQuestion => ({
+  const question = ({ server, token, ca, cert, key, servername }: KubeAccess): HttpQuestion => ({
     headers: {
       accept: 'application/json',
       'user-agent': 'pilot-agent',
@@ -75,7 +75,7 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
   function asked<T>(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
-    failed: (failure: Failure) => T,
+    failed: (failure: KubeFailure) => T,
   ) {
     return defer(find).pipe(
       mergeMap((access) =>
@@ -90,15 +90,15 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
   }
   return {
     get: (path, decode = decodeJson) =>
-      asked<Answer>(
+      asked<KubeAnswer>(
         path,
         (where, message) =>
           message.statusCode === 200
             ? bodyOf(message, largest.answer).pipe(
                 attentiveTimeout(answerLimit, scheduler),
-                map((body): Answer => ({ ok: true, value: decode(body) })),
+                map((body): KubeAnswer => ({ ok: true, value: decode(body) })),
               )
-            : refusal(where, message).pipe(map((failure): Answer => ({ ok: false, failure }))),
+            : refusal(where, message).pipe(map((failure): KubeAnswer => ({ ok: false, failure }))),
         (failure) => ({ ok: false, failure }),
       ),
     watch: (path, decode = decodeJson) =>
@@ -128,7 +128,7 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
   };
 }
 
-function refusal(where: string, message: IncomingMessage): Observable<Failure> {
+function refusal(where: string, message: IncomingMessage): Observable<KubeFailure> {
   const { statusCode = 0, headers } = message;
   return bodyOf(message, largest.refusal).pipe(
     map((body) => refused(where, { status: statusCode, headers, body: body.toString() })),

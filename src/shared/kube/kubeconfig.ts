@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import { parseYaml, valueOfYaml } from '../text/parse-yaml.ts';
 import { largest } from '../files/outside-file.ts';
-import { type Access, readFor, tokenIn } from './access.ts';
+import { type KubeAccess, readFor, tokenIn } from './access.ts';
 import { ownMember } from '../text/own-member.ts';
 
 /** An entry of a kubeconfig, with the folder that its paths are relative to. */
@@ -30,7 +30,7 @@ const unsupported = {
  * The access of the current context of these kubeconfigs, as `kubectl` merges them: of two entries
  * of one name the first counts. Rejects with what is wrong, and where.
  */
-export async function kubeconfigAccess(paths: readonly string[]): Promise<Access> {
+export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAccess> {
   const files = await Promise.all(
     paths.map(async (path) => ({ path: resolve(path), fields: await parsed(path) })),
   );

@@ -1,13 +1,13 @@
 import { EMPTY, expand, map, type Observable, takeLast } from 'rxjs';
-import type { Failure } from './failure.ts';
+import type { KubeFailure } from './failure.ts';
 import type { KubeApi } from './kube-api.ts';
 import { asObject, type KubeObject } from './kube-object.ts';
-import { pathOf, type Query, type Resource } from './resource.ts';
+import { pathOf, type Query, type KubeResource } from './resource.ts';
 
 /** All objects as they were at one moment, and the version of that moment; or why there is none. */
-export type Listed =
+export type ListedObjects =
   | { readonly ok: true; readonly objects: readonly KubeObject[]; readonly version: string }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: false; readonly failure: KubeFailure };
 
 /** Objects in one answer of the API, and in all. */
 const most = { page: 250, all: 200_000 };
@@ -17,11 +17,15 @@ interface Page {
   readonly version: string;
   /** Empty for the last one. */
   readonly next: string;
-  readonly failure?: Failure;
+  readonly failure?: KubeFailure;
 }
 
 /** Lists objects, page by page. Emits once and completes; never errors. */
-export function listObjects(api: KubeApi, resource: Resource, query: Query): Observable<Listed> {
+export function listObjects(
+  api: KubeApi,
+  resource: KubeResource,
+  query: Query,
+): Observable<ListedObjects> {
   function page({ objects, next }: Page): Observable<Page> {
     return api
       .get(
@@ -55,12 +59,12 @@ export function listObjects(api: KubeApi, resource: Resource, query: Query): Obs
   return page({ objects: [], version: '', next: '' }).pipe(
     expand((read) => (read.next === '' ? EMPTY : page(read))),
     takeLast(1),
-    map(({ objects, version, failure }): Listed =>
+    map(({ objects, version, failure }): ListedObjects =>
       failure === undefined ? { ok: true, objects, version } : { ok: false, failure },
     ),
   );
 
-  function flaw(reason: string): Failure {
+  function flaw(reason: string): KubeFailure {
     return {
       reason: `${resource.base}/${resource.plural}: ${reason}`,
       status: undefined,

@@ -4,21 +4,21 @@ import type { FollowSign } from './follow-state.ts';
 import { type KubeObject, objectKey } from './kube-object.ts';
 
 /** One object, as far as it is kept. */
-export interface Held<T> {
+export interface HeldObject<T> {
   readonly key: string;
   readonly resourceVersion: string;
   readonly value: T;
 }
 
 /** What has become of an object; of one that is gone, as it was last. */
-export interface ObjectChange<T> extends Held<T> {
+export interface ObjectChange<T> extends HeldObject<T> {
   readonly type: 'added' | 'changed' | 'removed';
 }
 
 /** What is known of objects, by `namespace/name`. */
-export interface Store<T> {
+export interface ObjectStore<T> {
   /** It goes on changing: whoever wants to know what it was makes a copy. */
-  readonly objects: ReadonlyMap<string, Held<T>>;
+  readonly objects: ReadonlyMap<string, HeldObject<T>>;
   /** What has changed since the last time: of a new list only what differs. */
   readonly changes: readonly ObjectChange<T>[];
   /** All objects have been listed once. */
@@ -36,9 +36,9 @@ export interface Store<T> {
 export function objectStore<T>(
   sign$: Observable<FollowSign>,
   keep: (object: KubeObject) => T,
-): Observable<Store<T>> {
+): Observable<ObjectStore<T>> {
   return defer(() => {
-    const objects = new Map<string, Held<T>>();
+    const objects = new Map<string, HeldObject<T>>();
     let isListed = false;
     function set(object: KubeObject): readonly ObjectChange<T>[] {
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];
@@ -54,7 +54,7 @@ export function objectStore<T>(
       return before === undefined ? [] : [{ type: 'removed', ...before }];
     }
     return sign$.pipe(
-      map((sign): Store<T> => {
+      map((sign): ObjectStore<T> => {
         const known = { objects, changes: [], trouble: undefined };
         switch (sign.type) {
           case 'listed': {

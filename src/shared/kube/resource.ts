@@ -1,10 +1,10 @@
 import { concatMap, map, type Observable, of } from 'rxjs';
-import type { Failure } from './failure.ts';
-import type { Answer, KubeApi } from './kube-api.ts';
+import type { KubeFailure } from './failure.ts';
+import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { type Decode, decodeJson, decodeSecrets } from './kube-object.ts';
 
 /** Where the API has the objects of a kind. */
-export interface Resource {
+export interface KubeResource {
   readonly kind: string;
   /** `/api/v1`, `/apis/networking.istio.io/v1`. */
   readonly base: string;
@@ -15,8 +15,8 @@ export interface Resource {
 }
 
 export type FoundResource =
-  | { readonly ok: true; readonly value: Resource }
-  | { readonly ok: false; readonly failure: Failure };
+  | { readonly ok: true; readonly value: KubeResource }
+  | { readonly ok: false; readonly failure: KubeFailure };
 
 /**
  * Finds a kind: `Secret`, `Deployment.apps`, `Gateway.networking.istio.io`, or with the version
@@ -46,7 +46,7 @@ export function findResource(api: KubeApi, kind: string): Observable<FoundResour
   );
 }
 
-function chosen(answer: Answer, base: string, name: string, group: string): FoundResource {
+function chosen(answer: KubeAnswer, base: string, name: string, group: string): FoundResource {
   if (!answer.ok) return answer;
   const { resources } = answer.value as { readonly resources?: unknown };
   if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
@@ -97,7 +97,7 @@ export interface Query {
 
 /** Where these objects are, with parameters as the API takes them. Pure. */
 export function pathOf(
-  { base, plural, isNamespaced }: Resource,
+  { base, plural, isNamespaced }: KubeResource,
   { namespace, name }: Query,
   more: Readonly<Record<string, string>>,
 ): string {

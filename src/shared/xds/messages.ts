@@ -17,7 +17,7 @@ import { mainTypes, namedResource, type Update, wildcard } from './resources.ts'
 export type Variant = 'state-of-the-world' | 'delta';
 
 /** Why an answer is refused (google.rpc.Status). */
-export interface Refusal {
+export interface ErrorDetail {
   readonly code: number;
   readonly message: string;
 }
@@ -29,7 +29,7 @@ export interface EnvoyRequest {
   readonly typeUrl: string;
   /** The answer that it answers; empty where it answers none. */
   readonly nonce: string;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ErrorDetail | undefined;
   /**
    * All names that are wanted from now on, and the version that Envoy has; or names that come and
    * go, with the versions of what Envoy has already.
@@ -112,7 +112,7 @@ export interface Ask {
   readonly nonce: string;
   /** Of what is in force. */
   readonly version: string;
-  readonly refusal: Refusal | undefined;
+  readonly refusal: ErrorDetail | undefined;
   /** All names, for state of the world; the difference, for delta. */
   readonly names: ReadonlySet<string>;
   readonly add: readonly string[];

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
-import type { Finding, Flaw } from '../../../src/pilot-agent/check/finding.ts';
+import type { Finding, CheckFlaw } from '../../../src/pilot-agent/check/finding.ts';
 import { troubleshooting } from '../../../src/shared/log/see-also.ts';
 import { freePorts } from '../../support/free-ports.ts';
 import { program } from './program.ts';
@@ -76,7 +76,7 @@ export function flawsOf(check: string, { findings }: Checked): readonly Finding[
 }
 
 /** A finding of that flaw, with those words, which leads to its section. */
-export function flawed(level: 'warn' | 'fail', flaw: Flaw, what: RegExp, fix = /\S/): unknown {
+export function flawed(level: 'warn' | 'fail', flaw: CheckFlaw, what: RegExp, fix = /\S/): unknown {
   return expect.objectContaining({
     level,
     what: expect.stringMatching(what) as string,

@@ -12,7 +12,7 @@ import {
   DiscoveryRequestSchema,
 } from '../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { adsDefinition } from '../../../src/pilot-discovery/push/ads-definition.ts';
-import type { Message } from '../../../src/pilot-discovery/push/first-request.ts';
+import type { StreamMessage } from '../../../src/pilot-discovery/push/first-request.ts';
 import {
   freshProxy,
   type ProxyEvent,
@@ -228,9 +228,12 @@ function play({ variant, events }: Play): ProxyStream {
 
 const methods = adsDefinition();
 /** A message, or undefined: what cannot be decoded ends its stream, and gRPC sees to that. */
-function messageOf(decode: (bytes: Buffer) => unknown, bytes: Uint8Array): Message | undefined {
+function messageOf(
+  decode: (bytes: Buffer) => unknown,
+  bytes: Uint8Array,
+): StreamMessage | undefined {
   try {
-    return decode(Buffer.from(bytes)) as Message;
+    return decode(Buffer.from(bytes)) as StreamMessage;
   } catch {
     return undefined;
   }

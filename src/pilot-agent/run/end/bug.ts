@@ -13,7 +13,7 @@ import {
 } from 'rxjs';
 import { ofType } from '../../../operators/tagged-union.ts';
 import { troubleOf } from '../state/part.ts';
-import type { BugSign, RunSign, View } from '../state/view.ts';
+import type { BugSign, RunSign, RunView } from '../state/view.ts';
 
 /** The core has failed with `error`, or nobody has caught it. */
 export function bugOf(error: unknown): BugSign {
@@ -37,7 +37,7 @@ export interface Takedown {
  * `takeDown$` does.
  */
 export function afterBug(
-  view$: Observable<View>,
+  view$: Observable<RunView>,
   { keepEnvoy, takeDown$ }: Takedown,
 ): MonoTypeOperatorFunction<RunSign> {
   return connect((sign$) => {

@@ -4,7 +4,7 @@ import type { Outcome } from '../../../epochs/model.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 import { exitCodes } from '../../../shared/program/exit.ts';
 import type { TakenPort } from '../../../shared/program/taken-port.ts';
-import type { RunSign, View } from '../state/view.ts';
+import type { RunSign, RunView } from '../state/view.ts';
 
 /** An exit code, and one line that says why where that is not what was asked for. */
 export interface ProgramExit {
@@ -23,7 +23,11 @@ type Ports = Pick<
  * How the program ends after a run, by the last thing that happened in it, and what is known then.
  * Pure.
  */
-export function runExit(last: RunSign, { agent }: Pick<View, 'agent'>, config: Ports): ProgramExit {
+export function runExit(
+  last: RunSign,
+  { agent }: Pick<RunView, 'agent'>,
+  config: Ports,
+): ProgramExit {
   if (last.type === 'failed')
     return {
       code: exitCodes.unavailable,

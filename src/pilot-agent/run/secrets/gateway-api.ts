@@ -17,7 +17,11 @@ import { findAccess } from '../../../shared/kube/find-access.ts';
 import { followObjects } from '../../../shared/kube/follow.ts';
 import { type KubeApi, kubeApi } from '../../../shared/kube/kube-api.ts';
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
-import { type Held, objectStore, type Store } from '../../../shared/kube/object-store.ts';
+import {
+  type HeldObject,
+  objectStore,
+  type ObjectStore,
+} from '../../../shared/kube/object-store.ts';
 import { untilWhole } from '../../secrets/checked-set.ts';
 import type { GatewaySource } from '../../secrets/gateway-secrets.ts';
 import { secretReading } from '../../secrets/secret-data.ts';
@@ -48,7 +52,7 @@ export function gatewayApi(
   api: KubeApi = kubeApi(findAccess(kubeconfig)),
   scheduler: SchedulerLike = asyncScheduler,
 ): GatewayApi {
-  const seen$ = new Subject<Store<Data>>();
+  const seen$ = new Subject<ObjectStore<Data>>();
   const store$ = objectStore(
     followObjects(api, { kind: 'Secret', namespace, name: '' }, { scheduler }),
     dataOf,
@@ -73,7 +77,7 @@ export function gatewayApi(
 }
 
 interface Known {
-  readonly held: Held<Data> | undefined;
+  readonly held: HeldObject<Data> | undefined;
   /** Why nothing is known yet. */
   readonly trouble: string | undefined;
 }
@@ -102,7 +106,7 @@ function dataOf({ data }: KubeObject): Data {
   return 'token' in data ? undefined : data;
 }
 
-function toldOf({ objects, trouble }: Store<Data>): SourceTold {
+function toldOf({ objects, trouble }: ObjectStore<Data>): SourceTold {
   if (trouble !== undefined) return { ...trouble, type: 'source-unreadable', source: name };
   const hash = createHash('sha256');
   for (const { key, resourceVersion } of objects.values())

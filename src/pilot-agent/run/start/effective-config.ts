@@ -8,7 +8,7 @@ import { parseDownwardApi } from '../../config/downward-api.ts';
 import { flags } from '../../config/flags.ts';
 import type { GivenLogFlags } from '../../../shared/log/log-options.ts';
 import { resolveConfig, type ResolvedConfig } from '../../config/resolve-config.ts';
-import type { Content, Layers } from '../../config/text-layers.ts';
+import type { LayerContent, Layers } from '../../config/text-layers.ts';
 import { largest, readOutsideSync } from '../../../shared/files/outside-file.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
@@ -75,7 +75,7 @@ async function readLayers(
 /** Undefined for a file that is not there. */
 async function readMesh(
   path: string,
-): Promise<(Content & { readonly isUnreadable: boolean }) | undefined> {
+): Promise<(LayerContent & { readonly isUnreadable: boolean }) | undefined> {
   const file = readOutsideSync(path, largest.text);
   if (file.kind === 'absent') return undefined;
   if (file.kind === 'unreadable')
@@ -89,7 +89,7 @@ function textOf(content: unknown, member: string): string | undefined {
   return typeof found === 'string' ? found : undefined;
 }
 
-async function parsed(text: string | undefined): Promise<Content | undefined> {
+async function parsed(text: string | undefined): Promise<LayerContent | undefined> {
   return text === undefined || text.trim() === '' ? undefined : parseText(text);
 }
 

@@ -106,7 +106,7 @@ export interface RunEvent {
 }
 
 /** What is known of a run: a fold of all that has happened in it. */
-export interface View {
+export interface RunView {
   readonly agent: AgentState;
   readonly past: Timeline;
   /** Of the servers beside Envoy, by server. */
@@ -150,7 +150,7 @@ export interface View {
 }
 
 /** Before anything has happened. `startedAt`: ms since 1970. */
-export function firstView(known: KnownConfig, startedAt: number): View {
+export function firstView(known: KnownConfig, startedAt: number): RunView {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
     ...{
@@ -177,7 +177,7 @@ export function firstView(known: KnownConfig, startedAt: number): View {
 }
 
 /** What is known once something more has happened. Pure. */
-export function view(before: View, { sign, at }: RunEvent): View {
+export function view(before: RunView, { sign, at }: RunEvent): RunView {
   const { past } = before;
   switch (sign.type) {
     case 'transition': {
@@ -242,14 +242,14 @@ export function view(before: View, { sign, at }: RunEvent): View {
 }
 
 function followed(
-  before: View['followed'],
+  before: RunView['followed'],
   { name, certificate }: Extract<ServersSign, { type: 'secret-followed' }>,
-): View['followed'] {
+): RunView['followed'] {
   const others = [...before].filter(([other]) => other !== name);
   return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
 }
 
 /** With one failure more of a part. Pure. */
-export function withFailure(before: View, { part }: Pick<PartFailed, 'part'>): View {
+export function withFailure(before: RunView, { part }: Pick<PartFailed, 'part'>): RunView {
   return { ...before, failures: { ...before.failures, [part]: before.failures[part] + 1 } };
 }

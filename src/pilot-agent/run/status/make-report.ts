@@ -2,14 +2,14 @@ import type {
   ControlPlaneReport,
   AgentIdentity,
   AgentReport,
-  Finding,
+  ProbeFinding,
 } from '../../report/agent-report.ts';
 import type { CertificateReport, SecretPush } from '../../report/certificate-report.ts';
 import { epochsReport, isoTime } from '../../report/epoch-report.ts';
 import type { KnownCertificate } from '../../secrets/certificates.ts';
 import type { KnownConfig } from '../start/shape-source.ts';
 import { sourcesShown } from '../state/source-status.ts';
-import type { View } from '../state/view.ts';
+import type { RunView } from '../state/view.ts';
 
 /** What does not change while the agent runs. */
 export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuration'> & {
@@ -17,7 +17,7 @@ export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuratio
 };
 
 /** What was asked for the report. A reason is undefined where nothing is wrong. */
-export interface Asked {
+export interface ProbeReasons {
   readonly unready: string | undefined;
   readonly unlive: string | undefined;
   readonly notes: readonly string[];
@@ -27,9 +27,9 @@ export interface Asked {
 
 /** How it stands with the agent. Pure. */
 export function agentReport(
-  view: View,
+  view: RunView,
   { binary, ...identity }: Identity,
-  { unready, unlive, notes, now }: Asked,
+  { unready, unlive, notes, now }: ProbeReasons,
 ): AgentReport {
   const { agent, past, known, startedAt, readyAt, envoyVersion } = view;
   const { config } = known;
@@ -61,11 +61,11 @@ export function agentReport(
 }
 
 /** The pushes of secrets, oldest first. Pure. */
-export function pushReports({ pushes }: Pick<View, 'pushes'>): readonly SecretPush[] {
+export function pushReports({ pushes }: Pick<RunView, 'pushes'>): readonly SecretPush[] {
   return pushes.map(({ at, ...push }) => ({ at: isoTime(at), ...push }));
 }
 
-function finding(reason: string | undefined): Finding {
+function finding(reason: string | undefined): ProbeFinding {
   return reason === undefined ? { ok: true } : { ok: false, reason };
 }
 
@@ -73,7 +73,7 @@ function certificateReports({
   certificates,
   followed,
   secrets,
-}: View): readonly CertificateReport[] {
+}: RunView): readonly CertificateReport[] {
   const one = (
     { name, source, leaf, expiresAt }: KnownCertificate,
     by: CertificateReport['by'],
@@ -105,7 +105,9 @@ export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 
-function controlPlaneReport({ xds, known }: View): { readonly controlPlane?: ControlPlaneReport } {
+function controlPlaneReport({ xds, known }: RunView): {
+  readonly controlPlane?: ControlPlaneReport;
+} {
   if (xds === undefined) {
     const address = askedAddress(known);
     return address === ''

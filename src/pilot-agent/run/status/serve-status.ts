@@ -47,7 +47,7 @@ import { secretNotes } from '../state/secret-troubles.ts';
 import { sourceFamilies, sourceNotes, sourcesShown } from '../state/source-status.ts';
 import { serviceFigures } from './request-figures.ts';
 import { traffic } from './traffic.ts';
-import type { View } from '../state/view.ts';
+import type { RunView } from '../state/view.ts';
 import { whyUnready } from './why-unready.ts';
 
 export interface StatusOptions {
@@ -88,7 +88,7 @@ export function serveStatus(
     AgentConfig,
     'statusPort' | 'readinessTimeout' | 'configPath' | 'statusPage' | 'statusPageLog'
   >,
-  view$: Observable<View>,
+  view$: Observable<RunView>,
   { admin, readyBy = 'envoy', status, identity, lines$ }: StatusOptions,
   listen: Listen = real,
 ): Observable<StatusEvent> {

@@ -16,7 +16,7 @@ import type { AgentReport } from '../../report/agent-report.ts';
 import { epochReport, type KnownEpoch, knownEpochs } from '../../report/epoch-report.ts';
 import type { LiveEvent, LogReport, TrafficReport } from '../../report/live-events.ts';
 import type { ServiceReport } from '../../report/request-report.ts';
-import type { View } from '../state/view.ts';
+import type { RunView } from '../state/view.ts';
 
 /** At most so often something that changes is told. In ms. */
 const pace = 200;
@@ -24,8 +24,8 @@ const pace = 200;
 const look = 1_000;
 
 /** What a look at the agent shows. */
-export interface Shown {
-  readonly view$: Observable<Pick<View, 'agent' | 'past'>>;
+export interface LiveParts {
+  readonly view$: Observable<Pick<RunView, 'agent' | 'past'>>;
   /** Emits once how it stands now, and completes. */
   readonly report$: Observable<AgentReport>;
   readonly traffic$: Observable<readonly TrafficReport[]>;
@@ -38,7 +38,7 @@ export interface Shown {
  * only with `withLog`. Cold: nothing is done while nobody is subscribed. Never completes.
  */
 export function liveEvents(
-  { view$, report$, traffic$, service$, lines$ }: Shown,
+  { view$, report$, traffic$, service$, lines$ }: LiveParts,
   withLog: boolean,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<LiveEvent> {

@@ -18,7 +18,7 @@ import { usage } from '../../../proxy/proc.ts';
 import { type TrafficCounts, trafficCounts, trafficFilter } from '../../../proxy/traffic-counts.ts';
 import { isoTime } from '../../report/epoch-report.ts';
 import type { ProcessReport, TrafficReport } from '../../report/live-events.ts';
-import type { View } from '../state/view.ts';
+import type { RunView } from '../state/view.ts';
 
 /** From one look at Envoy to the next. In ms. */
 const every = 1_000;
@@ -44,7 +44,7 @@ interface Counted {
  * counts for its child.
  */
 export function traffic(
-  view$: Observable<Pick<View, 'agent'>>,
+  view$: Observable<Pick<RunView, 'agent'>>,
   admin: Pick<AdminClient, 'request'>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<readonly TrafficReport[]> {
@@ -117,7 +117,7 @@ function count(
   };
 }
 
-function processReports(epochs: View['agent']['epochs']): readonly ProcessReport[] {
+function processReports(epochs: RunView['agent']['epochs']): readonly ProcessReport[] {
   const envoys = [...epochs].flatMap(([epoch, { pid }]) =>
     pid === undefined ? [] : [{ what: 'envoy' as const, epoch, pid }],
   );

@@ -5,7 +5,7 @@ import { askedAddress } from './make-report.ts';
 import { withWaits } from './control-plane-notes.ts';
 import { withCrash } from './crash-notes.ts';
 import { secretUnready } from '../state/secret-troubles.ts';
-import type { View } from '../state/view.ts';
+import type { RunView } from '../state/view.ts';
 
 /** Why an agent is not ready: each emits once, on subscribe, and says undefined if it is. */
 export interface WhyUnready {
@@ -20,7 +20,7 @@ export interface WhyUnready {
  * @param admin of Envoy; undefined where something else runs in its place, which has none
  */
 export function whyUnready(
-  view$: Observable<View>,
+  view$: Observable<RunView>,
   admin: Pick<AdminClient, 'request'> | undefined,
   timeoutMs: number | undefined,
 ): WhyUnready {

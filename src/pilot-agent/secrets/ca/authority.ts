@@ -7,14 +7,14 @@ import { parseHostPort } from '../../../shared/text/host-port.ts';
  * How a request has failed. `refused`: it will be so in a moment too; `fleeting`: it may go well in
  * a moment; `away`: no connection has come about.
  */
-export type Failure = 'refused' | 'fleeting' | 'away';
+export type IssueFailure = 'refused' | 'fleeting' | 'away';
 
 /**
  * What an authority answers: the chain, PEM, the leaf first and the root last; or why not.
  */
 export type Signed =
   | { readonly ok: true; readonly chain: readonly string[] }
-  | { readonly ok: false; readonly reason: string; readonly failure: Failure };
+  | { readonly ok: false; readonly reason: string; readonly failure: IssueFailure };
 
 /** A certificate authority of whatever protocol. */
 export interface Authority {

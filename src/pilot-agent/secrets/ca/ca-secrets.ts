@@ -19,7 +19,7 @@ import {
 import { backOff, jitter } from '../../../operators/back-off.ts';
 import { clockTimer } from '../../../operators/clock-timer.ts';
 import type { SetReading } from '../secret.ts';
-import type { Failure } from './authority.ts';
+import type { IssueFailure } from './authority.ts';
 import type { Issue } from './issue-certificate.ts';
 
 /** What became of a request to an authority. `took` and `delay`, until the next one, are in ms. */
@@ -75,7 +75,11 @@ const retrySpread = 0.2;
  * How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to
  * 30 s, 20 % more or less. Pure, but for `random`.
  */
-export function requestBackOff(failures: number, failure: Failure, random: () => number): number {
+export function requestBackOff(
+  failures: number,
+  failure: IssueFailure,
+  random: () => number,
+): number {
   // What is refused will be so in a moment too; but the token on disk may be another one then.
   const delay = failure === 'refused' ? pauses.longest : backOff(pauses, failures - 1);
   return Math.round(jitter(delay, retrySpread, random()));
@@ -101,7 +105,7 @@ export interface CaOptions {
   readonly initialBackOff: number;
   readonly random: () => number;
   /** Emits when an authority that has failed so may be there again: then it is not waited for. */
-  readonly back$: (failure: Failure) => Observable<unknown>;
+  readonly back$: (failure: IssueFailure) => Observable<unknown>;
 }
 
 /** The pause before a request, and what it follows from. */
@@ -109,7 +113,7 @@ interface Pause {
   /** In ms. */
   readonly delay: number;
   /** How the request before has failed, if the end of that ends the pause. */
-  readonly ending?: Failure;
+  readonly ending?: IssueFailure;
   /** Failed requests in a row. */
   readonly failures: number;
   /** The same, as the pauses count them. */

@@ -14,7 +14,7 @@ import { setFlaws } from '../certificates.ts';
 import { pemCertificates } from '../../../shared/certificates/key-pair-flaw.ts';
 import { readOwnPair } from '../own-pair.ts';
 import type { SecretSet } from '../secret.ts';
-import type { Authority, Failure } from './authority.ts';
+import type { Authority, IssueFailure } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
 
 /**
@@ -81,7 +81,7 @@ export type Issue =
   | {
       readonly ok: false;
       readonly reason: string;
-      readonly failure: Failure;
+      readonly failure: IssueFailure;
       readonly took: number;
     };
 
@@ -115,7 +115,7 @@ export function issueCertificate(
 ): Observable<Issue> {
   return defer(() => {
     const begun = scheduler.now();
-    const failed = (reason: string, failure: Failure = 'refused'): Issue => ({
+    const failed = (reason: string, failure: IssueFailure = 'refused'): Issue => ({
       ok: false,
       reason,
       failure,

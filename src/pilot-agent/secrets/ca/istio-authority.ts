@@ -13,7 +13,7 @@ import {
   type IstioCertificateResponse,
   IstioCertificateService,
 } from '../../../shared/proto/istio/v1/auth/ca_pb.ts';
-import type { Authority, AuthorityAddress, Failure, Signed } from './authority.ts';
+import type { Authority, AuthorityAddress, IssueFailure, Signed } from './authority.ts';
 
 export interface IstioAuthorityOptions extends AuthorityAddress {
   /** Paths of the pair that the agent shows the authority; undefined for none. */
@@ -189,7 +189,7 @@ function call(
   });
 }
 
-function failureOf(code: number, isReached: boolean): Failure {
+function failureOf(code: number, isReached: boolean): IssueFailure {
   if (!isReached) return 'away';
   return fleeting.includes(code) ? 'fleeting' : 'refused';
 }

@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { SecretBook } from '../secret-book.ts';
 import type { VersionedSecret } from '../secret.ts';
-import type { Push } from './stream.ts';
+import type { SdsPush } from './stream.ts';
 
 /** How long a fetch waits for a secret that is not there yet. In ms. */
 const timeoutMs = 2_000;
@@ -25,7 +25,7 @@ export function fetchSecrets(
   names: readonly string[],
   book: Pick<SecretBook, 'get'>,
   scheduler: SchedulerLike = asyncScheduler,
-): Observable<{ readonly push: Push; readonly missing: readonly string[] }> {
+): Observable<{ readonly push: SdsPush; readonly missing: readonly string[] }> {
   const found = names.map((name) =>
     book.get(name).pipe(
       map(({ offered }): readonly [string, VersionedSecret | undefined] => [name, offered]),

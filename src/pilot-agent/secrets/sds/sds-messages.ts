@@ -16,7 +16,7 @@ import {
 import { describeCertificates } from '../certificates.ts';
 import type { Secret, SecretState } from '../secret.ts';
 import { readRequest } from '../../../shared/xds/messages.ts';
-import type { Push, StreamRequest } from './stream.ts';
+import type { SdsPush, StreamRequest } from './stream.ts';
 
 /** The type of what is discovered here, as it stands in every request and answer. */
 export const secretTypeUrl = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
@@ -49,7 +49,7 @@ const noSecret = create(AnySchema, { typeUrl: 'type.googleapis.com/pilotagent.v1
 
 /** How answers are written in one variant of the protocol. Pure. */
 export interface Encoding<Response> {
-  push(push: Push): Response;
+  push(push: SdsPush): Response;
   decline(nonce: string, names: readonly string[]): Response;
 }
 
@@ -70,7 +70,7 @@ export const incremental: Encoding<DeltaDiscoveryResponse> = {
 };
 
 /** A push as an answer of the state-of-the-world variant of the protocol. Pure. */
-export function toResponse({ nonce, version, secrets }: Push): DiscoveryResponse {
+export function toResponse({ nonce, version, secrets }: SdsPush): DiscoveryResponse {
   const resources = [...secrets].map(([name, { secret }]) => packSecret(name, secret));
   return create(DiscoveryResponseSchema, {
     nonce,
@@ -81,7 +81,7 @@ export function toResponse({ nonce, version, secrets }: Push): DiscoveryResponse
 }
 
 /** The same of the incremental variant. */
-function toDeltaResponse({ nonce, secrets }: Push): DeltaDiscoveryResponse {
+function toDeltaResponse({ nonce, secrets }: SdsPush): DeltaDiscoveryResponse {
   const resources = [...secrets].map(([name, { secret, version }]) => ({
     name,
     version,

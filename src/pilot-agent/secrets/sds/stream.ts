@@ -28,7 +28,7 @@ export type StreamOutput =
   | { readonly type: 'missing'; readonly name: string; readonly reason: string };
 
 /** An answer: the secrets that the client does not have, by name. */
-export interface Push {
+export interface SdsPush {
   readonly nonce: string;
   /** Of the whole answer. */
   readonly version: string;
@@ -39,7 +39,7 @@ export interface Push {
 export type StreamEffect =
   | { readonly type: 'watch'; readonly name: string }
   | { readonly type: 'unwatch'; readonly name: string }
-  | { readonly type: 'push'; readonly push: Push }
+  | { readonly type: 'push'; readonly push: SdsPush }
   /** An answer that there is none of these names, so that the client goes on without. */
   | { readonly type: 'decline'; readonly nonce: string; readonly names: readonly string[] }
   | { readonly type: 'accepted'; readonly versions: ReadonlyMap<string, string> }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import type { Refusal } from '../../../shared/http/control-guard.ts';
+import type { RequestRefusal } from '../../../shared/http/control-guard.ts';
 
 const name = 'x-pilot-agent';
 
@@ -9,12 +9,12 @@ const name = 'x-pilot-agent';
  */
 export const mark = { [name]: '1' } as const;
 
-const fromAnAgent: Refusal = [
+const fromAnAgent: RequestRefusal = [
   508,
   'this request comes from an agent: it would ask the application again',
 ];
 
 /** Why a request of an agent is refused; undefined for one of anybody else. Pure. */
-export function ownRequest({ headers }: IncomingMessage): Refusal | undefined {
+export function ownRequest({ headers }: IncomingMessage): RequestRefusal | undefined {
   return headers[name] === undefined ? undefined : fromAnAgent;
 }

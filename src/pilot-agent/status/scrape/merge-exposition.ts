@@ -8,7 +8,7 @@ import { type FaultReason, type OpenedSource, ScrapeFault } from './metrics-sour
 import { readLines } from './read-lines.ts';
 
 /** How it went with one source. */
-export interface SourceReport {
+export interface ScrapeReport {
   readonly fault: FaultReason | undefined;
   /** How many rows were left out, and the first of them for each reason. */
   readonly dropped: number;
@@ -20,7 +20,7 @@ export interface Merge {
   /** In the order in which they come in the answer: a family belongs to the first that has it. */
   readonly sources: readonly OpenedSource[];
   /** Is told of each source when it is through. */
-  readonly report: (source: OpenedSource, report: SourceReport) => void;
+  readonly report: (source: OpenedSource, report: ScrapeReport) => void;
   /** Waits until others had their turn: before each slice of the work. */
   readonly pause: () => Promise<void>;
   /**

@@ -36,13 +36,20 @@ export interface MetricsSource {
 
 /** Why a source gives no metrics, or no more of them: a value of the label `reason`. */
 export type FaultReason =
-  'unreachable' | Unparsed | 'timeout' | 'status' | 'format' | 'encoding' | 'cut_off' | Refused;
+  | 'unreachable'
+  | Unparsed
+  | 'timeout'
+  | 'status'
+  | 'format'
+  | 'encoding'
+  | 'cut_off'
+  | RefusedScrape;
 
 /** What the parser of Node does not take of an answer. */
 type Unparsed = 'not_http' | 'bad_length' | 'bad_header' | 'large_headers';
 
 /** The same, where the agent takes no more of them, for there are too many. */
-export type Refused = 'too_large' | 'too_many_rows' | 'too_many_families' | 'busy';
+export type RefusedScrape = 'too_large' | 'too_many_rows' | 'too_many_families' | 'busy';
 
 /** Ends the reading of a source. */
 export class ScrapeFault extends Error {

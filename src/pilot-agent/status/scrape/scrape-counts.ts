@@ -1,4 +1,4 @@
-import type { SourceReport } from './merge-exposition.ts';
+import type { ScrapeReport } from './merge-exposition.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import type { FaultReason, MetricsSource } from './metrics-source.ts';
 
@@ -8,7 +8,7 @@ export type ScrapeEvent =
   | {
       readonly type: 'reported';
       readonly source: Pick<MetricsSource, 'type' | 'target'>;
-      readonly report: SourceReport;
+      readonly report: ScrapeReport;
     };
 
 /**

@@ -29,12 +29,12 @@ import {
 } from 'rxjs';
 import type { AdminClient } from '../../../proxy/admin-client.ts';
 import type { MetricsTarget } from '../../config/metrics-targets.ts';
-import { type Merge, mergeExposition, type SourceReport } from './merge-exposition.ts';
+import { type Merge, mergeExposition, type ScrapeReport } from './merge-exposition.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import { looks, type MetricsSource, type OpenedSource, openSource } from './metrics-source.ts';
 import { openMetrics } from './open-metrics.ts';
 import { onePlace } from '../../../operators/one-place.ts';
-import type { Refusal } from '../../../shared/http/control-guard.ts';
+import type { RequestRefusal } from '../../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../../shared/http/handler.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
 import { largeScrape } from './large-scrape.ts';
@@ -87,7 +87,7 @@ export function metrics(
   /** Before each slice of the work, of whatever scrape, the loop does all else there is. */
   const pause = () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve))));
   const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
-  const report = (source: OpenedSource, report: SourceReport) => {
+  const report = (source: OpenedSource, report: ScrapeReport) => {
     count({ type: 'reported', source, report });
     untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
   };
@@ -159,7 +159,7 @@ export function metrics(
     });
 }
 
-const tooMany: Refusal = [503, 'too many scrapes at a time'];
+const tooMany: RequestRefusal = [503, 'too many scrapes at a time'];
 
 /** What a request asks for. */
 interface Scrape extends NegotiatedFormat {

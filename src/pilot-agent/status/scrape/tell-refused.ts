@@ -1,4 +1,4 @@
-import type { FaultReason, MetricsSource, Refused } from './metrics-source.ts';
+import type { FaultReason, MetricsSource, RefusedScrape } from './metrics-source.ts';
 import type { SchedulerLike } from 'rxjs';
 
 /** The agent takes no more of the metrics of a source. */
@@ -12,7 +12,7 @@ export interface MetricsRefused {
 /** The same source is told of again after so long, if it is refused for the same reason. In ms. */
 const pause = 3_600_000;
 
-const words: Readonly<Record<Refused, string>> = {
+const words: Readonly<Record<RefusedScrape, string>> = {
   too_large: 'it has more than 10 MiB',
   too_many_rows: 'it has more than 100,000 rows',
   too_many_families: 'it has more than 10,000 families',
@@ -37,6 +37,6 @@ export function tellRefused(scheduler: SchedulerLike) {
   };
 }
 
-function isRefused(fault: FaultReason | undefined): fault is Refused {
+function isRefused(fault: FaultReason | undefined): fault is RefusedScrape {
   return fault !== undefined && Object.hasOwn(words, fault);
 }

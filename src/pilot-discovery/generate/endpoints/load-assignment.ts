@@ -8,7 +8,7 @@ import type {
 } from '../../../shared/proto/envoy/config/endpoint/v3/endpoint_components_pb.ts';
 import type { Endpoint } from '../../environment/environment.ts';
 import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
-import { type Place, placed, type Placed } from './locality-lb.ts';
+import { type LocalityPlace, placed, type Placed } from './locality-lb.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
@@ -26,7 +26,7 @@ export function loadAssignment(
   name: string,
   endpoints: readonly Endpoint[],
   policy: PortPolicy,
-  place: Place,
+  place: LocalityPlace,
   isMutual: AskedForMutualTls,
 ): Init<typeof ClusterLoadAssignmentSchema> {
   return {

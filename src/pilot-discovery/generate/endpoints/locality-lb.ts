@@ -5,7 +5,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 /** Where a proxy stands among endpoints. */
-export type Place = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
+export type LocalityPlace = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
 
 /** Endpoints of one locality that are used alike. */
 export interface Placed {
@@ -23,7 +23,7 @@ export interface Placed {
 export function placed(
   endpoints: readonly Endpoint[],
   { loadBalancer, outlierDetection }: PortPolicy,
-  place: Place,
+  place: LocalityPlace,
 ): readonly Placed[] {
   const localities = byLocality(withinLimit(endpoints));
   const settings = loadBalancer?.locality;
@@ -87,7 +87,7 @@ function distributed(
 function prioritized(
   localities: readonly Placed[],
   settings: LocalitySettings | undefined,
-  place: Place,
+  place: LocalityPlace,
 ): readonly Placed[] {
   const failover = settings?.failover ?? [];
   const wanted = (settings?.failoverPriority ?? []).map((text) => wantedLabel(text, place));
@@ -137,7 +137,7 @@ interface WantedLabel {
 }
 
 /** `name` asks for the value that the proxy has, `name=value` for that value. */
-function wantedLabel(text: string, place: Place): WantedLabel {
+function wantedLabel(text: string, place: LocalityPlace): WantedLabel {
   const [name = '', value] = text.split('=');
   return { name, value: value ?? ownMember(placeLabels(place), name) ?? '' };
 }
@@ -148,7 +148,7 @@ function unmet(labels: Labels, wanted: readonly WantedLabel[]): number {
   return first === -1 ? 0 : wanted.length - first;
 }
 
-function placeLabels({ locality, labels, network }: Place): Labels {
+function placeLabels({ locality, labels, network }: LocalityPlace): Labels {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   return {
     'topology.kubernetes.io/region': region,

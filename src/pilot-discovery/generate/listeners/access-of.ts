@@ -7,7 +7,7 @@ import { peerAuthenticationOf, selects, type SetMode } from '../scope/peer-authe
 import type { ProxyNode } from '../scope/proxy-node.ts';
 
 /** Who may connect to a workload. */
-export interface Access {
+export interface PortAccess {
   /** What holds for a port, and for one that nothing names (undefined). */
   readonly modeAt: (port: number | undefined, protocol: Protocol) => SetMode;
   /** Those for which something is said; sorted. */
@@ -22,7 +22,7 @@ export interface Access {
 export function accessOf(
   environment: Environment,
   node: Pick<ProxyNode, 'namespace' | 'labels'>,
-): Access {
+): PortAccess {
   const peers = peerAuthenticationOf(environment, node);
   const places = new Set([node.namespace, environment.mesh.rootNamespace]);
   const policies = [...places]

@@ -6,7 +6,7 @@ import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { Ingress } from '../../istio/sidecar.ts';
 import { listenerAccessLogs } from './access-log.ts';
-import { type Access, accessOf } from './access-of.ts';
+import { type PortAccess, accessOf } from './access-of.ts';
 import {
   bindAddresses,
   exactBalance,
@@ -56,7 +56,7 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
 function captureListener(
   environment: Environment,
   node: ProxyNode,
-  policy: Access,
+  policy: PortAccess,
   sidecar: Resource<'Sidecar'> | undefined,
 ): XdsResource {
   const { mesh } = environment;
@@ -99,7 +99,7 @@ function captureListener(
 function capturedPorts(
   environment: Environment,
   node: ProxyNode,
-  policy: Access,
+  policy: PortAccess,
   sidecar: Resource<'Sidecar'> | undefined,
 ): { readonly ports: readonly InboundPort[]; readonly keys: readonly ResourceKey[] } {
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
@@ -148,7 +148,7 @@ const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort =
 
 function ingressPort(
   node: ProxyNode,
-  policy: Access,
+  policy: PortAccess,
   sidecar: Resource<'Sidecar'>,
   { port, bind, tls }: Ingress,
 ): InboundPort {
@@ -172,7 +172,7 @@ function ingressPort(
 function boundListener(
   environment: Environment,
   node: ProxyNode,
-  policy: Access,
+  policy: PortAccess,
   sidecar: Resource<'Sidecar'>,
   ingress: Ingress,
 ): XdsResource | undefined {

@@ -27,7 +27,7 @@ type Action = NonNullable<Init<typeof RouteSchema>['action']>;
 type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /** What a route needs to know beside its rule. */
-export interface Surroundings {
+export interface RouteSurroundings {
   /** Of the listener: that of a destination which names none. */
   readonly port: number;
   /** What decides the host of a request, by the DestinationRule of its destination. */
@@ -37,7 +37,7 @@ export interface Surroundings {
 /**
  * What is done with a request: it is redirected, answered, or handed to one cluster or one of many.
  */
-export function routeAction(rule: HttpRoute, around: Surroundings): Action {
+export function routeAction(rule: HttpRoute, around: RouteSurroundings): Action {
   if (rule.redirect !== undefined)
     return { case: 'redirect', value: redirect(rule.redirect, around.port) };
   if (rule.directResponse !== undefined)
@@ -61,11 +61,11 @@ export function plainForward(
 }
 
 /** The cluster that a destination of a rule stands for. */
-function clusterOf({ host, subset, port }: Destination, around: Surroundings): string {
+function clusterOf({ host, subset, port }: Destination, around: RouteSurroundings): string {
   return `outbound|${port === 0 ? around.port : port}|${subset}|${host}`;
 }
 
-function forward(rule: HttpRoute, around: Surroundings): Init<typeof RouteActionSchema> {
+function forward(rule: HttpRoute, around: RouteSurroundings): Init<typeof RouteActionSchema> {
   const { rewrite, route, retries, mirrors, headers } = rule;
   const [only] = route;
   const alone = route.length === 1 && only !== undefined ? only : undefined;
@@ -109,7 +109,7 @@ function forward(rule: HttpRoute, around: Surroundings): Init<typeof RouteAction
 
 function clusterWeight(
   { destination, weight, headers }: HttpDestination,
-  around: Surroundings,
+  around: RouteSurroundings,
 ): Init<typeof WeightedCluster_ClusterWeightSchema> {
   const authority = authorityOf(headers.request);
   return {
@@ -127,7 +127,7 @@ function clusterWeight(
 
 const mirrorPolicy = (
   { destination, percentage }: Mirror,
-  around: Surroundings,
+  around: RouteSurroundings,
 ): Init<typeof RouteAction_RequestMirrorPolicySchema> => ({
   cluster: clusterOf(destination, around),
   runtimeFraction: { defaultValue: percentage === 100 ? always : fractionalPercent(percentage) },

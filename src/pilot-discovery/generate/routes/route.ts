@@ -7,7 +7,7 @@ import type {
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { headersToAdd } from './header-operations.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
-import { routeAction, type Surroundings } from './route-action.ts';
+import { routeAction, type RouteSurroundings } from './route-action.ts';
 import { routeFilters } from './route-filters.ts';
 import { pathOf, routeMatch, takesAll } from './route-match.ts';
 import type { Init } from '../encoding/typed-config.ts';
@@ -28,7 +28,7 @@ export interface Caller {
 export function routesOfVirtualService(
   rule: Resource<'VirtualService'>,
   caller: Caller,
-  around: Surroundings,
+  around: RouteSurroundings,
 ): Route[] {
   const routes: Route[] = [];
   for (const http of rule.spec.http) {
@@ -61,7 +61,7 @@ function routeOf(
   rule: Resource<'VirtualService'>,
   http: HttpRoute,
   of: HttpMatch | undefined,
-  around: Surroundings,
+  around: RouteSurroundings,
 ): Route {
   const match = routeMatch(of);
   const action = routeAction(http, around);

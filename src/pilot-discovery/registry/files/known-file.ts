@@ -5,9 +5,9 @@ import type { Steps } from '../../../shared/text/steps.ts';
 import { type Document, documentsOf } from './documents.ts';
 
 /** Makes resources, and what is wrong, of a text, in steps; both say the lines of that text. */
-export type ReadResources = (text: string, place: Place) => Steps<Omit<Contents, 'before'>>;
+export type ReadResources = (text: string, place: FilePlace) => Steps<Omit<Contents, 'before'>>;
 
-export interface Place {
+export interface FilePlace {
   readonly source: string;
   readonly path: string;
   readonly defaultNamespace: string;
@@ -47,7 +47,7 @@ export function digestOf(bytes: Buffer): string {
 /** A file whose bytes cannot be had: all that was in it stays. */
 export function unreadableFile(
   before: KnownFile | undefined,
-  place: Place,
+  place: FilePlace,
   reason: string,
 ): KnownFile {
   const origin = { source: place.source, path: place.path, line: 0 };
@@ -81,7 +81,7 @@ export function* readKnownFile(
   before: KnownFile | undefined,
   bytes: Buffer,
   digest: string,
-  place: Place,
+  place: FilePlace,
   read: ReadResources,
 ): Generator<undefined, KnownFile, undefined> {
   if (!isUtf8(bytes)) return { ...unreadableFile(before, place, 'it is no text in UTF-8'), digest };
@@ -119,7 +119,7 @@ export function* readKnownFile(
 
 function* contentsOf(
   { bytes, before }: Document,
-  place: Place,
+  place: FilePlace,
   read: ReadResources,
 ): Steps<Contents> {
   const nothing = (reason: string): Contents => {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Findings } from '../../../../src/pilot-agent/bootstrap/proto-json.ts';
 import {
   upstreamTls,
-  type UpstreamTls,
+  type BootstrapTls,
 } from '../../../../src/pilot-agent/bootstrap/upstream-tls.ts';
 import type { TlsSettings } from '../../../../src/pilot-agent/config/proxy-config.ts';
 
@@ -15,7 +15,7 @@ const empty: TlsSettings = {
   subjectAltNames: [],
 };
 
-function contextOf(settings: Partial<TlsSettings>, more: Partial<UpstreamTls> = {}) {
+function contextOf(settings: Partial<TlsSettings>, more: Partial<BootstrapTls> = {}) {
   const findings: Findings = { problems: [], warnings: [] };
   const context = upstreamTls(
     {

@@ -3,7 +3,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Fatal } from '../../../../src/shared/program/exit.ts';
-import { wait, type WaitOptions } from '../../../../src/pilot-agent/cli/wait.ts';
+import { wait, type WaitCommandOptions } from '../../../../src/pilot-agent/cli/wait.ts';
 
 describe('wait', () => {
   let server: Server;
@@ -11,7 +11,7 @@ describe('wait', () => {
   let answers: (readonly [status: number, body: string])[];
   let asked: number;
 
-  const run = (options: Partial<WaitOptions> = {}) =>
+  const run = (options: Partial<WaitCommandOptions> = {}) =>
     wait({
       timeoutSeconds: '60',
       requestTimeoutMillis: '5000',
@@ -73,7 +73,7 @@ describe('wait', () => {
     },
   );
 
-  it.each<{ options: Partial<WaitOptions>; why: string }>([
+  it.each<{ options: Partial<WaitCommandOptions>; why: string }>([
     {
       options: { timeoutSeconds: '-1' },
       why: "--timeoutSeconds: '-1' is not a whole number from 0 on",

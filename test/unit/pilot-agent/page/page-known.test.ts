@@ -4,7 +4,7 @@ import { filtered, noFilter, unfiltered } from '../../../../src/pilot-agent/page
 import {
   type Known,
   known,
-  type Message,
+  type PageMessage,
   nothing,
   type Report,
 } from '../../../../src/pilot-agent/page/known.ts';
@@ -16,7 +16,7 @@ const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);
 const heard = (events: readonly LiveEvent[], before: Known = nothing) =>
   events
-    .map((event): Message => ({ type: 'told', at: now - 5_000, told: event }))
+    .map((event): PageMessage => ({ type: 'told', at: now - 5_000, told: event }))
     .reduce(known, before);
 
 describe('what the page knows', () => {

@@ -2,7 +2,11 @@ import { describe, expect, it } from 'vitest';
 import { initialState } from '../../../../src/epochs/model.ts';
 import type { Sources } from '../../../../src/pilot-agent/config/sources.ts';
 import { runStep } from '../../../../src/pilot-agent/run/run-step.ts';
-import { firstView, type RunSign, type View } from '../../../../src/pilot-agent/run/state/view.ts';
+import {
+  firstView,
+  type RunSign,
+  type RunView,
+} from '../../../../src/pilot-agent/run/state/view.ts';
 import { partFamilies } from '../../../../src/pilot-agent/report/agent-families.ts';
 import { parts, troubleOf } from '../../../../src/pilot-agent/run/state/part.ts';
 import { readingOf } from '../../../../src/testing/reading.ts';
@@ -27,7 +31,7 @@ function unreadable<T extends object>(fields: T, field: string): T {
   });
 }
 
-const step = (view: View, sign: RunSign) => runStep(view, { sign, at: 0 });
+const step = (view: RunView, sign: RunSign) => runStep(view, { sign, at: 0 });
 
 describe('a step of a run', () => {
   it('counts the failures of a part, and says which, why, and when it is tried again', () => {

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { EnvoyRequest, Refusal } from '../../../../src/shared/xds/messages.ts';
+import type { EnvoyRequest, ErrorDetail } from '../../../../src/shared/xds/messages.ts';
 import { type TypeResources, typeUrls } from '../../../../src/shared/xds/resources.ts';
 import {
   acceptedBy,
   requested,
-  type Sources,
+  type ResourceOrigins,
   standing,
   type Subscription,
 } from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
@@ -30,7 +30,10 @@ const known = (
     Object.entries(contents).flatMap(([name, content]) => (content === null ? [name] : [])),
   ),
 });
-const says = (contents: Readonly<Record<string, string | null>>, version?: string): Sources => ({
+const says = (
+  contents: Readonly<Record<string, string | null>>,
+  version?: string,
+): ResourceOrigins => ({
   stored: undefined,
   current: known(contents, version),
 });
@@ -40,9 +43,9 @@ interface Change {
   readonly remove?: readonly string[];
   readonly versions?: Readonly<Record<string, string>>;
   readonly nonce?: string;
-  readonly refusal?: Refusal;
+  readonly refusal?: ErrorDetail;
 }
-const base = (nonce = '', refusal?: Refusal) => ({
+const base = (nonce = '', refusal?: ErrorDetail) => ({
   node: undefined,
   typeUrl: typeUrls.endpoints,
   nonce,
@@ -62,7 +65,7 @@ const ask = (before: Subscription | undefined, request: EnvoyRequest) =>
   requested(before, request).subscription;
 
 /** What is due, as `changed` by `name content`, and the subscription once it is given. */
-const give = (before: Subscription, sources: Sources, nonce = '1') => {
+const give = (before: Subscription, sources: ResourceOrigins, nonce = '1') => {
   const stands = standing(before, sources, nonce);
   if (stands.kind !== 'due') throw new Error(`it is ${stands.kind}`);
   const { changed, removed, all: whole, subscription, version, isStored } = stands.due;
@@ -74,11 +77,11 @@ const give = (before: Subscription, sources: Sources, nonce = '1') => {
   };
 };
 /** Gives what is due, and Envoy accepts it. */
-const accept = (before: Subscription, sources: Sources) =>
+const accept = (before: Subscription, sources: ResourceOrigins) =>
   delta(give(before, sources, 'n').subscription, { nonce: 'n' });
-const kindOf = (subscription: Subscription, sources: Sources) =>
+const kindOf = (subscription: Subscription, sources: ResourceOrigins) =>
   standing(subscription, sources, '').kind;
-const no: Refusal = { code: 13, message: 'no' };
+const no: ErrorDetail = { code: 13, message: 'no' };
 
 describe('a subscription of the delta variant', () => {
   it('is for all if the first request names none, or the asterisk; not if a later one names none', () => {

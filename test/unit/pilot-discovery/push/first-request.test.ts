@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import {
   type Call,
   firstRequests,
-  type Message,
+  type StreamMessage,
 } from '../../../../src/pilot-discovery/push/first-request.ts';
 import type { Variant } from '../../../../src/shared/xds/messages.ts';
 
@@ -22,7 +22,7 @@ class FakeCall extends EventEmitter {
   }
 }
 
-const first: Message = { $typeName: 'refused', reason: 'only a test' };
+const first: StreamMessage = { $typeName: 'refused', reason: 'only a test' };
 
 describe('firstRequests', () => {
   let scheduler: VirtualTimeScheduler;

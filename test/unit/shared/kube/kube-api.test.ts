@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { lastValueFrom, take } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { certificateAuthority, type CertificateAuthority } from '../../../../demo/certificates.ts';
-import type { Access } from '../../../../src/shared/kube/access.ts';
+import type { KubeAccess } from '../../../../src/shared/kube/access.ts';
 import { kubeApi, type WatchSign } from '../../../../src/shared/kube/kube-api.ts';
 import { eventually } from '../../../support/eventually.ts';
 
@@ -34,9 +34,9 @@ afterEach(() => {
   server.closeAllConnections();
 });
 
-const access = (more: Partial<Access> = {}) =>
+const access = (more: Partial<KubeAccess> = {}) =>
   Promise.resolve({ server: url, ca: Buffer.from(ca.rootCert), token: 'one', ...more });
-const api = (more: Partial<Access> = {}) => kubeApi(() => access(more));
+const api = (more: Partial<KubeAccess> = {}) => kubeApi(() => access(more));
 const get = (path: string, from = api()) =>
   lastValueFrom(from.get(path), { defaultValue: undefined });
 /** All signs of a watch until it is over. */

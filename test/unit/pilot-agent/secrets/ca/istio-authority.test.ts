@@ -13,7 +13,7 @@ import {
 } from '../../../../../demo/certificates.ts';
 import {
   authorityAddress,
-  type Failure,
+  type IssueFailure,
 } from '../../../../../src/pilot-agent/secrets/ca/authority.ts';
 import {
   type Issue,
@@ -143,7 +143,7 @@ describe('a certificate of Istio’s authority', () => {
     },
   );
 
-  const refusals: readonly (readonly [string, CaServer['answer'], string, Failure])[] = [
+  const refusals: readonly (readonly [string, CaServer['answer'], string, IssueFailure])[] = [
     [
       'a chain of one',
       async ({ csr }) => [(await ca.sign(csr)).certificate],
