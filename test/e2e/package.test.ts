@@ -210,7 +210,7 @@ describe('the package, installed elsewhere', () => {
     const modules = readdirSync(lib, { recursive: true, encoding: 'utf8' }).filter((name) =>
       name.endsWith('.js'),
     );
-    expect(modules).toContain(join('sources', 'source.js'));
+    expect(modules).toContain(join('pilot-agent', 'sources', 'source.js'));
     const mapOf = (name: string) =>
       JSON.parse(readFileSync(join(lib, `${name}.map`), 'utf8')) as SourceMap;
     const lacksOne = ({ sources, sourcesContent }: SourceMap) =>
@@ -221,7 +221,7 @@ describe('the package, installed elsewhere', () => {
     expect(
       ours.filter((name) => !existsSync(join(lib, `${name}.map`)) || lacksOne(mapOf(name))),
     ).toEqual([]);
-    expect(modules.filter((name) => name.startsWith('cli'))).toEqual([]);
+    expect(modules.filter((name) => name.startsWith(join('pilot-agent', 'cli')))).toEqual([]);
   });
 
   it('gives to who bundles `source` alone nothing of agent, log and servers', async () => {

@@ -20,7 +20,9 @@ Server.prototype.listen = function (...args) {
   return listen.apply(this, args);
 };
 
+/** A server goes on after an error, as long as it listens: so it no longer does. */
 function breakServer(server) {
+  server.close();
   server.emit('error', new Error('injected: server'));
 }
 
