@@ -25,8 +25,8 @@ describe('a control plane that one client or one file attacks', () => {
   )('goes on: %s', async (_, { name, told }) => {
     const from = plane.lines.length;
     const end = await attacker.attack(name, plane.target);
-    // The clock of a busy machine says little: a second of its own time is a stall.
-    expect((await plane.change()).own).toBeLessThan(1_000);
+    // The clock of a busy machine says little: two seconds of its own time are a stall.
+    expect((await plane.change()).own).toBeLessThan(2_000);
     if (told !== undefined) {
       const [event, reason] = told;
       const isTold = () =>
