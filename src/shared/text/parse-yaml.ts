@@ -37,7 +37,8 @@ export function* parseYamlInSteps(
   options: Options,
   levels = mostLevels,
 ): Steps<ParsedYaml> {
-  const offset = yield* levelsFlawInSteps(new yaml.Lexer().lex(text), levels);
+  const lexemes: string[] = [];
+  const offset = yield* levelsFlawInSteps(kept(new yaml.Lexer().lex(text), lexemes), levels);
   if (offset !== undefined) {
     const before = text.slice(0, offset).split('\n');
     const reason = `it is nested more than ${levels} levels deep`;
@@ -48,7 +49,7 @@ export function* parseYamlInSteps(
   const parser = new yaml.Parser(lines.addNewLine);
   const tokens: Yaml.CST.Token[] = [];
   let count = 0;
-  for (const lexeme of new yaml.Lexer().lex(text)) {
+  for (const lexeme of lexemes) {
     for (const token of parser.next(lexeme)) tokens.push(token);
     if ((count += 1) % inStep === 0) yield;
   }
@@ -67,6 +68,14 @@ export function* parseYamlInSteps(
     documents: documents.length === 0 ? [yaml.parseDocument(text, all)] : documents,
     lines,
   };
+}
+
+/** The values as they come, each of which goes into `all` too. */
+function* kept<T>(values: Iterable<T>, all: T[]): Generator<T> {
+  for (const value of values) {
+    all.push(value);
+    yield value;
+  }
 }
 
 /** The check of the parser itself compares each key with each one before it. */
