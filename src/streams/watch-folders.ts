@@ -66,7 +66,11 @@ async function folderIdentity(path: string): Promise<string | undefined> {
   return found?.isDirectory() === true ? identityOf(found) : undefined;
 }
 
-function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {
+/**
+ * Emits what may have changed of the entries of a folder, and once when it is watched. As
+ * {@link watchFolders}.
+ */
+export function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {
   return new Observable<PathEvent>((subscriber) => {
     const watcher = watch(folder, { persistent: false }, (_, name) =>
       subscriber.next({ folder, name: name ?? undefined }),

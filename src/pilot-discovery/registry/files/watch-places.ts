@@ -1,4 +1,3 @@
-import { watch } from 'node:fs';
 import {
   asyncScheduler,
   connect,
@@ -8,22 +7,16 @@ import {
   map,
   merge,
   mergeMap,
-  Observable,
+  type Observable,
   pairwise,
-  retry,
   type SchedulerLike,
   startWith,
   switchMap,
   takeUntil,
-  timer,
 } from 'rxjs';
-import { backOff } from '../../../operators/back-off.ts';
-import type { PathEvent } from '../../../streams/watch-folders.ts';
+import { entriesOf, type PathEvent } from '../../../streams/watch-folders.ts';
 import { watchFiles } from '../../../streams/watch-files.ts';
 import type { Places } from './folder-tree.ts';
-
-/** Before a folder that could not be watched is tried again, in ms. */
-const pauses = { first: 1_000, longest: 30_000 };
 
 /**
  * Emits what may have changed in folders and of what links lead to, as long as they are among the
@@ -57,21 +50,5 @@ export function watchPlaces(
         ),
       ),
     ),
-  );
-}
-
-function entriesOf(folder: string, scheduler: SchedulerLike): Observable<PathEvent> {
-  return new Observable<PathEvent>((subscriber) => {
-    const watcher = watch(folder, { persistent: false }, (_, name) =>
-      subscriber.next({ folder, name: name ?? undefined }),
-    );
-    watcher.on('error', (error) => subscriber.error(error));
-    subscriber.add(() => watcher.close());
-    subscriber.next({ folder, name: undefined });
-  }).pipe(
-    retry({
-      delay: (_, count) => timer(backOff(pauses, count - 1), scheduler),
-      resetOnSuccess: true,
-    }),
   );
 }
