@@ -17,6 +17,7 @@ import {
   throwError,
   timer,
 } from 'rxjs';
+import { answerOf } from '../shared/http/answer-of.ts';
 import { parseHostPort, portNumber } from '../shared/text/host-port.ts';
 import { readOutsideSync } from '../shared/files/outside-file.ts';
 import { attentiveTimeout } from '../operators/attentive-timer.ts';
@@ -160,37 +161,16 @@ export function openAnswer(
   body = '',
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<IncomingMessage> {
-  return new Observable<IncomingMessage>((subscriber) => {
-    const length = Buffer.byteLength(body);
-    const headers: OutgoingHttpHeaders =
-      options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
-    const request = httpRequest({
-      ...options,
-      headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) },
-    });
-    let answer: IncomingMessage | undefined;
-    // What comes after an answer that is whole is not a part of it.
-    request.on('error', (error: NodeJS.ErrnoException) => {
-      if (answer?.complete !== true)
-        subscriber.error(
-          request.reusedSocket && error.code === 'ECONNRESET'
-            ? new StaleConnection(error.message)
-            : error,
-        );
-    });
-    request.on('upgrade', () =>
-      subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')),
-    );
-    request.on('response', (response) => {
-      answer = response;
-      response
-        .on('error', (error) => subscriber.error(error))
-        .on('end', () => subscriber.complete());
-      subscriber.next(response);
-    });
-    request.end(body);
-    return () => request.destroy();
-  }).pipe(
+  const length = Buffer.byteLength(body);
+  const headers: OutgoingHttpHeaders =
+    options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
+  const all = { ...options, headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) } };
+  return answerOf(
+    () => httpRequest(all),
+    body,
+    (error, { reusedSocket }) =>
+      reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error,
+  ).pipe(
     // A server may close a kept connection in the moment that it is used again, which says nothing
     // about the server.
     retry({

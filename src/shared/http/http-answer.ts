@@ -2,6 +2,7 @@ import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from
 import type { Readable } from 'node:stream';
 import { isIP, type Socket } from 'node:net';
 import { defer, map, mergeMap, Observable, switchMap } from 'rxjs';
+import { answerOf } from './answer-of.ts';
 import { localLookup } from './local-lookup.ts';
 import { bare, isProxied, type OutsideProxy } from './outside-proxy.ts';
 import { toProxy, tunnel } from './through-proxy.ts';
@@ -122,7 +123,7 @@ function asked(
   { method = 'GET', headers = {}, body = '', ca, ...more }: Omit<HttpQuestion, 'proxy'>,
   way: RequestOptions = {},
 ): Observable<IncomingMessage> {
-  return new Observable<IncomingMessage>((subscriber) => {
+  return answerOf(() => {
     // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
     // which that finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(
@@ -136,28 +137,11 @@ function asked(
       ...more,
       ...way,
     };
-    const request = open(url, {
+    return open(url, {
       ...options,
       headers: { ...headers, ...(way.headers as HttpQuestion['headers']) },
     });
-    let answer: IncomingMessage | undefined;
-    // What comes after an answer that is whole is not a part of it.
-    request.on('error', (error) => {
-      if (answer?.complete !== true) subscriber.error(error);
-    });
-    request.on('upgrade', () =>
-      subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')),
-    );
-    request.on('response', (response) => {
-      answer = response;
-      response
-        .on('error', (error) => subscriber.error(error))
-        .on('end', () => subscriber.complete());
-      subscriber.next(response);
-    });
-    request.end(body);
-    return () => request.destroy();
-  });
+  }, body);
 }
 
 /**

@@ -16,12 +16,12 @@ export const admin: readonly Mutant[] = [
   {
     id: 'admin/stale-connection',
     file: 'proxy/admin-client.ts',
-    find: 'request.reusedSocket && error.code',
-    replace: '!request.reusedSocket && error.code',
+    find: 'reusedSocket && error.code',
+    replace: '!reusedSocket && error.code',
   },
   {
     id: 'admin/request-torn-down',
-    file: 'proxy/admin-client.ts',
+    file: 'shared/http/answer-of.ts',
     find: 'return () => request.destroy();',
     replace: 'return () => undefined;',
   },

@@ -1,0 +1,36 @@
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { Observable } from 'rxjs';
+
+/**
+ * Sends the request that `open` makes, on subscribe; emits the answer when its head is there, and
+ * completes when its end is. Errors with what went wrong before that. Unsubscribing abandons the
+ * request, or the rest of the answer.
+ *
+ * @param failure what an error of the request itself is told as
+ */
+export function answerOf(
+  open: () => ClientRequest,
+  body: string,
+  failure: (error: NodeJS.ErrnoException, request: ClientRequest) => Error = (error) => error,
+): Observable<IncomingMessage> {
+  return new Observable((subscriber) => {
+    const request = open();
+    let answer: IncomingMessage | undefined;
+    // What comes after an answer that is whole is not a part of it.
+    request.on('error', (error) => {
+      if (answer?.complete !== true) subscriber.error(failure(error, request));
+    });
+    request.on('upgrade', () =>
+      subscriber.error(new Error('it answers 101, another protocol, which nobody asked for')),
+    );
+    request.on('response', (response) => {
+      answer = response;
+      response
+        .on('error', (error) => subscriber.error(error))
+        .on('end', () => subscriber.complete());
+      subscriber.next(response);
+    });
+    request.end(body);
+    return () => request.destroy();
+  });
+}
