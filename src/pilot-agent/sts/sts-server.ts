@@ -10,7 +10,7 @@ import {
   switchMap,
   take,
 } from 'rxjs';
-import { tellErrors } from '../../shared/files/server-errors.ts';
+import { listenOn, type PortEvent } from '../../shared/http/listen-on.ts';
 import {
   type Exchanged,
   type ExchangeRequest,
@@ -116,10 +116,7 @@ function json(status: number, value: object): StsAnswer {
  * HTTP, with the reason where it is not 200, and how long that took, in ms.
  */
 export type StsEvent =
-  | { readonly type: 'listening' }
-  | { readonly type: 'failed'; readonly reason: string }
-  /** A connection could not be taken. The server goes on. */
-  | { readonly type: 'not-taken'; readonly reason: string }
+  | PortEvent
   | {
       readonly type: 'answered';
       readonly status: number;
@@ -190,19 +187,7 @@ export function stsServer(
         });
       },
     );
-    server.once('listening', () => {
-      subscriber.next({ type: 'listening' });
-      server.on('close', () => fail(new Error('the server was closed')));
-    });
-    tellErrors(server, {
-      failed: (reason) => subscriber.next({ type: 'failed', reason }),
-      notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
-    });
-    server.listen(port, host);
-    return () => {
-      server.close();
-      server.closeAllConnections();
-    };
+    return listenOn(server, port, host).subscribe(subscriber);
   });
 }
 

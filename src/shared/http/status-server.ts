@@ -4,6 +4,7 @@ import {
   asyncScheduler,
   concatMap,
   defer,
+  map,
   Observable,
   type Observer,
   Subject,
@@ -11,7 +12,7 @@ import {
   tap,
 } from 'rxjs';
 import { ownSocket } from '../files/own-socket.ts';
-import { tellErrors } from '../files/server-errors.ts';
+import { listenOn } from './listen-on.ts';
 import { sweepUp } from '../../operators/sweep.ts';
 import { ofOwner } from './control-guard.ts';
 import { answer, type Handler, type ServerEvent } from './handler.ts';
@@ -47,19 +48,11 @@ export function statusServer<Sign>(
 ): Observable<ServerEvent | Sign> {
   return new Observable((subscriber) => {
     const server = serverOf(route, subscriber);
-    server.once('listening', () => {
-      subscriber.next({ type: 'listening' });
-      server.on('close', () => subscriber.error(new Error('the server was closed')));
-    });
-    tellErrors(server, {
-      failed: (reason) => subscriber.next({ type: 'failed', reason }),
-      notTaken: (reason) => subscriber.next({ type: 'not-taken', server: `port ${port}`, reason }),
-    });
-    server.listen(port, host);
-    return () => {
-      server.close();
-      server.closeAllConnections();
-    };
+    return listenOn(server, port, host)
+      .pipe(
+        map((event) => (event.type === 'not-taken' ? { ...event, server: `port ${port}` } : event)),
+      )
+      .subscribe(subscriber);
   });
 }
 

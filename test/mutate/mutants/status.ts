@@ -345,7 +345,7 @@ export const status: readonly Mutant[] = [
   },
   {
     id: 'status/server-closes',
-    file: 'shared/http/status-server.ts',
+    file: 'shared/http/listen-on.ts',
     find: 'server.closeAllConnections();',
     replace: '',
   },
