@@ -1,5 +1,7 @@
+import type { Deviation } from './unexplained.ts';
+
 /** What differs from istiod 1.26: where, by the text of a difference, and why. */
-export const deviations: readonly (readonly [where: RegExp, why: string])[] = [
+export const deviations: readonly Deviation[] = [
   [
     /^endpoint\/.*(?:lb_endpoints\/\{.*\} 1: nothing|load_balancing_weight\/value: 1, istiod: 2$)/,
     'An endpoint that a service has by two addresses, or by two entries, is there once: twice it would get twice the requests.',
@@ -43,7 +45,7 @@ export const deviations: readonly (readonly [where: RegExp, why: string])[] = [
 ];
 
 /** What differs in the shapes. */
-export const shapeDeviations: readonly (readonly [where: RegExp, why: string])[] = [
+export const shapeDeviations: readonly Deviation[] = [
   [
     /^endpoint\/outbound\|\d+\|\|a\.mesh\/endpoints\/0\/load_balancing_weight\/value: 2, istiod: 4$/,
     'An endpoint of an entry with two addresses is there once, as in the folders.',
@@ -55,7 +57,7 @@ export const shapeDeviations: readonly (readonly [where: RegExp, why: string])[]
 ];
 
 /** What istiod 1.26 does not answer alike each time that it starts. */
-export const unsteady: readonly (readonly [where: RegExp, why: string])[] = [
+export const unsteady: readonly Deviation[] = [
   [
     /^route\/80\/virtual_hosts\/"m[12]\.example\.com:80"\/domains\/"10\.5\.5\.[56]": /,
     'Of an entry with two hosts and two addresses the first host has both addresses; with istiod now and then the second host has one of them.',
@@ -63,7 +65,7 @@ export const unsteady: readonly (readonly [where: RegExp, why: string])[] = [
 ];
 
 /** The same for the files of users. */
-export const fileDeviations: readonly (readonly [where: RegExp, why: string])[] = [
+export const fileDeviations: readonly Deviation[] = [
   [
     /^listener\/2001:(?:db8|DB8):[^_]*1_90: /,
     'An address of IPv6 has one spelling, the canonical one, so two spellings of it are one address; istiod makes a listener for each, and Envoy refuses the second.',

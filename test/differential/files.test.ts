@@ -9,6 +9,7 @@ import { type Case, files } from './cases.ts';
 import { deviations, fileDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
 import { istiods, ours } from './compare.ts';
+import { needless, unexplained } from './unexplained.ts';
 
 const modes = ['REDIRECT', 'NONE'];
 const explained = new Set<RegExp>();
@@ -36,9 +37,7 @@ describe.skipIf(controlPlane === undefined)(
     });
     afterAll(async () => {
       await istiod.dispose();
-      expect(
-        fileDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why),
-      ).toEqual([]);
+      expect(needless(fileDeviations, explained)).toEqual([]);
     });
 
     it.each(files.map((one, number) => ({ ...one, yaml: marked(one, number), number })))(
@@ -52,14 +51,8 @@ describe.skipIf(controlPlane === undefined)(
         await expect.poll(isThere, { timeout: 10_000, interval: 20 }).toBe(true);
         for (const mode of modes) {
           const found = differences(ours(one, mode), await istiods(one, port, mode));
-          const unexplained = found.filter((difference) => {
-            const known = [...fileDeviations, ...deviations].find(([where]) =>
-              where.test(difference),
-            );
-            if (known !== undefined) explained.add(known[0]);
-            return known === undefined;
-          });
-          expect(unexplained, mode).toEqual([]);
+          const all = [...fileDeviations, ...deviations];
+          expect(unexplained(found, all, explained), mode).toEqual([]);
         }
       },
     );

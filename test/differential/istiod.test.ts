@@ -9,6 +9,7 @@ import { cases } from './cases.ts';
 import { istiods, ours } from './compare.ts';
 import { deviations, unsteady } from './deviations.ts';
 import { differences } from './differences.ts';
+import { needless, unexplained } from './unexplained.ts';
 
 const modes = ['REDIRECT', 'TPROXY', 'NONE'];
 const explained = new Set<RegExp>();
@@ -24,16 +25,12 @@ describe.skipIf(controlPlane === undefined)('what a proxy is told is what istiod
       await istiod.start();
       for (const mode of modes) {
         const mine = ours(one, mode);
-        const unexplained = async () => {
+        const left = async () => {
           const found = differences(mine, await istiods(one, port, mode));
-          return found.filter((difference) => {
-            const known = deviations.find(([where]) => where.test(difference));
-            if (known !== undefined) explained.add(known[0]);
-            return known === undefined && !unsteady.some(([where]) => where.test(difference));
-          });
+          return unexplained(unexplained(found, deviations, explained), unsteady, explained);
         };
         // istiod takes connections before it has read its folder.
-        await expect.poll(unexplained, { timeout: 15_000, interval: 200 }).toEqual([]);
+        await expect.poll(left, { timeout: 15_000, interval: 200 }).toEqual([]);
       }
     } finally {
       await istiod.dispose();
@@ -41,6 +38,6 @@ describe.skipIf(controlPlane === undefined)('what a proxy is told is what istiod
   });
 
   afterAll(() => {
-    expect(deviations.filter(([where]) => !explained.has(where)).map(([, why]) => why)).toEqual([]);
+    expect(needless(deviations, explained)).toEqual([]);
   });
 });

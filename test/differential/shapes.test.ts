@@ -8,6 +8,7 @@ import { leftOut } from '../support/left-out.ts';
 import { istiods, ours } from './compare.ts';
 import { deviations, shapeDeviations, unsteady } from './deviations.ts';
 import { differences } from './differences.ts';
+import { needless, unexplained } from './unexplained.ts';
 import { shapes } from './shape-cases.ts';
 
 if (controlPlane === undefined) leftOut('the comparison of shapes with a real istiod', 'a program');
@@ -34,28 +35,21 @@ describe.skipIf(controlPlane === undefined)(
       for (const one of cases) {
         for (const mode of ['REDIRECT', 'NONE']) {
           const mine = ours(one, mode);
-          const unexplained = async () => {
+          const left = async () => {
             const found = differences(mine, await istiods(one, port, mode));
-            return found.filter((difference) => {
-              const known = [...shapeDeviations, ...deviations].find(([where]) =>
-                where.test(difference),
-              );
-              if (known !== undefined) explained.add(known[0]);
-              return known === undefined && !unsteady.some(([where]) => where.test(difference));
-            });
+            const all = [...shapeDeviations, ...deviations];
+            return unexplained(unexplained(found, all, explained), unsteady, explained);
           };
           // istiod reads its folder after a while.
           await expect
-            .poll(unexplained, { timeout: 15_000, interval: 100, message: `${one.name}, ${mode}` })
+            .poll(left, { timeout: 15_000, interval: 100, message: `${one.name}, ${mode}` })
             .toEqual([]);
         }
       }
     });
 
     it('differs nowhere else than it is said', () => {
-      expect(
-        shapeDeviations.filter(([where]) => !explained.has(where)).map(([, why]) => why),
-      ).toEqual([]);
+      expect(needless(shapeDeviations, explained)).toEqual([]);
     });
   },
 );

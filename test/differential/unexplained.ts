@@ -1,0 +1,26 @@
+/** A difference that is known: where it is, and why. */
+export type Deviation = readonly [where: RegExp, why: string];
+
+/**
+ * The differences that no deviation explains. The first deviation that explains one is added to
+ * `explained`, so that one that explains nothing can be found.
+ */
+export function unexplained(
+  found: readonly string[],
+  known: readonly Deviation[],
+  explained: Set<RegExp>,
+): readonly string[] {
+  return found.filter((difference) => {
+    const deviation = known.find(([where]) => where.test(difference));
+    if (deviation !== undefined) explained.add(deviation[0]);
+    return deviation === undefined;
+  });
+}
+
+/** Why there are the deviations that have explained nothing. */
+export function needless(
+  known: readonly Deviation[],
+  explained: ReadonlySet<RegExp>,
+): readonly string[] {
+  return known.filter(([where]) => !explained.has(where)).map(([, why]) => why);
+}
