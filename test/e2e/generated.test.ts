@@ -64,9 +64,11 @@ describe('a generated bootstrap', () => {
       'second',
     );
     await agent.said('epoch.ended', 0);
-    expect(
-      readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev')),
-    ).toEqual(['envoy-rev1.json']);
+    await expect
+      .poll(() =>
+        readdirSync(join(rig.folder, 'run')).filter((name) => name.startsWith('envoy-rev')),
+      )
+      .toEqual(['envoy-rev1.json']);
 
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });
