@@ -15,22 +15,20 @@ export type Quiet = (silence: number, before: number) => number;
 
 /**
  * Merges values, and emits what they have become `quiet` ms after the last of them, or `max` ms
- * after the first, whichever is earlier. While `busy$` says true it only merges; as soon as it says
- * false, or ends, what is due by then is emitted at once. 0 ms is at once too.
+ * after the first, whichever is earlier. 0 ms is at once.
  *
  * What waits when the source completes is emitted when it is due. An error passes at once.
  */
 export function quiesce<T>(
   quiet: number | Quiet,
   max: number,
-  busy$: Observable<boolean>,
   merge: (before: T, next: T) => T,
   scheduler: SchedulerLike = asyncScheduler,
 ): MonoTypeOperatorFunction<T> {
   return (source) =>
     new Observable((subscriber) => {
       let waiting: readonly [T] | undefined;
-      let [isBusy, isEnded, first, last, length] = [false, false, 0, -Infinity, 0];
+      let [isEnded, first, last, length] = [false, 0, -Infinity, 0];
       let timer = Subscription.EMPTY;
       const go = (): void => {
         timer.unsubscribe();
@@ -39,8 +37,10 @@ export function quiesce<T>(
         const now = scheduler.now();
         [first, last] = [Math.min(first, now), Math.min(last, now)]; // a clock may be put back
         const rest = Math.min(last + length, first + max) - now;
-        if (rest > 0) timer = scheduler.schedule(go, rest);
-        if (rest > 0 || isBusy) return;
+        if (rest > 0) {
+          timer = scheduler.schedule(go, rest);
+          return;
+        }
         const [value] = waiting;
         waiting = undefined;
         subscriber.next(value);
@@ -53,15 +53,13 @@ export function quiesce<T>(
         [waiting, last] = [[waiting === undefined ? next : merge(waiting[0], next)], now];
         go();
       };
-      const heed = (now: boolean, ends = isEnded) => {
-        [isBusy, isEnded] = [now, ends];
+      const complete = () => {
+        isEnded = true;
         go();
       };
-      const error = (reason: unknown) => subscriber.error(reason);
       subscriber.add(() => timer.unsubscribe());
       subscriber.add(
-        busy$.subscribe({ next: (now) => heed(now), error, complete: () => heed(false) }),
+        source.subscribe({ next: take, error: (reason) => subscriber.error(reason), complete }),
       );
-      subscriber.add(source.subscribe({ next: take, error, complete: () => heed(isBusy, true) }));
     });
 }

@@ -1,4 +1,4 @@
-import { concat, map, type Observable, of, scan, Subject, switchMap, tap, timer } from 'rxjs';
+import { map, type Observable, scan, timer } from 'rxjs';
 import { describe, it } from 'vitest';
 import { inWindows, type WindowOptions } from '../../src/pilot-discovery/environment/window.ts';
 import type { Changes } from '../../src/pilot-discovery/environment/changes.ts';
@@ -6,7 +6,6 @@ import { emptyStore, type Store } from '../../src/pilot-discovery/environment/st
 import { marbles } from './support/marbles.ts';
 
 const defaults: WindowOptions = { after: 100, max: 10_000, endpoints: true, adaptive: false };
-const idle$ = of(false);
 
 /** Letters are changes of configuration, digits of endpoints, `-` is none; each makes a store. */
 function steps(source$: Observable<string>): Observable<readonly [Store, Changes]> {
@@ -34,16 +33,15 @@ describe('inWindows', () => {
     marbles((m) => {
       const source$ = m.hot('a 49ms b -');
       const expected = '     150ms x';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
-        expected,
-        { x: 'ab/b' },
-      );
+      m.expectObservable(steps(source$).pipe(inWindows(defaults), map(shown))).toBe(expected, {
+        x: 'ab/b',
+      });
 
       const steady$ = timer(0, 90).pipe(map(() => 'a'));
-      m.expectObservable(
-        steps(steady$).pipe(inWindows(defaults, idle$), map(shown)),
-        '^ 15s !',
-      ).toBe('10s x', { x: 'a/a' });
+      m.expectObservable(steps(steady$).pipe(inWindows(defaults), map(shown)), '^ 15s !').toBe(
+        '10s x',
+        { x: 'a/a' },
+      );
     }),
   );
 
@@ -53,16 +51,16 @@ describe('inWindows', () => {
       const source$ = m.hot('a 9ms 1 4ms 2 -');
       //                     [ 100 ms       ]
       const expected = '     35ms x 64ms y';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
-        expected,
-        { x: '12/2', y: 'a/2' },
-      );
+      m.expectObservable(steps(source$).pipe(inWindows(defaults), map(shown))).toBe(expected, {
+        x: '12/2',
+        y: 'a/2',
+      });
 
       const steady$ = timer(0, 15).pipe(map(() => '1'));
-      m.expectObservable(
-        steps(steady$).pipe(inWindows(defaults, idle$), map(shown)),
-        '^ 1500ms !',
-      ).toBe('1s x', { x: '1/1' });
+      m.expectObservable(steps(steady$).pipe(inWindows(defaults), map(shown)), '^ 1500ms !').toBe(
+        '1s x',
+        { x: '1/1' },
+      );
     }),
   );
 
@@ -72,7 +70,7 @@ describe('inWindows', () => {
       const source$ = m.hot('a 9ms 1 9ms 2 -');
       const expected = '     10ms x 9ms y 79ms z';
       const at0 = { ...defaults, endpoints: false };
-      m.expectObservable(steps(source$).pipe(inWindows(at0, idle$), map(shown))).toBe(expected, {
+      m.expectObservable(steps(source$).pipe(inWindows(at0), map(shown))).toBe(expected, {
         x: '1/1',
         y: '2/2',
         z: 'a/2',
@@ -85,25 +83,7 @@ describe('inWindows', () => {
     marbles((m) => {
       const source$ = m.hot('n 9ms n --|');
       const expected = '     13ms |';
-      m.expectObservable(steps(source$).pipe(inWindows(defaults, idle$), map(shown))).toBe(
-        expected,
-      );
-    }),
-  );
-
-  it(
-    'never has two builds at once, and what both lanes have to tell meanwhile is one',
-    marbles((m) => {
-      const source$ = m.hot('a 119ms (b1) -');
-      const unsub = '        ^ 999ms !';
-      //                     [ 100 ms ] [ build of 300 ms ]
-      const expected = '     100ms       x 299ms            y';
-      const built$ = new Subject<string>();
-      const busy$ = built$.pipe(
-        switchMap(() => concat(of(true), timer(300).pipe(map(() => false)))),
-      );
-      const out$ = steps(source$).pipe(inWindows(defaults, busy$), map(shown), tap(built$));
-      m.expectObservable(out$, unsub).toBe(expected, { x: 'a/a', y: '1b/1' });
+      m.expectObservable(steps(source$).pipe(inWindows(defaults), map(shown))).toBe(expected);
     }),
   );
 
@@ -114,7 +94,7 @@ describe('inWindows', () => {
       const expected = '     10ms a 59ms b 69ms c 139ms d 219ms e 199ms f 1909ms g';
       m.expectObservable(
         steps(source$).pipe(
-          inWindows({ ...defaults, adaptive: true }, idle$),
+          inWindows({ ...defaults, adaptive: true }),
           map(([, { keys }]) => [...keys].join('')),
         ),
         '^ 4s !',

@@ -5,8 +5,6 @@ import {
   map,
   merge,
   type MonoTypeOperatorFunction,
-  NEVER,
-  type Observable,
   type SchedulerLike,
   withLatestFrom,
 } from 'rxjs';
@@ -33,13 +31,11 @@ const adaptive = { silence: 1_000, first: 10 };
 
 /**
  * Merges changes of the store that come at about the same time, and emits them with the newest
- * store. Changes of endpoints alone have a lane of their own, so they wait for no configuration.
- * While `busy$` says true nothing is emitted; what is due by then comes at once after it, as one. A
+ * store. Changes of endpoints alone have a lane of their own, so they wait for no configuration. A
  * change of class `none` is no change.
  */
 export function inWindows(
   { after, max, endpoints, adaptive: isAdaptive }: WindowOptions,
-  busy$: Observable<boolean>,
   scheduler: SchedulerLike = asyncScheduler,
 ): MonoTypeOperatorFunction<readonly [Store, Changes]> {
   const quiet: number | Quiet = isAdaptive
@@ -48,7 +44,7 @@ export function inWindows(
     : after;
   const wait = endpoints ? endpointsWait : { after: 0, max: 0 };
   const lane = (length: number | Quiet, most: number) =>
-    quiesce(length, most, NEVER, mergeChanges, scheduler);
+    quiesce(length, most, mergeChanges, scheduler);
   return connect((steps$) => {
     const changes$ = steps$.pipe(
       map(([, changes]) => changes),
@@ -64,7 +60,6 @@ export function inWindows(
         lane(Math.min(wait.after, after), Math.min(wait.max, max)),
       ),
     ).pipe(
-      quiesce(0, 0, busy$, mergeChanges, scheduler), // both lanes may be due
       withLatestFrom(steps$),
       map(([changes, [store]]) => [store, changes] as const),
     );

@@ -3,7 +3,6 @@ import {
   filter,
   map,
   merge,
-  NEVER,
   type Observable,
   scan,
   type SchedulerLike,
@@ -79,7 +78,7 @@ export function snapshots(
           skipWhile(({ store }) => !isSynced(store)),
           skip(1),
           map(({ store, changes }) => [store, changes] as const),
-          inWindows(window, NEVER, scheduler),
+          inWindows(window, scheduler),
           map(([store, changes]): Due => ({ type: 'due', store, changes })),
         );
         return merge(told$, first$, later$).pipe(

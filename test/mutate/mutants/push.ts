@@ -182,12 +182,6 @@ export const push: readonly Mutant[] = [
     replace: 'after',
   },
   {
-    id: 'push/one-window',
-    file: 'pilot-discovery/environment/window.ts',
-    find: 'quiesce(0, 0, busy$, mergeChanges, scheduler)',
-    replace: 'map((one: Changes) => one)',
-  },
-  {
     id: 'push/last-good',
     file: 'pilot-discovery/registry/files/winners.ts',
     find: 'if (last !== undefined && last.closes === undefined && !resources.has(key))',
