@@ -48,7 +48,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'pilot-agent/status/scrape/sync-compression.ts': several,
   'pilot-agent/terminal/epoch-words.ts': several,
   'pilot-agent/xds-proxy/asks.ts': 'what is asked of the control plane',
-  'pilot-discovery/debug/push-status.ts': several,
+  'pilot-discovery/state/push-status.ts': several,
   'pilot-discovery/environment/delegates.ts': 'VirtualServices with what they delegate',
   'pilot-discovery/generate/listeners/http-connection-manager.ts': 'the filter has this name',
   'pilot-discovery/generate/listeners/listener-filters.ts': several,

@@ -1,6 +1,6 @@
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
-import { freshView } from '../../src/pilot-discovery/run/fold-view.ts';
+import { freshView } from '../../src/pilot-discovery/state/fold-view.ts';
 import {
   type DiscoveryFlagName,
   discoveryFlags,

@@ -6,8 +6,8 @@ import { typeUrls, type View, type XdsType } from '../push/view.ts';
 import type { Environment } from '../environment/environment.ts';
 import { eachResource } from '../environment/resources.ts';
 import { flawsOf } from '../environment/store.ts';
-import type { DiscoveryView } from './discovery-view.ts';
-import { duplicateHosts, leftOut, withoutEndpoints } from './push-status.ts';
+import type { DiscoveryView } from '../state/discovery-view.ts';
+import { duplicateHosts, leftOut, withoutEndpoints } from '../state/push-status.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */

@@ -4,7 +4,7 @@ import { answer, type Handler } from '../../shared/http/handler.ts';
 import type { ConnectionState } from '../push/connection-states.ts';
 import { debugAnswers, type KnownProxy, proxyAnswers, proxyOf } from './debug-answers.ts';
 import { discoveryFamilies } from './discovery-families.ts';
-import { type DiscoveryView, readyNote, unready } from './discovery-view.ts';
+import { type DiscoveryView, readyNote, unready } from '../state/discovery-view.ts';
 import { heldRemovals } from '../environment/store.ts';
 import { printFamilies } from '../../shared/metrics/metric-family.ts';
 import { ownMember } from '../../shared/text/own-member.ts';

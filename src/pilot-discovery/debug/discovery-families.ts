@@ -1,8 +1,8 @@
 import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 import type { Histogram } from '../../operators/histogram.ts';
 import { flawsOf, heldRemovals } from '../environment/store.ts';
-import type { DiscoveryView } from './discovery-view.ts';
-import { duplicateHosts, withoutEndpoints } from './push-status.ts';
+import type { DiscoveryView } from '../state/discovery-view.ts';
+import { duplicateHosts, withoutEndpoints } from '../state/push-status.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** The metrics of the control plane, with the names of istiod. Pure. */

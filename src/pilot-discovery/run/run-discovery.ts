@@ -20,7 +20,7 @@ import {
   withLatestFrom,
 } from 'rxjs';
 import type { KnownProxy } from '../debug/debug-answers.ts';
-import type { DiscoveryView } from '../debug/discovery-view.ts';
+import type { DiscoveryView } from '../state/discovery-view.ts';
 import { debugRoutes, monitoringRoutes } from '../debug/debug-routes.ts';
 import { withWorkload } from '../generate/scope/with-workload.ts';
 import { type Fold, feedback } from '../../operators/feedback.ts';
@@ -33,12 +33,12 @@ import { statusServer } from '../../shared/http/status-server.ts';
 import { holdRemovals } from '../environment/hold-removals.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
-import type { DiscoveryEvent, ServerName } from './discovery-event.ts';
-import { foldView, freshView } from './fold-view.ts';
+import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
+import { foldView, freshView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
 import { proxyViews } from './proxy-views.ts';
 import { serveGrpc } from './serve-grpc.ts';
-import { type Snapshot, snapshots } from './snapshots.ts';
+import { type Snapshot, snapshots } from '../environment/snapshots.ts';
 
 /** Between two proxies that are to go elsewhere at the end, at most. In ms. */
 const leavePause = 10;

@@ -15,7 +15,7 @@ import { type AdsOptions, serveAds } from '../push/ads-server.ts';
 import { silence } from '../push/first-request.ts';
 import { boundedConnections } from './bounded-connections.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
-import type { DiscoveryEvent } from './discovery-event.ts';
+import type { DiscoveryEvent } from '../state/discovery-event.ts';
 
 type GrpcSign =
   AdsEvent | Extract<DiscoveryEvent, { readonly type: 'listening' | 'failed' | 'not-taken' }>;

@@ -12,9 +12,9 @@ import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
-import type { DiscoveryEvent } from './discovery-event.ts';
+import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
-import { narrateDiscovery } from './narrate-discovery.ts';
+import { narrateDiscovery } from '../state/narrate-discovery.ts';
 import { runDiscovery } from './run-discovery.ts';
 
 /** How a control plane is started. */

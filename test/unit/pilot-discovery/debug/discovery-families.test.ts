@@ -5,18 +5,18 @@ import { discoveryFamilies } from '../../../../src/pilot-discovery/debug/discove
 import {
   type DiscoveryView,
   unready,
-} from '../../../../src/pilot-discovery/debug/discovery-view.ts';
-import type { DiscoveryEvent } from '../../../../src/pilot-discovery/run/discovery-event.ts';
-import { foldView, freshView } from '../../../../src/pilot-discovery/run/fold-view.ts';
+} from '../../../../src/pilot-discovery/state/discovery-view.ts';
+import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
+import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
-import { narrateDiscovery } from '../../../../src/pilot-discovery/run/narrate-discovery.ts';
+import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
 import {
   duplicateHosts,
   withoutEndpoints,
-} from '../../../../src/pilot-discovery/debug/push-status.ts';
+} from '../../../../src/pilot-discovery/state/push-status.ts';
 import { emptyStore } from '../../../../src/pilot-discovery/environment/store.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { cases } from '../../../differential/cases.ts';

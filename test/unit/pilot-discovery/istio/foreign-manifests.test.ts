@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
-import { freshView } from '../../../../src/pilot-discovery/run/fold-view.ts';
-import { narrateDiscovery } from '../../../../src/pilot-discovery/run/narrate-discovery.ts';
+import { freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
+import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
 import type { LogLine } from '../../../../src/shared/log/log-line.ts';
 import {
   readResources,

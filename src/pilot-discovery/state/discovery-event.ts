@@ -1,5 +1,5 @@
 import type { AdsEvent } from '../push/ads-event.ts';
-import type { Built, Told } from './snapshots.ts';
+import type { Built, Told } from '../environment/snapshots.ts';
 
 /** A server of the control plane, by the flag that names its address. */
 export type ServerName = 'grpcAddr' | 'httpAddr' | 'monitoringAddr';

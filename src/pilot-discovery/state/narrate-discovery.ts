@@ -1,11 +1,11 @@
-import type { DiscoveryView } from '../debug/discovery-view.ts';
-import { leftOut } from '../debug/push-status.ts';
+import type { DiscoveryView } from './discovery-view.ts';
+import { leftOut } from './push-status.ts';
 import type { LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/model.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import { shortType } from './fold-view.ts';
-import type { Built, Told } from './snapshots.ts';
+import type { Built, Told } from '../environment/snapshots.ts';
 
 /** What there is to log of an event, with what was known before it. Pure. `now`: ms since 1970. */
 export function narrateDiscovery(

@@ -3,15 +3,15 @@ import {
   type DiscoveryView,
   noCounts,
   sizeLimits,
-} from '../debug/discovery-view.ts';
-import { traceOfAnswer, traceOfBuilt } from '../debug/push-trace.ts';
+} from './discovery-view.ts';
+import { traceOfAnswer, traceOfBuilt } from './push-trace.ts';
 import { counted as withValue, emptyHistogram, observed } from '../../operators/histogram.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { ConnectionMap } from '../push/connection-map.ts';
 import { foldConnections } from '../push/connection-states.ts';
 import { typeUrls } from '../push/view.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
-import type { Snapshot } from './snapshots.ts';
+import type { Snapshot } from '../environment/snapshots.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 export const freshView: DiscoveryView = {

@@ -10,12 +10,12 @@ import {
   skipWhile,
   take,
 } from 'rxjs';
-import type { Environment } from '../environment/environment.ts';
-import { buildEnvironment } from '../environment/build-environment.ts';
-import { inWindows, type WindowOptions } from '../environment/window.ts';
-import type { Changes } from '../environment/changes.ts';
-import { emptyStore, isSynced, reduceStore, type Store } from '../environment/store.ts';
-import type { StoreEvent } from '../environment/store-event.ts';
+import type { Environment } from './environment.ts';
+import { buildEnvironment } from './build-environment.ts';
+import { inWindows, type WindowOptions } from './window.ts';
+import type { Changes } from './changes.ts';
+import { emptyStore, isSynced, reduceStore, type Store } from './store.ts';
+import type { StoreEvent } from './store-event.ts';
 
 /** What the proxies are given at one time. */
 export interface Snapshot {
