@@ -63,7 +63,7 @@ export default defineConfig({
           name: 'end-to-end',
           include: endToEnd,
           exclude: inPairs,
-          globalSetup: ['test/e2e/support/shared-kube.ts'],
+          globalSetup: ['test/support/e2e/shared-kube.ts'],
           maxWorkers: 4,
           sequence: { groupOrder: 1 },
         },

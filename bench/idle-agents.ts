@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { kubeProgram, startKubeServer } from '../test/e2e/support/kube-server.ts';
-import { makeRig } from '../test/e2e/support/rig.ts';
+import { kubeProgram, startKubeServer } from '../test/support/e2e/kube-server.ts';
+import { makeRig } from '../test/support/e2e/rig.ts';
 import { hasConsul, startConsul } from '../test/support/consul.ts';
 import { cpuOf } from './process-figures.ts';
 

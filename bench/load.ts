@@ -1,4 +1,4 @@
-import { rotateUnderLoad } from '../test/e2e/support/rotate-under-load.ts';
+import { rotateUnderLoad } from '../test/support/e2e/rotate-under-load.ts';
 import { runtimes } from './contenders.ts';
 import type { Report } from './figures.ts';
 

@@ -1,8 +1,8 @@
 import { mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
-import { openBrowser, sizes, visit } from '../test/browser/support/browser.ts';
-import { eventfulRun } from '../test/browser/support/eventful-run.ts';
-import { makeRig } from '../test/e2e/support/rig.ts';
+import { openBrowser, sizes, visit } from '../test/support/browser/browser.ts';
+import { eventfulRun } from '../test/support/browser/eventful-run.ts';
+import { makeRig } from '../test/support/e2e/rig.ts';
 import { startLoad } from '../test/support/load.ts';
 
 /**

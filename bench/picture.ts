@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeCertificates } from '../demo/certificates.ts';
 import { startLoad } from '../test/support/load.ts';
-import { type LogLine, makeRig } from '../test/e2e/support/rig.ts';
+import { type LogLine, makeRig } from '../test/support/e2e/rig.ts';
 
 /**
  * Draws docs/picture.svg from a real run: a certificate that rotates, an Envoy that is killed, and

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { writeCertificates } from '../demo/certificates.ts';
 import { envoyConfig } from '../demo/envoy-config.ts';
 import { ask } from '../test/support/ask.ts';
-import { processesOf } from '../test/e2e/support/rig.ts';
+import { processesOf } from '../test/support/e2e/rig.ts';
 import { collected, type Report } from './figures.ts';
 import { memoryOf } from './process-figures.ts';
 import { type Life, makeScene, type Scene } from './scene.ts';

@@ -9,7 +9,7 @@ import {
   certificateAuthority,
   writeCertificates,
 } from '../demo/certificates.ts';
-import { certificateEnv, processesOf } from '../test/e2e/support/rig.ts';
+import { certificateEnv, processesOf } from '../test/support/e2e/rig.ts';
 import { freePorts } from '../test/support/free-ports.ts';
 import { type Contender, contenders, installedEnvoy } from './contenders.ts';
 

@@ -5,7 +5,7 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { certificateFiles, type Issued, writeKubernetesVolume } from '../demo/certificates.ts';
 import { servedSerial } from '../demo/served-serial.ts';
-import { makeRig, type Rig } from '../test/e2e/support/rig.ts';
+import { makeRig, type Rig } from '../test/support/e2e/rig.ts';
 import { runtimes } from './contenders.ts';
 import type { Report } from './figures.ts';
 import { median } from './median.ts';

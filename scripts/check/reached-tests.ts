@@ -2,7 +2,7 @@ import { basename, dirname } from 'node:path';
 
 /** A change of one of these may reach each test. */
 const reachesAll =
-  /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.json)$|^test\/(?:support|marbles\/support)\//;
+  /^(?:package(?:-lock)?\.json|vitest\.config\.ts|tsconfig\.json)$|^test\/support\//;
 /** Modules, whose tests are found by their imports. */
 const isModule = /^(?:src|test|scripts|demo|bench|examples)\/.*\.tsx?$/;
 /** Past so many changed files a run of everything is not slower. */

@@ -1,12 +1,12 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { EpochReport, EpochsReport } from '../../src/pilot-agent/report/epoch-report.ts';
-import { makeRig, type Rig } from '../e2e/support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { faults, hasBrowser, openBrowser, visit } from './support/browser.ts';
-import { eventfulRun } from './support/eventful-run.ts';
+import { faults, hasBrowser, openBrowser, visit } from '../support/browser/browser.ts';
+import { eventfulRun } from '../support/browser/eventful-run.ts';
 
 if (!hasBrowser) leftOut('Chromium: the page of a real agent', 'a program');
 

@@ -1,11 +1,11 @@
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../support/left-out.ts';
-import { faults, hasBrowser, openBrowser, sizes, visit } from './support/browser.ts';
-import { type FakeStatus, fakeStatus } from './support/fake-status.ts';
+import { faults, hasBrowser, openBrowser, sizes, visit } from '../support/browser/browser.ts';
+import { type FakeStatus, fakeStatus } from '../support/browser/fake-status.ts';
 import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
 import type { EpochReport } from '../../src/pilot-agent/report/epoch-report.ts';
-import { aLife, someLines, told } from './support/told.ts';
+import { aLife, someLines, told } from '../support/browser/told.ts';
 
 /**
  * How many times the CPU of the page's main thread may grow for the same steps, with 200 times the

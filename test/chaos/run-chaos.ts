@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { certificateFiles, writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { backOff } from '../../src/operators/back-off.ts';
-import { makeRig, type RunningAgent } from '../e2e/support/rig.ts';
+import { makeRig, type RunningAgent } from '../support/e2e/rig.ts';
 import { eventually } from '../support/eventually.ts';
 import { startLoad } from '../support/load.ts';
 import { type ChaosEvent, type ChaosKind, plan } from './plan.ts';

@@ -1,6 +1,6 @@
 import { EMPTY, type Observable } from 'rxjs';
 import { expect } from 'vitest';
-import { marbles } from '../marbles/support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { fakeProxy } from '../../src/testing/fake-proxy.ts';
 import { proxyContract } from './proxy-contract.ts';

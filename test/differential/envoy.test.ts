@@ -20,7 +20,7 @@ import { ListenerSchema } from '../../src/shared/proto/envoy/config/listener/v3/
 import { RouteConfigurationSchema } from '../../src/shared/proto/envoy/config/route/v3/route_pb.ts';
 import { HttpConnectionManagerSchema } from '../../src/shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { RouterSchema } from '../../src/shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
-import { realEnvoy } from '../e2e/support/bad-input-program.ts';
+import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 import { type Case, files } from './cases.ts';
 import { proxyOf } from './compare.ts';
 import { shapes } from './shape-cases.ts';

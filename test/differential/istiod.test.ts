@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeIstiod } from '../e2e/support/istiod.ts';
+import { makeIstiod } from '../support/e2e/istiod.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';

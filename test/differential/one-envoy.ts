@@ -4,8 +4,8 @@ import { createServer, type Server } from 'node:http';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { makeIstiod } from '../e2e/support/istiod.ts';
-import { realEnvoy } from '../e2e/support/bad-input-program.ts';
+import { makeIstiod } from '../support/e2e/istiod.ts';
+import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 
 /** Says what has arrived: who it is, and the request. `at` is a port, or the path of a socket. */
 export async function backend(name: string, at: number | string = 0): Promise<Server> {

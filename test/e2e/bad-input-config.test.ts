@@ -1,9 +1,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { expectEnd, run, standardFlags } from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { expectEnd, run, standardFlags } from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 beforeEach(async () => (rig = await makeRig()));

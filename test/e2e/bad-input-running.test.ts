@@ -7,8 +7,8 @@ import {
   servedSerial,
   starts,
   withoutDrain,
-} from './support/bad-input-program.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+} from '../support/e2e/bad-input-program.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const refusal = 'config.refused';
 

@@ -14,9 +14,9 @@ import {
   standardFlags,
   withoutDrain,
   withoutPrivilege,
-} from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+} from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 beforeEach(async () => (rig = await makeRig()));

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Fault, faultEnv, inject } from './support/inject.ts';
-import { type LoadOfBoth, underLoad } from './support/load-of-both.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { type Fault, faultEnv, inject } from '../support/e2e/inject.ts';
+import { type LoadOfBoth, underLoad } from '../support/e2e/load-of-both.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let load: LoadOfBoth | undefined;

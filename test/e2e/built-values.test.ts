@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { program } from './support/program.ts';
+import { program } from '../support/e2e/program.ts';
 
 /** What the launcher runs has a code cache beside it. */
 const parts = readdirSync('dist')

@@ -10,7 +10,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { expect, it } from 'vitest';
 import { clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeRig } from './support/rig.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 
 /** Less than any of these would wait for DNS, in ms; more than a busy machine takes. */
 const soon = 2_500;
@@ -47,7 +47,7 @@ it(
       const port = portOf(application);
       const agent = rig.start([], {
         env: {
-          NODE_OPTIONS: `--require ${resolve('test/e2e/support/busy-pool.cjs')}`,
+          NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}`,
           BUSY_FIFO: fifo,
           ISTIO_KUBE_APP_PROBERS: JSON.stringify({
             '/app-health/a/readyz': { httpGet: { port }, timeoutSeconds: soon / 1_000 },
@@ -98,7 +98,7 @@ it(
       const fifo = join(rig.folder, 'fifo');
       execFileSync('mkfifo', [fifo]);
       const env = {
-        NODE_OPTIONS: `--require ${resolve('test/e2e/support/busy-pool.cjs')}`,
+        NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}`,
         BUSY_FIFO: fifo,
         BUSY_FILES: '1',
       };

@@ -8,8 +8,8 @@ import { servedSerial } from '../../demo/served-serial.ts';
 import type { CaServer } from '../support/ca-server.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { startLoad } from '../support/load.ts';
-import type { Rig } from './support/rig.ts';
-import { makeSignedRig, type SignedRig } from './support/signed-rig.ts';
+import type { Rig } from '../support/e2e/rig.ts';
+import { makeSignedRig, type SignedRig } from '../support/e2e/signed-rig.ts';
 
 let signed: SignedRig;
 let rig: Rig;

@@ -10,8 +10,8 @@ import { envoyConfig } from '../../demo/envoy-config.ts';
 import { type Clear, clearedAfter } from '../support/cleared-after.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { groupable, ownGroup } from './support/machine-faults.ts';
-import { makeRig, type RunningAgent, type StartOptions } from './support/rig.ts';
+import { groupable, ownGroup } from '../support/e2e/machine-faults.ts';
+import { makeRig, type RunningAgent, type StartOptions } from '../support/e2e/rig.ts';
 
 const isRoot = spawnSync('unshare', ['-m', 'true']).status === 0;
 if (!isRoot) leftOut('facts that change while Envoy runs');

@@ -9,8 +9,8 @@ import {
   writeCertificates,
 } from '../../demo/certificates.ts';
 import { leftOut } from '../support/left-out.ts';
-import { flawed, flawsOf, isPermitted, makeCheck } from './support/checked.ts';
-import { certificateEnv } from './support/rig.ts';
+import { flawed, flawsOf, isPermitted, makeCheck } from '../support/e2e/checked.ts';
+import { certificateEnv } from '../support/e2e/rig.ts';
 
 const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];
 const hasUsers = isPermitted(...nobody);

@@ -14,9 +14,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { leftOut } from '../support/left-out.ts';
-import { realEnvoy } from './support/bad-input-program.ts';
-import { groupable } from './support/machine-faults.ts';
-import { flawed, flawsOf, isPermitted, makeCheck, runCheck } from './support/checked.ts';
+import { realEnvoy } from '../support/e2e/bad-input-program.ts';
+import { groupable } from '../support/e2e/machine-faults.ts';
+import { flawed, flawsOf, isPermitted, makeCheck, runCheck } from '../support/e2e/checked.ts';
 
 const hasMounts = isPermitted('unshare', '-m');
 const nobody = ['setpriv', '--reuid', '65534', '--regid', '65534', '--clear-groups'];

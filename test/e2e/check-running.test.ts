@@ -5,9 +5,9 @@ import { promisify } from 'node:util';
 import stringWidth from 'string-width';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../support/left-out.ts';
-import { flawed, flawsOf, isPermitted, runCheck } from './support/checked.ts';
-import { program } from './support/program.ts';
-import { certificateEnv, makeRig, type Rig } from './support/rig.ts';
+import { flawed, flawsOf, isPermitted, runCheck } from '../support/e2e/checked.ts';
+import { program } from '../support/e2e/program.ts';
+import { certificateEnv, makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const hasProcesses = isPermitted('unshare', '-pf');
 if (!hasProcesses)

@@ -16,8 +16,8 @@ import {
   writeCertificates,
 } from '../../demo/certificates.ts';
 import { startMutualControlPlane } from '../support/mutual-control-plane.ts';
-import { type Checked, flawed, flawsOf, makeCheck } from './support/checked.ts';
-import { certificateEnv } from './support/rig.ts';
+import { type Checked, flawed, flawsOf, makeCheck } from '../support/e2e/checked.ts';
+import { certificateEnv } from '../support/e2e/rig.ts';
 
 const hour = 3_600_000;
 let ca: CertificateAuthority;

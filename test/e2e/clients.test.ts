@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
-import { withoutDrain } from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
-import { type LogLine, makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
+import { type LogLine, makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const [file, ...main] = program;
 /** What a command prints, and how it ends. */

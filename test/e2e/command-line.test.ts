@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { withoutDrain } from './support/bad-input-program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 beforeEach(async () => {

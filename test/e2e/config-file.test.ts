@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 describe('an agent with a configuration file', { timeout: 60_000 }, () => {
   let rig: Rig;

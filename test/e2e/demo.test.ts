@@ -15,7 +15,7 @@ import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
-import type { AgentExit, LogLine } from './support/rig.ts';
+import type { AgentExit, LogLine } from '../support/e2e/rig.ts';
 
 interface Demo {
   readonly exit: Promise<AgentExit>;

@@ -8,8 +8,8 @@ import packageJson from '../../package.json' with { type: 'json' };
 import { flags } from '../../src/pilot-agent/config/flags.ts';
 import { annotationsFile } from '../../src/pilot-agent/run/start/effective-config.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type KubeApi, kubeProgram, pathOf, type Resource } from './support/kube-server.ts';
-import { sharedKubeApi } from './support/shared-kube.ts';
+import { type KubeApi, kubeProgram, pathOf, type Resource } from '../support/e2e/kube-server.ts';
+import { sharedKubeApi } from '../support/e2e/shared-kube.ts';
 
 interface Container {
   readonly name: string;

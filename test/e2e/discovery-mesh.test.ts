@@ -10,7 +10,7 @@ import {
   type Running,
   type TwoSidecarsRig,
   twoSidecarsRig,
-} from './support/two-sidecars-rig.ts';
+} from '../support/e2e/two-sidecars-rig.ts';
 
 const within = { timeout: 20_000 };
 /** A change of a file is in effect after so many ms, the 100 ms of the window among them. */

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import { type TwoSidecarsRig, twoSidecarsRig } from './support/two-sidecars-rig.ts';
+import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 const effective = { timeout: 5_000, interval: 50 };
 /** So many standard deviations may a share be away: 3 in 1,000 runs by chance, so 4 here. */

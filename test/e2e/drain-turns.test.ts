@@ -9,7 +9,7 @@ import { afterEach, expect, it } from 'vitest';
 import { certificateFiles, writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { startLoad } from '../support/load.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let upstream: Server | undefined;

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type DroppedIn, dropIn } from './support/dropped-in.ts';
-import { injectedPods } from './support/injected.ts';
-import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
-import { hasNetworks, makeNetwork, type Network } from './support/network.ts';
+import { type DroppedIn, dropIn } from '../support/e2e/dropped-in.ts';
+import { injectedPods } from '../support/e2e/injected.ts';
+import { type Mesh, kubeProgram, sharedKube } from '../support/e2e/kube.ts';
+import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.ts';
 
 const isPossible = kubeProgram !== undefined && hasNetworks;
 if (kubeProgram === undefined) leftOut('the place of a Go agent, taken', 'a program');

@@ -5,8 +5,8 @@ import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { leftOut } from '../support/left-out.ts';
-import { hasNetworks, makeNetwork, type Network } from './support/network.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let network: Network | undefined;

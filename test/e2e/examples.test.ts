@@ -4,8 +4,8 @@ import { cpSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type InstalledPackage, installPackage } from './support/installed-package.ts';
-import { makeRig } from './support/rig.ts';
+import { type InstalledPackage, installPackage } from '../support/e2e/installed-package.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 
 /** It only makes JavaScript of the examples, for a Node that does not do so. */
 const tsx =

@@ -1,9 +1,9 @@
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
-import { withoutDrain } from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 afterEach(() => rig.dispose());

@@ -3,9 +3,9 @@ import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { leftOut } from '../support/left-out.ts';
-import { hasNetworks, makeNetwork, type Network } from './support/network.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { hasNetworks, makeNetwork, type Network } from '../support/e2e/network.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 /** A network of its own: whoever else runs agents on this machine is not here. */
 describe.skipIf(!hasNetworks)('a command without a word of which agent', () => {

@@ -12,8 +12,8 @@ import {
   type KubeServer,
   type Resource,
   startKubeServer,
-} from './support/kube-server.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+} from '../support/e2e/kube-server.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 if (kubeProgram === undefined)
   leftOut('secrets of a gateway from a real Kubernetes API', 'a program');

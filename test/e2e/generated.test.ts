@@ -11,10 +11,10 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { realEnvoy, run, withoutDrain } from './support/bad-input-program.ts';
-import { injectedPods } from './support/injected.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { realEnvoy, run, withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { injectedPods } from '../support/e2e/injected.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let pod: string;

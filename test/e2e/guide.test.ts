@@ -12,7 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
-import { program } from './support/program.ts';
+import { program } from '../support/e2e/program.ts';
 
 const folder = join('docs', 'guide');
 const shim = `#!/bin/sh\nexec ${program.map((word) => `'${word}'`).join(' ')} "$@"\n`;

@@ -6,10 +6,10 @@ import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const user = '1337';
-const seccomp = resolve('test/e2e/support/seccomp.py');
+const seccomp = resolve('test/support/e2e/seccomp.py');
 const isPermitted =
   spawnSync('unshare', ['--mount', 'setpriv', '--reuid', user, '--clear-groups', 'true']).status ===
   0;

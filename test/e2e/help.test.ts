@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { examples } from '../../src/pilot-agent/cli/examples.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 /** Those that need no agent; a test of the help says of all that they are taken. */
 const commands = ['bootstrap', 'config print', 'envoy install', 'envoy path', 'version', 'help'];

@@ -10,9 +10,9 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { run, standardFlags, withoutDrain } from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { run, standardFlags, withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let pod: string;

@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type Discovery, startDiscovery } from '../support/discovery.ts';
 import { ask } from '../support/ask.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 const servers: Server[] = [];

@@ -10,9 +10,9 @@ import { flags } from '../../src/pilot-agent/config/flags.ts';
 import { pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';
-import { containerFile, type Image, makeImage, wordsOf } from './support/image.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { containerFile, type Image, makeImage, wordsOf } from '../support/e2e/image.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const file = DockerfileParser.parse(containerFile);
 

@@ -2,8 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type Istiod, makeIstiod } from './support/istiod.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { type Istiod, makeIstiod } from '../support/e2e/istiod.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const within = { timeout: 20_000 };
 

@@ -9,8 +9,8 @@ import { certificateRequest } from '../../src/pilot-agent/secrets/ca/certificate
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type Istiod, makeIstiod } from './support/istiod.ts';
-import { certificateEnv, makeRig, type Rig } from './support/rig.ts';
+import { type Istiod, makeIstiod } from '../support/e2e/istiod.ts';
+import { certificateEnv, makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const within = { timeout: 20_000 };
 

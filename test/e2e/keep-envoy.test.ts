@@ -17,7 +17,7 @@ import { findExecutable } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import type { LogEvent } from '../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../src/proxy/base-ids.ts';
 import { startLoad } from '../support/load.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 const baseIds = new Set<number>();

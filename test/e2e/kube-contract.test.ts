@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { kube } from '../../src/pilot-agent/sources/kube.ts';
 import { sourceContract } from '../../src/testing/source-contract.ts';
 import { leftOut } from '../support/left-out.ts';
-import { kubeProgram, type KubeServer, startKubeServer } from './support/kube-server.ts';
+import { kubeProgram, type KubeServer, startKubeServer } from '../support/e2e/kube-server.ts';
 
 if (kubeProgram === undefined)
   leftOut('the contract of a source of Kubernetes: there is no API server');

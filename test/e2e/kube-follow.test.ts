@@ -16,7 +16,7 @@ import {
   type KubeServer,
   type Resource,
   startKubeServer,
-} from './support/kube-server.ts';
+} from '../support/e2e/kube-server.ts';
 
 if (kubeProgram === undefined) leftOut('watching a real Kubernetes API', 'a program');
 

@@ -13,8 +13,8 @@ import { join } from 'node:path';
 import { promisify, stripVTControlCharacters } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { program } from './support/program.ts';
-import { makeRig } from './support/rig.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 
 const wrong = ['proxy', 'sidecar', '--concurrency', '-1'];
 const reason = "--concurrency: '-1' is not a whole number from 0 on";

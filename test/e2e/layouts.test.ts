@@ -17,7 +17,7 @@ import {
   writeCertificates,
   writeKubernetesVolume,
 } from '../../demo/certificates.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 
 let rig: Rig;

@@ -14,7 +14,7 @@ import {
   source,
 } from '../../src/index.ts';
 import { ask } from '../support/ask.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 const more: Rig[] = [];

@@ -1,7 +1,7 @@
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { makeRig, type Rig } from './support/rig.ts';
-import { rotateUnderLoad } from './support/rotate-under-load.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
+import { rotateUnderLoad } from '../support/e2e/rotate-under-load.ts';
 
 let rig: Rig | undefined;
 afterEach(() => rig?.dispose());

@@ -6,8 +6,8 @@ import { type Clear, clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { type Fault, faults } from './support/machine-faults.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { type Fault, faults } from '../support/e2e/machine-faults.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 /** How long a fault lasts. In ms. */
 const lasting = 4_000;

@@ -4,10 +4,10 @@ import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
 import { eventually } from '../support/eventually.ts';
-import { type Kube, kubeProgram, startKube } from './support/kube.ts';
-import { makePod, type MeshPod } from './support/mesh-pod.ts';
-import type { RunningAgent } from './support/rig.ts';
-import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
+import { type Kube, kubeProgram, startKube } from '../support/e2e/kube.ts';
+import { makePod, type MeshPod } from '../support/e2e/mesh-pod.ts';
+import type { RunningAgent } from '../support/e2e/rig.ts';
+import { broken, unserved, untrue, watchPod } from '../support/e2e/watch-pod.ts';
 
 /**
  * For how long istiod is away, in ms: longer than the 30 s after which an Envoy without a control

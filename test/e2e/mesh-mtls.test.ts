@@ -3,14 +3,14 @@ import { beforeAll, describe, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
-import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
-import { canCapture, hasNetworks, makeNetwork } from './support/network.ts';
+import { type Mesh, kubeProgram, sharedKube } from '../support/e2e/kube.ts';
+import { canCapture, hasNetworks, makeNetwork } from '../support/e2e/network.ts';
 import {
   type InterceptionMode,
   makeSidecar,
   ports,
   type SidecarPod,
-} from './support/sidecar-pod.ts';
+} from '../support/e2e/sidecar-pod.ts';
 
 const isPossible = kubeProgram !== undefined && hasNetworks;
 if (kubeProgram === undefined) leftOut('mTLS between two sidecars', 'a program');

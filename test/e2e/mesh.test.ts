@@ -6,15 +6,15 @@ import { leftOut } from '../support/left-out.ts';
 import { startLoad } from '../support/load.ts';
 import { makeRelay, type Relay } from '../support/relay.ts';
 import { startUpstream, type Upstream } from '../support/upstream.ts';
-import { type Mesh, kubeProgram, sharedKube } from './support/kube.ts';
+import { type Mesh, kubeProgram, sharedKube } from '../support/e2e/kube.ts';
 import {
   account,
   makePod,
   type MeshPod,
   type PodOptions,
   upstreamHost,
-} from './support/mesh-pod.ts';
-import { broken, unserved, untrue, watchPod } from './support/watch-pod.ts';
+} from '../support/e2e/mesh-pod.ts';
+import { broken, unserved, untrue, watchPod } from '../support/e2e/watch-pod.ts';
 
 const within = { timeout: 60_000 };
 

@@ -8,8 +8,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { certificateAuthority, writeCertificates } from '../../demo/certificates.ts';
 import { envoyConfig } from '../../demo/envoy-config.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { withoutDrain } from './support/bad-input-program.ts';
-import { program } from './support/program.ts';
+import { withoutDrain } from '../support/e2e/bad-input-program.ts';
+import { program } from '../support/e2e/program.ts';
 
 /** What a user does wrong, and what the first line of the answer has to have. */
 interface Mistake {

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 afterEach(() => rig.dispose());

@@ -8,7 +8,7 @@ import { certificateRequest } from '../../src/pilot-agent/secrets/ca/certificate
 import { clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { makeRig } from './support/rig.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 
 const portOf = (server: Server) => (server.address() as AddressInfo).port;
 

@@ -9,7 +9,7 @@ import { cacheDir, findEnvoy, pinnedEnvoy } from '../../src/pilot-agent/envoy/fi
 import { mergeOverride } from '../../src/proxy/merge-override.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const found = findEnvoy({
   binaryPath: undefined,

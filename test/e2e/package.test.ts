@@ -6,7 +6,7 @@ import { build } from 'esbuild';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { type InstalledPackage, installPackage } from './support/installed-package.ts';
+import { type InstalledPackage, installPackage } from '../support/e2e/installed-package.ts';
 
 interface SourceMap {
   readonly sources: readonly string[];

@@ -13,10 +13,10 @@ import { startDiscovery } from '../support/discovery.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type InstalledPackage, installPackage } from './support/installed-package.ts';
-import { type PlainSource, sourcesOf, writePlainPrograms } from './support/plain-program.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
-import { makeSignedRig } from './support/signed-rig.ts';
+import { type InstalledPackage, installPackage } from '../support/e2e/installed-package.ts';
+import { type PlainSource, sourcesOf, writePlainPrograms } from '../support/e2e/plain-program.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
+import { makeSignedRig } from '../support/e2e/signed-rig.ts';
 
 let installed: InstalledPackage;
 let programs: ReturnType<typeof writePlainPrograms>;

@@ -4,8 +4,8 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { ask } from '../support/ask.ts';
-import { makeRig, type Rig } from './support/rig.ts';
-import { makeSignedRig } from './support/signed-rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
+import { makeSignedRig } from '../support/e2e/signed-rig.ts';
 
 let rig: Rig;
 beforeEach(async () => {

@@ -15,7 +15,7 @@ import { writeCertificates } from '../../demo/certificates.ts';
 import { servedSerial } from '../../demo/served-serial.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { resetInHandshake, startLoad } from '../support/load.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 afterEach(() => rig.dispose());

@@ -4,7 +4,7 @@ import { createServer, get, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { makeRig } from './support/rig.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 
 /**
  * What the metrics of an application may cost the agent: the families and rows of a source are

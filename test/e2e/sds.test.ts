@@ -14,9 +14,9 @@ import {
 import { servedSerial } from '../../demo/served-serial.ts';
 import { madeCertificate, pem } from '../certificates/made-certificate.ts';
 import { startLoad } from '../support/load.ts';
-import { program } from './support/program.ts';
-import { makeRig, type Rig } from './support/rig.ts';
-import { sdsClient } from './support/sds-client.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
+import { sdsClient } from '../support/e2e/sds-client.ts';
 
 const rigs: Rig[] = [];
 const rigFor = async (options: Parameters<typeof makeRig>[0] = { secret: 'default' }) => {

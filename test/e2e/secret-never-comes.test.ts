@@ -6,7 +6,7 @@ import { expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
-import { realEnvoy } from './support/bad-input-program.ts';
+import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 
 const entry = (name: string, port: number) => `
 apiVersion: networking.istio.io/v1

@@ -12,8 +12,8 @@ import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
 import { type Load, startLoad } from '../support/load.ts';
-import { type KubeServer, kubeProgram, startKubeServer } from './support/kube-server.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { type KubeServer, kubeProgram, startKubeServer } from '../support/e2e/kube-server.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const isWhole = kubeProgram !== undefined && hasConsul;
 if (!isWhole)

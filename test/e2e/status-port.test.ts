@@ -5,7 +5,7 @@ import { type AddressInfo, connect, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { strictExposition } from '../support/strict-exposition.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const within = 20_000;
 const quick = { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '1' };

@@ -3,7 +3,7 @@ import { get } from 'node:http';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { freePorts } from '../support/free-ports.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 beforeEach(async () => {

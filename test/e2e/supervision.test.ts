@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { parts } from '../../src/pilot-agent/run/state/part.ts';
 import { clearedAfter } from '../support/cleared-after.ts';
-import { idle, type MomentName, moments } from './support/part-moments.ts';
+import { idle, type MomentName, moments } from '../support/e2e/part-moments.ts';
 
 const names = Object.keys(moments) as readonly MomentName[];
 const rows = names.flatMap((moment) => parts.map((part) => [part, moment] as const));

@@ -6,7 +6,7 @@ import { installEnvoy } from '../../src/pilot-agent/envoy/install-envoy.ts';
 import { ask } from '../support/ask.ts';
 import { startLoad } from '../support/load.ts';
 import { oldestEnvoy } from '../support/oldest-envoy.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 afterEach(() => rig.dispose());

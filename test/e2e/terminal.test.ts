@@ -6,9 +6,9 @@ import type { AgentReport } from '../../src/pilot-agent/report/agent-report.ts';
 import { statusScreen } from '../../src/pilot-agent/terminal/status-screen.ts';
 import { ask } from '../support/ask.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type InTerminal, inTerminal } from './support/in-terminal.ts';
-import { program, takesNodeOptions } from './support/program.ts';
-import { makeRig, type Rig, type RunningAgent } from './support/rig.ts';
+import { type InTerminal, inTerminal } from '../support/e2e/in-terminal.ts';
+import { program, takesNodeOptions } from '../support/e2e/program.ts';
+import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
 const soon = { timeout: 15_000 };
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
@@ -187,7 +187,7 @@ describe('in a terminal', () => {
       ? [['an exception that nobody catches', () => process.kill(topPid(), 'SIGUSR2'), 70] as const]
       : []),
   ] as const)('top leaves the terminal as it was at %s', async (_, end, code) => {
-    const top = open(around('NODE_OPTIONS="--require ./test/e2e/support/thrown-later.cjs" '), {
+    const top = open(around('NODE_OPTIONS="--require ./test/support/e2e/thrown-later.cjs" '), {
       columns: 120,
       lines: 50,
     });

@@ -2,8 +2,8 @@ import { get, type IncomingMessage } from 'node:http';
 import { connect } from 'node:net';
 import { once } from 'node:events';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { heldAnswer, heldUpstream, type HeldUpstream } from './support/held-upstream.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { heldAnswer, heldUpstream, type HeldUpstream } from '../support/e2e/held-upstream.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 let rig: Rig;
 let upstream: HeldUpstream;

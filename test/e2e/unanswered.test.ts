@@ -2,7 +2,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { describe, it, type TestContext } from 'vitest';
 import { type Discovery, startDiscovery } from '../support/discovery.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 interface Stage {
   readonly rig: Rig;

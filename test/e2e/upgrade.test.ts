@@ -2,7 +2,7 @@ import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { upgradeUnderLoad } from './support/upgrade-under-load.ts';
+import { upgradeUnderLoad } from '../support/e2e/upgrade-under-load.ts';
 
 let elsewhere: string;
 beforeAll(() => {

@@ -12,8 +12,8 @@ import { servedSerial } from '../../demo/served-serial.ts';
 import { type Clear, clearedAfter } from '../support/cleared-after.ts';
 import { eventually } from '../support/eventually.ts';
 import { leftOut } from '../support/left-out.ts';
-import { takesNodeOptions } from './support/program.ts';
-import { makeRig, type Rig, type RunningAgent, type StartOptions } from './support/rig.ts';
+import { takesNodeOptions } from '../support/e2e/program.ts';
+import { makeRig, type Rig, type RunningAgent, type StartOptions } from '../support/e2e/rig.ts';
 
 /** A fault of the world around an agent, which is there from `begin` until `end`. */
 interface WorldFault {
@@ -28,7 +28,7 @@ interface WorldFault {
 }
 
 const within = { within: 20_000 };
-const preload = { NODE_OPTIONS: `--require ${resolve('test/e2e/support/busy-pool.cjs')}` };
+const preload = { NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}` };
 const busy = (atOnce: boolean, env: NodeJS.ProcessEnv = {}) => ({
   ...preload,
   ...env,

@@ -9,7 +9,7 @@ import {
   type MutualControlPlane,
   startMutualControlPlane,
 } from '../support/mutual-control-plane.ts';
-import { makeRig, type Rig } from './support/rig.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 /** As the pilot of Istio is named, and istiod where it is asked at an address. */
 const pilot = 'spiffe://cluster.local/ns/istio-system/sa/istio-pilot-service-account';

@@ -1,8 +1,8 @@
 import { skip } from 'rxjs';
 import { describe, it } from 'vitest';
 import { at } from '../../src/testing/at.ts';
-import { scriptedAgent } from './support/slow-envoy.ts';
-import { marbles } from './support/marbles.ts';
+import { scriptedAgent } from '../support/marbles/slow-envoy.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';
 
 describe('turns', () => {

@@ -4,7 +4,7 @@ import type { AdminClient } from '../../src/proxy/admin-client.ts';
 import { applyRuntime, type RuntimeWish } from '../../src/pilot-agent/run/sources/apply-runtime.ts';
 import { noSettings } from '../../src/pilot-agent/run/start/runtime-settings.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const started = { logLevel: 'warning', componentLogLevel: '' };
 const a: RuntimeWish = { epoch: 0, settings: { ...noSettings, values: { k: 'a' } } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 import { at } from '../../src/testing/at.ts';
 
 describe('at', () => {

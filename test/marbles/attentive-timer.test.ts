@@ -6,8 +6,8 @@ import type { Health } from '../../src/epochs/ports.ts';
 import { fixedTiming } from '../../src/epochs/timing.ts';
 import { attentiveTimeout, attentiveTimer } from '../../src/operators/attentive-timer.ts';
 import { at } from '../../src/testing/at.ts';
-import { lateScheduler } from './support/late-scheduler.ts';
-import { marbles } from './support/marbles.ts';
+import { lateScheduler } from '../support/marbles/late-scheduler.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 describe('attentiveTimer', () => {
   it(

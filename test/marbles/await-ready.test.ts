@@ -2,7 +2,7 @@ import { defer, EMPTY, type Observable } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
 import { awaitReady } from '../../src/pilot-agent/cli/wait.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const standard = { limit: 60_000, timeoutMs: 500, period: 500 };
 const reasons: Record<string, string | undefined> = {

@@ -5,7 +5,7 @@ import type { ContributingSource } from '../../src/pilot-agent/sources/contribut
 import { compose, noSource } from '../../src/pilot-agent/sources/compose.ts';
 import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const random = () => 0.5;
 function awaited(one: ContributingSource, customConfigFile = ''): Observable<string> {

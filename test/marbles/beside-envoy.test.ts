@@ -1,7 +1,7 @@
 import { describe, it } from 'vitest';
 import { asOneServer } from '../../src/pilot-agent/run/beside-envoy.ts';
 import type { ServersSign } from '../../src/pilot-agent/run/state/view.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const signs: Record<string, ServersSign> = {
   b: { type: 'servers-listening' },

@@ -6,7 +6,7 @@ import {
   type QueryTimes,
 } from '../../src/pilot-agent/sources/blocking-queries.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const usual: QueryTimes = { wait: 60_000, timeout: 10_000, random: () => 0.5 };
 

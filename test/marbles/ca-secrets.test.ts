@@ -5,7 +5,7 @@ import { type CaEvent, caSecrets } from '../../src/pilot-agent/secrets/ca/ca-sec
 import type { Issue } from '../../src/pilot-agent/secrets/ca/issue-certificate.ts';
 import type { SetReading } from '../../src/pilot-agent/secrets/secret.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const day = 24 * 3_600_000;
 const options = {

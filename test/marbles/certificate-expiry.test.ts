@@ -5,7 +5,7 @@ import {
   type ServedCertificate,
 } from '../../src/pilot-agent/secrets/certificate-expiry.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const hour = 3_600_000;
 const day = 24 * hour;

@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { oncePatient, untilWhole } from '../../src/pilot-agent/secrets/checked-set.ts';
 import type { SetReading } from '../../src/pilot-agent/secrets/secret.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const set = { pair: { chain: 'chain', key: Buffer.from('key') } };
 const half: SetReading = { type: 'refused', source: 'a', reason: 'the key is missing' };

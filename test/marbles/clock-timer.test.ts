@@ -2,7 +2,7 @@ import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, it } from 'vitest';
 import { clockTimer } from '../../src/operators/clock-timer.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const minute = 60_000;
 

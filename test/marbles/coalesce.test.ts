@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { coalesce } from '../../src/operators/coalesce.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 describe('coalesce', () => {
   it(

@@ -19,8 +19,8 @@ import { source } from '../../src/pilot-agent/sources/source.ts';
 import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
-import { given, givenAt, signs } from './support/told.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { given, givenAt, signs } from '../support/marbles/told.ts';
 
 const random = () => 0.5;
 type Signs = Parameters<typeof at>[0];

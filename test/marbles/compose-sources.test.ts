@@ -1,8 +1,8 @@
 import { map, NEVER } from 'rxjs';
 import { describe, it } from 'vitest';
 import { composeSources, type SourceChange } from '../../src/streams/config-source.ts';
-import { marbles } from './support/marbles.ts';
-import { drawnSource, hashes, readings } from './support/readings.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { drawnSource, hashes, readings } from '../support/marbles/readings.ts';
 
 const signs: Record<string, SourceChange> = { r: { type: 'ready' }, x: { type: 'changed' } };
 

@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { from, NEVER, Subject, toArray, VirtualTimeScheduler } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type EnvoyLine, envoyLines } from '../../src/proxy/envoy-lines.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const header = (level = 'info', component = 'main') =>
   `2026-11-21T10:30:00.000001Z\t${level}\tenvoy ${component}\t`;

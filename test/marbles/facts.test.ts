@@ -3,7 +3,7 @@ import { map, NEVER, type Observable, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import { type Platform, unknownPlatform } from '../../src/pilot-agent/bootstrap/cloud.ts';
 import { factsOf } from '../../src/pilot-agent/run/start/facts.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const nothing = { statsdUdpAddress: '', customConfigFile: '', cpuLimit: 7 };
 const values = {

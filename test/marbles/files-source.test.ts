@@ -5,8 +5,8 @@ import type { SeenPath } from '../../src/pilot-agent/sources/file-tree.ts';
 import { lookedAt } from '../../src/pilot-agent/sources/files.ts';
 import type { PathEvent } from '../../src/streams/watch-folders.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
-import { signs } from './support/told.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { signs } from '../support/marbles/told.ts';
 
 const event: PathEvent = { folder: '/conf', name: 'a' };
 

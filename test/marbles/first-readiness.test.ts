@@ -2,7 +2,7 @@ import { asyncScheduler, defer, of, takeUntil } from 'rxjs';
 import { expect, it } from 'vitest';
 import { firstReadiness } from '../../src/pilot-agent/run/status/first-readiness.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 it(
   'why an agent is not ready is told after 10 s and then each minute, as it is then, and only until it is',

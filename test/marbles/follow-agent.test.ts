@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { eventsIn } from '../../src/pilot-agent/page/followed-events.ts';
 import { followAgent } from '../../src/pilot-agent/page/follow-agent.ts';
 import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const log: LiveEvent = { event: 'log', data: [] };
 const asked = [[log]];

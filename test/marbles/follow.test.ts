@@ -5,7 +5,7 @@ import type { AgentEvent } from '../../src/epochs/model.ts';
 import type { Health } from '../../src/epochs/ports.ts';
 import { fixedTiming } from '../../src/epochs/timing.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const timing = { ...fixedTiming, parentShutdown: 60_000, drainMinimum: 5_000, drainCap: 5_000 };
 const signs: Record<string, Health> = { u: 'up', l: 'live', s: 'unresponsive', '?': 'unknown' };

@@ -4,7 +4,7 @@ import type { HttpAnswer, HttpQuestion } from '../../src/shared/http/http-answer
 import type { Settled } from '../../src/operators/settle.ts';
 import { googleTokenExchange } from '../../src/pilot-agent/sts/google-token-exchange.ts';
 import type { Exchanged } from '../../src/pilot-agent/sts/token-exchange.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 type Answer = Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>;
 function said(status: number, body: object = {}): Answer {

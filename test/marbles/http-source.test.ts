@@ -3,9 +3,9 @@ import { describe, it } from 'vitest';
 import type { Fetched } from '../../src/pilot-agent/sources/fetched.ts';
 import { document, type HttpOptions } from '../../src/pilot-agent/sources/http.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
-import { readings } from './support/readings.ts';
-import { signs } from './support/told.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { readings } from '../support/marbles/readings.ts';
+import { signs } from '../support/marbles/told.ts';
 
 /** Answers: two documents, "not modified", and a failure. */
 const answers: Readonly<Record<string, Partial<Fetched>>> = {

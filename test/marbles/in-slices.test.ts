@@ -1,7 +1,7 @@
 import { asyncScheduler, type SchedulerAction, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { inSlices } from '../../src/operators/in-slices.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /** Three steps, each of which takes so many ms by the clock that it moves. */
 function slowWork(ms: number) {

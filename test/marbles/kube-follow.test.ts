@@ -5,7 +5,7 @@ import { followObjects } from '../../src/shared/kube/follow.ts';
 import type { KubeAnswer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
 import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
 import { objectStore } from '../../src/shared/kube/object-store.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const object = (name: string, resourceVersion: string): KubeObject => ({
   metadata: { name, resourceVersion },

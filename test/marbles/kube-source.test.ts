@@ -4,7 +4,7 @@ import type { KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
 import type { KubeObject } from '../../src/shared/kube/kube-object.ts';
 import { contentHash } from '../../src/pilot-agent/sources/contribution.ts';
 import { kubeFrom, type KubeOptions, type KubeTarget } from '../../src/pilot-agent/sources/kube.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const secret = (version: string, data: object, more: object = {}): KubeObject => ({
   metadata: { name: 'front', namespace: 'ns', resourceVersion: version },

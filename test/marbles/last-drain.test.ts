@@ -23,8 +23,8 @@ import { lastDrain } from '../../src/pilot-agent/run/end/last-drain.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 import { at } from '../../src/testing/at.ts';
 import type { Script } from '../../src/testing/fake-proxy.ts';
-import { fakeProxy } from './support/slow-envoy.ts';
-import { marbles } from './support/marbles.ts';
+import { fakeProxy } from '../support/marbles/slow-envoy.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 interface Drawn {
   readonly script: Script;

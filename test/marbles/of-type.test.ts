@@ -1,7 +1,7 @@
 import { map, type Observable } from 'rxjs';
 import { describe, it } from 'vitest';
 import { ofType } from '../../src/operators/tagged-union.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 type Fruit = { readonly type: 'apple'; readonly seeds: number } | { readonly type: 'banana' };
 

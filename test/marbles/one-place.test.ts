@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { onePlace } from '../../src/operators/one-place.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 describe('onePlace', () => {
   it(

@@ -10,7 +10,7 @@ import {
   type XdsType,
 } from '../../src/pilot-discovery/push/view.ts';
 import type { EnvoyRequest, Variant } from '../../src/shared/xds/messages.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const typed = (version: string, ...names: readonly string[]): TypedView => ({
   version,

@@ -19,8 +19,8 @@ import { source, type SourceOptions } from '../../src/pilot-agent/sources/source
 import { withFallback } from '../../src/pilot-agent/sources/with-fallback.ts';
 import { at } from '../../src/testing/at.ts';
 import { drawAgent } from '../../src/testing/draw-agent.ts';
-import { marbles } from './support/marbles.ts';
-import { givenAt, signs } from './support/told.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { givenAt, signs } from '../support/marbles/told.ts';
 
 type Signs = Parameters<typeof at>[0];
 

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { patience } from '../../src/pilot-discovery/push/patience.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const values = { i: { type: 'introduced' }, w: { type: 'warmed' } };
 

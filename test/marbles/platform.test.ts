@@ -6,7 +6,7 @@ import { amazonPlatform } from '../../src/pilot-agent/bootstrap/amazon-platform.
 import { googlePlatform } from '../../src/pilot-agent/bootstrap/google-platform.ts';
 import type { MetadataServer } from '../../src/pilot-agent/bootstrap/metadata-server.ts';
 import { type Platform, unknownPlatform } from '../../src/pilot-agent/bootstrap/cloud.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /**
  * A metadata server that answers to the end of a path as it is drawn; v is a text, and n none. To

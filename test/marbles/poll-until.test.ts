@@ -1,7 +1,7 @@
 import { defer, of } from 'rxjs';
 import { describe, it } from 'vitest';
 import { pollUntil } from '../../src/operators/poll-until.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /** `r` is enough. */
 const untilReady = (value: string) => value === 'r';

@@ -4,7 +4,7 @@ import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import type { Handler } from '../../src/shared/http/handler.ts';
 import { inspect } from '../../src/pilot-agent/status/profile.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const profile = '/debug/pprof/profile';
 const heap = '/debug/pprof/heap';

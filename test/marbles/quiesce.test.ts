@@ -1,7 +1,7 @@
 import { asyncScheduler, type SchedulerLike } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { quiesce } from '../../src/operators/quiesce.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const join = (before: string, next: string) => before + next;
 

@@ -4,8 +4,8 @@ import { ofType } from '../../src/operators/tagged-union.ts';
 import type { SourceChange } from '../../src/streams/config-source.ts';
 import { sourceSigns } from '../../src/streams/readings.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
-import { drawnSource, hashes, readings } from './support/readings.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { drawnSource, hashes, readings } from '../support/marbles/readings.ts';
 
 const minDelay = 10_000;
 const signs: Record<string, SourceChange> = {

@@ -15,7 +15,7 @@ import {
 } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { reduceWithEffects, type Step } from '../../src/operators/reduce-with-effects.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /** Writes every event down, and orders an effect of the same name for capital letters. */
 const write = (state: string, event: string): Step<string, string> => {

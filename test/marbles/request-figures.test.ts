@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { looked, serviceFigures } from '../../src/pilot-agent/run/status/request-figures.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const counts = (completed: number, failed = 0) =>
   `http.inbound_a.downstream_rq_completed: ${completed}\nhttp.inbound_a.downstream_rq_5xx: ${failed}`;

@@ -1,6 +1,6 @@
 import { describe, it } from 'vitest';
 import { resolveAddress } from '../../src/pilot-agent/bootstrap/address.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const values = {
   a: { ok: true, address: '1.2.3.4:9125' },

@@ -33,10 +33,10 @@ import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
 import { serving } from '../../src/testing/scripted-agent.ts';
 import type { Script } from '../../src/testing/fake-proxy.ts';
-import { fakeProxy } from './support/slow-envoy.ts';
-import { marbles } from './support/marbles.ts';
+import { fakeProxy } from '../support/marbles/slow-envoy.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 import { play } from '../../src/testing/play.ts';
-import { drawnSource, readings } from './support/readings.ts';
+import { drawnSource, readings } from '../support/marbles/readings.ts';
 import type { AgentConfig } from '../../src/pilot-agent/config/agent-config.ts';
 
 const statusEvents: Record<string, StatusEvent> = {

@@ -2,7 +2,7 @@ import { BehaviorSubject, map } from 'rxjs';
 import type { RunHelpers } from 'rxjs/testing';
 import { describe, expect, it } from 'vitest';
 import { looks, untilLate } from '../../src/pilot-agent/status/scrape/metrics-source.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /**
  * A scrape of 20 s asks a source whose answer comes at a, and whose turn comes at t; `cuts` are the

@@ -5,7 +5,7 @@ import { fetchSecrets } from '../../src/pilot-agent/secrets/sds/fetch-secrets.ts
 import { sdsStream } from '../../src/pilot-agent/secrets/sds/serve-stream.ts';
 import type { StreamRequest } from '../../src/pilot-agent/secrets/sds/stream.ts';
 import { absentSecret, type SecretState } from '../../src/pilot-agent/secrets/secret.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const state = (version: string): SecretState => {
   const offered = { secret: { kind: 'roots', roots: version }, version } as const;

@@ -30,7 +30,7 @@ import { routes } from '../../src/pilot-agent/status/routes.ts';
 import { shown } from '../support/shown.ts';
 import { configOf } from '../support/resolved.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const epoch: Epoch = {
   hash: 'hash',

@@ -1,7 +1,7 @@
 import { mergeMap } from 'rxjs';
 import { describe, it } from 'vitest';
 import { settle } from '../../src/operators/settle.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const settled = {
   a: { ok: true, value: 'a' },

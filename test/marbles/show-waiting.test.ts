@@ -3,7 +3,7 @@ import type { RunHelpers } from 'rxjs/testing';
 import stringWidth from 'string-width';
 import { describe, expect, it } from 'vitest';
 import { showWaiting, type WaitingFor } from '../../src/pilot-agent/cli/waiting.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const answers: Record<string, string | undefined> = {
   r: undefined,

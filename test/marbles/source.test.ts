@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import type { Content } from '../../src/pilot-agent/sources/contribution.ts';
 import { source, type SourceOptions } from '../../src/pilot-agent/sources/source.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
-import { given, givenAt, signs } from './support/told.ts';
+import { marbles } from '../support/marbles/marbles.ts';
+import { given, givenAt, signs } from '../support/marbles/told.ts';
 
 /** A source whose n-th reading is the n-th of these, and stays at the last; without jitter. */
 function drawn(

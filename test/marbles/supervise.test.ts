@@ -2,7 +2,7 @@ import { concat, defer, type Observable, of, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
 import { supervise } from '../../src/operators/supervise.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 /** A failure as the pause until the next try; the letters of others are themselves. */
 const pauses = (chance: number) =>

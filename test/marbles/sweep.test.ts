@@ -1,7 +1,7 @@
 import { asyncScheduler, Subject } from 'rxjs';
 import { describe, it } from 'vitest';
 import { sweepUp } from '../../src/operators/sweep.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 describe('sweepUp', () => {
   it(

@@ -2,7 +2,7 @@ import { defer, map, of, shareReplay, take } from 'rxjs';
 import { expect, it } from 'vitest';
 import { initialState } from '../../src/epochs/model.ts';
 import { traffic } from '../../src/pilot-agent/run/status/traffic.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const live = (epoch: number) => {
   const process = {

@@ -2,7 +2,7 @@ import { describe, it } from 'vitest';
 import { fixedTiming } from '../../src/epochs/timing.ts';
 import { type AgentState, initialState } from '../../src/epochs/model.ts';
 import { notLive } from '../../src/pilot-agent/status/probe/liveness.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const serving = (answering: boolean): AgentState => ({
   ...initialState,

@@ -7,7 +7,7 @@ import { type AgentState, initialState } from '../../src/epochs/model.ts';
 import type { Settled } from '../../src/operators/settle.ts';
 import { readinessFilter, notReady } from '../../src/pilot-agent/status/probe/readiness.ts';
 import { readingOf } from '../../src/testing/reading.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const stateWith = (...stages: readonly Stage[]): AgentState => ({
   ...initialState,

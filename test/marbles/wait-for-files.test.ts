@@ -2,7 +2,7 @@ import { asyncScheduler, defer, of } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { type FileSign, type FileSystem, waitForFiles } from '../../src/streams/wait-for-files.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 type Stage = readonly [from: number, sign: FileSign];
 

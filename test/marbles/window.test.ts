@@ -3,7 +3,7 @@ import { describe, it } from 'vitest';
 import { inWindows, type WindowOptions } from '../../src/pilot-discovery/environment/window.ts';
 import type { Changes } from '../../src/pilot-discovery/environment/changes.ts';
 import { emptyStore, type Store } from '../../src/pilot-discovery/environment/store.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const defaults: WindowOptions = { after: 100, max: 10_000, endpoints: true, adaptive: false };
 

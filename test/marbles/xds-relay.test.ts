@@ -23,9 +23,9 @@ import {
   type FakeEnvoyOptions,
   type Mood,
   resource,
-} from './support/fake-mesh.ts';
+} from '../support/marbles/fake-mesh.ts';
 import { at } from '../../src/testing/at.ts';
-import { marbles } from './support/marbles.ts';
+import { marbles } from '../support/marbles/marbles.ts';
 
 const hour = 3_600_000;
 const one = config('1');

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
-import { program } from '../e2e/support/program.ts';
-import { makeRig, type Rig } from '../e2e/support/rig.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 const [executable] = program;
 

@@ -6,7 +6,7 @@ import { Ajv, type AnySchema } from 'ajv';
 import addFormats from 'ajv-formats';
 import { expect, it } from 'vitest';
 import packageJson from '../../package.json' with { type: 'json' };
-import { carried } from './support/carried.ts';
+import { carried } from '../support/packaged/carried.ts';
 
 const require = createRequire(import.meta.url);
 const folder = 'executable';

@@ -13,8 +13,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeCertificates } from '../../demo/certificates.ts';
 import { cacheDir, pinnedEnvoy } from '../../src/pilot-agent/envoy/find-envoy.ts';
 import { leftOut } from '../support/left-out.ts';
-import { program } from '../e2e/support/program.ts';
-import { makeRig, type Rig } from '../e2e/support/rig.ts';
+import { program } from '../support/e2e/program.ts';
+import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
 /** A Debian of the smallest kind, with what Node is linked with. It is made once, and kept. */
 const base = join(cacheDir(process.env), 'debian-root');

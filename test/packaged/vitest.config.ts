@@ -41,7 +41,7 @@ export default defineConfig({
     hookTimeout: 30_000,
     expect: { poll: { interval: 20 } },
     maxWorkers: 4,
-    globalSetup: ['test/support/tell-left-out.ts', 'test/e2e/support/shared-kube.ts'].map((path) =>
+    globalSetup: ['test/support/tell-left-out.ts', 'test/support/e2e/shared-kube.ts'].map((path) =>
       resolve(path),
     ),
     projects: [

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { writeCertificates } from '../../demo/certificates.ts';
 import type { LogEvent } from '../../src/shared/log/log-event.ts';
-import { makeRig } from '../e2e/support/rig.ts';
+import { makeRig } from '../support/e2e/rig.ts';
 import { eventually } from '../support/eventually.ts';
 
 /** What an agent holds while nothing happens. */

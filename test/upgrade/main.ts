@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { upgradeUnderLoad } from '../e2e/support/upgrade-under-load.ts';
+import { upgradeUnderLoad } from '../support/e2e/upgrade-under-load.ts';
 
 const [earlier] = process.argv.slice(2);
 if (earlier === undefined)

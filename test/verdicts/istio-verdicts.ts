@@ -8,7 +8,7 @@ import {
   portsInARow,
   startKubeProgram,
   startKubeServer,
-} from '../e2e/support/kube-server.ts';
+} from '../support/e2e/kube-server.ts';
 import { connects } from '../support/connects.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Case, keyOf, resourceOf } from './cases.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../../../src/pilot-agent/page/known.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
-import { aLife, someLines, told } from '../../../browser/support/told.ts';
+import { aLife, someLines, told } from '../../../support/browser/told.ts';
 
 const now = Date.parse('2026-11-22T12:00:00.000Z');
 const life = aLife(now);

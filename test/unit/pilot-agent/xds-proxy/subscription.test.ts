@@ -8,7 +8,7 @@ import {
   standing,
   type Subscription,
 } from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
-import { resource } from '../../../marbles/support/fake-mesh.ts';
+import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 /** Resources by name, each with its content; `null` for the word that there is none. Made once. */
 const made = new Map<string, ReturnType<typeof resource>>();

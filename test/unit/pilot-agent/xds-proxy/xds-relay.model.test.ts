@@ -14,7 +14,7 @@ import {
 } from '../../../../src/pilot-agent/xds-proxy/relay-state.ts';
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
 import { typeUrls } from '../../../../src/shared/xds/resources.ts';
-import { resource } from '../../../marbles/support/fake-mesh.ts';
+import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 /** What the control plane has: the content of each cluster, and of the endpoints of each. */
 type World = Readonly<Record<string, { readonly cluster: number; readonly endpoints: number }>>;

@@ -10,7 +10,7 @@ import {
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
 import { countXds, noXds } from '../../../../src/pilot-agent/xds-proxy/xds-counts.ts';
 import { typeName, typeUrls } from '../../../../src/shared/xds/resources.ts';
-import { resource } from '../../../marbles/support/fake-mesh.ts';
+import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 const step = relay(60_000);
 

@@ -32,7 +32,7 @@ import { sdsServer } from '../../../../../src/pilot-agent/secrets/sds/sds-server
 import { fileSecrets } from '../../../../../src/pilot-agent/secrets/file-secrets.ts';
 import { absentSecret, type SecretState } from '../../../../../src/pilot-agent/secrets/secret.ts';
 import { findSecret, secretBook } from '../../../../../src/pilot-agent/secrets/secret-book.ts';
-import { sdsClient, secretsIn } from '../../../../e2e/support/sds-client.ts';
+import { sdsClient, secretsIn } from '../../../../support/e2e/sds-client.ts';
 import { eventually } from '../../../../support/eventually.ts';
 
 describe('sdsServer', () => {

@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { certificateAuthority, writeCertificates } from '../../../demo/certificates.ts';
-import { type Answer, ask } from '../../support/ask.ts';
-import { makeRelay } from '../../support/relay.ts';
+import { type Answer, ask } from '../ask.ts';
+import { makeRelay } from '../relay.ts';
 import { realEnvoy } from './bad-input-program.ts';
 import type { Injected } from './injected.ts';
 import type { Mesh } from './kube.ts';

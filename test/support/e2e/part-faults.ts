@@ -6,8 +6,8 @@ import { writeCertificates } from '../../../demo/certificates.ts';
 import { servedSerial } from '../../../demo/served-serial.ts';
 import type { LogEvent } from '../../../src/shared/log/log-event.ts';
 import type { Part } from '../../../src/pilot-agent/run/state/part.ts';
-import { connects } from '../../support/connects.ts';
-import { eventually } from '../../support/eventually.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
 import type { Fault } from './inject.ts';
 import type { Rig, RunningAgent } from './rig.ts';
 

@@ -5,9 +5,9 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { connects } from '../../support/connects.ts';
-import { eventually } from '../../support/eventually.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
+import { freePorts } from '../free-ports.ts';
 
 /** Runs a Kubernetes API server, an istiod on it, and makes the folders of pods. */
 const path = resolve('../shared/peers/kube');

@@ -21,9 +21,9 @@ import {
 import { envoyConfig, type EnvoyConfigOptions } from '../../../demo/envoy-config.ts';
 import type { LogEvent } from '../../../src/shared/log/log-event.ts';
 import { sharedMemoryOf } from '../../../src/proxy/base-ids.ts';
-import { type Answer, ask } from '../../support/ask.ts';
-import { eventually } from '../../support/eventually.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { type Answer, ask } from '../ask.ts';
+import { eventually } from '../eventually.ts';
+import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
 
 /** One line of the agent's log. */

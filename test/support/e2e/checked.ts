@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { expect, onTestFinished } from 'vitest';
 import type { Finding, CheckFlaw } from '../../../src/pilot-agent/check/finding.ts';
 import { troubleshooting } from '../../../src/shared/log/see-also.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
 
 /** What `pilot-agent check -o json` has written, and how it has ended. */

@@ -11,8 +11,8 @@ import {
 import { join } from 'node:path';
 import { expect } from 'vitest';
 import { exitCodes } from '../../../src/shared/program/exit.ts';
-import { eventually } from '../../support/eventually.ts';
-import { startLoad } from '../../support/load.ts';
+import { eventually } from '../eventually.ts';
+import { startLoad } from '../load.ts';
 import { program } from './program.ts';
 import type { LogLine, Rig, RunningAgent } from './rig.ts';
 

@@ -2,8 +2,8 @@ import { writeFileSync, readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { writeCertificates } from '../../../demo/certificates.ts';
 import type { EpochsReport } from '../../../src/pilot-agent/report/epoch-report.ts';
-import { ask } from '../../support/ask.ts';
-import type { Rig, RunningAgent } from '../../e2e/support/rig.ts';
+import { ask } from '../ask.ts';
+import type { Rig, RunningAgent } from '../e2e/rig.ts';
 
 /**
  * What an agent goes through: two rotations, a crash, and a configuration that Envoy refuses;

@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../eventually.ts';
 import type { Rig } from './rig.ts';
 
 /**
@@ -13,7 +13,7 @@ export type Fault =
 /** The environment of an agent that faults can be injected into. */
 export function faultEnv(rig: Rig): NodeJS.ProcessEnv {
   return {
-    NODE_OPTIONS: `--require ${resolve('test/e2e/support/faults.cjs')}`,
+    NODE_OPTIONS: `--require ${resolve('test/support/e2e/faults.cjs')}`,
     FAULTS: folderOf(rig),
   };
 }

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { writeCertificates } from '../../../demo/certificates.ts';
-import { eventually } from '../../support/eventually.ts';
-import { type LoadResult, startLoad } from '../../support/load.ts';
+import { eventually } from '../eventually.ts';
+import { type LoadResult, startLoad } from '../load.ts';
 import { makeRig } from './rig.ts';
 
 /** One agent of several that follow each other over the same Envoys. */

@@ -1,9 +1,9 @@
 import { get } from 'node:https';
 import { expect } from 'vitest';
 import type { Part } from '../../../src/pilot-agent/run/state/part.ts';
-import type { Clear } from '../../support/cleared-after.ts';
-import { eventually } from '../../support/eventually.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import type { Clear } from '../cleared-after.ts';
+import { eventually } from '../eventually.ts';
+import { freePorts } from '../free-ports.ts';
 import { heldAnswer, heldUpstream } from './held-upstream.ts';
 import { arm, faultEnv, inject } from './inject.ts';
 import { type LoadOfBoth, underLoad } from './load-of-both.ts';

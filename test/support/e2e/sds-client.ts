@@ -16,7 +16,7 @@ import {
 import { SecretDiscoveryService } from '../../../src/shared/proto/envoy/service/secret/v3/sds_pb.ts';
 import { grpcDefinition } from '../../../src/shared/grpc/grpc-definition.ts';
 import { secretTypeUrl } from '../../../src/pilot-agent/secrets/sds/sds-messages.ts';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../eventually.ts';
 
 /** The fields of a message that are given, the others as they are when empty. */
 type Init<Schema extends DescMessage> = Exclude<MessageInitShape<Schema>, Message>;

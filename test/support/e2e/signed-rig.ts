@@ -1,7 +1,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnsecuredJWT } from 'jose';
-import { type CaServer, startCaServer } from '../../support/ca-server.ts';
+import { type CaServer, startCaServer } from '../ca-server.ts';
 import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 
 /** A rig whose agent has its certificate from an authority. */

@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { inject } from 'vitest';
 import type { TestProject } from 'vitest/node';
-import { connects } from '../../support/connects.ts';
-import { eventually } from '../../support/eventually.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
 import { isUp, type KubeApi, kubeApi, portsInARow, startKubeProgram } from './kube-server.ts';
 
 declare module 'vitest' {

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { connects } from '../../support/connects.ts';
-import { eventually } from '../../support/eventually.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
 
 /** A real control plane over a folder of Istio resources. */
 export interface Istiod {

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Answer } from '../../support/ask.ts';
+import type { Answer } from '../ask.ts';
 import type { MeshPod } from './mesh-pod.ts';
 
 /** What a pod is like at one moment. */

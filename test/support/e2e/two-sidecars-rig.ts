@@ -9,8 +9,8 @@ import {
   type SidecarPorts,
   twoSidecars,
 } from '../../../demo/two-sidecars.ts';
-import { type Answer, ask } from '../../support/ask.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { type Answer, ask } from '../ask.ts';
+import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
 
 /** A line of the log of a program. */

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import { eventually } from '../../support/eventually.ts';
-import { startLoad } from '../../support/load.ts';
+import { eventually } from '../eventually.ts';
+import { startLoad } from '../load.ts';
 import type { Rig } from './rig.ts';
 
 export interface LoadOfBoth {

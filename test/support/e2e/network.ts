@@ -2,7 +2,7 @@ import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Place } from '../../support/relay.ts';
+import type { Place } from '../relay.ts';
 
 /** A part of the network with an address of its own. */
 export interface NetworkPlace {

@@ -14,7 +14,7 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { Copy, type Dockerfile, DockerfileParser } from 'dockerfile-ast';
-import { builtGuard } from '../../support/built-guard.ts';
+import { builtGuard } from '../built-guard.ts';
 
 /** The root file system of the image, made as the container file says, without a daemon. */
 export interface Image {

@@ -1,6 +1,6 @@
 import { writeCertificates } from '../../../demo/certificates.ts';
-import { eventually } from '../../support/eventually.ts';
-import { type LoadOptions, type LoadResult, startLoad } from '../../support/load.ts';
+import { eventually } from '../eventually.ts';
+import { type LoadOptions, type LoadResult, startLoad } from '../load.ts';
 import { makeRig } from './rig.ts';
 
 export interface RotationsUnderLoad {

@@ -2,9 +2,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { type Answer, ask } from '../../support/ask.ts';
-import { eventually } from '../../support/eventually.ts';
-import { freePorts } from '../../support/free-ports.ts';
+import { type Answer, ask } from '../ask.ts';
+import { eventually } from '../eventually.ts';
+import { freePorts } from '../free-ports.ts';
 import type { Mesh } from './kube.ts';
 import { processesOf, type RunningAgent, startAgent, type StartOptions } from './rig.ts';
 

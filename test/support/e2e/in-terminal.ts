@@ -33,7 +33,7 @@ export function inTerminal(
   });
   const child = spawn(
     'python3',
-    ['test/e2e/support/in-terminal.py', String(columns), String(lines), ...command],
+    ['test/support/e2e/in-terminal.py', String(columns), String(lines), ...command],
     {
       stdio: ['pipe', 'pipe', 'inherit'],
       env: { ...process.env, TERM: 'xterm-256color', ...env },

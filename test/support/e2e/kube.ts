@@ -1,7 +1,7 @@
 import { type ChildProcess, execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { connects } from '../../support/connects.ts';
-import { eventually } from '../../support/eventually.ts';
+import { connects } from '../connects.ts';
+import { eventually } from '../eventually.ts';
 import {
   endKubeProgram,
   type KubeApi,

@@ -13,7 +13,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { eventually } from '../../support/eventually.ts';
+import { eventually } from '../eventually.ts';
 import { realEnvoy } from './bad-input-program.ts';
 import { takesNodeOptions } from './program.ts';
 import type { LogLine, StartOptions } from './rig.ts';
@@ -173,7 +173,7 @@ function clock(hours: number): Fault {
         folder,
         start: {
           env: {
-            NODE_OPTIONS: `--require ${resolve('test/e2e/support/shifted-clock.cjs')}`,
+            NODE_OPTIONS: `--require ${resolve('test/support/e2e/shifted-clock.cjs')}`,
             SHIFTED_CLOCK: file,
           },
         },
