@@ -61,8 +61,10 @@ export interface ShapedConfig {
 export interface ShapeOptions {
   /** The sources beside the files, composed. */
   readonly beside?: ContributingSource;
-  /** As the agent was started with it: what only a new agent can honour stays as it is here. */
-  /** Files that are passed over are not watched. */
+  /**
+   * As the agent was started with it: what only a new agent can honour stays as it is here. Files
+   * that are passed over are not watched.
+   */
   readonly initial: KnownConfig & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
   /**
    * Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong
@@ -79,7 +81,7 @@ export interface ShapeOptions {
  * What a running agent keeps: its own ports, folders and times, the arguments of its Envoys, and
  * what it does for the application.
  */
-const kept = [
+const startedWith = [
   ...(Object.keys(agentFlagsSchema.shape) as (keyof AgentFlags)[]),
   'binaryPath',
   'configPath',
@@ -225,9 +227,11 @@ function asStarted(
   { config, sources, warnings }: KnownConfig & Told,
   initial: KnownConfig & Told,
 ): KnownConfig & Told {
-  const changed = kept.filter((field) => !isDeepStrictEqual(config[field], initial.config[field]));
+  const changed = startedWith.filter(
+    (field) => !isDeepStrictEqual(config[field], initial.config[field]),
+  );
   const old = <T extends object>(fields: T) =>
-    Object.fromEntries(kept.map((field) => [field, fields[field as keyof T]]));
+    Object.fromEntries(startedWith.map((field) => [field, fields[field as keyof T]]));
   return {
     config: {
       ...config,
