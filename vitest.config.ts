@@ -34,9 +34,9 @@ const endToEnd = [
 
 export default defineConfig({
   test: {
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect: { poll: { interval: 20, timeout: 10_000 } },
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+    expect: { poll: { interval: 20, timeout: 30_000 } },
     sequence: { sequencer: TimedSequencer },
     globalSetup: ['test/support/tell-left-out.ts'],
     setupFiles: process.env['TIMINGS'] ? ['./test/support/note-cpu.ts'] : [],

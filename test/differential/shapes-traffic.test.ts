@@ -258,7 +258,7 @@ describe.skipIf(controlPlane === undefined)(
         });
       answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
       answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);
-    }, 60_000);
+    });
     afterAll(() => {
       for (const server of servers) server.close();
     });

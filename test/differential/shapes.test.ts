@@ -26,7 +26,7 @@ describe.skipIf(controlPlane === undefined)(
       [port = 0] = await freePorts(3);
       istiod = makeIstiod(controlPlane ?? '', port);
       await istiod.start();
-    }, 30_000);
+    });
     afterAll(() => istiod.dispose());
 
     it.each(shapes)('$name', { timeout: 60_000 }, async ({ yaml, cases }) => {

@@ -56,7 +56,7 @@ describe('a bug', () => {
       expect(line['stack']).toContain(' at ');
       // As a client does that looks at readiness.
       await expect
-        .poll(() => rig.ready(), { timeout: 1_000, interval: 10 })
+        .poll(() => rig.ready(), { interval: 10 })
         .toEqual({ status: 503, body: 'terminating: a bug\n' });
       await load.lostNothing();
       expect(await agent.exit).toEqual({ code: 70, signal: null });

@@ -147,7 +147,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       await expect.poll(content, limit).toBe('after');
       await server.ask('PUT', 'kv/kept', 'again');
       await expect.poll(content, limit).toBe('again');
-    }, 60_000);
+    });
   });
 
   describe('that wants tokens', () => {

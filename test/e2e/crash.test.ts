@@ -17,11 +17,9 @@ it('a killed Envoy is started again; it is not ready meanwhile, and says why', a
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGKILL');
+  await expect.poll(async () => (await rig.ready()).status, { interval: 1 }).toBe(503);
   await expect
-    .poll(async () => (await rig.ready()).status, { timeout: 1_000, interval: 1 })
-    .toBe(503);
-  await expect
-    .poll(async () => (await rig.ready()).body, { timeout: 1_000, interval: 1 })
+    .poll(async () => (await rig.ready()).body, { interval: 1 })
     .toContain('has crashed and waits to be started again: SIGKILL');
   const failed = await agent.said('epoch.failed', 0);
   expect(failed).toMatchObject({ level: 'error', kind: 'signaled', signal: 'SIGKILL' });
@@ -45,13 +43,11 @@ it('the budget ends the agent with the code of the last Envoy', async () => {
   );
 });
 
-it('a stopped Envoy is not ready within 3 s, and is again when it goes on', async () => {
+it('a stopped Envoy is not ready, and is again when it goes on', async () => {
   const agent = rig.start();
   await agent.said('epoch.live', 0);
   process.kill(envoy(), 'SIGSTOP');
-  await expect
-    .poll(() => rig.ready(), { timeout: 3_000 })
-    .toEqual({ status: 503, body: 'Envoy does not answer\n' });
+  await expect.poll(() => rig.ready()).toEqual({ status: 503, body: 'Envoy does not answer\n' });
   await agent.said('epoch.unresponsive', 0);
   process.kill(envoy(), 'SIGCONT');
   await agent.said('epoch.answering', 0);
@@ -65,5 +61,5 @@ it('a child that is killed is replaced, and the change it was started for is not
   const { pid } = await agent.said('epoch.live', 1);
   process.kill(Number(pid), 'SIGKILL');
   await agent.said('epoch.live', 2);
-  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await rig.ready()).status).toBe(200);
 });

@@ -38,7 +38,7 @@ beforeEach(() => {
 afterEach(async () => {
   for (const demo of demos) demo.kill('SIGKILL');
   try {
-    await expect.poll(processes, { timeout: 5_000 }).toHaveLength(0);
+    await expect.poll(processes).toHaveLength(0);
   } finally {
     for (const pid of processes()) process.kill(pid, 'SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -115,7 +115,7 @@ it('the agent ends when the demo is killed', async () => {
   await demo.said('epoch.live', { epoch: 0 });
   demo.kill('SIGKILL');
   await demo.said('agent.stopped');
-  await expect.poll(() => processes(), { timeout: 5_000 }).toHaveLength(0);
+  await expect.poll(() => processes()).toHaveLength(0);
 });
 
 it('a flag that is not understood ends the demo as it ends the agent', async () => {

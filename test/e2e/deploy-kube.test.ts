@@ -110,7 +110,7 @@ describe.runIf(kubeProgram !== undefined)('a real Kubernetes API', () => {
     server = await sharedKubeApi();
     for (const name of ['shop', 'istio-ingress'])
       await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
-  }, 60_000);
+  });
 
   const strict = 'dryRun=All&fieldValidation=Strict';
   const lay = (resource: Resource) =>

@@ -355,7 +355,7 @@ describe('each flag and variable of pilot-discovery', { timeout: 40_000 }, () =>
       await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200, {
         within: 20_000,
       });
-  }, 30_000);
+  });
   afterAll(async () => {
     for (const end of ends.splice(0)) end();
     for (const { child } of programs.values()) child.kill('SIGKILL');

@@ -84,11 +84,11 @@ describe('two sidecars that live from pilot-discovery', () => {
       pause: 5,
       maxDuration: 300_000,
     });
-  }, 60_000);
+  });
   afterAll(async () => {
     await load.stop();
     await rig.dispose();
-  }, 60_000);
+  });
 
   /** Nothing failed so far; what was asked is more than before. */
   const flawless = () =>

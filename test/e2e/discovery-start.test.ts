@@ -140,7 +140,7 @@ describe('how pilot-discovery is started', () => {
     await start('--configDir', place('resources'), '--keepaliveMaxServerConnectionAge', '500ms');
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     ends.push(() => client.close());
-    await expect.poll(() => client.statuses.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => client.statuses.length).toBe(1);
     const versions = Object.fromEntries(
       client.answers
         .flatMap(({ resources }) => resources)
@@ -158,7 +158,7 @@ describe('how pilot-discovery is started', () => {
         initialResourceVersions: versions,
       }),
     );
-    await expect.poll(() => again.statuses.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => again.statuses.length).toBe(1);
     expect(answered.flatMap(({ resources }) => resources)).toEqual([]);
   });
 

@@ -161,7 +161,7 @@ it.each(Object.entries(conversations))(
       )
       .toBe(true);
     stream.write('still heard');
-    await expect.poll(() => heard, { timeout: 5_000 }).toContain('still heard');
+    await expect.poll(() => heard).toContain('still heard');
     close();
     expect(await agent.exit).toEqual({ code: 0, signal: null });
     expect(await agent.said('drain.ended')).toMatchObject({ active: 0 });

@@ -21,7 +21,7 @@ describe.skipIf(!isPossible)(
     beforeAll(async () => {
       kube = await sharedKube();
       network = makeNetwork();
-    }, 60_000);
+    });
     afterAll(() => network.dispose());
 
     it.each(injectedPods.map((by, number) => ({ number, ...by })))(

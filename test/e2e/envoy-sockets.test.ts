@@ -121,9 +121,7 @@ describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_
       await agent.said('epoch.live', 0);
       const [sockets, baseId] = [dirname(option('--socket-path')), option('--base-id')];
       agent.kill('SIGKILL');
-      await expect
-        .poll(() => [existsSync(sockets), left(baseId)], { timeout: 5_000 })
-        .toEqual([false, []]);
+      await expect.poll(() => [existsSync(sockets), left(baseId)]).toEqual([false, []]);
     },
   );
 
@@ -140,7 +138,7 @@ describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_
     await rig.start().said('epoch.live', 0);
     expect(existsSync(sockets)).toBe(false);
     await expect
-      .poll(() => left(baseId).filter((name) => name.startsWith('pilot-agent')), { timeout: 5_000 })
+      .poll(() => left(baseId).filter((name) => name.startsWith('pilot-agent')))
       .toEqual([]);
     for (const name of left(baseId)) execFileSync('rm', [`/dev/shm/${name}`]);
   });

@@ -65,7 +65,7 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
       'PROXY_CONFIG.gatewayTopology.later is not known here: the control plane gets it as it is',
       'PROXY_CONFIG.nobody is not known here: the control plane gets it as it is',
     ]);
-  }, 60_000);
+  });
 
   it('gives the same to an agent with a version of Istio and to one without', async () => {
     istiod.serve('one.test', port, 1);
@@ -109,7 +109,7 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
     expect(constant.told).toContain('"ISTIO_VERSION": "1.26.0"');
     expect(JSON.stringify(constant.resources)).toContain(`outbound|${port}||one.test`);
     expect(constant.resources).toEqual(absent.resources);
-  }, 60_000);
+  });
 
   it('finds an Envoy that has as many workers as the limit of the CPU, and that misses no limit of connections', async () => {
     await istiod.start();
@@ -121,5 +121,5 @@ describe.skipIf(controlPlane === undefined)('a real istiod', () => {
     await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
     expect(await admin('stats?filter=^server.concurrency$')).toBe('server.concurrency: 3\n');
     expect(agent.log().filter(({ msg }) => msg.includes('configured limit'))).toEqual([]);
-  }, 60_000);
+  });
 });

@@ -250,7 +250,7 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     await expect.poll(async () => (await rig.ready()).status, within).toBe(200);
     await expect.poll(() => askByTls(from), within).toBe(200);
     expect(await ask('pod', from)).toBe(0);
-  }, 60_000);
+  });
 
   it('is LIVE without the secrets that istiod refers to, names the reason why it is not ready, and uses them when they are there', async () => {
     const [to = 0, from = 0] = listen;
@@ -279,5 +279,5 @@ describe.skipIf(controlPlane === undefined)('with a real istiod', () => {
     const codes = agent.log().map(({ event }) => event);
     expect(codes.filter((code) => code === 'secret.missing')).toHaveLength(2);
     expect(codes).not.toContain('secret.rejected');
-  }, 60_000);
+  });
 });

@@ -134,7 +134,7 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   writeFileSync(rig.config, '{"static_resources": {"listeners": 7}}');
   const after = rig.start(keep, { env });
   await after.said('config.refused');
-  await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
+  await expect.poll(async () => (await rig.ready()).status).toBe(200);
   expect((await rig.ready()).status).toBe(200);
   const epochs = await (await fetch(`http://127.0.0.1:${rig.ports.status}/debug/epochs`)).json();
   expect(epochs).toMatchObject({
@@ -216,7 +216,7 @@ it('an Envoy that is kept is started again when it crashes, and its log is its o
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('\tenvoy main\t');
   renameSync(run('envoy.log'), run('envoy.log.1'));
   agent.kill('SIGUSR1');
-  await expect.poll(() => existsSync(run('envoy.log')), { timeout: 5_000 }).toBe(true);
+  await expect.poll(() => existsSync(run('envoy.log'))).toBe(true);
   await quit();
   await agent.exit;
   expect(readFileSync(run('envoy.log'), 'utf8')).toContain('caught ENVOY_SIGTERM');
@@ -286,7 +286,7 @@ done`;
   expect([failed, [...errors]]).toEqual([0, []]);
   expect(abstract()).toBe(false);
   await expect
-    .poll(kept, { timeout: 5_000 })
+    .poll(kept)
     .toMatchObject([
       { epoch: 1, lineage: 1, socketPath: expect.stringContaining(run()) as string },
     ]);
@@ -319,9 +319,7 @@ it('a kept Envoy of another hot restart version is replaced side by side', async
   await after.said('epoch.ended', 0);
   const { failed, errors } = await load.stop();
   expect([failed, [...errors]]).toEqual([0, []]);
-  await expect
-    .poll(kept, { timeout: 5_000 })
-    .toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
+  await expect.poll(kept).toMatchObject([{ epoch: 1, restartEpoch: 0, lineage: 1 }]);
   expect((await rig.ready()).status).toBe(200);
 });
 

@@ -22,7 +22,7 @@ describe.runIf(kubeProgram !== undefined)('kube()', { timeout: 90_000 }, () => {
   beforeAll(async () => {
     server = await startKubeServer();
     await change();
-  }, 60_000);
+  });
   afterAll(() => server.dispose());
 
   const stage = () => ({

@@ -41,7 +41,7 @@ it('a code cache in which bits have flipped, or of which a part is missing, is n
     change('main.cjs.cache', () => Buffer.from(content));
     expect(run()).toEqual(right);
   }
-}, 60_000);
+});
 
 it('the code cache of another bundle of the same length is not used', () => {
   const { stdout } = run();

@@ -18,7 +18,7 @@ describe.skipIf(kubeProgram === undefined)('a machine of a real mesh', () => {
     // As the package of Istio for machines has it.
     const env = { PROV_CERT: './etc/certs', OUTPUT_CERTS: './etc/certs' };
     machine = await makePod(await sharedKube(), upstream.port, { name: 'machine', env });
-  }, 60_000);
+  });
   afterAll(async () => {
     await machine.dispose();
     await upstream.close();

@@ -35,7 +35,7 @@ describe
     let kube: Mesh;
     beforeAll(async () => {
       kube = await sharedKube();
-    }, 60_000);
+    });
 
     it.for(modes)(
       'with its identity, not without; and nothing fails while both hot-restart and rotate: $how',

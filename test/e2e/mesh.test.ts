@@ -27,7 +27,7 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
   beforeAll(async () => {
     kube = await sharedKube();
     upstream = await startUpstream();
-  }, 60_000);
+  });
   afterAll(async () => {
     await upstream.close();
   });

@@ -107,7 +107,9 @@ it.each(['DELTA_GRPC', 'GRPC'])(
     try {
       await eventually(() => has('/listeners', String(first)), { within: 15_000 });
       write('config/rule.yaml', rule);
-      await eventually(() => has('/config_dump', 'file-root:/nowhere/root.pem'), { within: 5_000 });
+      await eventually(() => has('/config_dump', 'file-root:/nowhere/root.pem'), {
+        within: 30_000,
+      });
       const begun = performance.now();
       write('config/b.yaml', entry('b', second));
       await eventually(

@@ -115,7 +115,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
           ['epoch.unresponsive', 'epoch.hung', 'restart.scheduled'].includes(event),
         ),
     ).toEqual([]);
-  }, 60_000);
+  });
 
   it('a termination kills a child that waits, and drains its parent, which serves until it is told to end', async (context) => {
     const { expect } = context;
@@ -137,7 +137,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     expect(await agent.said('epoch.ended', 0)).not.toHaveProperty('signal');
     expect(Date.now() - asked).toBeGreaterThan(4_000);
     expect(await agent.exit).toMatchObject({ code: 0 });
-  }, 30_000);
+  });
 
   it('an Envoy that waits alone is replaced by a change, and readiness tells what is waited for', async (context) => {
     const { expect } = context;
@@ -156,7 +156,7 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     control.answer();
     await agent.said('epoch.live', 1);
     await expect.poll(async () => (await rig.ready()).status).toBe(200);
-  }, 30_000);
+  });
 
   it('readiness is that of the child: what only its parent has received does not count', async (context) => {
     const { expect } = context;
@@ -174,6 +174,6 @@ describe.concurrent('an Envoy that its control plane does not answer', () => {
     await new Promise((resolve) => setTimeout(resolve, 6_000)); // until it has its parent's counters
     expect(await rig.ready()).toMatchObject({ status: 503 });
     control.answer();
-    await expect.poll(async () => (await rig.ready()).status, { timeout: 5_000 }).toBe(200);
-  }, 30_000);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
+  });
 });

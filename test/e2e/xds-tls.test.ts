@@ -168,10 +168,8 @@ it(
     await first.said('epoch.live', 0);
     await expect.poll(() => rig.ready(), { timeout: 10_000 }).toMatchObject({ status: 200 });
     const asked = () => authority?.asked.slice(0, 1);
-    await expect
-      .poll(asked, { timeout: 5_000 })
-      .toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
-    await expect.poll(() => existsSync(join(etc, 'key.pem')), { timeout: 5_000 }).toBe(true);
+    await expect.poll(asked).toMatchObject([{ client: '', authorization: `Bearer ${token}` }]);
+    await expect.poll(() => existsSync(join(etc, 'key.pem'))).toBe(true);
     first.kill('SIGTERM');
     await first.exit;
 
@@ -185,8 +183,6 @@ it(
     controlPlane = await startOf(rig.ca, port);
     const second = start([], env);
     await second.said('epoch.live', 0);
-    await expect
-      .poll(asked, { timeout: 5_000 })
-      .toMatchObject([{ client: 'localhost', authorization: '' }]);
+    await expect.poll(asked).toMatchObject([{ client: 'localhost', authorization: '' }]);
   },
 );

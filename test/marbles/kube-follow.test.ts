@@ -319,16 +319,17 @@ describe('objectStore', () => {
     ).toEqual(['added a 1 (1)', 'changed a 2 (1)', ' (1)', ' (1)', 'removed a 2 (0)']);
   });
 
-  it('follows 10,000 objects, of which each changes, and lists them again, within 2 s', () => {
+  it('follows 10,000 objects, of which each changes, and lists them again, by 2 s of CPU', () => {
     const all = (version: string) =>
       Array.from({ length: 10_000 }, (_, n) => object(`o${n}`, version));
-    const begun = performance.now();
+    const begun = process.cpuUsage();
     const lines = run(
       { type: 'listed', objects: all('1') },
       ...all('2').map((each): FollowSign => ({ type: 'set', object: each })),
       { type: 'listed', objects: all('2') },
     );
     expect(lines.at(-1)).toBe(' (10000)');
-    expect(performance.now() - begun).toBeLessThan(2_000);
+    const { user, system } = process.cpuUsage(begun);
+    expect(user + system).toBeLessThan(2_000_000);
   });
 });

@@ -45,7 +45,7 @@ export function makeIstiod(program: string, port: number): Istiod {
         await ended;
       }
       child = undefined;
-      await eventually(async () => !(await connects(port)), { within: 5_000 });
+      await eventually(async () => !(await connects(port)), { within: 30_000 });
     },
     serve(host, at, target) {
       const resource = {

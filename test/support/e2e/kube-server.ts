@@ -70,7 +70,7 @@ export async function startKubeServer(): Promise<KubeServer> {
     async stop() {
       await endKubeProgram(server);
       server = undefined;
-      await eventually(async () => !(await connects(port)), { within: 5_000 });
+      await eventually(async () => !(await connects(port)), { within: 30_000 });
     },
     async dispose() {
       await endKubeProgram(server);

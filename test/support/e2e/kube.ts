@@ -80,7 +80,7 @@ export async function startKube(): Promise<Kube> {
     async stopIstiod() {
       await endKubeProgram(control);
       control = undefined;
-      await eventually(async () => !(await connects(istiod + 2)), { within: 5_000 });
+      await eventually(async () => !(await connects(istiod + 2)), { within: 30_000 });
     },
     async dispose() {
       await endKubeProgram(control);

@@ -190,7 +190,7 @@ export async function makeRig(
     async dispose() {
       for (const { pid } of agents) signal(pid, 'SIGKILL');
       if (kept) killKept(envoys());
-      await eventually(() => envoys().length === 0, { within: 5_000 }).finally(() => {
+      await eventually(() => envoys().length === 0, { within: 30_000 }).finally(() => {
         for (const pid of envoys()) signal(pid, 'SIGKILL');
         rmSync(folder, { recursive: true, force: true });
       });

@@ -186,12 +186,12 @@ describe('a check', () => {
       next: (verdict) => said.push(verdict),
       error: (error: unknown) => said.push(error),
     });
-    await expect.poll(() => stage.validated(), { timeout: 5_000 }).toBeDefined();
+    await expect.poll(() => stage.validated()).toBeDefined();
     scheduler.flush();
     expect(said).toEqual([]);
     scheduler.maxFrames = 20_000;
     scheduler.flush();
-    await expect.poll(() => life.closed, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => life.closed).toBe(true);
     expect(said).toEqual([
       { ok: undefined, reason: '--mode validate took longer than 20 s', outOfMemory: false },
     ]);

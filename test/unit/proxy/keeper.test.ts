@@ -34,7 +34,7 @@ beforeEach(() => {
 });
 afterEach(async () => {
   for (const pid of pids) end(pid);
-  await expect.poll(() => keepers(), { timeout: 5_000 }).toHaveLength(0);
+  await expect.poll(() => keepers()).toHaveLength(0);
   rmSync(folder, { recursive: true });
 });
 

@@ -42,19 +42,17 @@ describe('what an agent sends of itself', () => {
     await expect.poll(() => heard).toHaveLength(1);
     await agent.leave();
     await expect
-      .poll(() => heard.slice(1, 3), { timeout: 5_000 })
+      .poll(() => heard.slice(1, 3))
       .toEqual([expect.objectContaining({ type: 'away' }), away('there is no socket')]);
     await agent.comeBack();
-    await expect.poll(() => heard.at(-1), { timeout: 5_000 }).toEqual({ type: 'connected' });
+    await expect.poll(() => heard.at(-1)).toEqual({ type: 'connected' });
   });
 
   it('says why it is refused', async () => {
     agent.answer('/debug/events', 503, 'four listen already');
     await agent.leave();
     await agent.comeBack();
-    await expect
-      .poll(() => heard.at(-1), { timeout: 5_000 })
-      .toEqual(away('it answers 503: four listen already'));
+    await expect.poll(() => heard.at(-1)).toEqual(away('it answers 503: four listen already'));
   });
 
   it('is away where there is no folder', async () => {

@@ -235,7 +235,7 @@ describe('installEnvoy', () => {
     const pid = Number(
       await eventually(
         () => existsSync(`${log}.pid`) && readFileSync(`${log}.pid`, 'utf8').trim(),
-        { within: 5000 },
+        { within: 30_000 },
       ),
     );
     abort.abort();

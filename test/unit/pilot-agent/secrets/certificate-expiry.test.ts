@@ -38,7 +38,7 @@ it('says when a certificate expires that is served, once it has, and begins anew
 
   await write(130);
   served$.next(0);
-  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(1);
+  await expect.poll(() => signs).toHaveLength(1);
   expect(signs).toEqual([
     {
       type: 'certificates-read',
@@ -70,7 +70,7 @@ it('says when a certificate expires that is served, once it has, and begins anew
 
   await write(9_000);
   served$.next(1);
-  await expect.poll(() => signs, { timeout: 5_000 }).toHaveLength(6);
+  await expect.poll(() => signs).toHaveLength(6);
   expect(signs[5]).toMatchObject({
     certificates: [
       { source: path, expiresAt: 9_000_000 },

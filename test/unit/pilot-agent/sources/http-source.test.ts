@@ -21,7 +21,7 @@ import type { SourceChange } from '../../../../src/streams/config-source.ts';
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-http-source-'));
 /** Asked again soon, also after a failure. In ms. */
 const quick = { every: 5, pauses: { first: 5, longest: 5 }, timeout: 1_000, firstWithin: 5_000 };
-const limit = { timeout: 5_000 };
+const limit = { timeout: 30_000 };
 const file = (name: string, content: string | Uint8Array) => {
   writeFileSync(join(folder, name), content);
   return join(folder, name);

@@ -38,7 +38,7 @@ async function start(exchange: TokenExchange | Observable<TokenExchange> = token
       error: fail,
     },
   );
-  await expect.poll(() => events.length, { timeout: 5_000 }).toBeGreaterThan(0);
+  await expect.poll(() => events.length).toBeGreaterThan(0);
   return { port, events };
 }
 
@@ -246,13 +246,13 @@ describe('the token server', () => {
 
   it('fails where the port is taken', async () => {
     const other = createServer().listen(0, '127.0.0.1');
-    await expect.poll(() => other.listening, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => other.listening).toBe(true);
     const events: StsEvent[] = [];
     server = stsServer('127.0.0.1', (other.address() as AddressInfo).port, of(tokens)).subscribe({
       next: (event) => events.push(event),
       error: fail,
     });
-    await expect.poll(() => events.length, { timeout: 5_000 }).toBeGreaterThan(0);
+    await expect.poll(() => events.length).toBeGreaterThan(0);
     expect(events).toMatchObject([
       { type: 'failed', reason: expect.stringContaining('EADDRINUSE') as string },
     ]);

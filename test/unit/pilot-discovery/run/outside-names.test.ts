@@ -117,4 +117,4 @@ it('is found by a rule, wherever a plain object is asked for a name that is know
   expect(found.map(({ line, ruleId }) => [line, ruleId])).toEqual(
     Array.from({ length: 3 }, () => [4, 'local/outside-names']),
   );
-}, 60_000);
+});

@@ -75,7 +75,7 @@ describe('a probe of the application', () => {
         error: expect.unreachable,
       }),
     );
-    await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => listening).toBe(true);
     return new Promise<{ status: number; body: string; headers: IncomingHttpHeaders }>(
       (done, fail) => {
         const asked = httpRequest(

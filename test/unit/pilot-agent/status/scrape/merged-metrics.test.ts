@@ -92,7 +92,7 @@ describe('/stats/prometheus', () => {
         error: expect.unreachable,
       }),
     );
-    await expect.poll(() => listening, { timeout: 5_000 }).toBe(true);
+    await expect.poll(() => listening).toBe(true);
     return port;
   }
 
@@ -439,13 +439,13 @@ describe('/stats/prometheus', () => {
     const wait = (seconds: number) =>
       scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const scrapes = Array.from({ length: 16 }, (_, index) => wait(20 + index));
-    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(16);
+    await expect.poll(() => held.length).toBe(16);
     expect((await wait(1)).status).toBe(503);
     const [first, ...others] = held.splice(0);
     first?.end();
     await Promise.race(scrapes);
     const next = wait(20);
-    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => held.length).toBe(1);
     expect((await wait(1)).status).toBe(503);
     for (const response of [...others, ...held]) response.end();
     expect((await Promise.all([...scrapes, next])).map(({ status }) => status)).toEqual(
@@ -497,9 +497,9 @@ describe('/stats/prometheus', () => {
     const wait = (seconds: number) =>
       scrape(port, { 'x-prometheus-scrape-timeout-seconds': String(seconds) });
     const first = wait(30);
-    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => held.length).toBe(1);
     const patient = wait(31);
-    await expect.poll(() => held.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => held.length).toBe(2);
     const hasty = strictExposition((await wait(1)).body.toString(), 'text');
     expect(own(hasty, 'istio_agent_scrape_failures_total')).toEqual([
       'application /metrics busy 1',

@@ -23,7 +23,7 @@ import type { SourceChange } from '../../../../../src/streams/config-source.ts';
 
 vi.mock('../../../../../src/shared/files/outside-file.ts', { spy: true });
 
-const limit = { timeout: 5_000 };
+const limit = { timeout: 30_000 };
 const digest = (content: string) => createHash('sha256').update(content).digest('hex');
 
 describe('files', () => {

@@ -30,7 +30,7 @@ import {
 } from '../../../../../src/pilot-discovery/registry/files/files-source.ts';
 import { readSimply } from '../../../../support/read-simply.ts';
 
-const limit = { timeout: 5_000, interval: 5 };
+const limit = { timeout: 30_000, interval: 5 };
 
 describe('filesSource', () => {
   let folder: string;
