@@ -18,7 +18,14 @@ import { literals, read, sources } from './support/source-text.ts';
 
 const rooms = Object.keys(architecture.rooms);
 /** Below one of these a document may name a file by its folder. */
-const above = ['', 'src', 'src/shared', 'src/pilot-agent', 'src/pilot-discovery'];
+const above = [
+  '',
+  'src',
+  'src/shared',
+  'src/pilot-agent',
+  'src/pilot-discovery',
+  'src/pilot-discovery/registry',
+];
 const folders = [...new Set(rooms.flatMap((room) => room.split('/')))].filter(
   (name) => !name.includes('.'),
 );

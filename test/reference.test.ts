@@ -280,7 +280,7 @@ describe('the page of', () => {
       ...literals('src/pilot-agent/status/probe/readiness.ts').filter(
         (text) => text.includes(' ') || ['draining', 'terminating'].includes(text),
       ),
-      ...literals('src/pilot-agent/run/status/serve-status.ts').filter((text) =>
+      ...literals('src/pilot-agent/run/status/why-unready.ts').filter((text) =>
         text.startsWith('terminating'),
       ),
       ...literals('src/pilot-agent/run/state/secret-troubles.ts').filter((text) =>

@@ -5,9 +5,9 @@ export interface WayOfRotation {
 }
 
 /**
- * The one place that decides whether a changed certificate restarts Envoy or is pushed to it. By
- * default it is pushed to an Envoy whose configuration names the socket that it would be pushed
- * over. A changed configuration restarts Envoy in any case. Pure.
+ * Whether a changed certificate restarts Envoy or is pushed to it. By default it is pushed to an
+ * Envoy whose configuration names the socket that it would be pushed over. A changed configuration
+ * restarts Envoy in any case. Pure.
  *
  * @param given `--rotation`; empty where it is not given
  * @param namesSocket whether Envoy's configuration has the path of the socket in it

@@ -1,7 +1,7 @@
 import { cpus, hostname } from 'node:os';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
-import { type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
+import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
 
 /** Where to listen; an empty host is every address. */
 export interface ListenAddress {
@@ -62,8 +62,8 @@ export function discoveryConfig(
   const warnings: string[] = [];
   const flag = (name: DiscoveryFlagName): string => given[name] ?? discoveryFlags[name].default;
   for (const name of Object.keys(given) as DiscoveryFlagName[]) {
-    const { text } = discoveryFlags[name];
-    if (text.startsWith('ignored')) warnings.push(`--${name} is ${text}`);
+    const { text, ignored }: DiscoveryFlag = discoveryFlags[name];
+    if (ignored === true) warnings.push(`--${name} is ${text}`);
   }
 
   const address = (name: DiscoveryFlagName): ListenAddress | undefined => {

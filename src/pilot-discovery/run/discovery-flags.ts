@@ -2,7 +2,7 @@
  * A flag of `pilot-discovery discovery`: its value's kind on the help page, what it means, and its
  * default as a user would write it.
  */
-interface DiscoveryFlag {
+export interface DiscoveryFlag {
   readonly value: string;
   readonly text: string;
   readonly default: string;

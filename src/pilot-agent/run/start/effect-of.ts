@@ -24,8 +24,8 @@ export interface EffectInputs {
 }
 
 /**
- * The one place that decides what follows from a reading, and says why: the least that brings it
- * about. A secret is pushed as it comes, and is no part of a reading. Pure.
+ * What follows from a reading, and why, as the log says it. A secret is pushed as it comes, and is
+ * no part of a reading. Pure.
  */
 export function effectOf({
   isNew,
