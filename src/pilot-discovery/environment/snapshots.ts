@@ -21,8 +21,9 @@ import type { StoreEvent } from './store-event.ts';
 export interface Snapshot {
   /** From 1; a newer one has a greater number. */
   readonly number: number;
-  readonly store: Store;
   readonly environment: Environment;
+  /** Whether any source has ever told a resource. */
+  readonly content: Store['content'];
   /** Since the snapshot before. */
   readonly changes: Changes;
   /**
@@ -119,8 +120,8 @@ function next(before: Step, sign: Told | Due, domain: string, clock: () => numbe
   const number = before.number + 1;
   const snapshot = {
     number,
-    store,
     environment,
+    content: store.content,
     changes,
     changedAt: before.changedAt ?? now,
     dueAt: now,

@@ -101,8 +101,7 @@ export function runDiscovery(
       const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
       // An empty source at the start is a failed mount more often than a wish.
-      const mayServe = ({ store }: Snapshot) =>
-        comes === 'empty-handed' || store.content === 'told';
+      const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'told';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
     const servers: readonly (readonly [

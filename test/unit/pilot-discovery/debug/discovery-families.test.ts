@@ -10,19 +10,16 @@ import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/disco
 import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
-import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
 import {
   duplicateHosts,
   withoutEndpoints,
 } from '../../../../src/pilot-discovery/state/push-status.ts';
-import { emptyStore } from '../../../../src/pilot-discovery/environment/store.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { cases } from '../../../differential/cases.ts';
 import { environmentOf, proxyAt } from '../../../support/generated.ts';
 
-const store = emptyStore(['files'], defaultMeshConfig);
 const node = create(NodeSchema, {
   id: 'sidecar~10.0.0.1~app-0.default~c',
   metadata: { ISTIO_VERSION: '1.26.0', CLUSTER_ID: 'Kubernetes' },
@@ -31,7 +28,7 @@ const built = (number: number, changedAt: number, builtAt: number): DiscoveryEve
   type: 'built',
   snapshot: {
     number,
-    store,
+    content: 'told',
     environment: environmentOf(''),
     changes: { class: 'config', keys: new Set(['VirtualService/default/a']) },
     changedAt,
