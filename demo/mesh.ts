@@ -16,6 +16,7 @@ import {
   tap,
   throttleTime,
 } from 'rxjs';
+import { line } from '../src/shared/log/log-line.ts';
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
 import { openLog } from '../src/shared/log/open-log.ts';
@@ -92,13 +93,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
       concatMap(() => answerOf(ports.service)),
       bufferCount(told),
       tap((answers) =>
-        log.write({
-          level: 'info',
-          event: 'demo.answers',
-          component: 'demo',
-          msg: `what ${told} requests got`,
-          ...counts(answers),
-        }),
+        log.write(line('demo.answers', { component: 'demo', ...counts(answers) }, told)),
       ),
       takeUntil(stop$),
     );

@@ -20,7 +20,7 @@ import {
 import { exitCodes, Fatal } from '../src/shared/program/exit.ts';
 import { parseDuration } from '../src/shared/text/value.ts';
 import { findExecutable } from '../src/pilot-agent/envoy/find-envoy.ts';
-import type { LogEvent } from '../src/shared/log/log-event.ts';
+import { line, type LogLine } from '../src/shared/log/log-line.ts';
 import { openLog } from '../src/shared/log/open-log.ts';
 import { signals } from '../src/streams/process-events.ts';
 import { certificateAuthority, certificateFiles, writeKubernetesVolume } from './certificates.ts';
@@ -89,8 +89,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
 
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-demo-'));
   const demoLog = openLog({ level: 'info', json: false, targets: ['stdout'] });
-  const log = (event: LogEvent, msg: string, fields: Readonly<Record<string, string>>) =>
-    demoLog.write({ level: 'info', component: 'demo', ...fields, event, msg });
+  const log = (said: LogLine) => demoLog.write({ component: 'demo', ...said });
   demoLog.open();
   try {
     const certDir = join(folder, 'certs');
@@ -171,7 +170,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     const rotation$ = interval(period).pipe(
       concatMap(() => ca.issue()),
       tap((issued) => {
-        log('demo.certificate_written', 'a new certificate is written', { serial: issued.serial });
+        log(line('demo.certificate_written', { serial: issued.serial }));
         writeKubernetesVolume(certDir, certificateFiles(issued));
       }),
       takeUntil(stop$),
@@ -180,9 +179,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       exhaustMap(() => servedSerial(ports.tls, ca.rootCert)),
       filter((serial) => serial !== undefined),
       distinctUntilChanged(),
-      tap((serial) =>
-        log('demo.certificate_shown', 'clients are shown this certificate', { serial }),
-      ),
+      tap((serial) => log(line('demo.certificate_shown', { serial }))),
       takeUntil(stop$),
     );
     const failed = new Promise<never>((_, fail) =>
@@ -200,7 +197,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
     );
   } finally {
     rmSync(folder, { recursive: true, force: true });
-    log('demo.folder_removed', 'the temporary folder is removed', { path: folder });
+    log(line('demo.folder_removed', { path: folder }));
     await demoLog.close();
   }
 }

@@ -4,7 +4,7 @@ import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { flaws, toldInLog } from '../src/pilot-agent/check/finding.ts';
 import { seeAlso, troubleshooting } from '../src/shared/log/see-also.ts';
-import type { LogEvent } from '../src/shared/log/log-event.ts';
+import { describedEvents } from '../scripts/docs/log-events.ts';
 import { exitCodes, seeExit } from '../src/shared/program/exit.ts';
 import { reasonName } from '../src/pilot-agent/report/reason-name.ts';
 
@@ -19,29 +19,6 @@ function walk(file: string, visit: (node: ts.Node) => void): void {
     ts.forEachChild(node, down);
   };
   down(ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest, true));
-}
-
-const stringsIn = (node: ts.Node) =>
-  [...node.getText().matchAll(/'([\w.]+)'/g)].map(([, text = '']) => text);
-
-/** The codes of the lines that the source writes with one of the levels. */
-function eventsOf(levels: readonly string[]): readonly string[] {
-  const found = new Set<string>();
-  for (const source of sources) {
-    walk(join('src', source), (node) => {
-      if (!ts.isObjectLiteralExpression(node)) return;
-      const value = (name: string) =>
-        node.properties.find(
-          (one): one is ts.PropertyAssignment =>
-            ts.isPropertyAssignment(one) && one.name.getText() === name,
-        );
-      const [level, event] = [value('level'), value('event')];
-      if (level === undefined || event === undefined) return;
-      if (stringsIn(level.initializer).some((name) => levels.includes(name)))
-        for (const name of stringsIn(event.initializer)) found.add(name);
-    });
-  }
-  return [...found].sort();
 }
 
 /** The reasons of a file, as far as they do not vary. */
@@ -107,21 +84,10 @@ describe(page, () => {
   });
 
   it('has each event of a line that warns or tells an error, and no other', () => {
-    const events = eventsOf(['warn', 'error']);
-    expect(events).toEqual(
-      expect.arrayContaining([
-        'config.refused',
-        'drain.ended',
-        'files.missing',
-        'log.dropped',
-        'part.failed',
-      ]),
+    const see = describedEvents().flatMap(({ event, levels }) =>
+      levels.flatMap((level) => seeAlso({ level, event }) ?? []).map(anchorOf),
     );
-    expect(eventsOf(['info'])).toContain('agent.started');
-    const see = events.map((event) =>
-      anchorOf(seeAlso({ level: 'warn', event: event as LogEvent })),
-    );
-    expect(anchors('Log events')).toEqual([...see].sort());
+    expect(anchors('Log events')).toEqual([...new Set(see)].sort());
   });
 
   it('has each flaw that check finds and no line of the log tells, and no other', () => {

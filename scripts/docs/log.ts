@@ -1,4 +1,4 @@
-import { logEvents } from '../../src/shared/log/log-event.ts';
+import { describedEvents } from './log-events.ts';
 import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 /** The fields of a line, by what they are about. */
@@ -136,7 +136,11 @@ export function logPage(): string {
       ),
       table(
         ['Event', 'Level', 'Meaning'],
-        Object.entries(logEvents).map(([event, { level, text }]) => [code(event), level, text]),
+        describedEvents().map(({ event, levels, meaning }) => [
+          code(event),
+          levels.length === 6 ? 'any' : levels.join(' or '),
+          meaning,
+        ]),
       ),
       paragraph('`any` is the level that Envoy gives to the message.'),
     ),

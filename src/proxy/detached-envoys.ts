@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';
 import type { ProcessEvent, Signal } from '../epochs/ports.ts';
 import { remove, writeWhole } from '../shared/files/whole-file.ts';
-import type { LogLine } from '../shared/log/log-line.ts';
+import { line, type LogLine } from '../shared/log/log-line.ts';
 import { type AdoptedEnvoy, adoptedEnvoys } from './adopted-envoys.ts';
 import { startTime } from './proc.ts';
 import { watchDetached, type Watched } from './watch-detached.ts';
@@ -178,12 +178,7 @@ export function detachedEnvoys({
         if (list.length === 0) remove(listFile);
         else writeWhole(listFile, JSON.stringify(list));
       } catch (error) {
-        log({
-          level: 'warn',
-          event: 'envoy.not_recorded',
-          msg: 'the next agent cannot be told of this Envoy, and will kill it',
-          reason: (error as Error).message,
-        });
+        log(line('envoy.not_recorded', { reason: (error as Error).message }));
       }
     },
 

@@ -71,6 +71,7 @@ it('a new certificate becomes a new epoch, a Ctrl-C that comes more than once dr
     { msg: 'asked to end: draining' },
   ]);
   expect(demo.log()).toContainEqual(expect.objectContaining({ event: 'drain.ended', active: 0 }));
+  expect(demo.log().at(-1)).toMatchObject({ event: 'demo.folder_removed', component: 'demo' });
   expect(processes()).toEqual([]);
   expect(left()).toEqual([]);
   expect(existsSync(sharedMemory)).toBe(false);

@@ -84,7 +84,7 @@ it('a reader that does not read stalls neither Envoy nor the agent, and is told 
         } catch (error) {
           if ((error as NodeJS.ErrnoException).code !== 'EAGAIN') throw error;
         }
-        return text.includes('log lines were dropped');
+        return text.includes('log.dropped');
       },
       { timeout: 20_000, interval: 1 },
     )

@@ -86,9 +86,7 @@ function draw(
     write: ({ types }) => kept$.next(types.get(typeUrls.clusters)?.version ?? ''),
   }).pipe(
     tap((transition) =>
-      narrateXds('cp:15012', transition).forEach(({ event }) =>
-        said$.next(event.replace('xds.', '')),
-      ),
+      narrateXds('cp:15012', transition).forEach(({ event }) => said$.next(event)),
     ),
   );
   return {
@@ -136,7 +134,7 @@ describe('xdsRelay', () => {
     marbles((m) => {
       const { given, said$, life$ } = draw(m, { moods: '1', comes: '5s a' });
       expectWords(m, given[0], { '5s': begins('1') });
-      expectWords(m, said$, { '5s': ['connected'] });
+      expectWords(m, said$, { '5s': ['xds.connected'] });
       m.expectObservable(life$, '^ 10s !').toBe('-');
     }),
   );
@@ -193,9 +191,9 @@ describe('xdsRelay', () => {
         '20s': all.map((type) => `accepted ${type}`),
       });
       expectWords(m, said$, {
-        '5s': ['connected'],
-        '10s': all.map(() => 'rejected'),
-        '20s': all.map(() => 'accepted'),
+        '5s': ['xds.connected'],
+        '10s': all.map(() => 'xds.rejected'),
+        '20s': all.map(() => 'xds.accepted'),
       });
       m.expectObservable(life$, '^ 25s !').toBe('-');
     }),
@@ -227,9 +225,9 @@ describe('xdsRelay', () => {
       expectWords(m, given[1], { '60s': begins('1') });
       // The connection has broken at 10 s, and an attempt fails half a second later.
       expectWords(m, said$, {
-        '5s': ['connected'],
-        '10.5s': ['unavailable'],
-        '60s': ['stored_served'],
+        '5s': ['xds.connected'],
+        '10.5s': ['xds.unavailable'],
+        '60s': ['xds.stored_served'],
       });
       m.expectObservable(life$, '^ 62s !').toBe('-');
     }),
@@ -247,8 +245,8 @@ describe('xdsRelay', () => {
       const seen$ = given[0]?.pipe(filter((word) => word !== 'begun'));
       expectWords(m, seen$, { '5s': whole('0'), '20s': whole('2') });
       expectWords(m, said$, {
-        '5s': ['unavailable', 'stored_served'],
-        '20s': ['available', 'stored_replaced'],
+        '5s': ['xds.unavailable', 'xds.stored_served'],
+        '20s': ['xds.available', 'xds.stored_replaced'],
       });
       m.expectObservable(life$, '^ 25s !').toBe('-');
     }),
@@ -259,7 +257,7 @@ describe('xdsRelay', () => {
     marbles((m) => {
       const { given, said$, life$ } = draw(m, { moods: 's', comes: '5s a', good: stored(60_000) });
       expectWords(m, given[0], { '9s': begins('0') });
-      expectWords(m, said$, { '9s': ['unavailable', 'stored_served'] });
+      expectWords(m, said$, { '9s': ['xds.unavailable', 'xds.stored_served'] });
       m.expectObservable(life$, '^ 12s !').toBe('-');
     }),
   );
@@ -277,7 +275,7 @@ describe('xdsRelay', () => {
           good: good(),
         });
         m.expectObservable(given[0]?.pipe(take(1)) ?? of()).toBe('60s (a|)', { a: 'clusters 1' });
-        expectWords(m, said$, { '5s': ['unavailable'], '60s': ['available'] });
+        expectWords(m, said$, { '5s': ['xds.unavailable'], '60s': ['xds.available'] });
         m.expectObservable(life$, '^ 70s !').toBe('-');
       }),
     );
@@ -300,9 +298,9 @@ describe('xdsRelay', () => {
     marbles((m) => {
       const { said$, life$ } = draw(m, { moods: at({ '0s': '1', '10s': 'x' }), comes: '5s a' });
       expectWords(m, said$, {
-        '5s': ['connected'],
-        '10.5s': ['unavailable'],
-        '315.5s': ['unavailable'],
+        '5s': ['xds.connected'],
+        '10.5s': ['xds.unavailable'],
+        '315.5s': ['xds.unavailable'],
       });
       m.expectObservable(life$, '^ 10m !').toBe('-');
     }),
@@ -316,7 +314,7 @@ describe('xdsRelay', () => {
         comes: '5s a',
       });
       expectWords(m, given[0], { '5s': begins('1') });
-      expectWords(m, said$, { '5s': ['connected'], '10.5s': ['connected'] });
+      expectWords(m, said$, { '5s': ['xds.connected'], '10.5s': ['xds.connected'] });
       m.expectObservable(life$, '^ 15s !').toBe('-');
     }),
   );

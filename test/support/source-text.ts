@@ -45,41 +45,30 @@ export function templates(file: string): readonly string[] {
   return found;
 }
 
-/**
- * A line of the log as it is written in the program: its event, its level if that is written there,
- * and its fields.
- */
+/** A line of the log as it is written in the program: its event, and its fields. */
 export interface WrittenLine {
   readonly event: string;
-  readonly levels: readonly string[];
   readonly fields: readonly string[];
 }
 
-/** What is logged in a file: each object with an `event` that is a code. */
-export function writtenLines(
-  file: string,
-  isEvent: (text: string) => boolean,
-): readonly WrittenLine[] {
+/** What is logged in a file: each call of `line`. */
+export function writtenLines(file: string): readonly WrittenLine[] {
   const found: WrittenLine[] = [];
   const textsIn = (node: ts.Node | undefined): readonly string[] => {
     if (node === undefined) return [];
     if (ts.isStringLiteralLike(node)) return [node.text];
-    if (ts.isConditionalExpression(node))
-      return [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)];
-    return ts.isAsExpression(node) ? textsIn(node.expression) : [];
+    return ts.isConditionalExpression(node)
+      ? [...textsIn(node.whenTrue), ...textsIn(node.whenFalse)]
+      : [];
   };
   visit(file, (node) => {
-    if (!ts.isObjectLiteralExpression(node)) return;
-    const value = (name: string) =>
-      node.properties.find(
-        (property): property is ts.PropertyAssignment =>
-          ts.isPropertyAssignment(property) && property.name.getText() === name,
-      )?.initializer;
-    const fields = node.properties.flatMap(({ name }) =>
-      name === undefined ? [] : [name.getText()],
-    );
-    for (const event of textsIn(value('event')).filter(isEvent))
-      found.push({ event, levels: textsIn(value('level')), fields });
+    if (!ts.isCallExpression(node) || node.expression.getText() !== 'line') return;
+    const [event, given] = node.arguments;
+    const fields =
+      given !== undefined && ts.isObjectLiteralExpression(given)
+        ? given.properties.flatMap(({ name }) => (name === undefined ? [] : [name.getText()]))
+        : [];
+    for (const text of textsIn(event)) found.push({ event: text, fields });
   });
   return found;
 }

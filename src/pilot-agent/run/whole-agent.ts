@@ -6,7 +6,7 @@ import type { AgentState } from '../../epochs/model.ts';
 import type { AdoptedEpoch, Proxy } from '../../epochs/ports.ts';
 import { envoyLogFormat, toBeShown } from '../../proxy/envoy-lines.ts';
 import { logFunction } from '../../shared/log/log-function.ts';
-import type { LogLine } from '../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
 import { envoyLogLevels } from '../config/envoy-log-levels.ts';
 import { askedOf } from '../config/application.ts';
@@ -299,13 +299,9 @@ async function envoyOf(
       (await import('../envoy/explain-refusal.ts')).explainRefusal(given, words, binary),
     onLine: ({ level, component, message }, epoch) => {
       if (isShown(message))
-        agentLog.write({
-          level,
-          event: 'envoy.log',
-          component: `envoy.${component}`,
-          epoch,
-          msg: message,
-        });
+        agentLog.write(
+          line('envoy.log', { component: `envoy.${component}`, epoch }, level, message),
+        );
     },
   });
   return { proxy, adopted: detached?.adopted ?? [] };

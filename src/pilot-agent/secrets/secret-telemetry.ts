@@ -1,4 +1,4 @@
-import type { LogLine } from '../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { certificateExpiryFamily } from './expiry-family.ts';
 import type { ExpirySign } from './certificate-expiry.ts';
@@ -19,11 +19,8 @@ export function narrateSecret({
 }: SecretState): readonly LogLine[] {
   if (by === 'answer') return [];
   if (refused !== undefined) {
-    const msg =
-      served === undefined
-        ? 'secret refused: there is none to serve'
-        : 'secret refused: Envoy goes on with the one before';
-    return [{ level: 'error', event: 'secret.refused', msg, secret: name, reason: refused }];
+    const fields = { secret: name, reason: refused };
+    return [line('secret.refused', fields, served === undefined ? 'none' : 'old')];
   }
   if (offered === undefined) return []; // it is no longer followed
   const [leaf] = describeCertificates(offered.secret);
@@ -31,17 +28,7 @@ export function narrateSecret({
     leaf === undefined
       ? {}
       : { serial: leaf.serialNumber, notAfter: new Date(leaf.notAfter).toISOString() };
-  return [
-    {
-      level: 'info',
-      event: 'secret.read',
-      msg: 'secret read',
-      secret: name,
-      version: offered.version,
-      source,
-      ...until,
-    },
-  ];
+  return [line('secret.read', { secret: name, version: offered.version, source, ...until })];
 }
 
 /** What there is to say of a certificate that expires, or has expired. Pure. */
@@ -54,19 +41,10 @@ export function narrateExpiry({
     serial,
     notAfter: new Date(expires).toISOString(),
   };
-  return type === 'certificate-expired'
-    ? {
-        level: 'warn',
-        event: 'certificate.expired',
-        msg: 'a certificate that is served has expired',
-        ...which,
-      }
-    : {
-        level: 'warn',
-        event: 'certificate.expiring',
-        msg: 'a certificate that is served expires soon, and is not replaced yet',
-        ...which,
-      };
+  return line(
+    type === 'certificate-expired' ? 'certificate.expired' : 'certificate.expiring',
+    which,
+  );
 }
 
 /**

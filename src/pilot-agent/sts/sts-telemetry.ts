@@ -1,3 +1,4 @@
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 import { emptyHistogram, type Histogram, observed } from '../../operators/histogram.ts';
 import type { StsEvent } from './sts-server.ts';
@@ -35,4 +36,20 @@ export function stsFamilies({ answers, latency }: StsCounts): readonly MetricFam
     },
     histogram('sts_latency_seconds', 'How long an answer to a request for a token took', latency),
   ];
+}
+
+/** What there is to say of an event of the token server that listens on `port`. Pure. */
+export function narrateSts(event: Exclude<StsEvent, { type: 'failed' }>, port: number): LogLine {
+  switch (event.type) {
+    case 'listening':
+      return line('sts.listening', { port });
+    case 'not-taken':
+      return line('connection.not_taken', { server: `port ${port}`, reason: event.reason });
+    case 'answered': {
+      const { status, reason } = event;
+      return status === 200
+        ? line('sts.token_given')
+        : line('sts.token_refused', { status, reason });
+    }
+  }
 }

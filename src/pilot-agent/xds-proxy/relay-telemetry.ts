@@ -1,4 +1,4 @@
-import type { LogLine } from '../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { span } from '../../shared/log/span.ts';
 import {
   answered,
@@ -112,28 +112,14 @@ function refusals(event: Timed, before: RelayState): readonly LogLine[] {
   if (subscription === undefined) return [];
   const { typeUrl, refusal } = event.request;
   const { version } = subscription;
-  return [
-    {
-      level: 'error',
-      event: 'xds.rejected',
-      msg: 'Envoy rejects what the control plane has sent, and goes on with what it has',
-      ...{ type: typeName(typeUrl), version, reason: refusal.message },
-    },
-  ];
+  return [line('xds.rejected', { type: typeName(typeUrl), version, reason: refusal.message })];
 }
 
 /** What an Envoy accepts in the place of what it has refused. */
 function acceptances(event: Timed, before: RelayState): readonly LogLine[] {
   if (event.type !== 'requested' || event.request.refusal !== undefined) return [];
   if (answered(event, before)?.inFlight?.before.refused === undefined) return [];
-  return [
-    {
-      level: 'info',
-      event: 'xds.accepted',
-      msg: 'Envoy accepts what the control plane has sent in the place of what it rejected',
-      type: typeName(event.request.typeUrl),
-    },
-  ];
+  return [line('xds.accepted', { type: typeName(event.request.typeUrl) })];
 }
 
 function ofControlPlane(
@@ -144,49 +130,23 @@ function ofControlPlane(
 ): readonly LogLine[] {
   const { trouble } = state;
   if (trouble?.toldAt !== undefined && trouble.toldAt !== before.trouble?.toldAt) {
-    const msg = `the control plane is not available: ${without(leader(state))}`;
-    return [
-      {
-        level: 'warn',
-        event: 'xds.unavailable',
-        msg,
-        address,
-        reason: trouble.reason,
-        since: new Date(trouble.since).toISOString(),
-      },
-    ];
+    const since = new Date(trouble.since).toISOString();
+    const fields = { address, reason: trouble.reason, since };
+    return [line('xds.unavailable', fields, without(leader(state)))];
   }
   if (event.type !== 'updated' || state.connection.stage === before.connection.stage) return [];
   const { name: controlPlane } = state.connection;
   if (before.trouble?.toldAt === undefined) {
-    return [
-      {
-        level: 'info',
-        event: 'xds.connected',
-        msg: 'connected to the control plane',
-        address,
-        ...(controlPlane !== '' && { controlPlane }),
-      },
-    ];
+    return [line('xds.connected', { address, ...(controlPlane !== '' && { controlPlane }) })];
   }
   const forMs = event.at - before.trouble.since;
-  return [
-    {
-      level: 'info',
-      event: 'xds.available',
-      msg: 'the control plane is available again',
-      address,
-      forMs,
-    },
-  ];
+  return [line('xds.available', { address, forMs })];
 }
 
 /** What an Envoy does without a control plane. */
-function without(envoy: EnvoyStream | undefined): string {
-  if (envoy?.isStored === true) return 'Envoy is given what is stored';
-  return envoy?.hasBegun === false
-    ? 'Envoy waits for its configuration: not ready'
-    : 'Envoy goes on with what it has';
+function without(envoy: EnvoyStream | undefined) {
+  if (envoy?.isStored === true) return 'stored';
+  return envoy?.hasBegun === false ? 'waits' : 'goesOn';
 }
 
 function ofStore(
@@ -200,23 +160,10 @@ function ofStore(
   if (good === undefined || was === is) return [];
   const of = new Date(good.confirmedAt).toISOString();
   if (is) {
-    const why = `the control plane ${address}: ${trouble?.reason ?? 'it has not answered yet'}`;
-    return [
-      {
-        level: 'warn',
-        event: 'xds.stored_served',
-        msg: `serving the configuration of ${span(event.at - good.confirmedAt)} ago: ${why}`,
-        of,
-      },
-    ];
+    const age = span(event.at - good.confirmedAt);
+    const why = trouble?.reason ?? 'it has not answered yet';
+    return [line('xds.stored_served', { of }, age, address, why)];
   }
   if (state.connection.stage !== 'answering') return [];
-  return [
-    {
-      level: 'info',
-      event: 'xds.stored_replaced',
-      msg: 'the control plane has replaced the stored configuration',
-      address,
-    },
-  ];
+  return [line('xds.stored_replaced', { address })];
 }

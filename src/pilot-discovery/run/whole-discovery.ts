@@ -1,6 +1,6 @@
 import { asyncScheduler, merge } from 'rxjs';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
-import type { LogLine } from '../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
 import { defaultMeshConfig } from '../istio/mesh-config.ts';
 import type { ReadMesh } from '../istio/read-mesh-config.ts';
@@ -54,23 +54,14 @@ export async function wholeDiscovery({
   const written = attempt(() => openLog(log.options), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
-  write({
-    level: 'info',
-    event: 'discovery.started',
-    msg: 'the control plane starts',
-    configDir: [folder, ...others].join(', '),
-    ...addresses(config),
-  });
+  write(
+    line('discovery.started', { configDir: [folder, ...others].join(', '), ...addresses(config) }),
+  );
   for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
-    write({ level: 'warn', event: 'discovery.flag_ignored', msg: 'it has no effect', warning });
+    write(line('discovery.flag_ignored', { warning }));
 
   if (config.grpc !== undefined && !isLoopback(config.grpc.host))
-    write({
-      level: 'warn',
-      event: 'discovery.open',
-      msg: 'others than this machine reach xDS without TLS',
-      ...addresses(config),
-    });
+    write(line('discovery.open', { ...addresses(config) }));
 
   const files$ = (path: string, name: string) =>
     filesSource(path, { name, read: readResourcesInSteps, defaultNamespace: config.namespace });
@@ -107,14 +98,8 @@ export async function wholeDiscovery({
   const failure = end?.type === 'failed' ? failureOf(end, config) : undefined;
   write(
     failure === undefined
-      ? { level: 'info', event: 'discovery.ended', msg: 'the control plane ends' }
-      : {
-          level: 'fatal',
-          event: 'discovery.failed',
-          msg: 'the control plane ends with a failure',
-          code: failure.code,
-          reason: failure.message,
-        },
+      ? line('discovery.ended')
+      : line('discovery.failed', { code: failure.code, reason: failure.message }),
   );
   await written.close();
   if (failure !== undefined) throw failure;

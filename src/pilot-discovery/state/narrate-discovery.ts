@@ -1,6 +1,6 @@
 import type { DiscoveryView } from './discovery-view.ts';
 import { leftOut } from './push-status.ts';
-import type { LogLine } from '../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/model.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
@@ -25,9 +25,8 @@ export function narrateDiscovery(
       const { number, environment, changes, changedAt, builtAt } = event.snapshot;
       const services = environment.services.size;
       if (number === 1) {
-        const msg = 'the control plane has read all sources, and answers proxies';
         return [
-          { level: 'info', event: 'discovery.ready', msg, afterMs: now - startedAt, services },
+          line('discovery.ready', { afterMs: now - startedAt, services }),
           ...warningLines(before, event),
         ];
       }
@@ -38,94 +37,35 @@ export function narrateDiscovery(
           : changed;
       const proxies = before.connections.size;
       return [
-        {
-          level: 'info',
-          event: 'discovery.pushed',
-          msg: 'changed resources are given to the proxies',
+        line('discovery.pushed', {
           changed: shown,
           snapshot: number,
           proxies,
           tookMs: builtAt - changedAt,
-        },
+        }),
         ...warningLines(before, event),
       ];
     }
     case 'connected':
-      return [
-        {
-          level: 'info',
-          event: 'discovery.connected',
-          msg: 'a proxy has connected',
-          nodeId: event.node.id,
-          address: event.address,
-        },
-      ];
+      return [line('discovery.connected', { nodeId: event.node.id, address: event.address })];
     case 'disconnected': {
       const nodeId = before.connections.get(event.connection)?.node.id;
-      return nodeId === undefined
-        ? []
-        : [
-            {
-              level: 'info',
-              event: 'discovery.disconnected',
-              msg: 'a proxy has disconnected',
-              nodeId,
-            },
-          ];
+      return nodeId === undefined ? [] : [line('discovery.disconnected', { nodeId })];
     }
     case 'rejected': {
       const nodeId = before.connections.get(event.connection)?.node.id;
       const { typeUrl, names, keys, reason } = event;
-      const msg = 'a proxy has rejected resources, and goes on with those before';
-      return [
-        {
-          level: 'error',
-          event: 'discovery.rejected',
-          msg,
-          nodeId,
-          type: shortType(typeUrl),
-          names,
-          madeOf: keys,
-          reason,
-        },
-      ];
+      const type = shortType(typeUrl);
+      return [line('discovery.rejected', { nodeId, type, names, madeOf: keys, reason })];
     }
     case 'stream-refused':
-      return [
-        {
-          level: 'warn',
-          event: 'discovery.stream_refused',
-          msg: 'a stream is refused',
-          address: event.address,
-          reason: event.reason,
-        },
-      ];
+      return [line('discovery.stream_refused', { address: event.address, reason: event.reason })];
     case 'not-taken': {
       const { server, address, reason } = event;
-      const msg = 'a connection could not be taken: the server goes on';
-      return [
-        {
-          level: 'warn',
-          event: 'connection.not_taken',
-          msg,
-          server: `--${server}`,
-          address,
-          reason,
-        },
-      ];
+      return [line('connection.not_taken', { server: `--${server}`, address, reason })];
     }
-    case 'terminate-requested': {
-      const msg = 'the control plane sends its proxies elsewhere, and ends then';
-      return [
-        {
-          level: 'info',
-          event: 'discovery.draining',
-          msg,
-          by: event.by,
-          proxies: before.connections.size,
-        },
-      ];
-    }
+    case 'terminate-requested':
+      return [line('discovery.draining', { by: event.by, proxies: before.connections.size })];
     default:
       return [];
   }
@@ -142,19 +82,8 @@ function sourceLines(before: Store | undefined, { event, store }: Told): readonl
   ];
   if (was === is) return [];
   const { source } = event;
-  if (is === undefined)
-    return [
-      { level: 'info', event: 'discovery.source_back', msg: 'a source can be read again', source },
-    ];
-  return [
-    {
-      level: 'warn',
-      event: 'discovery.source_lost',
-      msg: 'a source cannot be read: what it has told stays',
-      source,
-      reason: is,
-    },
-  ];
+  if (is === undefined) return [line('discovery.source_back', { source })];
+  return [line('discovery.source_lost', { source, reason: is })];
 }
 
 /** So many lines of one snapshot, or of one reading of the sources. */
@@ -177,31 +106,12 @@ function heldLines(before: Store | undefined, { event }: Told): readonly LogLine
   if (event.type !== 'held') return [];
   const { source, removes } = event;
   const was = before?.sources.get(source)?.held.length ?? 0;
-  if (removes.length === 0)
-    return [
-      {
-        level: 'info',
-        event: 'discovery.removals_over',
-        msg: 'no removals are held back any longer',
-        source,
-      },
-    ];
+  if (removes.length === 0) return [line('discovery.removals_over', { source })];
   const shown = [...removes].sort().slice(0, most);
   const resources = removes.length > most ? [...shown, `${removes.length - most} more`] : shown;
-  const msg =
-    'a source has lost much at once: the removals are held back, until they are confirmed or their time has come';
   return removes.length <= was
     ? []
-    : [
-        {
-          level: 'error',
-          event: 'discovery.removals_held',
-          msg,
-          source,
-          removals: removes.length,
-          resources,
-        },
-      ];
+    : [line('discovery.removals_held', { source, removals: removes.length, resources })];
 }
 
 function flawLines(before: Store | undefined, after: Store): readonly LogLine[] {
@@ -215,12 +125,7 @@ function flawLines(before: Store | undefined, after: Store): readonly LogLine[] 
   return [
     ...linesOf([...news.filter(isError), ...news.filter(({ severity }) => severity === 'warning')]),
     ...passedOverLines(news.filter(({ severity }) => severity === 'info')),
-    ...mended.map((resource): LogLine => ({
-      level: 'info',
-      event: 'discovery.mended',
-      msg: 'a resource that was refused is right again',
-      resource,
-    })),
+    ...mended.map((resource) => line('discovery.mended', { resource })),
   ];
 }
 
@@ -238,39 +143,27 @@ function passedOverLines(flaws: readonly Flaw[]): readonly LogLine[] {
     sorted.length > most
       ? [...sorted.slice(0, most), `${sorted.length - most} other kinds`]
       : sorted;
-  const msg = 'documents that are no rules of Istio are passed over';
-  return [{ level: 'info', event: 'discovery.passed_over', msg, documents: flaws.length, reasons }];
+  return [line('discovery.passed_over', { documents: flaws.length, reasons })];
 }
 
 function linesOf(flaws: readonly Flaw[]): readonly LogLine[] {
   const shown = flaws.slice(0, mostLines).map(lineOf);
   const next = flaws[mostLines];
   if (next === undefined) return shown;
-  const { level, event, msg } = lineOf(next);
-  return [
-    ...shown,
-    { level, event, msg, reason: `${flaws.length - mostLines} more: /debug/flawz has all` },
-  ];
+  const reason = `${flaws.length - mostLines} more: /debug/flawz has all`;
+  return [...shown, line(eventOf(next), { reason })];
 }
 
-function lineOf({ key, origin, field, reason, severity }: Flaw): LogLine {
-  const place = {
+function lineOf(flaw: Flaw): LogLine {
+  const { key, origin, field, reason } = flaw;
+  return line(eventOf(flaw), {
     ...(key !== undefined && { resource: key }),
     path: `${origin.path}:${origin.line}`,
     ...(field !== '' && { field }),
     reason,
-  };
-  return severity === 'error'
-    ? {
-        level: 'error',
-        event: 'discovery.refused',
-        msg: 'a resource is refused: its last good version stays, if it has one',
-        ...place,
-      }
-    : {
-        level: 'warn',
-        event: 'discovery.unserved',
-        msg: 'a part of a resource is not served',
-        ...place,
-      };
+  });
+}
+
+function eventOf({ severity }: Flaw) {
+  return severity === 'error' ? 'discovery.refused' : 'discovery.unserved';
 }

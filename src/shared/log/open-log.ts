@@ -1,4 +1,4 @@
-import type { LogLevel, LogLine } from './log-line.ts';
+import { line, type LogLevel, type LogLine } from './log-line.ts';
 import { type LogTarget, logTarget } from './log-target.ts';
 import type { PinoLog } from './pino-log.ts';
 
@@ -73,14 +73,7 @@ export function openLog({ level: first, json, targets: names }: LogOptions): Age
         await old?.close();
       } catch (error) {
         const reason = (error as Error).message;
-        write({
-          level: 'warn',
-          event: 'log.reopen_failed',
-          component: 'agent',
-          msg: 'a log file cannot be opened anew: the old one goes on',
-          path: file,
-          reason,
-        });
+        write(line('log.reopen_failed', { component: 'agent', path: file, reason }));
       }
     }
   };

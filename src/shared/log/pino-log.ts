@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import { boundedLine } from './bounded-line.ts';
 import { isRefusal } from './envoy-refusal.ts';
-import type { LogLevel, LogLine } from './log-line.ts';
+import { line, type LogLevel, type LogLine } from './log-line.ts';
 import { printableJson } from './printable.ts';
 import { seeAlso } from './see-also.ts';
 /** How much may wait for a slow reader. In bytes. */
@@ -55,13 +55,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     if (dropped === 0) return;
     const lines = dropped;
     dropped = 0;
-    write({
-      level: 'warn',
-      event: 'log.dropped',
-      msg: 'log lines were dropped: the reader is too slow',
-      component: 'agent',
-      lines,
-    });
+    write(line('log.dropped', { component: 'agent', lines }));
   });
   destination.on('error', () => undefined); // a reader that is gone is no reason to end
 

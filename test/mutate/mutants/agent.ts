@@ -305,9 +305,9 @@ export const agent: readonly Mutant[] = [
   },
   {
     id: 'agent/narrate-refused-level',
-    file: 'epochs/narrate.ts',
-    find: "{ level: 'error', event: 'config.refused', msg: before.epochs.size",
-    replace: "{ level: 'info', event: 'config.refused', msg: before.epochs.size",
+    file: 'shared/log/catalogue/agent-events.ts',
+    find: "old: error('configuration refused: the old epoch goes on')",
+    replace: "old: info('configuration refused: the old epoch goes on')",
   },
   {
     id: 'agent/back-off-longest',

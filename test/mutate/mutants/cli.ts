@@ -63,8 +63,8 @@ export const cli: readonly Mutant[] = [
   },
   {
     id: 'cli/shape-warned-once',
-    file: 'pilot-agent/run/narrate-run.ts',
-    find: '!before.warned.has(warning) &&',
+    file: 'pilot-agent/run/narrate-sources.ts',
+    find: '.filter((warning) => !before.warned.has(warning))',
     replace: '',
   },
   {

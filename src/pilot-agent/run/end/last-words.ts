@@ -1,7 +1,7 @@
 import { fstatSync, statSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { type GivenLogFlags, logOptions } from '../../../shared/log/log-options.ts';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line } from '../../../shared/log/log-line.ts';
 import { streamOf } from '../../../shared/log/log-target.ts';
 import { openLog } from '../../../shared/log/open-log.ts';
 import { seeExit } from '../../../shared/program/exit.ts';
@@ -19,15 +19,12 @@ export async function lastWords(
   flags: GivenLogFlags,
 ): Promise<boolean> {
   const { options } = logOptions(flags);
-  const line: LogLine = {
-    level: 'fatal',
-    event: 'agent.failed',
+  const lastLine = line('agent.failed', {
     component: 'agent',
-    msg: 'the agent has failed',
     code,
     reason,
     see: seeExit(code),
-  };
+  });
   const stderr = placeOf('stderr');
   const opened = options.targets.flatMap((target) => {
     const place = placeOf(target);
@@ -39,7 +36,7 @@ export async function lastWords(
       return [];
     }
   });
-  for (const { log } of opened) log.write(line);
+  for (const { log } of opened) log.write(lastLine);
   await Promise.all(opened.map(({ log }) => log.close()));
   return stderr !== undefined && opened.some(({ place }) => place === stderr);
 }

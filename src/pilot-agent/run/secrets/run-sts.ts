@@ -15,14 +15,14 @@ import {
   take,
 } from 'rxjs';
 import type { AgentConfig } from '../../config/agent-config.ts';
-import type { LogLine } from '../../../shared/log/log-line.ts';
 import type { Platform } from '../../bootstrap/cloud.ts';
 import { httpAnswer } from '../../../shared/http/http-answer.ts';
 import { googleTokenExchange } from '../../sts/google-token-exchange.ts';
 import { type StsEvent, stsServer } from '../../sts/sts-server.ts';
-import { countSts, noSts, stsFamilies } from '../../sts/sts-telemetry.ts';
+import { countSts, narrateSts, noSts, stsFamilies } from '../../sts/sts-telemetry.ts';
 import { noTokenExchange } from '../../sts/token-exchange.ts';
 import type { ServersSign } from '../state/view.ts';
+import { serversLog } from './servers-log.ts';
 
 export interface StsParts {
   readonly platform$: Observable<Platform>;
@@ -87,47 +87,14 @@ export function runSts(
 }
 
 function signs(event: StsEvent, port: number): readonly ServersSign[] {
-  switch (event.type) {
-    case 'listening':
-      return [
-        logged({ level: 'info', event: 'sts.listening', msg: 'tokens are exchanged', port }),
-        { type: 'servers-listening' },
-      ];
-    case 'failed':
-      return [
-        {
-          type: 'servers-failed',
-          exit: 'unavailable',
-          reason: `--stsPort ${port}: ${event.reason}`,
-        },
-      ];
-    case 'not-taken':
-      return [
-        logged({
-          level: 'warn',
-          event: 'connection.not_taken',
-          msg: 'a connection could not be taken: the server goes on',
-          server: `port ${port}`,
-          reason: event.reason,
-        }),
-      ];
-    case 'answered': {
-      const { status, reason } = event;
-      return [
-        status === 200
-          ? logged({ level: 'info', event: 'sts.token_given', msg: 'token given' })
-          : logged({
-              level: 'warn',
-              event: 'sts.token_refused',
-              msg: 'no token is given',
-              status,
-              reason,
-            }),
-      ];
-    }
-  }
-}
-
-function logged(line: LogLine): ServersSign {
-  return { type: 'servers-log', line: { component: 'sts', ...line } };
+  if (event.type === 'failed')
+    return [
+      {
+        type: 'servers-failed',
+        exit: 'unavailable',
+        reason: `--stsPort ${port}: ${event.reason}`,
+      },
+    ];
+  const lines = [narrateSts(event, port)].map(serversLog('sts'));
+  return event.type === 'listening' ? [...lines, { type: 'servers-listening' }] : lines;
 }

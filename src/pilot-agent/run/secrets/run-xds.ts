@@ -13,6 +13,7 @@ import {
   merge,
   type Observable,
   of,
+  type OperatorFunction,
   scan,
   skip,
   startWith,
@@ -20,7 +21,7 @@ import {
   takeWhile,
   tap,
 } from 'rxjs';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { span } from '../../../shared/log/span.ts';
 import { ofType } from '../../../operators/tagged-union.ts';
 import {
@@ -42,7 +43,10 @@ import { type RelayTransition, xdsRelay } from '../../xds-proxy/xds-relay.ts';
 import { type XdsServerEvent, xdsServer } from '../../xds-proxy/xds-server.ts';
 import type { Pair } from '../../secrets/secret.ts';
 import type { ServersSign } from '../state/view.ts';
+import { serversLog } from './servers-log.ts';
 import type { XdsPlan } from './xds-plan.ts';
+
+const logged = serversLog('xds');
 
 /**
  * The xDS proxy: tells once when it listens, or why it cannot, and serves until it is unsubscribed.
@@ -65,41 +69,11 @@ export function runXds(
     const { stored, ignored } = usable(read.kind === 'good' ? read.good : undefined, maxAge);
     const why = read.kind === 'ignored' ? read.reason : ignored;
     const line$ =
-      why === undefined
-        ? EMPTY
-        : of(
-            logged({
-              level: 'warn',
-              event: 'xds.store_ignored',
-              msg: 'the stored configuration is ignored',
-              path,
-              reason: why,
-            }),
-          );
+      why === undefined ? EMPTY : of(logged(line('xds.store_ignored', { path, reason: why })));
     const write = (good: LastGood) => {
       written$.next(storeOf().write(good));
     };
-    const stored$ = written$.pipe(
-      startWith(undefined),
-      distinctUntilChanged(),
-      skip(1),
-      map((reason) =>
-        reason === undefined
-          ? logged({
-              level: 'info',
-              event: 'xds.stored',
-              msg: 'the configuration can be stored again',
-              path,
-            })
-          : logged({
-              level: 'warn',
-              event: 'xds.store_failed',
-              msg: 'the configuration cannot be stored for a restart',
-              path,
-              reason,
-            }),
-      ),
-    );
+    const stored$ = written$.pipe(narrateWrites(path), map(logged));
     const served$ = xdsServer(socket).pipe(
       connect((event$: Observable<XdsServerEvent>) => {
         const call$ = event$.pipe(
@@ -212,25 +186,21 @@ function outcome(
       },
     ];
   if (event.type === 'not-taken')
-    return [
-      logged({
-        level: 'warn',
-        event: 'connection.not_taken',
-        msg: 'a connection could not be taken: the server goes on',
-        server: socket,
-        reason: event.reason,
-      }),
-    ];
-  return [
-    logged({
-      level: 'info',
-      event: 'xds.listening',
-      msg: 'Envoy takes its configuration from the agent',
-    }),
-    { type: 'servers-listening' },
-  ];
+    return [logged(line('connection.not_taken', { server: socket, reason: event.reason }))];
+  return [logged(line('xds.listening')), { type: 'servers-listening' }];
 }
 
-function logged(line: LogLine): ServersSign {
-  return { type: 'servers-log', line: { component: 'xds', ...line } };
+/** The lines of a store, by why it cannot be written each time; the first success is no news. */
+export function narrateWrites(path: string): OperatorFunction<string | undefined, LogLine> {
+  return (written$) =>
+    written$.pipe(
+      startWith(undefined),
+      distinctUntilChanged(),
+      skip(1),
+      map((reason) =>
+        reason === undefined
+          ? line('xds.stored', { path })
+          : line('xds.store_failed', { path, reason }),
+      ),
+    );
 }

@@ -8,7 +8,7 @@ import {
   narrateCa,
   noCa,
 } from '../../secrets/ca/authority-telemetry.ts';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import {
   countSds,
@@ -33,6 +33,7 @@ import {
   wasTold,
 } from '../state/secret-troubles.ts';
 import type { ServersSign } from '../state/view.ts';
+import { serversLog } from './servers-log.ts';
 
 /** What happens with the secrets, at their sources and on their way to Envoy. */
 export type SecretsEvent =
@@ -128,7 +129,9 @@ export function told({
   isOld,
 }: Known): readonly (ServersSign | PartFailed)[] {
   return [
-    ...(isOld ? [] : narrate(event, (name) => troubles.served.has(name)).map(logged)),
+    ...(isOld
+      ? []
+      : narrate(event, (name) => troubles.served.has(name)).map(serversLog('secrets'))),
     ...news,
     ...followed(event),
     ...outcome(event),
@@ -167,33 +170,14 @@ function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): r
     case 'expiry':
       return [narrateExpiry(happened.sign)];
     case 'written':
-      return [
-        {
-          level: 'info',
-          event: 'secret.written',
-          msg: 'secrets can be written again',
-          path: happened.path,
-        },
-      ];
+      return [line('secret.written', { path: happened.path })];
     case 'not-written': {
       const { path, reason } = happened;
-      return [
-        {
-          level: 'error',
-          event: 'secret.not_written',
-          msg: 'secrets could not be written',
-          path,
-          reason,
-        },
-      ];
+      return [line('secret.not_written', { path, reason })];
     }
     case 'sds':
       return narrateSds(happened.event, isServed);
   }
-}
-
-function logged(line: LogLine): ServersSign {
-  return { type: 'servers-log', line: { component: 'secrets', ...line } };
 }
 
 /** What becomes of the server. */

@@ -1,6 +1,6 @@
 import { dirname } from 'node:path';
 import { findExecutable } from '../../envoy/find-envoy.ts';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import type { Tools } from '../../../proxy/spawn-envoy.ts';
 
 /** Beside the bundle, or beside the one executable. */
@@ -28,22 +28,9 @@ export function findTools(
   pid: number,
   log: (line: LogLine) => void,
 ): Tools {
-  const missing = (msg: string) => log({ level: 'warn', event: 'tool.missing', msg });
   const tools = toolsIn(path);
-  const lacks = (name: 'mkfifo' | 'setpriv' | 'sh') =>
-    tools.guard === undefined && tools[name] === undefined;
-  if (lacks('setpriv'))
-    missing(
-      'setpriv is not in PATH: an Envoy in its first moments may survive a SIGKILL of the agent',
-    );
-  if (lacks('sh'))
-    missing('sh is not in PATH: an Envoy that is stopped or stuck survives a SIGKILL of the agent');
-  if (lacks('mkfifo'))
-    missing("mkfifo is not in PATH: Envoy's log lines are passed on as they are");
-  if (pid === 1) {
-    const msg =
-      "the agent is process 1, and Node cannot reap other programs' zombies: put a small init before it, such as tini";
-    log({ level: 'warn', event: 'agent.process_one', msg });
-  }
+  for (const name of ['setpriv', 'sh', 'mkfifo'] as const)
+    if (tools.guard === undefined && tools[name] === undefined) log(line('tool.missing', {}, name));
+  if (pid === 1) log(line('agent.process_one'));
   return tools;
 }

@@ -1,7 +1,7 @@
 import { lstatSync, readdirSync, readlinkSync } from 'node:fs';
 import { asyncScheduler } from 'rxjs';
 import { findExecutable } from '../../envoy/find-envoy.ts';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { remove } from '../../../shared/files/whole-file.ts';
 import { sharedMemoryOf } from '../../../proxy/base-ids.ts';
 import type { DetachedEnvoys } from '../../../proxy/detached-envoys.ts';
@@ -46,12 +46,7 @@ export async function takeOver({
   const detached = tools && (await makeDetached(folder, tools, log));
   for (const { pid, uid, baseId } of staleEnvoys(addressFile, readlinkSync('/proc/self/exe'))) {
     if (detached?.adopted.some((adopted) => adopted.pid === pid) === true) continue;
-    log({
-      level: 'warn',
-      event: 'envoy.orphan_killed',
-      msg: 'an Envoy of an agent that is gone is killed',
-      pid,
-    });
+    log(line('envoy.orphan_killed', { pid }));
     attempt(
       () => process.kill(pid, 'SIGKILL'),
       `an Envoy of an agent that is gone cannot be killed (${pid})`,

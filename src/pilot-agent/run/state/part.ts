@@ -6,7 +6,7 @@ import {
   type OperatorFunction,
   type Subject,
 } from 'rxjs';
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { supervise } from '../../../operators/supervise.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
@@ -120,13 +120,5 @@ function isFailure(value: object): value is PartFailed {
 
 /** What there is to log of a part that has failed. */
 export function partLine({ part, reason, stack, delayMs }: Omit<PartFailed, 'type'>): LogLine {
-  return {
-    level: 'error',
-    event: 'part.failed',
-    msg: 'a part of the agent failed, and is started again',
-    part,
-    reason,
-    delayMs,
-    stack,
-  };
+  return line('part.failed', { part, reason, delayMs, stack });
 }

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import {
   answered,
@@ -29,26 +29,7 @@ export function caFamilies(counts: CaCounts): readonly MetricFamily[] {
 export function narrateCa(event: CaEvent): readonly LogLine[] {
   if (event.type === 'asked') return [];
   const { took: tookMs, delay: delayMs } = event;
-  if (event.type === 'issued')
-    return [
-      {
-        level: 'info',
-        event: 'certificate.issued',
-        msg: 'certificate issued: the next one is asked for in time',
-        tookMs,
-        delayMs,
-      },
-    ];
+  if (event.type === 'issued') return [line('certificate.issued', { tookMs, delayMs })];
   const { reason, failures: attempt } = event;
-  return [
-    {
-      level: 'error',
-      event: 'certificate.request_failed',
-      msg: 'certificate request failed, and is tried again',
-      reason,
-      attempt,
-      tookMs,
-      delayMs,
-    },
-  ];
+  return [line('certificate.request_failed', { reason, attempt, tookMs, delayMs })];
 }

@@ -1,4 +1,4 @@
-import type { LogLine } from '../../../shared/log/log-line.ts';
+import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { counter, type MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import { pushesByType, rejectsByType } from '../push-families.ts';
 
@@ -103,70 +103,39 @@ export function narrateSds(
 ): readonly LogLine[] {
   switch (event.type) {
     case 'listening':
-      return [{ level: 'info', event: 'sds.listening', msg: 'secrets are served' }];
+      return [line('sds.listening')];
     case 'failed':
       return []; // it ends the agent, which says why
     case 'not-taken':
-      return [
-        {
-          level: 'warn',
-          event: 'connection.not_taken',
-          msg: 'a connection could not be taken: the server goes on',
-          server: 'sds',
-          reason: event.reason,
-        },
-      ];
+      return [line('connection.not_taken', { server: 'sds', reason: event.reason })];
     case 'stream-opened':
     case 'stream-closed':
     case 'stream-failed': // told as the failure of a part
       return [];
     case 'stream-refused':
-      return [
-        {
-          level: 'warn',
-          event: 'sds.stream_refused',
-          msg: 'a stream of secrets is refused',
-          stream: event.stream,
-          reason: event.reason,
-        },
-      ];
+      return [line('sds.stream_refused', { stream: event.stream, reason: event.reason })];
     case 'pushed':
-      return secrets(event, { level: 'debug', event: 'secret.pushed', msg: 'secret pushed' });
+      return secrets(event, 'secret.pushed');
     case 'accepted':
-      return secrets(event, {
-        level: 'info',
-        event: 'secret.accepted',
-        msg: 'secret accepted by Envoy',
-      });
+      return secrets(event, 'secret.accepted');
     case 'rejected':
-      return [...event.versions].map(([secret, version]) => ({
-        level: 'error',
-        event: 'secret.rejected',
-        msg: isServed(secret)
-          ? 'secret rejected by Envoy: it goes on with the one before'
-          : 'secret rejected by Envoy: it has none',
-        reason: event.reason,
-        secret,
-        version,
-        stream: event.stream,
-      }));
+      return [...event.versions].map(([secret, version]) =>
+        line(
+          'secret.rejected',
+          { reason: event.reason, secret, version, stream: event.stream },
+          isServed(secret) ? 'old' : 'none',
+        ),
+      );
     case 'missing':
       return [
-        {
-          level: 'warn',
-          event: 'secret.missing',
-          msg: 'Envoy asks for a secret that is not there',
-          secret: event.name,
-          stream: event.stream,
-          reason: event.reason,
-        },
+        line('secret.missing', { secret: event.name, stream: event.stream, reason: event.reason }),
       ];
   }
 }
 
 function secrets(
   { stream, versions }: Extract<SdsEvent, { type: 'pushed' | 'accepted' }>,
-  line: LogLine,
+  code: 'secret.pushed' | 'secret.accepted',
 ): readonly LogLine[] {
-  return [...versions].map(([secret, version]) => ({ ...line, secret, version, stream }));
+  return [...versions].map(([secret, version]) => line(code, { secret, version, stream }));
 }

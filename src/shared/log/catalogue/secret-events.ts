@@ -1,0 +1,84 @@
+import { debug, error, info, warn } from './sentence.ts';
+
+/** What the lines on certificates, secrets, tokens and the xDS proxy report. */
+export const secretEvents = {
+  /** A changed certificate is pushed to Envoy. */
+  'rotation.by_push': info('a changed certificate is pushed to Envoy'),
+  /** A changed certificate restarts Envoy. */
+  'rotation.by_restart': info('a changed certificate restarts Envoy'),
+  /** The certificate authority has issued a certificate. */
+  'certificate.issued': info('certificate issued: the next one is asked for in time'),
+  /** A request to the certificate authority has failed. The agent tries again. */
+  'certificate.request_failed': error('certificate request failed, and is tried again'),
+  /** A certificate that is served expires soon, and nobody has replaced it yet. */
+  'certificate.expiring': warn(
+    'a certificate that is served expires soon, and is not replaced yet',
+  ),
+  /** A certificate that is served has expired. */
+  'certificate.expired': warn('a certificate that is served has expired'),
+  /** A secret has been read. */
+  'secret.read': info('secret read'),
+  /** A secret cannot be served. Envoy goes on with the one before, if there is one. */
+  'secret.refused': {
+    old: error('secret refused: Envoy goes on with the one before'),
+    none: error('secret refused: there is none to serve'),
+  },
+  /** Secrets can be written to the output folder again. */
+  'secret.written': info('secrets can be written again'),
+  /** Secrets could not be written to the output folder. */
+  'secret.not_written': error('secrets could not be written'),
+  /** A secret has been pushed to Envoy. */
+  'secret.pushed': debug('secret pushed'),
+  /** Envoy has accepted a secret. */
+  'secret.accepted': info('secret accepted by Envoy'),
+  /** Envoy has rejected a secret, and goes on with the one before, if there is one. */
+  'secret.rejected': {
+    old: error('secret rejected by Envoy: it goes on with the one before'),
+    none: error('secret rejected by Envoy: it has none'),
+  },
+  /** Envoy asks for a secret that is not there. */
+  'secret.missing': warn('Envoy asks for a secret that is not there'),
+  /** The secret discovery server listens. */
+  'sds.listening': info('secrets are served'),
+  /** The secret discovery server refuses a stream. */
+  'sds.stream_refused': warn('a stream of secrets is refused'),
+  /** The xDS proxy listens: Envoy takes its configuration from the agent. */
+  'xds.listening': info('Envoy takes its configuration from the agent'),
+  /** The control plane has answered. */
+  'xds.connected': info('connected to the control plane'),
+  /** The control plane is not available. Envoy goes on with what it has, or waits. */
+  'xds.unavailable': {
+    stored: warn('the control plane is not available: Envoy is given what is stored'),
+    waits: warn('the control plane is not available: Envoy waits for its configuration: not ready'),
+    goesOn: warn('the control plane is not available: Envoy goes on with what it has'),
+  },
+  /** The control plane is available again. */
+  'xds.available': info('the control plane is available again'),
+  /** Envoy has rejected resources of the control plane, and goes on with those before. */
+  'xds.rejected': error(
+    'Envoy rejects what the control plane has sent, and goes on with what it has',
+  ),
+  /** Envoy has accepted resources in the place of those that it rejected. */
+  'xds.accepted': info(
+    'Envoy accepts what the control plane has sent in the place of what it rejected',
+  ),
+  /** An Envoy is given the stored configuration, since the control plane does not answer. */
+  'xds.stored_served': warn(
+    (age: string, address: string, reason: string) =>
+      `serving the configuration of ${age} ago: the control plane ${address}: ${reason}`,
+  ),
+  /** The control plane has replaced the stored configuration. */
+  'xds.stored_replaced': info('the control plane has replaced the stored configuration'),
+  /** The stored configuration is of no use to this agent. */
+  'xds.store_ignored': warn('the stored configuration is ignored'),
+  /** The configuration of the control plane can be stored again. */
+  'xds.stored': info('the configuration can be stored again'),
+  /** The configuration of the control plane cannot be stored. */
+  'xds.store_failed': warn('the configuration cannot be stored for a restart'),
+  /** The token server listens. */
+  'sts.listening': info('tokens are exchanged'),
+  /** The token server has given a token. */
+  'sts.token_given': info('token given'),
+  /** The token server cannot give a token. */
+  'sts.token_refused': warn('no token is given'),
+};

@@ -1,0 +1,51 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { concatMap, firstValueFrom, from, NEVER, of, take, toArray } from 'rxjs';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { narrateWrites, runXds } from '../../../../../src/pilot-agent/run/secrets/run-xds.ts';
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'run-xds-'))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+it('the xDS proxy tells that what is stored is of no use, and that it listens', async () => {
+  const store = join(folder, 'xds-store');
+  writeFileSync(store, 'damaged');
+  const plan = {
+    socket: join(folder, 'XDS'),
+    store,
+    nodeId: 'node',
+    target: { address: 'localhost:1', tls: undefined, clusterId: 'Kubernetes' },
+    maxAge: 1_000,
+  };
+  const line$ = runXds(plan, NEVER, () => undefined).pipe(
+    concatMap((sign) => (sign.type === 'servers-log' ? of(sign.line) : [])),
+    take(2),
+    toArray(),
+  );
+  expect(await firstValueFrom(line$, { defaultValue: [] })).toMatchObject([
+    { component: 'xds', event: 'xds.store_ignored', path: store, reason: 'it is damaged' },
+    { component: 'xds', event: 'xds.listening' },
+  ]);
+});
+
+it('a store tells once that it cannot be written, for each reason, and once that it can be again', async () => {
+  const reasons = [undefined, 'ENOSPC', 'ENOSPC', 'EACCES', undefined, undefined];
+  const line$ = from(reasons).pipe(narrateWrites('/a'), toArray());
+  expect(await firstValueFrom(line$, { defaultValue: [] })).toEqual([
+    ...['ENOSPC', 'EACCES'].map((reason) => ({
+      level: 'warn',
+      event: 'xds.store_failed',
+      msg: 'the configuration cannot be stored for a restart',
+      path: '/a',
+      reason,
+    })),
+    {
+      level: 'info',
+      event: 'xds.stored',
+      msg: 'the configuration can be stored again',
+      path: '/a',
+    },
+  ]);
+});
