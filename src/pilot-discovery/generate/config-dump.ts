@@ -3,6 +3,7 @@ import {
   type DescMessage,
   fromBinary,
   type JsonObject,
+  type Message,
   toJson,
 } from '@bufbuild/protobuf';
 import { ClusterSchema } from '../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
@@ -17,6 +18,7 @@ import { file_envoy_extensions_filters_http_grpc_web_v3_grpc_web } from '../../s
 import { file_envoy_extensions_filters_http_router_v3_router } from '../../shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
 import { file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector } from '../../shared/proto/envoy/extensions/filters/listener/http_inspector/v3/http_inspector_pb.ts';
 import { file_envoy_extensions_filters_listener_original_dst_v3_original_dst } from '../../shared/proto/envoy/extensions/filters/listener/original_dst/v3/original_dst_pb.ts';
+import { file_envoy_extensions_filters_listener_original_src_v3_original_src } from '../../shared/proto/envoy/extensions/filters/listener/original_src/v3/original_src_pb.ts';
 import { file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector } from '../../shared/proto/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts';
 import { file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager } from '../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy } from '../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
@@ -41,6 +43,7 @@ const registry = createRegistry(
   file_envoy_extensions_filters_http_router_v3_router,
   file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector,
   file_envoy_extensions_filters_listener_original_dst_v3_original_dst,
+  file_envoy_extensions_filters_listener_original_src_v3_original_src,
   file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector,
   file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
   file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy,
@@ -62,18 +65,20 @@ const schemas: Readonly<Record<XdsType, DescMessage>> = {
   route: RouteConfigurationSchema,
 };
 
+/** A message of Envoy as JSON, with Envoy's names of fields. Pure. */
+export const messageJson = (schema: DescMessage, message: Message): JsonObject =>
+  toJson(schema, message, { registry, useProtoFieldName: true }) as JsonObject;
+
 /** The resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
 export function printed(
   view: View,
   type: XdsType,
 ): readonly { readonly version: string; readonly name: string; readonly said: JsonObject }[] {
-  return [...view[type].resources.values()].map(({ name, version, body }) => {
-    const said = toJson(schemas[type], fromBinary(schemas[type], body), {
-      registry,
-      useProtoFieldName: true,
-    });
-    return { name, version, said: said as JsonObject };
-  });
+  return [...view[type].resources.values()].map(({ name, version, body }) => ({
+    name,
+    version,
+    said: messageJson(schemas[type], fromBinary(schemas[type], body)),
+  }));
 }
 
 /**

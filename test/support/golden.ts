@@ -1,0 +1,108 @@
+import {
+  create,
+  type DescMessage,
+  fromBinary,
+  type JsonObject,
+  type MessageInitShape,
+} from '@bufbuild/protobuf';
+import { parse, stringify } from 'yaml';
+import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
+import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
+import { type RequestNode, readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
+import type { MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
+import type { Kind, Specs } from '../../src/pilot-discovery/istio/model.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
+import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import type { HttpRoute } from '../../src/pilot-discovery/istio/virtual-service.ts';
+import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
+
+/** YAML in one spelling: two texts that say the same become the same text. */
+export const canonical = (yaml: string): string => spelled(parse(yaml));
+
+const spelled = (value: unknown): string => stringify(value, { sortMapEntries: true });
+
+/** A message of Envoy as canonical YAML, with the field names of Envoy; `none` if there is none. */
+export function messageYaml<D extends DescMessage>(
+  schema: D,
+  init: MessageInitShape<D> | undefined,
+): string {
+  return spelled(init === undefined ? 'none' : messageJson(schema, create(schema, init)));
+}
+
+/** The messages of all resources as canonical YAML, by name; `change` may shorten a message. */
+export const resourcesYaml = (
+  schema: DescMessage,
+  resources: readonly XdsResource[],
+  change: (message: JsonObject) => unknown = (message) => message,
+): string =>
+  spelled(
+    Object.fromEntries(
+      resources.map(({ name, body }) => [
+        name,
+        change(messageJson(schema, fromBinary(schema, body))),
+      ]),
+    ),
+  );
+
+const security: readonly Kind[] = [
+  'PeerAuthentication',
+  'AuthorizationPolicy',
+  'RequestAuthentication',
+];
+
+/** A resource of the namespace `default` as YAML, from the YAML of its spec. */
+export function resourceText(
+  kind: Kind,
+  name: string,
+  spec: string,
+  metadata: Readonly<Record<string, unknown>> = {},
+): string {
+  const group = security.includes(kind) ? 'security' : 'networking';
+  return stringify({
+    apiVersion: `${group}.istio.io/v1`,
+    kind,
+    metadata: { name, namespace: 'default', ...metadata },
+    spec: parse(spec) as unknown,
+  });
+}
+
+/** What a resource says, from the YAML of its spec. */
+export function specIn<K extends Kind>(kind: K, spec: string): Specs[K] {
+  const { resources, flaws } = readResources(resourceText(kind, 'a', spec), {
+    source: 'test',
+    path: 'test.yaml',
+    defaultNamespace: 'default',
+  });
+  const [resource] = resources;
+  if (resource === undefined || flaws.length > 0)
+    throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
+  return resource.spec as Specs[K];
+}
+
+/** A member of `http` of a VirtualService, from its YAML; it leads to a.mesh if none is said. */
+export function httpRouteIn(yaml: string): HttpRoute {
+  const said = parse(yaml) as Readonly<Record<string, unknown>> | null;
+  const leads = ['route', 'redirect', 'directResponse'].some((name) => name in (said ?? {}));
+  const route = [{ destination: { host: 'a.mesh' } }];
+  const spec = { hosts: ['a.mesh'], http: [{ ...(leads ? {} : { route }), ...said }] };
+  const [http] = specIn('VirtualService', stringify(spec)).http;
+  if (http === undefined) throw new Error('it has no route');
+  return http;
+}
+
+export function meshIn(yaml: string): MeshConfig {
+  const { mesh, flaws } = readMeshConfig(yaml, 'mesh.yaml');
+  if (flaws.length > 0) throw new Error(flaws.map(({ reason }) => reason).join('\n'));
+  return mesh;
+}
+
+/** A proxy, from the YAML of its `metadata`; it is at 10.0.0.1 if its id says nothing else. */
+export function proxyIn(
+  metadata: string,
+  { id = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local', locality = '' } = {},
+): ProxyNode {
+  const said = parse(metadata) as RequestNode['metadata'] | null;
+  const node = readNode({ id, metadata: { LABELS: { app: 'app' }, ...said } }, locality);
+  if (typeof node === 'string') throw new Error(node);
+  return node;
+}

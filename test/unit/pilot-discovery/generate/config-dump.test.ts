@@ -1,0 +1,81 @@
+import { expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { configDump, printed } from '../../../../src/pilot-discovery/generate/config-dump.ts';
+import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
+import { xdsTypes } from '../../../../src/pilot-discovery/push/view.ts';
+import { canonical, proxyIn, resourceText } from '../../../support/golden.ts';
+import { environmentOf } from '../../../support/generated.ts';
+
+const service = resourceText(
+  'ServiceEntry',
+  'a',
+  `
+hosts: [a.mesh]
+resolution: STATIC
+ports: [{ number: 80, name: http, protocol: HTTP }]
+endpoints: [{ address: 10.0.0.9 }]`,
+);
+
+const viewIn = (metadata: string) =>
+  viewer(() => undefined).view(
+    { number: 1, environment: environmentOf(service) },
+    proxyIn(metadata),
+  );
+
+/** What Envoy tells of a resource beside the resource itself, of which only the name is left. */
+function outline(value: unknown, inside = ''): unknown {
+  if (Array.isArray(value)) return value.map((one: unknown) => outline(one, inside));
+  if (typeof value !== 'object' || value === null)
+    return inside === 'version_info' ? 'VERSION' : value;
+  const fields = value as Readonly<Record<string, unknown>>;
+  if (['cluster', 'endpoint_config', 'listener', 'route_config'].includes(inside))
+    return fields['name'] ?? fields['cluster_name'];
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, inner]) => [name, outline(inner, name)]),
+  );
+}
+
+it('has the form of the config_dump of Envoy', () => {
+  const dump = outline(configDump(viewIn('INTERCEPTION_MODE: NONE')));
+  expect(stringify(dump, { sortMapEntries: true })).toBe(
+    canonical(`
+configs:
+  - "@type": type.googleapis.com/envoy.admin.v3.ClustersConfigDump
+    version_info: VERSION
+    dynamic_active_clusters:
+      - { version_info: VERSION, cluster: outbound|80||a.mesh }
+      - { version_info: VERSION, cluster: BlackHoleCluster }
+      - { version_info: VERSION, cluster: PassthroughCluster }
+      - { version_info: VERSION, cluster: InboundPassthroughCluster }
+  - "@type": type.googleapis.com/envoy.admin.v3.EndpointsConfigDump
+    dynamic_endpoint_configs:
+      - { version_info: VERSION, endpoint_config: outbound|80||a.mesh }
+  - "@type": type.googleapis.com/envoy.admin.v3.ListenersConfigDump
+    version_info: VERSION
+    dynamic_listeners:
+      - { name: 127.0.0.1_80, active_state: { version_info: VERSION, listener: 127.0.0.1_80 } }
+  - "@type": type.googleapis.com/envoy.admin.v3.RoutesConfigDump
+    dynamic_route_configs:
+      - { version_info: VERSION, route_config: "80" }`),
+  );
+});
+
+it.each(['REDIRECT', 'TPROXY', 'NONE'])('prints all that a proxy with %s has', (mode) => {
+  const view = viewIn(`INTERCEPTION_MODE: ${mode}`);
+  expect(xdsTypes.map((type) => printed(view, type).map(({ name }) => name))).toEqual(
+    xdsTypes.map((type) => [...view[type].resources.keys()]),
+  );
+});
+
+it('prints the extensions of Envoy with their type and fields', () => {
+  const [listener] = printed(viewIn('INTERCEPTION_MODE: TPROXY'), 'listener').filter(
+    ({ name }) => name === 'virtualInbound',
+  );
+  expect(listener?.said['listener_filters']).toContainEqual({
+    name: 'envoy.filters.listener.original_src',
+    typed_config: {
+      '@type': 'type.googleapis.com/envoy.extensions.filters.listener.original_src.v3.OriginalSrc',
+      mark: 1337,
+    },
+  });
+});
