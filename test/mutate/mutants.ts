@@ -5,6 +5,7 @@ import { ca } from './mutants/ca.ts';
 import { cli } from './mutants/cli.ts';
 import { config } from './mutants/config.ts';
 import { envoy } from './mutants/envoy.ts';
+import { generate } from './mutants/generate.ts';
 import { grpc } from './mutants/grpc.ts';
 import { kube } from './mutants/kube.ts';
 import { log } from './mutants/log.ts';
@@ -33,6 +34,7 @@ export const mutants: readonly Mutant[] = [
   ...cli,
   ...config,
   ...envoy,
+  ...generate,
   ...grpc,
   ...kube,
   ...log,
