@@ -54,6 +54,20 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     { name: 'plain' },
     { name: 'a router', id: 'router~127.0.0.10~app.default~default.svc.cluster.local' },
   ],
+  'own-endpoint': [
+    { name: 'plain', locality: 'r1/z1/' },
+    {
+      name: 'without labels',
+      id: 'sidecar~127.0.0.12~app.default~default.svc.cluster.local',
+      locality: 'r1/z1/',
+    },
+    {
+      name: 'of another namespace',
+      id: 'sidecar~127.0.0.10~app.other~other.svc.cluster.local',
+      metadata: { NAMESPACE: 'other' },
+      locality: 'r1/z1/',
+    },
+  ],
   'own-workload': [
     { name: 'plain' },
     { name: 'with other labels of its own', metadata: labels, locality: 'r9/z9/s9' },

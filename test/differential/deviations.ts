@@ -31,10 +31,6 @@ export const deviations: readonly Deviation[] = [
     'Of two entries of one host that are resolved differently one counts; istiod has a route to the other, whose cluster it lacks.',
   ],
   [
-    /^cluster\/inbound\|80\|\|\/(?:circuit_breakers\/thresholds\/0\/max_connections\/value: 3,|typed_extension_protocol_options\/.*"max_requests_per_connection":\{"value":3\})/,
-    'The inboundConnectionPool of a Sidecar without ingress counts, as its documentation says; istiod leaves it out.',
-  ],
-  [
     /^endpoint\/outbound\|8888\|\|dup\.example\.com\/endpoints\/0\//,
     'Ports of the entries of a host are joined by number; istiod joins them by name, and leaves out an entry whose port has another name.',
   ],

@@ -17,7 +17,8 @@ export interface OwnPort {
   readonly services: readonly Service[];
 }
 
-type Served = Omit<OwnPort, 'services'>;
+/** A port of a service where one endpoint of it is. */
+export type Served = Omit<OwnPort, 'services'>;
 
 /**
  * What services of its own namespace have at the addresses of a proxy, one for each port of the
@@ -63,10 +64,10 @@ const indices = memoTable<ReadonlyMap<string, readonly Served[]>>();
  * What is served at each address, so that a thousand proxies do not look through all endpoints
  * each.
  */
-function servedByAddress({
+export function servedByAddress({
   services,
   endpoints,
-}: Environment): ReadonlyMap<string, readonly Served[]> {
+}: Pick<Environment, 'services' | 'endpoints'>): ReadonlyMap<string, readonly Served[]> {
   return indices([services, endpoints], '', () => {
     const index = new Map<string, Served[]>();
     for (const service of [...services.values()].flat()) {

@@ -1,34 +1,61 @@
-import type { Resource } from '../../istio/model.ts';
-import type { Environment } from '../../environment/environment.ts';
+import { keyOf, type Resource } from '../../istio/model.ts';
+import type { Endpoint, Environment } from '../../environment/environment.ts';
 import { memoTable } from './memo.ts';
+import { servedByAddress, type Served } from './own-ports.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
-type Entries = ReadonlyMap<string, Resource<'WorkloadEntry'>>;
+type Entry = Resource<'WorkloadEntry'>;
 
-const indices = memoTable<Entries>();
+const indices = memoTable<ReadonlyMap<string, Entry>>();
 
 /**
- * A proxy with the labels and the locality that the WorkloadEntry of its namespace with one of its
- * addresses gives it, as others see it; as it says itself where there is none. Pure.
+ * A proxy with the labels and the locality that others see at one of its addresses, if its
+ * namespace has something there: a WorkloadEntry that a service selects, else the endpoint of a
+ * ServiceEntry, else another WorkloadEntry. It is as it says itself if there is none. Pure.
  */
 export function withWorkload(
-  { workloadEntries }: Pick<Environment, 'workloadEntries'>,
+  environment: Pick<Environment, 'services' | 'endpoints' | 'workloadEntries'>,
   node: ProxyNode,
 ): ProxyNode {
-  const all = workloadEntries.get(node.namespace);
-  if (all === undefined) return node;
+  const index = servedByAddress(environment);
+  const served = node.addresses
+    .flatMap((address) => index.get(address) ?? [])
+    .filter(({ service }) => service.namespace === node.namespace);
+  const entry = entryOf(environment, node);
+  const isSelected =
+    entry !== undefined && served.some(({ endpoint }) => endpoint.key === keyOf(entry));
+  const inline = isSelected ? undefined : inlineEndpoint(served);
+  if (inline !== undefined)
+    return { ...node, labels: inline.labels, locality: inline.locality || node.locality };
+  if (entry === undefined) return node;
+  const { labels, locality } = entry.spec;
+  return {
+    ...node,
+    labels: Object.keys(labels).length > 0 ? labels : node.labels,
+    locality: locality || node.locality,
+  };
+}
+
+/** The WorkloadEntry of the namespace at the first address that has one. */
+function entryOf(
+  { workloadEntries }: Pick<Environment, 'workloadEntries'>,
+  { namespace, addresses }: ProxyNode,
+): Entry | undefined {
+  const all = workloadEntries.get(namespace);
+  if (all === undefined) return undefined;
   const index = indices(
     [all],
     '',
     () => new Map([...all].reverse().map((entry) => [entry.spec.address, entry])),
   );
-  const spec = node.addresses
-    .map((address) => index.get(address)?.spec)
-    .find((found) => found !== undefined);
-  if (spec === undefined) return node;
-  return {
-    ...node,
-    labels: Object.keys(spec.labels).length > 0 ? spec.labels : node.labels,
-    locality: spec.locality === '' ? node.locality : spec.locality,
-  };
+  return addresses.map((address) => index.get(address)).find((entry) => entry !== undefined);
+}
+
+/** The endpoint that a ServiceEntry has itself; of several entries the first by name. */
+function inlineEndpoint(served: readonly Served[]): Endpoint | undefined {
+  const inline = served.filter(({ service, endpoint }) => endpoint.key === service.key);
+  return inline.reduce<Served | undefined>(
+    (first, one) => (first === undefined || one.service.key < first.service.key ? one : first),
+    undefined,
+  )?.endpoint;
 }

@@ -5,7 +5,6 @@ import { listenersOf } from '../../../../src/pilot-discovery/generate/listeners/
 import { classOf } from '../../../../src/pilot-discovery/generate/proxy-class.ts';
 import type { ProxyNode } from '../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../src/pilot-discovery/generate/routes/routes.ts';
-import { withWorkload } from '../../../../src/pilot-discovery/generate/scope/with-workload.ts';
 import { environmentOf, proxyAt } from '../../../support/generated.ts';
 
 const resource = (kind: string, name: string, spec: string) => `
@@ -118,25 +117,5 @@ describe('proxies that are given something else', () => {
     expect(classOf(environmentOf(far), at(['10.0.0.1'], { labels: { a: '1' } }))).toBe(
       classOf(environmentOf(far), at(['10.0.0.2'])),
     );
-  });
-});
-
-describe('a proxy with the address of a WorkloadEntry', () => {
-  const environment = environmentOf(
-    resource('WorkloadEntry', 'vm', '{ address: 10.0.0.5, labels: { app: vm }, locality: r/z/s }'),
-  );
-
-  it('has its labels and its locality', () => {
-    expect(withWorkload(environment, at(['10.0.0.5']))).toMatchObject({
-      labels: { app: 'vm' },
-      locality: 'r/z/s',
-    });
-  });
-
-  it.each([
-    ['another address', at(['10.0.0.6'])],
-    ['another namespace', at(['10.0.0.5'], { namespace: 'other' })],
-  ])('has its own with %s', (_, node) => {
-    expect(withWorkload(environment, node)).toBe(node);
   });
 });
