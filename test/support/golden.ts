@@ -1,10 +1,4 @@
-import {
-  create,
-  type DescMessage,
-  fromBinary,
-  type JsonObject,
-  type MessageInitShape,
-} from '@bufbuild/protobuf';
+import { create, type DescMessage, fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { parse, stringify } from 'yaml';
 import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
@@ -21,28 +15,53 @@ export const canonical = (yaml: string): string => spelled(parse(yaml));
 
 const spelled = (value: unknown): string => stringify(value, { sortMapEntries: true });
 
+/** A message as it is, or with parts that another test shows in full cut short. */
+type Shorten = (message: unknown) => unknown;
+const inFull: Shorten = (message) => message;
+
 /** A message of Envoy as canonical YAML, with the field names of Envoy; `none` if there is none. */
 export function messageYaml<D extends DescMessage>(
   schema: D,
   init: MessageInitShape<D> | undefined,
+  shorten = inFull,
 ): string {
-  return spelled(init === undefined ? 'none' : messageJson(schema, create(schema, init)));
+  return spelled(init === undefined ? 'none' : shorten(messageJson(schema, create(schema, init))));
 }
 
-/** The messages of all resources as canonical YAML, by name; `change` may shorten a message. */
+/** The messages of all resources as canonical YAML, by name. */
 export const resourcesYaml = (
   schema: DescMessage,
   resources: readonly XdsResource[],
-  change: (message: JsonObject) => unknown = (message) => message,
+  shorten = inFull,
 ): string =>
   spelled(
     Object.fromEntries(
       resources.map(({ name, body }) => [
         name,
-        change(messageJson(schema, fromBinary(schema, body))),
+        shorten(messageJson(schema, fromBinary(schema, body))),
       ]),
     ),
   );
+
+/** Puts something else in place of the members with a name, at any depth. */
+export const replacing =
+  (name: string, instead: (value: unknown) => unknown): Shorten =>
+  (message) => {
+    if (Array.isArray(message)) return message.map(replacing(name, instead));
+    if (typeof message !== 'object' || message === null) return message;
+    return Object.fromEntries(
+      Object.entries(message).map(([key, value]: [string, unknown]) => [
+        key,
+        key === name ? instead(value) : replacing(name, instead)(value),
+      ]),
+    );
+  };
+
+/** Each source of secrets as a word: who is asked, and how long Envoy waits for it. */
+export const shortSources = replacing('sds_config', (source) => {
+  const { ads, initial_fetch_timeout: wait } = source as Readonly<Record<string, unknown>>;
+  return [ads === undefined ? 'agent' : 'ads', ...(typeof wait === 'string' ? [wait] : [])].join();
+});
 
 const security: readonly Kind[] = [
   'PeerAuthentication',

@@ -1,0 +1,148 @@
+import { describe, expect, it } from 'vitest';
+import {
+  mutualTls,
+  ownTls,
+} from '../../../../../src/pilot-discovery/generate/tls/downstream-tls.ts';
+import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
+import {
+  canonical,
+  meshIn,
+  messageYaml,
+  proxyIn,
+  shortSources,
+  specIn,
+} from '../../../../support/golden.ts';
+import type { TypedConfig } from '../../../../../src/pilot-discovery/generate/encoding/typed-config.ts';
+
+const printed = (transportSocket: TypedConfig): string =>
+  messageYaml(FilterChainSchema, { transportSocket }, shortSources);
+
+const socket = (context: string): string => `
+transport_socket:
+  name: envoy.transport_sockets.tls
+  typed_config:
+    "@type": type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.DownstreamTlsContext
+    ${context.trim().replaceAll('\n', '\n    ')}
+      alpn_protocols: [h2, http/1.1]`;
+
+describe('mutual TLS of the mesh, as a workload takes it', () => {
+  const ofMesh = (certificate: string, root: string, domain = 'cluster.local') =>
+    socket(`
+require_client_certificate: true
+common_tls_context:
+  tls_params:
+    tls_minimum_protocol_version: TLSv1_2
+    tls_maximum_protocol_version: TLSv1_3
+    cipher_suites:
+      - ECDHE-ECDSA-AES256-GCM-SHA384
+      - ECDHE-RSA-AES256-GCM-SHA384
+      - ECDHE-ECDSA-AES128-GCM-SHA256
+      - ECDHE-RSA-AES128-GCM-SHA256
+      - AES256-GCM-SHA384
+      - AES128-GCM-SHA256
+  tls_certificate_sds_secret_configs: [${certificate}]
+  combined_validation_context:
+    default_validation_context: { match_subject_alt_names: [{ prefix: "spiffe://${domain}/" }] }
+    validation_context_sds_secret_config: ${root}`);
+  const [certificate, root] = [
+    '{ name: default, sds_config: "agent,0s" }',
+    '{ name: ROOTCA, sds_config: "agent,0s" }',
+  ];
+
+  it.each<[what: string, mesh: string, metadata: string, chain: string]>([
+    ['certificates of the agent', '', '', ofMesh(certificate, root)],
+    ['callers of a trust domain', 'trustDomain: shop', '', ofMesh(certificate, root, 'shop')],
+    [
+      'certificates in files',
+      '',
+      '{ TLS_SERVER_CERT_CHAIN: /c.pem, TLS_SERVER_KEY: /k.pem, TLS_SERVER_ROOT_CERT: /r.pem }',
+      ofMesh(
+        '{ name: file-cert:/c.pem~/k.pem, sds_config: agent }',
+        '{ name: file-root:/r.pem, sds_config: agent }',
+      ),
+    ],
+    [
+      'a chain without a key, which is none',
+      '',
+      '{ TLS_SERVER_CERT_CHAIN: /c.pem }',
+      ofMesh(certificate, root),
+    ],
+    [
+      'a key without a chain, which is none',
+      '',
+      '{ TLS_SERVER_KEY: /k.pem }',
+      ofMesh(certificate, root),
+    ],
+  ])('%s', (_, mesh, metadata, chain) => {
+    expect(printed(mutualTls(meshIn(mesh), proxyIn(metadata)))).toBe(canonical(chain));
+  });
+});
+
+describe('the tls of a port of a Sidecar', () => {
+  const files = 'serverCertificate: /c.pem, privateKey: /k.pem';
+  const certificate =
+    'tls_certificate_sds_secret_configs: [{ name: file-cert:/c.pem~/k.pem, sds_config: "agent,1s" }]';
+
+  it.each<[what: string, tls: string, chain: string]>([
+    [
+      'a certificate of the server',
+      `{ mode: SIMPLE, ${files} }`,
+      `
+require_client_certificate: false
+common_tls_context:
+  ${certificate}`,
+    ],
+    [
+      'versions and ciphers',
+      `{ mode: SIMPLE, ${files}, minProtocolVersion: TLSV1_2, maxProtocolVersion: TLSV1_3, cipherSuites: [ECDHE-RSA-AES128-GCM-SHA256] }`,
+      `
+require_client_certificate: false
+common_tls_context:
+  tls_params:
+    tls_minimum_protocol_version: TLSv1_2
+    tls_maximum_protocol_version: TLSv1_3
+    cipher_suites: [ECDHE-RSA-AES128-GCM-SHA256]
+  ${certificate}`,
+    ],
+    [
+      'one version that is said',
+      `{ mode: SIMPLE, ${files}, minProtocolVersion: TLSV1_3 }`,
+      `
+require_client_certificate: false
+common_tls_context:
+  tls_params: { tls_minimum_protocol_version: TLSv1_3 }
+  ${certificate}`,
+    ],
+    [
+      'certificates of clients',
+      `{ mode: MUTUAL, ${files}, caCertificates: /r.pem }`,
+      `
+require_client_certificate: true
+common_tls_context:
+  ${certificate}
+  combined_validation_context:
+    default_validation_context: {}
+    validation_context_sds_secret_config: { name: file-root:/r.pem, sds_config: "agent,1s" }`,
+    ],
+    [
+      'certain certificates of clients, and revoked ones',
+      `{ mode: MUTUAL, ${files}, caCertificates: /r.pem, caCrl: /crl.pem, verifyCertificateHash: [${'ab'.repeat(32)}] }`,
+      `
+require_client_certificate: true
+common_tls_context:
+  ${certificate}
+  combined_validation_context:
+    default_validation_context:
+      crl: { filename: /crl.pem }
+      verify_certificate_hash: [${'ab'.repeat(32)}]
+    validation_context_sds_secret_config: { name: file-root:/r.pem, sds_config: "agent,1s" }`,
+    ],
+  ])('%s', (_, tls, chain) => {
+    const [ingress] = specIn(
+      'Sidecar',
+      `{ ingress: [{ port: { number: 8443, name: tls, protocol: HTTPS }, defaultEndpoint: "127.0.0.1:8080", tls: ${tls} }] }`,
+    ).ingress;
+    if (ingress?.tls === undefined || ingress.tls === 'closed') throw new Error('it is closed');
+    expect(printed(ownTls(ingress.tls))).toBe(canonical(socket(chain)));
+  });
+});
