@@ -59,7 +59,11 @@ export function quiesce<T>(
       };
       subscriber.add(() => timer.unsubscribe());
       subscriber.add(
-        source.subscribe({ next: take, error: (reason) => subscriber.error(reason), complete }),
+        source.subscribe({
+          next: take,
+          error: (reason: unknown) => subscriber.error(reason),
+          complete,
+        }),
       );
     });
 }
