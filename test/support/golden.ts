@@ -63,6 +63,39 @@ export const shortSources = replacing('sds_config', (source) => {
   return [ads === undefined ? 'agent' : 'ads', ...(typeof wait === 'string' ? [wait] : [])].join();
 });
 
+type Fields = Readonly<Record<string, unknown>>;
+interface Extension {
+  readonly name: string;
+  readonly typed_config: Fields;
+  readonly filter_disabled?: unknown;
+}
+
+/** Where a filter of a connection leads: `HTTP, routes 80`, `HTTP to CLUSTER`, `TCP to CLUSTER`. */
+function wayOf({ name, typed_config: config }: Extension): string {
+  const kind = name.split('.').pop();
+  if (kind === 'tcp_proxy') return `TCP to ${String(config['cluster'])}`;
+  if (kind !== 'http_connection_manager') return String(kind);
+  const { rds, route_config: own } = config as Readonly<Record<string, Fields | undefined>>;
+  return rds === undefined
+    ? `HTTP to ${String(own?.['name'])}`
+    : `HTTP, routes ${String(rds['route_config_name'])}`;
+}
+
+/** A listener with a word for each filter and each socket, which have tests of their own. */
+export const shortFilters: Shorten = (message) =>
+  [
+    replacing('filters', (filters) => (filters as readonly Extension[]).map(wayOf)),
+    replacing('transport_socket', (socket) =>
+      JSON.stringify(socket).includes('"name":"default"') ? 'TLS of the mesh' : 'TLS of its own',
+    ),
+    replacing('listener_filters', (filters) =>
+      (filters as readonly Extension[]).map(({ name, filter_disabled: disabled }) => {
+        const kind = name.split('.').pop() ?? '';
+        return disabled === undefined ? kind : { [kind]: { but_for: disabled } };
+      }),
+    ),
+  ].reduce((shorter, shorten) => shorten(shorter), message);
+
 const security: readonly Kind[] = [
   'PeerAuthentication',
   'AuthorizationPolicy',

@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { endpointsOf } from '../../../../../src/pilot-discovery/generate/endpoints/endpoints.ts';
+import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
+import {
+  canonical,
+  proxyIn,
+  replacing,
+  resourcesYaml,
+  resourceText,
+} from '../../../../support/golden.ts';
+import { environmentOf } from '../../../../support/generated.ts';
+
+const sidecar = proxyIn('');
+const router = proxyIn('', { id: 'router~10.0.0.1~g.default~default.svc.cluster.local' });
+
+/** The assignments of a proxy, with the addresses of endpoints in place of all they say. */
+function assignmentsFor(yaml: readonly string[], node = sidecar): string {
+  const addresses = replacing('endpoints', (localities) =>
+    (localities as readonly { readonly lb_endpoints: readonly object[] }[]).flatMap(
+      ({ lb_endpoints: all }) =>
+        [...JSON.stringify(all).matchAll(/"address":"([^"]+)"/g)].map(([, at]) => at),
+    ),
+  );
+  return resourcesYaml(
+    ClusterLoadAssignmentSchema,
+    endpointsOf(environmentOf(yaml.join('---\n')), node),
+    addresses,
+  );
+}
+
+const service = (resolution: string, ports = '{ number: 80, name: http }') =>
+  resourceText(
+    'ServiceEntry',
+    'a',
+    `{ hosts: [a.mesh], resolution: ${resolution}, ports: [${ports}], endpoints: [{ address: 10.0.0.8, labels: { v: "1" } }, { address: 10.0.0.9, labels: { v: "2" } }] }`,
+  );
+const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);
+const both = '[10.0.0.8, 10.0.0.9]';
+const assignment = (name: string, endpoints: string) =>
+  `\n${name}: { cluster_name: "${name}"${endpoints === '' ? '' : `, endpoints: ${endpoints}`} }`;
+
+describe('the endpoints that a proxy asks for', () => {
+  it.each<[what: string, yaml: readonly string[], assignments: string, node?: typeof sidecar]>([
+    ['those of a service', [service('STATIC')], assignment('outbound|80||a.mesh', both)],
+    [
+      'those of each port but UDP',
+      [
+        service(
+          'STATIC',
+          '{ number: 80, name: http }, { number: 90, name: tcp }, { number: 53, name: udp, protocol: UDP }',
+        ),
+      ],
+      assignment('outbound|80||a.mesh', both) + assignment('outbound|90||a.mesh', both),
+    ],
+    [
+      'those of each subset',
+      [
+        service('STATIC'),
+        rule('subsets: [{ name: v1, labels: { v: "1" } }, { name: v3, labels: { v: "3" } }]'),
+      ],
+      assignment('outbound|80||a.mesh', both) +
+        assignment('outbound|80|v1|a.mesh', '[10.0.0.8]') +
+        assignment('outbound|80|v3|a.mesh', ''),
+    ],
+    ['none that DNS tells', [service('DNS')], '{}'],
+    [
+      'none with PASSTHROUGH, but in a subset that has another balancer',
+      [
+        service('STATIC'),
+        rule(
+          'trafficPolicy: { loadBalancer: { simple: PASSTHROUGH } }, subsets: [{ name: v1, labels: { v: "1" }, trafficPolicy: { loadBalancer: { simple: RANDOM } } }]',
+        ),
+      ],
+      assignment('outbound|80|v1|a.mesh', '[10.0.0.8]'),
+    ],
+    [
+      'none for a gateway of a service that is not resolved and has none',
+      [
+        resourceText(
+          'ServiceEntry',
+          'a',
+          '{ hosts: [a.mesh], resolution: NONE, ports: [{ number: 80, name: http }] }',
+        ),
+      ],
+      assignment('outbound|80||a.mesh', ''),
+      router,
+    ],
+  ])('%s', (_, yaml, assignments, node) => {
+    expect(assignmentsFor(yaml, node)).toBe(canonical(assignments));
+  });
+});

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
+import { canonical, specIn } from '../../../../support/golden.ts';
+
+const rule = specIn(
+  'DestinationRule',
+  `
+host: a.mesh
+trafficPolicy:
+  loadBalancer: { simple: RANDOM }
+  tls: { mode: DISABLE }
+  outlierDetection: { interval: 5s }
+  portLevelSettings:
+    - { port: { number: 80 }, loadBalancer: { simple: ROUND_ROBIN } }
+subsets:
+  - { name: plain }
+  - name: own
+    trafficPolicy:
+      loadBalancer: { simple: PASSTHROUGH }
+      portLevelSettings:
+        - { port: { number: 82 }, tls: { mode: SIMPLE } }`,
+);
+
+/** The parts of a policy, each as a word. */
+function policyAt(port: number, subset = ''): string {
+  const { loadBalancer, tls, outlierDetection } = policyFor(rule, port, subset);
+  return stringify(
+    {
+      ...(loadBalancer !== undefined && { balancer: loadBalancer.policy.type }),
+      ...(tls !== undefined && { tls: tls.mode }),
+      ...(outlierDetection !== undefined && { outliers: outlierDetection.intervalMs }),
+    },
+    { sortMapEntries: true },
+  );
+}
+
+describe('what a DestinationRule says of a port and a subset', () => {
+  it.each<[port: number, subset: string, policy: string]>([
+    [81, '', '{ balancer: random, tls: disable, outliers: 5000 }'],
+    // Settings of a port stand for the whole policy that they are in.
+    [80, '', '{ balancer: round-robin }'],
+    [81, 'plain', '{ balancer: random, tls: disable, outliers: 5000 }'],
+    [80, 'plain', '{ balancer: round-robin }'],
+    // A subset has the parts that it does not say from the whole.
+    [81, 'own', '{ balancer: passthrough, tls: disable, outliers: 5000 }'],
+    [80, 'own', '{ balancer: passthrough }'],
+    [82, 'own', '{ tls: simple }'],
+    [81, 'unknown', '{ balancer: random, tls: disable, outliers: 5000 }'],
+  ])('port %i, subset "%s": %s', (port, subset, policy) => {
+    expect(policyAt(port, subset)).toBe(canonical(policy));
+  });
+
+  it('is nothing without a rule', () => {
+    expect(Object.values(policyFor(undefined, 80)).filter((part) => part !== undefined)).toEqual(
+      [],
+    );
+  });
+});
