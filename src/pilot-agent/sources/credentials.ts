@@ -1,4 +1,5 @@
-import { bytesOutside, largest } from '../../shared/files/outside-file.ts';
+import { neededFile, tokenIn } from '../../shared/files/needed-file.ts';
+import { largest } from '../../shared/files/outside-file.ts';
 
 /** Files of what a server is asked with. An empty path is one that is not given. */
 export interface CredentialFiles {
@@ -22,21 +23,10 @@ export async function credentials({
   tokenFile = '',
 }: CredentialFiles): Promise<Credentials> {
   const [ca, token] = await Promise.all([
-    caFile === '' ? undefined : read('CA', caFile, largest.pem),
-    tokenFile === ''
-      ? undefined
-      : read('token', tokenFile, largest.token).then((bytes) => bytes.toString('latin1').trim()),
+    caFile === '' ? undefined : neededFile('the CA file', caFile, largest.pem),
+    tokenFile === '' ? undefined : tokenIn('the token file', tokenFile),
   ]);
   if (ca?.includes('-----BEGIN CERTIFICATE-----') === false)
     throw new Error(`the CA file ${caFile} has no certificate in PEM`);
-  // Never shown: what else is in the file may be a secret as well.
-  if (token !== undefined && !/^[!-~]+$/.test(token))
-    throw new Error(`the token file ${tokenFile} does not have one word of ASCII`);
   return { ...(ca !== undefined && { ca }), ...(token !== undefined && { token }) };
-}
-
-function read(what: string, path: string, most: number): Promise<Buffer> {
-  return bytesOutside(path, most).catch((error: unknown) => {
-    throw new Error(`the ${what} file ${path} cannot be read: ${(error as Error).message}`);
-  });
 }

@@ -19,7 +19,8 @@ import {
   timer,
   withLatestFrom,
 } from 'rxjs';
-import { bytesOutside, largest } from '../../shared/files/outside-file.ts';
+import { neededFile, tokenIn } from '../../shared/files/needed-file.ts';
+import { largest } from '../../shared/files/outside-file.ts';
 import { type GrpcClientTls, grpcClient, tlsCredentials } from '../../shared/grpc/grpc-client.ts';
 import { grpcDefinition } from '../../shared/grpc/grpc-definition.ts';
 import { settle } from '../../operators/settle.ts';
@@ -151,7 +152,7 @@ async function credentialsOf(
   if (tls === undefined) return { credentials: grpc.credentials.createInsecure(), token: '' };
   const { names } = tls;
   const [roots, { pair, token }] = await Promise.all([
-    read('the root that vouches for it', tls.roots),
+    neededFile('the root that vouches for it', tls.roots, largest.pem),
     proofOf(tls, now),
   ]);
   const checkServerIdentity: VerifyOptions['checkServerIdentity'] = (_, { subjectaltname }) =>
@@ -172,30 +173,18 @@ async function proofOf(
 ): Promise<Pick<GrpcClientTls, 'pair'> & { token: string }> {
   const latest = tls.issued?.();
   const issued = latest && { chain: Buffer.from(latest.chain), key: latest.key };
-  if (tls.pair === undefined) return { pair: issued, token: await tokenOf(tls) };
+  const token = async () => (tls.token === undefined ? '' : tokenIn('the token', tls.token));
+  if (tls.pair === undefined) return { pair: issued, token: await token() };
   if (issued !== undefined) return { pair: issued, token: '' };
   const own = await readOwnPair(tls.pair, now);
   if (own.ok) return { pair: own.pair, token: '' };
   if (tls.token === undefined) throw new Error(own.reason);
   return {
     pair: undefined,
-    token: await tokenOf(tls).catch((error: unknown) =>
+    token: await token().catch((error: unknown) =>
       Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`)),
     ),
   };
-}
-
-async function tokenOf(tls: NonNullable<ControlPlaneAddress['tls']>): Promise<string> {
-  if (tls.token === undefined) return '';
-  const token = (await read('the token', tls.token, largest.token)).toString().trim();
-  if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${tls.token}`);
-  return token;
-}
-
-async function read(what: string, path: string, most: number = largest.pem): Promise<Buffer> {
-  return bytesOutside(path, most).catch((error: unknown) =>
-    Promise.reject(new Error(`${what} cannot be read: ${path}: ${(error as Error).message}`)),
-  );
 }
 
 type Answer = DiscoveryResponse | DeltaDiscoveryResponse;

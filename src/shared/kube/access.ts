@@ -1,5 +1,3 @@
-import { bytesOutside, largest } from '../files/outside-file.ts';
-
 /** How an API server is reached, and as whom. An absent part is one that is not needed. */
 export interface KubeAccess {
   /** `https://host:port`, and a path where the server is behind one. */
@@ -20,21 +18,5 @@ export interface KubeAccess {
  */
 export type FindAccess = () => Promise<KubeAccess>;
 
-/** The token in a file. Rejects where there is none. */
-export async function tokenIn(path: string): Promise<string> {
-  const token = (await readFor('the token for the Kubernetes API', path, largest.token))
-    .toString()
-    .trim();
-  if (!/^[!-~]+$/.test(token)) throw new Error(`there is no token in ${path}`);
-  return token;
-}
-
-/** A whole file. Rejects with what it is for, where it is, and why it cannot be read. */
-export async function readFor(what: string, path: string, most: number): Promise<Buffer> {
-  return bytesOutside(path, most).catch((error: unknown) => {
-    const { message } = error as Error;
-    throw new Error(
-      `${what} cannot be read: ${message.includes(path) ? message : `${path}: ${message}`}`,
-    );
-  });
-}
+/** What the token is called where it cannot be read. */
+export const apiToken = 'the token for the Kubernetes API';

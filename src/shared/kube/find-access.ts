@@ -1,5 +1,6 @@
 import { largest } from '../files/outside-file.ts';
-import { type FindAccess, readFor, tokenIn } from './access.ts';
+import { neededFile, tokenIn } from '../files/needed-file.ts';
+import { apiToken, type FindAccess } from './access.ts';
 import { kubeconfigAccess } from './kubeconfig.ts';
 
 /**
@@ -31,8 +32,8 @@ export function findAccess(
         'no Kubernetes API is known: name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
       );
     const [token, ca] = await Promise.all([
-      tokenIn(`${folder}/token`),
-      readFor('the root of the Kubernetes API', `${folder}/ca.crt`, largest.pem),
+      tokenIn(apiToken, `${folder}/token`),
+      neededFile('the root of the Kubernetes API', `${folder}/ca.crt`, largest.pem),
     ]);
     return { server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`, token, ca };
   };

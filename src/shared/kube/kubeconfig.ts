@@ -1,7 +1,8 @@
 import { dirname, resolve } from 'node:path';
 import { parseYaml, valueOfYaml } from '../text/parse-yaml.ts';
 import { largest } from '../files/outside-file.ts';
-import { type KubeAccess, readFor, tokenIn } from './access.ts';
+import { neededFile, tokenIn } from '../files/needed-file.ts';
+import { apiToken, type KubeAccess } from './access.ts';
 import { ownMember } from '../text/own-member.ts';
 
 /** An entry of a kubeconfig, with the folder that its paths are relative to. */
@@ -85,7 +86,7 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
 }
 
 async function parsed(path: string): Promise<Fields> {
-  const text = (await readFor('the kubeconfig', path, largest.text)).toString();
+  const text = (await neededFile('the kubeconfig', path, largest.text)).toString();
   const flaw = (reason: string) => new Error(`${path}: it is no kubeconfig: ${reason}`);
   const read = parseYaml(await import('yaml'), text, {});
   if (!read.ok) throw flaw(`line ${read.line}: ${read.reason}`);
@@ -114,7 +115,7 @@ function refuse({ fields, place }: Entry, ...names: readonly (keyof typeof unsup
 
 async function tokenOf({ fields, folder }: Entry): Promise<string> {
   const file = textOf(fields, 'tokenFile');
-  return file === '' ? textOf(fields, 'token') : tokenIn(resolve(folder, file));
+  return file === '' ? textOf(fields, 'token') : tokenIn(apiToken, resolve(folder, file));
 }
 
 /** From the entry itself, as base64, or from the file that it names; the former counts. */
@@ -123,7 +124,7 @@ async function pem({ fields, folder, place }: Entry, name: string): Promise<Buff
   if (data !== '') return Buffer.from(data, 'base64');
   return file === ''
     ? undefined
-    : readFor(`${name} of ${place}`, resolve(folder, file), largest.pem);
+    : neededFile(`${name} of ${place}`, resolve(folder, file), largest.pem);
 }
 
 function textOf(fields: Fields, name: string): string {

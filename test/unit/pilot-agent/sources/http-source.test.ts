@@ -273,12 +273,12 @@ describe('http', () => {
     });
     await expect
       .poll(last, limit)
-      .toMatchObject(says(`the token file ${tokenFile} does not have one word of ASCII`));
+      .toMatchObject(says(`the token file is not one word of ASCII: ${tokenFile}`));
     rmSync(tokenFile);
     await expect
       .poll(last, limit)
       .toMatchObject(
-        says(`the token file ${tokenFile} cannot be read: ENOENT: no such file or directory`),
+        says(`the token file cannot be read: ${tokenFile}: ENOENT: no such file or directory`),
       );
   });
 

@@ -337,7 +337,7 @@ describe('controlPlane', () => {
       for (const text of ['\n', 'a token\nof two lines', '\u0000\u00e9']) {
         put('token', text);
         expect(await lost({ address, tls: tls({ token: at('token') }) })).toBe(
-          `there is no token in ${at('token')}`,
+          `the token is not one word of ASCII: ${at('token')}`,
         );
       }
       put('chain', 'none');

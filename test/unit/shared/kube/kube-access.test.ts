@@ -166,6 +166,8 @@ describe('the access of a pod', () => {
     );
     rmdirSync(join(folder, 'token'));
     put('token', '\n');
-    await expect(findAccess('', folder, env)()).rejects.toThrow(/^there is no token in .*token$/);
+    await expect(findAccess('', folder, env)()).rejects.toThrow(
+      /^the token for the Kubernetes API is not one word of ASCII: .*token$/,
+    );
   });
 });
