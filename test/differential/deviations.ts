@@ -31,6 +31,14 @@ export const deviations: readonly Deviation[] = [
     'Of two entries of one host that are resolved differently one counts; istiod has a route to the other, whose cluster it lacks.',
   ],
   [
+    /^(?:cluster|endpoint)\/outbound\|80\|v1\|passed\.example\.com[:/]/,
+    'A subset with a balancer of its own is balanced by it, if the whole is PASSTHROUGH; istiod sends its requests where they were going.',
+  ],
+  [
+    /^route\/80\/virtual_hosts\/"some\.example\.com:80"\/routes\/1\/.*\/numerator: 5700, istiod: 5699$/,
+    'A percentage of 0.57 is 5,700 parts of a million; istiod cuts 5,699.999 off.',
+  ],
+  [
     /^endpoint\/outbound\|8888\|\|dup\.example\.com\/endpoints\/0\//,
     'Ports of the entries of a host are joined by number; istiod joins them by name, and leaves out an entry whose port has another name.',
   ],

@@ -1,18 +1,9 @@
-import {
-  createRegistry,
-  fromBinary,
-  toJson,
-  type DescMessage,
-  type JsonObject,
-} from '@bufbuild/protobuf';
+import { type DescMessage, fromBinary, type JsonObject } from '@bufbuild/protobuf';
+import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
-import { RawBufferSchema } from '../../src/shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
-import { CaresDnsResolverConfigSchema } from '../../src/shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
-import { UpstreamTlsContextSchema } from '../../src/shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
-import { HttpProtocolOptionsSchema } from '../../src/shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
 import { buildEnvironment } from '../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../src/pilot-discovery/environment/environment.ts';
@@ -50,19 +41,12 @@ export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
   return { ...node, ...more };
 }
 
-const registry = createRegistry(
-  UpstreamTlsContextSchema,
-  RawBufferSchema,
-  HttpProtocolOptionsSchema,
-  CaresDnsResolverConfigSchema,
-);
-
-/** What a resource says, as JSON; undefined where there is none of that name. */
+/** What a resource says, as JSON with Envoy's field names; undefined if none has that name. */
 export function saidBy(
   schema: DescMessage,
   resources: readonly XdsResource[],
   name: string,
 ): JsonObject | undefined {
   const found = resources.find((resource) => resource.name === name);
-  return found && (toJson(schema, fromBinary(schema, found.body), { registry }) as JsonObject);
+  return found && messageJson(schema, fromBinary(schema, found.body));
 }

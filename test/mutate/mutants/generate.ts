@@ -205,4 +205,28 @@ export const generate: readonly Mutant[] = [
     find: '(ms - seconds * 1000) * 1_000_000',
     replace: '(ms - seconds * 1000) * 1_000',
   },
+  {
+    id: 'generate/clusters/upgrade-of-callers',
+    file: 'pilot-discovery/generate/clusters/inbound-clusters.ts',
+    find: "h2UpgradePolicy: 'default' as const",
+    replace: 'h2UpgradePolicy: pool.http.h2UpgradePolicy',
+  },
+  {
+    id: 'generate/clusters/external-subset',
+    file: 'pilot-discovery/generate/clusters/outbound-clusters.ts',
+    find: "service.location === 'external' && subset === undefined",
+    replace: "service.location === 'external'",
+  },
+  {
+    id: 'generate/scope/rules-that-are-exported',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: '[rule.namespace, ...rule.spec.exportTo]',
+    replace: '[rule.namespace]',
+  },
+  {
+    id: 'generate/scope/labels-of-places',
+    file: 'pilot-discovery/generate/scope/scope.ts',
+    find: "text.split('=')[0] ?? ''",
+    replace: 'text',
+  },
 ];

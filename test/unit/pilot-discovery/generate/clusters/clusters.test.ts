@@ -56,12 +56,12 @@ describe('clustersOf', () => {
     const name = 'outbound|80||reviews.test';
     expect(saidBy(ClusterSchema, clusters, name)).toMatchObject({
       type: 'EDS',
-      edsClusterConfig: { serviceName: name },
+      eds_cluster_config: { service_name: name },
     });
     const resolved = saidBy(ClusterSchema, clusters, 'outbound|80||ext.test');
     expect(resolved).toMatchObject({
       type: 'STRICT_DNS',
-      loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] },
+      load_assignment: { endpoints: [{ lb_endpoints: [{}] }] },
     });
     expect(JSON.stringify(resolved)).toContain('"address":"ext.test"');
   });
@@ -69,11 +69,11 @@ describe('clustersOf', () => {
   it('has what a subset says instead of what all say, and the rest of all', () => {
     const clusters = clustersOf(environmentOf(reviews + subsets), proxyAt());
     expect(saidBy(ClusterSchema, clusters, 'outbound|80|v1|reviews.test')).toMatchObject({
-      lbPolicy: 'RANDOM',
+      lb_policy: 'RANDOM',
     });
     const v2 = saidBy(ClusterSchema, clusters, 'outbound|80|v2|reviews.test');
-    expect(v2?.['lbPolicy']).toBeUndefined(); // ROUND_ROBIN is what Envoy does by itself
-    expect(v2).toMatchObject({ circuitBreakers: { thresholds: [{ maxConnections: 7 }] } });
+    expect(v2?.['lb_policy']).toBeUndefined(); // ROUND_ROBIN is what Envoy does by itself
+    expect(v2).toMatchObject({ circuit_breakers: { thresholds: [{ max_connections: 7 }] } });
   });
 
   it('is the same, to the last byte, for the same resources in another order', () => {
@@ -96,11 +96,11 @@ describe('endpointsOf', () => {
     expect(v1).toMatchObject({
       endpoints: [
         {
-          lbEndpoints: [
+          lb_endpoints: [
             {
-              endpoint: { address: { socketAddress: { address: '10.0.0.2', portValue: 80 } } },
+              endpoint: { address: { socket_address: { address: '10.0.0.2', port_value: 80 } } },
               metadata: {
-                filterMetadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } },
+                filter_metadata: { 'envoy.transport_socket_match': { tlsMode: 'istio' } },
               },
             },
           ],
@@ -130,7 +130,7 @@ describe('endpointsOf', () => {
     );
     expect(cluster).toMatchObject({
       type: 'LOGICAL_DNS',
-      loadAssignment: { endpoints: [{ lbEndpoints: [{}] }] },
+      load_assignment: { endpoints: [{ lb_endpoints: [{}] }] },
     });
   });
 
@@ -161,7 +161,7 @@ describe('the endpoints of a service', () => {
       'outbound|80||e.test',
     );
   const addresses = (yaml: string) =>
-    [...JSON.stringify(endpoints(yaml)).matchAll(/"address":"([^"]+)","portValue":(\d+)/g)].map(
+    [...JSON.stringify(endpoints(yaml)).matchAll(/"address":"([^"]+)","port_value":(\d+)/g)].map(
       ([, address, port]) => `${address ?? ''}:${port ?? ''}`,
     );
 
@@ -208,7 +208,7 @@ describe('the endpoints of a service', () => {
       ),
     );
     const [first = 0, second = 0, third = 0, sum = 0] = [
-      ...said.matchAll(/"loadBalancingWeight":(\d+)/g),
+      ...said.matchAll(/"load_balancing_weight":(\d+)/g),
     ].map(([, weight]) => Number(weight));
     expect([first, first / third]).toEqual([second, expect.closeTo(2, 5)]);
     expect(sum).toBe(first + second + third);

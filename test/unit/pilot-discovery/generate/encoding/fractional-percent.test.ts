@@ -10,7 +10,7 @@ it.each([
   [0, '{ denominator: MILLION }'],
   [0.0001, '{ numerator: 1, denominator: MILLION }'],
   [0.00019, '{ numerator: 1, denominator: MILLION }'],
-  [0.29, '{ numerator: 2900, denominator: MILLION }'],
+  [0.57, '{ numerator: 5700, denominator: MILLION }'],
   [12.5, '{ numerator: 125000, denominator: MILLION }'],
   [99.9999, '{ numerator: 999999, denominator: MILLION }'],
   [100, '{ numerator: 1000000, denominator: MILLION }'],

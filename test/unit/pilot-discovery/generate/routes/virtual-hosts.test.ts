@@ -1,10 +1,17 @@
+import { fromBinary } from '@bufbuild/protobuf';
 import { describe, expect, it } from 'vitest';
+import { stringify } from 'yaml';
+import { messageJson } from '../../../../../src/pilot-discovery/generate/config-dump.ts';
 import type { ProxyNode } from '../../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../../src/pilot-discovery/generate/routes/routes.ts';
+import { virtualHosts } from '../../../../../src/pilot-discovery/generate/routes/virtual-hosts.ts';
+import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
+import { VirtualHostSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { shortNames } from '../../../../../src/pilot-discovery/generate/routes/virtual-host-domains.ts';
 import type { MeshConfig } from '../../../../../src/pilot-discovery/istio/mesh-config.ts';
 import { typeUrls } from '../../../../../src/pilot-discovery/push/view.ts';
 import { published } from '../../../../support/envoy-api.ts';
+import { canonical, replacing } from '../../../../support/golden.ts';
 import { environmentOf, proxyAt } from '../../../../support/generated.ts';
 
 interface Told {
@@ -141,5 +148,59 @@ spec: { hosts: [a.mesh], addresses: [${address}], ports: [{ number: ${port}, nam
       of('one', '240.0.0.1', 80) + of('three', '240.0.0.3', 82) + of('two', '240.0.0.2', 80);
     expect(hosts(yaml)['a.mesh:80']?.[0]).toBe('a.mesh 240.0.0.2');
     expect(hosts(yaml, '82')['a.mesh:82']?.[0]).toBe('a.mesh 240.0.0.3');
+  });
+});
+
+describe('the virtual hosts of a port', () => {
+  const localhost = 'x.default.svc.cluster.local';
+  const address = ', addresses: [240.0.0.1]';
+  const one = (name: string, domains: string, routes: string) => `
+- name: ${name}
+  domains: ${domains}
+  include_request_attempt_count: true
+  routes: ${routes}`;
+  const services = service('a.mesh', address) + service('b.mesh') + service(localhost);
+  const younger = rule('younger', 'a.mesh', '[{ redirect: { uri: /younger } }]');
+
+  it.each<[what: string, yaml: string, port: number, made: string]>([
+    [
+      'are those of services, by name, with their short names and addresses',
+      services,
+      80,
+      one('a.mesh:80', '[a.mesh, 240.0.0.1]', '[default]') +
+        one('b.mesh:80', '[b.mesh]', '[default]') +
+        one(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
+    ],
+    [
+      'have the routes of the oldest rule',
+      `${services}${rule('r', 'a.mesh', `[{ name: ruled, ${toB} }]`)}${younger}`,
+      80,
+      one('a.mesh:80', '[a.mesh, 240.0.0.1]', '[ruled]') +
+        one('b.mesh:80', '[b.mesh]', '[default]') +
+        one(`${localhost}:80`, `[${localhost}, x, x.default.svc, x.default]`, '[default]'),
+    ],
+    [
+      'are those of rules without a service too, at port 80',
+      rule('r', 'nobody.org', `[{ name: ruled, ${toB} }]`),
+      80,
+      one('nobody.org:80', '[nobody.org]', '[ruled]'),
+    ],
+    [
+      'are none of rules without a service at other ports',
+      rule('r', 'nobody.org', `[{ name: ruled, ${toB} }]`),
+      81,
+      '[]',
+    ],
+  ])('%s', (_, yaml, port, made) => {
+    const environment = environmentOf(yaml);
+    const node = proxyAt();
+    const found = virtualHosts(environment, node, visibleServices(environment, node), port);
+    const names = replacing('routes', (routes) =>
+      (routes as readonly { readonly name: string }[]).map(({ name }) => name),
+    );
+    const all = found.map(({ body }) =>
+      names(messageJson(VirtualHostSchema, fromBinary(VirtualHostSchema, body))),
+    );
+    expect(stringify(all, { sortMapEntries: true })).toBe(canonical(made));
   });
 });

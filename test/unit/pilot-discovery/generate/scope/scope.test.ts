@@ -1,0 +1,109 @@
+import { describe, expect, it } from 'vitest';
+import {
+  labelsOfPlaces,
+  scopeOfDomain,
+  scopeOfPlace,
+  scopeOfRules,
+  scopeOfRulesFor,
+  scopeOfServices,
+  scopeOfVirtualServices,
+} from '../../../../../src/pilot-discovery/generate/scope/scope.ts';
+import { proxyIn, resourceText } from '../../../../support/golden.ts';
+import { environmentOf } from '../../../../support/generated.ts';
+
+const service = (name: string, namespace: string, more = '') =>
+  resourceText(
+    'ServiceEntry',
+    name,
+    `{ hosts: [a.mesh], resolution: STATIC, ports: [{ number: 80, name: http }], ${more} }`,
+    { namespace },
+  );
+const rule = (namespace: string, more = 'trafficPolicy: { tls: { mode: DISABLE } }') =>
+  resourceText('DestinationRule', 'r', `{ host: a.mesh, ${more} }`, { namespace });
+const virtual = (more: string, match = 'uri: { prefix: / }') =>
+  resourceText(
+    'VirtualService',
+    'v',
+    `{ hosts: [a.mesh], http: [{ match: [{ ${match} }], directResponse: { status: 200 } }], ${more} }`,
+  );
+const proxyOf = (namespace: string, metadata = '') =>
+  proxyIn(metadata, { id: `sidecar~10.0.0.1~app.${namespace}~${namespace}.svc.cluster.local` });
+
+describe('namespaces share what is made for them', () => {
+  it.each<[what: string, yaml: readonly string[], scopes: readonly string[]]>([
+    ['one service for all', [service('s', 'a')], ['', '', '']],
+    ['a host of two namespaces', [service('s', 'a'), service('s', 'b')], ['a', 'b', '']],
+    ['a service that is exported to one', [service('s', 'a', 'exportTo: [b]')], ['a', 'b', '']],
+    ['a service that is kept', [service('s', 'a', 'exportTo: ["."]')], ['a', '', '']],
+    ['a service that is exported to all', [service('s', 'a', 'exportTo: ["*"]')], ['', '', '']],
+  ])('of services: %s', (_, yaml, scopes) => {
+    const environment = environmentOf(yaml.join('---\n'));
+    expect(['a', 'b', 'c'].map((one) => scopeOfServices(environment, one))).toEqual(scopes);
+  });
+
+  it.each<[what: string, yaml: string, scopes: readonly string[]]>([
+    ['none', '', ['', '', '']],
+    ['one has a rule', rule('a'), ['a', '', '']],
+    [
+      'one has a rule for another',
+      rule('a', 'exportTo: [b], trafficPolicy: { tls: { mode: DISABLE } }'),
+      ['a', 'b', ''],
+    ],
+  ])('of rules: %s', (_, yaml, scopes) => {
+    const environment = environmentOf(yaml);
+    expect(['a', 'b', 'c'].map((one) => scopeOfRules(environment, one))).toEqual(scopes);
+    expect(['a', 'b', 'c'].map((one) => scopeOfRulesFor(environment, proxyOf(one)))).toEqual(
+      scopes.map((scope) => (scope === '' ? '' : JSON.stringify([scope, { app: 'app' }]))),
+    );
+  });
+
+  const [everybodyA, everybodyB] = ['a', 'b'].map((one) => JSON.stringify([one, { app: 'app' }]));
+  it.each<[what: string, yaml: string, scopes: readonly (string | undefined)[]]>([
+    ['for all', virtual(''), ['', '']],
+    ['exported to one', virtual('exportTo: [a]'), ['a', '']],
+    ['that asks for labels', virtual('', 'sourceLabels: { app: app }'), [everybodyA, everybodyB]],
+    ['that asks for a namespace', virtual('', 'sourceNamespace: a'), [everybodyA, everybodyB]],
+  ])('of VirtualServices: one %s', (_, yaml, scopes) => {
+    const environment = environmentOf(yaml);
+    expect(['a', 'b'].map((one) => scopeOfVirtualServices(environment, proxyOf(one)))).toEqual(
+      scopes,
+    );
+  });
+});
+
+it.each([
+  ['no host is of its domain', 'x.com', 'default.svc.cluster.local', '.svc.cluster.local'],
+  [
+    'a host is',
+    'x.default.svc.cluster.local',
+    'default.svc.cluster.local',
+    'default.svc.cluster.local',
+  ],
+  ['it is no domain of Kubernetes', 'x.com', 'my.domain', 'my.domain'],
+])('short names of a proxy are those of all namespaces if %s', (_, host, domain, scope) => {
+  expect(scopeOfDomain(new Map([[host, undefined]]), domain)).toBe(scope);
+});
+
+describe('the place of a proxy', () => {
+  const failover = (priority: string) =>
+    rule(
+      'a',
+      `trafficPolicy: { outlierDetection: { interval: 5s }, loadBalancer: { localityLbSetting: { failoverPriority: ${priority} } } }`,
+    );
+
+  it.each<[what: string, yaml: string, labels: readonly string[], scope: string]>([
+    ['makes no difference without rules', '', [], ''],
+    ['is its locality and its network', rule('a'), [], '["r/z/s","n",[]]'],
+    [
+      'is the labels that rules name too, by name',
+      failover('[zone=1, app, rack]'),
+      ['app', 'rack', 'zone'],
+      '["r/z/s","n",["app",null,null]]',
+    ],
+  ])('%s', (_, yaml, labels, scope) => {
+    const environment = environmentOf(yaml);
+    const proxy = proxyIn('NETWORK: n', { locality: 'r/z/s' });
+    expect(labelsOfPlaces(environment)).toEqual(labels);
+    expect(scopeOfPlace(environment, proxy)).toBe(scope);
+  });
+});
