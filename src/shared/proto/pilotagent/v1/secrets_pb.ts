@@ -27,10 +27,9 @@ export type ListSecretsRequest = Message<'pilotagent.v1.ListSecretsRequest'> & {
  * Describes the message pilotagent.v1.ListSecretsRequest.
  * Use `create(ListSecretsRequestSchema)` to create a new message.
  */
-export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_secrets,
-  0,
-);
+export const ListSecretsRequestSchema: GenMessage<ListSecretsRequest> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_secrets, 0);
 
 /**
  * @generated from message pilotagent.v1.ListSecretsResponse
@@ -46,10 +45,9 @@ export type ListSecretsResponse = Message<'pilotagent.v1.ListSecretsResponse'> &
  * Describes the message pilotagent.v1.ListSecretsResponse.
  * Use `create(ListSecretsResponseSchema)` to create a new message.
  */
-export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_secrets,
-  1,
-);
+export const ListSecretsResponseSchema: GenMessage<ListSecretsResponse> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_secrets, 1);
 
 /**
  * @generated from message pilotagent.v1.SecretSummary
@@ -89,10 +87,9 @@ export type SecretSummary = Message<'pilotagent.v1.SecretSummary'> & {
  * Describes the message pilotagent.v1.SecretSummary.
  * Use `create(SecretSummarySchema)` to create a new message.
  */
-export const SecretSummarySchema: GenMessage<SecretSummary> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_secrets,
-  2,
-);
+export const SecretSummarySchema: GenMessage<SecretSummary> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_secrets, 2);
 
 /**
  * @generated from message pilotagent.v1.CertificateSummary
@@ -132,10 +129,9 @@ export type CertificateSummary = Message<'pilotagent.v1.CertificateSummary'> & {
  * Describes the message pilotagent.v1.CertificateSummary.
  * Use `create(CertificateSummarySchema)` to create a new message.
  */
-export const CertificateSummarySchema: GenMessage<CertificateSummary> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_secrets,
-  3,
-);
+export const CertificateSummarySchema: GenMessage<CertificateSummary> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_secrets, 3);
 
 /**
  * @generated from service pilotagent.v1.SecretsService

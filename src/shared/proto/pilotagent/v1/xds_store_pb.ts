@@ -54,10 +54,9 @@ export type XdsStore = Message<'pilotagent.v1.XdsStore'> & {
  * Describes the message pilotagent.v1.XdsStore.
  * Use `create(XdsStoreSchema)` to create a new message.
  */
-export const XdsStoreSchema: GenMessage<XdsStore> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_xds_store,
-  0,
-);
+export const XdsStoreSchema: GenMessage<XdsStore> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_xds_store, 0);
 
 /**
  * @generated from message pilotagent.v1.StoredType
@@ -90,7 +89,6 @@ export type StoredType = Message<'pilotagent.v1.StoredType'> & {
  * Describes the message pilotagent.v1.StoredType.
  * Use `create(StoredTypeSchema)` to create a new message.
  */
-export const StoredTypeSchema: GenMessage<StoredType> = /*@__PURE__*/ messageDesc(
-  file_pilotagent_v1_xds_store,
-  1,
-);
+export const StoredTypeSchema: GenMessage<StoredType> =
+  /*@__PURE__*/
+  messageDesc(file_pilotagent_v1_xds_store, 1);

@@ -40,10 +40,9 @@ export type HashPolicy = Message<'envoy.type.v3.HashPolicy'> & {
  * Describes the message envoy.type.v3.HashPolicy.
  * Use `create(HashPolicySchema)` to create a new message.
  */
-export const HashPolicySchema: GenMessage<HashPolicy> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_hash_policy,
-  0,
-);
+export const HashPolicySchema: GenMessage<HashPolicy> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_hash_policy, 0);
 
 /**
  * @generated from message envoy.type.v3.HashPolicy.SourceIp
@@ -54,8 +53,6 @@ export type HashPolicy_SourceIp = Message<'envoy.type.v3.HashPolicy.SourceIp'> &
  * Describes the message envoy.type.v3.HashPolicy.SourceIp.
  * Use `create(HashPolicy_SourceIpSchema)` to create a new message.
  */
-export const HashPolicy_SourceIpSchema: GenMessage<HashPolicy_SourceIp> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_hash_policy,
-  0,
-  0,
-);
+export const HashPolicy_SourceIpSchema: GenMessage<HashPolicy_SourceIp> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_hash_policy, 0, 0);

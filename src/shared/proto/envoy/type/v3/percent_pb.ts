@@ -32,10 +32,9 @@ export type Percent = Message<'envoy.type.v3.Percent'> & {
  * Describes the message envoy.type.v3.Percent.
  * Use `create(PercentSchema)` to create a new message.
  */
-export const PercentSchema: GenMessage<Percent> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_percent,
-  0,
-);
+export const PercentSchema: GenMessage<Percent> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_percent, 0);
 
 /**
  * @generated from message envoy.type.v3.FractionalPercent
@@ -56,10 +55,9 @@ export type FractionalPercent = Message<'envoy.type.v3.FractionalPercent'> & {
  * Describes the message envoy.type.v3.FractionalPercent.
  * Use `create(FractionalPercentSchema)` to create a new message.
  */
-export const FractionalPercentSchema: GenMessage<FractionalPercent> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_percent,
-  1,
-);
+export const FractionalPercentSchema: GenMessage<FractionalPercent> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_percent, 1);
 
 /**
  * @generated from enum envoy.type.v3.FractionalPercent.DenominatorType

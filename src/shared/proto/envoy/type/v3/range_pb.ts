@@ -37,10 +37,9 @@ export type Int64Range = Message<'envoy.type.v3.Int64Range'> & {
  * Describes the message envoy.type.v3.Int64Range.
  * Use `create(Int64RangeSchema)` to create a new message.
  */
-export const Int64RangeSchema: GenMessage<Int64Range> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_range,
-  0,
-);
+export const Int64RangeSchema: GenMessage<Int64Range> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_range, 0);
 
 /**
  * @generated from message envoy.type.v3.Int32Range
@@ -61,10 +60,9 @@ export type Int32Range = Message<'envoy.type.v3.Int32Range'> & {
  * Describes the message envoy.type.v3.Int32Range.
  * Use `create(Int32RangeSchema)` to create a new message.
  */
-export const Int32RangeSchema: GenMessage<Int32Range> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_range,
-  1,
-);
+export const Int32RangeSchema: GenMessage<Int32Range> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_range, 1);
 
 /**
  * @generated from message envoy.type.v3.DoubleRange
@@ -85,7 +83,6 @@ export type DoubleRange = Message<'envoy.type.v3.DoubleRange'> & {
  * Describes the message envoy.type.v3.DoubleRange.
  * Use `create(DoubleRangeSchema)` to create a new message.
  */
-export const DoubleRangeSchema: GenMessage<DoubleRange> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_v3_range,
-  2,
-);
+export const DoubleRangeSchema: GenMessage<DoubleRange> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_v3_range, 2);

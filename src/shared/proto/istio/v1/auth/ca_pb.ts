@@ -42,7 +42,8 @@ export type IstioCertificateRequest = Message<'istio.v1.auth.IstioCertificateReq
  * Use `create(IstioCertificateRequestSchema)` to create a new message.
  */
 export const IstioCertificateRequestSchema: GenMessage<IstioCertificateRequest> =
-  /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 0);
+  /*@__PURE__*/
+  messageDesc(file_istio_v1_auth_ca, 0);
 
 /**
  * @generated from message istio.v1.auth.IstioCertificateResponse
@@ -61,7 +62,8 @@ export type IstioCertificateResponse = Message<'istio.v1.auth.IstioCertificateRe
  * Use `create(IstioCertificateResponseSchema)` to create a new message.
  */
 export const IstioCertificateResponseSchema: GenMessage<IstioCertificateResponse> =
-  /*@__PURE__*/ messageDesc(file_istio_v1_auth_ca, 1);
+  /*@__PURE__*/
+  messageDesc(file_istio_v1_auth_ca, 1);
 
 /**
  * @generated from service istio.v1.auth.IstioCertificateService

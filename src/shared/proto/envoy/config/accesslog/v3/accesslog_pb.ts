@@ -53,10 +53,9 @@ export type AccessLog = Message<'envoy.config.accesslog.v3.AccessLog'> & {
  * Describes the message envoy.config.accesslog.v3.AccessLog.
  * Use `create(AccessLogSchema)` to create a new message.
  */
-export const AccessLogSchema: GenMessage<AccessLog> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_accesslog_v3_accesslog,
-  0,
-);
+export const AccessLogSchema: GenMessage<AccessLog> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_accesslog_v3_accesslog, 0);
 
 /**
  * @generated from message envoy.config.accesslog.v3.AccessLogFilter
@@ -80,10 +79,9 @@ export type AccessLogFilter = Message<'envoy.config.accesslog.v3.AccessLogFilter
  * Describes the message envoy.config.accesslog.v3.AccessLogFilter.
  * Use `create(AccessLogFilterSchema)` to create a new message.
  */
-export const AccessLogFilterSchema: GenMessage<AccessLogFilter> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_accesslog_v3_accesslog,
-  1,
-);
+export const AccessLogFilterSchema: GenMessage<AccessLogFilter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_accesslog_v3_accesslog, 1);
 
 /**
  * @generated from message envoy.config.accesslog.v3.ResponseFlagFilter

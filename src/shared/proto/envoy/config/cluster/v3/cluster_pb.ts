@@ -249,10 +249,9 @@ export type Cluster = Message<'envoy.config.cluster.v3.Cluster'> & {
  * Describes the message envoy.config.cluster.v3.Cluster.
  * Use `create(ClusterSchema)` to create a new message.
  */
-export const ClusterSchema: GenMessage<Cluster> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_cluster_v3_cluster,
-  0,
-);
+export const ClusterSchema: GenMessage<Cluster> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_cluster_v3_cluster, 0);
 
 /**
  * @generated from message envoy.config.cluster.v3.Cluster.TransportSocketMatch
@@ -681,11 +680,9 @@ export enum Cluster_LbPolicy {
 /**
  * Describes the enum envoy.config.cluster.v3.Cluster.LbPolicy.
  */
-export const Cluster_LbPolicySchema: GenEnum<Cluster_LbPolicy> = /*@__PURE__*/ enumDesc(
-  file_envoy_config_cluster_v3_cluster,
-  0,
-  1,
-);
+export const Cluster_LbPolicySchema: GenEnum<Cluster_LbPolicy> =
+  /*@__PURE__*/
+  enumDesc(file_envoy_config_cluster_v3_cluster, 0, 1);
 
 /**
  * @generated from enum envoy.config.cluster.v3.Cluster.DnsLookupFamily

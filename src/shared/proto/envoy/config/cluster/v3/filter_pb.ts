@@ -40,7 +40,6 @@ export type Filter = Message<'envoy.config.cluster.v3.Filter'> & {
  * Describes the message envoy.config.cluster.v3.Filter.
  * Use `create(FilterSchema)` to create a new message.
  */
-export const FilterSchema: GenMessage<Filter> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_cluster_v3_filter,
-  0,
-);
+export const FilterSchema: GenMessage<Filter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_cluster_v3_filter, 0);

@@ -49,10 +49,9 @@ export type Address = Message<'envoy.config.core.v3.Address'> & {
  * Describes the message envoy.config.core.v3.Address.
  * Use `create(AddressSchema)` to create a new message.
  */
-export const AddressSchema: GenMessage<Address> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  0,
-);
+export const AddressSchema: GenMessage<Address> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 0);
 
 /**
  * @generated from message envoy.config.core.v3.Pipe
@@ -73,10 +72,9 @@ export type Pipe = Message<'envoy.config.core.v3.Pipe'> & {
  * Describes the message envoy.config.core.v3.Pipe.
  * Use `create(PipeSchema)` to create a new message.
  */
-export const PipeSchema: GenMessage<Pipe> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  1,
-);
+export const PipeSchema: GenMessage<Pipe> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 1);
 
 /**
  * @generated from message envoy.config.core.v3.SocketAddress
@@ -112,10 +110,9 @@ export type SocketAddress = Message<'envoy.config.core.v3.SocketAddress'> & {
  * Describes the message envoy.config.core.v3.SocketAddress.
  * Use `create(SocketAddressSchema)` to create a new message.
  */
-export const SocketAddressSchema: GenMessage<SocketAddress> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  2,
-);
+export const SocketAddressSchema: GenMessage<SocketAddress> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 2);
 
 /**
  * @generated from message envoy.config.core.v3.BindConfig
@@ -141,10 +138,9 @@ export type BindConfig = Message<'envoy.config.core.v3.BindConfig'> & {
  * Describes the message envoy.config.core.v3.BindConfig.
  * Use `create(BindConfigSchema)` to create a new message.
  */
-export const BindConfigSchema: GenMessage<BindConfig> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  3,
-);
+export const BindConfigSchema: GenMessage<BindConfig> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 3);
 
 /**
  * @generated from message envoy.config.core.v3.ExtraSourceAddress
@@ -160,10 +156,9 @@ export type ExtraSourceAddress = Message<'envoy.config.core.v3.ExtraSourceAddres
  * Describes the message envoy.config.core.v3.ExtraSourceAddress.
  * Use `create(ExtraSourceAddressSchema)` to create a new message.
  */
-export const ExtraSourceAddressSchema: GenMessage<ExtraSourceAddress> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  4,
-);
+export const ExtraSourceAddressSchema: GenMessage<ExtraSourceAddress> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 4);
 
 /**
  * @generated from message envoy.config.core.v3.CidrRange
@@ -184,10 +179,9 @@ export type CidrRange = Message<'envoy.config.core.v3.CidrRange'> & {
  * Describes the message envoy.config.core.v3.CidrRange.
  * Use `create(CidrRangeSchema)` to create a new message.
  */
-export const CidrRangeSchema: GenMessage<CidrRange> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  5,
-);
+export const CidrRangeSchema: GenMessage<CidrRange> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 5);
 
 /**
  * @generated from message envoy.config.core.v3.TcpKeepalive
@@ -213,7 +207,6 @@ export type TcpKeepalive = Message<'envoy.config.core.v3.TcpKeepalive'> & {
  * Describes the message envoy.config.core.v3.TcpKeepalive.
  * Use `create(TcpKeepaliveSchema)` to create a new message.
  */
-export const TcpKeepaliveSchema: GenMessage<TcpKeepalive> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_address,
-  6,
-);
+export const TcpKeepaliveSchema: GenMessage<TcpKeepalive> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_address, 6);

@@ -40,7 +40,6 @@ export type BackoffStrategy = Message<'envoy.config.core.v3.BackoffStrategy'> & 
  * Describes the message envoy.config.core.v3.BackoffStrategy.
  * Use `create(BackoffStrategySchema)` to create a new message.
  */
-export const BackoffStrategySchema: GenMessage<BackoffStrategy> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_backoff,
-  0,
-);
+export const BackoffStrategySchema: GenMessage<BackoffStrategy> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_backoff, 0);

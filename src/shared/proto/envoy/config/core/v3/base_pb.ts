@@ -56,10 +56,9 @@ export type Locality = Message<'envoy.config.core.v3.Locality'> & {
  * Describes the message envoy.config.core.v3.Locality.
  * Use `create(LocalitySchema)` to create a new message.
  */
-export const LocalitySchema: GenMessage<Locality> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  0,
-);
+export const LocalitySchema: GenMessage<Locality> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 0);
 
 /**
  * @generated from message envoy.config.core.v3.Metadata
@@ -75,10 +74,9 @@ export type Metadata = Message<'envoy.config.core.v3.Metadata'> & {
  * Describes the message envoy.config.core.v3.Metadata.
  * Use `create(MetadataSchema)` to create a new message.
  */
-export const MetadataSchema: GenMessage<Metadata> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  1,
-);
+export const MetadataSchema: GenMessage<Metadata> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 1);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeUInt32
@@ -99,10 +97,9 @@ export type RuntimeUInt32 = Message<'envoy.config.core.v3.RuntimeUInt32'> & {
  * Describes the message envoy.config.core.v3.RuntimeUInt32.
  * Use `create(RuntimeUInt32Schema)` to create a new message.
  */
-export const RuntimeUInt32Schema: GenMessage<RuntimeUInt32> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  2,
-);
+export const RuntimeUInt32Schema: GenMessage<RuntimeUInt32> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 2);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeFractionalPercent
@@ -146,10 +143,9 @@ export type RuntimeFeatureFlag = Message<'envoy.config.core.v3.RuntimeFeatureFla
  * Describes the message envoy.config.core.v3.RuntimeFeatureFlag.
  * Use `create(RuntimeFeatureFlagSchema)` to create a new message.
  */
-export const RuntimeFeatureFlagSchema: GenMessage<RuntimeFeatureFlag> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  4,
-);
+export const RuntimeFeatureFlagSchema: GenMessage<RuntimeFeatureFlag> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 4);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimeDouble
@@ -170,10 +166,9 @@ export type RuntimeDouble = Message<'envoy.config.core.v3.RuntimeDouble'> & {
  * Describes the message envoy.config.core.v3.RuntimeDouble.
  * Use `create(RuntimeDoubleSchema)` to create a new message.
  */
-export const RuntimeDoubleSchema: GenMessage<RuntimeDouble> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  5,
-);
+export const RuntimeDoubleSchema: GenMessage<RuntimeDouble> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 5);
 
 /**
  * @generated from message envoy.config.core.v3.RuntimePercent
@@ -194,10 +189,9 @@ export type RuntimePercent = Message<'envoy.config.core.v3.RuntimePercent'> & {
  * Describes the message envoy.config.core.v3.RuntimePercent.
  * Use `create(RuntimePercentSchema)` to create a new message.
  */
-export const RuntimePercentSchema: GenMessage<RuntimePercent> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  6,
-);
+export const RuntimePercentSchema: GenMessage<RuntimePercent> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 6);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValue
@@ -218,10 +212,9 @@ export type HeaderValue = Message<'envoy.config.core.v3.HeaderValue'> & {
  * Describes the message envoy.config.core.v3.HeaderValue.
  * Use `create(HeaderValueSchema)` to create a new message.
  */
-export const HeaderValueSchema: GenMessage<HeaderValue> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  7,
-);
+export const HeaderValueSchema: GenMessage<HeaderValue> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 7);
 
 /**
  * @generated from message envoy.config.core.v3.HeaderValueOption
@@ -242,10 +235,9 @@ export type HeaderValueOption = Message<'envoy.config.core.v3.HeaderValueOption'
  * Describes the message envoy.config.core.v3.HeaderValueOption.
  * Use `create(HeaderValueOptionSchema)` to create a new message.
  */
-export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  8,
-);
+export const HeaderValueOptionSchema: GenMessage<HeaderValueOption> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 8);
 
 /**
  * @generated from enum envoy.config.core.v3.HeaderValueOption.HeaderAppendAction
@@ -298,10 +290,9 @@ export type QueryParameter = Message<'envoy.config.core.v3.QueryParameter'> & {
  * Describes the message envoy.config.core.v3.QueryParameter.
  * Use `create(QueryParameterSchema)` to create a new message.
  */
-export const QueryParameterSchema: GenMessage<QueryParameter> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  9,
-);
+export const QueryParameterSchema: GenMessage<QueryParameter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 9);
 
 /**
  * @generated from message envoy.config.core.v3.DataSource
@@ -339,10 +330,9 @@ export type DataSource = Message<'envoy.config.core.v3.DataSource'> & {
  * Describes the message envoy.config.core.v3.DataSource.
  * Use `create(DataSourceSchema)` to create a new message.
  */
-export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  10,
-);
+export const DataSourceSchema: GenMessage<DataSource> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 10);
 
 /**
  * @generated from message envoy.config.core.v3.TransportSocket
@@ -371,10 +361,9 @@ export type TransportSocket = Message<'envoy.config.core.v3.TransportSocket'> & 
  * Describes the message envoy.config.core.v3.TransportSocket.
  * Use `create(TransportSocketSchema)` to create a new message.
  */
-export const TransportSocketSchema: GenMessage<TransportSocket> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_base,
-  11,
-);
+export const TransportSocketSchema: GenMessage<TransportSocket> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_base, 11);
 
 /**
  * @generated from enum envoy.config.core.v3.RoutingPriority
@@ -394,10 +383,9 @@ export enum RoutingPriority {
 /**
  * Describes the enum envoy.config.core.v3.RoutingPriority.
  */
-export const RoutingPrioritySchema: GenEnum<RoutingPriority> = /*@__PURE__*/ enumDesc(
-  file_envoy_config_core_v3_base,
-  0,
-);
+export const RoutingPrioritySchema: GenEnum<RoutingPriority> =
+  /*@__PURE__*/
+  enumDesc(file_envoy_config_core_v3_base, 0);
 
 /**
  * @generated from enum envoy.config.core.v3.TrafficDirection
@@ -422,7 +410,6 @@ export enum TrafficDirection {
 /**
  * Describes the enum envoy.config.core.v3.TrafficDirection.
  */
-export const TrafficDirectionSchema: GenEnum<TrafficDirection> = /*@__PURE__*/ enumDesc(
-  file_envoy_config_core_v3_base,
-  1,
-);
+export const TrafficDirectionSchema: GenEnum<TrafficDirection> =
+  /*@__PURE__*/
+  enumDesc(file_envoy_config_core_v3_base, 1);

@@ -62,10 +62,9 @@ export type ConfigSource = Message<'envoy.config.core.v3.ConfigSource'> & {
  * Describes the message envoy.config.core.v3.ConfigSource.
  * Use `create(ConfigSourceSchema)` to create a new message.
  */
-export const ConfigSourceSchema: GenMessage<ConfigSource> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_config_source,
-  0,
-);
+export const ConfigSourceSchema: GenMessage<ConfigSource> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_config_source, 0);
 
 /**
  * @generated from message envoy.config.core.v3.AggregatedConfigSource
@@ -109,10 +108,9 @@ export type ApiConfigSource = Message<'envoy.config.core.v3.ApiConfigSource'> & 
  * Describes the message envoy.config.core.v3.ApiConfigSource.
  * Use `create(ApiConfigSourceSchema)` to create a new message.
  */
-export const ApiConfigSourceSchema: GenMessage<ApiConfigSource> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_config_source,
-  2,
-);
+export const ApiConfigSourceSchema: GenMessage<ApiConfigSource> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_config_source, 2);
 
 /**
  * @generated from enum envoy.config.core.v3.ApiConfigSource.ApiType
@@ -179,7 +177,6 @@ export enum ApiVersion {
 /**
  * Describes the enum envoy.config.core.v3.ApiVersion.
  */
-export const ApiVersionSchema: GenEnum<ApiVersion> = /*@__PURE__*/ enumDesc(
-  file_envoy_config_core_v3_config_source,
-  0,
-);
+export const ApiVersionSchema: GenEnum<ApiVersion> =
+  /*@__PURE__*/
+  enumDesc(file_envoy_config_core_v3_config_source, 0);

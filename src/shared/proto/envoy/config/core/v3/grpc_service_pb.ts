@@ -40,10 +40,9 @@ export type GrpcService = Message<'envoy.config.core.v3.GrpcService'> & {
  * Describes the message envoy.config.core.v3.GrpcService.
  * Use `create(GrpcServiceSchema)` to create a new message.
  */
-export const GrpcServiceSchema: GenMessage<GrpcService> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_grpc_service,
-  0,
-);
+export const GrpcServiceSchema: GenMessage<GrpcService> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_grpc_service, 0);
 
 /**
  * @generated from message envoy.config.core.v3.GrpcService.EnvoyGrpc

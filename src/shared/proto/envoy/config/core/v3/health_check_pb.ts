@@ -27,10 +27,9 @@ export type HealthStatusSet = Message<'envoy.config.core.v3.HealthStatusSet'> & 
  * Describes the message envoy.config.core.v3.HealthStatusSet.
  * Use `create(HealthStatusSetSchema)` to create a new message.
  */
-export const HealthStatusSetSchema: GenMessage<HealthStatusSet> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_health_check,
-  0,
-);
+export const HealthStatusSetSchema: GenMessage<HealthStatusSet> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_health_check, 0);
 
 /**
  * @generated from enum envoy.config.core.v3.HealthStatus
@@ -70,7 +69,6 @@ export enum HealthStatus {
 /**
  * Describes the enum envoy.config.core.v3.HealthStatus.
  */
-export const HealthStatusSchema: GenEnum<HealthStatus> = /*@__PURE__*/ enumDesc(
-  file_envoy_config_core_v3_health_check,
-  0,
-);
+export const HealthStatusSchema: GenEnum<HealthStatus> =
+  /*@__PURE__*/
+  enumDesc(file_envoy_config_core_v3_health_check, 0);

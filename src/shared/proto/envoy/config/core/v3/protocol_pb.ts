@@ -82,10 +82,9 @@ export type HttpProtocolOptions = Message<'envoy.config.core.v3.HttpProtocolOpti
  * Describes the message envoy.config.core.v3.HttpProtocolOptions.
  * Use `create(HttpProtocolOptionsSchema)` to create a new message.
  */
-export const HttpProtocolOptionsSchema: GenMessage<HttpProtocolOptions> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_protocol,
-  1,
-);
+export const HttpProtocolOptionsSchema: GenMessage<HttpProtocolOptions> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_protocol, 1);
 
 /**
  * @generated from enum envoy.config.core.v3.HttpProtocolOptions.HeadersWithUnderscoresAction

@@ -60,10 +60,9 @@ export type SocketOption = Message<'envoy.config.core.v3.SocketOption'> & {
  * Describes the message envoy.config.core.v3.SocketOption.
  * Use `create(SocketOptionSchema)` to create a new message.
  */
-export const SocketOptionSchema: GenMessage<SocketOption> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_core_v3_socket_option,
-  0,
-);
+export const SocketOptionSchema: GenMessage<SocketOption> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_core_v3_socket_option, 0);
 
 /**
  * @generated from enum envoy.config.core.v3.SocketOption.SocketState

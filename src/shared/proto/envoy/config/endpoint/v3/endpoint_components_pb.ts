@@ -106,10 +106,9 @@ export type LbEndpoint = Message<'envoy.config.endpoint.v3.LbEndpoint'> & {
  * Describes the message envoy.config.endpoint.v3.LbEndpoint.
  * Use `create(LbEndpointSchema)` to create a new message.
  */
-export const LbEndpointSchema: GenMessage<LbEndpoint> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_endpoint_v3_endpoint_components,
-  1,
-);
+export const LbEndpointSchema: GenMessage<LbEndpoint> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_endpoint_v3_endpoint_components, 1);
 
 /**
  * @generated from message envoy.config.endpoint.v3.Endpoint
@@ -130,7 +129,6 @@ export type Endpoint = Message<'envoy.config.endpoint.v3.Endpoint'> & {
  * Describes the message envoy.config.endpoint.v3.Endpoint.
  * Use `create(EndpointSchema)` to create a new message.
  */
-export const EndpointSchema: GenMessage<Endpoint> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_endpoint_v3_endpoint_components,
-  2,
-);
+export const EndpointSchema: GenMessage<Endpoint> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_endpoint_v3_endpoint_components, 2);

@@ -77,10 +77,9 @@ export type FilterChain = Message<'envoy.config.listener.v3.FilterChain'> & {
  * Describes the message envoy.config.listener.v3.FilterChain.
  * Use `create(FilterChainSchema)` to create a new message.
  */
-export const FilterChainSchema: GenMessage<FilterChain> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_listener_v3_listener_components,
-  0,
-);
+export const FilterChainSchema: GenMessage<FilterChain> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_listener_v3_listener_components, 0);
 
 /**
  * @generated from message envoy.config.listener.v3.FilterChainMatch
@@ -204,10 +203,9 @@ export type Filter = Message<'envoy.config.listener.v3.Filter'> & {
  * Describes the message envoy.config.listener.v3.Filter.
  * Use `create(FilterSchema)` to create a new message.
  */
-export const FilterSchema: GenMessage<Filter> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_listener_v3_listener_components,
-  2,
-);
+export const FilterSchema: GenMessage<Filter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_listener_v3_listener_components, 2);
 
 /**
  * @generated from message envoy.config.listener.v3.ListenerFilter

@@ -161,10 +161,9 @@ export type Listener = Message<'envoy.config.listener.v3.Listener'> & {
  * Describes the message envoy.config.listener.v3.Listener.
  * Use `create(ListenerSchema)` to create a new message.
  */
-export const ListenerSchema: GenMessage<Listener> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_listener_v3_listener,
-  0,
-);
+export const ListenerSchema: GenMessage<Listener> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_listener_v3_listener, 0);
 
 /**
  * @generated from message envoy.config.listener.v3.Listener.ConnectionBalanceConfig
@@ -221,7 +220,6 @@ export type AdditionalAddress = Message<'envoy.config.listener.v3.AdditionalAddr
  * Describes the message envoy.config.listener.v3.AdditionalAddress.
  * Use `create(AdditionalAddressSchema)` to create a new message.
  */
-export const AdditionalAddressSchema: GenMessage<AdditionalAddress> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_listener_v3_listener,
-  1,
-);
+export const AdditionalAddressSchema: GenMessage<AdditionalAddress> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_listener_v3_listener, 1);

@@ -121,10 +121,9 @@ export type VirtualHost = Message<'envoy.config.route.v3.VirtualHost'> & {
  * Describes the message envoy.config.route.v3.VirtualHost.
  * Use `create(VirtualHostSchema)` to create a new message.
  */
-export const VirtualHostSchema: GenMessage<VirtualHost> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  0,
-);
+export const VirtualHostSchema: GenMessage<VirtualHost> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 0);
 
 /**
  * @generated from enum envoy.config.route.v3.VirtualHost.TlsRequirementType
@@ -239,10 +238,9 @@ export type Route = Message<'envoy.config.route.v3.Route'> & {
  * Describes the message envoy.config.route.v3.Route.
  * Use `create(RouteSchema)` to create a new message.
  */
-export const RouteSchema: GenMessage<Route> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  1,
-);
+export const RouteSchema: GenMessage<Route> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 1);
 
 /**
  * @generated from message envoy.config.route.v3.Decorator
@@ -263,10 +261,9 @@ export type Decorator = Message<'envoy.config.route.v3.Decorator'> & {
  * Describes the message envoy.config.route.v3.Decorator.
  * Use `create(DecoratorSchema)` to create a new message.
  */
-export const DecoratorSchema: GenMessage<Decorator> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  2,
-);
+export const DecoratorSchema: GenMessage<Decorator> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 2);
 
 /**
  * @generated from message envoy.config.route.v3.WeightedCluster
@@ -292,10 +289,9 @@ export type WeightedCluster = Message<'envoy.config.route.v3.WeightedCluster'> &
  * Describes the message envoy.config.route.v3.WeightedCluster.
  * Use `create(WeightedClusterSchema)` to create a new message.
  */
-export const WeightedClusterSchema: GenMessage<WeightedCluster> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  3,
-);
+export const WeightedClusterSchema: GenMessage<WeightedCluster> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 3);
 
 /**
  * @generated from message envoy.config.route.v3.WeightedCluster.ClusterWeight
@@ -422,10 +418,9 @@ export type RouteMatch = Message<'envoy.config.route.v3.RouteMatch'> & {
  * Describes the message envoy.config.route.v3.RouteMatch.
  * Use `create(RouteMatchSchema)` to create a new message.
  */
-export const RouteMatchSchema: GenMessage<RouteMatch> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  4,
-);
+export const RouteMatchSchema: GenMessage<RouteMatch> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 4);
 
 /**
  * @generated from message envoy.config.route.v3.CorsPolicy
@@ -436,10 +431,9 @@ export type CorsPolicy = Message<'envoy.config.route.v3.CorsPolicy'> & {};
  * Describes the message envoy.config.route.v3.CorsPolicy.
  * Use `create(CorsPolicySchema)` to create a new message.
  */
-export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  5,
-);
+export const CorsPolicySchema: GenMessage<CorsPolicy> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 5);
 
 /**
  * @generated from message envoy.config.route.v3.RouteAction
@@ -560,10 +554,9 @@ export type RouteAction = Message<'envoy.config.route.v3.RouteAction'> & {
  * Describes the message envoy.config.route.v3.RouteAction.
  * Use `create(RouteActionSchema)` to create a new message.
  */
-export const RouteActionSchema: GenMessage<RouteAction> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  6,
-);
+export const RouteActionSchema: GenMessage<RouteAction> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 6);
 
 /**
  * @generated from message envoy.config.route.v3.RouteAction.RequestMirrorPolicy
@@ -886,10 +879,9 @@ export type RetryPolicy = Message<'envoy.config.route.v3.RetryPolicy'> & {
  * Describes the message envoy.config.route.v3.RetryPolicy.
  * Use `create(RetryPolicySchema)` to create a new message.
  */
-export const RetryPolicySchema: GenMessage<RetryPolicy> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  7,
-);
+export const RetryPolicySchema: GenMessage<RetryPolicy> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 7);
 
 /**
  * @generated from message envoy.config.route.v3.RetryPolicy.RetryPriority
@@ -1054,10 +1046,9 @@ export type RedirectAction = Message<'envoy.config.route.v3.RedirectAction'> & {
  * Describes the message envoy.config.route.v3.RedirectAction.
  * Use `create(RedirectActionSchema)` to create a new message.
  */
-export const RedirectActionSchema: GenMessage<RedirectAction> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  8,
-);
+export const RedirectActionSchema: GenMessage<RedirectAction> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 8);
 
 /**
  * @generated from enum envoy.config.route.v3.RedirectAction.RedirectResponseCode
@@ -1191,10 +1182,9 @@ export type HeaderMatcher = Message<'envoy.config.route.v3.HeaderMatcher'> & {
  * Describes the message envoy.config.route.v3.HeaderMatcher.
  * Use `create(HeaderMatcherSchema)` to create a new message.
  */
-export const HeaderMatcherSchema: GenMessage<HeaderMatcher> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route_components,
-  10,
-);
+export const HeaderMatcherSchema: GenMessage<HeaderMatcher> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route_components, 10);
 
 /**
  * @generated from message envoy.config.route.v3.QueryParameterMatcher

@@ -87,7 +87,6 @@ export type RouteConfiguration = Message<'envoy.config.route.v3.RouteConfigurati
  * Describes the message envoy.config.route.v3.RouteConfiguration.
  * Use `create(RouteConfigurationSchema)` to create a new message.
  */
-export const RouteConfigurationSchema: GenMessage<RouteConfiguration> = /*@__PURE__*/ messageDesc(
-  file_envoy_config_route_v3_route,
-  0,
-);
+export const RouteConfigurationSchema: GenMessage<RouteConfiguration> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_route_v3_route, 0);

@@ -54,10 +54,9 @@ export type Node = Message<'envoy.service.discovery.v3.Node'> & {
  * Describes the message envoy.service.discovery.v3.Node.
  * Use `create(NodeSchema)` to create a new message.
  */
-export const NodeSchema: GenMessage<Node> = /*@__PURE__*/ messageDesc(
-  file_envoy_service_discovery_v3_discovery,
-  0,
-);
+export const NodeSchema: GenMessage<Node> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_service_discovery_v3_discovery, 0);
 
 /**
  * @generated from message envoy.service.discovery.v3.ControlPlane
@@ -73,10 +72,9 @@ export type ControlPlane = Message<'envoy.service.discovery.v3.ControlPlane'> & 
  * Describes the message envoy.service.discovery.v3.ControlPlane.
  * Use `create(ControlPlaneSchema)` to create a new message.
  */
-export const ControlPlaneSchema: GenMessage<ControlPlane> = /*@__PURE__*/ messageDesc(
-  file_envoy_service_discovery_v3_discovery,
-  1,
-);
+export const ControlPlaneSchema: GenMessage<ControlPlane> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_service_discovery_v3_discovery, 1);
 
 /**
  * @generated from message envoy.service.discovery.v3.Status
@@ -97,10 +95,9 @@ export type Status = Message<'envoy.service.discovery.v3.Status'> & {
  * Describes the message envoy.service.discovery.v3.Status.
  * Use `create(StatusSchema)` to create a new message.
  */
-export const StatusSchema: GenMessage<Status> = /*@__PURE__*/ messageDesc(
-  file_envoy_service_discovery_v3_discovery,
-  2,
-);
+export const StatusSchema: GenMessage<Status> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_service_discovery_v3_discovery, 2);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryRequest
@@ -141,10 +138,9 @@ export type DiscoveryRequest = Message<'envoy.service.discovery.v3.DiscoveryRequ
  * Describes the message envoy.service.discovery.v3.DiscoveryRequest.
  * Use `create(DiscoveryRequestSchema)` to create a new message.
  */
-export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> = /*@__PURE__*/ messageDesc(
-  file_envoy_service_discovery_v3_discovery,
-  3,
-);
+export const DiscoveryRequestSchema: GenMessage<DiscoveryRequest> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_service_discovery_v3_discovery, 3);
 
 /**
  * @generated from message envoy.service.discovery.v3.DiscoveryResponse
@@ -300,7 +296,6 @@ export type Resource = Message<'envoy.service.discovery.v3.Resource'> & {
  * Describes the message envoy.service.discovery.v3.Resource.
  * Use `create(ResourceSchema)` to create a new message.
  */
-export const ResourceSchema: GenMessage<Resource> = /*@__PURE__*/ messageDesc(
-  file_envoy_service_discovery_v3_discovery,
-  7,
-);
+export const ResourceSchema: GenMessage<Resource> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_service_discovery_v3_discovery, 7);

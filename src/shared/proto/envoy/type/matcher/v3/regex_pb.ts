@@ -47,10 +47,9 @@ export type RegexMatcher = Message<'envoy.type.matcher.v3.RegexMatcher'> & {
  * Describes the message envoy.type.matcher.v3.RegexMatcher.
  * Use `create(RegexMatcherSchema)` to create a new message.
  */
-export const RegexMatcherSchema: GenMessage<RegexMatcher> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_matcher_v3_regex,
-  0,
-);
+export const RegexMatcherSchema: GenMessage<RegexMatcher> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_matcher_v3_regex, 0);
 
 /**
  * @generated from message envoy.type.matcher.v3.RegexMatcher.GoogleRE2

@@ -76,10 +76,9 @@ export type StringMatcher = Message<'envoy.type.matcher.v3.StringMatcher'> & {
  * Describes the message envoy.type.matcher.v3.StringMatcher.
  * Use `create(StringMatcherSchema)` to create a new message.
  */
-export const StringMatcherSchema: GenMessage<StringMatcher> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_matcher_v3_string,
-  0,
-);
+export const StringMatcherSchema: GenMessage<StringMatcher> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_matcher_v3_string, 0);
 
 /**
  * @generated from message envoy.type.matcher.v3.ListStringMatcher
@@ -95,7 +94,6 @@ export type ListStringMatcher = Message<'envoy.type.matcher.v3.ListStringMatcher
  * Describes the message envoy.type.matcher.v3.ListStringMatcher.
  * Use `create(ListStringMatcherSchema)` to create a new message.
  */
-export const ListStringMatcherSchema: GenMessage<ListStringMatcher> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_matcher_v3_string,
-  1,
-);
+export const ListStringMatcherSchema: GenMessage<ListStringMatcher> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_matcher_v3_string, 1);

@@ -37,10 +37,9 @@ export type MetadataKey = Message<'envoy.type.metadata.v3.MetadataKey'> & {
  * Describes the message envoy.type.metadata.v3.MetadataKey.
  * Use `create(MetadataKeySchema)` to create a new message.
  */
-export const MetadataKeySchema: GenMessage<MetadataKey> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_metadata_v3_metadata,
-  0,
-);
+export const MetadataKeySchema: GenMessage<MetadataKey> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_metadata_v3_metadata, 0);
 
 /**
  * @generated from message envoy.type.metadata.v3.MetadataKey.PathSegment
@@ -111,10 +110,9 @@ export type MetadataKind = Message<'envoy.type.metadata.v3.MetadataKind'> & {
  * Describes the message envoy.type.metadata.v3.MetadataKind.
  * Use `create(MetadataKindSchema)` to create a new message.
  */
-export const MetadataKindSchema: GenMessage<MetadataKind> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_metadata_v3_metadata,
-  1,
-);
+export const MetadataKindSchema: GenMessage<MetadataKind> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_metadata_v3_metadata, 1);
 
 /**
  * @generated from message envoy.type.metadata.v3.MetadataKind.Request
@@ -164,8 +162,6 @@ export type MetadataKind_Host = Message<'envoy.type.metadata.v3.MetadataKind.Hos
  * Describes the message envoy.type.metadata.v3.MetadataKind.Host.
  * Use `create(MetadataKind_HostSchema)` to create a new message.
  */
-export const MetadataKind_HostSchema: GenMessage<MetadataKind_Host> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_metadata_v3_metadata,
-  1,
-  3,
-);
+export const MetadataKind_HostSchema: GenMessage<MetadataKind_Host> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_metadata_v3_metadata, 1, 3);

@@ -69,10 +69,9 @@ export type CustomTag = Message<'envoy.type.tracing.v3.CustomTag'> & {
  * Describes the message envoy.type.tracing.v3.CustomTag.
  * Use `create(CustomTagSchema)` to create a new message.
  */
-export const CustomTagSchema: GenMessage<CustomTag> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_tracing_v3_custom_tag,
-  0,
-);
+export const CustomTagSchema: GenMessage<CustomTag> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_tracing_v3_custom_tag, 0);
 
 /**
  * @generated from message envoy.type.tracing.v3.CustomTag.Literal
@@ -134,11 +133,9 @@ export type CustomTag_Header = Message<'envoy.type.tracing.v3.CustomTag.Header'>
  * Describes the message envoy.type.tracing.v3.CustomTag.Header.
  * Use `create(CustomTag_HeaderSchema)` to create a new message.
  */
-export const CustomTag_HeaderSchema: GenMessage<CustomTag_Header> = /*@__PURE__*/ messageDesc(
-  file_envoy_type_tracing_v3_custom_tag,
-  0,
-  2,
-);
+export const CustomTag_HeaderSchema: GenMessage<CustomTag_Header> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_type_tracing_v3_custom_tag, 0, 2);
 
 /**
  * @generated from message envoy.type.tracing.v3.CustomTag.Metadata

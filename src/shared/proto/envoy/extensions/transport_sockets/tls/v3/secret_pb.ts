@@ -41,10 +41,9 @@ export type DataSource = Message<'envoy.extensions.transport_sockets.tls.v3.Data
  * Describes the message envoy.extensions.transport_sockets.tls.v3.DataSource.
  * Use `create(DataSourceSchema)` to create a new message.
  */
-export const DataSourceSchema: GenMessage<DataSource> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_transport_sockets_tls_v3_secret,
-  0,
-);
+export const DataSourceSchema: GenMessage<DataSource> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_transport_sockets_tls_v3_secret, 0);
 
 /**
  * @generated from message envoy.extensions.transport_sockets.tls.v3.TlsCertificate
@@ -122,7 +121,6 @@ export type Secret = Message<'envoy.extensions.transport_sockets.tls.v3.Secret'>
  * Describes the message envoy.extensions.transport_sockets.tls.v3.Secret.
  * Use `create(SecretSchema)` to create a new message.
  */
-export const SecretSchema: GenMessage<Secret> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_transport_sockets_tls_v3_secret,
-  3,
-);
+export const SecretSchema: GenMessage<Secret> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_transport_sockets_tls_v3_secret, 3);

@@ -50,7 +50,6 @@ export type FaultDelay = Message<'envoy.extensions.filters.common.fault.v3.Fault
  * Describes the message envoy.extensions.filters.common.fault.v3.FaultDelay.
  * Use `create(FaultDelaySchema)` to create a new message.
  */
-export const FaultDelaySchema: GenMessage<FaultDelay> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_common_fault_v3_fault,
-  0,
-);
+export const FaultDelaySchema: GenMessage<FaultDelay> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_common_fault_v3_fault, 0);

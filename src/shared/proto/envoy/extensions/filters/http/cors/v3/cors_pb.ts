@@ -37,10 +37,9 @@ export type Cors = Message<'envoy.extensions.filters.http.cors.v3.Cors'> & {};
  * Describes the message envoy.extensions.filters.http.cors.v3.Cors.
  * Use `create(CorsSchema)` to create a new message.
  */
-export const CorsSchema: GenMessage<Cors> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_cors_v3_cors,
-  0,
-);
+export const CorsSchema: GenMessage<Cors> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_cors_v3_cors, 0);
 
 /**
  * @generated from message envoy.extensions.filters.http.cors.v3.CorsPolicy
@@ -101,7 +100,6 @@ export type CorsPolicy = Message<'envoy.extensions.filters.http.cors.v3.CorsPoli
  * Describes the message envoy.extensions.filters.http.cors.v3.CorsPolicy.
  * Use `create(CorsPolicySchema)` to create a new message.
  */
-export const CorsPolicySchema: GenMessage<CorsPolicy> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_cors_v3_cors,
-  1,
-);
+export const CorsPolicySchema: GenMessage<CorsPolicy> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_cors_v3_cors, 1);

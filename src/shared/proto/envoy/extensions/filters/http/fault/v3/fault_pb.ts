@@ -65,10 +65,9 @@ export type HTTPFault = Message<'envoy.extensions.filters.http.fault.v3.HTTPFaul
  * Describes the message envoy.extensions.filters.http.fault.v3.HTTPFault.
  * Use `create(HTTPFaultSchema)` to create a new message.
  */
-export const HTTPFaultSchema: GenMessage<HTTPFault> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_fault_v3_fault,
-  0,
-);
+export const HTTPFaultSchema: GenMessage<HTTPFault> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_fault_v3_fault, 0);
 
 /**
  * @generated from message envoy.extensions.filters.http.fault.v3.FaultAbort
@@ -104,7 +103,6 @@ export type FaultAbort = Message<'envoy.extensions.filters.http.fault.v3.FaultAb
  * Describes the message envoy.extensions.filters.http.fault.v3.FaultAbort.
  * Use `create(FaultAbortSchema)` to create a new message.
  */
-export const FaultAbortSchema: GenMessage<FaultAbort> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_fault_v3_fault,
-  1,
-);
+export const FaultAbortSchema: GenMessage<FaultAbort> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_fault_v3_fault, 1);

@@ -27,7 +27,6 @@ export type GrpcWeb = Message<'envoy.extensions.filters.http.grpc_web.v3.GrpcWeb
  * Describes the message envoy.extensions.filters.http.grpc_web.v3.GrpcWeb.
  * Use `create(GrpcWebSchema)` to create a new message.
  */
-export const GrpcWebSchema: GenMessage<GrpcWeb> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_grpc_web_v3_grpc_web,
-  0,
-);
+export const GrpcWebSchema: GenMessage<GrpcWeb> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_grpc_web_v3_grpc_web, 0);

@@ -44,7 +44,6 @@ export type Router = Message<'envoy.extensions.filters.http.router.v3.Router'> &
  * Describes the message envoy.extensions.filters.http.router.v3.Router.
  * Use `create(RouterSchema)` to create a new message.
  */
-export const RouterSchema: GenMessage<Router> = /*@__PURE__*/ messageDesc(
-  file_envoy_extensions_filters_http_router_v3_router,
-  0,
-);
+export const RouterSchema: GenMessage<Router> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_http_router_v3_router, 0);
