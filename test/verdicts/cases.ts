@@ -26,7 +26,8 @@ export const cases: readonly Case[] = readdirSync(folder).flatMap((file) => {
 
 /** The resource of a case, as it is written for Kubernetes and in a file. */
 export function resourceOf({ kind, spec }: Case) {
-  const group = kind === 'PeerAuthentication' ? 'security' : 'networking';
+  const isSecurity = ['PeerAuthentication', 'AuthorizationPolicy'].includes(kind);
+  const group = isSecurity ? 'security' : 'networking';
   return {
     apiVersion: `${group}.istio.io/v1`,
     kind,

@@ -6,6 +6,14 @@ interface Deviation {
 
 export const deviations: readonly Deviation[] = [
   {
+    because: 'nothing meets it, or it is not served: a policy with it is closed',
+    cases: [
+      'AuthorizationPolicy: a header with two brackets',
+      'AuthorizationPolicy: port 0',
+      'AuthorizationPolicy: the metadata of a filter',
+    ],
+  },
+  {
     because:
       'the part of the resource is not served yet: a warning says so, and what is in it is not looked at',
     cases: [
@@ -65,6 +73,8 @@ export const deviations: readonly Deviation[] = [
     cases: [
       'DestinationRule: a field that nobody knows below TLS',
       'PeerAuthentication: a field that nobody knows',
+      'AuthorizationPolicy: a field that nobody knows',
+      'AuthorizationPolicy: a field of a rule that nobody knows',
     ],
   },
   {

@@ -15,6 +15,7 @@ import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/pr
 import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_stats_v3_config } from '../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_web_v3_grpc_web } from '../../shared/proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
+import { file_envoy_extensions_filters_http_rbac_v3_rbac } from '../../shared/proto/envoy/extensions/filters/http/rbac/v3/rbac_pb.ts';
 import { file_envoy_extensions_filters_http_router_v3_router } from '../../shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
 import { file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector } from '../../shared/proto/envoy/extensions/filters/listener/http_inspector/v3/http_inspector_pb.ts';
 import { file_envoy_extensions_filters_listener_original_dst_v3_original_dst } from '../../shared/proto/envoy/extensions/filters/listener/original_dst/v3/original_dst_pb.ts';
@@ -22,9 +23,11 @@ import { file_envoy_extensions_filters_listener_original_src_v3_original_src } f
 import { file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector } from '../../shared/proto/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts';
 import { file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager } from '../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy } from '../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
+import { file_envoy_extensions_filters_network_rbac_v3_rbac } from '../../shared/proto/envoy/extensions/filters/network/rbac/v3/rbac_pb.ts';
 import { file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster } from '../../shared/proto/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster_pb.ts';
 import { file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy } from '../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
 import { file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver } from '../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { file_envoy_extensions_path_match_uri_template_v3_uri_template_match } from '../../shared/proto/envoy/extensions/path/match/uri_template/v3/uri_template_match_pb.ts';
 import { file_envoy_extensions_request_id_uuid_v3_uuid } from '../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
 import { file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts } from '../../shared/proto/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts_pb.ts';
 import { file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config } from '../../shared/proto/envoy/extensions/retry/priority/previous_priorities/v3/previous_priorities_config_pb.ts';
@@ -40,6 +43,7 @@ const registry = createRegistry(
   file_envoy_extensions_filters_http_fault_v3_fault,
   file_envoy_extensions_filters_http_grpc_stats_v3_config,
   file_envoy_extensions_filters_http_grpc_web_v3_grpc_web,
+  file_envoy_extensions_filters_http_rbac_v3_rbac,
   file_envoy_extensions_filters_http_router_v3_router,
   file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector,
   file_envoy_extensions_filters_listener_original_dst_v3_original_dst,
@@ -47,9 +51,11 @@ const registry = createRegistry(
   file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector,
   file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
   file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy,
+  file_envoy_extensions_filters_network_rbac_v3_rbac,
   file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster,
   file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy,
   file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver,
+  file_envoy_extensions_path_match_uri_template_v3_uri_template_match,
   file_envoy_extensions_request_id_uuid_v3_uuid,
   file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts,
   file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config,

@@ -1,16 +1,62 @@
 import type { Selector } from './values.ts';
 
-/**
- * A policy that is not served yet. It restricts access, so connections to the ports that it covers
- * are refused.
- */
+/** An AuthorizationPolicy or a RequestAuthentication, for the workloads that it selects. */
 export interface AccessPolicy {
   readonly selector: Selector;
-  readonly covers: Covered;
+  readonly effect: AccessEffect;
 }
 
-export type Covered =
+export type AccessEffect =
   | { readonly type: 'nothing' }
+  /** It is not served, or is refused. It restricts access, so nobody may connect. */
+  | { readonly type: 'closes'; readonly covers: Covered }
+  | AccessRules;
+
+export type Covered =
   | { readonly type: 'ports'; readonly ports: readonly number[] }
   /** `http`: not those of which the protocol is known to be another. */
   | { readonly type: 'all'; readonly protocols: 'any' | 'http' };
+
+export interface AccessRules {
+  readonly type: 'rules';
+  readonly action: 'allow' | 'deny' | 'audit';
+  /** `dry-run`: Envoy counts what it would do, and does nothing. */
+  readonly mode: 'enforced' | 'dry-run';
+  /** A request matches if it matches one of them; none if there is none. */
+  readonly rules: readonly AccessRule[];
+}
+
+/** A request matches if it matches one list of each. An empty list matches each request. */
+export interface AccessRule {
+  /** Who calls, and with which token and headers. */
+  readonly callers: readonly (readonly AccessCondition[])[];
+  /** What is called. */
+  readonly operations: readonly (readonly AccessCondition[])[];
+}
+
+/** It is met by one of `values`, if there are any, and by none of `notValues`. */
+export interface AccessCondition {
+  readonly attribute: AccessAttribute;
+  /** The name of a header, or the path of a claim; empty for all else. */
+  readonly path: readonly string[];
+  readonly values: readonly string[];
+  readonly notValues: readonly string[];
+}
+
+export type AccessAttribute = CallerAttribute | OperationAttribute;
+
+type CallerAttribute =
+  | 'source.principal'
+  | 'source.namespace'
+  /** `namespace/account` */
+  | 'source.serviceAccount'
+  | 'source.ip'
+  | 'remote.ip'
+  | 'request.auth.principal'
+  | 'request.auth.audiences'
+  | 'request.auth.presenter'
+  | 'request.auth.claims'
+  | 'request.headers';
+
+type OperationAttribute =
+  'host' | 'method' | 'path' | 'destination.ip' | 'destination.port' | 'connection.sni';

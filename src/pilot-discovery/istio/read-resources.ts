@@ -7,13 +7,10 @@ import { members, type Place, type ReadMember, text, texts } from './members.ts'
 import { closedSpec, type IfRefused } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
-import {
-  closedAccessPolicy,
-  readAuthorizationPolicy,
-  readRequestAuthentication,
-} from './read-access-policy.ts';
+import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
+import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readVirtualService } from './read-virtual-service.ts';
@@ -62,7 +59,7 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
   },
   AuthorizationPolicy: {
     group: 'security',
-    read: ({ dryRun }) => readAuthorizationPolicy(dryRun),
+    read: ({ namespace, dryRun }) => readAuthorizationPolicy(namespace, dryRun),
     ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
   },
   RequestAuthentication: {

@@ -193,4 +193,46 @@ export const push: readonly Mutant[] = [
     find: '(unknown || bad.has(key)',
     replace: '(bad.has(key)',
   },
+  {
+    id: 'push/access-tcp',
+    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    find: "action === 'allow' ? 'refused' : 'ignored'",
+    replace: "'ignored'",
+  },
+  {
+    id: 'push/access-whole',
+    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    find: 'isWhole(principals) && isWhole(permissions)',
+    replace: 'isWhole(principals)',
+  },
+  {
+    id: 'push/access-never',
+    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    find: 'if (rules.length === 0) return [[nameOf(0), never]];',
+    replace: '',
+  },
+  {
+    id: 'push/access-dry-run',
+    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    find: 'effect.mode === mode',
+    replace: 'true',
+  },
+  {
+    id: 'push/access-not',
+    file: 'pilot-discovery/generate/listeners/access-matches.ts',
+    find: 'none: of(notValues)',
+    replace: 'none: undefined',
+  },
+  {
+    id: 'push/access-account',
+    file: 'pilot-discovery/istio/read-authorization-policy.ts',
+    find: "account.includes('/') ? account : `${namespace}/${account}`",
+    replace: 'account',
+  },
+  {
+    id: 'push/access-custom',
+    file: 'pilot-discovery/istio/read-authorization-policy.ts',
+    find: "rules.length === 0 || mode === 'dry-run'",
+    replace: 'true',
+  },
 ];

@@ -44,10 +44,14 @@ export function outboundManager(
   });
 }
 
-/** The filter of a chain that takes HTTP for the application, with its one route. */
+/**
+ * The filter of a chain that takes HTTP for the application, with its one route; `access` comes
+ * before all other filters.
+ */
 export function inboundManager(
   mesh: MeshConfig,
   node: ProxyNode,
+  access: readonly TypedConfig[],
   { statPrefix, protocol }: { readonly statPrefix: string; readonly protocol: Protocol },
   routes: Init<typeof RouteConfigurationSchema>,
 ): TypedConfig {
@@ -58,7 +62,7 @@ export function inboundManager(
     forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
     setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
     ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
-    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
+    httpFilters: [...access, ...(protocol === 'grpc-web' ? [grpcWeb] : []), ...httpFilters],
   });
 }
 

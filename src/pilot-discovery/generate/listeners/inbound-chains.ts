@@ -6,6 +6,7 @@ import type {
   FilterChainSchema,
 } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
 import { mutualTls, ownTls } from '../tls/downstream-tls.ts';
+import type { AccessFilters } from './access-filters.ts';
 import { inboundManager } from './http-connection-manager.ts';
 import { inboundRoutes } from '../routes/inbound-routes.ts';
 import { plainHttpProtocols } from './listener-filters.ts';
@@ -45,7 +46,12 @@ const meshTcp = ['istio-peer-exchange', 'istio'];
 const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
 
 /** The chains of one port, by its protocol and by what it asks of who calls. */
-export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort): FilterChain[] {
+export function inboundChains(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  access: AccessFilters,
+  of: InboundPort,
+): FilterChain[] {
   const port: Match = of.port === undefined ? {} : { destinationPort: of.port };
   const metadata = of.config !== '' && {
     metadata: { filterMetadata: { istio: { config: of.config } } },
@@ -65,8 +71,8 @@ export function inboundChains(mesh: MeshConfig, node: ProxyNode, of: InboundPort
     name: http ? of.httpName : of.tcpName,
     filterChainMatch: { ...port, ...match },
     filters: http
-      ? [inboundManager(mesh, node, of, inboundRoutes(of))]
-      : tcpFilters(mesh, of.cluster, of.protocol),
+      ? [inboundManager(mesh, node, access.http, of, inboundRoutes(of))]
+      : [...access.tcp, ...tcpFilters(mesh, of.cluster, of.protocol)],
     ...sockets[tls](),
     ...metadata,
   }));

@@ -73,7 +73,7 @@ function captureListener(
     ...[
       ...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port, 'auto'))),
       ...ports,
-    ].flatMap((port) => inboundChains(mesh, node, port)),
+    ].flatMap((port) => inboundChains(mesh, node, policy.filters, port)),
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
@@ -179,7 +179,7 @@ function boundListener(
   const { mesh } = environment;
   const address = ingress.bind === '' ? ingressAddress(node) : ingress.bind;
   const port = ingressPort(node, policy, sidecar, ingress);
-  const filterChains = inboundChains(mesh, node, port);
+  const filterChains = inboundChains(mesh, node, policy.filters, port);
   const listener: Init<typeof ListenerSchema> = {
     name: port.httpName,
     address: socketAddress(address, ingress.port.number),

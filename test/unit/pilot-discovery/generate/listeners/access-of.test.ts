@@ -13,6 +13,10 @@ const peers = (spec: string, metadata = {}) =>
 const policy = (spec: string, metadata = {}) =>
   resourceText('AuthorizationPolicy', 'a', spec, metadata);
 
+/** A policy of which a provider decides. */
+const custom = (rule: string, more = '') =>
+  `{ action: CUSTOM, provider: { name: p }, rules: [${rule}]${more} }`;
+
 describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and others', () => {
   it.each<[what: string, resources: readonly string[], modes: readonly string[]]>([
     ['everybody', [], ['permissive', 'permissive', 'permissive']],
@@ -27,19 +31,19 @@ describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and ot
       ['disable', 'strict', 'strict'],
     ],
     [
-      'nobody, for a policy that is not served asks who calls',
-      [policy('{ rules: [{ from: [{ source: { namespaces: [a] } }] }] }')],
+      'nobody, for it is not known who decides',
+      [policy(custom('{ from: [{ source: { namespaces: [a] } }] }'))],
       ['closed', 'closed', 'closed'],
     ],
     [
-      'nobody at the port that a policy denies',
-      [policy('{ action: DENY, rules: [{ to: [{ operation: { ports: ["90"] } }] }] }')],
+      'nobody at the port for which it is not known who decides',
+      [policy(custom('{ to: [{ operation: { ports: ["90"] } }] }'))],
       ['permissive', 'closed', 'permissive'],
     ],
     [
       'nobody, by a policy of the mesh',
       [
-        policy('{ rules: [{ from: [{ source: { namespaces: [a] } }] }] }', {
+        policy(custom('{ from: [{ source: { namespaces: [a] } }] }'), {
           namespace: 'istio-system',
         }),
       ],
@@ -47,16 +51,17 @@ describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and ot
     ],
     [
       'everybody, for the policy selects others',
-      [
-        policy(
-          '{ selector: { matchLabels: { app: b } }, rules: [{ from: [{ source: { namespaces: [a] } }] }] }',
-        ),
-      ],
+      [policy(custom('{}', ', selector: { matchLabels: { app: b } }'))],
       ['permissive', 'permissive', 'permissive'],
     ],
     [
       'everybody, for the policy is of another namespace',
-      [policy('{ rules: [{ from: [{ source: { namespaces: [a] } }] }] }', { namespace: 'other' })],
+      [policy(custom('{}'), { namespace: 'other' })],
+      ['permissive', 'permissive', 'permissive'],
+    ],
+    [
+      'who may, by filters and not by ports',
+      [policy('{ rules: [{ from: [{ source: { namespaces: [a] } }] }] }')],
       ['permissive', 'permissive', 'permissive'],
     ],
     [
@@ -76,7 +81,7 @@ describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and ot
 
   it('lists the ports of which something is said, and what says it', () => {
     const environment = environmentOf(
-      `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT } } }')}---\n${policy('{ action: DENY, rules: [{ to: [{ operation: { ports: ["81", "80"] } }] }] }')}`,
+      `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT } } }')}---\n${policy(custom('{ to: [{ operation: { ports: ["81", "80"] } }] }'))}`,
     );
     const { ports, of } = accessOf(environment, proxyIn(''));
     expect(ports).toEqual([80, 81, 82]);

@@ -87,6 +87,7 @@ set_current_client_cert_details: { subject: true, dns: true, uri: true }`;
     const filter = inboundManager(
       meshIn(''),
       proxyIn(''),
+      [],
       { statPrefix: 'inbound_0.0.0.0_8080;', protocol },
       { name: 'inbound|8080||' },
     );

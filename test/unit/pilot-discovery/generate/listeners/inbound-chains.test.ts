@@ -30,7 +30,14 @@ const port: InboundPort = {
 const chainsOf = (more: Partial<InboundPort>): string =>
   messageYaml(
     ListenerSchema,
-    { filterChains: inboundChains(meshIn(''), proxyIn(''), { ...port, ...more }) },
+    {
+      filterChains: inboundChains(
+        meshIn(''),
+        proxyIn(''),
+        { http: [], tcp: [] },
+        { ...port, ...more },
+      ),
+    },
     shortFilters,
   );
 

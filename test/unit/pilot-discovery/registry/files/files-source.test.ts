@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { Subject, Subscription, switchMap, tap } from 'rxjs';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { eachPiece } from '../../../../../src/shared/files/outside-file.ts';
@@ -225,7 +226,7 @@ describe('files', () => {
   // A look that takes 10 ms, on a busy machine, is followed by a pause of 20 s.
   it(
     'looks at all when it is asked to, or time has passed, also where nobody says that it has changed',
-    { timeout: 90_000 },
+    { timeout: 300_000 },
     async () => {
       mkdirSync(at('conf'));
       put('elsewhere', '1');
@@ -235,11 +236,16 @@ describe('files', () => {
         await watched([at('conf')], { as: 'merge', on$ }),
         await watched([at('conf')], { as: 'merge', every: 100 }),
       ];
-      put('elsewhere', '2');
-      await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: '2' });
-      expect(asked.content()).toEqual({ link: '1' });
+      // What a watch has to say of its start may come late, and leads to a look too.
+      let now = 1;
+      do {
+        now += 1;
+        put('elsewhere', String(now));
+        await expect.poll(timed.content, { timeout: 80_000 }).toEqual({ link: String(now) });
+      } while (isDeepStrictEqual(asked.content(), { link: String(now) }) && now < 5);
+      expect(asked.content()).not.toEqual({ link: String(now) });
       on$.next();
-      await expect.poll(asked.content, limit).toEqual({ link: '2' });
+      await expect.poll(asked.content, limit).toEqual({ link: String(now) });
     },
   );
 });

@@ -1,0 +1,162 @@
+import type { AccessCondition } from '../../istio/access-policy.ts';
+import type { PrincipalSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
+import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
+import type { ValueMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/value_pb.ts';
+import type { Init } from '../encoding/typed-config.ts';
+import {
+  type AccessLayer,
+  addressRange,
+  headerMatcher,
+  type Matches,
+  matchesOf,
+  wildcardMatcher,
+} from './access-matches.ts';
+
+type Principal = Init<typeof PrincipalSchema>;
+type StringMatcher = Init<typeof StringMatcherSchema>;
+type ValueMatcher = Init<typeof ValueMatcherSchema>;
+
+const either = (ids: readonly Principal[]): Principal => ({
+  identifier: { case: 'orIds', value: { ids: [...ids] } },
+});
+
+const only = (ids: readonly Principal[]): Principal => {
+  const [first] = ids;
+  return ids.length === 1 && first !== undefined ? first : either(ids);
+};
+
+/** What meets a condition on who calls; undefined if that is not known of a connection. */
+export function callerMatches(
+  condition: AccessCondition,
+  layer: AccessLayer,
+  trustDomain: string,
+): Matches<Principal> | undefined {
+  const { attribute } = condition;
+  if (layer === 'tcp' && attribute.startsWith('request.')) return undefined;
+  if (attribute === 'request.auth.principal')
+    return matchesOf(condition, (values) => only(values.map(tokenPrincipal)));
+  const claim = claimOf(condition);
+  if (claim !== undefined) return matchesOf(condition, (values) => claimPrincipal(claim, values));
+  return matchesOf(condition, (values) =>
+    either(values.map((value) => principal(condition, value, trustDomain))),
+  );
+}
+
+function principal(
+  { attribute, path }: AccessCondition,
+  value: string,
+  trustDomain: string,
+): Principal {
+  switch (attribute) {
+    case 'source.principal':
+      return authenticated(identityMatcher(inTrustDomain(value, trustDomain)));
+    case 'source.namespace':
+      return authenticated(regex(`.*/ns/${value.replaceAll('*', '.*')}/.*`));
+    case 'source.serviceAccount': {
+      const [namespace = '', account = ''] = value.split('/');
+      return authenticated(regex(`spiffe://.+/ns/${namespace}/(.+/|)sa/${account}(/.+)?`));
+    }
+    case 'source.ip':
+      return { identifier: { case: 'directRemoteIp', value: addressRange(value) } };
+    case 'remote.ip':
+      return { identifier: { case: 'remoteIp', value: addressRange(value) } };
+    case 'request.headers':
+      return { identifier: { case: 'header', value: headerMatcher(path[0] ?? '', value) } };
+    default:
+      throw new Error(`${attribute} is not about who calls, or is in a token`);
+  }
+}
+
+const regex = (pattern: string): StringMatcher => ({
+  matchPattern: { case: 'safeRegex', value: { regex: pattern } },
+});
+
+const authenticated = (principalName: StringMatcher): Principal => ({
+  identifier: { case: 'authenticated', value: { principalName } },
+});
+
+const scheme = 'spiffe://';
+
+function identityMatcher(value: string): StringMatcher {
+  if (value === '*') return regex('.+');
+  if (value.startsWith('*'))
+    return regex(`${scheme}.*${value.slice(1).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+  return wildcardMatcher(`${scheme}${value}`);
+}
+
+/** `cluster.local` stands for the trust domain of the mesh. */
+function inTrustDomain(value: string, trustDomain: string): string {
+  const [domain, ...rest] = value.split('/');
+  return domain === 'cluster.local' && rest.length === 4 ? [trustDomain, ...rest].join('/') : value;
+}
+
+/** `issuer/subject` of a token; the whole of it may begin or end with `*`. */
+function tokenPrincipal(value: string): Principal {
+  const [issuer, subject] = tokenParts(value);
+  const part = (name: string, matcher: StringMatcher) =>
+    inToken([name], { matchPattern: { case: 'stringMatch', value: matcher } });
+  return {
+    identifier: { case: 'andIds', value: { ids: [part('iss', issuer), part('sub', subject)] } },
+  };
+}
+
+const any = wildcardMatcher('*');
+const exact = (value: string): StringMatcher => ({ matchPattern: { case: 'exact', value } });
+
+function tokenParts(value: string): readonly [issuer: StringMatcher, subject: StringMatcher] {
+  if (value === '*') return [any, any];
+  const at = value.lastIndexOf('/');
+  const [issuer, subject] = [value.slice(0, Math.max(at, 0)), value.slice(at + 1)];
+  if (value.startsWith('*'))
+    return at < 0 ? [any, wildcardMatcher(value)] : [wildcardMatcher(issuer), exact(subject)];
+  if (value.endsWith('*'))
+    return at < 0 ? [wildcardMatcher(value), any] : [exact(issuer), wildcardMatcher(subject)];
+  return at < 0 ? [exact(value), exact('')] : [exact(issuer), exact(subject)];
+}
+
+/** The claim of a token that a condition looks at. */
+function claimOf({ attribute, path }: AccessCondition): readonly string[] | undefined {
+  switch (attribute) {
+    case 'request.auth.audiences':
+      return ['aud'];
+    case 'request.auth.presenter':
+      return ['azp'];
+    case 'request.auth.claims':
+      return path;
+    default:
+      return undefined;
+  }
+}
+
+/** A claim that is one of these values, or a list that has one of them. */
+function claimPrincipal(claim: readonly string[], values: readonly string[]): Principal {
+  const each = values.map((value): ValueMatcher => ({
+    matchPattern: { case: 'stringMatch', value: wildcardMatcher(value) },
+  }));
+  const oneOf = anyOf(each);
+  const inList: ValueMatcher = {
+    matchPattern: { case: 'listMatch', value: { matchPattern: { case: 'oneOf', value: oneOf } } },
+  };
+  return inToken(claim, {
+    matchPattern: { case: 'orMatch', value: { valueMatchers: [inList, oneOf] } },
+  });
+}
+
+function anyOf(matchers: readonly ValueMatcher[]): ValueMatcher {
+  const [first] = matchers;
+  return matchers.length === 1 && first !== undefined
+    ? first
+    : { matchPattern: { case: 'orMatch', value: { valueMatchers: [...matchers] } } };
+}
+
+/** What Envoy's filter of tokens has found in one that is valid. */
+const inToken = (path: readonly string[], value: ValueMatcher): Principal => ({
+  identifier: {
+    case: 'metadata',
+    value: {
+      filter: 'envoy.filters.http.jwt_authn',
+      path: ['payload', ...path].map((key) => ({ segment: { case: 'key', value: key } })),
+      value,
+    },
+  },
+});

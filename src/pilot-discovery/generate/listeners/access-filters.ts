@@ -1,0 +1,151 @@
+import type { AccessCondition, AccessRules } from '../../istio/access-policy.ts';
+import type { Resource } from '../../istio/model.ts';
+import {
+  type PermissionSchema,
+  type PolicySchema,
+  type PrincipalSchema,
+  RBAC_Action as Action,
+  type RBACSchema as RulesSchema,
+} from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
+import { RBACSchema as HttpSchema } from '../../../shared/proto/envoy/extensions/filters/http/rbac/v3/rbac_pb.ts';
+import { RBACSchema as TcpSchema } from '../../../shared/proto/envoy/extensions/filters/network/rbac/v3/rbac_pb.ts';
+import type { AccessPolicyKind } from '../../environment/environment.ts';
+import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
+import { callerMatches } from './access-callers.ts';
+import type { AccessLayer, Matches } from './access-matches.ts';
+import { operationMatches } from './access-operations.ts';
+
+export type AccessPolicyResource = Resource<AccessPolicyKind>;
+
+/** The filters that let through, refuse or count what calls, in the order of Istio. */
+export interface AccessFilters {
+  readonly http: readonly TypedConfig[];
+  readonly tcp: readonly TypedConfig[];
+}
+
+type Rules = Init<typeof RulesSchema>;
+type Policy = Init<typeof PolicySchema>;
+type Principal = Init<typeof PrincipalSchema>;
+type Permission = Init<typeof PermissionSchema>;
+
+/** With the prefix of the statistics of its dry runs. */
+const actions = [
+  { action: 'audit', as: Action.LOG, prefix: '' },
+  { action: 'deny', as: Action.DENY, prefix: 'istio_dry_run_deny_' },
+  { action: 'allow', as: Action.ALLOW, prefix: 'istio_dry_run_allow_' },
+] as const;
+
+/**
+ * What the policies of a workload come to: a filter for each action that one of them has. Pure.
+ *
+ * @param trustDomain stands for `cluster.local` in the names of callers
+ */
+export function accessFilters(
+  policies: readonly AccessPolicyResource[],
+  trustDomain: string,
+): AccessFilters {
+  const filtersOf = <T>(layer: AccessLayer, make: (rules: FilterRules) => T): readonly T[] =>
+    actions.flatMap(({ action, as, prefix }) => {
+      const those = policies.flatMap(({ namespace, name, spec: { effect } }) =>
+        effect.type === 'rules' && effect.action === action ? [{ namespace, name, effect }] : [],
+      );
+      const rulesOf = (mode: AccessRules['mode']): Rules | undefined => {
+        const meant = those.filter(({ effect }) => effect.mode === mode);
+        if (meant.length === 0) return undefined;
+        const each = meant.flatMap((one) => policiesOf(one, layer, trustDomain));
+        return { action: as, policies: Object.fromEntries(each) };
+      };
+      const [rules, shadowRules] = [rulesOf('enforced'), rulesOf('dry-run')];
+      if (rules === undefined && shadowRules === undefined) return [];
+      return [
+        make({
+          ...(rules !== undefined && { rules }),
+          ...(shadowRules !== undefined && { shadowRules }),
+          shadowRulesStatPrefix: shadowRules === undefined ? 'istio_dry_run_allow_' : prefix,
+        }),
+      ];
+    });
+  return {
+    http: filtersOf('http', (rules) => typedConfig('envoy.filters.http.rbac', HttpSchema, rules)),
+    tcp: filtersOf('tcp', (rules) =>
+      typedConfig('envoy.filters.network.rbac', TcpSchema, { ...rules, statPrefix: 'tcp.' }),
+    ),
+  };
+}
+
+interface FilterRules {
+  readonly rules?: Rules;
+  readonly shadowRules?: Rules;
+  readonly shadowRulesStatPrefix: string;
+}
+
+const never: Policy = {
+  permissions: [{ rule: { case: 'notRule', value: { rule: { case: 'any', value: true } } } }],
+  principals: [
+    { identifier: { case: 'notId', value: { identifier: { case: 'any', value: true } } } },
+  ],
+};
+
+interface NamedRules {
+  readonly namespace: string;
+  readonly name: string;
+  readonly effect: AccessRules;
+}
+
+/** By names that others see in Envoy's statistics and logs, as Istio has them. */
+function policiesOf(
+  { namespace, name, effect: { action, rules } }: NamedRules,
+  layer: AccessLayer,
+  trustDomain: string,
+): readonly (readonly [string, Policy])[] {
+  const nameOf = (index: number) => `ns[${namespace}]-policy[${name}]-rule[${index}]`;
+  if (rules.length === 0) return [[nameOf(0), never]];
+  // A connection meets what is not known of it if the rule refuses, and meets no rule that lets
+  // through and looks at such a thing.
+  const unknown = action === 'allow' ? 'refused' : 'ignored';
+  return rules.flatMap(({ callers, operations }, index) => {
+    const principals = callers.map((all) =>
+      principalOf(allOf(all, unknown, (one) => callerMatches(one, layer, trustDomain))),
+    );
+    const permissions = operations.map((all) =>
+      permissionOf(allOf(all, unknown, (one) => operationMatches(one, layer))),
+    );
+    return isWhole(principals) && isWhole(permissions)
+      ? [[nameOf(index), { principals, permissions }] as const]
+      : [];
+  });
+}
+
+const isWhole = <T>(list: (T | undefined)[]): list is T[] => !list.includes(undefined);
+
+/** Undefined if nothing meets all of them. */
+function allOf<T>(
+  conditions: readonly AccessCondition[],
+  unknown: 'refused' | 'ignored',
+  matchesOf: (condition: AccessCondition) => Matches<T> | undefined,
+): readonly { readonly type: 'is' | 'is-not'; readonly value: T }[] | undefined {
+  const matches = conditions.map(matchesOf);
+  if (unknown === 'refused' && matches.includes(undefined)) return undefined;
+  return matches.flatMap((one) => [
+    ...(one?.some === undefined ? [] : [{ type: 'is', value: one.some } as const]),
+    ...(one?.none === undefined ? [] : [{ type: 'is-not', value: one.none } as const]),
+  ]);
+}
+
+function principalOf(all: ReturnType<typeof allOf<Principal>>): Principal | undefined {
+  if (all === undefined) return undefined;
+  const ids = all.map(({ type, value }): Principal =>
+    type === 'is' ? value : { identifier: { case: 'notId', value } },
+  );
+  const any: Principal = { identifier: { case: 'any', value: true } };
+  return { identifier: { case: 'andIds', value: { ids: ids.length === 0 ? [any] : ids } } };
+}
+
+function permissionOf(all: ReturnType<typeof allOf<Permission>>): Permission | undefined {
+  if (all === undefined) return undefined;
+  const rules = all.map(({ type, value }): Permission =>
+    type === 'is' ? value : { rule: { case: 'notRule', value } },
+  );
+  const any: Permission = { rule: { case: 'any', value: true } };
+  return { rule: { case: 'andRules', value: { rules: rules.length === 0 ? [any] : rules } } };
+}

@@ -1,0 +1,61 @@
+import type { AccessCondition } from '../../istio/access-policy.ts';
+import type { CidrRangeSchema } from '../../../shared/proto/envoy/config/core/v3/address_pb.ts';
+import type { HeaderMatcherSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
+import { canonicalHost } from '../../istio/canonical.ts';
+import type { Init } from '../encoding/typed-config.ts';
+
+type StringMatcher = Init<typeof StringMatcherSchema>;
+
+/** What looks at a request: what is of HTTP is not known of a connection of TCP. */
+export type AccessLayer = 'http' | 'tcp';
+
+/** What meets a condition: one of its values, and none of the others. */
+export interface Matches<T> {
+  readonly some: T | undefined;
+  readonly none: T | undefined;
+}
+
+/** @param either joins what meets one of several values; it is given one at least */
+export function matchesOf<T>(
+  { values, notValues }: AccessCondition,
+  either: (values: readonly string[]) => T,
+): Matches<T> {
+  const of = (those: readonly string[]) => (those.length === 0 ? undefined : either(those));
+  return { some: of(values), none: of(notValues) };
+}
+
+/** A value that may begin or end with `*`; `*` alone is any text that is not empty. */
+export function wildcardMatcher(value: string): StringMatcher {
+  if (value === '*') return { matchPattern: { case: 'safeRegex', value: { regex: '.+' } } };
+  if (value.startsWith('*')) return { matchPattern: { case: 'suffix', value: value.slice(1) } };
+  if (value.endsWith('*')) return { matchPattern: { case: 'prefix', value: value.slice(0, -1) } };
+  return { matchPattern: { case: 'exact', value } };
+}
+
+/** A header with such a value; `*` alone is any value. */
+export function headerMatcher(
+  name: string,
+  value: string,
+  letters: 'as-written' | 'any-case' = 'as-written',
+): Init<typeof HeaderMatcherSchema> {
+  if (value === '*') return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
+  const matcher = wildcardMatcher(value);
+  return {
+    name,
+    headerMatchSpecifier: {
+      case: 'stringMatch',
+      value: letters === 'any-case' ? { ...matcher, ignoreCase: true } : matcher,
+    },
+  };
+}
+
+/** An address, or a range of them. */
+export function addressRange(value: string): Init<typeof CidrRangeSchema> {
+  const [address = '', length] = value.split('/');
+  const whole = address.includes(':') ? 128 : 32;
+  return {
+    addressPrefix: canonicalHost(address),
+    prefixLen: length === undefined ? whole : Number(length),
+  };
+}

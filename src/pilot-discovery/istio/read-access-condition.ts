@@ -1,0 +1,138 @@
+import { isIP } from 'node:net';
+import { meant } from '../../shared/text/one-edit.ts';
+import type { AccessAttribute, AccessCondition } from './access-policy.ts';
+import { list, members, needed, type Place, type ReadMember, text, wrong } from './members.ts';
+
+/** Attributes that a `when` names, and the key of a header or claim in brackets. */
+const plainKeys = [
+  'source.ip',
+  'remote.ip',
+  'source.namespace',
+  'source.principal',
+  'source.serviceAccount',
+  'request.auth.principal',
+  'request.auth.audiences',
+  'request.auth.presenter',
+  'destination.ip',
+  'destination.port',
+  'connection.sni',
+] as const;
+const bracketedKeys = ['request.headers', 'request.auth.claims'] as const;
+
+const ofOperations: ReadonlySet<AccessAttribute> = new Set([
+  'host',
+  'method',
+  'path',
+  'destination.ip',
+  'destination.port',
+  'connection.sni',
+]);
+
+/** Whether a condition is about what is called, and not about who calls. */
+export const isOfOperation = ({ attribute }: AccessCondition): boolean =>
+  ofOperations.has(attribute);
+
+/** The values of an attribute; what can never be met is wrong. */
+export function readValues(attribute: AccessAttribute): ReadMember<readonly string[]> {
+  const flaw = flaws[attribute];
+  return list((value, place) => {
+    const read = text(value, place);
+    if (value !== undefined && typeof value !== 'string') return read;
+    if (read === '') wrong(place, 'an empty text is met by nothing');
+    else if (flaw !== undefined) {
+      const reason = flaw(read);
+      if (reason !== undefined) wrong(place, `'${read}' ${reason}`);
+    }
+    return read;
+  });
+}
+
+type Flaw = (value: string) => string | undefined;
+
+const addressFlaw: Flaw = (value) => {
+  const [address = '', length, ...more] = value.split('/');
+  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
+  const isRight =
+    most > 0 &&
+    more.length === 0 &&
+    (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= most));
+  return isRight ? undefined : 'is no IP address and no range (such as 10.0.0.0/8)';
+};
+
+const portFlaw: Flaw = (value) =>
+  /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535
+    ? undefined
+    : 'is not a port (1 to 65535)';
+
+/** Envoy's rule for a template of a path, whose parts may be `{*}`, and `{**}` once. */
+const pathFlaw: Flaw = (value) => {
+  if (!/[{}]/.test(value)) return undefined;
+  const parts = value.replace(/^\//, '').split('/');
+  const isRight = parts.every((part) => part === '{*}' || part === '{**}' || !/[{}*]/.test(part));
+  if (!isRight) return 'has braces or a * in a part that is not {*} or {**}';
+  const at = parts.indexOf('{**}');
+  return at >= 0 && parts.slice(at + 1).some((part) => /^\{\*{1,2}\}$/.test(part))
+    ? 'has a {*} or {**} after its {**}'
+    : undefined;
+};
+
+const accountFlaw: Flaw = (value) =>
+  value.includes('*')
+    ? 'has a *, which is not served for service accounts'
+    : value.split('/').length > 2 || value.split('/').includes('')
+      ? 'is not an account, or NAMESPACE/ACCOUNT'
+      : undefined;
+
+const flaws: Partial<Record<AccessAttribute, Flaw>> = {
+  'source.ip': addressFlaw,
+  'remote.ip': addressFlaw,
+  'destination.ip': addressFlaw,
+  'destination.port': portFlaw,
+  'source.serviceAccount': accountFlaw,
+  path: pathFlaw,
+};
+
+/** An entry of `when`. */
+export const accessCondition: ReadMember<AccessCondition> = (value, place) =>
+  members(value, place, [], (get) => {
+    const { attribute, path } = get('key', readKey);
+    const values = get('values', readValues(attribute));
+    const notValues = get('notValues', readValues(attribute));
+    if (values.length + notValues.length === 0) wrong(place, 'it needs values or notValues');
+    return { attribute, path, values, notValues };
+  });
+
+interface Key {
+  readonly attribute: AccessAttribute;
+  readonly path: readonly string[];
+}
+
+const readKey: ReadMember<Key> = (value, place) => {
+  const key = needed(value, place);
+  const otherwise: Key = { attribute: 'source.principal', path: [] };
+  if (key === '') return otherwise;
+  const plain = plainKeys.find((name) => name === key);
+  if (plain !== undefined) return { attribute: plain, path: [] };
+  const bracketed = bracketedKeys.find((name) => key.startsWith(name));
+  if (bracketed !== undefined) return readBrackets(bracketed, key, place) ?? otherwise;
+  const near = meant(key.replace(/\[.*/s, ''), [...plainKeys, ...bracketedKeys]);
+  wrong(
+    place,
+    `'${key}' is not an attribute that is served${near === undefined ? '' : `: did you mean ${near}?`}`,
+  );
+  return otherwise;
+};
+
+function readBrackets(
+  attribute: (typeof bracketedKeys)[number],
+  key: string,
+  place: Place,
+): Key | undefined {
+  const brackets = key.slice(attribute.length);
+  const path = /^(?:\[[^[\]]+\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : [];
+  if (path.length > 0 && (attribute === 'request.auth.claims' || path.length === 1))
+    return { attribute, path };
+  const what = attribute === 'request.headers' ? 'header' : 'claim';
+  wrong(place, `'${key}' has no name of a ${what} in brackets: ${attribute}[name]`);
+  return undefined;
+}

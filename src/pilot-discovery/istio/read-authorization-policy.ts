@@ -1,0 +1,186 @@
+import { parseBoolean } from '../../shared/text/value.ts';
+import type {
+  AccessCondition,
+  AccessEffect,
+  AccessPolicy,
+  AccessRule,
+  Covered,
+} from './access-policy.ts';
+import { accessCondition, isOfOperation, readValues } from './read-access-condition.ts';
+import { selector } from './match-labels.ts';
+import {
+  below,
+  list,
+  members,
+  oneOf,
+  type Place,
+  type ReadMember,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
+import { isForSidecars } from './read-request-authentication.ts';
+
+type Conditions = readonly AccessCondition[];
+
+/** An object whose members are values of attributes, in the order in which Envoy looks at them. */
+const conditionsOf =
+  (attributes: readonly (readonly [member: string, AccessCondition['attribute']])[]) =>
+  (value: unknown, place: Place): Conditions => {
+    if (value === undefined) wrong(place, 'it is missing');
+    const read = members(value, place, [], (get) =>
+      attributes.map(([member, attribute]): AccessCondition => {
+        const not = `not${member.charAt(0).toUpperCase()}${member.slice(1)}`;
+        const values = get(member, readValues(attribute));
+        return { attribute, path: [], values, notValues: get(not, readValues(attribute)) };
+      }),
+    );
+    const said = read.filter(({ values, notValues }) => values.length + notValues.length > 0);
+    if (value !== undefined && said.length === 0)
+      wrong(place, `it says nothing: give one of ${attributes.map(([name]) => name).join(', ')}`);
+    return said;
+  };
+
+const source = conditionsOf([
+  ['principals', 'source.principal'],
+  ['requestPrincipals', 'request.auth.principal'],
+  ['serviceAccounts', 'source.serviceAccount'],
+  ['namespaces', 'source.namespace'],
+  ['remoteIpBlocks', 'remote.ip'],
+  ['ipBlocks', 'source.ip'],
+]);
+
+const operation = conditionsOf([
+  ['hosts', 'host'],
+  ['methods', 'method'],
+  ['paths', 'path'],
+  ['ports', 'destination.port'],
+]);
+
+/** A list of objects with one member each. */
+const each = (member: string, read: ReadMember<Conditions>): ReadMember<readonly Conditions[]> => {
+  const all = list((value, place) => members(value, place, [], (get) => get(member, read)));
+  return (value, place) => {
+    if (Array.isArray(value) && value.length === 0)
+      warn(
+        place,
+        `it is empty, and does not restrict the rule: give one ${member}, or leave it out`,
+      );
+    return all(value, place);
+  };
+};
+
+const readRule =
+  (namespace: string): ReadMember<AccessRule> =>
+  (value, place) => {
+    if (value === undefined) wrong(place, 'it is empty: {} is for each request');
+    return members(value, place, [], (get) => {
+      const from = get('from', each('source', source));
+      const to = get('to', each('operation', operation));
+      const when = get('when', list(accessCondition));
+      const callers = when.filter((one) => !isOfOperation(one));
+      const operations = when.filter(isOfOperation);
+      from.forEach((one, index) => oneKindOfAccount(one, below(place, `from[${index}].source`)));
+      return {
+        callers: orOne(from).map((one) => [...one, ...callers].map((its) => full(its, namespace))),
+        operations: orOne(to).map((one) => [...one, ...operations]),
+      };
+    });
+  };
+
+const orOne = (all: readonly Conditions[]): readonly Conditions[] =>
+  all.length === 0 ? [[]] : all;
+
+/** Accounts are of the own namespace if they name none. */
+const full = (condition: AccessCondition, namespace: string): AccessCondition => {
+  if (condition.attribute !== 'source.serviceAccount') return condition;
+  const named = (account: string) => (account.includes('/') ? account : `${namespace}/${account}`);
+  const { values, notValues } = condition;
+  return { ...condition, values: values.map(named), notValues: notValues.map(named) };
+};
+
+function oneKindOfAccount(source: Conditions, place: Place): void {
+  const has = new Set(source.map(({ attribute }) => attribute));
+  if (!has.has('source.serviceAccount')) return;
+  if (has.has('source.principal') || has.has('source.namespace'))
+    wrong(place, 'serviceAccounts cannot be with principals or namespaces: they have a namespace');
+}
+
+const actions = { ALLOW: 'allow', DENY: 'deny', AUDIT: 'audit', CUSTOM: 'custom' } as const;
+
+/** The schema of Istio 1.26. */
+const mostRules = 512;
+
+/** @param dryRun the annotation `istio.io/dry-run`: what would be done is only counted */
+export function readAuthorizationPolicy(
+  namespace: string,
+  dryRun: string,
+): ReadMember<AccessPolicy> {
+  return (value, place) =>
+    members(value, place, [], (get, has) => {
+      const chosen = get('selector', selector('matchLabels'));
+      const rules = get('rules', list(readRule(namespace), mostRules));
+      const action = get('action', oneOf(actions, 'allow'));
+      const provider = get('provider', (one, at) => members(one, at, [], (of) => of('name', text)));
+      if (has('provider') && action !== 'custom')
+        wrong(below(place, 'provider'), 'it is for the action CUSTOM alone');
+      if (rules.length === 0 && action !== 'allow') {
+        const say = action === 'audit' ? warn : wrong;
+        say(below(place, 'rules'), 'without rules it matches nothing: [{}] is for each request');
+      }
+      if (action === 'custom') customFlaws(rules, provider, place);
+      if (!isForSidecars(get, has)) {
+        if (has('selector')) wrong(place, 'it cannot have both a selector and targetRefs');
+        warn(place, 'it is for gateways or services (targetRefs), and has no effect');
+        return { selector: chosen, effect: { type: 'nothing' } };
+      }
+      const mode = parseBoolean(dryRun) === true ? 'dry-run' : 'enforced';
+      const effect: AccessEffect =
+        action === 'custom'
+          ? customEffect(rules, mode, place)
+          : { type: 'rules', action, mode, rules };
+      return { selector: chosen, effect };
+    });
+}
+
+/** Who decides for CUSTOM is asked before a token is looked at. */
+function customFlaws(rules: readonly AccessRule[], provider: string, place: Place): void {
+  if (provider === '') wrong(below(place, 'provider'), 'CUSTOM needs the name of one');
+  const looked = rules
+    .flatMap(({ callers }) => callers.flat())
+    .find(({ attribute }) => attribute.startsWith('request.auth.'));
+  if (looked !== undefined)
+    wrong(
+      below(place, 'rules'),
+      `CUSTOM cannot look at ${looked.attribute}: no token is known yet`,
+    );
+}
+
+/** Who decides for CUSTOM is not asked yet: what a rule names is closed. */
+function customEffect(
+  rules: readonly AccessRule[],
+  mode: 'enforced' | 'dry-run',
+  place: Place,
+): AccessEffect {
+  if (rules.length === 0 || mode === 'dry-run') {
+    warn(below(place, 'action'), 'CUSTOM is not served yet, and has no effect');
+    return { type: 'nothing' };
+  }
+  const covers = portsOf(rules);
+  const what =
+    covers.type === 'ports' ? 'the ports that it names' : 'the workloads that it selects';
+  warn(below(place, 'action'), `CUSTOM is not served yet, so connections to ${what} are refused`);
+  return { type: 'closes', covers };
+}
+
+function portsOf(rules: readonly AccessRule[]): Covered {
+  const operations = rules.flatMap((rule) => rule.operations);
+  const ports = operations.map((conditions) =>
+    conditions
+      .filter(({ attribute }) => attribute === 'destination.port')
+      .flatMap(({ values }) => values.map(Number)),
+  );
+  return ports.some((those) => those.length === 0)
+    ? { type: 'all', protocols: 'any' }
+    : { type: 'ports', ports: [...new Set(ports.flat())].sort((a, b) => a - b) };
+}
