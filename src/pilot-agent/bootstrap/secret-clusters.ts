@@ -1,4 +1,4 @@
-import type { Json } from './proto-json.ts';
+import { type Json, typedConfig } from './proto-json.ts';
 
 /**
  * Name of the static cluster that leads to the agent's secret discovery server, as Istio's
@@ -22,10 +22,10 @@ export function socketCluster(name: string, path: string): Json {
     type: 'STATIC',
     connect_timeout: '1s',
     typed_extension_protocol_options: {
-      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': {
-        '@type': 'type.googleapis.com/envoy.extensions.upstreams.http.v3.HttpProtocolOptions',
-        explicit_http_config: { http2_protocol_options: {} },
-      },
+      'envoy.extensions.upstreams.http.v3.HttpProtocolOptions': typedConfig(
+        'extensions.upstreams.http.v3.HttpProtocolOptions',
+        { explicit_http_config: { http2_protocol_options: {} } },
+      ),
     },
     load_assignment: { cluster_name: name, endpoints: [{ lb_endpoints: [endpoint] }] },
   };

@@ -1,3 +1,4 @@
+import { typeUrls as allTypeUrls } from '../../shared/xds/resources.ts';
 import type { ResourceKey } from '../istio/model.ts';
 
 /** The types of the aggregated discovery service, in the order in which they are sent. */
@@ -6,10 +7,10 @@ export const xdsTypes = ['cluster', 'endpoint', 'listener', 'route'] as const;
 export type XdsType = (typeof xdsTypes)[number];
 
 export const typeUrls: Readonly<Record<XdsType, string>> = {
-  cluster: 'type.googleapis.com/envoy.config.cluster.v3.Cluster',
-  endpoint: 'type.googleapis.com/envoy.config.endpoint.v3.ClusterLoadAssignment',
-  listener: 'type.googleapis.com/envoy.config.listener.v3.Listener',
-  route: 'type.googleapis.com/envoy.config.route.v3.RouteConfiguration',
+  cluster: allTypeUrls.clusters,
+  endpoint: allTypeUrls.endpoints,
+  listener: allTypeUrls.listeners,
+  route: allTypeUrls.routes,
 };
 
 /** One resource of Envoy, encoded once. Equal content has an equal version. */

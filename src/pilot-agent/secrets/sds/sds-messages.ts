@@ -19,7 +19,7 @@ import { readRequest } from '../../../shared/xds/messages.ts';
 import type { SdsPush, StreamRequest } from './stream.ts';
 
 /** The type of what is discovered here, as it stands in every request and answer. */
-export const secretTypeUrl = 'type.googleapis.com/envoy.extensions.transport_sockets.tls.v3.Secret';
+export const secretTypeUrl = `type.googleapis.com/${SecretSchema.typeName}`;
 
 /** A secret as Envoy takes it: a certificate with its key, or what it is to trust. Pure. */
 function packSecret(name: string, secret: Secret): Any {
