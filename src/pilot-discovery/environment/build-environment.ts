@@ -1,3 +1,4 @@
+import { SortedMap } from '../../shared/maps/sorted-map.ts';
 import { keyOf, type Kind, type Resource } from '../istio/model.ts';
 import type { Changes } from './changes.ts';
 import {
@@ -13,20 +14,24 @@ import { virtualServicesAfter } from './delegates.ts';
 import { endpointsAfter } from './service-endpoints.ts';
 import type { AccessPolicyKind, Environment } from './environment.ts';
 import { withFullHost } from './full-names.ts';
-import { groupedBy, regrouped } from './grouped.ts';
+import { groupedBy, regrouped, reindexed } from './grouped.ts';
+import { entriesByLabelAfter, workloadsByLabelAfter } from './selectors.ts';
 import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
 
 const nothing: Omit<Environment, 'mesh'> = {
   resources: noResources,
-  services: new Map(),
-  endpoints: new Map(),
+  services: SortedMap.empty(),
+  endpoints: SortedMap.empty(),
+  served: SortedMap.empty(),
   virtualServices: [],
-  destinationRules: new Map(),
-  peerAuthentications: new Map(),
-  accessPolicies: new Map(),
-  sidecars: new Map(),
-  workloadEntries: new Map(),
+  destinationRules: SortedMap.empty(),
+  peerAuthentications: SortedMap.empty(),
+  accessPolicies: SortedMap.empty(),
+  sidecars: SortedMap.empty(),
+  workloadEntries: SortedMap.empty(),
+  workloadsByLabel: SortedMap.empty(),
+  entriesByLabel: SortedMap.empty(),
   warnings: [],
 };
 
@@ -55,14 +60,18 @@ export function buildEnvironment(
   const entries = touchedOf(touched, 'ServiceEntry');
   const workloads = touchedOf(touched, 'WorkloadEntry');
   const services = servicesAfter(before.services, entries);
+  const workloadsByLabel = workloadsByLabelAfter(before.workloadsByLabel, workloads);
+  const entriesByLabel = entriesByLabelAfter(before.entriesByLabel, entries);
   const isAll = before.mesh.trustDomain !== mesh.trustDomain;
   return {
     resources,
     mesh,
     services,
-    endpoints: endpointsAfter(
-      before.endpoints,
-      { resources, mesh, services },
+    workloadsByLabel,
+    entriesByLabel,
+    ...endpointsAfter(
+      before,
+      { resources, mesh, services, workloadsByLabel, entriesByLabel },
       entries,
       workloads,
       isAll,
@@ -82,7 +91,9 @@ export function buildEnvironment(
       ...touchedOf(touched, 'RequestAuthentication'),
     ]),
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
-    workloadEntries: byNamespace(before.workloadEntries, workloads),
+    workloadEntries: reindexed(before.workloadEntries, workloads, ({ namespace, spec }) => [
+      [namespace, spec.address],
+    ]),
   };
 }
 
@@ -104,9 +115,9 @@ function rulesAfter(
 }
 
 function byNamespace<K extends Kind>(
-  before: ReadonlyMap<string, readonly Resource<K>[]>,
+  before: SortedMap<readonly Resource<K>[]>,
   touched: readonly Touched<K>[],
-): ReadonlyMap<string, readonly Resource<K>[]> {
+): SortedMap<readonly Resource<K>[]> {
   return replaced(
     before,
     touched,
@@ -116,11 +127,11 @@ function byNamespace<K extends Kind>(
 }
 
 function replaced<K extends Kind>(
-  before: ReadonlyMap<string, readonly Resource<K>[]>,
+  before: SortedMap<readonly Resource<K>[]>,
   touched: readonly Touched<K>[],
   indexed: (one: Resource<K> | undefined) => readonly Resource<K>[],
   groupOf: (one: Resource<K>) => string,
-): ReadonlyMap<string, readonly Resource<K>[]> {
+): SortedMap<readonly Resource<K>[]> {
   if (touched.length === 0) return before;
   const keys = new Set(touched.map(({ key }) => key));
   const groups = touched.flatMap((one) => indexed(one.before)).map(groupOf);

@@ -1,13 +1,15 @@
+import type { SortedMap } from '../../shared/maps/sorted-map.ts';
 import type { MeshConfig } from '../istio/mesh-config.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
 import type { ServicePort } from '../istio/service-entry.ts';
+import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';
 
 /**
  * What the generators read: an index of the store. Immutable. A part that no change has touched is
  * the same object as in the environment before, so its identity may stand for its content. Maps are
- * in order of their names, those of `resources` apart.
+ * in order of their names.
  */
 export interface Environment {
   /** All that it is made of, as the sources have told it. */
@@ -17,22 +19,29 @@ export interface Environment {
    * Each host once, by name of the host; of several with a host the oldest comes first, and wins
    * where only one can be.
    */
-  readonly services: ReadonlyMap<string, readonly Service[]>;
+  readonly services: SortedMap<readonly Service[]>;
   /** By {@link serviceKey}, then by number of the service's port. */
-  readonly endpoints: ReadonlyMap<string, ServiceEndpoints>;
+  readonly endpoints: SortedMap<ServiceEndpoints>;
+  /** Keys of services, by an address at which one of their ports is served. */
+  readonly served: Index<string>;
   /**
    * Oldest first, with full names of hosts and gateways; delegates are put in where they belong,
    * and are not here themselves.
    */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
   /** By full name of the host, which they have too; oldest first. */
-  readonly destinationRules: ReadonlyMap<string, readonly Resource<'DestinationRule'>[]>;
+  readonly destinationRules: SortedMap<readonly Resource<'DestinationRule'>[]>;
   /** By namespace. */
-  readonly peerAuthentications: ReadonlyMap<string, readonly Resource<'PeerAuthentication'>[]>;
+  readonly peerAuthentications: SortedMap<readonly Resource<'PeerAuthentication'>[]>;
   /** By namespace: of both kinds, which are not served yet, but close what they restrict. */
-  readonly accessPolicies: ReadonlyMap<string, readonly Resource<AccessPolicyKind>[]>;
-  readonly sidecars: ReadonlyMap<string, readonly Resource<'Sidecar'>[]>;
-  readonly workloadEntries: ReadonlyMap<string, readonly Resource<'WorkloadEntry'>[]>;
+  readonly accessPolicies: SortedMap<readonly Resource<AccessPolicyKind>[]>;
+  readonly sidecars: SortedMap<readonly Resource<'Sidecar'>[]>;
+  /** By namespace and address. */
+  readonly workloadEntries: Index<Resource<'WorkloadEntry'>>;
+  /** By `all` and namespace, and by `labelled`, namespace, label and value. */
+  readonly workloadsByLabel: Index<Resource<'WorkloadEntry'>>;
+  /** Those that select workloads: by namespace, and a label with its value that they ask for. */
+  readonly entriesByLabel: Index<Resource<'ServiceEntry'>>;
   /** What is left out of it, as a route to a delegate that is not there. */
   readonly warnings: readonly Flaw[];
 }
@@ -58,6 +67,12 @@ export interface Service {
 
 export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string =>
   `${namespace}/${host}`;
+
+/** The namespace of a service, by its key. */
+export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
+
+/** The host of a service, by its key. */
+export const hostOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 export type ServiceEndpoints = ReadonlyMap<number, readonly Endpoint[]>;
 

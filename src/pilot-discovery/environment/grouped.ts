@@ -1,40 +1,28 @@
-import { byText } from './age.ts';
+import type { SortedMap } from '../../shared/maps/sorted-map.ts';
+import { keyOf, type Kind, type Resource } from '../istio/model.ts';
+import type { Touched } from './touched.ts';
 
 /**
  * Lists by name in which some entries are others now: those that `isOld` tells are taken out of the
  * lists of `groups`, and the new ones put in, in the order of `compare`. A list that stays as it is
- * is the same object, and so is the map. The map is in order of names.
+ * is the same object, and so is the map.
  */
 export function regrouped<T>(
-  before: ReadonlyMap<string, readonly T[]>,
+  before: SortedMap<readonly T[]>,
   groups: Iterable<string>,
   isOld: (entry: T) => boolean,
   added: ReadonlyMap<string, readonly T[]>,
   compare: (a: T, b: T) => number,
-): ReadonlyMap<string, readonly T[]> {
-  const after = new Map(before);
-  let isSame = true;
-  for (const group of new Set([...groups, ...added.keys()])) {
+): SortedMap<readonly T[]> {
+  const edits = [...new Set([...groups, ...added.keys()])].map((group) => {
     const old = before.get(group) ?? [];
     const now = [...old.filter((entry) => !isOld(entry)), ...(added.get(group) ?? [])].sort(
       compare,
     );
-    if (now.length === old.length && now.every((entry, index) => entry === old[index])) continue;
-    isSame = false;
-    if (now.length === 0) after.delete(group);
-    else after.set(group, now);
-  }
-  return isSame ? before : inOrder(before, after);
-}
-
-/** The map in order of names, as the one was that it was made of. */
-export function inOrder<V>(
-  before: ReadonlyMap<string, V>,
-  after: ReadonlyMap<string, V>,
-): ReadonlyMap<string, V> {
-  for (const name of after.keys())
-    if (!before.has(name)) return new Map([...after].sort(([a], [b]) => byText(a, b)));
-  return after;
+    const isSame = now.length === old.length && now.every((entry, index) => entry === old[index]);
+    return [group, now.length === 0 ? undefined : isSame ? old : now] as const;
+  });
+  return before.with(edits);
 }
 
 /** Entries by name. */
@@ -49,4 +37,30 @@ export function groupedBy<T>(
     else list.push(entry);
   }
   return groups;
+}
+
+/** Entries that are found by several texts each: {@link indexKey} makes the names. */
+export type Index<T> = SortedMap<T>;
+
+/** What an entry of an index is called: the texts by which it is found, and then its own name. */
+export const indexKey = (...texts: readonly string[]): string => JSON.stringify(texts);
+
+/** What is found by the texts, in order of the names. */
+export function* found<T>(index: Index<T>, ...texts: readonly string[]): Generator<T, undefined> {
+  for (const [, entry] of index.withPrefix(`${indexKey(...texts).slice(0, -1)},`)) yield entry;
+}
+
+/** The index after changes of resources, each of which has a place for each list of texts. */
+export function reindexed<K extends Kind>(
+  before: Index<Resource<K>>,
+  touched: readonly Touched<K>[],
+  textsOf: (resource: Resource<K>) => readonly (readonly string[])[],
+): Index<Resource<K>> {
+  if (touched.length === 0) return before;
+  const edits = new Map<string, Resource<K> | undefined>();
+  const names = (one: Resource<K> | undefined) =>
+    one === undefined ? [] : textsOf(one).map((texts) => indexKey(...texts, keyOf(one)));
+  for (const one of touched) for (const name of names(one.before)) edits.set(name, undefined);
+  for (const { after } of touched) for (const name of names(after)) edits.set(name, after);
+  return before.with(edits);
 }

@@ -1,3 +1,4 @@
+import { SortedMap } from '../../shared/maps/sorted-map.ts';
 import {
   type AnyResource,
   type Kind,
@@ -7,7 +8,7 @@ import {
 } from '../istio/model.ts';
 
 /** Kind → namespace → name → resource. Immutable; none of the maps is empty. */
-export type Resources = ReadonlyMap<Kind, ReadonlyMap<string, ReadonlyMap<string, AnyResource>>>;
+export type Resources = ReadonlyMap<Kind, SortedMap<SortedMap<AnyResource>>>;
 
 export const noResources: Resources = new Map();
 
@@ -49,34 +50,34 @@ export function* eachResource(
 }
 
 /**
- * The resources with others in the place of some: undefined takes one away. Copies the maps on the
- * way to these, each once, and no other; the same object where nothing differs.
+ * The resources with others in the place of some: undefined takes one away. What is not on the way
+ * to these is kept; the same object where nothing differs.
  */
 export function withResources(
   resources: Resources,
   edits: ReadonlyMap<ResourceKey, AnyResource | undefined>,
 ): Resources {
-  const kinds = new Map(resources);
-  const copied = new Set<unknown>();
-  const own = <K, V>(parent: Map<K, ReadonlyMap<string, V>>, key: K): Map<string, V> => {
-    const found = parent.get(key);
-    if (found !== undefined && copied.has(found)) return found as Map<string, V>;
-    const copy = new Map(found);
-    copied.add(copy);
-    parent.set(key, copy);
-    return copy;
-  };
-  let isSame = true;
+  const kinds = new Map<Kind, Map<string, Map<string, AnyResource | undefined>>>();
   for (const [key, resource] of edits) {
-    if (resourceAt(kinds, key) === resource) continue;
-    isSame = false;
     const { kind, namespace, name } = partsOf(key);
-    const namespaces = own(kinds, kind);
-    const names = own(namespaces, namespace);
-    if (resource === undefined) names.delete(name);
-    else names.set(name, resource);
-    if (names.size === 0) namespaces.delete(namespace);
-    if (namespaces.size === 0) kinds.delete(kind);
+    const namespaces = kinds.get(kind) ?? new Map<string, Map<string, AnyResource | undefined>>();
+    const names = namespaces.get(namespace) ?? new Map<string, AnyResource | undefined>();
+    kinds.set(kind, namespaces.set(namespace, names.set(name, resource)));
   }
-  return isSame ? resources : kinds;
+  const after = new Map(resources);
+  for (const [kind, namespaces] of kinds) {
+    const before = resources.get(kind) ?? SortedMap.empty<SortedMap<AnyResource>>();
+    const changed = before.with(
+      [...namespaces].map(([namespace, names]) => {
+        const its = (before.get(namespace) ?? SortedMap.empty<AnyResource>()).with(names);
+        return [namespace, its.size === 0 ? undefined : its] as const;
+      }),
+    );
+    if (changed.size === 0) after.delete(kind);
+    else after.set(kind, changed);
+  }
+  const isSame =
+    after.size === resources.size &&
+    [...after].every(([kind, namespaces]) => resources.get(kind) === namespaces);
+  return isSame ? resources : after;
 }

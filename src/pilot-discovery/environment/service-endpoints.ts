@@ -4,7 +4,7 @@ import { clusterId, type MeshConfig } from '../istio/mesh-config.ts';
 import { keyOf, type Resource } from '../istio/model.ts';
 import type { Labels } from '../istio/values.ts';
 import type { ServicePort, Workload } from '../istio/service-entry.ts';
-import { ofKind, resourceAt, type Resources } from './resources.ts';
+import { resourceAt } from './resources.ts';
 import { byAge } from './age.ts';
 import {
   type Endpoint,
@@ -12,47 +12,50 @@ import {
   type ServiceEndpoints,
   serviceKey,
 } from './environment.ts';
-import { inOrder } from './grouped.ts';
-import { selects, workloadsBySelector, type WorkloadsBySelector } from './selectors.ts';
+import { indexKey } from './grouped.ts';
+import { selectedBy, selecting } from './selectors.ts';
 import type { Touched } from './touched.ts';
 
 type Entry = Resource<'ServiceEntry'>;
 
 /** What endpoints are made of. */
-export interface EndpointInputs {
-  readonly resources: Resources;
-  readonly mesh: MeshConfig;
-  readonly services: Environment['services'];
-}
+export type EndpointInputs = Pick<
+  Environment,
+  'resources' | 'mesh' | 'services' | 'workloadsByLabel' | 'entriesByLabel'
+>;
+
+type Endpoints = Pick<Environment, 'endpoints' | 'served'>;
 
 /**
  * The endpoints of each service after changes of ServiceEntries and WorkloadEntries; `isAll` makes
  * those of every service anew. A list that is equal to that before is the same object.
  */
 export function endpointsAfter(
-  before: Environment['endpoints'],
+  before: Endpoints,
   inputs: EndpointInputs,
   entries: readonly Touched<'ServiceEntry'>[],
   workloads: readonly Touched<'WorkloadEntry'>[],
   isAll: boolean,
-): Environment['endpoints'] {
+): Endpoints {
   const names = new Map([
     ...(isAll ? allServices(inputs) : []),
     ...touchedServices(inputs, entries, workloads),
   ]);
-  const after = new Map(before);
-  const selected = workloadsBySelector(inputs.resources);
-  let isSame = true;
+  const edits = new Map<string, ServiceEndpoints | undefined>();
+  const served = new Map<string, string | undefined>();
   for (const [name, host] of names) {
-    const old = before.get(name);
-    const now = endpointsOf(name, host, inputs, selected, old);
+    const old = before.endpoints.get(name);
+    const now = endpointsOf(name, host, inputs, old);
     if (now === old) continue;
-    isSame = false;
-    if (now === undefined) after.delete(name);
-    else after.set(name, now);
+    edits.set(name, now);
+    for (const address of addressesOf(old)) served.set(indexKey(address, name), undefined);
+    for (const address of addressesOf(now)) served.set(indexKey(address, name), name);
   }
-  return isSame ? before : inOrder(before, after);
+  return { endpoints: before.endpoints.with(edits), served: before.served.with(served) };
 }
+
+const addressesOf = (endpoints: ServiceEndpoints | undefined): readonly string[] =>
+  [...(endpoints?.values() ?? [])].flatMap((list) => list.map(({ address }) => address));
 
 /** Key of the service → host. */
 type Names = ReadonlyMap<string, string>;
@@ -67,7 +70,7 @@ function allServices({ services }: EndpointInputs): Names {
 }
 
 function touchedServices(
-  { resources }: EndpointInputs,
+  { entriesByLabel }: EndpointInputs,
   entries: readonly Touched<'ServiceEntry'>[],
   workloads: readonly Touched<'WorkloadEntry'>[],
 ): Names {
@@ -76,19 +79,10 @@ function touchedServices(
     if (entry !== undefined) for (const [name, host] of namesOf(entry)) names.set(name, host);
   };
   for (const { before, after } of entries) [before, after].forEach(add);
-  const labels = new Map<string, Labels[]>(); // of WorkloadEntries, by namespace
-  for (const { before, after } of workloads) {
+  for (const { before, after } of workloads)
     for (const one of [before, after])
       if (one !== undefined)
-        labels.set(one.namespace, [...(labels.get(one.namespace) ?? []), one.spec.labels]);
-  }
-  for (const [namespace, each] of labels) {
-    for (const entry of ofKind(resources, 'ServiceEntry').get(namespace)?.values() ?? []) {
-      const { workloadSelector } = entry.spec;
-      if (workloadSelector !== undefined && each.some((its) => selects(workloadSelector, its)))
-        add(entry);
-    }
-  }
+        for (const entry of selecting(entriesByLabel, one.namespace, one.spec.labels)) add(entry);
   return names;
 }
 
@@ -99,8 +93,7 @@ function touchedServices(
 function endpointsOf(
   name: string,
   host: string,
-  { resources, mesh, services }: EndpointInputs,
-  selected: WorkloadsBySelector,
+  { resources, mesh, services, workloadsByLabel }: EndpointInputs,
   old: ServiceEndpoints | undefined,
 ): ServiceEndpoints | undefined {
   const same = (services.get(host) ?? []).filter((service) => serviceKey(service) === name);
@@ -115,7 +108,7 @@ function endpointsOf(
     if (byPort.has(port.number)) continue;
     const served = entries.flatMap((entry) => {
       const its = entry.spec.ports.find((one) => one.number === port.number);
-      return its === undefined ? [] : servedBy(entry, host, its, mesh, selected);
+      return its === undefined ? [] : servedBy(entry, host, its, mesh, workloadsByLabel);
     });
     const before = old?.get(port.number);
     byPort.set(
@@ -133,7 +126,7 @@ function servedBy(
   host: string,
   port: ServicePort,
   { trustDomain }: MeshConfig,
-  selected: WorkloadsBySelector,
+  workloads: Environment['workloadsByLabel'],
 ): readonly Endpoint[] {
   const { namespace, spec } = entry;
   if (spec.resolution === 'none' && spec.workloadSelector === undefined) return [];
@@ -145,7 +138,7 @@ function servedBy(
     const isUsable = ({ address }: Workload) =>
       address !== '' &&
       (spec.resolution.startsWith('dns') || address.startsWith(unix) || isIP(address) !== 0);
-    return [...selected(namespace, spec.workloadSelector)]
+    return selectedBy(workloads, namespace, spec.workloadSelector)
       .filter((one) => isUsable(one.spec))
       .sort(byAge)
       .map((one) =>

@@ -1,6 +1,8 @@
 import { isIPv6 } from 'node:net';
 import type { Environment } from '../environment/environment.ts';
+import { found } from '../environment/grouped.ts';
 import { standsForOwn } from './clusters/inbound-clusters.ts';
+import { memoTable } from './scope/memo.ts';
 import type { ProxyNode } from './scope/proxy-node.ts';
 import { labelsOfPlaces } from './scope/scope.ts';
 import { sidecarOf } from './scope/sidecar-of.ts';
@@ -14,86 +16,62 @@ import { canonicalLabels } from './listeners/tracing.ts';
  * there, or where a Sidecar means them.
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
-  const {
-    role,
-    namespace,
-    dnsDomain,
-    interception,
-    locality,
-    network,
-    clusterId,
-    tls,
-    labels,
-    addresses,
-    serviceAccount,
-    ownPorts,
-    bindable,
-    http10,
-    exactBalance,
-  } = node;
-  const { keys, served } = lookedAt(environment);
+  const { labels, addresses, serviceAccount } = node;
+  const keys = labelsLookedAt(environment);
   const seen = Object.entries(labels)
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const own = addresses.filter((address) => served.has(address));
+  const own = addresses.filter((address) => isServed(environment, address));
   // The first address is told apart: no listener for an endpoint takes it.
   const first = own.length > 0 && own[0] === addresses[0];
   const ingress = sidecarOf(environment, node)?.spec.ingress ?? [];
   const meant = ingress.some(
     ({ bind, defaultEndpoint }) => bind === '' || standsForOwn(defaultEndpoint),
   );
+  const rest = [seen, own, first, own.length > 0 ? serviceAccount : '', meant ? addresses : []];
+  return `${alwaysSaid(node)}${JSON.stringify(rest)}`;
+}
+
+const texts = new WeakMap<ProxyNode, string>();
+
+/** What counts of a proxy in each environment, as a text. */
+function alwaysSaid(node: ProxyNode): string {
+  const known = texts.get(node);
+  if (known !== undefined) return known;
+  const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls } = node;
+  const { addresses, ownPorts, bindable, http10, exactBalance } = node;
   const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
-  return JSON.stringify([
-    role,
-    namespace,
-    dnsDomain,
-    interception,
-    locality,
-    network,
-    clusterId,
-    tls,
-    ownPorts,
-    bindable,
-    http10,
-    exactBalance,
-    seen,
-    own,
-    first,
-    families,
-    own.length > 0 ? serviceAccount : '',
-    meant ? addresses : [],
+  const said = JSON.stringify([
+    ...[role, namespace, dnsDomain, interception, locality, network, clusterId, tls],
+    ...[ownPorts, bindable, http10, exactBalance, families],
   ]);
+  texts.set(node, said);
+  return said;
 }
 
-interface LookedAt {
-  readonly keys: ReadonlySet<string>;
-  readonly served: ReadonlySet<string>;
-}
+const isServed = ({ served }: Environment, address: string): boolean =>
+  found(served, address).next().done !== true;
 
-const known = new WeakMap<Environment, LookedAt>();
+const names = memoTable<ReadonlySet<string>>();
 
-/** The names of labels that a resource looks at, and the addresses at which something is served. */
-function lookedAt(environment: Environment): LookedAt {
-  const found = known.get(environment);
-  if (found !== undefined) return found;
-  const keys = new Set<string>([...canonicalLabels, ...labelsOfPlaces(environment)]);
-  const served = new Set<string>();
-  const look = (labels: Readonly<Record<string, string>> | undefined) =>
-    Object.keys(labels ?? {}).forEach((key) => keys.add(key));
-  for (const { spec } of environment.virtualServices)
-    for (const { match } of spec.http) for (const { sourceLabels } of match) look(sourceLabels);
-  for (const rules of environment.destinationRules.values())
-    for (const { spec } of rules) look(spec.workloadSelector);
-  for (const policies of environment.peerAuthentications.values())
-    for (const { spec } of policies) look(spec.selector);
-  for (const policies of environment.accessPolicies.values())
-    for (const { spec } of policies) look(spec.selector);
-  for (const sidecars of environment.sidecars.values())
-    for (const { spec } of sidecars) look(spec.workloadSelector);
-  for (const ports of environment.endpoints.values())
-    for (const endpoints of ports.values())
-      for (const { address } of endpoints) served.add(address);
-  const made = { keys, served };
-  known.set(environment, made);
-  return made;
+/** The names of labels that a resource looks at. */
+function labelsLookedAt(environment: Environment): ReadonlySet<string> {
+  const { virtualServices, destinationRules, peerAuthentications, accessPolicies, sidecars } =
+    environment;
+  const parts = [virtualServices, destinationRules, peerAuthentications, accessPolicies, sidecars];
+  return names(parts, '', () => {
+    const keys = new Set<string>([...canonicalLabels, ...labelsOfPlaces(environment)]);
+    const look = (labels: Readonly<Record<string, string>> | undefined) =>
+      Object.keys(labels ?? {}).forEach((key) => keys.add(key));
+    for (const { spec } of virtualServices)
+      for (const { match } of spec.http) for (const { sourceLabels } of match) look(sourceLabels);
+    for (const rules of destinationRules.values())
+      for (const { spec } of rules) look(spec.workloadSelector);
+    for (const policies of peerAuthentications.values())
+      for (const { spec } of policies) look(spec.selector);
+    for (const policies of accessPolicies.values())
+      for (const { spec } of policies) look(spec.selector);
+    for (const its of sidecars.values()) for (const { spec } of its) look(spec.workloadSelector);
+    return keys;
+  });
 }

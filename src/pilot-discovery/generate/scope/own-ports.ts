@@ -1,11 +1,12 @@
 import type { ServicePort } from '../../istio/service-entry.ts';
 import {
+  hostOf,
   serviceKey,
   type Endpoint,
   type Environment,
   type Service,
 } from '../../environment/environment.ts';
-import { memoTable } from './memo.ts';
+import { found } from '../../environment/grouped.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /** A port that the workload of a proxy serves. */
@@ -28,9 +29,8 @@ export function ownPorts(
   environment: Environment,
   { addresses, namespace }: Pick<ProxyNode, 'addresses' | 'namespace'>,
 ): OwnPort[] {
-  const index = servedByAddress(environment);
   const own = [...new Set(addresses)]
-    .flatMap((address) => index.get(address) ?? [])
+    .flatMap((address) => [...servedAt(environment, address)])
     .filter(({ service }) => service.namespace === namespace);
   own.sort(
     (a, b) =>
@@ -58,30 +58,18 @@ const alike = (first: Served, same: readonly Served[]): readonly Service[] => [
   ),
 ];
 
-const indices = memoTable<ReadonlyMap<string, readonly Served[]>>();
-
-/**
- * What is served at each address, so that a thousand proxies do not look through all endpoints
- * each.
- */
-export function servedByAddress({
-  services,
-  endpoints,
-}: Pick<Environment, 'services' | 'endpoints'>): ReadonlyMap<string, readonly Served[]> {
-  return indices([services, endpoints], '', () => {
-    const index = new Map<string, Served[]>();
-    for (const service of [...services.values()].flat()) {
-      const byPort = endpoints.get(serviceKey(service));
-      for (const port of service.ports) {
-        for (const endpoint of byPort?.get(port.number) ?? []) {
-          const served = index.get(endpoint.address);
-          if (served === undefined) index.set(endpoint.address, [{ service, port, endpoint }]);
-          else served.push({ service, port, endpoint });
-        }
-      }
+/** What is served at an address. */
+export function* servedAt(
+  { services, endpoints, served }: Pick<Environment, 'services' | 'endpoints' | 'served'>,
+  address: string,
+): Generator<Served, undefined> {
+  for (const key of new Set(found(served, address)))
+    for (const service of services.get(hostOf(key)) ?? []) {
+      if (serviceKey(service) !== key) continue;
+      for (const port of service.ports)
+        for (const endpoint of endpoints.get(key)?.get(port.number) ?? [])
+          if (endpoint.address === address) yield { service, port, endpoint };
     }
-    return index;
-  });
 }
 
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);

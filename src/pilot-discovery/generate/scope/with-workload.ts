@@ -1,12 +1,9 @@
 import { keyOf, type Resource } from '../../istio/model.ts';
 import type { Endpoint, Environment } from '../../environment/environment.ts';
-import { memoTable } from './memo.ts';
-import { servedByAddress, type Served } from './own-ports.ts';
+import { byAge } from '../../environment/age.ts';
+import { found } from '../../environment/grouped.ts';
+import { servedAt, type Served } from './own-ports.ts';
 import type { ProxyNode } from './proxy-node.ts';
-
-type Entry = Resource<'WorkloadEntry'>;
-
-const indices = memoTable<ReadonlyMap<string, Entry>>();
 
 /**
  * A proxy with the labels and the locality that others see at one of its addresses, if its
@@ -14,12 +11,11 @@ const indices = memoTable<ReadonlyMap<string, Entry>>();
  * ServiceEntry, else another WorkloadEntry. It is as it says itself if there is none. Pure.
  */
 export function withWorkload(
-  environment: Pick<Environment, 'services' | 'endpoints' | 'workloadEntries'>,
+  environment: Pick<Environment, 'services' | 'endpoints' | 'served' | 'workloadEntries'>,
   node: ProxyNode,
 ): ProxyNode {
-  const index = servedByAddress(environment);
   const served = node.addresses
-    .flatMap((address) => index.get(address) ?? [])
+    .flatMap((address) => [...servedAt(environment, address)])
     .filter(({ service }) => service.namespace === node.namespace);
   const entry = entryOf(environment, node);
   const isSelected =
@@ -36,19 +32,14 @@ export function withWorkload(
   };
 }
 
-/** The WorkloadEntry of the namespace at the first address that has one. */
+/** The WorkloadEntry of the namespace at the first address that has one; of several the oldest. */
 function entryOf(
   { workloadEntries }: Pick<Environment, 'workloadEntries'>,
   { namespace, addresses }: ProxyNode,
-): Entry | undefined {
-  const all = workloadEntries.get(namespace);
-  if (all === undefined) return undefined;
-  const index = indices(
-    [all],
-    '',
-    () => new Map([...all].reverse().map((entry) => [entry.spec.address, entry])),
-  );
-  return addresses.map((address) => index.get(address)).find((entry) => entry !== undefined);
+): Resource<'WorkloadEntry'> | undefined {
+  return addresses
+    .map((address) => [...found(workloadEntries, namespace, address)].sort(byAge)[0])
+    .find((entry) => entry !== undefined);
 }
 
 /** The endpoint that a ServiceEntry has itself; of several entries the first by name. */

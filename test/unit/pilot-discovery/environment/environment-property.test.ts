@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { SortedMap } from '../../../../src/shared/maps/sorted-map.ts';
 import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import { type AnyResource, keyOf } from '../../../../src/pilot-discovery/istio/model.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
@@ -136,7 +137,7 @@ const fromScratch = (store: Store) => buildEnvironment(undefined, store, all, 'c
 /** Of maps the order as well. */
 const printed = (environment: Environment) =>
   JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) =>
-    value instanceof Map ? [...value] : value,
+    value instanceof Map || value instanceof SortedMap ? [...value] : value,
   );
 
 describe('buildEnvironment', () => {

@@ -1,0 +1,219 @@
+/** Names in order, and their values; it begins at the first name and at each that starts one. */
+type Chunk<V> = ReadonlyMap<string, V>;
+
+/** So many names are in a chunk, on average. */
+const width = 32;
+
+/**
+ * A map in the order of its names. Immutable: a change copies what is near it and a list of chunks,
+ * and keeps the rest, so that {@link changedKeys} finds what differs from an earlier map without
+ * looking at what does not. Where a chunk begins depends on the names alone: equal maps are divided
+ * alike, however they came to be.
+ */
+export class SortedMap<V> implements ReadonlyMap<string, V> {
+  readonly size: number;
+  readonly #chunks: readonly Chunk<V>[];
+  readonly #firsts: readonly string[];
+
+  private constructor(chunks: readonly Chunk<V>[], firsts: readonly string[], size: number) {
+    [this.#chunks, this.#firsts, this.size] = [chunks, firsts, size];
+  }
+
+  static empty<V>(): SortedMap<V> {
+    return new SortedMap<V>([], [], 0);
+  }
+
+  /** Of several entries with a name the last. */
+  static of<V>(entries: Iterable<readonly [string, V]>): SortedMap<V> {
+    return SortedMap.empty<V>().with(entries);
+  }
+
+  get(name: string): V | undefined {
+    return this.#chunks[this.#indexOf(name)]?.get(name);
+  }
+
+  has(name: string): boolean {
+    return this.#chunks[this.#indexOf(name)]?.has(name) === true;
+  }
+
+  /** With other values for some names: undefined takes one away. The same map if none differs. */
+  with(edits: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
+    const byChunk = new Map<number, Map<string, V | undefined>>();
+    const editAt = (index: number) => {
+      const found = byChunk.get(index) ?? new Map<string, V | undefined>();
+      byChunk.set(index, found);
+      return found;
+    };
+    for (const [name, value] of edits) editAt(Math.max(0, this.#indexOf(name))).set(name, value);
+    for (const [index, its] of [...byChunk]) {
+      const chunk = this.#chunks[index];
+      for (const [name, value] of its) if (chunk?.get(name) === value) its.delete(name);
+      if (its.size === 0) byChunk.delete(index);
+    }
+    if (byChunk.size === 0) return this;
+    // What follows a name that is gone belongs to the chunk before.
+    for (const [index, its] of [...byChunk]) {
+      const first = this.#firsts[index];
+      if (index > 0 && first !== undefined && its.has(first) && its.get(first) === undefined)
+        editAt(index - 1);
+    }
+    return this.#rebuilt(byChunk);
+  }
+
+  #rebuilt(byChunk: ReadonlyMap<number, ReadonlyMap<string, V | undefined>>): SortedMap<V> {
+    const chunks: Chunk<V>[] = [];
+    const firsts: string[] = [];
+    let size = this.size;
+    const add = (entries: readonly (readonly [string, V])[]): void => {
+      let chunk: Map<string, V> | undefined;
+      for (const [name, value] of entries) {
+        if (chunk === undefined || startsChunk(name)) {
+          chunk = new Map();
+          chunks.push(chunk);
+          firsts.push(name);
+        }
+        chunk.set(name, value);
+      }
+    };
+    const last = Math.max(this.#chunks.length, 1);
+    let begun = 0; // of the chunks that stay
+    for (const start of [...byChunk.keys()].sort((a, b) => a - b)) {
+      if (start < begun) continue;
+      let end = start;
+      const entries: (readonly [string, V])[] = [];
+      let isInOrder = true;
+      for (; byChunk.has(end) && end < last; end += 1) {
+        const before = this.#chunks[end] ?? new Map<string, V>();
+        const after = new Map(before);
+        for (const [name, value] of byChunk.get(end) ?? []) {
+          if (value === undefined) after.delete(name);
+          else {
+            if (!before.has(name)) isInOrder = false;
+            after.set(name, value);
+          }
+        }
+        size += after.size - before.size;
+        for (const entry of after) entries.push(entry);
+      }
+      if (!isInOrder) entries.sort(([a], [b]) => (a < b ? -1 : 1));
+      for (let index = begun; index < start; index += 1) this.#keep(index, chunks, firsts);
+      add(entries);
+      begun = end;
+    }
+    for (let index = begun; index < this.#chunks.length; index += 1)
+      this.#keep(index, chunks, firsts);
+    return new SortedMap(chunks, firsts, size);
+  }
+
+  #keep(index: number, chunks: Chunk<V>[], firsts: string[]): void {
+    const [chunk, first] = [this.#chunks[index], this.#firsts[index]];
+    if (chunk === undefined || first === undefined) return;
+    chunks.push(chunk);
+    firsts.push(first);
+  }
+
+  /** The chunk that a name is in if it is there: −1 before the first. */
+  #indexOf(name: string): number {
+    let [low, high] = [0, this.#firsts.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if ((this.#firsts[middle] ?? '') <= name) low = middle + 1;
+      else high = middle;
+    }
+    return low - 1;
+  }
+
+  /** What it is divided into: of two maps the same object for what is the same in both. */
+  chunks(): readonly ReadonlyMap<string, V>[] {
+    return this.#chunks;
+  }
+
+  *keys(): Generator<string, undefined> {
+    for (const chunk of this.#chunks) yield* chunk.keys();
+  }
+
+  *values(): Generator<V, undefined> {
+    for (const chunk of this.#chunks) yield* chunk.values();
+  }
+
+  *entries(): Generator<[string, V], undefined> {
+    for (const chunk of this.#chunks) yield* chunk;
+  }
+
+  [Symbol.iterator](): Generator<[string, V], undefined> {
+    return this.entries();
+  }
+
+  /** The entries whose names begin so. */
+  *withPrefix(prefix: string): Generator<[string, V], undefined> {
+    for (let index = Math.max(0, this.#indexOf(prefix)); index < this.#chunks.length; index += 1) {
+      for (const entry of this.#chunks[index] ?? []) {
+        if (entry[0].startsWith(prefix)) yield entry;
+        else if (entry[0] > prefix) return;
+      }
+    }
+  }
+
+  forEach(look: (value: V, name: string, map: ReadonlyMap<string, V>) => void): void {
+    for (const [name, value] of this.entries()) look(value, name, this);
+  }
+}
+
+/** Whether a chunk begins at a name, wherever that is: FNV-1a, of which the lowest bits count. */
+function startsChunk(name: string): boolean {
+  let hash = 0x811c9dc5;
+  for (let index = 0; index < name.length; index += 1)
+    hash = Math.imul(hash ^ name.charCodeAt(index), 0x01000193);
+  return ((hash ^ (hash >>> 15)) & (width - 1)) === 0;
+}
+
+const differences = new WeakMap<object, WeakMap<object, readonly string[]>>();
+
+/**
+ * The names of what has come, gone or become another value from one map to another. Looked for once
+ * for two maps, and only where they have different chunks.
+ */
+export function changedKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
+  if (before === after) return [];
+  const known = differences.get(after) ?? new WeakMap<object, readonly string[]>();
+  differences.set(after, known);
+  const keys = known.get(before) ?? differingKeys(before, after);
+  known.set(before, keys);
+  return keys;
+}
+
+function differingKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
+  const [old, now] = [before.chunks(), after.chunks()];
+  const changed: string[] = [];
+  let [at, to] = [0, 0];
+  const firstOf = (chunk: Chunk<V> | undefined): string | undefined => chunk?.keys().next().value;
+  const isBefore = (one: string | undefined, other: string | undefined) =>
+    one !== undefined && (other === undefined || one < other);
+  while (at < old.length || to < now.length) {
+    if (old[at] === now[to]) {
+      [at, to] = [at + 1, to + 1];
+      continue;
+    }
+    const [gone, come]: [Chunk<V>[], Chunk<V>[]] = [[], []];
+    let [first, other] = [firstOf(old[at]), firstOf(now[to])];
+    do {
+      const [one, another] = [old[at], now[to]];
+      const [isOld, isNow] = [!isBefore(other, first), !isBefore(first, other)];
+      if (isOld && one !== undefined) {
+        gone.push(one);
+        at += 1;
+      }
+      if (isNow && another !== undefined) {
+        come.push(another);
+        to += 1;
+      }
+      [first, other] = [firstOf(old[at]), firstOf(now[to])];
+    } while (first !== other);
+    for (const chunk of gone)
+      for (const [name, value] of chunk)
+        if (come.find((one) => one.has(name))?.get(name) !== value) changed.push(name);
+    for (const chunk of come)
+      for (const name of chunk.keys()) if (!gone.some((one) => one.has(name))) changed.push(name);
+  }
+  return changed;
+}
