@@ -1,6 +1,4 @@
 import { create, toBinary } from '@bufbuild/protobuf';
-import { clustersOf } from '../../src/pilot-discovery/generate/clusters/clusters.ts';
-import { endpointsOf } from '../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import { listenersOf } from '../../src/pilot-discovery/generate/listeners/listeners.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
@@ -11,7 +9,7 @@ import { typeUrls, type XdsResource, type XdsType } from '../../src/pilot-discov
 import type { Environment } from '../../src/pilot-discovery/environment/environment.ts';
 import { askAll, type Published, routeNames, type Told } from '../support/ads-client.ts';
 import { published } from '../support/envoy-api.ts';
-import { environmentOf } from '../support/generated.ts';
+import { clustersOf, endpointsOf, environmentOf } from '../support/generated.ts';
 import type { Case } from './cases.ts';
 
 /** The proxy of a case, and what it is told from. */

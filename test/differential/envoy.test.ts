@@ -1,3 +1,4 @@
+import { clustersOf, endpointsOf } from '../support/generated.ts';
 import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -5,8 +6,6 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { clustersOf } from '../../src/pilot-discovery/generate/clusters/clusters.ts';
-import { endpointsOf } from '../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import { socketAddress } from '../../src/pilot-discovery/generate/scope/bind-address.ts';
 import { listenersOf } from '../../src/pilot-discovery/generate/listeners/listeners.ts';
 import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';

@@ -1,5 +1,7 @@
 import { type DescMessage, fromBinary, type JsonObject } from '@bufbuild/protobuf';
+import { clusterView } from '../../src/pilot-discovery/generate/clusters/clusters.ts';
 import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
+import { endpointView } from '../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
@@ -40,6 +42,16 @@ export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
   if (typeof node === 'string') throw new Error(node);
   return { ...node, ...more };
 }
+
+/** The clusters that a proxy is given. */
+export const clustersOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
+  ...clusterView(environment, node).resources.values(),
+];
+
+/** The endpoints that it is given. */
+export const endpointsOf = (environment: Environment, node: ProxyNode): readonly XdsResource[] => [
+  ...endpointView(environment, node).resources.values(),
+];
 
 /** What a resource says, as JSON with Envoy's field names; undefined if none has that name. */
 export function saidBy(

@@ -1,12 +1,13 @@
+import { changedKeys, SortedMap } from '../../shared/maps/sorted-map.ts';
 import type { Environment } from '../environment/environment.ts';
 import type { TypedView, View, XdsResource, XdsType } from '../push/view.ts';
 import { xdsTypes } from '../push/view.ts';
-import { inputsOfClusters, ownClusters } from './clusters/clusters.ts';
-import { typedView, withResources } from './encoding/encode-resource.ts';
-import { endpointsOf } from './endpoints/endpoints.ts';
+import { clusterView, inputsOfClusters } from './clusters/clusters.ts';
+import { typedView } from './encoding/encode-resource.ts';
+import { endpointView } from './endpoints/endpoints.ts';
 import { inputsOfListeners, listenersOf } from './listeners/listeners.ts';
 import { hold, isSame, memoTable, release, type Uses, withUses } from './scope/memo.ts';
-import { outboundClusters } from './clusters/outbound-clusters.ts';
+import { typesThatMayDiffer } from './scope/may-differ.ts';
 import type { ProxyNode } from './scope/proxy-node.ts';
 import { classOf } from './proxy-class.ts';
 import { routesOf } from './routes/routes.ts';
@@ -24,37 +25,29 @@ const views = memoTable<TypedView>();
 const sharedView = (resources: readonly XdsResource[]): TypedView =>
   views([resources], '', () => typedView(resources));
 
-const shared = (
-  resourcesOf: (environment: Environment, node: ProxyNode) => readonly XdsResource[],
-): Generator => ({
-  inputs: (environment, node) => [resourcesOf(environment, node)],
-  make: (environment, node) => sharedView(resourcesOf(environment, node)),
+const shared = (make: Generator['make']): Generator => ({
+  inputs: (environment, node) => [make(environment, node)],
+  make,
 });
 
 const generators: Readonly<Record<XdsType, Generator>> = {
-  cluster: {
-    inputs: (environment, node) => [
-      outboundClusters(environment, node),
-      ...inputsOfClusters(environment, node),
-    ],
-    make: (environment, node) =>
-      withResources(
-        sharedView(outboundClusters(environment, node)),
-        ownClusters(environment, node),
-      ),
-  },
-  endpoint: shared(endpointsOf),
+  cluster: { inputs: inputsOfClusters, make: clusterView },
+  endpoint: shared(endpointView),
   listener: {
     inputs: inputsOfListeners,
     make: (environment, node) => typedView(listenersOf(environment, node)),
   },
-  route: shared(routesOf),
+  route: shared((environment, node) => sharedView(routesOf(environment, node))),
 };
+
+type Made = Partial<Record<XdsType, TypedView>>;
 
 /** A class of proxies, as far as somebody has asked for what they are given. */
 interface ProxyClass {
   readonly name: string;
-  readonly made: WeakMap<Environment, Partial<Record<XdsType, TypedView>>>;
+  readonly made: WeakMap<Environment, Made>;
+  /** What was asked for last. */
+  newest: readonly [Environment, Made] | undefined;
   readonly last: Map<XdsType, Last>;
   /** How many proxies of it are connected. */
   proxies: number;
@@ -89,6 +82,32 @@ export interface Viewer {
   readonly sweep: () => number;
 }
 
+/** A view whose types are made when they are first looked at. */
+class LazyView implements View {
+  readonly snapshot: number;
+  readonly #made: (type: XdsType) => TypedView;
+
+  constructor(snapshot: number, made: (type: XdsType) => TypedView) {
+    [this.snapshot, this.#made] = [snapshot, made];
+  }
+
+  get cluster(): TypedView {
+    return this.#made('cluster');
+  }
+
+  get endpoint(): TypedView {
+    return this.#made('endpoint');
+  }
+
+  get listener(): TypedView {
+    return this.#made('listener');
+  }
+
+  get route(): TypedView {
+    return this.#made('route');
+  }
+}
+
 /** @param told is called once a class has no proxy: it is to be swept */
 export function viewer(told: () => void): Viewer {
   const classes = new Map<string, ProxyClass>();
@@ -101,7 +120,13 @@ export function viewer(told: () => void): Viewer {
     const name = classOf(environment, node);
     const known = classes.get(name);
     if (known !== undefined) return known;
-    const fresh: ProxyClass = { name, made: new WeakMap(), last: new Map(), proxies: 0 };
+    const fresh: ProxyClass = {
+      name,
+      made: new WeakMap(),
+      newest: undefined,
+      last: new Map(),
+      proxies: 0,
+    };
     classes.set(name, fresh);
     isUnused(fresh);
     return fresh;
@@ -116,17 +141,14 @@ export function viewer(told: () => void): Viewer {
     const { inputs, make } = generators[type];
     const [found, uses] = withUses(() => {
       const now = inputs(environment, node);
-      return last !== undefined && isSame(last.inputs, now)
+      return last !== undefined && areSame(last.inputs, now)
         ? last
         : { view: make(environment, node), inputs: now };
     });
     if (last !== undefined && found === last) return last.view;
     // Equal content may be made of other resources.
     const view =
-      last !== undefined &&
-      isSame([...last.view.resources.values()], [...found.view.resources.values()])
-        ? last.view
-        : found.view;
+      last !== undefined && hasSameResources(last.view, found.view) ? last.view : found.view;
     // Who looks at a class that is forgotten by now is its last.
     if (classes.get(mine.name) === mine) {
       hold(uses);
@@ -135,20 +157,27 @@ export function viewer(told: () => void): Viewer {
     }
     return view;
   };
+  const madeIn = (mine: ProxyClass, environment: Environment, node: ProxyNode): Made => {
+    const known = mine.made.get(environment);
+    if (known !== undefined) return known;
+    const made: Made = {};
+    if (mine.newest !== undefined) {
+      const [before, old] = mine.newest;
+      const types = typesThatMayDiffer(before, environment, node);
+      for (const type of xdsTypes)
+        if (!types.has(type) && old[type] !== undefined) made[type] = old[type];
+    }
+    mine.made.set(environment, made);
+    mine.newest = [environment, made];
+    return made;
+  };
   const viewOf = (
     mine: ProxyClass,
     { number, environment }: SnapshotOfViews,
     node: ProxyNode,
   ): View => {
-    const known = mine.made.get(environment) ?? {};
-    mine.made.set(environment, known);
-    const view = { snapshot: number };
-    for (const type of xdsTypes)
-      Object.defineProperty(view, type, {
-        enumerable: true,
-        get: () => (known[type] ??= generate(type, mine, environment, node)),
-      });
-    return view as View;
+    const made = madeIn(mine, environment, node);
+    return new LazyView(number, (type) => (made[type] ??= generate(type, mine, environment, node)));
   };
   const classAndView = (
     snapshot: SnapshotOfViews,
@@ -179,4 +208,21 @@ export function viewer(told: () => void): Viewer {
     return unused.size;
   };
   return { view: (snapshot, proxy) => classAndView(snapshot, proxy)[1], enter, sweep };
+}
+
+/** Whether two lists have the same values; lists in them are compared one by one. */
+const areSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
+  one.length === other.length &&
+  one.every(
+    (value, index) =>
+      value === other[index] ||
+      (Array.isArray(value) && Array.isArray(other[index]) && isSame(value, other[index])),
+  );
+
+function hasSameResources({ resources: one }: TypedView, { resources: other }: TypedView): boolean {
+  if (one === other) return true;
+  if (one.size !== other.size) return false;
+  return one instanceof SortedMap && other instanceof SortedMap
+    ? changedKeys(one, other).length === 0
+    : isSame([...one.values()], [...other.values()]);
 }

@@ -92,13 +92,13 @@ export function subscribed(
   }
   const wildcard =
     names.names.includes(all) || (mayBeAll && names.names.length === 0 && before.names.size === 0);
-  const explicit = shared(names.names);
   const isSame =
     !isFirst &&
     wildcard === before.wildcard &&
-    explicit.length === before.names.size &&
-    explicit.every((name) => before.names.has(name));
+    names.names.length - (names.names.includes(all) ? 1 : 0) === before.names.size &&
+    names.names.every((name) => name === all || before.names.has(name));
   if (isSame) return before;
+  const explicit = shared(names.names);
   const wanted = new Set(explicit);
   const had = isFirst && names.version === current?.version ? current : undefined;
   const held = new Map<string, Held>();

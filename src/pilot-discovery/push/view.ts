@@ -1,3 +1,4 @@
+import { changedKeys, SortedMap } from '../../shared/maps/sorted-map.ts';
 import { typeUrls as allTypeUrls } from '../../shared/xds/resources.ts';
 import type { ResourceKey } from '../istio/model.ts';
 
@@ -48,13 +49,20 @@ export function changedNames(before: TypedView, after: TypedView): readonly stri
   differences.set(after, known);
   const found = known.get(before);
   if (found !== undefined) return found;
-  const changed = [...after.resources.values()].filter(
-    ({ name, version }) => before.resources.get(name)?.version !== version,
-  );
-  const names = [
-    ...changed.map(({ name }) => name),
-    ...[...before.resources.keys()].filter((name) => !after.resources.has(name)),
-  ];
+  const names = namesThatDiffer(before.resources, after.resources);
   known.set(before, names);
   return names;
+}
+
+const isSorted = (resources: TypedView['resources']): resources is SortedMap<XdsResource> =>
+  resources instanceof SortedMap;
+
+function namesThatDiffer(
+  before: TypedView['resources'],
+  after: TypedView['resources'],
+): readonly string[] {
+  const isOther = (name: string) => before.get(name)?.version !== after.get(name)?.version;
+  if (isSorted(before) && isSorted(after)) return changedKeys(before, after).filter(isOther);
+  const gone = [...before.keys()].filter((name) => !after.has(name));
+  return [...[...after.keys()].filter(isOther), ...gone];
 }

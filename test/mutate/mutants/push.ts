@@ -40,7 +40,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gone-names',
     file: 'pilot-discovery/push/view.ts',
-    find: '!after.resources.has(name)',
+    find: '!after.has(name)',
     replace: 'false',
   },
   {

@@ -7,7 +7,7 @@ import {
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { asDownstream, connectionSettings, protocolOptions } from './connection-pool.ts';
-import { encodeResource } from '../encoding/encode-resource.ts';
+import { encodeResource, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { inboundClusters, inboundSource } from './inbound-clusters.ts';
 import { outboundClusters } from './outbound-clusters.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
@@ -20,12 +20,18 @@ import type { Init } from '../encoding/typed-config.ts';
  * All clusters of a proxy: of the services that it sees, of what it serves itself, and the three
  * that always are.
  */
-export function clustersOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  return [...outboundClusters(environment, node), ...ownClusters(environment, node)];
+export function clusterView(environment: Environment, node: ProxyNode): SortedView {
+  const outbound = outboundClusters(environment, node);
+  const own = ownClusters(environment, node).filter(({ name }) => !outbound.resources.has(name));
+  return withResources(
+    outbound,
+    // Of several with a name the first.
+    own.toReversed().map((one) => [one.name, one] as const),
+  );
 }
 
 /** Those that are not of the services that it sees. */
-export function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   if (node.role === 'router') return [blackHole(environment)];
   return [
     blackHole(environment),
@@ -35,11 +41,9 @@ export function ownClusters(environment: Environment, node: ProxyNode): readonly
   ];
 }
 
-/**
- * What these are made of, besides what those of the services are made of: equal, one by one, as
- * long as they are.
- */
+/** What clusters are made of: equal, one by one, as long as they are. */
 export const inputsOfClusters = (environment: Environment, node: ProxyNode): readonly unknown[] => [
+  outboundClusters(environment, node),
   sidecarOf(environment, node),
   ...partsOfPorts(ownPorts(environment, node)),
 ];

@@ -27,10 +27,10 @@ import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { isDns, isEds } from '../scope/resolution.ts';
-import { encodeResource } from '../encoding/encode-resource.ts';
+import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
 import { endpointsWith, loadAssignment } from '../endpoints/load-assignment.ts';
-import { memoTable, steadyLists } from '../scope/memo.ts';
+import { memoTable } from '../scope/memo.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
@@ -38,6 +38,7 @@ import { serviceModeOf } from '../scope/service-mode.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
 import { upstreamTls } from '../tls/upstream-tls.ts';
+import { viewByHost } from '../scope/view-by-host.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
@@ -46,14 +47,10 @@ type Cluster = Init<typeof ClusterSchema>;
  * The clusters of the services that a proxy sees: one for each port, and one for each subset of it.
  * Those of a service are made anew only where something that they are made of is another.
  */
-export function outboundClusters(
-  environment: Environment,
-  node: ProxyNode,
-): readonly XdsResource[] {
+export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
   const services = visibleServices(environment, node);
-  const { destinationRules, mesh, peerAuthentications } = environment;
+  const { mesh, peerAuthentications } = environment;
   const { role, addresses, tls } = node;
-  const place = [...services.values()].some(isDns) ? scopeOfPlace(environment, node) : '';
   const text = [
     role,
     dnsFamily(addresses),
@@ -61,35 +58,22 @@ export function outboundClusters(
     tls.clientKey,
     tls.clientRootCert,
     scopeOfRulesFor(environment, node),
-    place,
+    anyDns(services) ? scopeOfPlace(environment, node) : '',
   ];
   return ofScope(
-    [
-      services,
-      destinationRules,
-      mesh,
-      peerAuthentications,
-      endpointsOfClusters(environment, services),
-    ],
+    environment,
+    services,
+    [mesh, peerAuthentications],
     JSON.stringify(text),
-    () => [...services.values()].flatMap((service) => clustersFor(environment, node, service)),
+    (service) => clustersFor(environment, node, service),
   );
 }
 
-const ofScope = memoTable<readonly XdsResource[]>();
-const endpointsNow = memoTable<readonly unknown[]>();
-const steady = steadyLists<unknown>();
+const ofScope = viewByHost();
+const dns = memoTable<boolean>();
 
-/** What clusters say of endpoints: the same object for as long as they say the same. */
-function endpointsOfClusters(environment: Environment, services: Services): object {
-  const said = (service: Service): unknown => {
-    const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
-    return isDns(service) ? endpoints : factsOf(service, endpoints).text;
-  };
-  return endpointsNow([services, environment.endpoints], '', () =>
-    steady(services, [...services.values()].map(said)),
-  );
-}
+const anyDns = (services: Services): boolean =>
+  dns([services], '', () => [...services.values()].some(isDns));
 
 const made = memoTable<readonly XdsResource[]>();
 const noRule = {};

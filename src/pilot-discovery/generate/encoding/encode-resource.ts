@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { create, toBinary, type DescMessage, type MessageInitShape } from '@bufbuild/protobuf';
+import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { ResourceKey } from '../../istio/model.ts';
 import type { TypedView, XdsResource } from '../../push/view.ts';
 import { resourceOf } from './resource-of.ts';
@@ -16,17 +17,40 @@ export function encodeResource<D extends DescMessage>(
 
 /** Resources by name, of several with a name the first; its version is that of all of them. */
 export function typedView(resources: readonly XdsResource[]): TypedView {
-  return withResources({ version: '', resources: new Map() }, resources);
+  const byName = new Map<string, XdsResource>();
+  for (const resource of resources)
+    if (!byName.has(resource.name)) byName.set(resource.name, resource);
+  return { version: digestOf(byName), resources: byName };
 }
 
-/** A view with further resources: those that it has already are left out. */
-export function withResources(view: TypedView, further: readonly XdsResource[]): TypedView {
-  const byName = new Map(view.resources);
-  const hash = createHash('sha256').update(view.version);
-  for (const resource of further) {
-    if (byName.has(resource.name)) continue;
-    byName.set(resource.name, resource);
-    hash.update(`${resource.name}\n${resource.version}\n`);
-  }
-  return { version: hash.digest('hex').slice(0, 32), resources: byName };
+/** A view in the order of names, of which a later one may be made at the cost of what differs. */
+export interface SortedView extends TypedView {
+  readonly resources: SortedMap<XdsResource>;
+}
+
+export const noResources: SortedView = { version: '', resources: SortedMap.empty() };
+
+/** A view with other resources for some names: undefined takes one away. */
+export function withResources(
+  view: SortedView,
+  edits: Iterable<readonly [string, XdsResource | undefined]>,
+): SortedView {
+  const resources = view.resources.with(edits);
+  if (resources === view.resources) return view;
+  const hash = createHash('sha256');
+  for (const chunk of resources.chunks()) hash.update(digestOf(chunk));
+  return { version: hash.digest('hex').slice(0, 32), resources };
+}
+
+const digests = new WeakMap<ReadonlyMap<string, XdsResource>, string>();
+
+/** A hash of names and versions. */
+function digestOf(resources: ReadonlyMap<string, XdsResource>): string {
+  const known = digests.get(resources);
+  if (known !== undefined) return known;
+  const hash = createHash('sha256');
+  for (const [name, { version }] of resources) hash.update(`${name}\n${version}\n`);
+  const digest = hash.digest('hex').slice(0, 32);
+  digests.set(resources, digest);
+  return digest;
 }

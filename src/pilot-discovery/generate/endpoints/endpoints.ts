@@ -9,7 +9,7 @@ import {
 import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
 import { outboundName } from '../scope/cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
-import { encodeResource } from '../encoding/encode-resource.ts';
+import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
@@ -17,23 +17,24 @@ import { memoTable } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
+import { viewByHost } from '../scope/view-by-host.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
 /** The endpoints of all clusters of a proxy that ask for them. */
-export function endpointsOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
+export function endpointView(environment: Environment, node: ProxyNode): SortedView {
   const services = visibleServices(environment, node);
-  const { endpoints, destinationRules, mesh } = environment;
   const place = scopeOfPlace(environment, node);
   const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
   return ofScope(
-    [services, endpoints, destinationRules, disablingPolicies(environment) ?? noPolicies, mesh],
+    environment,
+    services,
+    [disablingPolicies(environment) ?? noPolicies, environment.mesh],
     text,
-    () =>
-      [...services.values()].flatMap((service) => assignments(environment, node, place, service)),
+    (service) => assignments(environment, node, place, service),
   );
 }
 
-const ofScope = memoTable<readonly XdsResource[]>();
+const ofScope = viewByHost();
 
 function assignments(
   environment: Environment,

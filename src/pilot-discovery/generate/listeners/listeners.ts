@@ -30,7 +30,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       accessPolicies,
       sidecarOf(environment, node),
     ],
-    ...rulesOfListeners(environment, node, services),
+    rulesOfListeners(environment, node, services),
     ...partsOfPorts(ownPorts(environment, node)),
   ];
 }

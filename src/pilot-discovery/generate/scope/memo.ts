@@ -1,27 +1,16 @@
 /** What makes a value: objects stand for their content by identity, the text for all else. */
 export type MemoTable<T> = (objects: readonly object[], text: string, make: () => T) => T;
 
-interface Branch<T> {
-  readonly below: WeakMap<object, Branch<T>>;
-  readonly made: Map<string, Entry<T>>;
+interface Branch<E> {
+  readonly below: WeakMap<object, Branch<E>>;
+  readonly made: Map<string, E>;
 }
 
 /** A value in a table, and how many hold it: classes of proxies, and what is made of it. */
-class Entry<T> {
-  holders = 0;
+interface Entry<T> {
   readonly value: T;
-  readonly #made: Map<string, Entry<T>>;
-  readonly #text: string;
-  readonly #uses: Uses;
-
-  constructor(value: T, made: Map<string, Entry<T>>, text: string, uses: Uses) {
-    [this.value, this.#made, this.#text, this.#uses] = [value, made, text, uses];
-  }
-
-  forget(): void {
-    this.#made.delete(this.#text);
-    release(this.#uses);
-  }
+  holders: number;
+  readonly forget: () => void;
 }
 
 type Made = Pick<Entry<unknown>, 'holders' | 'forget'>;
@@ -40,28 +29,85 @@ const making: Set<Made>[] = [];
  * somebody has held, and nobody holds any more.
  */
 export function memoTable<T>(): MemoTable<T> {
-  const root = branch<T>();
+  const root = branch<Entry<T>>();
   return (objects, text, make) => {
-    let at = root;
-    for (const object of objects) {
-      const next = at.below.get(object) ?? branch<T>();
-      at.below.set(object, next);
-      at = next;
-    }
-    const entry = at.made.get(text) ?? entryOf(at.made, text, make);
+    const { made } = under(root, objects);
+    const entry = made.get(text) ?? entryOf(made, text, make);
     making.at(-1)?.add(entry);
     return entry.value;
   };
 }
 
-const branch = <T>(): Branch<T> => ({ below: new WeakMap(), made: new Map() });
+const branch = <E>(): Branch<E> => ({ below: new WeakMap(), made: new Map() });
+
+function under<E>(root: Branch<E>, objects: readonly object[]): Branch<E> {
+  return objects.reduce<Branch<E>>((at, object) => {
+    const known = at.below.get(object);
+    if (known !== undefined) return known;
+    const fresh = branch<E>();
+    at.below.set(object, fresh);
+    return fresh;
+  }, root);
+}
 
 function entryOf<T>(made: Map<string, Entry<T>>, text: string, make: () => T): Entry<T> {
   const [value, uses] = withUses(make);
   hold(uses);
-  const entry = new Entry(value, made, text, uses);
+  const forget = (): void => {
+    made.delete(text);
+    release(uses);
+  };
+  const entry: Entry<T> = { value, holders: 0, forget };
   made.set(text, entry);
   return entry;
+}
+
+/** What was made last, and the sources of which. */
+export interface Derived<S extends readonly object[], T> {
+  readonly sources: S;
+  readonly value: T;
+}
+
+interface Last<S extends readonly object[], T> extends Made {
+  derived: Derived<S, T>;
+}
+
+/**
+ * A table like {@link memoTable} of which each value is made from the one before, and from what
+ * differs between the sources of both. Only the last one is remembered.
+ *
+ * @param derive must come to what it would come to without the one before
+ * @param forget is called with a value that is remembered no longer
+ */
+export function derivedTable<S extends readonly object[], T, I>(
+  derive: (before: Derived<S, T> | undefined, sources: S, inputs: I) => T,
+  forget: (value: T) => void,
+): (objects: readonly object[], text: string, sources: S, inputs: I) => T {
+  const root = branch<Last<S, T>>();
+  return (objects, text, sources, inputs) => {
+    const { made } = under(root, objects);
+    const known = made.get(text);
+    if (known !== undefined) {
+      making.at(-1)?.add(known);
+      if (isSame(known.derived.sources, sources)) return known.derived.value;
+    }
+    const value = derive(known?.derived, sources, inputs);
+    if (known !== undefined) {
+      known.derived = { sources, value };
+      return value;
+    }
+    const last: Last<S, T> = {
+      derived: { sources, value },
+      holders: 0,
+      forget: () => {
+        made.delete(text);
+        forget(last.derived.value);
+      },
+    };
+    made.set(text, last);
+    making.at(-1)?.add(last);
+    return value;
+  };
 }
 
 /**

@@ -8,7 +8,7 @@ import {
 } from '../../environment/environment.ts';
 import { isPartialWildcard } from '../../istio/host-names.ts';
 import { bindAddresses, mayBind } from './bind-address.ts';
-import { steadyLists } from './memo.ts';
+import { memoTable, steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { Services, VisibleService } from './visible-services.ts';
 
@@ -119,6 +119,8 @@ function ownAddresses(
     .filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
 }
 
+const byEndpoint = memoTable<readonly VisibleService[]>();
+const boundNow = memoTable<readonly (ServiceEndpoints | undefined)[]>();
 const steady = steadyLists<ServiceEndpoints | undefined>();
 
 /** The endpoints that bindings depend on: the same object for as long as they are the same. */
@@ -126,10 +128,13 @@ export function boundEndpoints(
   { endpoints }: Pick<Environment, 'endpoints'>,
   services: Services,
 ): readonly (ServiceEndpoints | undefined)[] {
-  const now = [...services.values()]
-    .filter(isByEndpoint)
-    .map((service) => endpoints.get(serviceKey(service)));
-  return steady(services, now);
+  const bound = byEndpoint([services], '', () => [...services.values()].filter(isByEndpoint));
+  return boundNow([services, endpoints], '', () =>
+    steady(
+      services,
+      bound.map((service) => endpoints.get(serviceKey(service))),
+    ),
+  );
 }
 
 const isTls = (protocol: Protocol): boolean => protocol === 'tls' || protocol === 'https';

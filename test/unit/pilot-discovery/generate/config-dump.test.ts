@@ -43,10 +43,10 @@ configs:
   - "@type": type.googleapis.com/envoy.admin.v3.ClustersConfigDump
     version_info: VERSION
     dynamic_active_clusters:
-      - { version_info: VERSION, cluster: outbound|80||a.mesh }
       - { version_info: VERSION, cluster: BlackHoleCluster }
-      - { version_info: VERSION, cluster: PassthroughCluster }
       - { version_info: VERSION, cluster: InboundPassthroughCluster }
+      - { version_info: VERSION, cluster: PassthroughCluster }
+      - { version_info: VERSION, cluster: outbound|80||a.mesh }
   - "@type": type.googleapis.com/envoy.admin.v3.EndpointsConfigDump
     dynamic_endpoint_configs:
       - { version_info: VERSION, endpoint_config: outbound|80||a.mesh }

@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { clustersOf } from '../../../../src/pilot-discovery/generate/clusters/clusters.ts';
-import { endpointsOf } from '../../../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import { listenersOf } from '../../../../src/pilot-discovery/generate/listeners/listeners.ts';
 import { classOf } from '../../../../src/pilot-discovery/generate/proxy-class.ts';
 import type { ProxyNode } from '../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../src/pilot-discovery/generate/routes/routes.ts';
-import { environmentOf, proxyAt } from '../../../support/generated.ts';
+import { clustersOf, endpointsOf, environmentOf, proxyAt } from '../../../support/generated.ts';
 
 const resource = (kind: string, name: string, spec: string) => `
 apiVersion: ${kind === 'PeerAuthentication' ? 'security' : 'networking'}.istio.io/v1

@@ -303,7 +303,7 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
   /** Of each cluster of the service its discovery, `STATIC` without endpoints. */
   const clusters = ({ environment }: { readonly environment: Environment }) =>
     Object.fromEntries(
-      outboundClusters(environment, proxyAt()).map(({ name, body }) => {
+      [...outboundClusters(environment, proxyAt()).resources.values()].map(({ name, body }) => {
         const said = published(typeUrls.cluster, body) as {
           readonly type: string;
           readonly load_assignment?: { readonly endpoints?: readonly unknown[] };

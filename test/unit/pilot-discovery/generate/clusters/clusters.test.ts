@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { clustersOf } from '../../../../../src/pilot-discovery/generate/clusters/clusters.ts';
-import { endpointsOf } from '../../../../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
-import { environmentOf, proxyAt, saidBy } from '../../../../support/generated.ts';
+import {
+  clustersOf,
+  endpointsOf,
+  environmentOf,
+  proxyAt,
+  saidBy,
+} from '../../../../support/generated.ts';
 
 const made = (kind: string) => (name: string, spec: string) => `
 apiVersion: networking.istio.io/v1

@@ -20,7 +20,7 @@ function clustersFor(yaml: readonly string[], node = sidecar): string {
   const noLimits = replacing('circuit_breakers', () => 'NONE');
   return resourcesYaml(
     ClusterSchema,
-    outboundClusters(environmentOf(yaml.join('---\n')), node),
+    [...outboundClusters(environmentOf(yaml.join('---\n')), node).resources.values()],
     (message) => noLimits(shortSources(message)),
   );
 }

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { endpointsOf } from '../../../../../src/pilot-discovery/generate/endpoints/endpoints.ts';
 import { ClusterLoadAssignmentSchema } from '../../../../../src/shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import {
   canonical,
@@ -8,7 +7,7 @@ import {
   resourcesYaml,
   resourceText,
 } from '../../../../support/golden.ts';
-import { environmentOf } from '../../../../support/generated.ts';
+import { endpointsOf, environmentOf } from '../../../../support/generated.ts';
 
 const sidecar = proxyIn('');
 const router = proxyIn('', { id: 'router~10.0.0.1~g.default~default.svc.cluster.local' });

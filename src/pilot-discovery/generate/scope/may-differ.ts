@@ -1,0 +1,46 @@
+import { changedKeys } from '../../../shared/maps/sorted-map.ts';
+import {
+  type Environment,
+  hostOf,
+  namespaceOf,
+  serviceKey,
+} from '../../environment/environment.ts';
+import { type XdsType, xdsTypes } from '../../push/view.ts';
+import type { ProxyNode } from './proxy-node.ts';
+import { visibleServices } from './visible-services.ts';
+
+/** Parts of an environment of which anything may depend. What is indexed by them is not named. */
+const parts = [
+  'mesh',
+  'services',
+  'virtualServices',
+  'destinationRules',
+  'peerAuthentications',
+  'accessPolicies',
+  'sidecars',
+] as const satisfies readonly (keyof Environment)[];
+
+const all: ReadonlySet<XdsType> = new Set(xdsTypes);
+
+/**
+ * The types of which a proxy of the same class may be given something else in another environment.
+ * Where nothing but endpoints has changed: nothing of services that it neither sees nor serves.
+ */
+export function typesThatMayDiffer(
+  before: Environment,
+  after: Environment,
+  node: ProxyNode,
+): ReadonlySet<XdsType> {
+  if (parts.some((part) => before[part] !== after[part])) return all;
+  const types = new Set<XdsType>();
+  const seen = visibleServices(after, node);
+  for (const key of changedKeys(before.endpoints, after.endpoints)) {
+    if (namespaceOf(key) === node.namespace) return all;
+    const service = seen.get(hostOf(key));
+    if (service === undefined || serviceKey(service) !== key) continue;
+    // Each endpoint of it may have a listener.
+    if (service.resolution === 'none') return all;
+    types.add('cluster').add('endpoint');
+  }
+  return types;
+}
