@@ -45,7 +45,7 @@ export interface AccessCondition {
 
 export type AccessAttribute = CallerAttribute | OperationAttribute;
 
-type CallerAttribute =
+export type CallerAttribute =
   | 'source.principal'
   | 'source.namespace'
   /** `namespace/account` */
@@ -58,5 +58,5 @@ type CallerAttribute =
   | 'request.auth.claims'
   | 'request.headers';
 
-type OperationAttribute =
+export type OperationAttribute =
   'host' | 'method' | 'path' | 'destination.ip' | 'destination.port' | 'connection.sni';
