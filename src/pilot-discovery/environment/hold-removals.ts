@@ -113,6 +113,9 @@ function changed(
 ): Step<State, Await> {
   const before = state.sources.get(event.source) ?? unknown;
   const there = new Set(event.upserts.map(keyOf));
+  const isNews = (key: ResourceKey): boolean => !before.keys.has(key);
+  if (before.held.size === 0 && event.removes.length === 0 && ![...there].some(isNews))
+    return [{ ...state, told: event.upserts.length > 0 ? [event] : [] }, []];
   const gone = new Set(
     [...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)),
   );
