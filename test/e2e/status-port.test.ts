@@ -34,7 +34,13 @@ describe('the status port', () => {
   }
   async function read(path: string): Promise<{ status: number; body: string }> {
     const [answer] = (await once(
-      get({ host: '127.0.0.1', port: rig.ports.status, path, agent: false }),
+      get({
+        host: '127.0.0.1',
+        port: rig.ports.status,
+        path,
+        agent: false,
+        headers: { 'x-prometheus-scrape-timeout-seconds': '60' }, // a busy machine is no slow source
+      }),
       'response',
     )) as [IncomingMessage];
     let body = '';

@@ -55,6 +55,8 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
   await new Promise<void>((done, fail) =>
     server.once('error', fail).listen(port, '127.0.0.1', done),
   );
+  // An agent tells something each second; a page takes 10 s of silence for an agent that is away.
+  const beats = setInterval(() => listeners.forEach((response) => response.write(':\n\n')), 1_000);
   const own = (server.address() as AddressInfo).port;
   return {
     url: `http://localhost:${own}/`,
@@ -65,6 +67,7 @@ export async function fakeStatus(now: () => readonly LiveEvent[], port = 0): Pro
     hangUp: () => listeners.forEach((response) => response.destroy()),
     close: () =>
       new Promise((done) => {
+        clearInterval(beats);
         server.close(() => done());
         server.closeAllConnections();
       }),
