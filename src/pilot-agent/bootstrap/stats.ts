@@ -1,3 +1,4 @@
+import { quoteRegex } from '../../shared/text/quote-regex.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import { isIpAddress } from '../../shared/text/host-port.ts';
 import { socketAddress } from './clusters.ts';
@@ -62,7 +63,7 @@ export function statsTags(
   { warnings }: Pick<Findings, 'warnings'>,
 ): readonly Readonly<Record<'tag_name' | 'regex', string>>[] {
   const ofLabels = labels.flatMap((label) => {
-    const regex = String.raw`(${label.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}=\.=(.*?);\.;)`;
+    const regex = String.raw`(${quoteRegex(label)}=\.=(.*?);\.;)`;
     if (Buffer.byteLength(regex) <= longestRegex) return [[label, regex] as const];
     warnings.push(`extraStatTags: '${label.slice(0, 40)}…' is left out: it is too long for Envoy`);
     return [];

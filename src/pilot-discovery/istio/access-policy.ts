@@ -29,14 +29,14 @@ export interface AccessRules {
 /** A request matches if it matches one list of each. An empty list matches each request. */
 export interface AccessRule {
   /** Who calls, and with which token and headers. */
-  readonly callers: readonly (readonly AccessCondition[])[];
+  readonly callers: readonly (readonly AccessCondition<CallerAttribute>[])[];
   /** What is called. */
-  readonly operations: readonly (readonly AccessCondition[])[];
+  readonly operations: readonly (readonly AccessCondition<OperationAttribute>[])[];
 }
 
 /** It is met by one of `values`, if there are any, and by none of `notValues`. */
-export interface AccessCondition {
-  readonly attribute: AccessAttribute;
+export interface AccessCondition<A extends AccessAttribute = AccessAttribute> {
+  readonly attribute: A;
   /** The name of a header, or the path of a claim; empty for all else. */
   readonly path: readonly string[];
   readonly values: readonly string[];

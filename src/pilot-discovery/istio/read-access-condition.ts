@@ -1,6 +1,11 @@
 import { isIP } from 'node:net';
 import { meant } from '../../shared/text/one-edit.ts';
-import type { AccessAttribute, AccessCondition } from './access-policy.ts';
+import type {
+  AccessAttribute,
+  AccessCondition,
+  CallerAttribute,
+  OperationAttribute,
+} from './access-policy.ts';
 import { list, members, needed, type Place, type ReadMember, text, wrong } from './members.ts';
 
 /** Attributes that a `when` names, and the key of a header or claim in brackets. */
@@ -19,7 +24,7 @@ const plainKeys = [
 ] as const;
 const bracketedKeys = ['request.headers', 'request.auth.claims'] as const;
 
-const ofOperations: ReadonlySet<AccessAttribute> = new Set([
+const ofOperations: ReadonlySet<AccessAttribute> = new Set<OperationAttribute>([
   'host',
   'method',
   'path',
@@ -29,8 +34,14 @@ const ofOperations: ReadonlySet<AccessAttribute> = new Set([
 ]);
 
 /** Whether a condition is about what is called, and not about who calls. */
-export const isOfOperation = ({ attribute }: AccessCondition): boolean =>
-  ofOperations.has(attribute);
+export const isOfOperation = (
+  condition: AccessCondition,
+): condition is AccessCondition<OperationAttribute> => ofOperations.has(condition.attribute);
+
+/** Whether it is about who calls. */
+export const isOfCaller = (
+  condition: AccessCondition,
+): condition is AccessCondition<CallerAttribute> => !ofOperations.has(condition.attribute);
 
 /** The values of an attribute; what can never be met is wrong. */
 export function readValues(attribute: AccessAttribute): ReadMember<readonly string[]> {

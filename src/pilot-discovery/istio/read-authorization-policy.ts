@@ -1,12 +1,15 @@
 import { parseBoolean } from '../../shared/text/value.ts';
 import type {
+  AccessAttribute,
   AccessCondition,
   AccessEffect,
   AccessPolicy,
   AccessRule,
+  CallerAttribute,
   Covered,
+  OperationAttribute,
 } from './access-policy.ts';
-import { accessCondition, isOfOperation, readValues } from './read-access-condition.ts';
+import { accessCondition, isOfCaller, isOfOperation, readValues } from './read-access-condition.ts';
 import { selector } from './match-labels.ts';
 import {
   below,
@@ -21,15 +24,15 @@ import {
 } from './members.ts';
 import { isForSidecars } from './read-request-authentication.ts';
 
-type Conditions = readonly AccessCondition[];
+type Conditions<A extends AccessAttribute> = readonly AccessCondition<A>[];
 
 /** An object whose members are values of attributes, in the order in which Envoy looks at them. */
 const conditionsOf =
-  (attributes: readonly (readonly [member: string, AccessCondition['attribute']])[]) =>
-  (value: unknown, place: Place): Conditions => {
+  <A extends AccessAttribute>(attributes: readonly (readonly [member: string, A])[]) =>
+  (value: unknown, place: Place): Conditions<A> => {
     if (value === undefined) wrong(place, 'it is missing');
     const read = members(value, place, [], (get) =>
-      attributes.map(([member, attribute]): AccessCondition => {
+      attributes.map(([member, attribute]): AccessCondition<A> => {
         const not = `not${member.charAt(0).toUpperCase()}${member.slice(1)}`;
         const values = get(member, readValues(attribute));
         return { attribute, path: [], values, notValues: get(not, readValues(attribute)) };
@@ -41,7 +44,7 @@ const conditionsOf =
     return said;
   };
 
-const source = conditionsOf([
+const source = conditionsOf<CallerAttribute>([
   ['principals', 'source.principal'],
   ['requestPrincipals', 'request.auth.principal'],
   ['serviceAccounts', 'source.serviceAccount'],
@@ -50,7 +53,7 @@ const source = conditionsOf([
   ['ipBlocks', 'source.ip'],
 ]);
 
-const operation = conditionsOf([
+const operation = conditionsOf<OperationAttribute>([
   ['hosts', 'host'],
   ['methods', 'method'],
   ['paths', 'path'],
@@ -58,7 +61,10 @@ const operation = conditionsOf([
 ]);
 
 /** A list of objects with one member each. */
-const each = (member: string, read: ReadMember<Conditions>): ReadMember<readonly Conditions[]> => {
+const each = <A extends AccessAttribute>(
+  member: string,
+  read: ReadMember<Conditions<A>>,
+): ReadMember<readonly Conditions<A>[]> => {
   const all = list((value, place) => members(value, place, [], (get) => get(member, read)));
   return (value, place) => {
     if (Array.isArray(value) && value.length === 0)
@@ -78,7 +84,7 @@ const readRule =
       const from = get('from', each('source', source));
       const to = get('to', each('operation', operation));
       const when = get('when', list(accessCondition));
-      const callers = when.filter((one) => !isOfOperation(one));
+      const callers = when.filter(isOfCaller);
       const operations = when.filter(isOfOperation);
       from.forEach((one, index) => oneKindOfAccount(one, below(place, `from[${index}].source`)));
       return {
@@ -88,18 +94,21 @@ const readRule =
     });
   };
 
-const orOne = (all: readonly Conditions[]): readonly Conditions[] =>
+const orOne = <T>(all: readonly (readonly T[])[]): readonly (readonly T[])[] =>
   all.length === 0 ? [[]] : all;
 
 /** Accounts are of the own namespace if they name none. */
-const full = (condition: AccessCondition, namespace: string): AccessCondition => {
+const full = (
+  condition: AccessCondition<CallerAttribute>,
+  namespace: string,
+): AccessCondition<CallerAttribute> => {
   if (condition.attribute !== 'source.serviceAccount') return condition;
   const named = (account: string) => (account.includes('/') ? account : `${namespace}/${account}`);
   const { values, notValues } = condition;
   return { ...condition, values: values.map(named), notValues: notValues.map(named) };
 };
 
-function oneKindOfAccount(source: Conditions, place: Place): void {
+function oneKindOfAccount(source: Conditions<CallerAttribute>, place: Place): void {
   const has = new Set(source.map(({ attribute }) => attribute));
   if (!has.has('source.serviceAccount')) return;
   if (has.has('source.principal') || has.has('source.namespace'))

@@ -1,3 +1,4 @@
+import { onceForTwo } from '../../shared/maps/once-for-two.ts';
 import { changedKeys, SortedMap } from '../../shared/maps/sorted-map.ts';
 import { typeUrls as allTypeUrls } from '../../shared/xds/resources.ts';
 import type { ResourceKey } from '../istio/model.ts';
@@ -41,18 +42,10 @@ export interface View extends Readonly<Record<XdsType, TypedView>> {
   readonly snapshot: number;
 }
 
-const differences = new WeakMap<TypedView, WeakMap<TypedView, readonly string[]>>();
-
 /** The names of what has come, gone or changed from one view to another; once for all proxies. */
-export function changedNames(before: TypedView, after: TypedView): readonly string[] {
-  const known = differences.get(after) ?? new WeakMap<TypedView, readonly string[]>();
-  differences.set(after, known);
-  const found = known.get(before);
-  if (found !== undefined) return found;
-  const names = namesThatDiffer(before.resources, after.resources);
-  known.set(before, names);
-  return names;
-}
+export const changedNames: (before: TypedView, after: TypedView) => readonly string[] = onceForTwo(
+  (before, after) => namesThatDiffer(before.resources, after.resources),
+);
 
 const isSorted = (resources: TypedView['resources']): resources is SortedMap<XdsResource> =>
   resources instanceof SortedMap;

@@ -1,3 +1,5 @@
+import { onceForTwo } from './once-for-two.ts';
+
 /** Names in order, and their values; it begins at the first name and at each that starts one. */
 type Chunk<V> = ReadonlyMap<string, V>;
 
@@ -167,20 +169,15 @@ function startsChunk(name: string): boolean {
   return ((hash ^ (hash >>> 15)) & (width - 1)) === 0;
 }
 
-const differences = new WeakMap<object, WeakMap<object, readonly string[]>>();
-
 /**
  * The names of what has come, gone or become another value from one map to another. Looked for once
  * for two maps, and only where they have different chunks.
  */
 export function changedKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
-  if (before === after) return [];
-  const known = differences.get(after) ?? new WeakMap<object, readonly string[]>();
-  differences.set(after, known);
-  const keys = known.get(before) ?? differingKeys(before, after);
-  known.set(before, keys);
-  return keys;
+  return before === after ? [] : differences(before, after);
 }
+
+const differences = onceForTwo(differingKeys<unknown>);
 
 function differingKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
   const [old, now] = [before.chunks(), after.chunks()];

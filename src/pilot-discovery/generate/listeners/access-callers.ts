@@ -1,4 +1,5 @@
-import type { AccessCondition } from '../../istio/access-policy.ts';
+import { quoteRegex } from '../../../shared/text/quote-regex.ts';
+import type { AccessCondition, CallerAttribute } from '../../istio/access-policy.ts';
 import type { PrincipalSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
 import type { ValueMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/value_pb.ts';
@@ -27,43 +28,41 @@ const only = (ids: readonly Principal[]): Principal => {
 
 /** What meets a condition on who calls; undefined if that is not known of a connection. */
 export function callerMatches(
-  condition: AccessCondition,
+  condition: AccessCondition<CallerAttribute>,
   layer: AccessLayer,
   trustDomain: string,
 ): Matches<Principal> | undefined {
-  const { attribute } = condition;
+  const { attribute, path } = condition;
   if (layer === 'tcp' && attribute.startsWith('request.')) return undefined;
-  if (attribute === 'request.auth.principal')
-    return matchesOf(condition, (values) => only(values.map(tokenPrincipal)));
-  const claim = claimOf(condition);
-  if (claim !== undefined) return matchesOf(condition, (values) => claimPrincipal(claim, values));
-  return matchesOf(condition, (values) =>
-    either(values.map((value) => principal(condition, value, trustDomain))),
-  );
-}
-
-function principal(
-  { attribute, path }: AccessCondition,
-  value: string,
-  trustDomain: string,
-): Principal {
+  const oneOf = (principalOf: (value: string) => Principal) =>
+    matchesOf(condition, (values) => either(values.map(principalOf)));
+  const inClaim = (claim: readonly string[]) =>
+    matchesOf(condition, (values) => claimPrincipal(claim, values));
   switch (attribute) {
     case 'source.principal':
-      return authenticated(identityMatcher(inTrustDomain(value, trustDomain)));
+      return oneOf((value) => authenticated(identityMatcher(inTrustDomain(value, trustDomain))));
     case 'source.namespace':
-      return authenticated(regex(`.*/ns/${value.replaceAll('*', '.*')}/.*`));
-    case 'source.serviceAccount': {
-      const [namespace = '', account = ''] = value.split('/');
-      return authenticated(regex(`spiffe://.+/ns/${namespace}/(.+/|)sa/${account}(/.+)?`));
-    }
+      return oneOf((value) => authenticated(regex(`.*/ns/${value.replaceAll('*', '.*')}/.*`)));
+    case 'source.serviceAccount':
+      return oneOf((value) => authenticated(accountMatcher(value)));
     case 'source.ip':
-      return { identifier: { case: 'directRemoteIp', value: addressRange(value) } };
+      return oneOf((value) => ({
+        identifier: { case: 'directRemoteIp', value: addressRange(value) },
+      }));
     case 'remote.ip':
-      return { identifier: { case: 'remoteIp', value: addressRange(value) } };
+      return oneOf((value) => ({ identifier: { case: 'remoteIp', value: addressRange(value) } }));
     case 'request.headers':
-      return { identifier: { case: 'header', value: headerMatcher(path[0] ?? '', value) } };
-    default:
-      throw new Error(`${attribute} is not about who calls, or is in a token`);
+      return oneOf((value) => ({
+        identifier: { case: 'header', value: headerMatcher(path[0] ?? '', value) },
+      }));
+    case 'request.auth.principal':
+      return matchesOf(condition, (values) => only(values.map(tokenPrincipal)));
+    case 'request.auth.audiences':
+      return inClaim(['aud']);
+    case 'request.auth.presenter':
+      return inClaim(['azp']);
+    case 'request.auth.claims':
+      return inClaim(path);
   }
 }
 
@@ -79,9 +78,13 @@ const scheme = 'spiffe://';
 
 function identityMatcher(value: string): StringMatcher {
   if (value === '*') return regex('.+');
-  if (value.startsWith('*'))
-    return regex(`${scheme}.*${value.slice(1).replace(/[.*+?^${}()|[\]\\]/g, '\\$&')}`);
+  if (value.startsWith('*')) return regex(`${scheme}.*${quoteRegex(value.slice(1))}`);
   return wildcardMatcher(`${scheme}${value}`);
+}
+
+function accountMatcher(value: string): StringMatcher {
+  const [namespace = '', account = ''] = value.split('/');
+  return regex(`${scheme}.+/ns/${namespace}/(.+/|)sa/${account}(/.+)?`);
 }
 
 /** `cluster.local` stands for the trust domain of the mesh. */
@@ -112,20 +115,6 @@ function tokenParts(value: string): readonly [issuer: StringMatcher, subject: St
   if (value.endsWith('*'))
     return at < 0 ? [wildcardMatcher(value), any] : [exact(issuer), wildcardMatcher(subject)];
   return at < 0 ? [exact(value), exact('')] : [exact(issuer), exact(subject)];
-}
-
-/** The claim of a token that a condition looks at. */
-function claimOf({ attribute, path }: AccessCondition): readonly string[] | undefined {
-  switch (attribute) {
-    case 'request.auth.audiences':
-      return ['aud'];
-    case 'request.auth.presenter':
-      return ['azp'];
-    case 'request.auth.claims':
-      return path;
-    default:
-      return undefined;
-  }
 }
 
 /** A claim that is one of these values, or a list that has one of them. */

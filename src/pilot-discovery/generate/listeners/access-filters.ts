@@ -1,4 +1,4 @@
-import type { AccessCondition, AccessRules } from '../../istio/access-policy.ts';
+import type { AccessRules } from '../../istio/access-policy.ts';
 import type { Resource } from '../../istio/model.ts';
 import {
   type PermissionSchema,
@@ -79,11 +79,28 @@ interface FilterRules {
   readonly shadowRulesStatPrefix: string;
 }
 
+/** How Envoy says that all of some matches are met, or one is not: of callers, or of operations. */
+interface Side<T> {
+  readonly any: T;
+  readonly not: (one: T) => T;
+  readonly every: (those: T[]) => T;
+}
+
+const ofCallers: Side<Principal> = {
+  any: { identifier: { case: 'any', value: true } },
+  not: (value) => ({ identifier: { case: 'notId', value } }),
+  every: (ids) => ({ identifier: { case: 'andIds', value: { ids } } }),
+};
+
+const ofOperations: Side<Permission> = {
+  any: { rule: { case: 'any', value: true } },
+  not: (value) => ({ rule: { case: 'notRule', value } }),
+  every: (rules) => ({ rule: { case: 'andRules', value: { rules } } }),
+};
+
 const never: Policy = {
-  permissions: [{ rule: { case: 'notRule', value: { rule: { case: 'any', value: true } } } }],
-  principals: [
-    { identifier: { case: 'notId', value: { identifier: { case: 'any', value: true } } } },
-  ],
+  permissions: [ofOperations.not(ofOperations.any)],
+  principals: [ofCallers.not(ofCallers.any)],
 };
 
 interface NamedRules {
@@ -105,10 +122,10 @@ function policiesOf(
   const unknown = action === 'allow' ? 'refused' : 'ignored';
   return rules.flatMap(({ callers, operations }, index) => {
     const principals = callers.map((all) =>
-      principalOf(allOf(all, unknown, (one) => callerMatches(one, layer, trustDomain))),
+      allOf(ofCallers, all, unknown, (one) => callerMatches(one, layer, trustDomain)),
     );
     const permissions = operations.map((all) =>
-      permissionOf(allOf(all, unknown, (one) => operationMatches(one, layer))),
+      allOf(ofOperations, all, unknown, (one) => operationMatches(one, layer)),
     );
     return isWhole(principals) && isWhole(permissions)
       ? [[nameOf(index), { principals, permissions }] as const]
@@ -119,33 +136,17 @@ function policiesOf(
 const isWhole = <T>(list: (T | undefined)[]): list is T[] => !list.includes(undefined);
 
 /** Undefined if nothing meets all of them. */
-function allOf<T>(
-  conditions: readonly AccessCondition[],
+function allOf<T, C>(
+  { any, not, every }: Side<T>,
+  conditions: readonly C[],
   unknown: 'refused' | 'ignored',
-  matchesOf: (condition: AccessCondition) => Matches<T> | undefined,
-): readonly { readonly type: 'is' | 'is-not'; readonly value: T }[] | undefined {
+  matchesOf: (condition: C) => Matches<T> | undefined,
+): T | undefined {
   const matches = conditions.map(matchesOf);
   if (unknown === 'refused' && matches.includes(undefined)) return undefined;
-  return matches.flatMap((one) => [
-    ...(one?.some === undefined ? [] : [{ type: 'is', value: one.some } as const]),
-    ...(one?.none === undefined ? [] : [{ type: 'is-not', value: one.none } as const]),
+  const those = matches.flatMap((one) => [
+    ...(one?.some === undefined ? [] : [one.some]),
+    ...(one?.none === undefined ? [] : [not(one.none)]),
   ]);
-}
-
-function principalOf(all: ReturnType<typeof allOf<Principal>>): Principal | undefined {
-  if (all === undefined) return undefined;
-  const ids = all.map(({ type, value }): Principal =>
-    type === 'is' ? value : { identifier: { case: 'notId', value } },
-  );
-  const any: Principal = { identifier: { case: 'any', value: true } };
-  return { identifier: { case: 'andIds', value: { ids: ids.length === 0 ? [any] : ids } } };
-}
-
-function permissionOf(all: ReturnType<typeof allOf<Permission>>): Permission | undefined {
-  if (all === undefined) return undefined;
-  const rules = all.map(({ type, value }): Permission =>
-    type === 'is' ? value : { rule: { case: 'notRule', value } },
-  );
-  const any: Permission = { rule: { case: 'any', value: true } };
-  return { rule: { case: 'andRules', value: { rules: rules.length === 0 ? [any] : rules } } };
+  return every(those.length === 0 ? [any] : those);
 }

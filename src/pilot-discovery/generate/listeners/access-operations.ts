@@ -1,4 +1,4 @@
-import type { AccessCondition } from '../../istio/access-policy.ts';
+import type { AccessCondition, OperationAttribute } from '../../istio/access-policy.ts';
 import type { PermissionSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import { UriTemplateMatchConfigSchema } from '../../../shared/proto/envoy/extensions/path/match/uri_template/v3/uri_template_match_pb.ts';
 import { type Init, packed } from '../encoding/typed-config.ts';
@@ -17,20 +17,20 @@ const either = (rules: readonly Permission[]): Permission => ({
   rule: { case: 'orRules', value: { rules: [...rules] } },
 });
 
-const ofHttp: ReadonlySet<string> = new Set(['host', 'method', 'path']);
+const ofHttp: ReadonlySet<OperationAttribute> = new Set(['host', 'method', 'path']);
 
 /** What meets a condition on what is called; undefined if that is not known of a connection. */
 export function operationMatches(
-  condition: AccessCondition,
+  condition: AccessCondition<OperationAttribute>,
   layer: AccessLayer,
 ): Matches<Permission> | undefined {
   if (layer === 'tcp' && ofHttp.has(condition.attribute)) return undefined;
   return matchesOf(condition, (values) =>
-    either(values.map((value) => permission(condition, value))),
+    either(values.map((value) => permission(condition.attribute, value))),
   );
 }
 
-function permission({ attribute }: AccessCondition, value: string): Permission {
+function permission(attribute: OperationAttribute, value: string): Permission {
   switch (attribute) {
     case 'host':
       return { rule: { case: 'header', value: headerMatcher(':authority', value, 'any-case') } };
@@ -44,8 +44,6 @@ function permission({ attribute }: AccessCondition, value: string): Permission {
       return { rule: { case: 'destinationPort', value: Number(value) } };
     case 'connection.sni':
       return { rule: { case: 'requestedServerName', value: wildcardMatcher(value) } };
-    default:
-      throw new Error(`${attribute} is about who calls`);
   }
 }
 

@@ -1,0 +1,16 @@
+/**
+ * What is looked for is found once for two objects, as long as both are there. They must not
+ * change.
+ */
+export function onceForTwo<A extends object, T extends object>(
+  look: (before: A, after: A) => T,
+): (before: A, after: A) => T {
+  const table = new WeakMap<A, WeakMap<A, T>>();
+  return (before, after) => {
+    const ofAfter = table.get(after) ?? new WeakMap<A, T>();
+    table.set(after, ofAfter);
+    const found = ofAfter.get(before) ?? look(before, after);
+    ofAfter.set(before, found);
+    return found;
+  };
+}
