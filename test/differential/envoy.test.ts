@@ -20,7 +20,9 @@ import { RouteConfigurationSchema } from '../../src/shared/proto/envoy/config/ro
 import { HttpConnectionManagerSchema } from '../../src/shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { RouterSchema } from '../../src/shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
 import { realEnvoy } from '../support/e2e/bad-input-program.ts';
-import { type Case, files } from './cases.ts';
+import { cases as resources, resourceOf } from '../verdicts/cases.ts';
+import { ownVerdict } from '../verdicts/own-verdict.ts';
+import { type Case, cases, files } from './cases.ts';
 import { proxyOf } from './compare.ts';
 import { shapes } from './shape-cases.ts';
 
@@ -88,6 +90,39 @@ function bootstrapOf(one: Case, mode: string): Buffer {
   ]);
 }
 
+const ownService = {
+  apiVersion: 'networking.istio.io/v1',
+  kind: 'ServiceEntry',
+  metadata: { name: 'own', namespace: 'default' },
+  spec: {
+    hosts: ['own.mesh'],
+    location: 'MESH_INTERNAL',
+    resolution: 'STATIC',
+    ports: [
+      { number: 80, name: 'http' },
+      { number: 81, name: 'tcp' },
+    ],
+    endpoints: [{ address: '127.0.0.10', labels: { app: 'app' } }],
+  },
+};
+
+/** All policies of the verdicts that are taken, at once; CUSTOM would close the workload. */
+const policies = resources
+  .filter(
+    ({ kind, spec }) => kind === 'AuthorizationPolicy' && !JSON.stringify(spec).includes('CUSTOM'),
+  )
+  .filter((one) => ownVerdict(one).refused === '')
+  .map((one, index) => ({
+    ...resourceOf(one),
+    metadata: { name: `p${index}`, namespace: 'default' },
+    spec: { ...(one.spec as object), selector: undefined },
+  }));
+const policyCases = cases.slice(0, 1).map((one): Case => ({
+  ...one,
+  name: `${policies.length} policies`,
+  yaml: [ownService, ...policies].map((each) => JSON.stringify(each)).join('\n---\n'),
+}));
+
 describe('what a proxy is told of the shapes that real folders have', () => {
   let folder: string;
   let envoy: string;
@@ -100,6 +135,7 @@ describe('what a proxy is told of the shapes that real folders have', () => {
   it.concurrent.each(
     [
       ...files,
+      ...policyCases,
       ...shapes.flatMap(({ name, cases }) =>
         cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })),
       ),

@@ -9,6 +9,8 @@ export const deviations: readonly Deviation[] = [
     because: 'nothing meets it, or it is not served: a policy with it is closed',
     cases: [
       'AuthorizationPolicy: a header with two brackets',
+      'AuthorizationPolicy: a header with a space',
+      'AuthorizationPolicy: a namespace of two expressions',
       'AuthorizationPolicy: port 0',
       'AuthorizationPolicy: the metadata of a filter',
     ],
@@ -80,6 +82,11 @@ export const deviations: readonly Deviation[] = [
   {
     because: 'Envoy refuses it, and with it the whole configuration',
     cases: [
+      'AuthorizationPolicy: a header with a line break',
+      'AuthorizationPolicy: a namespace that is a part of an expression',
+      'AuthorizationPolicy: an account that is a part of an expression',
+      'AuthorizationPolicy: a template without a slash',
+      'DestinationRule: a hash by a header with a line break',
       'VirtualService: a host twice in two spellings',
       'VirtualService: a path by no way',
       'VirtualService: a delay without a time',

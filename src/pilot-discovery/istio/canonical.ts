@@ -1,4 +1,5 @@
 import { isIPv4, isIPv6 } from 'node:net';
+import { isIpAddress } from '../../shared/text/host-port.ts';
 
 /** A host in the one form in which hosts are compared: names of DNS know no case. Pure. */
 export function canonicalHost(host: string): string {
@@ -19,6 +20,17 @@ export function canonicalAddress(text: string): string {
   const within = bytes.map((byte, index) => byte & maskAt(index, Number(length)));
   const first = bits === 32 ? within.join('.') : canonicalIpv6(groupsOf(within).join(':'));
   return `${first}/${Number(length)}`;
+}
+
+/** Whether a text is an IP address, or a range of them such as 10.0.0.0/8. Pure. */
+export function isAddressRange(text: string): boolean {
+  const [address = '', length, ...more] = text.split('/');
+  const most = address.includes(':') ? 128 : 32;
+  return (
+    isIpAddress(address) &&
+    more.length === 0 &&
+    (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= most))
+  );
 }
 
 /** In lower case, with the longest row of zeros as `::` (RFC 5952). A zone stays as it is. */

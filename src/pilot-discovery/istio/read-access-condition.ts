@@ -1,4 +1,4 @@
-import { isIP } from 'node:net';
+import { portNumber } from '../../shared/text/host-port.ts';
 import { meant } from '../../shared/text/one-edit.ts';
 import type {
   AccessAttribute,
@@ -6,6 +6,8 @@ import type {
   CallerAttribute,
   OperationAttribute,
 } from './access-policy.ts';
+import { isAddressRange } from './canonical.ts';
+import { isHeaderName } from './header-format.ts';
 import { list, members, needed, type Place, type ReadMember, text, wrong } from './members.ts';
 
 /** Attributes that a `when` names, and the key of a header or claim in brackets. */
@@ -60,45 +62,55 @@ export function readValues(attribute: AccessAttribute): ReadMember<readonly stri
 
 type Flaw = (value: string) => string | undefined;
 
-const addressFlaw: Flaw = (value) => {
-  const [address = '', length, ...more] = value.split('/');
-  const most = { 0: -1, 4: 32, 6: 128 }[isIP(address)] ?? -1;
-  const isRight =
-    most > 0 &&
-    more.length === 0 &&
-    (length === undefined || (/^\d{1,3}$/.test(length) && Number(length) <= most));
-  return isRight ? undefined : 'is no IP address and no range (such as 10.0.0.0/8)';
-};
+const addressFlaw: Flaw = (value) =>
+  isAddressRange(value) ? undefined : 'is no IP address and no range (such as 10.0.0.0/8)';
 
 const portFlaw: Flaw = (value) =>
-  /^\d{1,5}$/.test(value) && Number(value) >= 1 && Number(value) <= 65_535
-    ? undefined
-    : 'is not a port (1 to 65535)';
+  portNumber(value) === undefined ? 'is not a port (1 to 65535)' : undefined;
 
-/** Envoy's rule for a template of a path, whose parts may be `{*}`, and `{**}` once. */
+/** Envoy takes no longer template of a path. */
+const longestTemplate = 256;
+const literalPart = /^[\w\-.~%!$&'()+,;:@=]+$/;
+
+/**
+ * Envoy's rule for a template of a path, whose parts may be `{*}`, and `{**}` once. Envoy 1.40
+ * aborts over a template that does not keep to it.
+ */
 const pathFlaw: Flaw = (value) => {
   if (!/[{}]/.test(value)) return undefined;
   const parts = value.replace(/^\//, '').split('/');
-  const isRight = parts.every((part) => part === '{*}' || part === '{**}' || !/[{}*]/.test(part));
-  if (!isRight) return 'has braces or a * in a part that is not {*} or {**}';
+  const isWild = (part: string) => part === '{*}' || part === '{**}';
+  if (parts.some((part) => !isWild(part) && /[{}*]/.test(part)))
+    return 'has braces or a * in a part that is not {*} or {**}';
+  if (!value.startsWith('/')) return 'is a template that does not begin with /';
+  if (value.replace(/[{}]/g, '').length > longestTemplate)
+    return `is a template of more than ${longestTemplate} characters`;
+  const said = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
+  const odd = said.find((part) => !isWild(part) && !literalPart.test(part));
+  if (odd !== undefined) return `is a template with the part '${odd}': Envoy takes none like it`;
   const at = parts.indexOf('{**}');
   return at >= 0 && parts.slice(at + 1).some((part) => /^\{\*{1,2}\}$/.test(part))
     ? 'has a {*} or {**} after its {**}'
     : undefined;
 };
 
+/** What would be a part of a regular expression is in no name of Kubernetes. */
+const namespaceFlaw: Flaw = (value) =>
+  /^[\w.*-]+$/.test(value) ? undefined : 'is no name of a namespace';
+
 const accountFlaw: Flaw = (value) =>
   value.includes('*')
     ? 'has a *, which is not served for service accounts'
-    : value.split('/').length > 2 || value.split('/').includes('')
-      ? 'is not an account, or NAMESPACE/ACCOUNT'
-      : undefined;
+    : /^(?:[\w.-]+\/)?[\w.-]+$/.test(value)
+      ? undefined
+      : 'is not an account, or NAMESPACE/ACCOUNT';
 
 const flaws: Partial<Record<AccessAttribute, Flaw>> = {
   'source.ip': addressFlaw,
   'remote.ip': addressFlaw,
   'destination.ip': addressFlaw,
   'destination.port': portFlaw,
+  'source.namespace': namespaceFlaw,
   'source.serviceAccount': accountFlaw,
   path: pathFlaw,
 };
@@ -141,7 +153,9 @@ function readBrackets(
 ): Key | undefined {
   const brackets = key.slice(attribute.length);
   const path = /^(?:\[[^[\]]+\])+$/.test(brackets) ? brackets.slice(1, -1).split('][') : [];
-  if (path.length > 0 && (attribute === 'request.auth.claims' || path.length === 1))
+  const [name = ''] = path;
+  const isHeader = path.length === 1 && isHeaderName(name.replace(/^:/, ''));
+  if (path.length > 0 && (attribute === 'request.auth.claims' || isHeader))
     return { attribute, path };
   const what = attribute === 'request.headers' ? 'header' : 'claim';
   wrong(place, `'${key}' has no name of a ${what} in brackets: ${attribute}[name]`);

@@ -8,6 +8,7 @@ import type {
   Subset,
   TrafficPolicy,
 } from './destination-rule.ts';
+import { isHeaderName } from './header-format.ts';
 import { exportTo, hostName, subsetName } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
 import { clientTls } from './read-client-tls.ts';
@@ -33,6 +34,12 @@ import {
   wrong,
 } from './members.ts';
 
+const headerName: ReadMember<string> = (value, place) => {
+  const read = needed(value, place);
+  if (read !== '' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
+  return read;
+};
+
 const cookie: ReadMember<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({
     type: 'cookie',
@@ -51,7 +58,7 @@ const consistentHash: ReadMember<LoadBalancer['policy']> = (value, place) =>
         place,
         'it needs exactly one of httpHeaderName, httpCookie, useSourceIp, httpQueryParameterName',
       );
-    const header = get('httpHeaderName', maybe(needed));
+    const header = get('httpHeaderName', maybe(headerName));
     const byCookie = get('httpCookie', maybe(cookie));
     const bySource = get('useSourceIp', boolean);
     const parameter = get('httpQueryParameterName', maybe(needed));

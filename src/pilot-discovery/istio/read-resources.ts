@@ -102,6 +102,9 @@ export function* readResourcesInSteps(content: string, place: TextPlace): Steps<
   return yield* readItems(itemsOf(parsed.documents, lineAt), place);
 }
 
+/** A text of the user's in a sentence. */
+const oneLine = (text: string): string => text.replaceAll('\n', '\\n');
+
 const isList = (value: unknown): boolean => headOf(value).kind === 'List';
 
 /** About a whole text or document. */
@@ -140,7 +143,13 @@ function* readItems(
     const tell: Place['tell'] = (field, reason, severity) => {
       if (severity === 'error') bad.push(field);
       if ((count += 1) > mostFlaws) return;
-      flaws.push({ key, origin: { ...origin, line: lineOf(field) }, field, reason, severity });
+      flaws.push({
+        key,
+        origin: { ...origin, line: lineOf(field) },
+        field: oneLine(field),
+        reason: oneLine(reason),
+        severity,
+      });
     };
     const foreign = isKnown ? undefined : foreignDocument(head, value);
     if (foreign !== undefined) {

@@ -1,5 +1,5 @@
 import { isIpAddress } from '../../shared/text/host-port.ts';
-import { canonicalAddress, canonicalHost } from './canonical.ts';
+import { canonicalAddress, canonicalHost, isAddressRange } from './canonical.ts';
 import type { Protocol } from './values.ts';
 import { exportTo, hostName, isDnsName, isLabel, isPartialWildcard } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
@@ -59,15 +59,9 @@ export const servicePort: ReadMember<ServicePort> = (value, place) =>
 /** Hosts, addresses and ports of an entry, and its endpoints: the schemas of Istio 1.26. */
 const most = { ofEntry: 256, endpoints: 4_096 };
 
-const cidr = /^[^/]+\/\d{1,3}$/;
-
 const address: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
-  const [host = '', length] = read.split('/');
-  const isRight =
-    isIpAddress(host) &&
-    (length === undefined ||
-      (cidr.test(read) && Number(length) <= (host.includes(':') ? 128 : 32)));
+  const isRight = isAddressRange(read);
   if (read !== '' && !isRight) wrong(place, `'${read}' is no IP address and no CIDR`);
   return isRight ? canonicalAddress(read) : read;
 };

@@ -62,6 +62,34 @@ describe('a mistake in an AuthorizationPolicy', () => {
       "7 spec.rules[0].from[0].source.serviceAccounts[0]: 'a*' has a *, which is not served for service accounts",
     ],
     [
+      "rules:\n  - to:\n      - operation: { paths: ['a/{*}'] }",
+      "7 spec.rules[0].to[0].operation.paths[0]: 'a/{*}' is a template that does not begin with /",
+    ],
+    [
+      "rules:\n  - to:\n      - operation: { paths: ['/a?b/{*}'] }",
+      "7 spec.rules[0].to[0].operation.paths[0]: '/a?b/{*}' is a template with the part 'a?b': Envoy takes none like it",
+    ],
+    [
+      "rules:\n  - to:\n      - operation: { paths: ['/a//{*}'] }",
+      "7 spec.rules[0].to[0].operation.paths[0]: '/a//{*}' is a template with the part '': Envoy takes none like it",
+    ],
+    [
+      `rules:\n  - to:\n      - operation: { paths: ['/${'a'.repeat(254)}/{*}'] }`,
+      `7 spec.rules[0].to[0].operation.paths[0]: '/${'a'.repeat(254)}/{*}' is a template of more than 256 characters`,
+    ],
+    [
+      "rules:\n  - from:\n      - source: { namespaces: ['a|b'] }",
+      "7 spec.rules[0].from[0].source.namespaces[0]: 'a|b' is no name of a namespace",
+    ],
+    [
+      "rules:\n  - from:\n      - source: { serviceAccounts: ['a('] }",
+      "7 spec.rules[0].from[0].source.serviceAccounts[0]: 'a(' is not an account, or NAMESPACE/ACCOUNT",
+    ],
+    [
+      'rules:\n  - when:\n      - { key: "request.headers[a\\nb]", values: [a] }',
+      "7 spec.rules[0].when[0].key: 'request.headers[a\\nb]' has no name of a header in brackets: request.headers[name]",
+    ],
+    [
       'rules:\n  - from:\n      - source: { serviceAccounts: [a/b/c] }',
       "7 spec.rules[0].from[0].source.serviceAccounts[0]: 'a/b/c' is not an account, or NAMESPACE/ACCOUNT",
     ],
