@@ -48,16 +48,9 @@ const promises: readonly Promised[] = [
       s.count(),
       s.signal(0, 'SIGTERM'),
       s.ended(0),
-      s.count(),
+      s.left(0),
     ],
-    observed: [
-      '0 spawned',
-      '0 live',
-      '1 processes',
-      '0 exited: clean',
-      '0 completed',
-      '0 processes',
-    ],
+    observed: ['0 spawned', '0 live', '1 processes', '0 exited: clean', '0 completed', '0 left'],
   },
   {
     name: 'run tells of an end that nobody asked for: a clean one',
@@ -86,8 +79,8 @@ const promises: readonly Promised[] = [
   {
     name: 'run tells of a process that can not be started as of any other end',
     life: 'can not be started',
-    done: (s) => [s.launch(0), s.ended(0), s.count()],
-    observed: ['0 exited: spawn-failed, in one line', '0 completed', '0 processes'],
+    done: (s) => [s.launch(0), s.ended(0), s.left(0)],
+    observed: ['0 exited: spawn-failed, in one line', '0 completed', '0 left'],
   },
   {
     name: 'a process can be launched after one that could not',
