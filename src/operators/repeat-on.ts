@@ -15,19 +15,20 @@ import {
 
 /**
  * Subscribes to the source at once, and after its end again: at the next value of `occasion$`, or
- * after so many ms as `pause` says then; never by itself where it says undefined. However many
- * occasions come while the source runs, they cause one more run after it.
+ * after so many ms as `pause` says of what it emitted last; never by itself if it says undefined.
+ * However many occasions come while the source runs, they cause one more run after it.
  *
  * Emits what the source does. Never completes; errors with the source or with `occasion$`.
  */
 export function repeatOn<T>(
   occasion$: Observable<unknown>,
-  pause: () => number | undefined,
+  pause: (last: T | undefined) => number | undefined,
   scheduler: SchedulerLike = asyncScheduler,
 ): MonoTypeOperatorFunction<T> {
   return (source) =>
     defer(() => {
       let isAsked = false;
+      let last: T | undefined;
       const asked$ = new Subject<void>();
       const heard$ = occasion$.pipe(
         tap(() => {
@@ -38,10 +39,10 @@ export function repeatOn<T>(
       );
       const run$ = defer(() => {
         isAsked = false;
-        return source;
+        return source.pipe(tap((value) => (last = value)));
       });
       const next$ = () => {
-        const ms = isAsked ? 0 : pause();
+        const ms = isAsked ? 0 : pause(last);
         return merge(asked$, ms === undefined ? NEVER : timer(ms, scheduler));
       };
       return merge(heard$, run$.pipe(repeat({ delay: next$ })));

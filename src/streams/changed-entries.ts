@@ -14,12 +14,10 @@ export interface ChangedEntries {
 }
 
 export interface TakenEntries {
-  /** Whether each entry of each folder may have changed. */
-  readonly isAll: boolean;
-  /** Whether a path that is watched itself is named by an event. */
-  readonly isNamed: (path: string) => boolean;
-  /** The names in a folder that may have changed; undefined where each may have. */
-  readonly namesIn: (folder: string) => ReadonlySet<string> | undefined;
+  /** Folder → the names in it that may have changed; `all` where each entry of each may have. */
+  readonly entries: 'all' | ReadonlyMap<string, ReadonlySet<string>>;
+  /** The watched paths that an event names themselves. */
+  readonly named: ReadonlySet<string>;
 }
 
 /**
@@ -53,14 +51,10 @@ export function changedEntries(): ChangedEntries {
       return count === 1;
     },
     take: () => {
-      const taken = { folders, named, isAll: isAll || count === 0 };
+      const taken: TakenEntries = { named, entries: isAll || count === 0 ? 'all' : folders };
       [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
       [count, isAll] = [0, false];
-      return {
-        isAll: taken.isAll,
-        isNamed: (path) => taken.named.has(path),
-        namesIn: (folder) => (taken.isAll ? undefined : (taken.folders.get(folder) ?? new Set())),
-      };
+      return taken;
     },
   };
 }

@@ -1,5 +1,3 @@
-import { type BigIntStats, watch as watchFolder } from 'node:fs';
-import { lstat, readlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { watch as Watch } from 'chokidar';
 import {
@@ -22,64 +20,8 @@ import {
 import { backOff } from '../operators/back-off.ts';
 import { ofType } from '../operators/tagged-union.ts';
 import type { SourceChange } from './config-source.ts';
-
-/**
- * Entry (an absolute path, free of links up to its last name) → identity of what is there, with `/`
- * at its end for a folder; '' for nothing.
- */
-export type LinkHops = ReadonlyMap<string, string>;
-
-/** As in the kernel, which gives up with ELOOP after 40 links (path_resolution(7)). */
-const maxLinks = 40;
-
-/**
- * Names a file or folder as long as it exists. An inode number alone is given to the next one as
- * soon as its own is gone (ext4). Pure.
- */
-export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
-  return `${dev}:${ino}:${birthtimeNs}`;
-}
-
-const entryAt = (entry: string) =>
-  lstat(entry, { bigint: true }).then(
-    (stats) => ({ stats, identity: identityOf(stats) }),
-    () => undefined,
-  );
-
-const targetOf = (link: string) => readlink(link).catch(() => '');
-
-const namesOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.');
-
-/**
- * Walks `path` as the kernel does and resolves with every entry whose change can change what the
- * path leads to: each folder, each link and the file at the end. The walk stops at the first entry
- * that is absent, whose appearance is then what matters. Never rejects.
- */
-export async function linkHops(path: string): Promise<LinkHops> {
-  const hops = new Map<string, string>();
-  const names = namesOf(path.startsWith('/') ? path : `${process.cwd()}/${path}`);
-  let folder = '/';
-  let links = 0;
-  for (let name = names.shift(); name !== undefined; name = names.shift()) {
-    if (name === '..') {
-      folder = dirname(folder); // not by text: `folder` has no links left in it
-      continue;
-    }
-    const entry = join(folder, name);
-    const found = await entryAt(entry);
-    hops.set(
-      entry,
-      found === undefined ? '' : `${found.identity}${found.stats.isDirectory() ? '/' : ''}`,
-    );
-    if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
-      const target = await targetOf(entry);
-      if (target.startsWith('/')) folder = '/';
-      names.unshift(...namesOf(target));
-    } else if (found?.stats.isDirectory()) folder = entry;
-    else break;
-  }
-  return hops;
-}
+import { entryNames } from './entry-names.ts';
+import { type LinkHops, linkHops } from './link-hops.ts';
 
 /** ms from an event to a new round, so that a burst of events costs one. */
 const settleDelay = 50;
@@ -91,24 +33,6 @@ const walk = async (paths: readonly string[]): Promise<LinkHops> =>
 
 const differ = (before: LinkHops, after: LinkHops) =>
   [...before].join('\n') !== [...after].join('\n');
-
-/** Reports each entry of `folder` that changes, without reading any. Returns how to stop it. */
-const watchNames = (
-  folder: string,
-  report: (path: string) => void,
-  failed: (error: unknown) => void,
-) => {
-  try {
-    const watcher = watchFolder(folder, { persistent: false }, (_, name) =>
-      report(join(folder, name ?? '')),
-    );
-    watcher.on('error', failed);
-    return () => watcher.close();
-  } catch (error) {
-    failed(error);
-    return undefined;
-  }
-};
 
 const failure = (error: unknown) => {
   const { path = '', code, message } = error as NodeJS.ErrnoException;
@@ -142,7 +66,13 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     // It also asks for the state of every entry of a folder at each event, also of a folder in the
     // one that is listed: too much for a folder that a path leads to, and for an /etc on the way.
     for (const folder of folders)
-      if (!listed.has(folder)) subscriber.add(watchNames(folder, report, failed));
+      if (!listed.has(folder))
+        subscriber.add(
+          entryNames(folder).subscribe({
+            next: (name = '') => report(join(folder, name)),
+            error: failed,
+          }),
+        );
     const watcher = watch([...listed], {
       followSymlinks: false,
       depth: 0,

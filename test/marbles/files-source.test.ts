@@ -13,14 +13,13 @@ const event: PathEvent = { folder: '/conf', name: 'a' };
 /** A folder of one file that is another one at each look. A look at all takes so many ms. */
 function folder(took = 0) {
   const looks: (readonly string[] | 'all')[] = [];
-  function look({ isAll, namesIn }: TakenEntries): ObservableInput<readonly SeenPath[]> {
-    const names = namesIn('/conf');
-    looks.push(names === undefined ? 'all' : [...names]);
+  function look({ entries }: TakenEntries): ObservableInput<readonly SeenPath[]> {
+    looks.push(entries === 'all' ? 'all' : [...(entries.get('/conf') ?? [])]);
     const file = { digest: String(looks.length), bytes: undefined, flaw: undefined };
     const seen: readonly SeenPath[] = [
       { path: '/conf', isFolder: true, files: new Map([['a', file]]) },
     ];
-    return isAll && took > 0 ? timer(took).pipe(map(() => seen)) : [seen];
+    return entries === 'all' && took > 0 ? timer(took).pipe(map(() => seen)) : [seen];
   }
   return {
     looks,

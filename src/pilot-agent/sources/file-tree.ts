@@ -4,7 +4,7 @@ import { opendir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { eachPiece } from '../../shared/files/outside-file.ts';
 import type { TakenEntries } from '../../streams/changed-entries.ts';
-import { identityOf } from '../../streams/watch-files.ts';
+import { identityOf } from '../../streams/link-hops.ts';
 
 /** A file as it was read last. */
 export interface SeenFile {
@@ -62,18 +62,19 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
     if (stats?.isDirectory() !== true) {
       folders.delete(path);
       for (const name of files.keys()) if (name !== '') files.delete(name);
-      await see(files, '', path, changed.isNamed(path));
+      await see(files, '', path, changed.named.has(path));
       return { path, isFolder: false, files };
     }
     const identity = identityOf(stats);
-    const names = folders.get(path) === identity ? changed.namesIn(path) : undefined;
-    if (names === undefined) {
+    if (changed.entries === 'all' || folders.get(path) !== identity) {
       const listed = await list(path, limits.keeps ? most.kept : most.hashed);
       for (const name of files.keys()) if (!listed.has(name)) files.delete(name);
       await each(listed, (name) => see(files, name, join(path, name)));
       folders.set(path, identity);
-    } else
-      await each([...names].filter(counts), (name) => see(files, name, join(path, name), true));
+    } else {
+      const names = [...(changed.entries.get(path) ?? [])].filter(counts);
+      await each(names, (name) => see(files, name, join(path, name), true));
+    }
     return { path, isFolder: true, files };
   }
 

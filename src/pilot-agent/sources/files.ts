@@ -93,7 +93,7 @@ export function lookedAt(
       tap({
         next: () => {
           last = scheduler.now();
-          if (taken.isAll) took = last - begun;
+          if (taken.entries === 'all') took = last - begun;
         },
         error: () => changed.addAll(),
       }),

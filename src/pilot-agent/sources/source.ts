@@ -216,7 +216,6 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
   const period = typeof every === 'function' ? every : () => every;
   return defer(() => {
     let failures = 0; // in a row
-    let pause = period();
     return defer(() => {
       const end = new AbortController();
       const given$ = read({ last, signal: end.signal });
@@ -230,14 +229,11 @@ function looks(read: Read, options: SourceOptions): Observable<Look> {
       settle(),
       map((result): Look => {
         failures = result.ok ? 0 : failures + 1;
-        pause = result.ok
-          ? period()
-          : Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
-        return result.ok
-          ? { type: 'read', content: result.value }
-          : { type: 'failed', reason: reasonOf(result.error), delayMs: pause ?? 0 };
+        if (result.ok) return { type: 'read', content: result.value };
+        const delayMs = Math.round(jitter(backOff(pauses, failures - 1), spread, random()));
+        return { type: 'failed', reason: reasonOf(result.error), delayMs };
       }),
-      repeatOn(occasion$, () => pause, scheduler),
+      repeatOn(occasion$, (look) => (look?.type === 'failed' ? look.delayMs : period()), scheduler),
     );
   });
 }

@@ -184,8 +184,8 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/last-good',
     file: 'pilot-discovery/registry/files/winners.ts',
-    find: 'if (last !== undefined && last.closes === undefined && !resources.has(key))',
-    replace: 'if (false)',
+    find: 'last?.closes === undefined && its.some',
+    replace: 'false && its.some',
   },
   {
     id: 'push/kept-good',

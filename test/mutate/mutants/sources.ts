@@ -88,8 +88,8 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/missed-occasion',
     file: 'operators/repeat-on.ts',
-    find: 'isAsked ? 0 : pause()',
-    replace: 'pause()',
+    find: 'isAsked ? 0 : pause(last)',
+    replace: 'pause(last)',
   },
   {
     id: 'sources/compose-guard',
@@ -177,7 +177,7 @@ export const sources: readonly Mutant[] = [
   },
   {
     id: 'sources/files-birth',
-    file: 'streams/watch-files.ts',
+    file: 'streams/link-hops.ts',
     find: ':${birthtimeNs}',
     replace: '',
   },

@@ -21,7 +21,7 @@ export const streams: readonly Mutant[] = [
   },
   {
     id: 'streams/most-links',
-    file: 'streams/watch-files.ts',
+    file: 'streams/link-hops.ts',
     find: '++links <= maxLinks',
     replace: '++links < maxLinks',
   },

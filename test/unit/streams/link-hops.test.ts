@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, realpath, rename, rm, symlink, writeFile } from 'node:f
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { linkHops } from '../../../src/streams/watch-files.ts';
+import { linkHops } from '../../../src/streams/link-hops.ts';
 
 describe('linkHops', () => {
   let root = '';

@@ -3,28 +3,26 @@ import {
   asyncScheduler,
   catchError,
   defer,
+  delayWhen,
   filter,
   map,
-  merge,
   mergeMap,
   type Observable,
   of,
   type SchedulerLike,
-  Subject,
   switchMap,
   take,
-  tap,
   timer,
 } from 'rxjs';
+import { feedback } from '../../../operators/feedback.ts';
 import { inSlices } from '../../../operators/in-slices.ts';
 import { repeatOn } from '../../../operators/repeat-on.ts';
 import { changedEntries } from '../../../streams/changed-entries.ts';
-import { watchFolders } from '../../../streams/watch-folders.ts';
+import { watchPlaces } from '../../../streams/watch-folders.ts';
 import type { StoreEvent } from '../../environment/store-event.ts';
-import { folderReader } from './folder-reader.ts';
-import type { Places } from './folder-tree.ts';
+import { lookAtFolder } from './folder-reader.ts';
+import { againAfter, type FolderState, reduceFolder, unknownFolder } from './folder-state.ts';
 import type { ReadResources } from './known-file.ts';
-import { watchPlaces } from './watch-places.ts';
 
 export interface FilesSourceOptions {
   /** What makes resources of a text. */
@@ -47,6 +45,18 @@ const share = 1 / 2_000;
 /** After something that should not happen. In ms. */
 const failed = 1_000;
 
+/** What is known after a look, and what has come of it. */
+interface Step {
+  readonly state: FolderState;
+  readonly events: readonly StoreEvent[];
+  /** How long the look took, in ms. */
+  readonly took: number;
+  /**
+   * So many ms later what is held is looked at, and nothing else; undefined where none is held.
+   */
+  readonly again: number | undefined;
+}
+
 /**
  * The resources in the files `*.yaml, *.yml, *.json` of a folder and of the folders in it: what
  * there is, then `synced`, then what changes. Of the same resource in two files the first one by
@@ -64,51 +74,52 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
     scheduler = asyncScheduler,
   } = options;
   const root = resolve(folder);
+  const readerOptions = { source: name, read, defaultNamespace, now: () => scheduler.now() };
   return defer(() => {
-    const reader = folderReader(root, {
-      source: name,
-      read,
-      defaultNamespace,
-      now: () => scheduler.now(),
-    });
     const changed = changedEntries();
-    const seen$ = new Subject<Places>();
-    let again: number | undefined; // what is held is to be looked at, and nothing else
-    let [took, pause] = [0, every];
-
-    const look$ = defer(() => {
-      const begun = scheduler.now();
-      if (again !== undefined) changed.add({ folder: root, name: '.' });
-      return inSlices(() => reader.look(changed.take()), slice, scheduler).pipe(
-        tap((look) => {
-          took = scheduler.now() - begun;
-          again = look.again;
-          pause = again ?? Math.max(every, took / share);
-          seen$.next(look.places);
-        }),
-      );
-    });
-    const events$ = defer(() =>
-      timer(Math.min(Math.max(gather.first, took), gather.most), scheduler),
-    ).pipe(
-      switchMap(() => look$),
-      mergeMap(({ events }) => events),
-      catchError((error: unknown) => {
-        changed.add({ folder: root, name: undefined });
-        pause = failed;
-        return of<StoreEvent>({ type: 'lost', source: name, reason: String(error) });
-      }),
+    const first: Step = { state: unknownFolder, events: [], took: 0, again: undefined };
+    const steps$ = feedback<Step, Step>(
+      first,
+      (_, step) => step,
+      (step$) => {
+        const look$ = ({ state, again }: Step) => {
+          const begun = scheduler.now();
+          if (again !== undefined) changed.add({ folder: root, name: '.' }); // and nothing else
+          return inSlices(
+            () => lookAtFolder(root, state, changed.take(), readerOptions),
+            slice,
+            scheduler,
+          ).pipe(
+            map((looked): Step => {
+              const [next, events] = reduceFolder(state, looked, name);
+              const took = scheduler.now() - begun;
+              return { state: next, events, took, again: againAfter(next) };
+            }),
+          );
+        };
+        const next$ = step$.pipe(
+          take(1),
+          delayWhen(({ took }) =>
+            timer(Math.min(Math.max(gather.first, took), gather.most), scheduler),
+          ),
+          switchMap((step) =>
+            look$(step).pipe(
+              catchError((error: unknown) => {
+                changed.add({ folder: root, name: undefined });
+                const lost = { type: 'lost', source: name, reason: String(error) } as const;
+                return of<Step>({ ...step, events: [lost], again: failed });
+              }),
+            ),
+          ),
+        );
+        const change$ = watchPlaces(step$.pipe(map(({ state }) => state.tree)), scheduler).pipe(
+          map((event) => (event.folder === undefined ? { folder: root, name: undefined } : event)),
+          filter((event) => changed.add(event)),
+        );
+        const pause = ({ took, again }: Step = first) => again ?? Math.max(every, took / share);
+        return next$.pipe(repeatOn(change$, pause, scheduler));
+      },
     );
-    const change$ = merge(
-      seen$.pipe(
-        take(1),
-        switchMap(() => watchFolders([root], scheduler)),
-      ),
-      watchPlaces(seen$, scheduler),
-    ).pipe(
-      map((event) => (event.folder === undefined ? { folder: root, name: undefined } : event)),
-      filter((event) => changed.add(event)),
-    );
-    return events$.pipe(repeatOn(change$, () => pause, scheduler));
+    return steps$.pipe(mergeMap(({ value }) => value.events));
   });
 }

@@ -1,56 +1,139 @@
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../istio/model.ts';
+import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { KnownFile } from './known-file.ts';
 
-/** What a folder says as a whole. */
+/** What a folder says as a whole. Immutable. */
 export interface Winners {
-  readonly resources: ReadonlyMap<ResourceKey, AnyResource>;
-  readonly flaws: readonly Flaw[];
+  /** Of each key the resource that counts. */
+  readonly resources: SortedMap<AnyResource>;
+  /** Key and path → what the file says of the key. The files of a key are in order. */
+  readonly claims: SortedMap<Claim>;
+  /** Path, or path and key → what is wrong: in the file itself, or beside other files. */
+  readonly flaws: SortedMap<readonly Flaw[]>;
 }
 
+/** What one file says of one key. */
+interface Claim {
+  /** In order. Of several the first counts. */
+  readonly resources: readonly AnyResource[];
+  readonly isBad: boolean;
+  /** The last good version of what is bad by now. */
+  readonly kept: AnyResource | undefined;
+  /** What closes what a bad one would restrict. */
+  readonly closing: AnyResource | undefined;
+}
+
+/** A file before and after a look; undefined where there is none. */
+export interface FileEdit {
+  readonly before: KnownFile | undefined;
+  readonly after: KnownFile | undefined;
+}
+
+export const noWinners: Winners = {
+  resources: SortedMap.empty(),
+  claims: SortedMap.empty(),
+  flaws: SortedMap.empty(),
+};
+
+/** Comes before what a path or a key can go on with, so that what follows is sorted by itself. */
+const divider = '\0';
+
 /**
- * Of each key the resource that counts: the first of the first file that has it, else the last
- * good one of a file in which it is bad by now, else that of `told`, if it is bad somewhere. One
- * that is bad and has no good version closes what it would restrict. Pure.
- *
- * @param files in order of their paths
- * @param told what counted before
+ * The winners after some files have changed. Of each key the resource counts that is the first of
+ * the first file that has it, else the last good one of a file in which it is bad by now, else the
+ * one that counted before, if it is bad somewhere. One that is bad and has no good version closes
+ * what it would restrict. Costs what the files that have changed say; others are not looked at.
+ * Pure.
  */
-export function winnersOf(
-  files: Iterable<KnownFile>,
-  told: ReadonlyMap<ResourceKey, AnyResource>,
-): Winners {
-  const resources = new Map<ResourceKey, AnyResource>();
-  const flaws: Flaw[] = [];
-  const all = [...files];
-  for (const file of all) {
-    for (const flaw of file.flaws) flaws.push(flaw);
-    for (const resource of file.resources) {
-      const key = keyOf(resource);
-      const winner = resources.get(key);
-      if (winner === undefined) resources.set(key, resource);
-      else flaws.push(twice(key, resource, winner));
+export function withFiles(winners: Winners, edits: Iterable<FileEdit>): Winners {
+  const claimEdits = new Map<string, Claim | undefined>();
+  const flawEdits = new Map<string, readonly Flaw[] | undefined>();
+  const keys = new Set<ResourceKey>();
+  for (const { before, after } of edits) {
+    const [old, now] = [claimsOf(before), claimsOf(after)];
+    for (const key of new Set([...old.keys(), ...now.keys()])) {
+      if (isSame(old.get(key), now.get(key))) continue;
+      keys.add(key);
+      claimEdits.set(`${key}${divider}${(after ?? before)?.path ?? ''}`, now.get(key));
+    }
+    if (before !== undefined) flawEdits.set(before.path, undefined);
+    if (after !== undefined && after.flaws.length > 0) flawEdits.set(after.path, after.flaws);
+  }
+  const claims = winners.claims.with(claimEdits);
+  const resources = new Map<ResourceKey, AnyResource | undefined>();
+  for (const key of keys) {
+    for (const path of pathsOf(winners.claims, key))
+      flawEdits.set(`${path}${divider}${key}`, undefined);
+    const { winner, flaws } = winnerOf(key, claims, winners.resources.get(key));
+    resources.set(key, winner);
+    for (const flaw of flaws) {
+      const name = `${flaw.origin.path}${divider}${key}`;
+      flawEdits.set(name, [...(flawEdits.get(name) ?? []), flaw]);
     }
   }
-  for (const { kept } of all)
-    for (const [key, resource] of kept) if (!resources.has(key)) resources.set(key, resource);
-  for (const { key = '', severity } of flaws) {
-    const last = severity === 'error' ? told.get(key) : undefined;
-    if (last !== undefined && last.closes === undefined && !resources.has(key))
-      resources.set(key, last);
+  return {
+    resources: winners.resources.with(resources),
+    claims,
+    flaws: winners.flaws.with(flawEdits),
+  };
+}
+
+function claimsOf(file: KnownFile | undefined): ReadonlyMap<ResourceKey, Claim> {
+  const claims = new Map<ResourceKey, Claim>();
+  if (file === undefined) return claims;
+  const add = (key: ResourceKey, part: Partial<Claim>) => {
+    const nothing = { resources: [], isBad: false, kept: undefined, closing: undefined };
+    claims.set(key, { ...(claims.get(key) ?? nothing), ...part });
+  };
+  for (const resource of file.resources) {
+    const key = keyOf(resource);
+    add(key, { resources: [...(claims.get(key)?.resources ?? []), resource] });
   }
-  for (const closing of all.flatMap((file) => file.closing)) {
+  for (const { key, severity } of file.flaws)
+    if (key !== undefined && severity === 'error') add(key, { isBad: true });
+  for (const [key, kept] of file.kept) add(key, { kept });
+  for (const closing of file.closing) {
     const key = keyOf(closing);
-    if (resources.has(key)) continue;
-    resources.set(key, closing);
-    flaws.push({
-      key,
-      origin: closing.origin,
-      field: '',
-      reason: `it has no good version: ${closing.closes ?? ''}`,
-      severity: 'error',
-    });
+    if (claims.get(key)?.closing === undefined) add(key, { closing });
   }
-  return { resources, flaws };
+  return claims;
+}
+
+function isSame(one: Claim | undefined, other: Claim | undefined): boolean {
+  return (
+    one?.isBad === other?.isBad &&
+    one?.kept === other?.kept &&
+    one?.closing === other?.closing &&
+    one?.resources.length === other?.resources.length &&
+    one?.resources.every((resource, index) => resource === other?.resources[index]) !== false
+  );
+}
+
+function* pathsOf(claims: Winners['claims'], key: ResourceKey): Generator<string> {
+  const prefix = `${key}${divider}`;
+  for (const [name] of claims.withPrefix(prefix)) yield name.slice(prefix.length);
+}
+
+function winnerOf(
+  key: ResourceKey,
+  claims: Winners['claims'],
+  last: AnyResource | undefined,
+): { readonly winner: AnyResource | undefined; readonly flaws: readonly Flaw[] } {
+  const its = [...claims.withPrefix(`${key}${divider}`)].map(([, claim]) => claim);
+  const [first, ...others] = its.flatMap(({ resources }) => resources);
+  if (first !== undefined)
+    return { winner: first, flaws: others.map((other) => twice(key, other, first)) };
+  const lastGood =
+    its.find(({ kept }) => kept !== undefined)?.kept ??
+    (last?.closes === undefined && its.some(({ isBad }) => isBad) ? last : undefined);
+  if (lastGood !== undefined) return { winner: lastGood, flaws: [] };
+  const closing = its.find((claim) => claim.closing !== undefined)?.closing;
+  return { winner: closing, flaws: closing === undefined ? [] : [neverGood(key, closing)] };
+}
+
+function neverGood(key: ResourceKey, { origin, closes = '' }: AnyResource): Flaw {
+  const reason = `it has no good version: ${closes}`;
+  return { key, origin, field: '', reason, severity: 'error' };
 }
 
 function twice(key: ResourceKey, { origin }: AnyResource, winner: AnyResource): Flaw {

@@ -10,7 +10,11 @@ import {
   type KnownFile,
   readKnownFile,
 } from '../../../../src/pilot-discovery/registry/files/known-file.ts';
-import { winnersOf } from '../../../../src/pilot-discovery/registry/files/winners.ts';
+import {
+  noWinners,
+  type Winners,
+  withFiles,
+} from '../../../../src/pilot-discovery/registry/files/winners.ts';
 import { buildEnvironment } from '../../../../src/pilot-discovery/environment/build-environment.ts';
 import type { Environment } from '../../../../src/pilot-discovery/environment/environment.ts';
 import { atOnce } from '../../../../src/shared/text/steps.ts';
@@ -25,20 +29,18 @@ function written(...texts: readonly string[]): {
   readonly environment: Environment;
   readonly flaws: readonly Flaw[];
 } {
-  let [file, told]: [KnownFile | undefined, ReturnType<typeof winnersOf>] = [
-    undefined,
-    { resources: new Map(), flaws: [] },
-  ];
+  let [before, told]: [KnownFile | undefined, Winners] = [undefined, noWinners];
   for (const text of texts) {
     const reading = readKnownFile(
-      file,
+      before,
       Buffer.from(text),
       digestOf(Buffer.from(text)),
       place,
       readResourcesInSteps,
     );
-    file = atOnce(reading);
-    told = winnersOf([file], told.resources);
+    const after = atOnce(reading);
+    told = withFiles(told, [{ before, after }]);
+    before = after;
   }
   const upserts = [...told.resources.values()];
   const [store, changes] = reduceStore(emptyStore(['files'], defaultMeshConfig), {
@@ -49,7 +51,7 @@ function written(...texts: readonly string[]): {
   });
   return {
     environment: buildEnvironment(undefined, store, changes, 'cluster.local'),
-    flaws: told.flaws,
+    flaws: [...told.flaws.values()].flat(),
   };
 }
 

@@ -9,8 +9,15 @@ import {
   readResourcesInSteps,
 } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 import { changedEntries } from '../../../../src/streams/changed-entries.ts';
-import { folderReader } from '../../../../src/pilot-discovery/registry/files/folder-reader.ts';
-import { folderTree } from '../../../../src/pilot-discovery/registry/files/folder-tree.ts';
+import { lookAtFolder } from '../../../../src/pilot-discovery/registry/files/folder-reader.ts';
+import {
+  reduceFolder,
+  unknownFolder,
+} from '../../../../src/pilot-discovery/registry/files/folder-state.ts';
+import {
+  lookAtTree,
+  unknownTree,
+} from '../../../../src/pilot-discovery/registry/files/folder-tree.ts';
 import { parseYaml } from '../../../../src/shared/text/parse-yaml.ts';
 import { atOnce } from '../../../../src/shared/text/steps.ts';
 
@@ -206,15 +213,15 @@ describe('a folder', () => {
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
   const reading = () => {
-    const reader = folderReader(folder, {
-      source: 'files',
-      read: readResourcesInSteps,
-      defaultNamespace: 'default',
-      now: () => 0,
-    });
-    const changed = changedEntries();
-    changed.add({ folder, name: undefined });
-    const { events } = atOnce(reader.look(changed.take()));
+    const looked = atOnce(
+      lookAtFolder(folder, unknownFolder, changedEntries().take(), {
+        source: 'files',
+        read: readResourcesInSteps,
+        defaultNamespace: 'default',
+        now: () => 0,
+      }),
+    );
+    const [, events] = reduceFolder(unknownFolder, looked, 'files');
     const names = events.flatMap((event) =>
       event.type === 'changed' ? event.upserts.map(({ name }) => name) : [],
     );
@@ -232,7 +239,7 @@ describe('a folder', () => {
       `${entry(small, 'before')}\n---\n# ${'x'.repeat(9 << 20)}\n---\n${entry(small, 'after')}\n`,
     );
     const { names, reasons } = reading();
-    expect(names).toEqual(['before', 'after']);
+    expect(names).toEqual(['after', 'before']);
     expect(reasons).toEqual([
       expect.stringMatching(
         /^the document has 94371\d\d bytes, and 524288 are read at most: divide it by '---'$/,
@@ -254,8 +261,6 @@ describe('a folder', () => {
 
   it('is looked at in steps, also where no file in it is meant', () => {
     for (const index of times(300)) mkdirSync(join(folder, String(index)));
-    const changed = changedEntries();
-    changed.add({ folder, name: undefined });
-    expect([...folderTree(folder).look(changed.take())].length).toBeGreaterThan(3);
+    expect([...lookAtTree(folder, unknownTree, changedEntries().take())].length).toBeGreaterThan(3);
   });
 });

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { AnyResource, Flaw } from '../../../../../src/pilot-discovery/istio/model.ts';
+import {
+  againAfter,
+  type FolderState,
+  type Looked,
+  reduceFolder,
+  unknownFolder,
+} from '../../../../../src/pilot-discovery/registry/files/folder-state.ts';
+import { unknownTree } from '../../../../../src/pilot-discovery/registry/files/folder-tree.ts';
+import type { KnownFile } from '../../../../../src/pilot-discovery/registry/files/known-file.ts';
+import { anyResource, workload } from '../../../../support/mesh-resources.ts';
+
+const keyAt = (name: string) => `WorkloadEntry/default/${name}` as const;
+
+/** A file that has resources with these names, and flaws of others. */
+function file(path: string, names: readonly string[], bad: readonly string[] = []): KnownFile {
+  const origin = { source: 'files', path, line: 1 };
+  const flaws: readonly Flaw[] = bad.map((name) => ({
+    key: keyAt(name),
+    origin,
+    field: '',
+    reason: `${name} is bad`,
+    severity: 'error',
+  }));
+  const resources = names.map((name): AnyResource => ({
+    ...anyResource(keyAt(name), workload({})),
+    origin,
+  }));
+  const digest = `${path} ${names.join()} ${bad.join()}`;
+  return { path, digest, documents: new Map(), resources, flaws, closing: [], kept: new Map() };
+}
+
+/** A look that finds these files; undefined for one that is gone. */
+const looked = (
+  now: number,
+  ...files: readonly (readonly [path: string, file: KnownFile | undefined])[]
+): Looked => ({
+  type: 'read',
+  tree: unknownTree,
+  readings: new Map(
+    files.map(([path, found]) => [
+      path,
+      { digest: found?.digest ?? 'absent', file: found, isDoubtful: false },
+    ]),
+  ),
+  unlisted: undefined,
+  now,
+});
+
+const folded = (...looks: readonly Looked[]) =>
+  looks.reduce<ReturnType<typeof reduceFolder>>(
+    ([state], look) => reduceFolder(state, look, 'files'),
+    [unknownFolder, []],
+  );
+
+/** `NAME PATH`, of what counts. */
+const winners = ({ winners: { resources } }: FolderState) =>
+  [...resources.values()].map(({ name, origin }) => `${name} ${origin.path}`);
+
+describe('reduceFolder', () => {
+  it('tells what there is, then that this was all; then what changes', () => {
+    const first = looked(0, ['a', file('a', ['x', 'y'])], ['b', file('b', ['y', 'z'])]);
+    const [state, events] = folded(first);
+    expect(events.map(({ type }) => type)).toEqual(['changed', 'flaws', 'synced']);
+    expect(winners(state)).toEqual(['x a', 'y a', 'z b']);
+    const [after, told] = folded(first, looked(1, ['a', file('a', ['x'])]));
+    expect(winners(after)).toEqual(['x a', 'y b', 'z b']);
+    expect(told).toMatchObject([
+      { type: 'changed', upserts: [{ name: 'x' }, { name: 'y' }], removes: [] },
+      { type: 'flaws', flaws: [] },
+    ]);
+  });
+
+  it('tells once that the folder is lost, and keeps what was there', () => {
+    const lost: Looked = { type: 'lost', tree: unknownTree, reason: 'away' };
+    const first = looked(0, ['a', file('a', ['x'])]);
+    const [state, events] = folded(first, lost);
+    expect(events).toEqual([{ type: 'lost', source: 'files', reason: 'away' }]);
+    expect([winners(state), againAfter(state)]).toEqual([['x a'], 1_000]);
+    expect(folded(first, lost, lost)[1]).toEqual([]);
+    expect(folded(first, lost, looked(1))[1]).toEqual([{ type: 'synced', source: 'files' }]);
+  });
+
+  it('believes what takes something away once it has lasted', () => {
+    const first = looked(0, ['a', file('a', ['x'])]);
+    const gone = (now: number): Looked => ({
+      ...looked(now),
+      type: 'read',
+      readings: new Map([['a', { digest: 'absent', file: undefined, isDoubtful: true }]]),
+      unlisted: undefined,
+      now,
+    });
+    const [state, events] = folded(first, gone(100));
+    expect([winners(state), againAfter(state), events]).toEqual([['x a'], 20, []]);
+    const [after, told] = folded(first, gone(100), gone(120));
+    expect([winners(after), againAfter(after)]).toEqual([[], undefined]);
+    expect(told).toMatchObject([{ type: 'changed', upserts: [], removes: [keyAt('x')] }]);
+  });
+
+  it('comes to the same winners whatever the order in which files have changed', () => {
+    const path = fc.constantFrom('a', 'b', 'c', 'd');
+    const names = fc.subarray(['u', 'v', 'w', 'x', 'y', 'z']);
+    const edit = fc.tuple(path, fc.option(names, { nil: undefined }));
+    fc.assert(
+      fc.property(fc.array(edit, { maxLength: 20 }), (edits) => {
+        const looks = edits.map(([at, its], now) =>
+          looked(now, [at, its === undefined ? undefined : file(at, its)]),
+        );
+        const [state] = folded(...looks);
+        const last = [...new Map(edits)].sort(([a], [b]) => (a < b ? -1 : 1));
+        const expected = new Map<string, string>();
+        for (const [at, its = []] of last)
+          for (const name of its) if (!expected.has(name)) expected.set(name, at);
+        expect(winners(state)).toEqual([...expected].map((one) => one.join(' ')).sort());
+        const unused = last.flatMap(([at, its = []]) =>
+          its.filter((name) => expected.get(name) !== at).map((name) => `${keyAt(name)} ${at}`),
+        );
+        expect(state.flaws.map(({ key, origin }) => `${key ?? ''} ${origin.path}`)).toEqual(unused);
+      }),
+    );
+  });
+
+  it('keeps the last good version of what is bad, in whichever file that is', () => {
+    const first = looked(0, ['a', file('a', ['x'])]);
+    const moved = looked(1, ['a', undefined], ['b', file('b', [], ['x'])]);
+    const [state, events] = folded(first, moved);
+    expect(winners(state)).toEqual(['x a']);
+    expect(events.map(({ type }) => type)).toEqual(['flaws']);
+    expect(winners(folded(first, moved, looked(2, ['b', file('b', [])]))[0])).toEqual([]);
+  });
+
+  /** How often something of other files is read when one of so many changes. */
+  function readsAmong(count: number): number {
+    let reads = 0;
+    const watched = (one: KnownFile) =>
+      new Proxy(one, {
+        get(target, name) {
+          reads += 1;
+          return Reflect.get(target, name) as unknown;
+        },
+      });
+    const paths = Array.from({ length: count }, (_, index) => `f${index}`);
+    const [state] = folded(looked(0, ...paths.map((at) => [at, watched(file(at, [at]))] as const)));
+    reads = 0;
+    const [after, events] = reduceFolder(
+      state,
+      looked(1, ['f1', file('f1', ['f1', 'g'])]),
+      'files',
+    );
+    expect(after.winners.resources.size).toBe(count + 1);
+    expect(events).toHaveLength(1);
+    return reads;
+  }
+
+  it('looks at no file that has not changed, however many there are', () => {
+    expect(readsAmong(2_000)).toBe(readsAmong(20));
+  });
+});
