@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { limits } from './test/support/limits.ts';
 import { TimedSequencer } from './test/support/timed-sequencer.ts';
 
 /**
@@ -34,9 +35,7 @@ const endToEnd = [
 
 export default defineConfig({
   test: {
-    testTimeout: 120_000,
-    hookTimeout: 120_000,
-    expect: { poll: { interval: 20, timeout: 30_000 } },
+    ...limits,
     sequence: { sequencer: TimedSequencer },
     globalSetup: ['test/support/tell-left-out.ts'],
     setupFiles: process.env['TIMINGS'] ? ['./test/support/note-cpu.ts'] : [],

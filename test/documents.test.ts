@@ -283,7 +283,7 @@ describe('docs/architecture/imports.md', () => {
     ).toMatchObject({ stderr: '', status: 0 });
     const rows = tables('docs/architecture/imports.md', 'Imports').map(([folder]) => code(folder));
     expect(rows).toEqual([...Object.keys(architecture.areas), ...rooms]);
-  }, 120_000); // all imports are read again: 6 s of CPU
+  }); // all imports are read again: 6 s of CPU
 });
 
 describe.each(documents)('%s', (document) => {

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readTimings } from './support/timings.ts';
@@ -36,4 +36,16 @@ describe('test/timings.md', () => {
     );
     expect(above.map(({ file }) => file).sort()).toEqual(Object.keys(long).sort());
   });
+});
+
+/** `orphan.test.ts` promises what happens 2 s after a SIGKILL. */
+const aboutTheClock = ['test/e2e/orphan.test.ts'];
+
+it('no end-to-end test has a limit of its own for a poll: a busy machine is late', () => {
+  const own = files.filter(
+    (file) =>
+      /^test\/(?:browser|contract|differential|e2e)\//.test(file) &&
+      /\.poll\([^;]*\btimeout: (?:\d|[1-5]\d)_\d{3}\b/.test(readFileSync(file, 'utf8')),
+  );
+  expect(own).toEqual(aboutTheClock);
 });

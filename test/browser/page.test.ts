@@ -335,9 +335,7 @@ describe.skipIf(!hasBrowser)('the page in a browser', () => {
     );
     for (let sent = 0; sent < 100; sent += 1)
       fake.tell({ event: 'log', data: someLines(now, 1_000, 1_000 + sent * 1_000) });
-    await expect
-      .poll(() => page.locator('.log .title .dim').textContent(), { timeout: 20_000 })
-      .toBe('100,400 lines');
+    await expect.poll(() => page.locator('.log .title .dim').textContent()).toBe('100,400 lines');
     await page.getByRole('button', { name: 'all', exact: true }).click();
     expect(await page.locator('svg *').count()).toBeLessThan(2_000);
     expect(await page.locator('.line, .epoch-table tr').count()).toBeLessThan(200);

@@ -90,7 +90,7 @@ interface Run {
 }
 
 /** How long an Envoy may take to come up or to end, and a check. In ms. */
-const timeoutMs = 10_000;
+const timeoutMs = 60_000;
 /** How long a process may live on after it was unsubscribed from. In ms. */
 const lastSecond = 1_000;
 

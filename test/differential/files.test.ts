@@ -48,7 +48,7 @@ describe.skipIf(controlPlane === undefined)(
           JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(
             `marker-${number}.mesh`,
           );
-        await expect.poll(isThere, { timeout: 10_000, interval: 20 }).toBe(true);
+        await expect.poll(isThere, { interval: 20 }).toBe(true);
         for (const mode of modes) {
           const found = differences(ours(one, mode), await istiods(one, port, mode));
           const all = [...fileDeviations, ...deviations];

@@ -133,32 +133,24 @@ describe.skipIf(controlPlane === undefined)('an Envoy that lives from pilot-disc
   /** What an Envoy answers to each of the questions. */
   const answers = (questions: readonly Question[]): Promise<readonly unknown[]> =>
     withEnvoy(xds, admin, async () => {
-      await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200, {
-        within: 20_000,
-      });
+      await eventually(async () => (await ask(service, '/', { host: 'a.mesh' })).status === 200);
       const all: unknown[] = [];
       for (const one of questions) all.push(await answerTo(service, one));
       return all;
     });
 
-  it(
-    'answers 500 requests as one that lives from istiod: status, backend, headers',
-    { timeout: 120_000 },
-    async () => {
-      const questions = fc.sample(question, { numRuns: 500, seed: 1 });
-      const ports = backends.map((server) => (server.address() as AddressInfo).port);
-      const yaml = resources(service, ports);
-      const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () =>
-        answers(questions),
-      );
-      const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
-      const differing = questions.flatMap((one, index) => {
-        const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
-        return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];
-      });
-      expect(differing).toEqual([]);
-      const statuses = new Set(ours.map((one) => (one as { readonly status: number }).status));
-      expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 302, 308, 405, 418, 503]));
-    },
-  );
+  it('answers 500 requests as one that lives from istiod: status, backend, headers', async () => {
+    const questions = fc.sample(question, { numRuns: 500, seed: 1 });
+    const ports = backends.map((server) => (server.address() as AddressInfo).port);
+    const yaml = resources(service, ports);
+    const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], () => answers(questions));
+    const theirs = await withIstiod(controlPlane ?? '', yaml, xds, () => answers(questions));
+    const differing = questions.flatMap((one, index) => {
+      const [mine, other] = [JSON.stringify(ours[index]), JSON.stringify(theirs[index])];
+      return mine === other ? [] : [{ question: one, ours: mine, istiod: other }];
+    });
+    expect(differing).toEqual([]);
+    const statuses = new Set(ours.map((one) => (one as { readonly status: number }).status));
+    expect([...statuses].sort()).toEqual(expect.arrayContaining([200, 302, 308, 405, 418, 503]));
+  });
 });

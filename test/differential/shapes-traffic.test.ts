@@ -221,54 +221,48 @@ const rows: readonly Row[] = [
 ];
 
 /** Over a real Envoy each, with one folder of all rows. */
-describe.skipIf(controlPlane === undefined)(
-  'requests of the shapes that real folders have',
-  { timeout: 60_000 },
-  () => {
-    const servers: { close(): unknown }[] = [];
-    const answers = { ours: [] as readonly string[], istiod: [] as readonly string[] };
+describe.skipIf(controlPlane === undefined)('requests of the shapes that real folders have', () => {
+  const servers: { close(): unknown }[] = [];
+  const answers = { ours: [] as readonly string[], istiod: [] as readonly string[] };
 
-    beforeAll(async () => {
-      const [first, second] = [await backend('one'), await backend('two')];
-      servers.push(first, second, await backend('socket', socket));
-      const greeter = createServer(
-        (socket) => void socket.on('error', () => undefined).write('I am first'),
-      ).listen(0, '127.0.0.1');
-      await once(greeter, 'listening');
-      servers.push(greeter);
-      const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
-      const [own = 0, two = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] =
-        await freePorts(7);
-      const ports: Ports = {
-        http: own,
-        second: two,
-        mysql,
-        one: portOf(first),
-        two: portOf(second),
-        greeter: portOf(greeter),
-      };
-      const ready = entry('ready', 'ready.mesh', http(own), at(ports.one));
-      const yaml = [...rows.flatMap((row) => row.yaml(ports)), ready].join('---\n');
-      const ask = () =>
-        withEnvoy(xds, admin, async () => {
-          await eventually(async () => (await who(own, 'ready.mesh')) === 'one', {
-            within: 20_000,
-          });
-          return Promise.all(rows.map((row) => row.asked(ports)));
-        });
-      answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
-      answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);
-    });
-    afterAll(() => {
-      for (const server of servers) server.close();
-    });
+  beforeAll(async () => {
+    const [first, second] = [await backend('one'), await backend('two')];
+    servers.push(first, second, await backend('socket', socket));
+    const greeter = createServer(
+      (socket) => void socket.on('error', () => undefined).write('I am first'),
+    ).listen(0, '127.0.0.1');
+    await once(greeter, 'listening');
+    servers.push(greeter);
+    const portOf = (server: Pick<Server, 'address'>) => (server.address() as AddressInfo).port;
+    const [own = 0, two = 0, mysql = 0, admin = 0, xds = 0, debug = 0, monitoring = 0] =
+      await freePorts(7);
+    const ports: Ports = {
+      http: own,
+      second: two,
+      mysql,
+      one: portOf(first),
+      two: portOf(second),
+      greeter: portOf(greeter),
+    };
+    const ready = entry('ready', 'ready.mesh', http(own), at(ports.one));
+    const yaml = [...rows.flatMap((row) => row.yaml(ports)), ready].join('---\n');
+    const ask = () =>
+      withEnvoy(xds, admin, async () => {
+        await eventually(async () => (await who(own, 'ready.mesh')) === 'one');
+        return Promise.all(rows.map((row) => row.asked(ports)));
+      });
+    answers.ours = await withPilotDiscovery(yaml, [xds, debug, monitoring], ask);
+    answers.istiod = await withIstiod(controlPlane ?? '', yaml, xds, ask);
+  });
+  afterAll(() => {
+    for (const server of servers) server.close();
+  });
 
-    it.each(rows.map((row, index) => ({ ...row, index })))(
-      '$name',
-      ({ right, istiod = right, index }) => {
-        expect(answers.ours[index]).toBe(right);
-        if (istiod !== 'unsteady') expect(answers.istiod[index]).toBe(istiod);
-      },
-    );
-  },
-);
+  it.each(rows.map((row, index) => ({ ...row, index })))(
+    '$name',
+    ({ right, istiod = right, index }) => {
+      expect(answers.ours[index]).toBe(right);
+      if (istiod !== 'unsteady') expect(answers.istiod[index]).toBe(istiod);
+    },
+  );
+});

@@ -15,106 +15,95 @@ import { makeRig } from '../support/e2e/rig.ts';
 /** Less than any of these would wait for DNS, in ms; more than a busy machine takes. */
 const soon = 2_500;
 
-it(
-  'nothing that the status port answers waits for DNS or the thread pool',
-  { timeout: 60_000 },
-  () =>
-    clearedAfter(async (clear) => {
-      const rig = await makeRig();
-      clear(() => rig.dispose());
-      const fifo = join(rig.folder, 'fifo');
-      execFileSync('mkfifo', [fifo]);
-      const application = createServer((_, response) =>
-        response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('application_up 1\n')),
-      ).listen(0, '127.0.0.1');
-      const tcp = createTcpServer((socket) => socket.end()).listen(0, '127.0.0.1');
-      const health = createHttp2Server().listen(0, '127.0.0.1');
-      health.on('stream', (stream) => {
-        stream.respond(
-          { ':status': 200, 'content-type': 'application/grpc' },
-          { waitForTrailers: true },
-        );
-        stream
-          .on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
-          .end(Buffer.from([0, 0, 0, 0, 2, 8, 1]));
-      });
-      clear(() => health.close());
-      clear(() => application.close().closeAllConnections());
-      clear(() => tcp.close());
-      await Promise.all([application, tcp, health].map((server) => once(server, 'listening')));
-      const portOf = (server: Pick<typeof tcp, 'address'>) =>
-        (server.address() as AddressInfo).port;
-      const port = portOf(application);
-      const agent = rig.start([], {
-        env: {
-          NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}`,
-          BUSY_FIFO: fifo,
-          ISTIO_KUBE_APP_PROBERS: JSON.stringify({
-            '/app-health/a/readyz': { httpGet: { port }, timeoutSeconds: soon / 1_000 },
-            '/app-health/a/startupz': {
-              grpc: { port: portOf(health) },
-              timeoutSeconds: soon / 1_000,
-            },
-            '/app-health/a/livez': {
-              tcpSocket: { port: portOf(tcp) },
-              timeoutSeconds: soon / 1_000,
-            },
-          }),
-          ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ port: String(port) }),
-        },
-      });
-      await agent.said('epoch.live', 0);
-      await eventually(async () => (await rig.ready()).status === 200, { within: 10_000 });
-      agent.kill('SIGUSR2');
-      // A writer is refused without a reader. It has let the threads go: the agent is asked again.
-      await eventually(() => openedForWriting(fifo), { within: 10_000 });
-      agent.kill('SIGUSR2');
-      await eventually(async () => (await ask(rig.ports.status, '/healthz/live')).status === 200, {
-        within: 10_000,
-      });
-      for (const path of [
-        '/app-health/a/readyz',
-        '/app-health/a/livez',
-        '/app-health/a/startupz',
-        '/healthz/ready',
-        '/healthz/live',
-        '/debug/status',
-        '/',
-      ])
-        expect([path, (await ask(rig.ports.status, path)).status]).toEqual([path, 200]);
-      const scrape = await ask(rig.ports.status, '/stats/prometheus');
-      expect(gunzipSync(scrape.body).toString()).toContain('application_up 1');
-      closeSync(openSync(fifo, constants.O_RDWR)); // lets the agent's threads go
-    }),
-);
-
-it(
-  'the process waits for a file that does not open, once its Envoy has ended',
-  { timeout: 60_000 },
-  () =>
-    clearedAfter(async (clear) => {
-      const rig = await makeRig();
-      clear(() => rig.dispose());
-      const fifo = join(rig.folder, 'fifo');
-      execFileSync('mkfifo', [fifo]);
-      const env = {
+it('nothing that the status port answers waits for DNS or the thread pool', () =>
+  clearedAfter(async (clear) => {
+    const rig = await makeRig();
+    clear(() => rig.dispose());
+    const fifo = join(rig.folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const application = createServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(gzipSync('application_up 1\n')),
+    ).listen(0, '127.0.0.1');
+    const tcp = createTcpServer((socket) => socket.end()).listen(0, '127.0.0.1');
+    const health = createHttp2Server().listen(0, '127.0.0.1');
+    health.on('stream', (stream) => {
+      stream.respond(
+        { ':status': 200, 'content-type': 'application/grpc' },
+        { waitForTrailers: true },
+      );
+      stream
+        .on('wantTrailers', () => stream.sendTrailers({ 'grpc-status': '0' }))
+        .end(Buffer.from([0, 0, 0, 0, 2, 8, 1]));
+    });
+    clear(() => health.close());
+    clear(() => application.close().closeAllConnections());
+    clear(() => tcp.close());
+    await Promise.all([application, tcp, health].map((server) => once(server, 'listening')));
+    const portOf = (server: Pick<typeof tcp, 'address'>) => (server.address() as AddressInfo).port;
+    const port = portOf(application);
+    const agent = rig.start([], {
+      env: {
         NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}`,
         BUSY_FIFO: fifo,
-        BUSY_FILES: '1',
-      };
-      const agent = rig.start([], { env });
-      await agent.said('epoch.live', 0);
-      agent.kill('SIGUSR2');
-      await eventually(() => openedForWriting(fifo), { within: 10_000 });
-      agent.kill('SIGUSR2');
-      agent.kill('SIGTERM');
-      expect(await agent.said('agent.ended')).toMatchObject({ code: 0 });
-      expect(rig.envoys()).toEqual([]);
-      expect(await Promise.race([agent.exit, pause(soon)])).toBe('it runs');
-      closeSync(openSync(fifo, constants.O_RDWR));
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-    }),
-);
+        ISTIO_KUBE_APP_PROBERS: JSON.stringify({
+          '/app-health/a/readyz': { httpGet: { port }, timeoutSeconds: soon / 1_000 },
+          '/app-health/a/startupz': {
+            grpc: { port: portOf(health) },
+            timeoutSeconds: soon / 1_000,
+          },
+          '/app-health/a/livez': {
+            tcpSocket: { port: portOf(tcp) },
+            timeoutSeconds: soon / 1_000,
+          },
+        }),
+        ISTIO_PROMETHEUS_ANNOTATIONS: JSON.stringify({ port: String(port) }),
+      },
+    });
+    await agent.said('epoch.live', 0);
+    await eventually(async () => (await rig.ready()).status === 200);
+    agent.kill('SIGUSR2');
+    // A writer is refused without a reader. It has let the threads go: the agent is asked again.
+    await eventually(() => openedForWriting(fifo));
+    agent.kill('SIGUSR2');
+    await eventually(async () => (await ask(rig.ports.status, '/healthz/live')).status === 200);
+    for (const path of [
+      '/app-health/a/readyz',
+      '/app-health/a/livez',
+      '/app-health/a/startupz',
+      '/healthz/ready',
+      '/healthz/live',
+      '/debug/status',
+      '/',
+    ])
+      expect([path, (await ask(rig.ports.status, path)).status]).toEqual([path, 200]);
+    const scrape = await ask(rig.ports.status, '/stats/prometheus');
+    expect(gunzipSync(scrape.body).toString()).toContain('application_up 1');
+    closeSync(openSync(fifo, constants.O_RDWR)); // lets the agent's threads go
+  }));
+
+it('the process waits for a file that does not open, once its Envoy has ended', () =>
+  clearedAfter(async (clear) => {
+    const rig = await makeRig();
+    clear(() => rig.dispose());
+    const fifo = join(rig.folder, 'fifo');
+    execFileSync('mkfifo', [fifo]);
+    const env = {
+      NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}`,
+      BUSY_FIFO: fifo,
+      BUSY_FILES: '1',
+    };
+    const agent = rig.start([], { env });
+    await agent.said('epoch.live', 0);
+    agent.kill('SIGUSR2');
+    await eventually(() => openedForWriting(fifo));
+    agent.kill('SIGUSR2');
+    agent.kill('SIGTERM');
+    expect(await agent.said('agent.ended')).toMatchObject({ code: 0 });
+    expect(rig.envoys()).toEqual([]);
+    expect(await Promise.race([agent.exit, pause(soon)])).toBe('it runs');
+    closeSync(openSync(fifo, constants.O_RDWR));
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+  }));
 
 const pause = (ms: number) => setTimeout(ms, 'it runs');
 

@@ -23,110 +23,98 @@ afterEach(() => signed.dispose());
 const start = (env: NodeJS.ProcessEnv = {}) => signed.start(env);
 const served = () => servedSerial(rig.ports.listen, rig.ca.rootCert);
 
-it(
-  'forty rotations by an authority under load: one Envoy, nine of ten certificates served within a second, nothing fails',
-  { timeout: 120_000 },
-  async () => {
-    const issued: { readonly serial: number; readonly at: number }[] = [];
-    server.answer = async ({ csr }) => {
-      const { certificate, serial } = await rig.ca.sign(csr, {
-        notAfter: new Date(Date.now() + 10_000),
-      });
-      issued.push({ serial: Number.parseInt(serial, 16), at: performance.now() });
-      return [certificate, rig.ca.rootCert];
-    };
-    const agent = start({
-      SECRET_GRACE_PERIOD_RATIO: '1',
-      ECC_SIGNATURE_ALGORITHM: 'ECDSA',
-      OUTPUT_CERTS: join(rig.folder, 'output'),
+it('forty rotations by an authority under load: one Envoy, nine of ten certificates served within a second, nothing fails', async () => {
+  const issued: { readonly serial: number; readonly at: number }[] = [];
+  server.answer = async ({ csr }) => {
+    const { certificate, serial } = await rig.ca.sign(csr, {
+      notAfter: new Date(Date.now() + 10_000),
     });
-    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
-    const load = startLoad({
-      port: rig.ports.listen,
-      tls: { ca: rig.ca.rootCert },
-      mode: 'new-connection',
-      clients: 2,
-      pause: 10,
-      maxDuration: 120_000,
-    });
-    const lags: number[] = [];
-    while (issued.length < 41) {
-      const begun = performance.now();
-      const serial = Number.parseInt((await served()) ?? '', 16);
-      const next = issued.find((one) => one.serial > serial);
-      lags.push(next === undefined ? 0 : Math.max(0, begun - next.at));
-    }
-    const { failed, errors, ok } = await load.stop();
-    expect([failed, [...errors]]).toEqual([0, []]);
-    expect(ok).toBeGreaterThan(40);
-    lags.sort((a, b) => a - b);
-    expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
-    expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
-    for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
-      expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
-  },
-);
+    issued.push({ serial: Number.parseInt(serial, 16), at: performance.now() });
+    return [certificate, rig.ca.rootCert];
+  };
+  const agent = start({
+    SECRET_GRACE_PERIOD_RATIO: '1',
+    ECC_SIGNATURE_ALGORITHM: 'ECDSA',
+    OUTPUT_CERTS: join(rig.folder, 'output'),
+  });
+  await expect.poll(() => served()).toBeDefined();
+  const load = startLoad({
+    port: rig.ports.listen,
+    tls: { ca: rig.ca.rootCert },
+    mode: 'new-connection',
+    clients: 2,
+    pause: 10,
+    maxDuration: 120_000,
+  });
+  const lags: number[] = [];
+  while (issued.length < 41) {
+    const begun = performance.now();
+    const serial = Number.parseInt((await served()) ?? '', 16);
+    const next = issued.find((one) => one.serial > serial);
+    lags.push(next === undefined ? 0 : Math.max(0, begun - next.at));
+  }
+  const { failed, errors, ok } = await load.stop();
+  expect([failed, [...errors]]).toEqual([0, []]);
+  expect(ok).toBeGreaterThan(40);
+  lags.sort((a, b) => a - b);
+  expect(lags[Math.floor(lags.length * 0.9)]).toBeLessThan(1_000);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
+  expect(server.asked[0]?.authorization).toBe(`Bearer ${readFileSync(signed.token, 'utf8')}`);
+  for (const name of ['key.pem', 'cert-chain.pem', 'root-cert.pem'])
+    expect(statSync(join(rig.folder, 'output', name)).mode & 0o777).toBe(0o600);
+});
 
-it(
-  'an authority that is down, or refuses, takes nothing away, and is asked until it answers',
-  { timeout: 60_000 },
-  async () => {
-    const sign = server.answer;
-    server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
-    const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
-    expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
-    server.answer = async ({ csr }) => [
-      (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
-      rig.ca.rootCert,
-    ];
-    await agent.said('certificate.issued');
-    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
-    server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
-    await expect
-      .poll(() => agent.log(), { timeout: 15_000 })
-      .toContainEqual(expect.objectContaining({ reason: 'down again' }));
-    expect(await served()).toBeDefined();
-    server.answer = sign;
-    const asked = server.asked.length;
-    await expect.poll(() => server.asked.length, { timeout: 40_000 }).toBeGreaterThan(asked);
-    await expect.poll(() => served(), { timeout: 10_000 }).toBeDefined(); // the one before has expired meanwhile, perhaps
-  },
-);
+it('an authority that is down, or refuses, takes nothing away, and is asked until it answers', async () => {
+  const sign = server.answer;
+  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'not yet' });
+  const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
+  expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
+  server.answer = async ({ csr }) => [
+    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+    rig.ca.rootCert,
+  ];
+  await agent.said('certificate.issued');
+  await expect.poll(() => served()).toBeDefined();
+  server.answer = () => Promise.resolve({ code: status.UNAVAILABLE, details: 'down again' });
+  await expect
+    .poll(() => agent.log())
+    .toContainEqual(expect.objectContaining({ reason: 'down again' }));
+  expect(await served()).toBeDefined();
+  server.answer = sign;
+  const asked = server.asked.length;
+  await expect.poll(() => server.asked.length).toBeGreaterThan(asked);
+  await expect.poll(() => served()).toBeDefined(); // the one before has expired meanwhile, perhaps
+});
 
-it(
-  'a proxy of the environment that refuses is not asked, at the start and later',
-  { timeout: 60_000 },
-  async () => {
-    const proxied = vi.fn();
-    const proxy = createServer((socket) => {
-      proxied();
-      socket.resetAndDestroy();
-    }).listen(0, '127.0.0.1');
-    await once(proxy, 'listening');
-    const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
-      name,
-      name.toUpperCase(),
-    ]);
-    const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
-    server.answer = async ({ csr }) => [
-      (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
-      rig.ca.rootCert,
-    ];
-    const agent = start({
-      SECRET_GRACE_PERIOD_RATIO: '1',
-      NODE_USE_ENV_PROXY: '1',
-      ...Object.fromEntries(names.map((name) => [name, url])),
-    });
-    await expect.poll(() => served(), { timeout: 15_000 }).toBeDefined();
-    const first = await served();
-    await expect.poll(async () => (await served()) ?? first, { timeout: 20_000 }).not.toBe(first);
-    agent.kill('SIGTERM');
-    expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect(proxied).not.toHaveBeenCalled();
-    proxy.close();
-  },
-);
+it('a proxy of the environment that refuses is not asked, at the start and later', async () => {
+  const proxied = vi.fn();
+  const proxy = createServer((socket) => {
+    proxied();
+    socket.resetAndDestroy();
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+  const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
+    name,
+    name.toUpperCase(),
+  ]);
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  server.answer = async ({ csr }) => [
+    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+    rig.ca.rootCert,
+  ];
+  const agent = start({
+    SECRET_GRACE_PERIOD_RATIO: '1',
+    NODE_USE_ENV_PROXY: '1',
+    ...Object.fromEntries(names.map((name) => [name, url])),
+  });
+  await expect.poll(() => served()).toBeDefined();
+  const first = await served();
+  await expect.poll(async () => (await served()) ?? first).not.toBe(first);
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(proxied).not.toHaveBeenCalled();
+  proxy.close();
+});
 
 it('without a token it is said, and Envoy goes on without a certificate', async () => {
   const agent = start({ JWT_POLICY: 'none' });
@@ -134,7 +122,7 @@ it('without a token it is said, and Envoy goes on without a certificate', async 
   expect((await agent.said('certificate.request_failed'))['reason']).toContain('token');
   await agent.said('epoch.live', 0);
   await expect
-    .poll(() => rig.ready(), { timeout: 10_000 })
+    .poll(() => rig.ready())
     .toMatchObject({
       status: 503,
       body: expect.stringMatching(/^secret default: .*token/) as string,

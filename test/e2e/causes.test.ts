@@ -72,7 +72,6 @@ async function prepare(clear: Clear) {
 
 it.skipIf(!isRoot)(
   'no fact makes an epoch: addresses, answers of name servers and of the cloud, limits',
-  { timeout: 90_000 },
   () =>
     clearedAfter(async (clear) => {
       const group = groupable('memory') ? ownGroup('memory') : undefined;
@@ -131,7 +130,7 @@ it.skipIf(!isRoot)(
       for (const [index, change] of Object.values(facts).entries()) {
         await change();
         write(file('etc/istio/pod/labels'), ''); // so that all is read again
-        await expect.poll(readings, { timeout: 20_000 }).toBeGreaterThan(index);
+        await expect.poll(readings).toBeGreaterThan(index);
       }
       expect(
         agent.log().filter(({ event }) => event === 'config.changed' || event === 'epoch.claimed'),
@@ -154,94 +153,85 @@ it.skipIf(!isRoot)(
     }),
 );
 
-it(
-  'each source makes one epoch, whose cause is in the log, the timeline and the metrics',
-  { timeout: 120_000 },
-  () =>
-    clearedAfter(async (clear) => {
-      const { rig, file, start, ask, underLoad } = await prepare(clear);
-      const next = await rig.ca.issue();
-      const chain = join(rig.certDir, 'cert-chain.pem');
-      write(file('mesh.yaml'), 'defaultConfig: {}');
-      write(file('override.yaml'), '{}');
-      const agent = start([]);
-      await agent.said('epoch.live', 0);
-      const load = underLoad();
+it('each source makes one epoch, whose cause is in the log, the timeline and the metrics', () =>
+  clearedAfter(async (clear) => {
+    const { rig, file, start, ask, underLoad } = await prepare(clear);
+    const next = await rig.ca.issue();
+    const chain = join(rig.certDir, 'cert-chain.pem');
+    write(file('mesh.yaml'), 'defaultConfig: {}');
+    write(file('override.yaml'), '{}');
+    const agent = start([]);
+    await agent.said('epoch.live', 0);
+    const load = underLoad();
 
-      const marks = { from: `serial ${rig.issued.serial}`, to: `serial ${next.serial}` };
-      const sources: readonly (readonly [change: () => unknown, ...causes: readonly object[]])[] = [
-        [
-          () => writeCertificates(rig.certDir, next),
-          { source: 'files', part: chain, ...marks },
-          { source: 'files', part: join(rig.certDir, 'key.pem') },
-        ],
-        [
-          () =>
-            write(
-              file('mesh.yaml'),
-              'defaultConfig: {serviceCluster: other, extraStatTags: [one]}',
-            ),
-          { source: 'files', part: file('mesh.yaml') },
-          { source: 'configuration', part: 'extraStatTags' },
-        ],
-        [
-          () => write(file('etc/istio/pod/labels'), 'app="changed"'),
-          { source: 'files', part: './etc/istio/pod/labels' },
-        ],
-        [
-          () =>
-            write(
-              file('etc/istio/pod/annotations'),
-              'proxy.istio.io/config="{extraStatTags: [two]}"',
-            ),
-          { source: 'files', part: './etc/istio/pod/annotations' },
-          { source: 'configuration', part: 'extraStatTags' },
-        ],
-        [
-          () => write(file('override.yaml'), 'node: {metadata: {OVER: ridden}}'),
-          { source: 'files', part: file('override.yaml') },
-        ],
-        [
-          () => write(file('bootstrap.json'), `${template(rig.ports.admin, rig.ports.listen)}\n`),
-          { source: 'files', part: file('bootstrap.json') },
-        ],
-        [() => agent.kill('SIGHUP'), { source: 'SIGHUP', part: '' }],
-        [() => rig.post(rig.ports.status, '/restart'), { source: 'POST /restart', part: '' }],
-      ];
-      for (const [index, [change]] of sources.entries()) {
-        await change();
-        await agent.said('epoch.live', index + 1);
-        await agent.said('epoch.ended', index);
-      }
-      await sleep(1_000); // longer than the window
-      const { epochs: past } = JSON.parse(await ask('/debug/epochs')) as {
-        readonly epochs: readonly { readonly changed: readonly object[] }[];
-      };
-      expect(past.slice(1).map(({ changed }) => changed)).toEqual(
-        sources.map(([, ...causes]): unknown => expect.arrayContaining(causes)),
-      );
+    const marks = { from: `serial ${rig.issued.serial}`, to: `serial ${next.serial}` };
+    const sources: readonly (readonly [change: () => unknown, ...causes: readonly object[]])[] = [
+      [
+        () => writeCertificates(rig.certDir, next),
+        { source: 'files', part: chain, ...marks },
+        { source: 'files', part: join(rig.certDir, 'key.pem') },
+      ],
+      [
+        () =>
+          write(file('mesh.yaml'), 'defaultConfig: {serviceCluster: other, extraStatTags: [one]}'),
+        { source: 'files', part: file('mesh.yaml') },
+        { source: 'configuration', part: 'extraStatTags' },
+      ],
+      [
+        () => write(file('etc/istio/pod/labels'), 'app="changed"'),
+        { source: 'files', part: './etc/istio/pod/labels' },
+      ],
+      [
+        () =>
+          write(
+            file('etc/istio/pod/annotations'),
+            'proxy.istio.io/config="{extraStatTags: [two]}"',
+          ),
+        { source: 'files', part: './etc/istio/pod/annotations' },
+        { source: 'configuration', part: 'extraStatTags' },
+      ],
+      [
+        () => write(file('override.yaml'), 'node: {metadata: {OVER: ridden}}'),
+        { source: 'files', part: file('override.yaml') },
+      ],
+      [
+        () => write(file('bootstrap.json'), `${template(rig.ports.admin, rig.ports.listen)}\n`),
+        { source: 'files', part: file('bootstrap.json') },
+      ],
+      [() => agent.kill('SIGHUP'), { source: 'SIGHUP', part: '' }],
+      [() => rig.post(rig.ports.status, '/restart'), { source: 'POST /restart', part: '' }],
+    ];
+    for (const [index, [change]] of sources.entries()) {
+      await change();
+      await agent.said('epoch.live', index + 1);
+      await agent.said('epoch.ended', index);
+    }
+    await sleep(1_000); // longer than the window
+    const { epochs: past } = JSON.parse(await ask('/debug/epochs')) as {
+      readonly epochs: readonly { readonly changed: readonly object[] }[];
+    };
+    expect(past.slice(1).map(({ changed }) => changed)).toEqual(
+      sources.map(([, ...causes]): unknown => expect.arrayContaining(causes)),
+    );
 
-      const log = agent.log();
-      expect(log.find(({ event }) => event === 'config.changed')?.['changed']).toContain(
-        `files ${chain}: ${marks.from} → ${marks.to}`,
-      );
-      expect(
-        log.filter(({ event }) => event === 'restart.requested').map((line) => line['by']),
-      ).toEqual(['SIGHUP', 'POST /restart']);
-      expect(log.filter(({ event }) => event === 'config.changed')).toHaveLength(
-        sources.length - 2,
-      );
+    const log = agent.log();
+    expect(log.find(({ event }) => event === 'config.changed')?.['changed']).toContain(
+      `files ${chain}: ${marks.from} → ${marks.to}`,
+    );
+    expect(
+      log.filter(({ event }) => event === 'restart.requested').map((line) => line['by']),
+    ).toEqual(['SIGHUP', 'POST /restart']);
+    expect(log.filter(({ event }) => event === 'config.changed')).toHaveLength(sources.length - 2);
 
-      const metrics = await ask('/stats/prometheus');
-      const starts = (why: string, source: string, part: string) =>
-        `istio_agent_envoy_starts_total{why="${why}",source="${source}",part="${part}"} 1`;
-      expect(metrics).toContain(starts('change', 'files', chain));
-      expect(metrics).toContain(starts('change', 'files', file('mesh.yaml')));
-      expect(metrics).toContain(starts('by hand', 'SIGHUP', ''));
-      const { failed, errors } = await load.stop();
-      expect([failed, [...errors]]).toEqual([0, []]);
-    }),
-);
+    const metrics = await ask('/stats/prometheus');
+    const starts = (why: string, source: string, part: string) =>
+      `istio_agent_envoy_starts_total{why="${why}",source="${source}",part="${part}"} 1`;
+    expect(metrics).toContain(starts('change', 'files', chain));
+    expect(metrics).toContain(starts('change', 'files', file('mesh.yaml')));
+    expect(metrics).toContain(starts('by hand', 'SIGHUP', ''));
+    const { failed, errors } = await load.stop();
+    expect([failed, [...errors]]).toEqual([0, []]);
+  }));
 
 it('a name of statsd is taken from the command line', () =>
   clearedAfter(async (clear) => {

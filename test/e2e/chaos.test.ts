@@ -7,7 +7,6 @@ const seeds = [5];
 
 it.each(seeds)(
   'whatever happens, nothing is lost that could be kept (30 events of seed %d)',
-  { timeout: 150_000 },
   async (seed) => {
     const { violations, log, ...figures } = await runChaos({ seed, events: 30 });
     expect(violations, `seed ${seed}\n${log}`).toEqual([]);

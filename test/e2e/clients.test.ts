@@ -68,7 +68,7 @@ describe('beside an agent that runs', () => {
   it('a log file that was moved away is opened anew by SIGUSR1', async () => {
     renameSync(logFile, `${logFile}.1`);
     agent.kill('SIGUSR1');
-    await expect.poll(() => existsSync(logFile), { timeout: 10_000 }).toBe(true);
+    await expect.poll(() => existsSync(logFile)).toBe(true);
     agent.kill('SIGTERM');
     expect((await agent.exit).code).toBe(0);
     const [before = [], after = []] = [`${logFile}.1`, logFile].map((path) =>

@@ -5,7 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { program } from '../support/e2e/program.ts';
 import { makeRig, type Rig } from '../support/e2e/rig.ts';
 
-describe('an agent with a configuration file', { timeout: 60_000 }, () => {
+describe('an agent with a configuration file', () => {
   let rig: Rig;
   let file: string;
   beforeEach(async () => {

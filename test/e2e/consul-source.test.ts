@@ -16,8 +16,6 @@ import { leftOut } from '../support/left-out.ts';
 
 if (!hasConsul) leftOut('a source over a real Consul', 'a program');
 
-const limit = { timeout: 10_000 };
-
 describe.skipIf(!hasConsul)('consul, of a real server', () => {
   let server: Consul;
   let listening = new Subscription();
@@ -59,16 +57,16 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       await server.ask('PUT', 'kv/mesh/deep/b%20c', '');
       await server.ask('PUT', 'kv/mesh-other/a', 'other');
       const { count, content } = listenTo({ prefix: 'mesh' });
-      await expect.poll(content, limit).toEqual({ a: 'grüße', 'deep/b c': '' });
+      await expect.poll(content).toEqual({ a: 'grüße', 'deep/b c': '' });
       await server.ask('PUT', 'kv/mesh/a', 'new');
-      await expect.poll(content, limit).toEqual({ a: 'new', 'deep/b c': '' });
+      await expect.poll(content).toEqual({ a: 'new', 'deep/b c': '' });
       await server.ask('PUT', 'kv/mesh/a', 'new');
       await server.ask('PUT', 'kv/mesh-other/a', 'new');
       await server.ask('DELETE', 'kv/mesh/deep/b%20c');
-      await expect.poll(content, limit).toEqual({ a: 'new' });
+      await expect.poll(content).toEqual({ a: 'new' });
       expect(count('changed')).toBe(3);
       await server.ask('DELETE', 'kv/mesh?recurse=true');
-      await expect.poll(content, limit).toEqual({});
+      await expect.poll(content).toEqual({});
       expect(count('source-unreadable')).toBe(0);
     });
 
@@ -89,21 +87,21 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
         listenTo(config.watch, config),
         listenTo({ prefix: 'envoy.json' }, { as: 'secret' }),
       ];
-      await expect.poll(text.content, limit).toBe('{}');
-      await expect.poll(secret.content, limit).toEqual(Buffer.from('{}'));
+      await expect.poll(text.content).toBe('{}');
+      await expect.poll(secret.content).toEqual(Buffer.from('{}'));
     });
 
     it('waits for a key that is not there yet', async () => {
       const { count, content } = listenTo({ prefix: 'later' });
-      await expect.poll(content, limit).toEqual({});
+      await expect.poll(content).toEqual({});
       await server.ask('PUT', 'kv/later', 'here');
-      await expect.poll(content, limit).toBe('here');
+      await expect.poll(content).toBe('here');
       expect(count('source-read')).toBeLessThan(5);
     });
 
     it('has the instances of a service that pass their checks', async () => {
       const { content } = listenTo({ service: 'web' });
-      await expect.poll(content, limit).toEqual({});
+      await expect.poll(content).toEqual({});
       const register = (ID: string, Check?: object) =>
         server.ask('PUT', 'agent/service/register', {
           ID,
@@ -118,35 +116,35 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       await register('two', { CheckID: 'two', TTL: '60s', Status: 'critical' });
       const instance = { address: '192.0.2.1', port: 80, tags: ['t'], meta: { m: 'v' } };
       const names = () => Object.keys(content() as object).map((name) => name.split('/')[1]);
-      await expect.poll(names, limit).toEqual(['one']);
+      await expect.poll(names).toEqual(['one']);
       expect(Object.values(content() as object)).toEqual([instance]);
       await server.ask('PUT', 'agent/check/pass/two', '');
-      await expect.poll(names, limit).toEqual(['one', 'two']);
+      await expect.poll(names).toEqual(['one', 'two']);
       await server.ask('PUT', 'agent/check/fail/two', '');
-      await expect.poll(names, limit).toEqual(['one']);
+      await expect.poll(names).toEqual(['one']);
       await server.ask('PUT', 'agent/service/deregister/one', '');
-      await expect.poll(content, limit).toEqual({});
+      await expect.poll(content).toEqual({});
     });
 
     it('pushes 100 changes of a key, the last of which it has in the end', async () => {
       const { content } = listenTo({ prefix: 'quick' });
       for (let count = 1; count <= 100; count++) await server.ask('PUT', 'kv/quick', String(count));
-      await expect.poll(content, limit).toBe('100');
+      await expect.poll(content).toBe('100');
     });
 
     it('keeps what it has while the server is away, and takes an index that has gone back', async () => {
       await server.ask('PUT', 'kv/kept', 'before');
       const { said, content, trouble } = listenTo({ prefix: 'kept' });
-      await expect.poll(content, limit).toBe('before');
+      await expect.poll(content).toBe('before');
       await server.stop();
-      await expect.poll(() => said.at(-1)?.type, limit).toBe('source-unreadable');
+      await expect.poll(() => said.at(-1)?.type).toBe('source-unreadable');
       expect(content()).toBe('before');
       expect(trouble()).toMatch(`${server.address}/v1/kv/kept: `);
       await server.start(); // without what it had
       await server.ask('PUT', 'kv/kept', 'after');
-      await expect.poll(content, limit).toBe('after');
+      await expect.poll(content).toBe('after');
       await server.ask('PUT', 'kv/kept', 'again');
-      await expect.poll(content, limit).toBe('again');
+      await expect.poll(content).toBe('again');
     });
   });
 
@@ -172,18 +170,18 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       writeFileSync(tokenFile, 'unknown');
       const { content, trouble, count } = listenTo({ prefix: 'mesh/' }, { tokenFile, wait: 200 });
       await expect
-        .poll(trouble, limit)
+        .poll(trouble)
         .toBe(`${url}: it answers 403: the token in ${tokenFile} may not read this`);
       writeFileSync(tokenFile, all);
-      await expect.poll(content, limit).toEqual({ a: 'a', b: 'b' });
+      await expect.poll(content).toEqual({ a: 'a', b: 'b' });
       for (const token of [part, none]) {
         writeFileSync(tokenFile, token);
         await expect
-          .poll(trouble, limit)
+          .poll(trouble)
           .toBe(`${url}: it holds back what the token in ${tokenFile} may not read`);
         expect(content()).toEqual({ a: 'a', b: 'b' });
         writeFileSync(tokenFile, all);
-        await expect.poll(trouble, limit).toBeUndefined();
+        await expect.poll(trouble).toBeUndefined();
       }
       expect(count('changed')).toBe(1);
     });
@@ -206,7 +204,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
   }: {
     readonly trouble: () => string | undefined;
   }): Promise<string | undefined> {
-    await expect.poll(trouble, limit).toBeDefined();
+    await expect.poll(trouble).toBeDefined();
     return trouble();
   }
 });

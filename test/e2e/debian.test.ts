@@ -52,7 +52,7 @@ describe.runIf(canPackage)('the Debian package', () => {
       '--unpack',
       deb,
     ]);
-  }, 120_000);
+  });
 
   it('runs where it is installed, with the guard beside it', () => {
     expect(run(inRoot('usr/bin/pilot-agent'), ['--version']).trim()).toBe(packageJson.version);
@@ -102,7 +102,7 @@ describe.runIf(canPackage)('the Debian package', () => {
   });
 
   if (!has('lintian')) leftOut('lintian, for the Debian package', 'a program');
-  it.runIf(has('lintian'))('is in order for lintian', { timeout: 120_000 }, () => {
+  it.runIf(has('lintian'))('is in order for lintian', () => {
     // Node has its libraries in it, the guard needs none; no bug of Debian asked for this.
     const meant = [
       'embedded-library',

@@ -126,7 +126,7 @@ async function silentProxies(program: Program, count: number): Promise<void> {
   const connected = async () =>
     (await debug<{ readonly totalClients: number }>(program, '/debug/connections')).totalClients >=
     count;
-  await eventually(connected, { within: 20_000 });
+  await eventually(connected);
 }
 
 /** A request of so many bytes. */
@@ -302,7 +302,7 @@ const variables: Readonly<Record<string, Row>> = {
 const rows = Object.entries({ ...variables, ...flags });
 const names: readonly ProgramName[] = ['one', 'two', 'three'];
 
-describe('each flag and variable of pilot-discovery', { timeout: 40_000 }, () => {
+describe('each flag and variable of pilot-discovery', () => {
   const programs = new Map<ProgramName, Program>();
   let root: string;
 
@@ -352,9 +352,7 @@ describe('each flag and variable of pilot-discovery', { timeout: 40_000 }, () =>
       programs.set(name, { ...program, child, ended: child });
     }
     for (const { ports } of programs.values())
-      await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200, {
-        within: 20_000,
-      });
+      await eventually(async () => (await ask(ports.httpAddr, '/ready')).status === 200);
   });
   afterAll(async () => {
     for (const end of ends.splice(0)) end();

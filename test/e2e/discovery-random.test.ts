@@ -270,11 +270,11 @@ describe('rules, whatever they are', () => {
       );
     discovery = rig.startDiscovery();
     rig.startAgents();
-    await eventually(async () => (await rig.ask()).status === 200, { within: 20_000 });
+    await eventually(async () => (await rig.ask()).status === 200);
   });
   afterAll(() => rig.dispose(), 60_000);
 
-  it('are accepted by Envoy, or refused before they are sent', { timeout: 120_000 }, async () => {
+  it('are accepted by Envoy, or refused before they are sent', async () => {
     let built = 0;
     for (const [round, resources] of fc.sample(rules, { numRuns: rounds, seed: 7 }).entries()) {
       const pushes = discovery.lines.filter(({ event }) => event === 'discovery.pushed').length;
@@ -284,7 +284,6 @@ describe('rules, whatever they are', () => {
       );
       await eventually(
         () => discovery.lines.filter(({ event }) => event === 'discovery.pushed').length > pushes,
-        { within: 30_000 },
       );
       built += 1;
     }
@@ -294,7 +293,7 @@ describe('rules, whatever they are', () => {
       (await rig.debug<readonly Synced[]>('syncz')).flatMap(({ resources }) =>
         Object.values(resources).map(({ status }) => status),
       );
-    await expect.poll(states, { timeout: 10_000 }).not.toContain('SENT');
+    await expect.poll(states).not.toContain('SENT');
     const errors = discovery.lines.filter(({ level }) => level === 'error');
     const isRefused = ({ event }: { readonly event?: unknown }) => event === 'discovery.refused';
     expect(

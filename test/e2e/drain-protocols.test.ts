@@ -157,7 +157,6 @@ it.each(Object.entries(conversations))(
       .poll(
         async () =>
           (await rig.ready()).body === 'draining\n' && performance.now() > beyondTheMinimum,
-        { timeout: 10_000 },
       )
       .toBe(true);
     stream.write('still heard');

@@ -65,16 +65,14 @@ it('three rotations while the first epoch still answers start two more epochs: t
     if (index === 0) await agent.said('epoch.live', 1);
     else
       await expect
-        .poll(() => agent.log().filter(({ event }) => event === 'config.changed'), {
-          timeout: 10_000,
-        })
+        .poll(() => agent.log().filter(({ event }) => event === 'config.changed'))
         .toHaveLength(index + 1);
   }
   await agent.said('epoch.claimed', 2);
   answer();
   expect(await answered).toBe('slow but whole');
   await expect
-    .poll(() => agent.log(), { timeout: 25_000 })
+    .poll(() => agent.log())
     .toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch: 2 }));
   expect(await servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(rotations.at(-1)?.serial);
   expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(3);
@@ -145,10 +143,10 @@ it('a parent that still drains and its child end by themselves, without a SIGKIL
   });
   await agent.said('epoch.live', 0);
   const load = startLoad({ port: rig.ports.listen, mode: 'keep-alive', clients: 1 });
-  await expect.poll(() => load.counts.ok, { timeout: 10_000 }).toBeGreaterThan(100);
+  await expect.poll(() => load.counts.ok).toBeGreaterThan(100);
   agent.kill('SIGHUP');
   await agent.said('epoch.live', 1);
-  await expect.poll(() => load.counts.connections, { timeout: 10_000 }).toBeGreaterThan(1);
+  await expect.poll(() => load.counts.connections).toBeGreaterThan(1);
   const { ok, failed } = await load.stop();
   expect(failed).toBe(0);
   agent.kill('SIGTERM');

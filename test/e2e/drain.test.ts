@@ -76,7 +76,7 @@ it.each(['static', 'dynamic'] as const)(
       'kept',
     ]);
     agent.kill('SIGTERM');
-    await expect.poll(() => connectionHeader(rig.ports.listen), { timeout: 2_500 }).toBe('close');
+    await expect.poll(() => connectionHeader(rig.ports.listen)).toBe('close');
     expect(await connectionHeader(outbound)).toBe('kept');
     expect((await agent.exit).code).toBe(0);
   },
@@ -87,6 +87,6 @@ it('where nothing is marked, all is drained', async () => {
   const agent = rig.start([], { env });
   await agent.said('epoch.live', 0);
   agent.kill('SIGTERM');
-  await expect.poll(() => connectionHeader(rig.ports.listen), { timeout: 2_500 }).toBe('close');
+  await expect.poll(() => connectionHeader(rig.ports.listen)).toBe('close');
   expect((await agent.exit).code).toBe(0);
 });

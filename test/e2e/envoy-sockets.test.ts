@@ -53,7 +53,7 @@ const canAttack =
   spawnSync('setpriv', [...attackers.slice(1, -2), '-c', '']).status === 0;
 if (!hasNetworks || !canAttack) leftOut('another user who wants the sockets of a hot restart');
 
-describe('the sockets by which the Envoys of a hot restart meet', { timeout: 60_000 }, () => {
+describe('the sockets by which the Envoys of a hot restart meet', () => {
   it.skipIf(!hasNetworks || !canAttack)(
     'are not in the network, and are their owner’s alone, until the last epoch has ended',
     async () => {

@@ -22,19 +22,15 @@ describe('the examples, with the package installed elsewhere', () => {
   });
   afterAll(() => installed.dispose());
 
-  it.each(['own-source', 'timing-rule', 'two-clusters'])(
-    '%s keeps what its test says',
-    { timeout: 120_000 },
-    (name) => {
-      const args = [...tsx, '--test', '--test-reporter', 'tap', `examples/${name}.test.ts`];
-      const { stdout, stderr } = spawnSync(process.execPath, args, {
-        cwd: installed.folder,
-        encoding: 'utf8',
-      });
-      expect(stdout + stderr).toMatch(/^# pass [1-9]/m);
-      expect(stdout + stderr).toMatch(/^# fail 0$/m);
-    },
-  );
+  it.each(['own-source', 'timing-rule', 'two-clusters'])('%s keeps what its test says', (name) => {
+    const args = [...tsx, '--test', '--test-reporter', 'tap', `examples/${name}.test.ts`];
+    const { stdout, stderr } = spawnSync(process.execPath, args, {
+      cwd: installed.folder,
+      encoding: 'utf8',
+    });
+    expect(stdout + stderr).toMatch(/^# pass [1-9]/m);
+    expect(stdout + stderr).toMatch(/^# fail 0$/m);
+  });
 
   it('embedded-agent serves, and ends as it is asked', async () => {
     const rig = await makeRig({ plain: true });
@@ -57,7 +53,7 @@ describe('the examples, with the package installed elsewhere', () => {
     let said = '';
     child.stdout.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     try {
-      await expect.poll(() => said, { timeout: 20_000 }).toContain('epoch 0 serves');
+      await expect.poll(() => said).toContain('epoch 0 serves');
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);
       expect(said).toBe('nobody serves\nepoch 0 serves\nnobody serves\nended as asked\n');

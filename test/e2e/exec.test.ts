@@ -38,7 +38,7 @@ it('holds the command back until the agent is ready, ends the agent with it, and
   const look = `fetch('http://127.0.0.1:${rig.ports.status}/healthz/ready').then(({ status }) => (console.log(status), process.exit(7)))`;
   const { ended, errors } = execCommand([process.execPath, '-e', look]);
   await expect
-    .poll(errors, { timeout: 15_000 })
+    .poll(errors)
     .toMatch(/^pilot-agent: waiting for the agent: connect ECONNREFUSED .*\n$/);
   const agent = rig.start([], { env: withoutDrain });
   const { stderr, ...rest } = await ended;
@@ -59,9 +59,9 @@ it('passes signals on to the command, and says what ended it', async () => {
     "trap 'echo heard' USR1; trap 'kill -KILL $$' TERM; echo up; while :; do sleep 0.05; done",
     ['--quiet'],
   );
-  await expect.poll(output, { timeout: 15_000 }).toBe('up\n');
+  await expect.poll(output).toBe('up\n');
   child.kill('SIGUSR1');
-  await expect.poll(output, { timeout: 15_000 }).toBe('up\nheard\n');
+  await expect.poll(output).toBe('up\nheard\n');
   child.kill('SIGTERM');
   expect(await ended).toMatchObject({ code: 137, stderr: '' });
   expect((await agent.exit).code).toBe(0);

@@ -33,32 +33,27 @@ it('a second agent with the same folder is told who has it, and touches nothing 
   expect(entries()).toEqual([expect.stringMatching(/^ended\.json /)]);
 });
 
-it(
-  'an agent that is killed is followed at once, one that is stopped is not',
-  { timeout: 60_000 },
-  async () => {
-    rig = await makeRig();
-    const first = rig.start(alone);
-    await first.said('epoch.live', 0);
-    first.kill('SIGSTOP');
-    const early = rig.start(alone);
-    expect(await early.exit).toEqual({ code: 69, signal: null });
-    expect(early.errors()).toContain('belongs to another agent, which does not say who it is');
-    first.kill('SIGKILL');
-    const next = rig.start(alone);
-    await next.said('epoch.live', 0);
-    expect(entries().filter((name) => name.startsWith('agent-'))).toHaveLength(1);
-  },
-);
+it('an agent that is killed is followed at once, one that is stopped is not', async () => {
+  rig = await makeRig();
+  const first = rig.start(alone);
+  await first.said('epoch.live', 0);
+  first.kill('SIGSTOP');
+  const early = rig.start(alone);
+  expect(await early.exit).toEqual({ code: 69, signal: null });
+  expect(early.errors()).toContain('belongs to another agent, which does not say who it is');
+  first.kill('SIGKILL');
+  const next = rig.start(alone);
+  await next.said('epoch.live', 0);
+  expect(entries().filter((name) => name.startsWith('agent-'))).toHaveLength(1);
+});
 
-it('of agents that start at the same moment one runs', { timeout: 60_000 }, async () => {
+it('of agents that start at the same moment one runs', async () => {
   rig = await makeRig();
   const agents = Array.from({ length: 4 }, () => rig.start(alone));
   const ended = Promise.all(agents.map(async (agent) => ({ agent, ...(await agent.exit) })));
   await expect
     .poll(
       () => agents.filter((agent) => agent.errors().includes('belongs to another agent')).length,
-      { timeout: 20_000 },
     )
     .toBe(3);
   const winner = agents.find((agent) => agent.errors() === '');

@@ -166,9 +166,7 @@ describe('certificates that a variable names', () => {
 
   it('are waited for while the status port says so, and the first epoch comes with them', async () => {
     const agent = start([], named());
-    await expect
-      .poll(async () => (await rig.ready()).body, { timeout: 10_000 })
-      .toMatch(/^waiting for/);
+    await expect.poll(async () => (await rig.ready()).body).toMatch(/^waiting for/);
     expect(await rig.ready()).toEqual({
       status: 503,
       body: `waiting for ${Object.values(named()).join(', ')}\n`,
@@ -179,7 +177,7 @@ describe('certificates that a variable names', () => {
     for (const name of ['cert-chain.pem', 'key.pem'])
       copyFileSync(join(rig.certDir, name), join(awaited(), name));
     await expect
-      .poll(async () => (await rig.ready()).body, { timeout: 10_000 })
+      .poll(async () => (await rig.ready()).body)
       .toBe(`waiting for ${join(awaited(), 'root-cert.pem')}\n`);
     copyFileSync(join(rig.certDir, 'root-cert.pem'), join(awaited(), 'root-cert.pem'));
     await agent.said('files.found');

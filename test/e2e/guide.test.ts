@@ -106,7 +106,7 @@ async function type(
 }
 
 describe.concurrent('each block of a page runs as it is typed', () => {
-  it.for(pages)('%s', { timeout: 60_000 }, async (page, { expect }) => {
+  it.for(pages)('%s', async (page, { expect }) => {
     const root = mkdtempSync(join(tmpdir(), 'pilot-agent-guide-'));
     const [bin, home] = ['bin', 'home'].map((name) => join(root, name)) as [string, string];
     try {
@@ -140,7 +140,7 @@ describe.concurrent('each block of a page runs as it is typed', () => {
       const printed = output.split(`${line}\n`);
       for (const [index, { prints }] of blocks.entries())
         for (const text of prints) expect(printed[index]).toMatch(matching(local(text)));
-      await expect.poll(() => processesIn(root), { timeout: 10_000 }).toEqual([]);
+      await expect.poll(() => processesIn(root)).toEqual([]);
     } finally {
       rmSync(root, { recursive: true, force: true });
     }

@@ -61,7 +61,6 @@ const said = (pid: number, name: string) =>
 
 it.skipIf(!isPermitted)(
   'runs with a read-only root, as any user, without capabilities, under a filter of system calls: nothing is missing',
-  { timeout: 60_000 },
   async () => {
     const agent = rig.start(['--binaryPath', envoy], { wrap: hardened([run]), cwd: rig.folder });
     await agent.said('epoch.live', 0);
@@ -82,16 +81,14 @@ it.skipIf(!isPermitted)(
     own();
     for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(rig.certDir, name));
     await agent.said('epoch.live', 1);
-    await expect
-      .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 })
-      .toBe(next.serial);
+    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(next.serial);
     expect(
       agent.log().filter(({ level, component }) => level !== 'info' && component !== 'envoy.main'),
     ).toEqual([]);
     for (const pid of rig.envoys().filter((one) => said(one, 'Name') === 'envoy'))
       process.kill(pid, 'SIGKILL');
     await agent.said('epoch.live', 2);
-    await expect.poll(async () => (await rig.ready()).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
     await load.stop();
     agent.kill('SIGTERM');
     expect(await agent.exit).toEqual({ code: 0, signal: null });

@@ -33,7 +33,7 @@ describe('a control plane that one client or one file attacks', () => {
         plane.lines
           .slice(from)
           .some((line) => line.event === event && String(line['reason']).includes(reason));
-      await expect.poll(isTold, { timeout: 10_000 }).toBe(true);
+      await expect.poll(isTold).toBe(true);
     }
     await end();
     expect(plane.exitCode()).toBeUndefined();
@@ -45,7 +45,7 @@ describe('a control plane that one client or one file attacks', () => {
     const evil = acceptingClient(ports.xds, id, typeUrls.cluster);
     const connected = () =>
       plane.lines.filter(({ event, nodeId }) => event === 'discovery.connected' && nodeId === id);
-    await expect.poll(connected, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(connected).toHaveLength(1);
     const args = ['request', 'GET', '/debug/syncz', '--httpAddr', `127.0.0.1:${ports.http}`];
     const { stdout } = await execa(process.execPath, [
       resolve('dist/pilot-discovery.cjs'),
@@ -63,11 +63,11 @@ describe('a control plane that one client or one file attacks', () => {
       `sidecar~10.0.0.9~${'n'.repeat(3 << 20)}.default~x`,
       typeUrls.cluster,
     );
-    await expect.poll(() => client.statuses.length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(() => client.statuses.length).toBe(1);
     const reasons = () =>
       plane.lines.slice(from).map(({ event, reason }) => `${event} ${String(reason)}`);
     await expect
-      .poll(reasons, { timeout: 10_000 })
+      .poll(reasons)
       .toContainEqual(expect.stringContaining('what it says of its node has 31457'));
     client.close();
   });

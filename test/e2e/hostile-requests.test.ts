@@ -68,35 +68,31 @@ describe('at the port by which Envoy passes on a probe to the agent', () => {
     });
     await agent.said('epoch.live');
     await expect
-      .poll(async () => (await ask(rig.ports.health, '/healthz/ready')).status, { timeout: 15_000 })
+      .poll(async () => (await ask(rig.ports.health, '/healthz/ready')).status)
       .toBeGreaterThan(0);
   });
   afterEach(() => controlPlane.close());
 
-  it(
-    'no request within a request reaches the agent, and no detour',
-    { timeout: 60_000 },
-    async () => {
-      expect(await send(rig.ports.health, probe('Connection: close'))).toMatch(
-        /^HTTP\/1.1 (?:200|503)/,
+  it('no request within a request reaches the agent, and no detour', async () => {
+    expect(await send(rig.ports.health, probe('Connection: close'))).toMatch(
+      /^HTTP\/1.1 (?:200|503)/,
+    );
+    for (const [what, text] of Object.entries(ambiguous)) {
+      const answer = await send(rig.ports.health, text);
+      expect(answer, what).not.toContain('OK\n');
+    }
+    for (const path of detours) {
+      const answer = await send(
+        rig.ports.health,
+        `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
       );
-      for (const [what, text] of Object.entries(ambiguous)) {
-        const answer = await send(rig.ports.health, text);
-        expect(answer, what).not.toContain('OK\n');
-      }
-      for (const path of detours) {
-        const answer = await send(
-          rig.ports.health,
-          `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
-        );
-        expect(answer, path).not.toContain('OK\n');
-      }
-      expect(agent.log().filter(({ event }) => event === 'termination.requested')).toEqual([]);
-      // What none of them was, this is.
-      expect(await send(rig.ports.status, order)).toContain('OK\n');
-      await agent.said('termination.requested');
-    },
-  );
+      expect(answer, path).not.toContain('OK\n');
+    }
+    expect(agent.log().filter(({ event }) => event === 'termination.requested')).toEqual([]);
+    // What none of them was, this is.
+    expect(await send(rig.ports.status, order)).toContain('OK\n');
+    await agent.said('termination.requested');
+  });
 });
 
 it('no path of a probe leads out of the probes', async () => {
@@ -118,31 +114,27 @@ it('no path of a probe leads out of the probes', async () => {
     ).toMatch(/ 40[04] /);
 });
 
-it(
-  'metrics that are small until they are unpacked are refused, and the others are served',
-  { timeout: 60_000 },
-  async () => {
-    const bomb = gzipSync(Buffer.alloc(512 << 20, 'a_metric 1\n'));
-    const [port = 0] = await freePorts(1);
-    servers.push(
-      createServer((_, response) =>
-        response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
-      ).listen(port, '127.0.0.1'),
-    );
-    const agent = rig.start([], {
-      env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/metrics' }]) },
-    });
-    await agent.said('epoch.live', 0);
-    const memory = () =>
-      Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]) / 1024;
-    const before = memory();
-    const { status, body } = await ask(rig.ports.status, '/stats/prometheus', { timeout: 20_000 });
-    expect(status).toBe(200);
-    expect(body).toContain('envoy_server_live');
-    expect(body).toMatch(/reason="too_(?:large|many)/);
-    expect(memory() - before).toBeLessThan(60);
-  },
-);
+it('metrics that are small until they are unpacked are refused, and the others are served', async () => {
+  const bomb = gzipSync(Buffer.alloc(512 << 20, 'a_metric 1\n'));
+  const [port = 0] = await freePorts(1);
+  servers.push(
+    createServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': 'gzip' }).end(bomb),
+    ).listen(port, '127.0.0.1'),
+  );
+  const agent = rig.start([], {
+    env: { PILOT_AGENT_METRICS_TARGETS: JSON.stringify([{ port, path: '/metrics' }]) },
+  });
+  await agent.said('epoch.live', 0);
+  const memory = () =>
+    Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${agent.pid}/status`, 'utf8'))?.[1]) / 1024;
+  const before = memory();
+  const { status, body } = await ask(rig.ports.status, '/stats/prometheus');
+  expect(status).toBe(200);
+  expect(body).toContain('envoy_server_live');
+  expect(body).toMatch(/reason="too_(?:large|many)/);
+  expect(memory() - before).toBeLessThan(60);
+});
 
 it('a folder with a name that a shell would act on is a folder', async () => {
   const taken = join(rig.folder, 'taken');
@@ -151,7 +143,7 @@ it('a folder with a name that a shell would act on is a folder', async () => {
   const agent = rig.start(['--configPath', folder], { cwd: rig.folder });
   await agent.said('epoch.live', 0);
   agent.kill('SIGKILL');
-  await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toEqual([]);
+  await expect.poll(() => rig.envoys()).toEqual([]);
   expect(existsSync(taken)).toBe(false);
   expect(readdirSync(rig.folder)).not.toContain('taken');
 });

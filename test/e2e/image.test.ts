@@ -77,41 +77,39 @@ describe.runIf(canMount && hasTini)('the image', () => {
     image?.dispose();
   });
 
-  it(
-    'has no shell; the agent starts Envoy in it, hot-restarts it and ends, for a user without rights and a read-only root',
-    { timeout: 60_000 },
-    async ({ skip }) => {
-      if (image === undefined) return skip(); // which is told: it has no guard
-      const { root, user, entry, programs } = image;
-      expect(
-        programs.filter((name) => !/\/(?:envoy|tini|node|pilot-agent(?:-guard)?)$/.test(name)),
-      ).toEqual([]);
-      mkdirSync(join(root, rig.folder), { recursive: true });
-      execFileSync('chown', ['-R', user, rig.folder]);
-      const unshared = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c'];
-      const agent = rig.start([], { wrap: [...unshared, enter(entry), root, rig.folder, user] });
-      await agent.said('epoch.live', 0);
-      expect(
-        agent.log().filter(({ event }) => ['tool.missing', 'agent.process_one'].includes(event)),
-      ).toEqual([]);
-      await expect.poll(async () => (await rig.ready()).status).toBe(200);
-      const [envoy = 0] = rig
-        .envoys()
-        .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/envoy'));
-      const status = readFileSync(`/proc/${envoy}/status`, 'utf8');
-      expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).toBe(user.split(':')[0]);
-      expect(/^CapEff:\s+(\w+)/m.exec(status)?.[1]).toMatch(/^0+$/);
-      writeCertificates(rig.certDir, await rig.ca.issue());
-      execFileSync('chown', ['-R', user, rig.certDir]);
-      await agent.said('epoch.live', 1);
-      expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
-      const [init = 0] = rig
-        .envoys()
-        .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/tini'));
-      process.kill(init, 'SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-      expect(agent.log().at(-1)?.event).toBe('agent.ended');
-      expect(rig.envoys()).toEqual([]);
-    },
-  );
+  it('has no shell; the agent starts Envoy in it, hot-restarts it and ends, for a user without rights and a read-only root', async ({
+    skip,
+  }) => {
+    if (image === undefined) return skip(); // which is told: it has no guard
+    const { root, user, entry, programs } = image;
+    expect(
+      programs.filter((name) => !/\/(?:envoy|tini|node|pilot-agent(?:-guard)?)$/.test(name)),
+    ).toEqual([]);
+    mkdirSync(join(root, rig.folder), { recursive: true });
+    execFileSync('chown', ['-R', user, rig.folder]);
+    const unshared = ['unshare', '--mount', '--pid', '--fork', '--kill-child', 'sh', '-c'];
+    const agent = rig.start([], { wrap: [...unshared, enter(entry), root, rig.folder, user] });
+    await agent.said('epoch.live', 0);
+    expect(
+      agent.log().filter(({ event }) => ['tool.missing', 'agent.process_one'].includes(event)),
+    ).toEqual([]);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
+    const [envoy = 0] = rig
+      .envoys()
+      .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/envoy'));
+    const status = readFileSync(`/proc/${envoy}/status`, 'utf8');
+    expect(/^Uid:\s+(\d+)/m.exec(status)?.[1]).toBe(user.split(':')[0]);
+    expect(/^CapEff:\s+(\w+)/m.exec(status)?.[1]).toMatch(/^0+$/);
+    writeCertificates(rig.certDir, await rig.ca.issue());
+    execFileSync('chown', ['-R', user, rig.certDir]);
+    await agent.said('epoch.live', 1);
+    expect((await ask(rig.ports.status, '/healthz/ready')).status).toBe(200);
+    const [init = 0] = rig
+      .envoys()
+      .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith('/tini'));
+    process.kill(init, 'SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(agent.log().at(-1)?.event).toBe('agent.ended');
+    expect(rig.envoys()).toEqual([]);
+  });
 });

@@ -45,84 +45,76 @@ const kept = () => {
 };
 const quit = () => rig.post(rig.ports.status, '/quitquitquit');
 
-it(
-  'an upgrade of the agent loses no request: SIGTERM ends the agent alone, the next one hot-restarts its Envoy, and both end together',
-  { timeout: 60_000 },
-  async () => {
-    rig = await makeRig();
-    const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
-    await before.said('epoch.live', 0);
-    const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
-    const loads = [
-      startLoad({ ...to, mode: 'keep-alive' }),
-      startLoad({ ...to, mode: 'new-connection', pause: 20 }),
-    ];
-    const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
+it('an upgrade of the agent loses no request: SIGTERM ends the agent alone, the next one hot-restarts its Envoy, and both end together', async () => {
+  rig = await makeRig();
+  const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
+  await before.said('epoch.live', 0);
+  const to = { port: rig.ports.listen, tls: { ca: rig.ca.rootCert }, clients: 4 };
+  const loads = [
+    startLoad({ ...to, mode: 'keep-alive' }),
+    startLoad({ ...to, mode: 'new-connection', pause: 20 }),
+  ];
+  const sent = () => Math.min(...loads.map(({ counts }) => counts.ok));
 
-    before.kill('SIGTERM');
-    expect(await before.exit).toEqual({ code: 0, signal: null });
-    const [old] = kept();
-    expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({
-      epoch: 0,
-      pid: old?.pid,
-    });
-    const alone = sent();
-    await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(alone + 50);
+  before.kill('SIGTERM');
+  expect(await before.exit).toEqual({ code: 0, signal: null });
+  const [old] = kept();
+  expect(before.log().find(({ event }) => event === 'epoch.left')).toMatchObject({
+    epoch: 0,
+    pid: old?.pid,
+  });
+  const alone = sent();
+  await expect.poll(() => sent()).toBeGreaterThan(alone + 50);
 
-    const after = rig.start(keep, { env });
-    expect(await after.said('epoch.adopted')).toMatchObject({ epoch: 0, pid: old?.pid });
-    await after.said('epoch.live', 1);
-    await after.said('epoch.ended', 0);
-    expect(existsSync(`/proc/${old?.pid ?? 0}`)).toBe(false);
-    expect((await rig.ready()).status).toBe(200);
-    expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 1, baseId: old?.baseId }]);
-    const served = sent();
-    await expect.poll(() => sent(), { timeout: 10_000 }).toBeGreaterThan(served + 50);
-    const results = await Promise.all(loads.map((load) => load.stop()));
-    expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
-      [0, []],
-      [0, []],
-    ]);
+  const after = rig.start(keep, { env });
+  expect(await after.said('epoch.adopted')).toMatchObject({ epoch: 0, pid: old?.pid });
+  await after.said('epoch.live', 1);
+  await after.said('epoch.ended', 0);
+  expect(existsSync(`/proc/${old?.pid ?? 0}`)).toBe(false);
+  expect((await rig.ready()).status).toBe(200);
+  expect(kept()).toMatchObject([{ epoch: 1, restartEpoch: 1, baseId: old?.baseId }]);
+  const served = sent();
+  await expect.poll(() => sent()).toBeGreaterThan(served + 50);
+  const results = await Promise.all(loads.map((load) => load.stop()));
+  expect(results.map(({ failed, errors }) => [failed, [...errors]])).toEqual([
+    [0, []],
+    [0, []],
+  ]);
 
-    expect(await quit()).toBe(200);
-    expect(await after.exit).toEqual({ code: 0, signal: null });
-    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
-    expect(readdirSync(run()).sort()).toEqual(['ended.json', 'envoy.log']);
-    expect(existsSync(sharedMemoryOf(old?.baseId ?? 0))).toBe(false);
-  },
-);
+  expect(await quit()).toBe(200);
+  expect(await after.exit).toEqual({ code: 0, signal: null });
+  await expect.poll(() => rig.envoys()).toHaveLength(0);
+  expect(readdirSync(run()).sort()).toEqual(['ended.json', 'envoy.log']);
+  expect(existsSync(sharedMemoryOf(old?.baseId ?? 0))).toBe(false);
+});
 
-it(
-  'an agent that is killed in the middle of a hot restart leaves both Envoys, and the next one goes on with them',
-  { timeout: 60_000 },
-  async () => {
-    rig = await makeRig();
-    const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
-    await before.said('epoch.live', 0);
-    writeCertificates(rig.certDir, await rig.ca.issue());
-    await before.said('epoch.started', 1);
-    before.kill('SIGKILL');
-    await before.exit;
-    const [parent, child] = kept();
-    const after = rig.start(keep, { env });
-    await after.said('epoch.adopted', 1);
-    await after.said('epoch.live', 1);
-    await after.said('epoch.ended', 0);
-    await after.said('epoch.live', 2);
-    const unwanted: readonly LogEvent[] = [
-      'epoch.hung',
-      'epoch.not_drained',
-      'envoy.orphan_killed',
-      'rescue.started',
-    ];
-    expect(after.log().filter(({ event }) => unwanted.includes(event))).toEqual([]);
-    await after.said('epoch.ended', 1);
-    expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
-    await quit();
-    await after.exit;
-    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
-  },
-);
+it('an agent that is killed in the middle of a hot restart leaves both Envoys, and the next one goes on with them', async () => {
+  rig = await makeRig();
+  const before = rig.start([...keep, '--log_output_level', 'default:debug'], { env });
+  await before.said('epoch.live', 0);
+  writeCertificates(rig.certDir, await rig.ca.issue());
+  await before.said('epoch.started', 1);
+  before.kill('SIGKILL');
+  await before.exit;
+  const [parent, child] = kept();
+  const after = rig.start(keep, { env });
+  await after.said('epoch.adopted', 1);
+  await after.said('epoch.live', 1);
+  await after.said('epoch.ended', 0);
+  await after.said('epoch.live', 2);
+  const unwanted: readonly LogEvent[] = [
+    'epoch.hung',
+    'epoch.not_drained',
+    'envoy.orphan_killed',
+    'rescue.started',
+  ];
+  expect(after.log().filter(({ event }) => unwanted.includes(event))).toEqual([]);
+  await after.said('epoch.ended', 1);
+  expect([parent, child].filter((one) => existsSync(`/proc/${one?.pid ?? 0}`))).toEqual([]);
+  await quit();
+  await after.exit;
+  await expect.poll(() => rig.envoys()).toHaveLength(0);
+});
 
 it('where the next agent finds a configuration that is refused, the kept Envoy goes on serving, and readiness says so', async () => {
   rig = await makeRig();
@@ -145,27 +137,23 @@ it('where the next agent finds a configuration that is refused, the kept Envoy g
   await after.said('epoch.live', 1);
 });
 
-it(
-  'what is in the list but is another process, and what is no list, are stale: the Envoy is killed, and a new one started',
-  { timeout: 60_000 },
-  async () => {
-    rig = await makeRig();
-    for (const list of ['garbage', undefined]) {
-      const before = rig.start(keep, { env });
-      await before.said('epoch.live');
-      before.kill('SIGKILL');
-      await before.exit;
-      const [old] = kept();
-      writeFileSync(run('envoy-kept.json'), list ?? JSON.stringify([{ ...old, startTime: '1' }]));
-      const after = rig.start(keep, { env });
-      expect(await after.said('envoy.orphan_killed')).toMatchObject({ pid: old?.pid });
-      await after.said('epoch.live', 0);
-      await quit();
-      await after.exit;
-    }
-    await expect.poll(() => rig.envoys(), { timeout: 2_000 }).toHaveLength(0);
-  },
-);
+it('what is in the list but is another process, and what is no list, are stale: the Envoy is killed, and a new one started', async () => {
+  rig = await makeRig();
+  for (const list of ['garbage', undefined]) {
+    const before = rig.start(keep, { env });
+    await before.said('epoch.live');
+    before.kill('SIGKILL');
+    await before.exit;
+    const [old] = kept();
+    writeFileSync(run('envoy-kept.json'), list ?? JSON.stringify([{ ...old, startTime: '1' }]));
+    const after = rig.start(keep, { env });
+    expect(await after.said('envoy.orphan_killed')).toMatchObject({ pid: old?.pid });
+    await after.said('epoch.live', 0);
+    await quit();
+    await after.exit;
+  }
+  await expect.poll(() => rig.envoys()).toHaveLength(0);
+});
 
 it('an Envoy that was kept is killed by an agent that keeps none', async () => {
   rig = await makeRig();

@@ -7,7 +7,7 @@ import { kubeProgram, type KubeServer, startKubeServer } from '../support/e2e/ku
 if (kubeProgram === undefined)
   leftOut('the contract of a source of Kubernetes: there is no API server');
 
-describe.runIf(kubeProgram !== undefined)('kube()', { timeout: 90_000 }, () => {
+describe.runIf(kubeProgram !== undefined)('kube()', () => {
   let server: KubeServer;
   let version = 0;
   const change = async () => {

@@ -79,30 +79,25 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       isCurrent: () => last?.isListed === true && last.trouble === undefined,
     };
   }
-  const within = { timeout: 40_000 };
 
-  it(
-    'tells each of a hundred changes of one Secret once, in their order, and nothing of its neighbours',
-    { timeout: 60_000 },
-    async () => {
-      await kube.apply(secret('one', '0'));
-      const { changes, value } = follow('Secret', 'default', { name: 'one' });
-      await expect.poll(() => value('default/one'), within).toBe('0');
-      for (let n = 1; n <= 100; n += 1) {
-        await kube.apply(secret('one', String(n)));
-        if (n % 10 === 0) await kube.apply(secret('other', String(n)));
-      }
-      await expect.poll(() => value('default/one'), within).toBe('100');
-      expect(changes.map(({ value: each }) => each)).toEqual(
-        Array.from({ length: 101 }, (_, n) => String(n)),
-      );
-    },
-  );
+  it('tells each of a hundred changes of one Secret once, in their order, and nothing of its neighbours', async () => {
+    await kube.apply(secret('one', '0'));
+    const { changes, value } = follow('Secret', 'default', { name: 'one' });
+    await expect.poll(() => value('default/one')).toBe('0');
+    for (let n = 1; n <= 100; n += 1) {
+      await kube.apply(secret('one', String(n)));
+      if (n % 10 === 0) await kube.apply(secret('other', String(n)));
+    }
+    await expect.poll(() => value('default/one')).toBe('100');
+    expect(changes.map(({ value: each }) => each)).toEqual(
+      Array.from({ length: 101 }, (_, n) => String(n)),
+    );
+  });
 
   it('follows a custom resource, and the objects of a cluster', async () => {
     const gateways = follow('Gateway.networking.istio.io', 'default');
     const namespaces = follow('namespaces', '');
-    await expect.poll(() => namespaces.value('default'), within).toContain('finalizers');
+    await expect.poll(() => namespaces.value('default')).toContain('finalizers');
     const spec = {
       servers: [{ port: { number: 80, name: 'http', protocol: 'HTTP' }, hosts: ['*'] }],
     };
@@ -113,112 +108,100 @@ describe.skipIf(kubeProgram === undefined)('a real Kubernetes API', () => {
       spec,
     });
     await expect
-      .poll(() => JSON.parse(gateways.value('default/front') ?? 'null') as unknown, within)
+      .poll(() => JSON.parse(gateways.value('default/front') ?? 'null') as unknown)
       .toEqual(spec);
     await kube.remove({
       apiVersion: 'networking.istio.io/v1',
       kind: 'Gateway',
       metadata: { name: 'front', namespace: 'default' },
     });
-    await expect.poll(() => gateways.size(), within).toBe(0);
+    await expect.poll(() => gateways.size()).toBe(0);
   });
 
-  it(
-    'of 1,000 Secrets tells what differs alone, through a restart after which the version is forgotten (410)',
-    { timeout: 180_000 },
-    async () => {
-      await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
-      for (let n = 0; n < 1_000; n += 50)
-        await Promise.all(
-          Array.from({ length: 50 }, (_, i) => kube.apply(secret(`s${n + i}`, 'a', 'many'))),
-        );
-      const begun = performance.now();
-      const store = follow('Secret', 'many');
-      await expect.poll(() => store.size(), within).toBe(1_000);
-      expect(performance.now() - begun).toBeLessThan(5_000);
-      expect(store.asked.filter((each) => each === 'list')).toHaveLength(4); // pages
-      await expect.poll(() => store.asked.at(-1), within).toBe('watch');
+  it('of 1,000 Secrets tells what differs alone, through a restart after which the version is forgotten (410)', async () => {
+    await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'many' } });
+    for (let n = 0; n < 1_000; n += 50)
+      await Promise.all(
+        Array.from({ length: 50 }, (_, i) => kube.apply(secret(`s${n + i}`, 'a', 'many'))),
+      );
+    const begun = performance.now();
+    const store = follow('Secret', 'many');
+    await expect.poll(() => store.size()).toBe(1_000);
+    expect(performance.now() - begun).toBeLessThan(5_000);
+    expect(store.asked.filter((each) => each === 'list')).toHaveLength(4); // pages
+    await expect.poll(() => store.asked.at(-1)).toBe('watch');
 
-      const known = store.changes.length;
-      await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
-      await kube.stop();
-      await expect
-        .poll(() => store.refusals.at(-1), within)
-        .toMatch(/^https:.*: connect ECONNREFUSED/);
-      expect(store.size()).toBe(1_000);
-      await kube.start();
-      await kube.apply(secret('s7', 'b', 'many'));
-      await kube.remove(secret('s8', '', 'many'));
-      await expect
-        .poll(() => [store.value('many/s7'), store.size(), store.isCurrent()], within)
-        .toEqual(['b', 999, true]);
-      expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual([
-        'changed many/s7',
-        'removed many/s8',
-      ]);
-      expect(store.asked.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(8); // more, where the API refuses while it starts
-      expect(store.asked.filter((each) => each === 'find')).toHaveLength(1);
-    },
-  );
+    const known = store.changes.length;
+    await kube.apply(secret('elsewhere', 'b')); // the newest version is not one of those that are followed
+    await kube.stop();
+    await expect.poll(() => store.refusals.at(-1)).toMatch(/^https:.*: connect ECONNREFUSED/);
+    expect(store.size()).toBe(1_000);
+    await kube.start();
+    await kube.apply(secret('s7', 'b', 'many'));
+    await kube.remove(secret('s8', '', 'many'));
+    await expect
+      .poll(() => [store.value('many/s7'), store.size(), store.isCurrent()])
+      .toEqual(['b', 999, true]);
+    expect(store.changes.slice(known).map(({ type, key }) => `${type} ${key}`)).toEqual([
+      'changed many/s7',
+      'removed many/s8',
+    ]);
+    expect(store.asked.filter((each) => each === 'list').length).toBeGreaterThanOrEqual(8); // more, where the API refuses while it starts
+    expect(store.asked.filter((each) => each === 'find')).toHaveLength(1);
+  });
 
-  it(
-    'says clearly that it may not, or that its token is none, and goes on by itself when it may',
-    { timeout: 180_000 },
-    async () => {
-      const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
-      const rbac = 'rbac.authorization.k8s.io';
-      const at = (kind: string) => ({
-        apiVersion: `${rbac}/v1`,
-        kind,
-        metadata: { name: 'reader', namespace: 'default' },
-      });
-      const binding: Resource = {
-        ...at('RoleBinding'),
-        roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
-        subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
-      };
-      // The least that is needed to follow one Secret.
-      await kube.apply({
-        ...at('Role'),
-        rules: [
-          {
-            apiGroups: [''],
-            resources: ['secrets'],
-            resourceNames: ['one'],
-            verbs: ['get', 'list', 'watch'],
-          },
-        ],
-      });
-      await kube.apply(secret('one', 'before'));
-      const one = follow('Secret', 'default', { name: 'one', kubeconfig });
-      await expect
-        .poll(() => one.refusals.at(-1), within)
-        .toMatch(
-          /secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/,
-        );
-      await kube.apply(binding);
-      await expect.poll(() => one.value('default/one'), within).toBe('before');
+  it('says clearly that it may not, or that its token is none, and goes on by itself when it may', async () => {
+    const { kubeconfig, tokenFile } = await kube.account('default', 'reader');
+    const rbac = 'rbac.authorization.k8s.io';
+    const at = (kind: string) => ({
+      apiVersion: `${rbac}/v1`,
+      kind,
+      metadata: { name: 'reader', namespace: 'default' },
+    });
+    const binding: Resource = {
+      ...at('RoleBinding'),
+      roleRef: { apiGroup: rbac, kind: 'Role', name: 'reader' },
+      subjects: [{ kind: 'ServiceAccount', name: 'reader', namespace: 'default' }],
+    };
+    // The least that is needed to follow one Secret.
+    await kube.apply({
+      ...at('Role'),
+      rules: [
+        {
+          apiGroups: [''],
+          resources: ['secrets'],
+          resourceNames: ['one'],
+          verbs: ['get', 'list', 'watch'],
+        },
+      ],
+    });
+    await kube.apply(secret('one', 'before'));
+    const one = follow('Secret', 'default', { name: 'one', kubeconfig });
+    await expect
+      .poll(() => one.refusals.at(-1))
+      .toMatch(
+        /secrets: 403 secrets "one" is forbidden: User "system:serviceaccount:default:reader" cannot list resource "secrets" .* \(allow it by a Role with get, list and watch, and a RoleBinding\)$/,
+      );
+    await kube.apply(binding);
+    await expect.poll(() => one.value('default/one')).toBe('before');
 
-      await kube.remove(binding);
-      await kube.stop();
-      await kube.start();
-      await kube.apply(secret('one', 'after'));
-      await expect
-        .poll(() => one.refusals.at(-1), within)
-        .toContain('403 secrets "one" is forbidden');
-      expect(one.value('default/one')).toBe('before');
-      const token = readFileSync(tokenFile, 'utf8');
-      writeFileSync(tokenFile, 'no-token');
-      await expect
-        .poll(() => one.refusals.at(-1), within)
-        .toContain(
-          '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)',
-        );
-      expect(one.refusals.join()).not.toContain(token.slice(0, 20));
-      writeFileSync(tokenFile, token);
-      await kube.apply(binding);
-      await expect.poll(() => one.value('default/one'), within).toBe('after');
-      expect(one.isCurrent()).toBe(true);
-    },
-  );
+    await kube.remove(binding);
+    await kube.stop();
+    await kube.start();
+    await kube.apply(secret('one', 'after'));
+    await expect.poll(() => one.refusals.at(-1)).toContain('403 secrets "one" is forbidden');
+    expect(one.value('default/one')).toBe('before');
+    const token = readFileSync(tokenFile, 'utf8');
+    writeFileSync(tokenFile, 'no-token');
+    await expect
+      .poll(() => one.refusals.at(-1))
+      .toContain(
+        '401 Unauthorized (the token or the certificate is not one that it knows, or has expired)',
+      );
+    expect(one.refusals.join()).not.toContain(token.slice(0, 20));
+    writeFileSync(tokenFile, token);
+    await kube.apply(binding);
+    await expect.poll(() => one.value('default/one')).toBe('after');
+    expect(one.isCurrent()).toBe(true);
+  });
 });

@@ -140,95 +140,91 @@ it('the end of a run with a failure is in the log, behind the counters', async (
   }
 });
 
-it(
-  'status says how the last agent of a folder has ended, until there is another one',
-  { timeout: 60_000 },
-  async () => {
-    const rig = await makeRig();
-    const run = join(rig.folder, 'run');
-    const status = () => {
-      const { status: code, stderr } = spawnSync(
-        program[0],
-        [...program.slice(1), 'status', '--configPath', run],
-        { encoding: 'utf8' },
-      );
-      return { code, stderr };
-    };
-    const printed = (form: string) => {
-      const args = [...program.slice(1), 'status', '--configPath', run, '-o', form];
-      const { status: code, stdout, stderr } = spawnSync(program[0], args, { encoding: 'utf8' });
-      expect([code, stderr]).toEqual([
-        69,
-        expect.stringMatching(/^pilot-agent: the agent of .* has ended /),
-      ]);
-      return stdout;
-    };
-    const told = (words: string) => ({
-      code: 69,
-      stderr: expect.stringMatching(
-        new RegExp(`^pilot-agent: the agent of ${run} has ended ${words}`),
-      ) as string,
+it('status says how the last agent of a folder has ended, until there is another one', async () => {
+  const rig = await makeRig();
+  const run = join(rig.folder, 'run');
+  const status = () => {
+    const { status: code, stderr } = spawnSync(
+      program[0],
+      [...program.slice(1), 'status', '--configPath', run],
+      { encoding: 'utf8' },
+    );
+    return { code, stderr };
+  };
+  const printed = (form: string) => {
+    const args = [...program.slice(1), 'status', '--configPath', run, '-o', form];
+    const { status: code, stdout, stderr } = spawnSync(program[0], args, { encoding: 'utf8' });
+    expect([code, stderr]).toEqual([
+      69,
+      expect.stringMatching(/^pilot-agent: the agent of .* has ended /),
+    ]);
+    return stdout;
+  };
+  const told = (words: string) => ({
+    code: 69,
+    stderr: expect.stringMatching(
+      new RegExp(`^pilot-agent: the agent of ${run} has ended ${words}`),
+    ) as string,
+  });
+  const ago = String.raw`, \d[^(]* ago \(20\S+Z, after \d[^)]*\): `;
+  try {
+    const asked = rig.start([], {
+      env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
     });
-    const ago = String.raw`, \d[^(]* ago \(20\S+Z, after \d[^)]*\): `;
-    try {
-      const asked = rig.start([], {
-        env: { MINIMUM_DRAIN_DURATION: '0s', TERMINATION_DRAIN_DURATION_SECONDS: '0' },
-      });
-      await asked.said('epoch.live', 0);
-      asked.kill('SIGTERM');
-      await asked.exit;
-      expect(status()).toEqual(
-        told(String.raw`with exit code 0${ago}it was asked to stop \(SIGTERM\) .*\n$`),
-      );
+    await asked.said('epoch.live', 0);
+    asked.kill('SIGTERM');
+    await asked.exit;
+    expect(status()).toEqual(
+      told(String.raw`with exit code 0${ago}it was asked to stop \(SIGTERM\) .*\n$`),
+    );
 
-      const config = readFileSync(rig.config);
-      writeFileSync(rig.config, '{"nonsense": 1}');
-      expect((await rig.start().exit).code).toBe(78);
-      const fix =
-        'what to do: correct the configuration that is named; see docs/troubleshooting.md#exit-78';
-      expect(status()).toEqual(
-        told(`with exit code 78${ago}Envoy refuses its configuration: .*nonsense.*\n${fix}\n$`),
-      );
-      const end = {
+    const config = readFileSync(rig.config);
+    writeFileSync(rig.config, '{"nonsense": 1}');
+    expect((await rig.start().exit).code).toBe(78);
+    const fix =
+      'what to do: correct the configuration that is named; see docs/troubleshooting.md#exit-78';
+    expect(status()).toEqual(
+      told(`with exit code 78${ago}Envoy refuses its configuration: .*nonsense.*\n${fix}\n$`),
+    );
+    const end = {
+      folder: run,
+      code: 78,
+      reason: expect.stringContaining('nonsense') as string,
+      fix: fix.slice('what to do: '.length),
+    };
+    expect(JSON.parse(printed('json'))).toMatchObject({ ended: end });
+    expect(parse(printed('yaml'))).toMatchObject({ ended: end });
+
+    writeFileSync(rig.config, config);
+    const failing = rig.start(['--envoyRestartPolicy', 'exit']);
+    await failing.said('epoch.live', 0);
+    expect([status().code, existsSync(join(run, 'ended.json'))]).toEqual([0, false]);
+    for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
+    expect((await failing.exit).code).toBe(137);
+    expect(status()).toEqual(
+      told(`with exit code 137${ago}Envoy was ended by SIGKILL .*\nwhat to do: .*#exit-other\n$`),
+    );
+
+    const killed = rig.start();
+    await killed.said('epoch.live', 0);
+    killed.kill('SIGKILL');
+    await killed.exit;
+    expect(status()).toEqual(
+      told(
+        String.raw`without a word: .* It was started .* ago \(20\S+Z\), and its folder changed .*\nwhat to do: `,
+      ),
+    );
+    expect(JSON.parse(printed('json'))).toEqual({
+      ended: {
         folder: run,
-        code: 78,
-        reason: expect.stringContaining('nonsense') as string,
-        fix: fix.slice('what to do: '.length),
-      };
-      expect(JSON.parse(printed('json'))).toMatchObject({ ended: end });
-      expect(parse(printed('yaml'))).toMatchObject({ ended: end });
-
-      writeFileSync(rig.config, config);
-      const failing = rig.start(['--envoyRestartPolicy', 'exit']);
-      await failing.said('epoch.live', 0);
-      expect([status().code, existsSync(join(run, 'ended.json'))]).toEqual([0, false]);
-      for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
-      expect((await failing.exit).code).toBe(137);
-      expect(status()).toEqual(
-        told(`with exit code 137${ago}Envoy was ended by SIGKILL .*\nwhat to do: .*#exit-other\n$`),
-      );
-
-      const killed = rig.start();
-      await killed.said('epoch.live', 0);
-      killed.kill('SIGKILL');
-      await killed.exit;
-      expect(status()).toEqual(
-        told(
-          String.raw`without a word: .* It was started .* ago \(20\S+Z\), and its folder changed .*\nwhat to do: `,
-        ),
-      );
-      expect(JSON.parse(printed('json'))).toEqual({
-        ended: {
-          folder: run,
-          startedAt: expect.stringMatching(/^20\S+Z$/) as string,
-          changedAt: expect.stringMatching(/^20\S+Z$/) as string,
-        },
-      });
-    } finally {
-      await rig.dispose();
-    }
-  },
-);
+        startedAt: expect.stringMatching(/^20\S+Z$/) as string,
+        changedAt: expect.stringMatching(/^20\S+Z$/) as string,
+      },
+    });
+  } finally {
+    await rig.dispose();
+  }
+});
 
 it('a typo in a flag starts no other proxy', async () => {
   const rig = await makeRig();

@@ -54,7 +54,7 @@ describe
       back = sleep(away)
         .then(() => kube.startIstiod())
         .then(() => Date.now());
-    }, 180_000);
+    });
     afterAll(async () => {
       await Promise.all([...pods.values()].map((pod) => pod.dispose()));
       await back;
@@ -156,16 +156,13 @@ async function certified(agent: RunningAgent): Promise<number> {
   return Date.now() - since;
 }
 
-const isReady = (pod: MeshPod) =>
-  eventually(async () => (await pod.ready()).status === 200, { within: 60_000 });
+const isReady = (pod: MeshPod) => eventually(async () => (await pod.ready()).status === 200);
 
 /** As soon as istiod is back, a pod follows the mesh. */
 async function follows(pod: MeshPod): Promise<void> {
   await back;
   const [port = 0] = await freePorts(1);
   await pod.serve(port);
-  await eventually(async () => (await pod.request('outbound', port)).status === 200, {
-    within: 60_000,
-  });
+  await eventually(async () => (await pod.request('outbound', port)).status === 200);
   await isReady(pod);
 }

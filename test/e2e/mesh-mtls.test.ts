@@ -26,8 +26,6 @@ const modes: readonly { readonly mode: InterceptionMode; readonly how: string }[
 ];
 /** Of the certificates: each is renewed twice while a parent drains. */
 const env = { SECRET_TTL: '15s' };
-const parentEnds = { timeout: 60_000 };
-const within = { timeout: 60_000 };
 
 describe
   .skipIf(!isPossible)
@@ -58,12 +56,10 @@ describe
           const client = await makeSidecar(kube, network, { name: 'client', namespace, mode, env });
           pods.push(client);
           for (const pod of pods)
-            await expect.poll(() => pod.ready(), within).toMatchObject({ status: 200 });
+            await expect.poll(() => pod.ready()).toMatchObject({ status: 200 });
 
           const application = await client.connection(server);
-          await expect
-            .poll(() => ask(application, '/', { host }), within)
-            .toMatchObject({ status: 200 });
+          await expect.poll(() => ask(application, '/', { host })).toMatchObject({ status: 200 });
           const headers = JSON.parse((await ask(application, '/', { host })).body) as Record<
             string,
             string
@@ -95,7 +91,7 @@ describe
           for (const pod of pods) expect(await pod.restart()).toMatchObject({ status: 200 });
           for (const { agent } of pods)
             await expect
-              .poll(() => agent.log(), parentEnds)
+              .poll(() => agent.log())
               .toContainEqual(expect.objectContaining({ event: 'epoch.ended', epoch: 0 }));
           clearInterval(looks);
           expect(await load.stop()).toMatchObject({ failed: 0, errors: new Map() });

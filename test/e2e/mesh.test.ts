@@ -16,8 +16,6 @@ import {
 } from '../support/e2e/mesh-pod.ts';
 import { broken, unserved, untrue, watchPod } from '../support/e2e/watch-pod.ts';
 
-const within = { timeout: 60_000 };
-
 let kube: Mesh;
 let upstream: Upstream;
 
@@ -49,113 +47,97 @@ describe.skipIf(kubeProgram === undefined).concurrent('a pod of a real mesh', ()
   }
 
   const ready = ({ expect }: TestContext, one: MeshPod) =>
-    expect.poll(() => one.ready(), within).toMatchObject({ status: 200 });
+    expect.poll(() => one.ready()).toMatchObject({ status: 200 });
 
-  it(
-    'starts, is ready with its listeners and its certificate, and follows a change',
-    { timeout: 180_000 },
-    async (context) => {
-      const { expect } = context;
-      const one = await pod(context, { name: 'starts' });
-      const agent = one.start();
-      await ready(context, one);
-      expect((await one.request('outbound')).body).toBe('upstream');
-      expect((await one.request('inbound')).body).toBe('upstream');
-      expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
+  it('starts, is ready with its listeners and its certificate, and follows a change', async (context) => {
+    const { expect } = context;
+    const one = await pod(context, { name: 'starts' });
+    const agent = one.start();
+    await ready(context, one);
+    expect((await one.request('outbound')).body).toBe('upstream');
+    expect((await one.request('inbound')).body).toBe('upstream');
+    expect(await one.shownSerial()).toMatch(/^[0-9A-F]+$/);
 
-      const [port = 0] = await freePorts(1);
-      await one.serve(port);
-      await expect.poll(() => one.request('outbound', port), within).toMatchObject({ status: 200 });
+    const [port = 0] = await freePorts(1);
+    await one.serve(port);
+    await expect.poll(() => one.request('outbound', port)).toMatchObject({ status: 200 });
 
-      agent.kill('SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-    },
-  );
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+  });
 
-  it(
-    'its certificate rotates under load, and its token is replaced, without a failed request',
-    { timeout: 180_000 },
-    async (context) => {
-      const { expect } = context;
-      const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
-      const agent = one.start();
-      await ready(context, one);
-      const loads = (['outbound', 'inbound'] as const).map((direction) =>
-        startLoad({
-          port: one.ports[direction],
-          host: upstreamHost,
-          mode: 'keep-alive',
-          clients: 2,
-          pause: 5,
-          maxDuration: 180_000,
-        }),
-      );
-      const watch = watchPod(one);
-      const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
-      await expect.poll(serials, within).toBe(3);
+  it('its certificate rotates under load, and its token is replaced, without a failed request', async (context) => {
+    const { expect } = context;
+    const one = await pod(context, { name: 'rotates', env: { SECRET_TTL: '12s' } });
+    const agent = one.start();
+    await ready(context, one);
+    const loads = (['outbound', 'inbound'] as const).map((direction) =>
+      startLoad({
+        port: one.ports[direction],
+        host: upstreamHost,
+        mode: 'keep-alive',
+        clients: 2,
+        pause: 5,
+        maxDuration: 180_000,
+      }),
+    );
+    const watch = watchPod(one);
+    const serials = () => new Set(watch.samples.map(({ serial }) => serial)).size;
+    await expect.poll(serials).toBe(3);
 
-      replaceToken(one, 'nobody');
-      await agent.said('certificate.request_failed');
-      replaceToken(one, await kube.token('rotates', account));
-      await expect.poll(serials, within).toBe(4);
+    replaceToken(one, 'nobody');
+    await agent.said('certificate.request_failed');
+    replaceToken(one, await kube.token('rotates', account));
+    await expect.poll(serials).toBe(4);
 
-      const samples = await watch.stop();
-      expect(broken(samples)).toEqual([]);
-      expect(untrue(samples)).toEqual([]);
-      for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
-      expect(one.envoys()).toHaveLength(1);
-    },
-  );
+    const samples = await watch.stop();
+    expect(broken(samples)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+    for (const load of loads) expect(await load.stop()).toMatchObject({ failed: 0 });
+    expect(one.envoys()).toHaveLength(1);
+  });
 
-  it(
-    'serves without an authority at the start, says that it has no certificate, and gets it later',
-    { timeout: 180_000 },
-    async (context) => {
-      const { expect } = context;
-      const { port, relay } = await authority(context);
-      const one = await pod(context, { name: 'no-authority', caPort: port });
-      one.start();
-      await expect.poll(() => one.request('outbound'), within).toMatchObject({ status: 200 });
-      await expect.poll(() => one.request('inbound'), within).toMatchObject({ status: 200 });
-      const watch = watchPod(one);
-      await expect
-        .poll(async () => (await one.ready()).body)
-        .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
-      const envoys = one.envoys();
+  it('serves without an authority at the start, says that it has no certificate, and gets it later', async (context) => {
+    const { expect } = context;
+    const { port, relay } = await authority(context);
+    const one = await pod(context, { name: 'no-authority', caPort: port });
+    one.start();
+    await expect.poll(() => one.request('outbound')).toMatchObject({ status: 200 });
+    await expect.poll(() => one.request('inbound')).toMatchObject({ status: 200 });
+    const watch = watchPod(one);
+    await expect
+      .poll(async () => (await one.ready()).body)
+      .toMatch(new RegExp(`secret (ROOTCA|default): certificate authority localhost:${port}`));
+    const envoys = one.envoys();
 
-      await relay.open();
-      await ready(context, one);
-      expect(await one.shownSerial()).toBeDefined();
-      const samples = await watch.stop();
-      expect(untrue(samples)).toEqual([]);
-      expect(unserved(samples)).toEqual([]);
-      expect(one.envoys()).toEqual(envoys);
-    },
-  );
+    await relay.open();
+    await ready(context, one);
+    expect(await one.shownSerial()).toBeDefined();
+    const samples = await watch.stop();
+    expect(untrue(samples)).toEqual([]);
+    expect(unserved(samples)).toEqual([]);
+    expect(one.envoys()).toEqual(envoys);
+  });
 
-  it(
-    'keeps its certificate while the authority is away at a renewal, and renews it then',
-    { timeout: 180_000 },
-    async (context) => {
-      const { expect } = context;
-      const { port, relay } = await authority(context);
-      await relay.open();
-      const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
-      const agent = one.start();
-      await ready(context, one);
-      await relay.close();
-      const watch = watchPod(one);
-      await expect
-        .poll(() => agent.log(), within)
-        .toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
-      const before = await one.shownSerial();
-      await relay.open();
-      await expect.poll(() => one.shownSerial(), within).not.toBe(before);
-      const samples = await watch.stop();
-      expect(broken(samples)).toEqual([]);
-      expect(untrue(samples)).toEqual([]);
-    },
-  );
+  it('keeps its certificate while the authority is away at a renewal, and renews it then', async (context) => {
+    const { expect } = context;
+    const { port, relay } = await authority(context);
+    await relay.open();
+    const one = await pod(context, { name: 'renews', caPort: port, env: { SECRET_TTL: '20s' } });
+    const agent = one.start();
+    await ready(context, one);
+    await relay.close();
+    const watch = watchPod(one);
+    await expect
+      .poll(() => agent.log())
+      .toContainEqual(expect.objectContaining({ event: 'certificate.request_failed' }));
+    const before = await one.shownSerial();
+    await relay.open();
+    await expect.poll(() => one.shownSerial()).not.toBe(before);
+    const samples = await watch.stop();
+    expect(broken(samples)).toEqual([]);
+    expect(untrue(samples)).toEqual([]);
+  });
 });
 
 /** As the kubelet does it: never a part of it. */

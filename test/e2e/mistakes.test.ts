@@ -373,7 +373,7 @@ it.each(Object.entries(mistakes))(
     const ended = spawnSync(file, [...main, ...args.map(here)], {
       env: { ...process.env, ...pod, ...own },
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 60_000,
     });
     const [line = ''] = ended.stderr.split('\n');
     expect({ line, code: ended.status }).toMatchObject({ code });

@@ -19,118 +19,114 @@ const refusals = {
   RST: (socket: Socket) => void socket.resetAndDestroy(),
 };
 
-it(
-  'a proxy is asked for what is outside of the pod alone, and may refuse at any time',
-  { timeout: 60_000 },
-  () =>
-    clearedAfter(async (clear) => {
-      const rig = await makeRig();
-      clear(() => rig.dispose());
-      const { csr, key } = await certificateRequest('config.example', {
-        algorithm: 'ECDSA',
-        pkcs8: true,
-      });
-      const { certificate } = await rig.ca.sign(csr);
-      let value = 'first';
-      const origin = createHttpsServer({ key, cert: certificate }, (_, response) =>
-        response.end(JSON.stringify({ owner: value })),
-      );
-      const sockets = new Set<Socket>();
-      let refusal: keyof typeof refusals | undefined;
-      const asked: string[] = [];
-      const proxy = createServer((socket) => {
-        sockets.add(socket.on('error', () => undefined));
-        socket.once('data', (head: Buffer) => {
-          asked.push(head.toString('latin1').split('\r\n', 1)[0] ?? '');
-          if (refusal !== undefined) {
-            refusals[refusal](socket);
-            return;
-          }
-          const upstream = connect(portOf(origin), '127.0.0.1', () => {
-            socket.write('HTTP/1.1 200 OK\r\n\r\n');
-            upstream.pipe(socket).pipe(upstream);
-          });
-          sockets.add(upstream.on('error', () => undefined));
+it('a proxy is asked for what is outside of the pod alone, and may refuse at any time', () =>
+  clearedAfter(async (clear) => {
+    const rig = await makeRig();
+    clear(() => rig.dispose());
+    const { csr, key } = await certificateRequest('config.example', {
+      algorithm: 'ECDSA',
+      pkcs8: true,
+    });
+    const { certificate } = await rig.ca.sign(csr);
+    let value = 'first';
+    const origin = createHttpsServer({ key, cert: certificate }, (_, response) =>
+      response.end(JSON.stringify({ owner: value })),
+    );
+    const sockets = new Set<Socket>();
+    let refusal: keyof typeof refusals | undefined;
+    const asked: string[] = [];
+    const proxy = createServer((socket) => {
+      sockets.add(socket.on('error', () => undefined));
+      socket.once('data', (head: Buffer) => {
+        asked.push(head.toString('latin1').split('\r\n', 1)[0] ?? '');
+        if (refusal !== undefined) {
+          refusals[refusal](socket);
+          return;
+        }
+        const upstream = connect(portOf(origin), '127.0.0.1', () => {
+          socket.write('HTTP/1.1 200 OK\r\n\r\n');
+          upstream.pipe(socket).pipe(upstream);
         });
+        sockets.add(upstream.on('error', () => undefined));
       });
-      // That of the environment refuses everybody, and nobody asks it.
-      let askedOfEnvironment = 0;
-      const ofEnvironment = createServer((socket) => {
-        askedOfEnvironment += 1;
-        socket.resetAndDestroy();
-      });
-      const application = createHttpsServer({ key, cert: certificate }, (_, response) =>
-        response.end(),
-      );
-      for (const server of [origin, proxy, ofEnvironment, application]) {
-        clear(() => server.close());
-        await once(server.listen(0, '127.0.0.1'), 'listening');
-      }
-      clear(() => sockets.forEach((socket) => socket.destroy()));
-      const file = join(rig.folder, 'agent.yaml');
-      const caFile = join(rig.folder, 'root.pem');
-      writeFileSync(caFile, rig.ca.rootCert);
-      writeFileSync(
-        file,
-        JSON.stringify({
-          sources: [
-            {
-              kind: 'http',
-              name: 'far',
-              as: 'merge',
-              at: 'node.metadata',
-              url: 'https://config.example/metadata',
-              every: '200ms',
-              timeout: '5s',
-              caFile,
-            },
-          ],
-        }),
-      );
-      const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
-        name,
-        name.toUpperCase(),
-      ]);
-      const agent = rig.start(
-        ['--config', file, '--httpProxy', `http://127.0.0.1:${portOf(proxy)}`],
-        {
-          env: {
-            ...Object.fromEntries(
-              names.map((name) => [name, `http://127.0.0.1:${portOf(ofEnvironment)}`]),
-            ),
-            NODE_USE_ENV_PROXY: '1',
-            ISTIO_KUBE_APP_PROBERS: JSON.stringify({
-              '/app-health/a/readyz': { httpGet: { port: portOf(application), scheme: 'HTTPS' } },
-            }),
+    });
+    // That of the environment refuses everybody, and nobody asks it.
+    let askedOfEnvironment = 0;
+    const ofEnvironment = createServer((socket) => {
+      askedOfEnvironment += 1;
+      socket.resetAndDestroy();
+    });
+    const application = createHttpsServer({ key, cert: certificate }, (_, response) =>
+      response.end(),
+    );
+    for (const server of [origin, proxy, ofEnvironment, application]) {
+      clear(() => server.close());
+      await once(server.listen(0, '127.0.0.1'), 'listening');
+    }
+    clear(() => sockets.forEach((socket) => socket.destroy()));
+    const file = join(rig.folder, 'agent.yaml');
+    const caFile = join(rig.folder, 'root.pem');
+    writeFileSync(caFile, rig.ca.rootCert);
+    writeFileSync(
+      file,
+      JSON.stringify({
+        sources: [
+          {
+            kind: 'http',
+            name: 'far',
+            as: 'merge',
+            at: 'node.metadata',
+            url: 'https://config.example/metadata',
+            every: '200ms',
+            timeout: '5s',
+            caFile,
           },
+        ],
+      }),
+    );
+    const names = ['http_proxy', 'https_proxy', 'grpc_proxy', 'all_proxy'].flatMap((name) => [
+      name,
+      name.toUpperCase(),
+    ]);
+    const agent = rig.start(
+      ['--config', file, '--httpProxy', `http://127.0.0.1:${portOf(proxy)}`],
+      {
+        env: {
+          ...Object.fromEntries(
+            names.map((name) => [name, `http://127.0.0.1:${portOf(ofEnvironment)}`]),
+          ),
+          NODE_USE_ENV_PROXY: '1',
+          ISTIO_KUBE_APP_PROBERS: JSON.stringify({
+            '/app-health/a/readyz': { httpGet: { port: portOf(application), scheme: 'HTTPS' } },
+          }),
         },
-      );
-      await agent.said('epoch.live', 0);
-      expect(asked[0]).toBe('CONNECT config.example:443 HTTP/1.1');
+      },
+    );
+    await agent.said('epoch.live', 0);
+    expect(asked[0]).toBe('CONNECT config.example:443 HTTP/1.1');
 
-      for (refusal of ['403 and FIN', 'RST'] as const) {
-        const before = asked.length;
-        await eventually(() => asked.length > before, { within: 20_000 });
-        expect((await rig.ready()).status).toBe(200);
-      }
-      const { reason } = await agent.said('source.unreadable');
-      expect(reason).toMatch(
-        /^https:\/\/config\.example\/metadata: the proxy 127\.0\.0\.1:\d+: it answers CONNECT with 403$/,
-      );
-      expect(await probe(rig.ports.status)).toBe(200);
-      refusal = undefined;
-      value = 'second';
-      await agent.said('epoch.live', 1);
-      refusal = 'RST';
-      agent.kill('SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-      expect(askedOfEnvironment).toBe(0);
-      expect(new Set(asked)).toEqual(new Set(['CONNECT config.example:443 HTTP/1.1']));
-      expect(agent.log().filter(({ event }) => event === 'agent.bug')).toEqual([]);
-    }),
-);
+    for (refusal of ['403 and FIN', 'RST'] as const) {
+      const before = asked.length;
+      await eventually(() => asked.length > before);
+      expect((await rig.ready()).status).toBe(200);
+    }
+    const { reason } = await agent.said('source.unreadable');
+    expect(reason).toMatch(
+      /^https:\/\/config\.example\/metadata: the proxy 127\.0\.0\.1:\d+: it answers CONNECT with 403$/,
+    );
+    expect(await probe(rig.ports.status)).toBe(200);
+    refusal = undefined;
+    value = 'second';
+    await agent.said('epoch.live', 1);
+    refusal = 'RST';
+    agent.kill('SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(askedOfEnvironment).toBe(0);
+    expect(new Set(asked)).toEqual(new Set(['CONNECT config.example:443 HTTP/1.1']));
+    expect(agent.log().filter(({ event }) => event === 'agent.bug')).toEqual([]);
+  }));
 
-it('the token server asks Google through the proxy', { timeout: 60_000 }, () =>
+it('the token server asks Google through the proxy', () =>
   clearedAfter(async (clear) => {
     const rig = await makeRig();
     clear(() => rig.dispose());
@@ -204,8 +200,7 @@ it('the token server asks Google through the proxy', { timeout: 60_000 }, () =>
         /^iamcredentials\.googleapis\.com\/v1\/projects\/-\/serviceAccounts\/.* Bearer federated$/,
       ),
     ]);
-  }),
-);
+  }));
 
 async function probe(port: number): Promise<number> {
   return (await fetch(`http://127.0.0.1:${port}/app-health/a/readyz`)).status;

@@ -19,7 +19,7 @@ const found = findEnvoy({
 });
 const binary = found.ok ? found.path : expect.unreachable(found.reason);
 
-describe('an override', { timeout: 60_000 }, () => {
+describe('an override', () => {
   let folder: string;
   beforeEach(() => (folder = mkdtempSync(join(tmpdir(), 'pilot-agent-override-'))));
   afterEach(() => rmSync(folder, { recursive: true }));
@@ -39,13 +39,10 @@ describe('an override', { timeout: 60_000 }, () => {
     let said = '';
     envoy.stderr.on('data', (piece: Buffer) => (said += String(piece)));
     try {
-      const port = await eventually(
-        () => {
-          if (envoy.exitCode !== null) throw new Error(said);
-          return Number(/:(\d+)$/.exec(readOr(address))?.[1]) || undefined;
-        },
-        { within: 10_000 },
-      );
+      const port = await eventually(() => {
+        if (envoy.exitCode !== null) throw new Error(said);
+        return Number(/:(\d+)$/.exec(readOr(address))?.[1]) || undefined;
+      });
       const dump = JSON.parse((await ask(port, '/config_dump')).body) as {
         readonly configs: readonly { readonly bootstrap?: unknown }[];
       };

@@ -153,13 +153,10 @@ describe('the package, installed elsewhere', () => {
     expect(stdout + stderr).toBe('');
   });
 
-  it(
-    'has declarations in which a strict compiler finds nothing wrong',
-    { timeout: 120_000 },
-    () => {
-      writeFileSync(
-        join(installed.folder, 'use.mts'),
-        `import { type AgentSettings, source, type ContributingSource } from 'pilot-agent';
+  it('has declarations in which a strict compiler finds nothing wrong', () => {
+    writeFileSync(
+      join(installed.folder, 'use.mts'),
+      `import { type AgentSettings, source, type ContributingSource } from 'pilot-agent';
        import { drawAgent } from 'pilot-agent/testing';
        export const mine: ContributingSource = source('mine', () => Promise.resolve({ a: 1 }), { every: 10_000 });
        drawAgent({ config: 'a' }).expectEpochs('a');
@@ -174,36 +171,31 @@ describe('the package, installed elsewhere', () => {
        export const c: AgentSettings = { statusPort: true };
        // @ts-expect-error there is no such way
        export const d: AgentSettings = { rotation: 'push' };`,
-      );
-      writeFileSync(
-        join(installed.folder, 'use.cts'),
-        `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
-      );
-      const shown = [
-        ...readFileSync('docs/library.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms),
-      ].map(([, block = ''], index) => {
-        writeFileSync(join(installed.folder, `shown-${index}.mts`), block);
-        return `shown-${index}.mts`;
-      });
-      expect(compiled('nodenext', ['use.mts', 'use.cts', ...shown])).toBe('');
-    },
-  );
+    );
+    writeFileSync(
+      join(installed.folder, 'use.cts'),
+      `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
+    );
+    const shown = [
+      ...readFileSync('docs/library.md', 'utf8').matchAll(/^```ts\n(.*?)^```$/gms),
+    ].map(([, block = ''], index) => {
+      writeFileSync(join(installed.folder, `shown-${index}.mts`), block);
+      return `shown-${index}.mts`;
+    });
+    expect(compiled('nodenext', ['use.mts', 'use.cts', ...shown])).toBe('');
+  });
 
-  it(
-    'is for node16, too: from an ES module, and by import() from a CommonJS one',
-    { timeout: 120_000 },
-    () => {
-      writeFileSync(
-        join(installed.folder, 'module.mts'),
-        `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
-      );
-      writeFileSync(
-        join(installed.folder, 'later.cts'),
-        `export const mine = import('pilot-agent').then(({ source }) => source('mine', () => ['a']));`,
-      );
-      expect(compiled('node16', ['--skipLibCheck', 'module.mts', 'later.cts'])).toBe('');
-    },
-  );
+  it('is for node16, too: from an ES module, and by import() from a CommonJS one', () => {
+    writeFileSync(
+      join(installed.folder, 'module.mts'),
+      `import { source } from 'pilot-agent';\nexport const mine = source('mine', () => ['a']);`,
+    );
+    writeFileSync(
+      join(installed.folder, 'later.cts'),
+      `export const mine = import('pilot-agent').then(({ source }) => source('mine', () => ['a']));`,
+    );
+    expect(compiled('node16', ['--skipLibCheck', 'module.mts', 'later.cts'])).toBe('');
+  });
 
   it('has the source of each of its modules in a source map', () => {
     const lib = join(installed.root, 'dist/lib');

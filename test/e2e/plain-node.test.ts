@@ -54,7 +54,7 @@ async function ends(agent: RunningAgent): Promise<void> {
 }
 
 /** Not `expect.poll`, which belongs to one test at a time. */
-const until = <T>(attempt: () => T | Promise<T>) => eventually(attempt, { within: 15_000 });
+const until = <T>(attempt: () => T | Promise<T>) => eventually(attempt);
 const answers = (port: number) => until(async () => (await ask(port, '/')).body === 'ok');
 const epochs = (agent: RunningAgent) =>
   agent.log().filter(({ event }) => event === 'epoch.started').length;
@@ -243,7 +243,7 @@ describe(`the programs of the library page, as they are printed, in Node ${proce
     for (const stream of [child.stdout, child.stderr])
       stream.setEncoding('utf8').on('data', (piece: string) => (said += piece));
     try {
-      await expect.poll(() => said, { timeout: 15_000 }).toContain('"epoch.live"');
+      await expect.poll(() => said).toContain('"epoch.live"');
       child.kill('SIGTERM');
       expect(await once(child, 'exit')).toEqual([0, null]);
     } finally {

@@ -20,7 +20,7 @@ const look = (at: Rig, kind: string) =>
     timeout: 60_000,
   });
 const isServed = ({ ports, ca }: Rig) =>
-  expect.poll(() => servedSerial(ports.listen, ca.rootCert), { timeout: 15_000 }).toBeDefined();
+  expect.poll(() => servedSerial(ports.listen, ca.rootCert)).toBeDefined();
 /** The lines of a key that have its secret. */
 const linesOf = (pem: string) =>
   pem.split('\n').filter((line) => /^[A-Za-z\d+/=]{40,}$/.test(line));
@@ -48,29 +48,23 @@ it('has the token for its owner alone, as long as the agent runs', async () => {
   expect(statSync(tokenFile(rig), { throwIfNoEntry: false })).toBeUndefined();
 });
 
-it('a snapshot of the heap has no key that came from a file', { timeout: 120_000 }, async () => {
+it('a snapshot of the heap has no key that came from a file', async () => {
   rig.start(['--profiling=true']);
   await isServed(rig);
   const next = await rig.ca.issue();
   writeCertificates(rig.certDir, next);
-  await expect
-    .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 15_000 })
-    .toBe(next.serial);
+  await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(next.serial);
   await expectKeyless(rig, rig.issued.key, next.key);
 });
 
-it(
-  'a snapshot of the heap has no key that an authority has signed',
-  { timeout: 120_000 },
-  async () => {
-    const signed = await makeSignedRig();
-    try {
-      const output = join(signed.rig.folder, 'output');
-      signed.start({ OUTPUT_CERTS: output }, ['--profiling=true']);
-      await isServed(signed.rig);
-      await expectKeyless(signed.rig, readFileSync(join(output, 'key.pem'), 'utf8'));
-    } finally {
-      await signed.dispose();
-    }
-  },
-);
+it('a snapshot of the heap has no key that an authority has signed', async () => {
+  const signed = await makeSignedRig();
+  try {
+    const output = join(signed.rig.folder, 'output');
+    signed.start({ OUTPUT_CERTS: output }, ['--profiling=true']);
+    await isServed(signed.rig);
+    await expectKeyless(signed.rig, readFileSync(join(output, 'key.pem'), 'utf8'));
+  } finally {
+    await signed.dispose();
+  }
+});

@@ -28,9 +28,7 @@ afterEach(() => Promise.all(rigs.splice(0).map((rig) => rig.dispose())));
 
 const rotations = 40;
 const serves = (rig: Rig, { serial }: Issued) =>
-  expect
-    .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000, interval: 5 })
-    .toBe(serial);
+  expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { interval: 5 }).toBe(serial);
 
 /** Rotates under load, one after the other is served, and gives how long each took. */
 async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly number[]> {
@@ -54,203 +52,181 @@ async function rotate(rig: Rig, put: (issued: Issued) => void): Promise<readonly
   return took.sort((a, b) => a - b);
 }
 
-it(
-  'forty rotations of files under load: one Envoy, each new certificate served, nine of ten within a second, nothing fails',
-  { timeout: 120_000 },
-  async () => {
-    const rig = await rigFor();
-    rmSync(rig.certDir, { recursive: true });
-    writeKubernetesVolume(rig.certDir, certificateFiles(rig.issued));
-    const agent = rig.start();
-    await serves(rig, rig.issued);
-    const took = await rotate(rig, (issued) =>
-      writeKubernetesVolume(rig.certDir, certificateFiles(issued)),
-    );
-    expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
-    expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
-    expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({
-      because: "Envoy's configuration names the socket",
-    });
-  },
-);
+it('forty rotations of files under load: one Envoy, each new certificate served, nine of ten within a second, nothing fails', async () => {
+  const rig = await rigFor();
+  rmSync(rig.certDir, { recursive: true });
+  writeKubernetesVolume(rig.certDir, certificateFiles(rig.issued));
+  const agent = rig.start();
+  await serves(rig, rig.issued);
+  const took = await rotate(rig, (issued) =>
+    writeKubernetesVolume(rig.certDir, certificateFiles(issued)),
+  );
+  expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
+  expect(agent.log().filter(({ event }) => event === 'secret.rejected')).toEqual([]);
+  expect(agent.log().find(({ event }) => event === 'rotation.by_push')).toMatchObject({
+    because: "Envoy's configuration names the socket",
+  });
+});
 
-it(
-  'forty rotations of a gateway’s secret under load: the same, after the fallback until it is there',
-  { timeout: 120_000 },
-  async () => {
-    const rig = await rigFor({ secret: 'shop' });
-    const gateway = join(rig.folder, 'gateway');
-    const put = (name: string, { certChain, key }: Issued) =>
-      writeKubernetesVolume(join(gateway, name), { 'tls.crt': certChain, 'tls.key': key });
-    mkdirSync(gateway);
-    const fallback = await rig.ca.issue();
-    put('gateway-fallback', fallback);
-    const agent = rig.start([], { env: { GATEWAY_SECRETS: gateway } });
-    await serves(rig, fallback);
-    const took = await rotate(rig, (issued) => put('shop', issued));
-    expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
-    expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
-  },
-);
+it('forty rotations of a gateway’s secret under load: the same, after the fallback until it is there', async () => {
+  const rig = await rigFor({ secret: 'shop' });
+  const gateway = join(rig.folder, 'gateway');
+  const put = (name: string, { certChain, key }: Issued) =>
+    writeKubernetesVolume(join(gateway, name), { 'tls.crt': certChain, 'tls.key': key });
+  mkdirSync(gateway);
+  const fallback = await rig.ca.issue();
+  put('gateway-fallback', fallback);
+  const agent = rig.start([], { env: { GATEWAY_SECRETS: gateway } });
+  await serves(rig, fallback);
+  const took = await rotate(rig, (issued) => put('shop', issued));
+  expect(took[Math.floor(rotations * 0.9)]).toBeLessThan(1_000);
+  expect(agent.log().filter(({ event }) => event === 'epoch.live')).toHaveLength(1);
+});
 
-it(
-  'what can not be served is refused with its reason, and the old certificate is served on',
-  { timeout: 60_000 },
-  async () => {
-    const rig = await rigFor();
-    const agent = rig.start();
-    await serves(rig, rig.issued);
-    const other = await rig.ca.issue();
-    const expired = await rig.ca.issue({
-      notBefore: new Date(Date.now() - 7_200_000),
-      notAfter: new Date(Date.now() - 3_600_000),
-    });
-    const bad: readonly (readonly [
-      files: Record<string, string>,
-      reason: string,
-      serial?: string,
-    ])[] = [
-      [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
-      [
-        { ...certificateFiles(rig.issued), 'key.pem': other.key },
-        'the key does not match the certificate',
-      ],
-      [certificateFiles(expired), 'the certificate has expired'],
-      [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
-      [
-        {
-          ...certificateFiles(rig.issued),
-          'cert-chain.pem': randomBytes(10_000_000).toString('latin1'),
-        },
-        'and 1048576 are read at most',
-      ],
-      // The pair beside them is as good as before.
-      [
-        { ...certificateFiles(other), 'root-cert.pem': 'garbage' },
-        'no root certificate is in it',
-        other.serial,
-      ],
-    ];
-    for (const [files, reason, serial = rig.issued.serial] of bad) {
-      for (const [name, content] of Object.entries(files))
-        writeFileSync(join(rig.certDir, name), content);
-      const refused = {
-        event: 'secret.refused',
-        reason: expect.stringContaining(reason) as string,
-      };
-      await expect
-        .poll(() => agent.log(), { timeout: 10_000 })
-        .toContainEqual(expect.objectContaining(refused));
-      await expect
-        .poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert), { timeout: 10_000 })
-        .toBe(serial);
-      // A note of readiness, for the secret that is wrong alone.
-      const ready = () =>
-        fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
-          headers: { accept: 'application/json' },
-        });
-      const note = expect.stringMatching(
-        `^secret ${serial === rig.issued.serial ? 'default' : 'ROOTCA'} refused: .*${reason}`,
-      ) as string;
-      await expect
-        .poll(async () => (await ready()).json(), { timeout: 10_000 })
-        .toEqual({ ok: true, pending: [], notes: [note] });
-    }
-    const good = await rig.ca.issue();
-    const more = await Promise.all(
-      Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)),
-    );
-    writeCertificates(rig.certDir, {
-      ...good,
-      rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join(''),
-    });
-    await serves(rig, good);
+it('what can not be served is refused with its reason, and the old certificate is served on', async () => {
+  const rig = await rigFor();
+  const agent = rig.start();
+  await serves(rig, rig.issued);
+  const other = await rig.ca.issue();
+  const expired = await rig.ca.issue({
+    notBefore: new Date(Date.now() - 7_200_000),
+    notAfter: new Date(Date.now() - 3_600_000),
+  });
+  const bad: readonly (readonly [
+    files: Record<string, string>,
+    reason: string,
+    serial?: string,
+  ])[] = [
+    [{ ...certificateFiles(rig.issued), 'key.pem': 'garbage' }, 'the key does not parse'],
+    [
+      { ...certificateFiles(rig.issued), 'key.pem': other.key },
+      'the key does not match the certificate',
+    ],
+    [certificateFiles(expired), 'the certificate has expired'],
+    [{ ...certificateFiles(rig.issued), 'cert-chain.pem': '' }, 'the certificate is empty'],
+    [
+      {
+        ...certificateFiles(rig.issued),
+        'cert-chain.pem': randomBytes(10_000_000).toString('latin1'),
+      },
+      'and 1048576 are read at most',
+    ],
+    // The pair beside them is as good as before.
+    [
+      { ...certificateFiles(other), 'root-cert.pem': 'garbage' },
+      'no root certificate is in it',
+      other.serial,
+    ],
+  ];
+  for (const [files, reason, serial = rig.issued.serial] of bad) {
+    for (const [name, content] of Object.entries(files))
+      writeFileSync(join(rig.certDir, name), content);
+    const refused = {
+      event: 'secret.refused',
+      reason: expect.stringContaining(reason) as string,
+    };
+    await expect.poll(() => agent.log()).toContainEqual(expect.objectContaining(refused));
+    await expect.poll(() => servedSerial(rig.ports.listen, rig.ca.rootCert)).toBe(serial);
+    // A note of readiness, for the secret that is wrong alone.
+    const ready = () =>
+      fetch(`http://127.0.0.1:${rig.ports.status}/healthz/ready`, {
+        headers: { accept: 'application/json' },
+      });
+    const note = expect.stringMatching(
+      `^secret ${serial === rig.issued.serial ? 'default' : 'ROOTCA'} refused: .*${reason}`,
+    ) as string;
     await expect
-      .poll(
-        () =>
-          agent
-            .log()
-            .filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA'),
-        { timeout: 10_000 },
+      .poll(async () => (await ready()).json())
+      .toEqual({ ok: true, pending: [], notes: [note] });
+  }
+  const good = await rig.ca.issue();
+  const more = await Promise.all(
+    Array.from({ length: 199 }, (_, n) => certificateAuthority(`CA ${n}`)),
+  );
+  writeCertificates(rig.certDir, {
+    ...good,
+    rootCert: [rig.ca, ...more].map(({ rootCert }) => rootCert).join(''),
+  });
+  await serves(rig, good);
+  await expect
+    .poll(() =>
+      agent
+        .log()
+        .filter(({ event, ...line }) => event === 'secret.read' && line['secret'] === 'ROOTCA'),
+    )
+    .toHaveLength(2);
+  agent.kill('SIGTERM');
+  expect(await agent.exit).toEqual({ code: 0, signal: null });
+  expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
+});
+
+it('what Envoy alone finds wrong does not count as served, and a new Envoy is given the pair before it', async () => {
+  const rig = await rigFor();
+  const rejected = 'Envoy rejects it: Failed to load certificate chain from <inline>';
+  const put = (files: Record<string, string>) =>
+    Object.entries(files).forEach(([name, content]) =>
+      writeFileSync(join(rig.certDir, name), content),
+    );
+  const ask = async (path: string) =>
+    (
+      await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, {
+        headers: { accept: 'application/json' },
+      })
+    ).text();
+  const ready = async () =>
+    JSON.parse(await ask('/healthz/ready')) as {
+      ok: boolean;
+      pending: { reason: string }[];
+      notes: string[];
+    };
+  const gauges = async () =>
+    (await ask('/stats/prometheus'))
+      .split('\n')
+      .filter((row) =>
+        /^istio_agent_(secret_refused|cert_expiry_seconds)\{resource_name="default"/.test(row),
       )
-      .toHaveLength(2);
-    agent.kill('SIGTERM');
-    expect(await agent.exit).toEqual({ code: 0, signal: null });
-    expect(existsSync(join(rig.folder, 'run', 'SDS'))).toBe(false);
-  },
-);
+      .map((row) => row.replace(/.*agent_(\w+).* (\S+)$/, '$1 $2'));
+  const shown = async () =>
+    (
+      JSON.parse(await ask('/debug/status')) as {
+        certificates: { name: string; serialNumber: string; refused?: string }[];
+      }
+    ).certificates.flatMap(({ name, serialNumber, refused }) =>
+      name === 'default' ? [[serialNumber, refused]] : [],
+    );
 
-it(
-  'what Envoy alone finds wrong does not count as served, and a new Envoy is given the pair before it',
-  { timeout: 60_000 },
-  async () => {
-    const rig = await rigFor();
-    const rejected = 'Envoy rejects it: Failed to load certificate chain from <inline>';
-    const put = (files: Record<string, string>) =>
-      Object.entries(files).forEach(([name, content]) =>
-        writeFileSync(join(rig.certDir, name), content),
-      );
-    const ask = async (path: string) =>
-      (
-        await fetch(`http://127.0.0.1:${rig.ports.status}${path}`, {
-          headers: { accept: 'application/json' },
-        })
-      ).text();
-    const ready = async () =>
-      JSON.parse(await ask('/healthz/ready')) as {
-        ok: boolean;
-        pending: { reason: string }[];
-        notes: string[];
-      };
-    const gauges = async () =>
-      (await ask('/stats/prometheus'))
-        .split('\n')
-        .filter((row) =>
-          /^istio_agent_(secret_refused|cert_expiry_seconds)\{resource_name="default"/.test(row),
-        )
-        .map((row) => row.replace(/.*agent_(\w+).* (\S+)$/, '$1 $2'));
-    const shown = async () =>
-      (
-        JSON.parse(await ask('/debug/status')) as {
-          certificates: { name: string; serialNumber: string; refused?: string }[];
-        }
-      ).certificates.flatMap(({ name, serialNumber, refused }) =>
-        name === 'default' ? [[serialNumber, refused]] : [],
-      );
+  put(ofVersion1());
+  const agent = rig.start();
+  await expect
+    .poll(ready)
+    .toMatchObject({ ok: false, pending: [{ reason: `secret default: ${rejected}` }] });
+  expect([await shown(), await gauges()]).toEqual([[], ['secret_refused 1']]);
 
-    put(ofVersion1());
-    const agent = rig.start();
-    await expect
-      .poll(ready, { timeout: 10_000 })
-      .toMatchObject({ ok: false, pending: [{ reason: `secret default: ${rejected}` }] });
-    expect([await shown(), await gauges()]).toEqual([[], ['secret_refused 1']]);
+  put(certificateFiles(rig.issued));
+  await serves(rig, rig.issued);
+  await expect.poll(ready).toEqual({ ok: true, pending: [], notes: [] });
 
-    put(certificateFiles(rig.issued));
-    await serves(rig, rig.issued);
-    await expect.poll(ready).toEqual({ ok: true, pending: [], notes: [] });
+  put(ofVersion1());
+  await expect
+    .poll(ready)
+    .toEqual({ ok: true, pending: [], notes: [`secret default refused: ${rejected}`] });
+  expect(await shown()).toEqual([[rig.issued.serial, rejected]]);
+  expect(await gauges()).toEqual([
+    expect.stringMatching(/^cert_expiry_seconds 3[45]\d\d(?:\.\d+)?$/),
+    'secret_refused 1',
+  ]);
 
-    put(ofVersion1());
-    await expect
-      .poll(ready, { timeout: 10_000 })
-      .toEqual({ ok: true, pending: [], notes: [`secret default refused: ${rejected}`] });
-    expect(await shown()).toEqual([[rig.issued.serial, rejected]]);
-    expect(await gauges()).toEqual([
-      expect.stringMatching(/^cert_expiry_seconds 3[45]\d\d(?:\.\d+)?$/),
-      'secret_refused 1',
-    ]);
-
-    await agent.said('epoch.live', 0);
-    writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
-    await agent.said('epoch.live', 1);
-    await agent.said('epoch.ended', 0);
-    await serves(rig, rig.issued);
-    expect(await ready()).toMatchObject({
-      ok: true,
-      notes: [`secret default refused: ${rejected}`],
-    });
-  },
-);
+  await agent.said('epoch.live', 0);
+  writeFileSync(rig.config, readFileSync(rig.config, 'utf8').replace('"ok"', '"new"'));
+  await agent.said('epoch.live', 1);
+  await agent.said('epoch.ended', 0);
+  await serves(rig, rig.issued);
+  expect(await ready()).toMatchObject({
+    ok: true,
+    notes: [`secret default refused: ${rejected}`],
+  });
+});
 
 /** OpenSSL takes a certificate of version 1 that has extensions, and BoringSSL does not. */
 function ofVersion1(): Record<string, string> {
@@ -389,32 +365,26 @@ it('the metrics of the agent say how long each secret is valid, and what became 
   expect(valueOf('istio_agent_num_outgoing_requests{request_type="csr"}')).toBe(0);
 });
 
-it(
-  'an agent that is killed with streams open leaves nothing that hinders the next one',
-  { timeout: 60_000 },
-  async () => {
-    const rig = await rigFor();
-    const socket = join(rig.folder, 'run', 'SDS');
-    const first = rig.start();
-    await serves(rig, rig.issued);
-    const client = sdsClient(socket);
-    const streams = Array.from({ length: 100 }, () => client.stream());
-    for (const stream of streams) stream.send({ resourceNames: ['default'] });
-    await Promise.all(streams.map((stream) => stream.answer(1)));
-    first.kill('SIGKILL');
-    await first.exit;
-    await expect
-      .poll(() => streams.every((stream) => stream.ended() !== undefined), { timeout: 10_000 })
-      .toBe(true);
-    client.close();
-    await expect.poll(() => rig.envoys(), { timeout: 10_000 }).toHaveLength(0);
-    expect(statSync(socket).isSocket()).toBe(true);
-    const second = rig.start();
-    await second.said('sds.listening');
-    await serves(rig, rig.issued);
-    expect(statSync(socket).mode & 0o777).toBe(0o600);
-  },
-);
+it('an agent that is killed with streams open leaves nothing that hinders the next one', async () => {
+  const rig = await rigFor();
+  const socket = join(rig.folder, 'run', 'SDS');
+  const first = rig.start();
+  await serves(rig, rig.issued);
+  const client = sdsClient(socket);
+  const streams = Array.from({ length: 100 }, () => client.stream());
+  for (const stream of streams) stream.send({ resourceNames: ['default'] });
+  await Promise.all(streams.map((stream) => stream.answer(1)));
+  first.kill('SIGKILL');
+  await first.exit;
+  await expect.poll(() => streams.every((stream) => stream.ended() !== undefined)).toBe(true);
+  client.close();
+  await expect.poll(() => rig.envoys()).toHaveLength(0);
+  expect(statSync(socket).isSocket()).toBe(true);
+  const second = rig.start();
+  await second.said('sds.listening');
+  await serves(rig, rig.issued);
+  expect(statSync(socket).mode & 0o777).toBe(0o600);
+});
 
 it('two agents serve side by side, but not in one folder', async () => {
   const [one, two] = [await rigFor(), await rigFor()];

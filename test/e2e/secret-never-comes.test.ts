@@ -67,7 +67,6 @@ const bootstrap = (type: string, admin: number, xds: number, nowhere: string) =>
 
 it.each(['DELTA_GRPC', 'GRPC'])(
   'a certificate that never comes holds up no other service, over %s',
-  { timeout: 40_000 },
   async (type) => {
     const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
     const [xds = 0, http = 0, monitoring = 0, admin = 0, first = 0, second = 0] =
@@ -105,16 +104,13 @@ it.each(['DELTA_GRPC', 'GRPC'])(
     ];
     const has = async (path: string, text: string) => (await ask(admin, path)).body.includes(text);
     try {
-      await eventually(() => has('/listeners', String(first)), { within: 15_000 });
+      await eventually(() => has('/listeners', String(first)));
       write('config/rule.yaml', rule);
-      await eventually(() => has('/config_dump', 'file-root:/nowhere/root.pem'), {
-        within: 30_000,
-      });
+      await eventually(() => has('/config_dump', 'file-root:/nowhere/root.pem'));
       const begun = performance.now();
       write('config/b.yaml', entry('b', second));
       await eventually(
         async () => (await has('/listeners', String(second))) && (await has('/clusters', 'b.mesh')),
-        { within: 20_000 },
       );
       expect(performance.now() - begun).toBeLessThan(4_000);
     } finally {

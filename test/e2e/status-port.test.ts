@@ -53,35 +53,31 @@ describe('the status port', () => {
       new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1],
     ) / 1024;
 
-  it(
-    'says ready without a flap through 10 hot restarts, by hand and with an unchanged hash, asked every 5 ms',
-    { timeout: 120_000 },
-    async () => {
-      const agent = await started();
-      const wrong: string[] = [];
-      let [asked, over] = [0, false];
-      const sample = async () => {
-        while (!over) {
-          const { status, body } = await rig.ready();
-          asked += 1;
-          if (status !== 200) wrong.push(`${status} ${body}`);
-          await sleep(5);
-        }
-      };
-      const sampling = sample();
-      for (let epoch = 1; epoch <= 10; epoch++) {
-        expect(await post('/restart')).toBe(200);
-        await expect
-          .poll(() => agent.log(), { timeout: within })
-          .toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
+  it('says ready without a flap through 10 hot restarts, by hand and with an unchanged hash, asked every 5 ms', async () => {
+    const agent = await started();
+    const wrong: string[] = [];
+    let [asked, over] = [0, false];
+    const sample = async () => {
+      while (!over) {
+        const { status, body } = await rig.ready();
+        asked += 1;
+        if (status !== 200) wrong.push(`${status} ${body}`);
+        await sleep(5);
       }
-      over = true;
-      await sampling;
-      expect(wrong).toEqual([]);
-      expect(asked).toBeGreaterThan(200);
-      expect(agent.log().filter(({ event }) => event === 'epoch.failed')).toEqual([]);
-    },
-  );
+    };
+    const sampling = sample();
+    for (let epoch = 1; epoch <= 10; epoch++) {
+      expect(await post('/restart')).toBe(200);
+      await expect
+        .poll(() => agent.log(), { timeout: within })
+        .toContainEqual(expect.objectContaining({ event: 'epoch.live', epoch }));
+    }
+    over = true;
+    await sampling;
+    expect(wrong).toEqual([]);
+    expect(asked).toBeGreaterThan(200);
+    expect(agent.log().filter(({ event }) => event === 'epoch.failed')).toEqual([]);
+  });
 
   it('turns not ready while Envoy is stopped, and ready when it goes on; it stays live', async () => {
     const agent = await started();
@@ -97,7 +93,7 @@ describe('the status port', () => {
     } finally {
       process.kill(Number(pid), 'SIGCONT');
     }
-    await expect.poll(async () => (await rig.ready()).status, { timeout: 6_000 }).toBe(200);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
   });
 
   it('drains by hand: not ready, serving on, and a later SIGTERM leaves at once', async () => {
@@ -187,91 +183,83 @@ describe('the status port', () => {
       });
   });
 
-  it(
-    'merges what a real Envoy says into what a strict reader accepts, in memory that does not grow with the answer',
-    { timeout: 60_000 },
-    async () => {
-      const row = `"} 1\n`;
-      const big = createServer((_, response) => {
-        let sent = 0;
-        const write = (): void => {
-          while (sent < 9 << 20) {
-            const text = `big_${sent}{a="${'x'.repeat(2_000)}${row}`;
-            sent += text.length;
-            if (!response.write(text)) {
-              response.once('drain', write);
-              return;
-            }
+  it('merges what a real Envoy says into what a strict reader accepts, in memory that does not grow with the answer', async () => {
+    const row = `"} 1\n`;
+    const big = createServer((_, response) => {
+      let sent = 0;
+      const write = (): void => {
+        while (sent < 9 << 20) {
+          const text = `big_${sent}{a="${'x'.repeat(2_000)}${row}`;
+          sent += text.length;
+          if (!response.write(text)) {
+            response.once('drain', write);
+            return;
           }
-          response.end();
-        };
-        write();
-      }).listen(0, '127.0.0.1');
-      servers.push(big);
-      await once(big, 'listening');
-      const { port } = big.address() as AddressInfo;
-      const targets = JSON.stringify(
-        Array.from({ length: 4 }, (_, number) => ({ port, path: `/${number}` })),
-      );
-      const agent = await started([], { PILOT_AGENT_METRICS_TARGETS: targets });
-      const { body } = await read('/stats/prometheus');
-      const families = strictExposition(body, 'text');
-      expect(families.get('envoy_server_live')?.rows).toMatchObject([{ value: 1 }]);
-      expect(
-        families.get('istio_agent_scrape_source_up')?.rows.every(({ value }) => value === 1),
-      ).toBe(true);
-      await read('/stats/prometheus');
-      const before = memory(agent, 'VmHWM');
-      for (let round = 0; round < 3; round++) await read('/stats/prometheus'); // 36 MB of sources each
-      expect(memory(agent, 'VmHWM') - before).toBeLessThan(60);
-    },
-  );
+        }
+        response.end();
+      };
+      write();
+    }).listen(0, '127.0.0.1');
+    servers.push(big);
+    await once(big, 'listening');
+    const { port } = big.address() as AddressInfo;
+    const targets = JSON.stringify(
+      Array.from({ length: 4 }, (_, number) => ({ port, path: `/${number}` })),
+    );
+    const agent = await started([], { PILOT_AGENT_METRICS_TARGETS: targets });
+    const { body } = await read('/stats/prometheus');
+    const families = strictExposition(body, 'text');
+    expect(families.get('envoy_server_live')?.rows).toMatchObject([{ value: 1 }]);
+    expect(
+      families.get('istio_agent_scrape_source_up')?.rows.every(({ value }) => value === 1),
+    ).toBe(true);
+    await read('/stats/prometheus');
+    const before = memory(agent, 'VmHWM');
+    for (let round = 0; round < 3; round++) await read('/stats/prometheus'); // 36 MB of sources each
+    expect(memory(agent, 'VmHWM') - before).toBeLessThan(60);
+  });
 
-  it(
-    'answers probes beside slow heads, heads of 1 MB, 10,000 idle connections and garbage, in bounded memory',
-    { timeout: 60_000 },
-    async () => {
-      const agent = await started();
-      const before = memory(agent, 'VmRSS');
-      const open = (text?: string) =>
-        new Promise<Socket>((done) => {
-          const socket = connect(rig.ports.status, '127.0.0.1');
-          sockets.add(socket);
-          socket
-            .on('error', () => done(socket))
-            .on('close', () => sockets.delete(socket))
-            .resume();
-          socket.on('connect', () => {
-            if (text !== undefined) socket.write(text);
-            done(socket);
-          });
+  it('answers probes beside slow heads, heads of 1 MB, 10,000 idle connections and garbage, in bounded memory', async () => {
+    const agent = await started();
+    const before = memory(agent, 'VmRSS');
+    const open = (text?: string) =>
+      new Promise<Socket>((done) => {
+        const socket = connect(rig.ports.status, '127.0.0.1');
+        sockets.add(socket);
+        socket
+          .on('error', () => done(socket))
+          .on('close', () => sockets.delete(socket))
+          .resume();
+        socket.on('connect', () => {
+          if (text !== undefined) socket.write(text);
+          done(socket);
         });
-      for (let round = 0; round < 100; round++) {
-        await Promise.all(
-          Array.from({ length: 100 }, (_, number) =>
-            open(number % 2 === 0 ? 'GET /healthz/ready HTTP/1.1\r\nX-Slow: ' : undefined),
-          ),
-        );
-        if (round % 10 === 0) expect((await rig.ready()).status).toBe(200);
-      }
+      });
+    for (let round = 0; round < 100; round++) {
       await Promise.all(
-        Array.from({ length: 20 }, () =>
-          open(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(1 << 20)}`),
+        Array.from({ length: 100 }, (_, number) =>
+          open(number % 2 === 0 ? 'GET /healthz/ready HTTP/1.1\r\nX-Slow: ' : undefined),
         ),
       );
-      await Promise.all(
-        Array.from({ length: 20 }, () => open('\0\x01garbage\r\n\r\n'.repeat(10_000))),
-      );
-      await Promise.all(
-        Array.from({ length: 20 }, () =>
-          open('GET /stats/prometheus HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200)),
-        ),
-      );
-      for (let probe = 0; probe < 20; probe++) expect((await rig.ready()).status).toBe(200);
-      expect(memory(agent, 'VmRSS') - before).toBeLessThan(100);
-      await expect.poll(() => sockets.size, { timeout: within }).toBeLessThan(600);
-    },
-  );
+      if (round % 10 === 0) expect((await rig.ready()).status).toBe(200);
+    }
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        open(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(1 << 20)}`),
+      ),
+    );
+    await Promise.all(
+      Array.from({ length: 20 }, () => open('\0\x01garbage\r\n\r\n'.repeat(10_000))),
+    );
+    await Promise.all(
+      Array.from({ length: 20 }, () =>
+        open('GET /stats/prometheus HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(200)),
+      ),
+    );
+    for (let probe = 0; probe < 20; probe++) expect((await rig.ready()).status).toBe(200);
+    expect(memory(agent, 'VmRSS') - before).toBeLessThan(100);
+    await expect.poll(() => sockets.size, { timeout: within }).toBeLessThan(600);
+  });
 
   it.each([
     {

@@ -9,7 +9,7 @@ const rows = names.flatMap((moment) => parts.map((part) => [part, moment] as con
 describe.concurrent(
   'a part that fails is told, counted and started again, and no request is lost',
   () => {
-    it.each(rows)('%s %s', { timeout: 120_000 }, (part, moment) =>
+    it.each(rows)('%s %s', (part, moment) =>
       clearedAfter(async (clear) => {
         const agent = await moments[moment](part, clear);
         expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });

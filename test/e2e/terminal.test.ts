@@ -10,7 +10,6 @@ import { type InTerminal, inTerminal } from '../support/e2e/in-terminal.ts';
 import { program, takesNodeOptions } from '../support/e2e/program.ts';
 import { makeRig, type Rig, type RunningAgent } from '../support/e2e/rig.ts';
 
-const soon = { timeout: 15_000 };
 const hasTmux = spawnSync('tmux', ['-V']).status === 0;
 if (!hasTmux) leftOut('tmux: top in a terminal that does not wrap', 'a program');
 
@@ -72,7 +71,7 @@ describe('in a terminal', () => {
   ])('status shows what /debug/status says, at $columns×$lines', async (size) => {
     agent.kill('SIGHUP');
     await agent.said('epoch.ended', 0);
-    await expect.poll(async () => (await report()).ready.ok, soon).toBe(true);
+    await expect.poll(async () => (await report()).ready.ok).toBe(true);
     const before = await report();
     const terminal = open([...program, 'status', ...ofFolder()], size);
     expect(await terminal.exit).toBe(0);
@@ -96,7 +95,7 @@ describe('in a terminal', () => {
 
   it('status ends with 1 while the agent is not ready', async () => {
     expect(await rig.post(rig.ports.status, '/drain')).toBe(200);
-    await expect.poll(async () => (await report()).ready.ok, soon).toBe(false);
+    await expect.poll(async () => (await report()).ready.ok).toBe(false);
     const terminal = open([...program, 'status', ...ofFolder()]);
     expect(await terminal.exit).toBe(1);
     expect(terminal.text()).toMatch(/^NOT READY .*\n {2}reason +draining\n/);
@@ -110,30 +109,30 @@ describe('in a terminal', () => {
     async (size) => {
       const top = open([...program, 'top', ...ofFolder()], size);
       await expect
-        .poll(() => top.text(), soon)
+        .poll(() => top.text())
         .toMatch(/^READY [^]*\n +0 live .*█[^]*\nLOG .*\n[^]* epoch is LIVE/);
       expect([top.isOther(), top.isCursorHidden()]).toEqual([true, true]);
 
       agent.kill('SIGHUP');
-      await expect.poll(() => top.text(), soon).toMatch(/\n +1 live .*█/);
-      await expect.poll(() => top.text(), soon).toMatch(/\n +0 ended .* lived /);
+      await expect.poll(() => top.text()).toMatch(/\n +1 live .*█/);
+      await expect.poll(() => top.text()).toMatch(/\n +0 ended .* lived /);
 
       const live = (await report()).epochs.find(({ state }) => state === 'live');
       process.kill(live?.pid ?? 0, 'SIGSEGV');
-      await expect.poll(() => top.text(), soon).toMatch(/\n +1 crashed .*×.* lived /);
-      await expect.poll(() => top.text(), soon).toMatch(/\n +2 live .*█/);
+      await expect.poll(() => top.text()).toMatch(/\n +1 crashed .*×.* lived /);
+      await expect.poll(() => top.text()).toMatch(/\n +2 live .*█/);
       top.type('k');
       top.type('k');
-      await expect.poll(() => top.text(), soon).toMatch(/\n> +1 crashed [^]*crash: SIGSEGV/);
+      await expect.poll(() => top.text()).toMatch(/\n> +1 crashed [^]*crash: SIGSEGV/);
 
       top.type('d');
-      await expect.poll(() => top.text(), soon).toMatch(/Drain\?.*cannot be undone.*y: drain/);
+      await expect.poll(() => top.text()).toMatch(/Drain\?.*cannot be undone.*y: drain/);
       top.type('n');
-      await expect.poll(() => top.text(), soon).not.toContain('Drain?');
+      await expect.poll(() => top.text()).not.toContain('Drain?');
       expect((await report()).phase).toBe('running');
       top.type('dy');
-      await expect.poll(() => top.text(), soon).toContain('drain: the agent does it');
-      await expect.poll(() => top.text(), soon).toMatch(/^NOT READY/);
+      await expect.poll(() => top.text()).toContain('drain: the agent does it');
+      await expect.poll(() => top.text()).toMatch(/^NOT READY/);
       expect((await report()).phase).toBe('draining');
       top.type('q');
       expect(await top.exit).toBe(0);
@@ -148,9 +147,9 @@ describe('in a terminal', () => {
     tmux('new-session', '-d', '-x', '80', '-y', '24', ...program, 'top', ...ofFolder());
     try {
       const lines = () => tmux('capture-pane', '-p').split('\n');
-      await expect.poll(() => lines()[0], soon).toMatch(/^READY.{66} \d\d:\d\d:\d\d$/);
+      await expect.poll(() => lines()[0]).toMatch(/^READY.{66} \d\d:\d\d:\d\d$/);
       await expect
-        .poll(() => lines().filter((line) => line.length === 80 && line.endsWith('…')).length, soon)
+        .poll(() => lines().filter((line) => line.length === 80 && line.endsWith('…')).length)
         .toBeGreaterThan(1);
     } finally {
       tmux('kill-server');
@@ -159,7 +158,7 @@ describe('in a terminal', () => {
 
   it('top fits the terminal when that becomes larger or smaller', async () => {
     const top = open([...program, 'top', ...ofFolder()]);
-    await expect.poll(() => top.screen().at(-1), soon).toContain('q quit');
+    await expect.poll(() => top.screen().at(-1)).toContain('q quit');
     for (const [columns, lines] of [
       [200, 60],
       [60, 15],
@@ -167,14 +166,11 @@ describe('in a terminal', () => {
     ] as const) {
       top.resize(columns, lines);
       await expect
-        .poll(
-          () => [
-            top.screen().length,
-            top.screen().at(-1)?.slice(0, 6),
-            /\d\d:\d\d:\d\d$/.exec(top.screen()[0] ?? '')?.index,
-          ],
-          soon,
-        )
+        .poll(() => [
+          top.screen().length,
+          top.screen().at(-1)?.slice(0, 6),
+          /\d\d:\d\d:\d\d$/.exec(top.screen()[0] ?? '')?.index,
+        ])
         .toEqual([lines, 'q quit', columns - 8]);
     }
   });
@@ -191,7 +187,7 @@ describe('in a terminal', () => {
       columns: 120,
       lines: 50,
     });
-    await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY/);
+    await expect.poll(() => top.isOther() && top.text()).toMatch(/^READY/);
     end(top);
     expect(await top.exit).toBe(0);
     expect([top.isOther(), top.isCursorHidden()]).toEqual([false, false]);
@@ -207,49 +203,49 @@ describe('in a terminal', () => {
     ['SIGTSTP', () => process.kill(topPid(), 'SIGTSTP')],
   ])('top gives the terminal back at %s, and goes on with fg', async (_, stop) => {
     const top = open(['bash', '--norc', '-i'], { columns: 120, lines: 50 });
-    await expect.poll(() => top.text(), soon).toMatch(/[#$]$/);
+    await expect.poll(() => top.text()).toMatch(/[#$]$/);
     top.type(`stty -a > ${rig.folder}/before\n`);
     top.type(`${[...program, 'top', ...ofFolder()].join(' ')}\n`);
-    await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY/);
+    await expect.poll(() => top.isOther() && top.text()).toMatch(/^READY/);
     stop(top);
-    await expect.poll(() => top.isOther(), soon).toBe(false);
-    await expect.poll(() => top.text(), soon).toContain('Stopped');
+    await expect.poll(() => top.isOther()).toBe(false);
+    await expect.poll(() => top.text()).toContain('Stopped');
     expect(top.isCursorHidden()).toBe(false);
     top.type(
       `stty -a > ${rig.folder}/stopped; cmp ${rig.folder}/before ${rig.folder}/stopped && echo sa''me\n`,
     );
-    await expect.poll(() => top.text(), soon).toContain('same');
+    await expect.poll(() => top.text()).toContain('same');
     top.type('fg\n');
-    await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY[^]*q quit/);
+    await expect.poll(() => top.isOther() && top.text()).toMatch(/^READY[^]*q quit/);
     top.type('q');
-    await expect.poll(() => top.isOther(), soon).toBe(false);
+    await expect.poll(() => top.isOther()).toBe(false);
     top.type('exit\n');
     await top.exit;
   });
 
   it('top goes on at Ctrl-Z where nobody could continue it', async () => {
     const top = open([...program, 'top', ...ofFolder()]);
-    await expect.poll(() => top.isOther() && top.text(), soon).toMatch(/^READY/);
+    await expect.poll(() => top.isOther() && top.text()).toMatch(/^READY/);
     top.type('\x1a');
     const typed = () => {
       top.type('/'); // what is typed while it has no terminal is lost
       return top.isOther() && top.text();
     };
-    await expect.poll(typed, soon).toContain('Enter keeps the filter');
+    await expect.poll(typed).toContain('Enter keeps the filter');
     top.type('\x03');
     expect(await top.exit).toBe(0);
   });
 
   it('top says that the agent is away, and shows the next one', async () => {
     const top = open([...program, 'top', ...ofFolder()]);
-    await expect.poll(() => top.text(), soon).toMatch(/^READY/);
+    await expect.poll(() => top.text()).toMatch(/^READY/);
     agent.kill('SIGKILL');
-    await expect.poll(() => top.text(), soon).toMatch(/^AWAY[^]*the agent does not answer/);
+    await expect.poll(() => top.text()).toMatch(/^AWAY[^]*the agent does not answer/);
     await agent.exit;
-    await expect.poll(() => named('envoy'), soon).toEqual([]);
+    await expect.poll(() => named('envoy')).toEqual([]);
     const next = rig.start();
     await next.said('epoch.live', 0);
-    await expect.poll(() => top.text(), soon).toMatch(/^READY/);
+    await expect.poll(() => top.text()).toMatch(/^READY/);
     top.type('q');
     expect(await top.exit).toBe(0);
   });

@@ -25,4 +25,4 @@ it('an upgrade of the agent and a rollback, both under load: each goes on with w
   ]);
   expect(agents.flatMap(({ warned }) => warned)).toEqual([]);
   expect(loads.map(({ serials }) => serials.size)).toEqual([4, 4]);
-}, 120_000);
+});

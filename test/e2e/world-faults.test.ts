@@ -27,7 +27,6 @@ interface WorldFault {
   readonly holds?: true;
 }
 
-const within = { within: 20_000 };
 const preload = { NODE_OPTIONS: `--require ${resolve('test/support/e2e/busy-pool.cjs')}` };
 const busy = (atOnce: boolean, env: NodeJS.ProcessEnv = {}) => ({
   ...preload,
@@ -161,7 +160,7 @@ async function answers({ ports }: Rig): Promise<void> {
 }
 
 describe.concurrent.each(Object.entries(faults))('%s', (_, make) => {
-  it('at the start: the agent serves, at the latest when it is over', { timeout: 60_000 }, () =>
+  it('at the start: the agent serves, at the latest when it is over', () =>
     clearedAfter(async (clear) => {
       const { rig, fault, start } = await prepare(make, clear);
       fault.begin(undefined);
@@ -171,50 +170,40 @@ describe.concurrent.each(Object.entries(faults))('%s', (_, make) => {
         clear(() => clearInterval(writing));
       }
       await agent.said('epoch.live', 0);
-      await eventually(async () => (await rig.ready()).status === 200, within);
+      await eventually(async () => (await rig.ready()).status === 200);
       await answers(rig);
-      await eventually(() => fault.isMet?.() ?? true, within);
-    }),
-  );
+      await eventually(() => fault.isMet?.() ?? true);
+    }));
 
-  it(
-    'in the middle: the status port answers, and a new certificate is served',
-    { timeout: 60_000 },
-    () =>
-      clearedAfter(async (clear) => {
-        const { rig, fault, start } = await prepare(make, clear);
-        const agent = start(false);
-        await agent.said('epoch.live', 0);
-        await eventually(async () => (await rig.ready()).status === 200, within);
-        fault.begin(agent);
-        await eventually(() => fault.isMet?.() ?? true, within);
-        await answers(rig);
-        const issued = await rig.ca.issue();
-        writeCertificates(rig.certDir, issued);
-        await answers(rig);
-        fault.end();
-        await eventually(
-          async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === issued.serial,
-          within,
-        );
-        expect(agent.log().filter(({ level }) => level === 'fatal')).toEqual([]);
-      }),
-  );
+  it('in the middle: the status port answers, and a new certificate is served', () =>
+    clearedAfter(async (clear) => {
+      const { rig, fault, start } = await prepare(make, clear);
+      const agent = start(false);
+      await agent.said('epoch.live', 0);
+      await eventually(async () => (await rig.ready()).status === 200);
+      fault.begin(agent);
+      await eventually(() => fault.isMet?.() ?? true);
+      await answers(rig);
+      const issued = await rig.ca.issue();
+      writeCertificates(rig.certDir, issued);
+      await answers(rig);
+      fault.end();
+      await eventually(
+        async () => (await servedSerial(rig.ports.listen, rig.ca.rootCert)) === issued.serial,
+      );
+      expect(agent.log().filter(({ level }) => level === 'fatal')).toEqual([]);
+    }));
 
-  it(
-    'at the end: the agent ends as it was asked to, and leaves no process',
-    { timeout: 60_000 },
-    () =>
-      clearedAfter(async (clear) => {
-        const { rig, fault, start } = await prepare(make, clear);
-        const agent = start(false);
-        await agent.said('epoch.live', 0);
-        fault.begin(agent);
-        agent.kill('SIGTERM');
-        await eventually(() => rig.envoys().length === 0, within);
-        // Node itself waits for its threads.
-        if (fault.holds === true) fault.end();
-        expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
-      }),
-  );
+  it('at the end: the agent ends as it was asked to, and leaves no process', () =>
+    clearedAfter(async (clear) => {
+      const { rig, fault, start } = await prepare(make, clear);
+      const agent = start(false);
+      await agent.said('epoch.live', 0);
+      fault.begin(agent);
+      agent.kill('SIGTERM');
+      await eventually(() => rig.envoys().length === 0);
+      // Node itself waits for its threads.
+      if (fault.holds === true) fault.end();
+      expect(await agent.exit, agent.errors()).toEqual({ code: 0, signal: null });
+    }));
 });

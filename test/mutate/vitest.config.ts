@@ -1,4 +1,5 @@
 import { defineConfig } from 'vitest/config';
+import { limits } from '../support/limits.ts';
 
 /**
  * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
@@ -6,8 +7,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/{marbles,unit,contract}/**/*.test.ts'],
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
+    ...limits,
     maxWorkers: 1,
   },
 });

@@ -52,34 +52,31 @@ mount --rbind /dev "$root/dev"
 cd /
 exec chroot "$root" "$@"`;
 
-describe.runIf(isPossible)(
-  'in a fresh Debian without Node and Python',
-  { timeout: 120_000 },
-  () => {
-    let rig: Rig;
-    let work: string;
-    beforeEach(async () => {
-      rig = await makeRig();
-      work = `${rig.folder}-root`;
-      mkdirSync(work);
-    });
-    afterEach(async () => {
-      for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
-      await rig.dispose();
-      rmSync(work, { recursive: true });
-    });
+describe.runIf(isPossible)('in a fresh Debian without Node and Python', () => {
+  let rig: Rig;
+  let work: string;
+  beforeEach(async () => {
+    rig = await makeRig();
+    work = `${rig.folder}-root`;
+    mkdirSync(work);
+  });
+  afterEach(async () => {
+    for (const pid of rig.envoys()) process.kill(pid, 'SIGKILL');
+    await rig.dispose();
+    rmSync(work, { recursive: true });
+  });
 
-    it('the executable installs Envoy from a file, runs it, rotates, and drains', async () => {
-      const inRoot = (name: string) => join(rig.folder, name);
-      const envoy = execFileSync(program[0], ['envoy', 'path'], { encoding: 'utf8' }).trim();
-      copyFileSync(envoy, inRoot('envoy-1.bin'));
-      copyFileSync(program[0], inRoot('pilot-agent'));
-      copyFileSync(program[0].replace('-linux', '-guard-linux'), inRoot('pilot-agent-guard'));
-      const start = inRoot('start.sh');
-      // The rig gives the program of this machine first, and then its arguments.
-      writeFileSync(
-        start,
-        `#!/bin/sh
+  it('the executable installs Envoy from a file, runs it, rotates, and drains', async () => {
+    const inRoot = (name: string) => join(rig.folder, name);
+    const envoy = execFileSync(program[0], ['envoy', 'path'], { encoding: 'utf8' }).trim();
+    copyFileSync(envoy, inRoot('envoy-1.bin'));
+    copyFileSync(program[0], inRoot('pilot-agent'));
+    copyFileSync(program[0].replace('-linux', '-guard-linux'), inRoot('pilot-agent-guard'));
+    const start = inRoot('start.sh');
+    // The rig gives the program of this machine first, and then its arguments.
+    writeFileSync(
+      start,
+      `#!/bin/sh
 set -e
 for absent in node python3 mkfifo-of-none; do if command -v $absent; then exit 99; fi; done
 shift
@@ -87,38 +84,37 @@ export XDG_CACHE_HOME=${rig.folder}/cache
 ${rig.folder}/pilot-agent envoy install --from ${rig.folder}/envoy-1.bin >&2
 exec ${rig.folder}/pilot-agent "$@"
 `,
-        { mode: 0o755 },
-      );
-      const agent = rig.start([], {
-        wrap: [
-          'unshare',
-          '--mount',
-          '--pid',
-          '--fork',
-          '--kill-child',
-          'sh',
-          '-c',
-          enter,
-          base,
-          work,
-          rig.folder,
-          start,
-        ],
-      });
-      await agent.said('epoch.live', 0);
-      await expect.poll(async () => (await rig.ready()).status).toBe(200);
-      const running = (name: string) =>
-        rig
-          .envoys()
-          .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith(`${rig.folder}/${name}`));
-      expect(running(`cache/pilot-agent/envoy/${pinnedEnvoy.version}/envoy`)).toHaveLength(1);
-      writeCertificates(rig.certDir, await rig.ca.issue());
-      await agent.said('epoch.live', 1);
-      const [init] = running('pilot-agent');
-      process.kill(init ?? 0, 'SIGTERM');
-      expect(await agent.exit).toEqual({ code: 0, signal: null });
-      expect(agent.log().filter(({ event }) => event === 'tool.missing')).toEqual([]);
-      expect(agent.log().map(({ event }) => event)).toContain('agent.ended');
+      { mode: 0o755 },
+    );
+    const agent = rig.start([], {
+      wrap: [
+        'unshare',
+        '--mount',
+        '--pid',
+        '--fork',
+        '--kill-child',
+        'sh',
+        '-c',
+        enter,
+        base,
+        work,
+        rig.folder,
+        start,
+      ],
     });
-  },
-);
+    await agent.said('epoch.live', 0);
+    await expect.poll(async () => (await rig.ready()).status).toBe(200);
+    const running = (name: string) =>
+      rig
+        .envoys()
+        .filter((pid) => readlinkSync(`/proc/${pid}/exe`).endsWith(`${rig.folder}/${name}`));
+    expect(running(`cache/pilot-agent/envoy/${pinnedEnvoy.version}/envoy`)).toHaveLength(1);
+    writeCertificates(rig.certDir, await rig.ca.issue());
+    await agent.said('epoch.live', 1);
+    const [init] = running('pilot-agent');
+    process.kill(init ?? 0, 'SIGTERM');
+    expect(await agent.exit).toEqual({ code: 0, signal: null });
+    expect(agent.log().filter(({ event }) => event === 'tool.missing')).toEqual([]);
+    expect(agent.log().map(({ event }) => event)).toContain('agent.ended');
+  });
+});

@@ -25,7 +25,7 @@ function run(args: readonly string[], env: NodeJS.ProcessEnv = {}) {
   return { status, stdout, stderr };
 }
 
-describe.runIf(isPossible)(`the executable for ${other}`, { timeout: 120_000 }, () => {
+describe.runIf(isPossible)(`the executable for ${other}`, () => {
   it('takes its code cache, and says its version', () => {
     const said = run(['version', '--short'], { PILOT_AGENT_CODE_CACHE: 'check' });
     expect(said).toEqual({ status: 0, stdout: `${packageJson.version}\n`, stderr: '' });

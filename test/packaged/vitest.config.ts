@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import { defineConfig } from 'vitest/config';
+import { limits } from '../support/limits.ts';
 
 /** The heart of an agent's life; with what is in this folder it takes some minutes. */
 const core = [
@@ -37,9 +38,7 @@ const paths = (names: readonly string[]) => names.map((name) => `test/e2e/${name
 export default defineConfig({
   test: {
     env: { PILOT_AGENT_PROGRAM: `executable/pilot-agent-linux-${process.arch}` },
-    testTimeout: 30_000,
-    hookTimeout: 30_000,
-    expect: { poll: { interval: 20 } },
+    ...limits,
     maxWorkers: 4,
     globalSetup: ['test/support/tell-left-out.ts', 'test/support/e2e/shared-kube.ts'].map((path) =>
       resolve(path),

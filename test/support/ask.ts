@@ -27,7 +27,7 @@ export function ask(
     host = 'localhost',
     headers = {},
     address = '127.0.0.1',
-    timeout = 5_000,
+    timeout = 30_000,
   }: Question = {},
 ): Promise<Answer> {
   const at = typeof to === 'number' ? { host: address, port: to } : { socketPath: to };

@@ -82,7 +82,7 @@ export async function startConsul({ acl = false } = {}): Promise<Consul> {
         stdio: 'ignore',
         cwd: folder,
       });
-      await eventually(hasLeader, { within: 20_000 });
+      await eventually(hasLeader);
     },
     async stop() {
       if (child?.exitCode !== null || child.signalCode !== null) return;

@@ -6,13 +6,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * Resolves to the first truthy result of `attempt`, which is called every `every` ms (default 20)
  * until then.
  *
- * After `within` ms it rejects with what the last attempt gave or threw. An assertion that returns
- * nothing has not said yes: end it with `return true`. An attempt that hangs counts too: the time
- * is up all the same.
+ * After `within` ms (default 60,000, since a busy machine is late) it rejects with what the last
+ * attempt gave or threw. An assertion that returns nothing has not said yes: end it with
+ * `return true`. An attempt that hangs counts too: the time is up all the same.
  */
 export async function eventually<T>(
   attempt: () => T | Promise<T>,
-  { within, every = 20 }: { within: number; every?: number },
+  { within = 60_000, every = 20 }: { within?: number; every?: number } = {},
 ): Promise<Exclude<T, false | null | undefined | 0 | ''>> {
   const deadline = performance.now() + within;
   let last = 'the first attempt gave no result';

@@ -31,7 +31,6 @@ import { eventually } from './eventually.ts';
 import { type FakeAdmin, fakeAdmin, type Says } from './fake-admin.ts';
 import { readingOf } from '../../src/testing/reading.ts';
 
-const within = 10_000;
 /** A privileged one that nobody listens on: whoever asks there is refused. */
 const nobodysPort = 1;
 const mkfifo = findExecutable('mkfifo', process.env['PATH']);
@@ -217,7 +216,7 @@ export function envoyStage({
         `case "$*" in *'--mode validate') touch "$0.$$.validates"; exec sleep 60 ;; esac\n${onward}`,
       );
       const name = () => readdirSync(root).find((found) => found.endsWith('.validates'));
-      return async () => (await eventually(name, { within })).split('.').at(-2) ?? '';
+      return async () => (await eventually(name)).split('.').at(-2) ?? '';
     },
     validations: () => read(`${binary}.validations`).length,
     versionAsked: () => read(`${binary}.versions`).length,
@@ -230,10 +229,8 @@ export function envoyStage({
       });
       lives.push(life);
       const exitIn = () => events.find((event) => event.type === 'exited')?.exit;
-      const pid = await eventually(() => events.find((event) => event.type === 'spawned')?.pid, {
-        within,
-      });
-      const argv = words(await eventually(() => read(`${binary}.${pid}`), { within }));
+      const pid = await eventually(() => events.find((event) => event.type === 'spawned')?.pid);
+      const argv = words(await eventually(() => read(`${binary}.${pid}`)));
       const option = (flag: string) =>
         argv.includes(flag) ? (argv[argv.indexOf(flag) + 1] ?? '') : '';
       return {
@@ -249,7 +246,7 @@ export function envoyStage({
           writeFileSync(option('--admin-address-path'), admin.address);
           return admin;
         },
-        exit: () => eventually(exitIn, { within }),
+        exit: () => eventually(exitIn),
         leave: () => life.unsubscribe(),
       };
     },

@@ -64,14 +64,12 @@ export function run(rig: Rig, [file = '', ...args]: readonly string[]): Omit<Run
     output,
     errors,
     said: (event) =>
-      eventually(
-        () =>
-          output()
-            .split('\n')
-            .filter((line) => line.endsWith('}'))
-            .map((line) => JSON.parse(line) as LogLine)
-            .find((line) => line.event === event),
-        { within: 15_000 },
+      eventually(() =>
+        output()
+          .split('\n')
+          .filter((line) => line.endsWith('}'))
+          .map((line) => JSON.parse(line) as LogLine)
+          .find((line) => line.event === event),
       ).catch((error: unknown) => {
         throw new Error(`${event}: ${String(error)}\n${output()}${errors()}`);
       }),

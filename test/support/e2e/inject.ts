@@ -34,7 +34,7 @@ export function arm(rig: Rig, fault: Fault, given = ''): void {
  */
 export async function inject(rig: Rig, fault: Fault, given = ''): Promise<void> {
   arm(rig, fault, given);
-  await eventually(() => !existsSync(join(folderOf(rig), fault)), { within: 30_000, every: 10 });
+  await eventually(() => !existsSync(join(folderOf(rig), fault)), { every: 10 });
 }
 
 function folderOf(rig: Rig): string {

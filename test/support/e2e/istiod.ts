@@ -36,7 +36,7 @@ export function makeIstiod(program: string, port: number): Istiod {
         detached: true,
         env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true' },
       });
-      await eventually(() => connects(port), { within: 20_000 });
+      await eventually(() => connects(port));
     },
     async stop() {
       const ended = new Promise((done) => child?.once('exit', done));
@@ -45,7 +45,7 @@ export function makeIstiod(program: string, port: number): Istiod {
         await ended;
       }
       child = undefined;
-      await eventually(async () => !(await connects(port)), { within: 30_000 });
+      await eventually(async () => !(await connects(port)));
     },
     serve(host, at, target) {
       const resource = {

@@ -70,7 +70,7 @@ export async function startKubeServer(): Promise<KubeServer> {
     async stop() {
       await endKubeProgram(server);
       server = undefined;
-      await eventually(async () => !(await connects(port)), { within: 30_000 });
+      await eventually(async () => !(await connects(port)));
     },
     async dispose() {
       await endKubeProgram(server);
@@ -88,7 +88,7 @@ export async function startKubeServer(): Promise<KubeServer> {
 
 /** Resolves when the API in a folder answers. */
 export async function isUp(folder: string): Promise<void> {
-  await eventually(() => existsSync(join(folder, 'ready')), { within: 60_000 });
+  await eventually(() => existsSync(join(folder, 'ready')));
 }
 
 /** The API of a server that runs in `folder`. */

@@ -75,12 +75,12 @@ export async function startKube(): Promise<Kube> {
     ...meshOn(server, istiod),
     async startIstiod() {
       control = startKubeProgram('istiod', server.folder, istiod);
-      await eventually(() => connects(istiod + 2), { within: 20_000 });
+      await eventually(() => connects(istiod + 2));
     },
     async stopIstiod() {
       await endKubeProgram(control);
       control = undefined;
-      await eventually(async () => !(await connects(istiod + 2)), { within: 30_000 });
+      await eventually(async () => !(await connects(istiod + 2)));
     },
     async dispose() {
       await endKubeProgram(control);

@@ -17,7 +17,7 @@ export async function underLoad(rig: Rig): Promise<LoadOfBoth> {
     startLoad({ ...to, mode: 'new-connection', pause: 20 }),
   ];
   const stop = () => Promise.all(loads.map((load) => load.stop()));
-  await eventually(() => loads.every(({ counts }) => counts.ok > 20), { within: 10_000 });
+  await eventually(() => loads.every(({ counts }) => counts.ok > 20));
   return {
     stop,
     async lostNothing() {

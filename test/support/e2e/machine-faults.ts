@@ -83,7 +83,7 @@ export function ownGroup(controller: 'pids' | 'memory') {
     start: { wrap: within(path) },
     read: (file: string) => readFileSync(join(path, file), 'utf8'),
     write: (file: string, text: string) => writeFileSync(join(path, file), text),
-    dispose: () => eventually(() => possible(() => rmdirSync(path)), { within: 30_000 }), // the last process is on its way out
+    dispose: () => eventually(() => possible(() => rmdirSync(path))), // the last process is on its way out
   };
 }
 

@@ -145,7 +145,7 @@ export async function makePod(
       }),
     async dispose() {
       for (const { pid } of agents) kill(pid);
-      await eventually(() => processes().length === 0, { within: 30_000 }).finally(() => {
+      await eventually(() => processes().length === 0).finally(() => {
         processes().forEach(kill);
         rmSync(folder, { recursive: true, force: true });
       });

@@ -10,8 +10,6 @@ import { type LoadOfBoth, underLoad } from './load-of-both.ts';
 import { failuresOf, partFaults, type Scene, servesNewest, writeNew } from './part-faults.ts';
 import { makeRig, type Rig, type RunningAgent } from './rig.ts';
 
-const within = { within: 30_000 };
-
 /**
  * A part that fails, from the rig to the end of its agent. What is left to clear away is told to
  * `clear`.
@@ -25,7 +23,7 @@ export const moments = {
     arm(rig, fault, given?.(rig, stsPort));
     const scene = start();
     await isToldAndBack(part, scene);
-    await eventually(async () => (await rig.ready()).status === 200, within);
+    await eventually(async () => (await rig.ready()).status === 200);
     return goesOn(scene, await load(rig, clear));
   },
 
@@ -156,15 +154,15 @@ async function newEpoch({ rig, agent }: Scene): Promise<void> {
 /** The failure is told, the part is at work again, and the status port counts one. */
 async function isToldAndBack(part: Part, scene: Scene): Promise<void> {
   await scene.agent.said('part.failed');
-  await eventually(() => partFaults[part].isBack(scene), within);
-  await eventually(async () => (await failuresOf(part, scene.rig)) === '1', within);
+  await eventually(() => partFaults[part].isBack(scene));
+  await eventually(async () => (await failuresOf(part, scene.rig)) === '1');
 }
 
 /** A new certificate comes to its clients, and no request fails until the agent is told to end. */
 async function goesOn({ rig, agent }: Scene, loaded: LoadOfBoth): Promise<RunningAgent> {
-  await eventually(() => servesNewest(rig), within); // an Envoy that starts would find half of each pair
+  await eventually(() => servesNewest(rig)); // an Envoy that starts would find half of each pair
   await writeNew(rig);
-  await eventually(() => servesNewest(rig), within);
+  await eventually(() => servesNewest(rig));
   await loaded.lostNothing();
   agent.kill('SIGTERM');
   return agent;

@@ -190,7 +190,7 @@ export async function makeRig(
     async dispose() {
       for (const { pid } of agents) signal(pid, 'SIGKILL');
       if (kept) killKept(envoys());
-      await eventually(() => envoys().length === 0, { within: 30_000 }).finally(() => {
+      await eventually(() => envoys().length === 0).finally(() => {
         for (const pid of envoys()) signal(pid, 'SIGKILL');
         rmSync(folder, { recursive: true, force: true });
       });
@@ -256,19 +256,16 @@ export function startAgent(
         .filter((line) => line.startsWith('{"level"') && line.endsWith('}'))
         .map((line) => JSON.parse(line) as LogLine),
     said: (event, epoch) =>
-      eventually(
-        () => {
-          const found = agent
-            .log()
-            .find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
-          if (found === undefined && ended)
-            throw new Error(
-              `the agent has ended without saying it: ${agent.output()}${agent.errors()}`,
-            );
-          return found;
-        },
-        { within: 15_000 },
-      ).catch((error: unknown) => {
+      eventually(() => {
+        const found = agent
+          .log()
+          .find((line) => line.event === event && (epoch === undefined || line.epoch === epoch));
+        if (found === undefined && ended)
+          throw new Error(
+            `the agent has ended without saying it: ${agent.output()}${agent.errors()}`,
+          );
+        return found;
+      }).catch((error: unknown) => {
         throw new Error(
           `${event} (epoch ${String(epoch)}): ${String(error)}\n${agent.output()}${agent.errors()}`,
         );

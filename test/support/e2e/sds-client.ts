@@ -64,7 +64,7 @@ export function sdsClient(socket: string) {
       answers,
       ended: () => ended,
       send: (request) => void call.write(fill(request)),
-      answer: (n) => eventually(() => answers[n - 1], { within: 10_000 }),
+      answer: (n) => eventually(() => answers[n - 1]),
     };
   }
 

@@ -38,7 +38,7 @@ export async function sharedKubeApi(): Promise<KubeApi> {
 export async function sharedIstiodPort(): Promise<number> {
   const { folder } = await sharedKubeApi();
   const port = await portOf(folder, 'istiod', 4);
-  await eventually(() => connects(port + 2), { within: 60_000 });
+  await eventually(() => connects(port + 2));
   return port;
 }
 
@@ -52,7 +52,7 @@ async function portOf(folder: string, verb: Verb, count: number): Promise<number
     writeFileSync(join(folder, `${verb}.pid`), String(program.pid));
     writeFileSync(file, String(port));
   }
-  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '', { within: 60_000 });
+  await eventually(() => existsSync(file) && readFileSync(file, 'utf8') !== '');
   return Number(readFileSync(file, 'utf8'));
 }
 

@@ -40,7 +40,7 @@ export async function upgradeUnderLoad(
       loads.every(
         ({ counts }, index) => counts.ok + counts.failed >= (before[index] ?? 0) + requests,
       );
-    await eventually(isEnough, { within: 60_000 });
+    await eventually(isEnough);
   };
   try {
     const agents: Held[] = [];

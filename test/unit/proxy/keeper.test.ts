@@ -84,8 +84,7 @@ function start(script: string, { inShell = setsid } = {}) {
       events.push(event);
     },
   });
-  const exit = () =>
-    eventually(() => events.find((event) => event.type === 'exited')?.exit, { within: 10_000 });
+  const exit = () => eventually(() => events.find((event) => event.type === 'exited')?.exit);
   return { keeps, events, signals$, life, exit, pid: () => pids[0] ?? 0 };
 }
 

@@ -53,7 +53,7 @@ describe('secrets of a gateway in a folder', () => {
     return {
       serves: (expected: string) => expect.poll(text, { timeout: 10_000 }).toBe(expected),
       text,
-      refused: () => eventually(() => last?.refused, { within: 10_000 }),
+      refused: () => eventually(() => last?.refused),
     };
   };
 

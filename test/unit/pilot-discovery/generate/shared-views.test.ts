@@ -256,7 +256,7 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
     ),
     { numRuns: 10 },
   );
-}, 120_000);
+});
 
 it('tells which destination of a VirtualService has which hash', () => {
   const hash = 'trafficPolicy: { loadBalancer: { consistentHash: { httpHeaderName: x } } }';

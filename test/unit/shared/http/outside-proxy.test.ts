@@ -246,9 +246,9 @@ describe('a proxy', () => {
     const subscription = httpAnswer('https://config.example/', {
       proxy: { url: proxy.url, except: [] },
     }).subscribe();
-    await eventually(() => proxy.heads.length === 1, { within: 30_000 });
+    await eventually(() => proxy.heads.length === 1);
     subscription.unsubscribe();
-    await eventually(() => closed.mock.calls.length === 1, { within: 30_000 });
+    await eventually(() => closed.mock.calls.length === 1);
   });
 
   it('is asked by a source, beside the token, which only the server gets', async () => {

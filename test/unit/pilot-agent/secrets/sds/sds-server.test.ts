@@ -81,9 +81,8 @@ describe('sdsServer', () => {
     return server;
   };
   const event = <T extends SdsEvent['type']>(type: T) =>
-    eventually(
-      () => events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type),
-      { within: 10_000 },
+    eventually(() =>
+      events.find((each): each is Extract<SdsEvent, { type: T }> => each.type === type),
     );
   const client = () => {
     const one = sdsClient(socket);
