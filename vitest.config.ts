@@ -1,22 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
 import { defineConfig } from 'vitest/config';
+import { apart } from './test/support/apart.ts';
 import { limits } from './test/support/limits.ts';
 import { TimedSequencer } from './test/support/timed-sequencer.ts';
 
-/**
- * Each of these files has a process of its own: it exchanges a module or the timers, which others
- * in the process would see, or looks at the memory of its process.
- */
-const apart = [
-  'test/marbles/profile.test.ts',
-  ...readdirSync('test/unit', { recursive: true, encoding: 'utf8' })
-    .map((name) => `test/unit/${name}`)
-    .filter(
-      (file) =>
-        file.endsWith('.test.ts') &&
-        /\bvi\.(?:mock|doMock|useFakeTimers)\(/.test(readFileSync(file, 'utf8')),
-    ),
-];
 /** They compare memory, take every processor for a while, or promise something within seconds: no more than two at once. */
 const inPairs = [
   'discovery-crowd',

@@ -1,13 +1,34 @@
 import { defineConfig } from 'vitest/config';
+import { apart } from '../support/apart.ts';
 import { limits } from '../support/limits.ts';
 
 /**
  * For a copy of the tree with one mutant: the tests that need no build, one worker for each copy.
+ * The contracts start a real Envoy, so they are asked last.
  */
 export default defineConfig({
   test: {
-    include: ['test/{marbles,unit,contract}/**/*.test.ts'],
     ...limits,
     maxWorkers: 1,
+    projects: [
+      {
+        extends: true,
+        test: {
+          name: 'unit',
+          include: ['test/{marbles,unit}/**/*.test.ts'],
+          exclude: apart,
+          isolate: false,
+        },
+      },
+      { extends: true, test: { name: 'apart', include: apart, sequence: { groupOrder: 1 } } },
+      {
+        extends: true,
+        test: {
+          name: 'contract',
+          include: ['test/contract/**/*.test.ts'],
+          sequence: { groupOrder: 2 },
+        },
+      },
+    ],
   },
 });
