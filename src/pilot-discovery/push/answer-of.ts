@@ -11,6 +11,9 @@ import {
   type XdsType,
 } from './view.ts';
 
+/** So many endpoints that nobody has are told in one answer; the next ones follow its ACK. */
+const mostEmpty = 10_000;
+
 /** What there is to say of one type now; nothing where something is under way, or has to wait. */
 export function answerOf(
   state: ProxyStream,
@@ -41,7 +44,7 @@ export function answerOf(
   const mayGo =
     type !== 'cluster' || (isNew && isWhole) || (changed.length === 0 && needsNoMore(state, view));
   const removed = mayGo ? gone : [];
-  const empty = type === 'endpoint' ? missing.map(emptyAssignment) : [];
+  const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
   const again = type === 'endpoint' ? heldStill(stream, wanted) : [];
   const absent = type === 'route' && state.variant === 'delta' ? missing : [];
   const isNeeded =
@@ -79,7 +82,8 @@ export function answerOf(
   // A request with new names repeats the last nonce: it must not look like the answer to this one.
   const nonce = hash === stream.lastNonce ? `${hash}+` : hash;
   const answer: Answer = { ...said, nonce, snapshot: view.snapshot };
-  const fresh = new Set(type === 'route' && absent.length === 0 ? missing : []);
+  const isLeft = type === 'route' && absent.length === 0;
+  const fresh = new Set(type === 'endpoint' ? missing.slice(mostEmpty) : isLeft ? missing : []);
   const isAll = fresh.size === 0 && gone.length === removed.length;
   const next: TypeStream = {
     ...stream,

@@ -14,30 +14,47 @@ interface Encoded {
 
 const encoded = new WeakMap<XdsResource, Encoded>();
 
+/** A google.protobuf.Any. */
+function anyOf(typeUrl: string, { body }: XdsResource): Uint8Array {
+  return new BinaryWriter()
+    .tag(1, WireType.LengthDelimited)
+    .string(typeUrl)
+    .tag(2, WireType.LengthDelimited)
+    .bytes(body)
+    .finish();
+}
+
+/** An envoy.service.discovery.v3.Resource. */
+function entryOf({ version, name }: XdsResource, any: Uint8Array): Uint8Array {
+  return new BinaryWriter()
+    .tag(1, WireType.LengthDelimited)
+    .string(version)
+    .tag(2, WireType.LengthDelimited)
+    .bytes(any)
+    .tag(3, WireType.LengthDelimited)
+    .string(name)
+    .finish();
+}
+
 /** Each resource is encoded once, however many proxies are given it. */
 function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
   const known = encoded.get(resource);
   if (known !== undefined) return known;
-  // google.protobuf.Any
-  const any = new BinaryWriter()
-    .tag(1, WireType.LengthDelimited)
-    .string(typeUrl)
-    .tag(2, WireType.LengthDelimited)
-    .bytes(resource.body)
-    .finish();
-  // envoy.service.discovery.v3.Resource
-  const entry = new BinaryWriter()
-    .tag(1, WireType.LengthDelimited)
-    .string(resource.version)
-    .tag(2, WireType.LengthDelimited)
-    .bytes(any)
-    .tag(3, WireType.LengthDelimited)
-    .string(resource.name)
-    .finish();
-  const made = { any, entry };
-  // The table of these does not become smaller again.
-  if (!isEmptyAssignment(resource)) encoded.set(resource, made);
+  const any = anyOf(typeUrl, resource);
+  const made = { any, entry: entryOf(resource, any) };
+  encoded.set(resource, made);
   return made;
+}
+
+/** What stands in `resources` of an answer. */
+function itemOf(typeUrl: string, resource: XdsResource, variant: Variant): Uint8Array {
+  // One proxy is given it: the table, which does not become smaller again, is for others.
+  if (isEmptyAssignment(resource)) {
+    const any = anyOf(typeUrl, resource);
+    return variant === 'delta' ? entryOf(resource, any) : any;
+  }
+  const { any, entry } = encodedOf(typeUrl, resource);
+  return variant === 'delta' ? entry : any;
 }
 
 /**
@@ -51,11 +68,8 @@ function encodeAnswer(
   controlPlane: string,
 ): Buffer {
   const writer = new BinaryWriter().tag(1, WireType.LengthDelimited).string(version);
-  const isDelta = variant === 'delta';
-  for (const resource of resources) {
-    const { any, entry } = encodedOf(typeUrl, resource);
-    writer.tag(2, WireType.LengthDelimited).bytes(isDelta ? entry : any);
-  }
+  for (const resource of resources)
+    writer.tag(2, WireType.LengthDelimited).bytes(itemOf(typeUrl, resource, variant));
   writer
     .tag(4, WireType.LengthDelimited)
     .string(typeUrl)
@@ -67,7 +81,7 @@ function encodeAnswer(
     .string(controlPlane)
     .finish();
   const bytes = writer
-    .tag(isDelta ? 7 : 6, WireType.LengthDelimited)
+    .tag(variant === 'delta' ? 7 : 6, WireType.LengthDelimited)
     .bytes(identifier)
     .finish();
   // A copy of a short answer would keep the 8 KB of Node's pool that it is in.

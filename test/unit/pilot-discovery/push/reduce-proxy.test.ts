@@ -226,13 +226,21 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     ]);
   });
 
-  it('answers 100,000 names that nobody has in less than 2 s of the CPU', () => {
+  it('answers 100,000 names that nobody has in less than 2 s of the CPU, 10,000 at a time', () => {
     const proxy = stream(variant);
     proxy.show({ cluster: { a: '1' } });
     const add = Array.from({ length: 100_000 }, (_, index) => `outbound|${index}||none.example`);
     const begun = process.cpuUsage();
-    expect(answerOf(proxy.ask('endpoint', { add })).resources).toHaveLength(100_000);
+    const told: string[] = [];
+    let [answer] = answers(proxy.ask('endpoint', { add }));
+    while (answer !== undefined) {
+      expect(answer.resources).toHaveLength(10_000);
+      told.push(...answer.resources.map(({ name }) => name));
+      const again = variant === 'delta' ? [] : add;
+      [answer] = answers(proxy.ask('endpoint', { nonce: answer.nonce, add: again }));
+    }
     const { user, system } = process.cpuUsage(begun);
+    expect(told).toEqual(add);
     expect((user + system) / 1_000).toBeLessThan(2_000);
   });
 
