@@ -88,7 +88,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/empty-endpoints',
     file: 'pilot-discovery/push/answer-of.ts',
-    find: "type === 'endpoint' ? missing.map(emptyAssignment) : []",
+    find: "type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : []",
     replace: '[]',
   },
   {
