@@ -113,6 +113,8 @@ const foreign = {
   flags: ['--drain-strategy', '--skip-hot-restart-on-no-parent', '--stop-timeout', '--name'],
   words: [
     'NODE_OPTIONS',
+    'OPTIONAL_MUTUAL',
+    'AUTO_PASSTHROUGH',
     'MALLOC_ARENA_MAX',
     'O_NONBLOCK',
     'SO_REUSEPORT',

@@ -23,6 +23,11 @@ export const discoveryVariables: readonly (readonly [
   ['PILOT_DEBOUNCE', '', '`adaptive`: the first change after a silence waits 10 ms'],
   ['ISTIO_GPRC_MAXRECVMSGSIZE', '4194304', 'As `--largestRequest`, if that is not given'],
   ['PILOT_PUSH_THROTTLE', '0', 'To how many proxies is written at once; 0 is 8 for each CPU'],
+  [
+    'PILOT_FILTER_GATEWAY_CLUSTER_CONFIG',
+    'true',
+    'A gateway is given what its routes lead to, not all clusters',
+  ],
   ['POD_NAME', '', 'What the control plane calls itself; without it the name of the machine'],
 ];
 

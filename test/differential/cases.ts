@@ -29,6 +29,12 @@ const certificates = {
   TLS_CLIENT_ROOT_CERT: '/c/root.pem',
 };
 
+const router: Proxy = {
+  name: 'a router',
+  id: 'router~127.0.0.10~gateway.default~default.svc.cluster.local',
+  metadata: { LABELS: { app: 'gateway', istio: 'ingressgateway' } },
+};
+
 /** Proxies that ask beside, or instead of, a plain one, by the folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
   'clashing-ports': [
@@ -105,13 +111,16 @@ export const cases: readonly Case[] = casesIn(folder);
 /** The shapes that folders of users have: mixed kinds, several entries of a host, other domains. */
 export const files: readonly Case[] = casesIn('test/differential/files');
 
-function casesIn(place: string): readonly Case[] {
+/** What gateways are for: each folder is asked about by a router. */
+export const gateways: readonly Case[] = casesIn('test/differential/gateways', router);
+
+function casesIn(place: string, plain: Proxy = { name: 'plain' }): readonly Case[] {
   return readdirSync(place)
     .sort()
     .flatMap((file) => {
       const name = file.replace(/\.yaml$/, '');
       const yaml = readFileSync(join(place, file), 'utf8');
-      return (proxies[name] ?? [{ name: 'plain' }]).map((proxy): Case => {
+      return (proxies[name] ?? [plain]).map((proxy): Case => {
         const metadata = {
           NAMESPACE: 'default',
           ISTIO_VERSION: '1.26.0',

@@ -6,7 +6,10 @@ import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';
 import { withWorkload } from '../../src/pilot-discovery/generate/scope/with-workload.ts';
 import { LocalitySchema } from '../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
 import { typeUrls, type XdsResource, type XdsType } from '../../src/pilot-discovery/push/view.ts';
-import type { Environment } from '../../src/pilot-discovery/environment/environment.ts';
+import type {
+  Environment,
+  GatewayClusters,
+} from '../../src/pilot-discovery/environment/environment.ts';
 import { askAll, type Published, routeNames, type Told } from '../support/ads-client.ts';
 import { published } from '../support/envoy-api.ts';
 import { clustersOf, endpointsOf, environmentOf } from '../support/generated.ts';
@@ -16,16 +19,17 @@ import type { Case } from './cases.ts';
 export function proxyOf(
   { yaml, id, metadata, locality }: Case,
   mode: string,
+  gatewayClusters: GatewayClusters = 'reached',
 ): { readonly environment: Environment; readonly node: ProxyNode } {
-  const environment = environmentOf(yaml);
+  const environment = environmentOf(yaml, { gatewayClusters });
   const said = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
   if (typeof said === 'string') throw new Error(said);
   return { environment, node: withWorkload(environment, said) };
 }
 
 /** What pilot-discovery tells it. */
-export function ours(one: Case, mode: string): Told {
-  const { environment, node } = proxyOf(one, mode);
+export function ours(one: Case, mode: string, gatewayClusters?: GatewayClusters): Told {
+  const { environment, node } = proxyOf(one, mode, gatewayClusters);
   const read = (type: XdsType, resources: readonly XdsResource[]) =>
     resources.map(({ body }) => published(typeUrls[type], body) as Published);
   const cluster = read('cluster', clustersOf(environment, node));

@@ -103,3 +103,11 @@ export const fileDeviations: readonly Deviation[] = [
     'No short name is the domain * alone: a route configuration has it already, and Envoy refuses it twice.',
   ],
 ];
+
+/** The same for gateways. */
+export const gatewayDeviations: readonly Deviation[] = [
+  [
+    /^listener\/.*\/(?:tls_certificate_sds_secret_configs\/0|validation_context_sds_secret_config)\/(?:name: "([^"]*)", istiod: "kubernetes:\/\/\1"|sds_config\/(?:ads: nothing|api_config_source: \{.*"sds-grpc"))/,
+    'The secret of a credentialName is asked of the agent of the gateway; istiod, which has the Secrets of Kubernetes, is asked itself.',
+  ],
+];

@@ -22,7 +22,7 @@ import { RouterSchema } from '../../src/shared/proto/envoy/extensions/filters/ht
 import { realEnvoy } from '../support/e2e/bad-input-program.ts';
 import { cases as resources, resourceOf } from '../verdicts/cases.ts';
 import { ownVerdict } from '../verdicts/own-verdict.ts';
-import { type Case, cases, files } from './cases.ts';
+import { type Case, cases, files, gateways } from './cases.ts';
 import { proxyOf } from './compare.ts';
 import { shapes } from './shape-cases.ts';
 
@@ -135,6 +135,7 @@ describe('what a proxy is told of the shapes that real folders have', () => {
   it.concurrent.each(
     [
       ...files,
+      ...gateways,
       ...policyCases,
       ...shapes.flatMap(({ name, cases }) =>
         cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })),

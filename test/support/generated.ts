@@ -8,13 +8,24 @@ import { defaultMeshConfig, type MeshConfig } from '../../src/pilot-discovery/is
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
 import { buildEnvironment } from '../../src/pilot-discovery/environment/build-environment.ts';
-import type { Environment } from '../../src/pilot-discovery/environment/environment.ts';
+import type {
+  Environment,
+  GatewayClusters,
+} from '../../src/pilot-discovery/environment/environment.ts';
 import { emptyStore, reduceStore } from '../../src/pilot-discovery/environment/store.ts';
 
 /** The environment of a text of resources, after another where one is given. */
 export function environmentOf(
   yaml: string,
-  { mesh = {}, before }: { mesh?: Partial<MeshConfig>; before?: Environment } = {},
+  {
+    mesh = {},
+    before,
+    gatewayClusters,
+  }: {
+    mesh?: Partial<MeshConfig>;
+    before?: Environment;
+    gatewayClusters?: GatewayClusters;
+  } = {},
 ): Environment {
   const { resources, flaws } = readResources(yaml, {
     source: 'test',
@@ -30,7 +41,7 @@ export function environmentOf(
     upserts: resources,
     removes: [],
   });
-  return buildEnvironment(before, store, changes, 'cluster.local');
+  return buildEnvironment(before, store, changes, 'cluster.local', gatewayClusters);
 }
 
 /** A proxy at 10.0.0.1 in the namespace `default`. */

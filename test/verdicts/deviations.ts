@@ -74,6 +74,8 @@ export const deviations: readonly Deviation[] = [
     because: 'a field that nobody knows may restrict access, where that is what the block is for',
     cases: [
       'DestinationRule: a field that nobody knows below TLS',
+      'Gateway: a field of TLS that nobody knows',
+      'Gateway: a credential for roots',
       'PeerAuthentication: a field that nobody knows',
       'AuthorizationPolicy: a field that nobody knows',
       'AuthorizationPolicy: a field of a rule that nobody knows',
@@ -87,12 +89,30 @@ export const deviations: readonly Deviation[] = [
       'AuthorizationPolicy: an account that is a part of an expression',
       'AuthorizationPolicy: a template without a slash',
       'DestinationRule: a hash by a header with a line break',
+      'Gateway: PASSTHROUGH with a hash',
+      'Gateway: a hash of a certificate that is none',
+      'Gateway: a hash of a key that is none',
       'VirtualService: a host twice in two spellings',
       'VirtualService: a path by no way',
       'VirtualService: a delay without a time',
       'VirtualService: an abort without a code',
       'VirtualService: a header with a name that is none',
       'WorkloadEntry: a socket whose path has 108 bytes',
+    ],
+  },
+  {
+    because: 'it says whom a server lets in, or how, and nobody would be or more than is said',
+    cases: [
+      'Gateway: a cipher suite that nobody knows',
+      'Gateway: an empty cipher suite',
+      'Gateway: versions the wrong way round',
+    ],
+  },
+  {
+    because: 'no certificate is served that is named so, where istiod takes another beside it',
+    cases: [
+      'Gateway: PASSTHROUGH with several credentials',
+      'Gateway: certificates and a credential',
     ],
   },
   {
@@ -109,7 +129,11 @@ export const deviations: readonly Deviation[] = [
   },
   {
     because: 'it is clear what is meant, and istiod itself takes it from a file',
-    cases: ['ServiceEntry: a number as a text', 'VirtualService: a match that is null'],
+    cases: [
+      'Gateway: a port as a text',
+      'ServiceEntry: a number as a text',
+      'VirtualService: a match that is null',
+    ],
   },
   {
     because: 'it is clear what is meant: spaces are taken out, and 0 is no time-out, as in Envoy',

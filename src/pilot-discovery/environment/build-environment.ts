@@ -12,14 +12,14 @@ import type { Store } from './store.ts';
 import { byAge } from './age.ts';
 import { virtualServicesAfter } from './delegates.ts';
 import { endpointsAfter } from './service-endpoints.ts';
-import type { AccessPolicyKind, Environment } from './environment.ts';
+import type { AccessPolicyKind, Environment, GatewayClusters } from './environment.ts';
 import { withFullHost } from './full-names.ts';
 import { groupedBy, regrouped, reindexed } from './grouped.ts';
 import { entriesByLabelAfter, workloadsByLabelAfter } from './selectors.ts';
 import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
 
-const nothing: Omit<Environment, 'mesh'> = {
+const nothing: Omit<Environment, 'mesh' | 'gatewayClusters'> = {
   resources: noResources,
   services: SortedMap.empty(),
   endpoints: SortedMap.empty(),
@@ -28,6 +28,7 @@ const nothing: Omit<Environment, 'mesh'> = {
   destinationRules: SortedMap.empty(),
   peerAuthentications: SortedMap.empty(),
   accessPolicies: SortedMap.empty(),
+  gateways: SortedMap.empty(),
   sidecars: SortedMap.empty(),
   workloadEntries: SortedMap.empty(),
   workloadsByLabel: SortedMap.empty(),
@@ -47,8 +48,9 @@ export function buildEnvironment(
   store: Store,
   changes: Changes,
   domain: string,
+  gatewayClusters: GatewayClusters = 'reached',
 ): Environment {
-  const before: Environment = previous ?? { ...nothing, mesh: store.mesh };
+  const before: Environment = previous ?? { ...nothing, mesh: store.mesh, gatewayClusters };
   const { mesh } = store;
   const resources =
     previous === undefined ? store.resources : taken(previous.resources, store, changes);
@@ -66,6 +68,7 @@ export function buildEnvironment(
   return {
     resources,
     mesh,
+    gatewayClusters,
     services,
     workloadsByLabel,
     entriesByLabel,
@@ -90,6 +93,7 @@ export function buildEnvironment(
       ...touchedOf(touched, 'AuthorizationPolicy'),
       ...touchedOf(touched, 'RequestAuthentication'),
     ]),
+    gateways: byNamespace(before.gateways, touchedOf(touched, 'Gateway')),
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
     workloadEntries: reindexed(before.workloadEntries, workloads, ({ namespace, spec }) => [
       [namespace, spec.address],

@@ -6,6 +6,9 @@ import type { ServicePort } from '../istio/service-entry.ts';
 import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';
 
+/** Which clusters a gateway is given: those that its routes lead to, or all that it sees. */
+export type GatewayClusters = 'reached' | 'all';
+
 /**
  * What the generators read: an index of the store. Immutable. A part that no change has touched is
  * the same object as in the environment before, so its identity may stand for its content. Maps are
@@ -15,6 +18,7 @@ export interface Environment {
   /** All that it is made of, as the sources have told it. */
   readonly resources: Resources;
   readonly mesh: MeshConfig;
+  readonly gatewayClusters: GatewayClusters;
   /**
    * Each host once, by name of the host; of several with a host the oldest comes first, and wins
    * where only one can be.
@@ -35,6 +39,7 @@ export interface Environment {
   readonly peerAuthentications: SortedMap<readonly Resource<'PeerAuthentication'>[]>;
   /** By namespace: of both kinds, which are not served yet, but close what they restrict. */
   readonly accessPolicies: SortedMap<readonly Resource<AccessPolicyKind>[]>;
+  readonly gateways: SortedMap<readonly Resource<'Gateway'>[]>;
   readonly sidecars: SortedMap<readonly Resource<'Sidecar'>[]>;
   /** By namespace and address. */
   readonly workloadEntries: Index<Resource<'WorkloadEntry'>>;

@@ -10,7 +10,7 @@ import {
   skipWhile,
   take,
 } from 'rxjs';
-import type { Environment } from './environment.ts';
+import type { Environment, GatewayClusters } from './environment.ts';
 import { buildEnvironment } from './build-environment.ts';
 import { inWindows, type WindowOptions } from './window.ts';
 import type { Changes } from './changes.ts';
@@ -34,6 +34,13 @@ export interface Snapshot {
   readonly builtAt: number;
 }
 
+/** What an environment depends on beside what sources tell. */
+export interface EnvironmentSettings {
+  /** Completes names of hosts without a dot. */
+  readonly domain: string;
+  readonly gatewayClusters: GatewayClusters;
+}
+
 /** A source has told something. */
 export interface Told {
   readonly type: 'told';
@@ -54,7 +61,7 @@ export interface Built {
  */
 export function snapshots(
   sources: readonly string[],
-  domain: string,
+  settings: EnvironmentSettings,
   window: WindowOptions,
   scheduler: SchedulerLike,
 ): (event$: Observable<StoreEvent>) => Observable<Told | Built> {
@@ -84,7 +91,7 @@ export function snapshots(
         );
         return merge(told$, first$, later$).pipe(
           scan(
-            (before: Step, sign: Told | Due) => next(before, sign, domain, () => scheduler.now()),
+            (before: Step, sign: Told | Due) => next(before, sign, settings, () => scheduler.now()),
             { number: 0 },
           ),
           map(({ sign }) => sign),
@@ -109,14 +116,19 @@ interface Step {
   readonly sign?: Told | Built;
 }
 
-function next(before: Step, sign: Told | Due, domain: string, clock: () => number): Step {
+function next(
+  before: Step,
+  sign: Told | Due,
+  { domain, gatewayClusters }: EnvironmentSettings,
+  clock: () => number,
+): Step {
   const now = clock();
   if (sign.type === 'told') {
     const isChange = sign.changes.class !== 'none' && before.changedAt === undefined;
     return { ...before, sign, ...(isChange && { changedAt: now }) };
   }
   const { store, changes } = sign;
-  const environment = buildEnvironment(before.environment, store, changes, domain);
+  const environment = buildEnvironment(before.environment, store, changes, domain, gatewayClusters);
   const number = before.number + 1;
   const snapshot = {
     number,

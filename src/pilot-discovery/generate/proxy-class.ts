@@ -17,7 +17,10 @@ import { canonicalLabels } from './listeners/tracing.ts';
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
   const { labels, addresses, serviceAccount } = node;
-  const keys = labelsLookedAt(environment);
+  const keys = new Set([
+    ...labelsLookedAt(environment),
+    ...(node.role === 'router' ? labelsOfGateways(environment) : []),
+  ]);
   const seen = Object.entries(labels)
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
@@ -51,6 +54,16 @@ function alwaysSaid(node: ProxyNode): string {
 
 const isServed = ({ served }: Environment, address: string): boolean =>
   found(served, address).next().done !== true;
+
+const ofGateways = memoTable<readonly string[]>();
+
+/** The names of labels that Gateways look at: they are no matter for sidecars. */
+const labelsOfGateways = ({ gateways }: Environment): readonly string[] =>
+  ofGateways([gateways], '', () => [
+    ...new Set(
+      [...gateways.values()].flat().flatMap(({ spec }) => Object.keys(spec.selector ?? {})),
+    ),
+  ]);
 
 const names = memoTable<ReadonlySet<string>>();
 

@@ -1,5 +1,6 @@
 import type { AccessPolicy } from './access-policy.ts';
 import type { DestinationRule } from './destination-rule.ts';
+import type { Gateway } from './gateway.ts';
 import type { PeerAuthentication } from './peer-authentication.ts';
 import type { ServiceEntry, WorkloadEntry } from './service-entry.ts';
 import type { Sidecar } from './sidecar.ts';
@@ -15,6 +16,7 @@ export interface Specs {
   readonly WorkloadEntry: WorkloadEntry;
   readonly VirtualService: VirtualService;
   readonly DestinationRule: DestinationRule;
+  readonly Gateway: Gateway;
   readonly PeerAuthentication: PeerAuthentication;
   readonly Sidecar: Sidecar;
   readonly AuthorizationPolicy: AccessPolicy;

@@ -1,3 +1,4 @@
+import { cipherSuites } from './cipher-suites.ts';
 import {
   below,
   boolean,
@@ -13,7 +14,7 @@ import {
 import type { IngressTls, TlsVersion } from './sidecar.ts';
 import type { Protocol } from './values.ts';
 
-const version: ReadMember<TlsVersion> = oneOf(
+export const tlsVersion: ReadMember<TlsVersion> = oneOf(
   { TLS_AUTO: 'auto', TLSV1_0: '1.0', TLSV1_1: '1.1', TLSV1_2: '1.2', TLSV1_3: '1.3' } as const,
   'auto',
 );
@@ -43,10 +44,10 @@ export function ingressTls(protocol: Protocol): ReadMember<IngressTls> {
         privateKey: get('privateKey', needed),
         caCertificates: get('caCertificates', text),
         caCrl: get('caCrl', text),
-        verifyCertificateHash: get('verifyCertificateHash', list(hash)),
-        minimum: get('minProtocolVersion', version),
-        maximum: get('maxProtocolVersion', version),
-        cipherSuites: get('cipherSuites', list(needed)),
+        verifyCertificateHash: get('verifyCertificateHash', list(certificateHash)),
+        minimum: get('minProtocolVersion', tlsVersion),
+        maximum: get('maxProtocolVersion', tlsVersion),
+        cipherSuites: get('cipherSuites', cipherSuites),
       };
     });
     check(read, protocol, place);
@@ -54,7 +55,8 @@ export function ingressTls(protocol: Protocol): ReadMember<IngressTls> {
   };
 }
 
-const hash: ReadMember<string> = (value, place) => {
+/** The SHA-256 of a certificate, in hex. */
+export const certificateHash: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (read !== '' && !/^(?:[0-9a-fA-F]{64}|(?:[0-9a-fA-F]{2}:){31}[0-9a-fA-F]{2})$/.test(read))
     wrong(place, `'${read}' is not the SHA-256 of a certificate in hex`);
@@ -64,6 +66,13 @@ const hash: ReadMember<string> = (value, place) => {
 type Written = Omit<IngressTls, 'mode'> & { readonly mode: IngressTls['mode'] | undefined };
 
 const versions: readonly TlsVersion[] = ['auto', '1.0', '1.1', '1.2', '1.3'];
+
+/** Whether a version is between both. */
+export const versionsAreSorted = ({
+  minimum,
+  maximum,
+}: Pick<IngressTls, 'minimum' | 'maximum'>): boolean =>
+  maximum === 'auto' || versions.indexOf(minimum) <= versions.indexOf(maximum);
 
 function check(
   { mode, caCertificates, minimum, maximum }: Written,
@@ -75,6 +84,6 @@ function check(
     wrong(below(place, 'caCertificates'), 'it is missing: mode MUTUAL checks clients by it');
   if (protocol !== 'https' && protocol !== 'tls')
     wrong(place, 'the protocol of its port is neither HTTPS nor TLS');
-  if (maximum !== 'auto' && versions.indexOf(minimum) > versions.indexOf(maximum))
+  if (!versionsAreSorted({ minimum, maximum }))
     wrong(below(place, 'minProtocolVersion'), 'it is above maxProtocolVersion');
 }

@@ -11,6 +11,7 @@ import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
+import { readGateway } from './read-gateway.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readVirtualService } from './read-virtual-service.ts';
@@ -51,6 +52,11 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
     read: ({ namespace }) => readDestinationRule(namespace),
     ifRefused: { consequence: 'nothing is sent where its TLS is wrong' },
   },
+  Gateway: {
+    group: 'networking',
+    read: ({ namespace }) => readGateway(namespace),
+    ifRefused: { consequence: 'nothing is served by a server whose TLS is wrong' },
+  },
   Sidecar: { group: 'networking', read: () => readSidecar },
   PeerAuthentication: {
     group: 'security',
@@ -73,7 +79,7 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
 const mostFlaws = 20;
 
 /** Kinds that Istio has, and that are not served yet. */
-const later = ['Gateway', 'EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'Telemetry', 'WasmPlugin'];
+const later = ['EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'Telemetry', 'WasmPlugin'];
 
 /**
  * Reads a text of YAML or JSON, which may have several documents. What is wrong in a resource costs
@@ -151,7 +157,9 @@ function* readItems(
         severity,
       });
     };
-    const foreign = isKnown ? undefined : foreignDocument(head, value);
+    // The Gateway API has a kind Gateway too.
+    const isForeign = !isKnown || head.apiVersion.startsWith('gateway.networking.');
+    const foreign = isForeign ? foreignDocument(head, value) : undefined;
     if (foreign !== undefined) {
       flaws.push({ key: undefined, origin, field: 'kind', reason: foreign, severity: 'info' });
       return undefined;

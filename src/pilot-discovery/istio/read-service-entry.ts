@@ -22,7 +22,8 @@ import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { checkSocketPath } from './socket-path.ts';
 
-const protocols: Readonly<Record<string, Protocol>> = {
+/** Protocols of ports, by the words of Istio. */
+export const protocols: Readonly<Record<string, Protocol>> = {
   HTTP: 'http',
   HTTP2: 'http2',
   GRPC: 'grpc',

@@ -1,5 +1,5 @@
 import { headerFlaw, isHeaderName } from './header-format.ts';
-import { exportTo, gatewayName, hostName, subsetName } from './host-names.ts';
+import { exportTo, gatewayName, hostName } from './host-names.ts';
 import {
   below,
   boolean,
@@ -13,20 +13,20 @@ import {
   oneOf,
   percent,
   type Place,
-  port,
   type ReadMember,
   regex,
   sayIfEmpty,
   text,
   texts,
+  warn,
   whole,
   wrong,
 } from './members.ts';
+import { destination } from './read-destination.ts';
 import { cors } from './read-cors.ts';
 import { fault, share } from './read-fault.ts';
 import { httpMatch, isClaim } from './read-http-match.ts';
 import type {
-  Destination,
   HeaderOperations,
   Headers,
   HttpDestination,
@@ -38,13 +38,6 @@ import type {
   VirtualService,
 } from './virtual-service.ts';
 import { isWithin } from './wildcard-host.ts';
-
-const destination: ReadMember<Destination> = (value, place) =>
-  members(value, place, [], (get) => ({
-    host: get('host', hostName('not')),
-    subset: get('subset', subsetName),
-    port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
-  }));
 
 const values: ReadMember<Readonly<Record<string, string>>> = (value, place) => {
   const read = texts(value, place);
@@ -295,14 +288,20 @@ function check(
     });
 }
 
-/** Says where claims of a token are matched outside of a gateway. */
-function sayWhereClaims(http: readonly HttpRoute[], place: Place): void {
+/** Says where claims of a token are matched: gateways look at them, but there is no JWT yet. */
+function sayWhereClaims(
+  http: readonly HttpRoute[],
+  by: 'the mesh' | 'gateways',
+  place: Place,
+): void {
   http.forEach(({ match }, index) => {
     match.forEach(({ headers, withoutHeaders }, number) => {
       const claim = [...Object.keys(headers), ...Object.keys(withoutHeaders)].find(isClaim);
       const at = below(place, `http[${index}].match[${number}]`);
-      if (claim !== undefined)
+      if (claim === undefined) return;
+      if (by === 'the mesh')
         wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
+      else warn(at, `'${claim}' is of a token, which is not served yet: no request has it`);
     });
   });
 }
@@ -330,7 +329,8 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
           "'*' is for gateways, and not for the mesh: name the hosts",
         );
       const http = get('http', list(httpRoute));
-      if (gateways.length === 0 || gateways.includes('mesh')) sayWhereClaims(http, place);
+      const isForMesh = gateways.length === 0 || gateways.includes('mesh');
+      sayWhereClaims(http, isForMesh ? 'the mesh' : 'gateways', place);
       if (http.length === 0 && !has('tcp') && !has('tls'))
         wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined))

@@ -1,5 +1,6 @@
 import { cpus, hostname } from 'node:os';
 import { parseHostPort } from '../../shared/text/host-port.ts';
+import type { GatewayClusters } from '../environment/environment.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
 
@@ -15,6 +16,7 @@ export interface DiscoveryConfig {
   readonly configDir: string;
   readonly meshConfig: string;
   readonly domain: string;
+  readonly gatewayClusters: GatewayClusters;
   readonly namespace: string;
   /** Undefined: it is off. */
   readonly grpc: ListenAddress | undefined;
@@ -111,6 +113,7 @@ export function discoveryConfig(
     configDir: flag('configDir'),
     meshConfig: flag('meshConfig'),
     domain: flag('domain'),
+    gatewayClusters: truth('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', true) ? 'reached' : 'all',
     namespace: flag('namespace'),
     grpc: address('grpcAddr'),
     http: address('httpAddr'),

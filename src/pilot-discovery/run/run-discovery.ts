@@ -69,7 +69,7 @@ export function runDiscovery(
     const confirm$ = new Subject<void>();
     const told$ = event$.pipe(
       holdRemovals(config.massRemovalHold, confirm$, scheduler),
-      snapshots(sources, config.domain, config.debounce, scheduler),
+      snapshots(sources, config, config.debounce, scheduler),
       share(),
     );
     const snapshot$ = told$.pipe(

@@ -66,6 +66,8 @@ const fieldName = fc.oneof(
     'mode',
     'egress',
     'ingress',
+    'servers',
+    'port',
     'rules',
     '__proto__',
   ),

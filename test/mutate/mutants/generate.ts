@@ -22,8 +22,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/routes/usual-port-of-https',
     file: 'pilot-discovery/generate/routes/route-action.ts',
-    find: "scheme === 'https' ? 443",
-    replace: "scheme === 'https' ? 80",
+    find: "=== 'https' ? 443 : 80",
+    replace: "=== 'https' ? 80 : 80",
   },
   {
     id: 'generate/routes/mirror-of-none',
@@ -136,7 +136,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/listeners/server-name',
     file: 'pilot-discovery/generate/listeners/http-connection-manager.ts',
-    find: "serverName: 'istio-envoy',",
+    find: "serverName: 'istio-envoy'",
     replace: '',
   },
   {

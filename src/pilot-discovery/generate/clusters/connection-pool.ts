@@ -1,6 +1,7 @@
 import type { ConnectionPool } from '../../istio/destination-rule.ts';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { Protocol } from '../../istio/values.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import { HttpProtocolOptionsSchema } from '../../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
@@ -48,11 +49,16 @@ export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | unde
 }
 
 /** The HTTP that a pool asks for, else that of the protocol of the port. */
-export function upstreamHttpOf(protocol: Protocol, pool: ConnectionPool | undefined): UpstreamHttp {
+export function upstreamHttpOf(
+  protocol: Protocol,
+  pool: ConnectionPool | undefined,
+  role: ProxyNode['role'] = 'sidecar',
+): UpstreamHttp {
   if (pool?.http.useClientProtocol === true) return 'as-downstream';
   if (pool?.http.h2UpgradePolicy === 'upgrade') return 'http2';
   if (protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web') return 'http2';
-  return protocol === 'auto' ? 'as-downstream' : 'unsaid';
+  // What a client speaks with a gateway tells nothing of the service.
+  return protocol === 'auto' && role === 'sidecar' ? 'as-downstream' : 'unsaid';
 }
 
 /** The options of HTTP for a cluster; nothing where all is as Envoy has it. */

@@ -29,6 +29,7 @@ import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-o
 import { isDns, isEds } from '../scope/resolution.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
+import { reachedBy, usedClusters } from './reached-clusters.ts';
 import { endpointsWith, loadAssignment } from '../endpoints/load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
@@ -44,11 +45,13 @@ import { type Services, visibleServices } from '../scope/visible-services.ts';
 type Cluster = Init<typeof ClusterSchema>;
 
 /**
- * The clusters of the services that a proxy sees: one for each port, and one for each subset of it.
+ * The clusters of the services that a proxy sees: one for each port, and one for each subset of it;
+ * of a gateway those that its routes lead to.
  * Those of a service are made anew only where something that they are made of is another.
  */
 export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
-  const services = visibleServices(environment, node);
+  const reached = reachedBy(environment, node);
+  const services = reached?.services ?? visibleServices(environment, node);
   const { mesh, peerAuthentications } = environment;
   const { role, addresses, tls } = node;
   const text = [
@@ -60,13 +63,14 @@ export function outboundClusters(environment: Environment, node: ProxyNode): Sor
     scopeOfRulesFor(environment, node),
     anyDns(services) ? scopeOfPlace(environment, node) : '',
   ];
-  return ofScope(
+  const view = ofScope(
     environment,
     services,
     [mesh, peerAuthentications],
     JSON.stringify(text),
     (service) => clustersFor(environment, node, service),
   );
+  return reached === undefined ? view : usedClusters(view, reached);
 }
 
 const ofScope = viewByHost();
@@ -189,7 +193,7 @@ function outboundCluster(
   if (discovery === undefined) return undefined;
 
   const pool = policy.connectionPool;
-  const http = upstreamHttpOf(port.protocol, pool);
+  const http = upstreamHttpOf(port.protocol, pool, node.role);
   const isDirect = service.resolution === 'none' || isPassthrough(policy);
   const tls = upstreamTls({
     tls: policy.tls,

@@ -11,6 +11,8 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 export interface PortAccess {
   /** What holds for a port, and for one that nothing names (undefined). */
   readonly modeAt: (port: number | undefined, protocol: Protocol) => SetMode;
+  /** Whether a policy closes a port, whatever PeerAuthentications say. */
+  readonly isClosed: (port: number | undefined, protocol: Protocol) => boolean;
   /** Those for which something is said; sorted. */
   readonly ports: readonly number[];
   readonly filters: AccessFilters;
@@ -36,9 +38,12 @@ export function accessOf(
     effect.type === 'closes' ? [effect.covers] : [],
   );
   const closed = covered.flatMap((covers) => (covers.type === 'ports' ? covers.ports : []));
+  const isClosed: PortAccess['isClosed'] = (port, protocol) =>
+    covered.some((covers) => isCovered(covers, port, protocol));
   return {
+    isClosed,
     modeAt: (port, protocol) =>
-      covered.some((covers) => isCovered(covers, port, protocol))
+      isClosed(port, protocol)
         ? 'closed'
         : ((port === undefined ? undefined : peers.ports.get(port)) ?? peers.mode),
     ports: [...new Set([...peers.ports.keys(), ...closed])].sort((a, b) => a - b),

@@ -29,20 +29,46 @@ export function outboundManager(
 ): TypedConfig {
   return manager(mesh, node, {
     statPrefix: `outbound_${address};`,
-    routeSpecifier: {
-      case: 'rds',
-      value: {
-        configSource: {
-          configSourceSpecifier: { case: 'ads', value: {} },
-          initialFetchTimeout: {},
-          resourceApiVersion: ApiVersion.V3,
-        },
-        routeConfigName: routeName,
-      },
-    },
+    routeSpecifier: routesByName(routeName),
     ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
   });
 }
+
+/**
+ * The filter of a chain of a gateway that takes HTTP and asks for its routes by name; `access`
+ * comes before all other filters. What clients say of their own certificates and addresses counts
+ * for nothing.
+ */
+export function gatewayManager(
+  mesh: MeshConfig,
+  node: ProxyNode,
+  access: readonly TypedConfig[],
+  address: string,
+  { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
+): TypedConfig {
+  return manager(mesh, node, {
+    statPrefix: `outbound_${address};`,
+    routeSpecifier: routesByName(routeName),
+    ...asServer,
+    useRemoteAddress: true,
+    forwardClientCertDetails: ForwardClientCertDetails.SANITIZE_SET,
+    setCurrentClientCertDetails: { subject: true, cert: true, dns: true, uri: true },
+    httpProtocolOptions: { acceptHttp10: node.http10 === 'accepted' },
+    httpFilters: [...access, ...(protocol === 'grpc-web' ? [grpcWeb] : []), ...httpFilters],
+  });
+}
+
+const routesByName = (routeConfigName: string): NonNullable<Manager['routeSpecifier']> => ({
+  case: 'rds',
+  value: {
+    configSource: {
+      configSourceSpecifier: { case: 'ads', value: {} },
+      initialFetchTimeout: {},
+      resourceApiVersion: ApiVersion.V3,
+    },
+    routeConfigName,
+  },
+});
 
 /**
  * The filter of a chain that takes HTTP for the application, with its one route; `access` comes
@@ -58,7 +84,7 @@ export function inboundManager(
   return manager(mesh, node, {
     statPrefix,
     routeSpecifier: { case: 'routeConfig', value: routes },
-    serverName: 'istio-envoy',
+    ...asServer,
     forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
     setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
     ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
@@ -69,12 +95,12 @@ export function inboundManager(
 function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConfig {
   return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
     httpFilters,
+    useRemoteAddress: false,
+    ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     ...special,
     tracing: tracing(node),
     streamIdleTimeout: {},
-    ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     accessLog: accessLogs(mesh),
-    useRemoteAddress: false,
     proxy100Continue: true,
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     normalizePath: true,
@@ -84,6 +110,9 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
     },
   });
 }
+
+/** What answers of a workload or a gateway say of who answers. */
+const asServer = { serverName: 'istio-envoy' } as const satisfies Manager;
 
 const isHttp2 = (protocol: Protocol): boolean =>
   protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';

@@ -1,8 +1,10 @@
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
+import { gatewayListeners } from './gateway-listeners.ts';
 import { inboundListeners } from './inbound-listeners.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { outboundListeners, rulesOfListeners } from './outbound-listeners.ts';
+import { mergedGatewayOf } from '../scope/merged-gateway.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
@@ -10,7 +12,7 @@ import { visibleServices } from '../scope/visible-services.ts';
 
 /** All listeners of a proxy: for what its application calls, and for what calls it. */
 export function listenersOf(environment: Environment, node: ProxyNode): XdsResource[] {
-  if (node.role !== 'sidecar') return [];
+  if (node.role === 'router') return gatewayListeners(environment, node);
   return [
     ...outboundListeners(environment, node, visibleServices(environment, node)),
     ...inboundListeners(environment, node),
@@ -21,6 +23,8 @@ export function listenersOf(environment: Environment, node: ProxyNode): XdsResou
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
   const { mesh, peerAuthentications, accessPolicies } = environment;
   const services = visibleServices(environment, node);
+  if (node.role === 'router')
+    return [mergedGatewayOf(environment, node), mesh, accessPolicies, peerAuthentications];
   return [
     ...[
       services,

@@ -28,8 +28,12 @@ type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /** What a route needs to know beside its rule. */
 export interface RouteSurroundings {
-  /** Of the listener: that of a destination which names none. */
+  /** Of the listener. */
   readonly port: number;
+  /** In which its requests come. */
+  readonly scheme: 'http' | 'https';
+  /** That of a destination which names none. */
+  readonly portOf: (host: string) => number;
   /** What decides the host of a request, by the DestinationRule of its destination. */
   readonly hashPolicy: (destination: Destination) => HashPolicy | undefined;
 }
@@ -39,7 +43,7 @@ export interface RouteSurroundings {
  */
 export function routeAction(rule: HttpRoute, around: RouteSurroundings): Action {
   if (rule.redirect !== undefined)
-    return { case: 'redirect', value: redirect(rule.redirect, around.port) };
+    return { case: 'redirect', value: redirect(rule.redirect, around) };
   if (rule.directResponse !== undefined)
     return { case: 'directResponse', value: answer(rule.directResponse) };
   return { case: 'route', value: forward(rule, around) };
@@ -62,7 +66,7 @@ export function plainForward(
 
 /** The cluster that a destination of a rule stands for. */
 function clusterOf({ host, subset, port }: Destination, around: RouteSurroundings): string {
-  return `outbound|${port === 0 ? around.port : port}|${subset}|${host}`;
+  return `outbound|${port === 0 ? around.portOf(host) : port}|${subset}|${host}`;
 }
 
 function forward(rule: HttpRoute, around: RouteSurroundings): Init<typeof RouteActionSchema> {
@@ -144,10 +148,10 @@ const redirectCodes: Readonly<Record<number, RedirectCode>> = {
 
 function redirect(
   { uri, authority, scheme, port, redirectCode }: Redirect,
-  listenerPort: number,
+  around: RouteSurroundings,
 ): Init<typeof RedirectActionSchema> {
-  const wanted = port === 'from-request-port' ? listenerPort : typeof port === 'number' ? port : 0;
-  const usual = scheme === 'https' ? 443 : scheme === '' || scheme === 'http' ? 80 : 0;
+  const wanted = port === 'from-request-port' ? around.port : typeof port === 'number' ? port : 0;
+  const usual = (scheme === '' ? around.scheme : scheme) === 'https' ? 443 : 80;
   return {
     ...(scheme !== '' && { schemeRewriteSpecifier: { case: 'schemeRedirect', value: scheme } }),
     hostRedirect: authority,

@@ -1,4 +1,5 @@
 import type { StringMatch } from '../../istio/values.ts';
+import { isClaim } from '../../istio/read-http-match.ts';
 import type { HttpMatch } from '../../istio/virtual-service.ts';
 import type {
   HeaderMatcherSchema,
@@ -20,7 +21,9 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
     match;
   const named = [
     ...Object.entries(headers).map(header),
-    ...Object.entries(withoutHeaders).map(absent),
+    ...Object.entries(withoutHeaders)
+      .filter(([name]) => !isClaim(name))
+      .map(absent),
   ];
   const pseudo = Object.entries({ ':method': method, ':authority': authority, ':scheme': scheme });
   return {
@@ -33,6 +36,10 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
     queryParameters: sorted(queryParams).map(queryMatcher),
   };
 }
+
+/** Whether a match asks for a claim of a token, which no request has: there is no JWT yet. */
+export const asksForClaim = ({ headers }: Pick<HttpMatch, 'headers'>): boolean =>
+  Object.keys(headers).some(isClaim);
 
 /** Whether a match takes every request, so that no route after it is ever reached. */
 export function takesAll({

@@ -9,7 +9,7 @@ import { headersToAdd } from './header-operations.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
 import { routeAction, type RouteSurroundings } from './route-action.ts';
 import { routeFilters } from './route-filters.ts';
-import { pathOf, routeMatch, takesAll } from './route-match.ts';
+import { asksForClaim, pathOf, routeMatch, takesAll } from './route-match.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 type Route = Init<typeof RouteSchema>;
@@ -19,6 +19,8 @@ type RouteMatch = Init<typeof RouteMatchSchema>;
 export interface Caller {
   readonly namespace: string;
   readonly labels: Labels;
+  /** What of the matches is for it: `mesh` for a sidecar, else `NAMESPACE/NAME` of a Gateway. */
+  readonly gateway: string;
 }
 
 /**
@@ -34,7 +36,7 @@ export function routesOfVirtualService(
   for (const http of rule.spec.http) {
     if (http.match.length === 0) return [...routes, routeOf(rule, http, undefined, around)];
     for (const match of http.match) {
-      if (!isFor(match, caller, around.port)) continue;
+      if (!isFor(match, caller, around.port) || asksForClaim(match)) continue;
       const route = routeOf(rule, http, match, around);
       routes.push(route);
       if (takesAll(routeMatch(match))) return routes;
@@ -50,7 +52,7 @@ function isFor(
   listenerPort: number,
 ): boolean {
   if (port !== 0 && port !== listenerPort) return false;
-  if (gateways.length > 0) return gateways.includes('mesh');
+  if (gateways.length > 0) return gateways.includes(caller.gateway);
   return (
     selects(sourceLabels, caller.labels) &&
     (sourceNamespace === '' || sourceNamespace === caller.namespace)

@@ -3,25 +3,25 @@ import {
   VirtualHostSchema,
   type RouteSchema,
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
-import { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
-import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import { keyOf } from '../../istio/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { bindingsText, outboundRouteNames } from '../scope/outbound-entries-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { resourceOf } from '../encoding/resource-of.ts';
 import { scopeOfDomain, scopeOfRulesFor, scopeOfVirtualServices } from '../scope/scope.ts';
 import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
+import { encodedRoutes } from './encoded-routes.ts';
+import { gatewayRoutes } from './gateway-routes.ts';
 import { virtualHosts } from './virtual-hosts.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 
 /** The route configurations that the listeners of a proxy ask for. */
 export function routesOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  if (node.role !== 'sidecar') return noRoutes;
   const services = visibleServices(environment, node);
+  if (node.role === 'router') return gatewayRoutes(environment, node, services).resources;
   const { virtualServices, destinationRules, mesh } = environment;
   const text = JSON.stringify([
     bindingsText(environment, node, services),
@@ -44,7 +44,6 @@ export function routesOf(environment: Environment, node: ProxyNode): readonly Xd
 }
 
 const ofScope = memoTable<readonly XdsResource[]>();
-const noRoutes: readonly XdsResource[] = [];
 const noSidecar = {};
 
 function routesFor(
@@ -61,14 +60,14 @@ function routesFor(
       const own = virtualHosts(environment, node, services, port, host).filter(
         (one) => one.name === name,
       );
-      return configuration(
+      return encodedRoutes(
         name,
         own.map(({ body }) => body),
         own.flatMap(({ keys }) => keys),
       );
     }
     const hosts = virtualHosts(environment, node, services, port);
-    return configuration(
+    return encodedRoutes(
       name,
       [...hosts.map(({ body }) => body), fallbacks[policy]],
       [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
@@ -82,36 +81,6 @@ function partsOf(name: string): { readonly host: string | undefined; readonly po
   return colon < 0
     ? { host: undefined, port: Number(name) }
     : { host: name.slice(0, colon), port: Number(name.slice(colon + 1)) };
-}
-
-/** Virtual hosts are encoded each on its own: one that has changed does not cost the others. */
-function configuration(
-  name: string,
-  hosts: readonly Uint8Array[],
-  keys: readonly ResourceKey[],
-): XdsResource {
-  const rest = toBinary(
-    RouteConfigurationSchema,
-    create(RouteConfigurationSchema, {
-      name,
-      validateClusters: false,
-      maxDirectResponseBodySizeBytes: 1_048_576,
-      ignorePortInHostMatching: true,
-    }),
-  );
-  return resourceOf(
-    name,
-    Buffer.concat([rest, ...hosts.flatMap((host) => [field(2, host.length), host])]),
-    keys,
-  );
-}
-
-/** What stands before the bytes of an embedded message: the number of its field, and its length. */
-function field(number: number, length: number): Uint8Array {
-  const bytes = [(number << 3) | 2];
-  let left = length;
-  for (; left > 127; left >>>= 7) bytes.push((left & 127) | 128);
-  return Uint8Array.from([...bytes, left]);
 }
 
 /**

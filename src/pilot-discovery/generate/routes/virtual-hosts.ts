@@ -1,31 +1,21 @@
-import { create, toBinary } from '@bufbuild/protobuf';
-import type { DestinationRule } from '../../istio/destination-rule.ts';
 import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
-import {
-  VirtualHostSchema,
-  type RouteSchema,
-} from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import type { RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import type { MatchedRule } from '../scope/destination-rule-of.ts';
+import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';
 import { hashPolicyOf } from './hash-policy.ts';
 import { memoTable } from '../scope/memo.ts';
 import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { plainForward } from './route-action.ts';
 import { routesOfVirtualService } from './route.ts';
+import { hashes, hashingRules, noRule, type RulesOf, rulesOfHosts } from './rules-of-hosts.ts';
 import { meshRules, rulesForHosts } from '../scope/rules-for-hosts.ts';
 import { tellsCallersApart } from '../scope/scope.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
 import type { VisibleService } from '../scope/visible-services.ts';
-
-/** A virtual host, encoded. */
-export interface VirtualHost {
-  readonly name: string;
-  readonly body: Uint8Array;
-  readonly keys: readonly ResourceKey[];
-}
 
 /** A service at one port: with several addresses the last is that of its virtual host. */
 interface PortService {
@@ -151,24 +141,7 @@ function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHo
   return made.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-/** The DestinationRule for each host, looked up once. */
-function rulesOfHosts(
-  environment: Environment,
-  node: ProxyNode,
-  services: ReadonlyMap<string, VisibleService>,
-): (host: string) => MatchedRule | undefined {
-  const found = new Map<string, MatchedRule | undefined>();
-  return (host) => {
-    if (found.has(host)) return found.get(host);
-    const service = services.get(host);
-    const rule = service === undefined ? undefined : destinationRuleOf(environment, node, service);
-    found.set(host, rule);
-    return rule;
-  };
-}
-
 const made = memoTable<VirtualHost | undefined>();
-const noRule: Pick<MatchedRule, 'keys'> = { keys: [] };
 
 const madePlain = memoTable<VirtualHost>();
 
@@ -176,31 +149,33 @@ const madePlain = memoTable<VirtualHost>();
 function ruledHost(
   rule: Resource<'VirtualService'>,
   node: ProxyNode,
-  rulesOf: (host: string) => MatchedRule | undefined,
+  rulesOf: RulesOf,
   port: number,
   name: string,
   domains: readonly string[],
   serviceKey: ResourceKey | undefined,
 ): VirtualHost | undefined {
-  const destinations = rule.spec.http.flatMap(({ route }) =>
-    route.map(({ destination }) => rulesOf(destination.host)),
-  );
-  // One for each destination: which of them has which rule counts.
-  const hashing = destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
+  const hashing = hashingRules(rule, rulesOf);
   const used = hashing.filter((one) => one !== noRule);
   const caller = tellsCallersApart(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
   return made([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
-    const routes = routesOfVirtualService(rule, node, {
-      port,
-      hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
-    });
+    const routes = routesOfVirtualService(
+      rule,
+      { ...node, gateway: 'mesh' },
+      {
+        port,
+        scheme: 'http',
+        portOf: () => port,
+        hashPolicy: ({ host, subset, port: to }) => hashPolicyOf(rulesOf(host)?.spec, subset, to),
+      },
+    );
     if (routes.length === 0) return undefined;
     const keys = [
       keyOf(rule),
       ...(serviceKey === undefined ? [] : [serviceKey]),
       ...used.flatMap((one) => one.keys),
     ];
-    return { name, body: encoded(name, domains, routes), keys };
+    return { name, body: encodedVirtualHost(name, domains, routes), keys };
   });
 }
 
@@ -227,32 +202,8 @@ function plainHost(
     };
     return {
       name,
-      body: encoded(name, domains, [route]),
+      body: encodedVirtualHost(name, domains, [route]),
       keys: [service.key, ...used.flatMap((one) => one.keys)],
     };
   });
-}
-
-const encoded = (
-  name: string,
-  domains: readonly string[],
-  routes: Init<typeof RouteSchema>[],
-): Uint8Array =>
-  toBinary(
-    VirtualHostSchema,
-    create(VirtualHostSchema, {
-      name,
-      domains: [...domains],
-      routes,
-      includeRequestAttemptCount: true,
-    }),
-  );
-
-/** Whether a rule has a say in routes: only its hashes have. */
-function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
-  return [trafficPolicy, ...subsets.map((subset) => subset.trafficPolicy)].some((policy) =>
-    [policy, ...(policy?.portLevelSettings.values() ?? [])].some(
-      (one) => one?.loadBalancer?.policy.type === 'consistent-hash',
-    ),
-  );
 }

@@ -16,3 +16,6 @@ export const outboundSni = ({ port, subset, host }: OutboundName): string =>
 
 /** `inbound|8080||` */
 export const inboundName = (port: number): string => `inbound|${port}||`;
+
+/** The host of a cluster for calls, by its name; '' where the name is of none. */
+export const hostOfCluster = (name: string): string => name.split('|')[3] ?? '';

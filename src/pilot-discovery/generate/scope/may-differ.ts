@@ -17,6 +17,7 @@ const parts = [
   'destinationRules',
   'peerAuthentications',
   'accessPolicies',
+  'gateways',
   'sidecars',
 ] as const satisfies readonly (keyof Environment)[];
 
@@ -31,7 +32,9 @@ export function typesThatMayDiffer(
   after: Environment,
   node: ProxyNode,
 ): ReadonlySet<XdsType> {
-  if (parts.some((part) => before[part] !== after[part])) return all;
+  const isOther = (part: (typeof parts)[number]) => before[part] !== after[part];
+  if (parts.some((part) => isOther(part) && (part !== 'gateways' || node.role === 'router')))
+    return all;
   const types = new Set<XdsType>();
   const seen = visibleServices(after, node);
   for (const key of changedKeys(before.endpoints, after.endpoints)) {

@@ -1,14 +1,25 @@
 import type { MeshConfig } from '../../istio/mesh-config.ts';
-import { TlsParameters_TlsProtocol as TlsProtocol } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
+import {
+  type SdsSecretConfigSchema,
+  TlsParameters_TlsProtocol as TlsProtocol,
+} from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
 import { DownstreamTlsContextSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
+import type { ServerCertificate, TerminatedTls } from '../../istio/gateway.ts';
 import type { IngressTls, TlsVersion } from '../../istio/sidecar.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { certificateInFiles, rootInFile, workloadCertificate, workloadRoot } from './sds-secret.ts';
-import { typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
+import {
+  certificateInFiles,
+  rootInFile,
+  secretOfAgent,
+  workloadCertificate,
+  workloadRoot,
+} from './sds-secret.ts';
+import { stringMatcher } from '../encoding/string-matcher.ts';
+import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
 
 /** The socket of a chain that takes mutual TLS of the mesh. */
 export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): TypedConfig {
-  const { serverCertChain, serverKey, serverRootCert } = tls;
+  const { pair, root } = workloadSecrets(tls);
   return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
     commonTlsContext: {
       tlsParams: {
@@ -23,11 +34,7 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
           'AES128-GCM-SHA256',
         ],
       },
-      tlsCertificateSdsSecretConfigs: [
-        serverCertChain === '' || serverKey === ''
-          ? workloadCertificate()
-          : certificateInFiles(serverCertChain, serverKey, 'workload'),
-      ],
+      tlsCertificateSdsSecretConfigs: [pair],
       validationContextType: {
         case: 'combinedValidationContext',
         value: {
@@ -36,8 +43,7 @@ export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): Type
               { matchPattern: { case: 'prefix', value: `spiffe://${trustDomain}/` } },
             ],
           },
-          validationContextSdsSecretConfig:
-            serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
+          validationContextSdsSecretConfig: root,
         },
       },
       alpnProtocols: ['h2', 'http/1.1'],
@@ -54,6 +60,90 @@ const versions: Readonly<Record<TlsVersion, TlsProtocol>> = {
   '1.3': TlsProtocol.TLSv1_3,
 };
 
+type Parameters = Pick<IngressTls, 'minimum' | 'maximum' | 'cipherSuites'>;
+
+/** Nothing where all is as Envoy has it. */
+const parametersOf = ({ minimum, maximum, cipherSuites }: Parameters) =>
+  minimum === 'auto' && maximum === 'auto' && cipherSuites.length === 0
+    ? {}
+    : {
+        tlsParams: {
+          tlsMinimumProtocolVersion: versions[minimum],
+          tlsMaximumProtocolVersion: versions[maximum],
+          cipherSuites: [...cipherSuites],
+        },
+      };
+
+/** The socket of a chain whose TLS ends at a gateway. */
+export function gatewayTls(
+  { tls }: Pick<ProxyNode, 'tls'>,
+  { mode, certificate, client, ...parameters }: TerminatedTls,
+  alpnProtocols: string[],
+): TypedConfig {
+  const { pair, root } = secretsOf(tls, certificate);
+  return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
+    commonTlsContext: {
+      ...parametersOf(parameters),
+      tlsCertificateSdsSecretConfigs: [pair],
+      ...(mode !== 'simple' && {
+        validationContextType: {
+          case: 'combinedValidationContext',
+          value: {
+            defaultValidationContext: {
+              matchSubjectAltNames: client.subjectAltNames.map((value) =>
+                stringMatcher({ type: 'exact', value }),
+              ),
+              verifyCertificateHash: [...client.hashes],
+              verifyCertificateSpki: [...client.keyHashes],
+              ...(client.crl !== '' && {
+                crl: { specifier: { case: 'filename', value: client.crl } },
+              }),
+            },
+            validationContextSdsSecretConfig: root,
+          },
+        },
+      }),
+      alpnProtocols,
+    },
+    requireClientCertificate: mode === 'mutual' || mode === 'istio-mutual',
+  });
+}
+
+/** What a server shows, and by what it checks clients. */
+interface ServerSecrets {
+  readonly pair: Init<typeof SdsSecretConfigSchema>;
+  readonly root: Init<typeof SdsSecretConfigSchema>;
+}
+
+const workloadSecrets = ({
+  serverCertChain,
+  serverKey,
+  serverRootCert,
+}: ProxyNode['tls']): ServerSecrets => ({
+  pair:
+    serverCertChain === '' || serverKey === ''
+      ? workloadCertificate()
+      : certificateInFiles(serverCertChain, serverKey, 'workload'),
+  root: serverRootCert === '' ? workloadRoot() : rootInFile(serverRootCert, 'workload'),
+});
+
+function secretsOf(tls: ProxyNode['tls'], certificate: ServerCertificate): ServerSecrets {
+  switch (certificate.type) {
+    case 'workload':
+      return workloadSecrets(tls);
+    case 'credential':
+      return {
+        pair: secretOfAgent(certificate.name),
+        root: secretOfAgent(`${certificate.name}-cacert`),
+      };
+    case 'files':
+      return {
+        pair: certificateInFiles(certificate.chain, certificate.key, 'rule'),
+        root: rootInFile(certificate.roots, 'rule'),
+      };
+  }
+}
+
 /** The socket of a chain that takes the TLS of a port of a Sidecar. */
 export function ownTls(tls: IngressTls): TypedConfig {
   const {
@@ -67,16 +157,9 @@ export function ownTls(tls: IngressTls): TypedConfig {
     maximum,
     cipherSuites,
   } = tls;
-  const isUsual = minimum === 'auto' && maximum === 'auto' && cipherSuites.length === 0;
   return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
     commonTlsContext: {
-      ...(!isUsual && {
-        tlsParams: {
-          tlsMinimumProtocolVersion: versions[minimum],
-          tlsMaximumProtocolVersion: versions[maximum],
-          cipherSuites: [...cipherSuites],
-        },
-      }),
+      ...parametersOf({ minimum, maximum, cipherSuites }),
       tlsCertificateSdsSecretConfigs: [certificateInFiles(serverCertificate, privateKey, 'rule')],
       ...(mode === 'mutual' && {
         validationContextType: {

@@ -37,6 +37,9 @@ export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({
   sdsConfig: ofAgent[by],
 });
 
+/** A secret of a gateway that its agent has, and that a rule names. */
+export const secretOfAgent = (name: string): SdsSecret => ({ name, sdsConfig: ofAgent.rule });
+
 /** A secret that the control plane has, and that a rule names. */
 export const secretOfControlPlane = (name: string): SdsSecret => ({
   name,

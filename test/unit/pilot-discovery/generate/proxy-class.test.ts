@@ -35,6 +35,16 @@ const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, oth
       at(['10.0.0.1']),
       at(['10.0.0.2']),
     ],
+    [
+      'a label by which a Gateway selects gateways',
+      resource(
+        'Gateway',
+        'front',
+        '{ selector: { istio: a }, servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["*"] }] }',
+      ),
+      proxyAt({ role: 'router', labels: { istio: 'a' } }),
+      proxyAt({ role: 'router', labels: { istio: 'b' } }),
+    ],
     ['a second family of addresses', far, at(['10.0.0.1']), at(['10.0.0.1', 'fd00::1'])],
     ['the first family of two', far, at(['fd00::1']), at(['fd00::1', '10.0.0.1'])],
     [
@@ -109,6 +119,18 @@ describe('proxies that are given something else', () => {
         .map(({ name, version }) => [name, version]);
     expect(given(one)).not.toEqual(given(other));
     expect(classOf(environment, one)).not.toBe(classOf(environment, other));
+  });
+
+  it('are of one class, if only a label differs by which a Gateway selects gateways', () => {
+    const environment = environmentOf(
+      resource(
+        'Gateway',
+        'front',
+        '{ selector: { istio: a }, servers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["*"] }] }',
+      ),
+    );
+    const [one, other] = [labelled({ istio: 'a' }), labelled({ istio: 'b' })];
+    expect(classOf(environment, one)).toBe(classOf(environment, other));
   });
 
   it('are of one class where only what nobody looks at differs', () => {

@@ -46,6 +46,7 @@ const nodes: readonly ProxyNode[] = [
     locality: 'r1/z1/s',
   }),
   proxyAt({ namespace: 'n3', role: 'router', dnsDomain: 'n3.svc.cluster.local' }),
+  proxyAt({ namespace: 'n1', role: 'router', labels: { app: 'other' }, addresses: ['10.0.0.7'] }),
 ];
 
 function resources(
@@ -144,6 +145,37 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
           where,
           `v-${name}`,
           `{ hosts: [${name}], http: [{ ${match}route: [{ destination: { host: a.mesh } }] }, { match: [{ uri: { prefix: /b } }], route: [{ destination: { host: b.n1.svc.cluster.local } }] }]${to} }`,
+        ),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(
+        namespace,
+        some('{ app: other }', '{}'),
+        some(80, 84),
+        some('*', 'n1/a.com', './b.com'),
+      )
+      .map(([where, selector, port, name]) =>
+        resources(
+          'Gateway',
+          where,
+          'g',
+          `{ selector: ${selector}, servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ['${name}'] }, { port: { number: 443, name: https, protocol: HTTPS }, hosts: ['${name}'], tls: { mode: ISTIO_MUTUAL } }] }`,
+        ),
+      ),
+  },
+  {
+    weight: 2,
+    arbitrary: fc
+      .tuple(namespace, some('a.com', 'b.com'), some(...matches), host, some(...exportTo))
+      .map(([where, name, match, target, to]) =>
+        resources(
+          'VirtualService',
+          where,
+          `g-${name}`,
+          `{ hosts: [${name}], gateways: [g, n1/g], http: [{ ${match}route: [{ destination: { host: ${target} } }] }]${to} }`,
         ),
       ),
   },

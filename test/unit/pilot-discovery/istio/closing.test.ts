@@ -1,5 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { gatewayListeners } from '../../../../src/pilot-discovery/generate/listeners/gateway-listeners.ts';
 import { inboundListeners } from '../../../../src/pilot-discovery/generate/listeners/inbound-listeners.ts';
+import { gatewayRoutes } from '../../../../src/pilot-discovery/generate/routes/gateway-routes.ts';
+import { visibleServices } from '../../../../src/pilot-discovery/generate/scope/visible-services.ts';
 import { outboundClusters } from '../../../../src/pilot-discovery/generate/clusters/outbound-clusters.ts';
 import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import type { Flaw } from '../../../../src/pilot-discovery/istio/model.ts';
@@ -348,5 +351,87 @@ spec: { host: app.mesh, trafficPolicy: ${trafficPolicy}${more} }
     ).toMatchObject({
       'outbound|80||app.mesh': 'EDS',
     });
+  });
+});
+
+describe('a Gateway that is refused and was never right', () => {
+  const node = proxyAt({ role: 'router' });
+  const gateway = (...servers: readonly string[]) => `
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: { name: front, namespace: default }
+spec: { servers: [${servers.join()}] }
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: all, namespace: default }
+spec: { hosts: ["*"], gateways: [front], http: [{ route: [{ destination: { host: a.mesh } }] }] }
+`;
+  const https = (host: string, tls: string) =>
+    `{ port: { number: 443, name: p${host.replace(/\W/g, '').length}, protocol: HTTPS }, hosts: ["${host}"], tls: { ${tls} } }`;
+  const http = (tls: string) =>
+    `{ port: { number: 80, name: http, protocol: HTTP }, hosts: [a.example.com], tls: { ${tls} } }`;
+  const good = 'mode: SIMPLE, credentialName: c';
+  /** Where the connections of each name go. */
+  const names = ({ environment }: { readonly environment: Environment }) =>
+    Object.fromEntries(
+      gatewayListeners(environment, node)
+        .flatMap(
+          ({ body }) =>
+            (
+              published(typeUrls.listener, body) as {
+                readonly filter_chains: readonly {
+                  readonly filter_chain_match?: { readonly server_names: readonly string[] };
+                  readonly filters: readonly { readonly name: string }[];
+                }[];
+              }
+            ).filter_chains,
+        )
+        .map(({ filter_chain_match: match, filters: [filter] }) => [
+          match?.server_names[0] ?? 'all',
+          filter?.name.split('.').pop(),
+        ]),
+    );
+
+  it('has nothing served by the server that is wrong, not even by one with a wildcard', () => {
+    const found = written(
+      gateway(https('a.example.com', 'mode: MUTUL'), https('*.example.com', good)),
+    );
+    expect(names(found)).toEqual({
+      'a.example.com': 'tcp_proxy',
+      '*.example.com': 'http_connection_manager',
+    });
+    expect(found.flaws.at(-1)).toMatchObject({
+      reason: 'it has no good version: nothing is served by a server whose TLS is wrong',
+    });
+  });
+
+  it.each(['mode: MUTUAL, credentialName: c, newer: 1', 'mode: SIMPLE', 'newer: 1'])(
+    'has nothing served with { %s }',
+    (tls) => {
+      expect(names(written(gateway(https('a.example.com', tls))))).toEqual({
+        'a.example.com': 'tcp_proxy',
+      });
+    },
+  );
+
+  it('has nothing served in plain text, if it may have been meant to redirect', () => {
+    const { environment } = written(gateway(http('httpsRedirekt: true')));
+    const { resources } = gatewayRoutes(environment, node, visibleServices(environment, node));
+    expect(
+      JSON.stringify(published(typeUrls.route, resources[0]?.body ?? new Uint8Array())),
+    ).toContain('"require_tls":"ALL"');
+  });
+
+  it('stays as it was if it was right before', () => {
+    expect(
+      names(
+        written(gateway(https('a.example.com', good)), gateway(https('a.example.com', 'mode: NO'))),
+      ),
+    ).toEqual({ 'a.example.com': 'http_connection_manager' });
+  });
+
+  it('has nothing served if more is wrong than TLS', () => {
+    expect(names(written(gateway(https('a.example.com', good), '{}')))).toEqual({});
   });
 });

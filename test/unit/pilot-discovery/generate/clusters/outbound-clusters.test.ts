@@ -20,7 +20,12 @@ function clustersFor(yaml: readonly string[], node = sidecar): string {
   const noLimits = replacing('circuit_breakers', () => 'NONE');
   return resourcesYaml(
     ClusterSchema,
-    [...outboundClusters(environmentOf(yaml.join('---\n')), node).resources.values()],
+    [
+      ...outboundClusters(
+        environmentOf(yaml.join('---\n'), { gatewayClusters: 'all' }),
+        node,
+      ).resources.values(),
+    ],
     (message) => noLimits(shortSources(message)),
   );
 }

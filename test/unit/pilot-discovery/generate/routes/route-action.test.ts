@@ -10,6 +10,8 @@ import { canonical, httpRouteIn, messageYaml } from '../../../../support/golden.
 /** A listener of port 80; requests to b.mesh stay on the host that their header x-user says. */
 const around: RouteSurroundings = {
   port: 80,
+  scheme: 'http',
+  portOf: () => 80,
   hashPolicy: ({ host }) =>
     host === 'b.mesh'
       ? { policySpecifier: { case: 'header', value: { headerName: 'x-user' } } }

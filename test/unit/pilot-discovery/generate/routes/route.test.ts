@@ -12,8 +12,8 @@ function routesFor(http: string) {
   if (rule === undefined) throw new Error('there is no rule');
   return routesOfVirtualService(
     rule,
-    { namespace: 'default', labels: { app: 'app' } },
-    { port: 80, hashPolicy: () => undefined },
+    { namespace: 'default', labels: { app: 'app' }, gateway: 'mesh' },
+    { port: 80, scheme: 'http', portOf: () => 80, hashPolicy: () => undefined },
   );
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  gatewayTls,
   mutualTls,
   ownTls,
 } from '../../../../../src/pilot-discovery/generate/tls/downstream-tls.ts';
@@ -144,5 +145,99 @@ common_tls_context:
     ).ingress;
     if (ingress?.tls === undefined || ingress.tls === 'closed') throw new Error('it is closed');
     expect(printed(ownTls(ingress.tls))).toBe(canonical(socket(chain)));
+  });
+});
+
+describe('TLS that ends at a gateway', () => {
+  const [certificate, root] = [
+    '{ name: default, sds_config: "agent,0s" }',
+    '{ name: ROOTCA, sds_config: "agent,0s" }',
+  ];
+  const printedFor = (tls: string, metadata = ''): string => {
+    const [server] = specIn(
+      'Gateway',
+      `{ servers: [{ port: { number: 443, name: s, protocol: HTTPS }, hosts: ['*'], tls: { ${tls} } }] }`,
+    ).servers;
+    if (server === undefined || !('certificate' in server.tls)) throw new Error('it has no TLS');
+    return printed(gatewayTls(proxyIn(metadata), server.tls, ['h2', 'http/1.1']));
+  };
+  const expected = (
+    pair: string,
+    { client = 'not asked', validation = '', parameters = '' } = {},
+  ): string =>
+    canonical(
+      socket(`
+require_client_certificate: ${client === 'needed' ? 'true' : 'false'}
+common_tls_context:
+  tls_certificate_sds_secret_configs: [${pair}]
+  ${parameters === '' ? '' : `tls_params: { ${parameters} }`}
+  ${validation === '' ? '' : `combined_validation_context: { ${validation} }`}`),
+    );
+  const credential = '{ name: c, sds_config: "agent,1s" }';
+  const checkedBy = (secret: string, more = '{}') =>
+    `default_validation_context: ${more}, validation_context_sds_secret_config: ${secret}`;
+  const roots = checkedBy('{ name: c-cacert, sds_config: "agent,1s" }');
+  const files = 'serverCertificate: /c, privateKey: /k';
+  const ofFiles = '{ name: "file-cert:/c~/k", sds_config: "agent,1s" }';
+
+  it.each([
+    ['mode: SIMPLE, credentialName: c', expected(credential)],
+    ['mode: SIMPLE, credentialName: "kubernetes://c"', expected(credential)],
+    [
+      'mode: MUTUAL, credentialName: c',
+      expected(credential, { client: 'needed', validation: roots }),
+    ],
+    ['mode: OPTIONAL_MUTUAL, credentialName: c', expected(credential, { validation: roots })],
+    [`mode: SIMPLE, ${files}`, expected(ofFiles)],
+    [
+      `mode: MUTUAL, ${files}, caCertificates: /r, caCrl: /l`,
+      expected(ofFiles, {
+        client: 'needed',
+        validation: checkedBy(
+          '{ name: "file-root:/r", sds_config: "agent,1s" }',
+          '{ crl: { filename: /l } }',
+        ),
+      }),
+    ],
+    [
+      'mode: ISTIO_MUTUAL',
+      expected(certificate, { client: 'needed', validation: checkedBy(root) }),
+    ],
+    [
+      'mode: SIMPLE, credentialName: c, minProtocolVersion: TLSV1_2, cipherSuites: [AES128-SHA]',
+      expected(credential, {
+        parameters: 'tls_minimum_protocol_version: TLSv1_2, cipher_suites: [AES128-SHA]',
+      }),
+    ],
+    [
+      'mode: SIMPLE, credentialName: c, maxProtocolVersion: TLSV1_3',
+      expected(credential, { parameters: 'tls_maximum_protocol_version: TLSv1_3' }),
+    ],
+    [
+      'mode: MUTUAL, credentialName: c, subjectAltNames: [a], verifyCertificateHash: [df6ff72fe9116521268f6f2dd4966f51df479883fe7037b39f75916ac3049d1a], verifyCertificateSpki: [NvqYIYSbgK2vCJpQhObf77vv+bQWtc5ek5RIOwPiC9A=]',
+      expected(credential, {
+        client: 'needed',
+        validation: checkedBy(
+          '{ name: c-cacert, sds_config: "agent,1s" }',
+          '{ match_subject_alt_names: [{ exact: a }], verify_certificate_hash: [df6ff72fe9116521268f6f2dd4966f51df479883fe7037b39f75916ac3049d1a], verify_certificate_spki: [NvqYIYSbgK2vCJpQhObf77vv+bQWtc5ek5RIOwPiC9A=] }',
+        ),
+      }),
+    ],
+  ])('{ %s }', (tls, yaml) => {
+    expect(printedFor(tls)).toBe(yaml);
+  });
+
+  it('is that of the files of the proxy, if its metadata names them', () => {
+    const metadata =
+      'TLS_SERVER_CERT_CHAIN: /c, TLS_SERVER_KEY: /k, TLS_SERVER_ROOT_CERT: /r'.replaceAll(
+        ', ',
+        '\n',
+      );
+    expect(printedFor('mode: ISTIO_MUTUAL', metadata)).toBe(
+      expected('{ name: "file-cert:/c~/k", sds_config: agent }', {
+        client: 'needed',
+        validation: checkedBy('{ name: "file-root:/r", sds_config: agent }'),
+      }),
+    );
   });
 });

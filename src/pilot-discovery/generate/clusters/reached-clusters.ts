@@ -1,0 +1,38 @@
+import type { Environment } from '../../environment/environment.ts';
+import { noResources, type SortedView, withResources } from '../encoding/encode-resource.ts';
+import { gatewayRoutes } from '../routes/gateway-routes.ts';
+import { memoTable } from '../scope/memo.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { type Services, visibleServices } from '../scope/visible-services.ts';
+import { hostOfCluster } from '../scope/cluster-name.ts';
+
+/** What a gateway leads to: services, and the names of their clusters that it uses. */
+interface Reached {
+  readonly services: Services;
+  readonly names: ReadonlySet<string>;
+}
+
+/** What the routes of a gateway lead to; undefined for a proxy that is given all clusters. */
+export function reachedBy(environment: Environment, node: ProxyNode): Reached | undefined {
+  if (node.role !== 'router' || environment.gatewayClusters === 'all') return undefined;
+  const all = visibleServices(environment, node);
+  const { clusters } = gatewayRoutes(environment, node, all);
+  const names = [...clusters].sort();
+  return reached([all], JSON.stringify(names), () => {
+    const hosts = new Set(names.map(hostOfCluster));
+    const services = new Map([...all].filter(([host]) => hosts.has(host)));
+    return { services, names: new Set(names) };
+  });
+}
+
+const reached = memoTable<Reached>();
+const views = memoTable<SortedView>();
+
+/** The clusters of a view that are used. */
+export const usedClusters = (view: SortedView, { names }: Reached): SortedView =>
+  views([view, names], '', () =>
+    withResources(
+      noResources,
+      [...names].map((name) => [name, view.resources.get(name)] as const),
+    ),
+  );

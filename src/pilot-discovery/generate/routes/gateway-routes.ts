@@ -1,0 +1,212 @@
+import {
+  type RouteMatchSchema,
+  type RouteSchema,
+  VirtualHost_TlsRequirementType as TlsRequirement,
+} from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import type { Init } from '../encoding/typed-config.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import type { Environment } from '../../environment/environment.ts';
+import type { XdsResource } from '../../push/view.ts';
+import { hostsAt, rulesOfGateway } from '../scope/gateway-rules.ts';
+import { type MergedServer, mergedGatewayOf } from '../scope/merged-gateway.ts';
+import { memoTable } from '../scope/memo.ts';
+import { destinationPort } from '../scope/destination-port.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { scopeOfRulesFor, scopeOfVirtualServices, tellsCallersApart } from '../scope/scope.ts';
+import type { Services } from '../scope/visible-services.ts';
+import { encodedRoutes } from './encoded-routes.ts';
+import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';
+import { hashPolicyOf } from './hash-policy.ts';
+import { routesOfVirtualService } from './route.ts';
+import { takesAll } from './route-match.ts';
+import { hashingRules, type RulesOf, rulesOfHosts } from './rules-of-hosts.ts';
+import { domainOf, virtualHostName } from './virtual-host-domains.ts';
+
+type Rule = Resource<'VirtualService'>;
+
+/** What the servers of HTTP of a gateway come to. */
+interface GatewayRoutes {
+  readonly resources: readonly XdsResource[];
+  /** The names of all clusters that a route leads to. */
+  readonly clusters: ReadonlySet<string>;
+}
+
+/** The route configurations of the servers of HTTP of a gateway. */
+export function gatewayRoutes(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): GatewayRoutes {
+  const { virtualServices, destinationRules, mesh } = environment;
+  const merged = mergedGatewayOf(environment, node);
+  const text = JSON.stringify([
+    scopeOfRulesFor(environment, node),
+    scopeOfVirtualServices(environment, node),
+    node.namespace,
+  ]);
+  return ofScope([services, virtualServices, destinationRules, mesh, merged], text, () => {
+    const rulesOf = rulesOfHosts(environment, node, services);
+    const clusters = new Set<string>();
+    const resources = [...merged.routes].map(([name, servers]) => {
+      const hosts = hostsOf(environment, node, servers).flatMap(
+        (plan) => virtualHost(plan, node, services, rulesOf) ?? [],
+      );
+      for (const one of hosts.flatMap((host) => host.clusters)) clusters.add(one);
+      const [first] = servers;
+      const made = hosts.length > 0 || first === undefined ? hosts : [noHost(first)];
+      return encodedRoutes(
+        name,
+        made.map(({ body }) => body),
+        [
+          ...new Set([
+            ...servers.map(({ gateway }) => keyOf(gateway)),
+            ...made.flatMap(({ keys }) => keys),
+          ]),
+        ],
+      );
+    });
+    return { resources, clusters };
+  });
+}
+
+const ofScope = memoTable<GatewayRoutes>();
+
+/** Rules that speak for a host, each with the server by which they do. */
+interface Spoken {
+  readonly rule: Rule;
+  readonly by: MergedServer;
+}
+
+/** A virtual host before it is made. */
+interface Plan {
+  readonly name: string;
+  readonly domains: readonly string[];
+  readonly spoken: readonly Spoken[];
+  /** Whether requests in plain text are sent to HTTPS. */
+  readonly tls: 'any' | 'required';
+}
+
+/** A server that is wrong is served in no plain text. */
+const needsTls = ({ server: { tls } }: MergedServer): boolean =>
+  tls.mode === 'redirect' || tls.mode === 'closed';
+
+/** The hosts that servers of one route configuration and rules have in common, sorted by name. */
+function hostsOf(
+  environment: Environment,
+  node: ProxyNode,
+  servers: readonly MergedServer[],
+): readonly Plan[] {
+  const plans = new Map<string, Plan>();
+  for (const one of servers) {
+    const { number } = one.server.port;
+    const add = (host: string, spoken: readonly Spoken[]): void => {
+      const before = plans.get(host);
+      plans.set(host, {
+        name: before?.name ?? virtualHostName(host, number),
+        domains: [domainOf(host)],
+        spoken: [...(before?.spoken ?? []), ...spoken],
+        tls: needsTls(one) ? 'required' : (before?.tls ?? 'any'),
+      });
+    };
+    for (const rule of rulesOfGateway(environment, node, one.gatewayName))
+      if (rule.spec.http.length > 0)
+        for (const host of hostsAt(rule, one.server.hosts)) add(host, [{ rule, by: one }]);
+    if (needsTls(one)) for (const { host } of one.server.hosts) add(host, []);
+  }
+  return joined([...plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
+}
+
+/** Hosts with the same routes are one virtual host. */
+function joined(plans: readonly Plan[]): readonly Plan[] {
+  const groups = new Map<string, Plan>();
+  for (const plan of plans) {
+    const key = JSON.stringify([
+      plan.tls,
+      plan.spoken.map(({ rule, by }) => [keyOf(rule), by.gatewayName, by.server.port.number]),
+      plan.spoken.length === 0 ? plan.name : '',
+    ]);
+    const before = groups.get(key);
+    groups.set(
+      key,
+      before === undefined ? plan : { ...before, domains: [...before.domains, ...plan.domains] },
+    );
+  }
+  return [...groups.values()];
+}
+
+interface RoutedHost extends VirtualHost {
+  readonly clusters: readonly string[];
+}
+
+const made = memoTable<RoutedHost | undefined>();
+
+/** Undefined if none of the routes is for a gateway, and nothing else is said of the hosts. */
+function virtualHost(
+  { name, domains, spoken, tls }: Plan,
+  node: ProxyNode,
+  services: Services,
+  rulesOf: RulesOf,
+): RoutedHost | undefined {
+  const hashing = spoken.flatMap(({ rule }) => hashingRules(rule, rulesOf));
+  const isTold = spoken.some(({ rule }) => tellsCallersApart(rule));
+  const ways = spoken.map(({ rule, by }) => {
+    const { number } = by.server.port;
+    const to = rule.spec.http.flatMap(({ route, mirrors }) =>
+      [...route, ...mirrors].map(({ destination: { host } }) =>
+        destinationPort(services, host, number),
+      ),
+    );
+    return [by.gatewayName, number, by.server.port.protocol === 'https', to];
+  });
+  const text = [name, domains, tls, isTold ? [node.namespace, node.labels] : [], ways];
+  return made([...spoken.map(({ rule }) => rule), ...hashing], JSON.stringify(text), () => {
+    const routes = spoken.flatMap(({ rule, by: { gatewayName: gateway, server } }) =>
+      routesOfVirtualService(
+        rule,
+        { ...node, gateway },
+        {
+          port: server.port.number,
+          scheme: server.port.protocol === 'https' ? 'https' : 'http',
+          portOf: (host) => destinationPort(services, host, server.port.number),
+          hashPolicy: ({ host, subset, port }) => hashPolicyOf(rulesOf(host)?.spec, subset, port),
+        },
+      ),
+    );
+    if (routes.length === 0 && tls === 'any') return undefined;
+    const sorted = [...routes.filter((one) => !isCatchAll(one)), ...routes.filter(isCatchAll)];
+    const keys: readonly ResourceKey[] = [
+      ...spoken.map(({ rule }) => keyOf(rule)),
+      ...hashing.flatMap((one) => one.keys),
+    ];
+    const body = encodedVirtualHost(
+      name,
+      domains,
+      sorted,
+      tls === 'required' ? { requireTls: TlsRequirement.ALL } : {},
+    );
+    return { name, body, keys, clusters: routes.flatMap(clustersOf) };
+  });
+}
+
+const isCatchAll = ({ match }: Init<typeof RouteSchema>): boolean =>
+  match === undefined || takesAll(match as Init<typeof RouteMatchSchema>);
+
+/** The clusters that a route leads to. */
+function clustersOf({ action }: Init<typeof RouteSchema>): readonly string[] {
+  if (action?.case !== 'route') return [];
+  const { clusterSpecifier: to, requestMirrorPolicies: mirrors = [] } = action.value;
+  const named =
+    to?.case === 'cluster'
+      ? [to.value]
+      : to?.case === 'weightedClusters'
+        ? (to.value.clusters ?? []).map(({ name }) => name)
+        : [];
+  return [...named, ...mirrors.map(({ cluster }) => cluster)].filter((name) => name !== undefined);
+}
+
+/** Stands for all hosts where no rule speaks for one: every request is answered 404. */
+function noHost({ server }: MergedServer): VirtualHost {
+  const name = virtualHostName('blackhole', server.port.number);
+  const body = encodedVirtualHost(name, ['*'], [], { includeRequestAttemptCount: false });
+  return { name, body, keys: [] };
+}

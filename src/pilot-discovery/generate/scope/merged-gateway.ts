@@ -1,0 +1,134 @@
+import type { GatewayPort, GatewayServer } from '../../istio/gateway.ts';
+import type { Resource } from '../../istio/model.ts';
+import { byAge } from '../../environment/age.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { memoTable } from './memo.ts';
+import { ownPorts } from './own-ports.ts';
+import { selects } from './peer-authentication-of.ts';
+import type { ProxyNode } from './proxy-node.ts';
+
+type Gateway = Resource<'Gateway'>;
+
+/** A server that a gateway proxy serves. */
+export interface MergedServer {
+  readonly gateway: Gateway;
+  readonly server: GatewayServer;
+  /** `NAMESPACE/NAME` of the Gateway, as VirtualServices name it. */
+  readonly gatewayName: string;
+  /** The port that is listened at: where a service has the gateway at another, that of it. */
+  readonly port: number;
+  /** Of its routes of HTTP; '' where it has none. */
+  readonly routeName: string;
+}
+
+/** One listener of a gateway proxy. */
+export interface MergedListener {
+  readonly bind: string;
+  readonly port: number;
+  /** Of `http` and `tls` there may be several servers, of `tcp` there is one. */
+  readonly kind: 'http' | 'tls' | 'tcp';
+  readonly servers: readonly MergedServer[];
+}
+
+/** What all Gateways that select a proxy come to. */
+export interface MergedGateway {
+  readonly listeners: readonly MergedListener[];
+  /** By name of the routes. */
+  readonly routes: ReadonlyMap<string, readonly MergedServer[]>;
+}
+
+const none: MergedGateway = { listeners: [], routes: new Map() };
+const merged = memoTable<MergedGateway>();
+
+/**
+ * What the Gateways that select a proxy come to. The same object for as long as they are the same.
+ */
+export function mergedGatewayOf(environment: Environment, node: ProxyNode): MergedGateway {
+  if (node.role !== 'router') return none;
+  const selected = gatewaysOf(environment, node);
+  if (selected.length === 0) return none;
+  const moved = movedPorts(environment, node);
+  return merged(selected, JSON.stringify([...moved]), () => mergedOnce(selected, moved));
+}
+
+/** The Gateways that select a proxy by its labels, oldest first; the namespace is no matter. */
+function gatewaysOf({ gateways }: Environment, { labels }: ProxyNode): readonly Gateway[] {
+  return [...gateways.values()]
+    .flat()
+    .filter(({ spec }) => spec.selector === undefined || selects(spec.selector, labels))
+    .sort(byAge);
+}
+
+/** Ports of services of the proxy that lead to another port of it. */
+function movedPorts(environment: Environment, node: ProxyNode): ReadonlyMap<number, number> {
+  return new Map(
+    ownPorts(environment, node).map(({ port, endpoint }) => [port.number, endpoint.port]),
+  );
+}
+
+const isHttp = ({ protocol }: GatewayPort): boolean =>
+  protocol === 'http' || protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
+
+/** Whether TLS is told by its names, whatever becomes of it. */
+const isTls = ({ protocol }: GatewayPort): boolean => protocol === 'https' || protocol === 'tls';
+
+export const isTerminatedHttp = ({ port, tls }: GatewayServer): boolean =>
+  port.protocol === 'https' && tls.mode !== 'passthrough' && tls.mode !== 'auto-passthrough';
+
+const kindOf = ({ port }: GatewayServer): MergedListener['kind'] =>
+  isHttp(port) ? 'http' : isTls(port) ? 'tls' : 'tcp';
+
+function routeNameOf({ name, namespace }: Gateway, server: GatewayServer, port: number): string {
+  const bind = server.bind === '' ? '' : `.${server.bind}`;
+  if (isHttp(server.port)) return `http.${port}${bind}`;
+  if (isTerminatedHttp(server))
+    return `https.${server.port.number}.${server.port.name}.${name}.${namespace}${bind}`;
+  return '';
+}
+
+/**
+ * One listener for each address and port. A server whose protocol differs from that of an older one
+ * there is left out, and so is one of TLS with a name that an older one has.
+ */
+function mergedOnce(
+  gateways: readonly Gateway[],
+  moved: ReadonlyMap<number, number>,
+): MergedGateway {
+  const listeners = new Map<string, MergedListener>();
+  const names = new Set<string>();
+  for (const gateway of gateways) {
+    for (const server of gateway.spec.servers) {
+      const port = moved.get(server.port.number) ?? server.port.number;
+      const at = `${server.bind}_${port}`;
+      const kind = kindOf(server);
+      const before = listeners.get(at);
+      if (before !== undefined && (before.kind !== kind || kind === 'tcp')) continue;
+      const own = kind === 'tls' ? serverNames(server).map((name) => `${at} ${name}`) : [];
+      if (own.some((name) => names.has(name))) continue;
+      for (const name of own) names.add(name);
+      const one: MergedServer = {
+        gateway,
+        server,
+        gatewayName: `${gateway.namespace}/${gateway.name}`,
+        port,
+        routeName: routeNameOf(gateway, server, port),
+      };
+      listeners.set(at, {
+        bind: server.bind,
+        port,
+        kind,
+        servers: [...(before?.servers ?? []), one],
+      });
+    }
+  }
+  const routes = new Map<string, readonly MergedServer[]>();
+  for (const { servers } of listeners.values())
+    for (const one of servers)
+      if (one.routeName !== '')
+        routes.set(one.routeName, [...(routes.get(one.routeName) ?? []), one]);
+  return { listeners: [...listeners.values()], routes };
+}
+
+/** By which TLS is told; `*` is any. */
+export const serverNames = ({ hosts }: GatewayServer): readonly string[] =>
+  [...new Set(hosts.map(({ host }) => host))].sort();

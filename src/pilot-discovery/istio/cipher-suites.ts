@@ -1,0 +1,38 @@
+import { below, list, needed, type ReadMember, warn, wrong } from './members.ts';
+
+/** Those that Envoy knows, and Istio takes. Envoy refuses a listener that names another. */
+const known: ReadonlySet<string> = new Set([
+  'ECDHE-ECDSA-AES128-GCM-SHA256',
+  'ECDHE-RSA-AES128-GCM-SHA256',
+  'ECDHE-ECDSA-AES256-GCM-SHA384',
+  'ECDHE-RSA-AES256-GCM-SHA384',
+  'ECDHE-ECDSA-CHACHA20-POLY1305',
+  'ECDHE-RSA-CHACHA20-POLY1305',
+  'ECDHE-ECDSA-AES128-SHA',
+  'ECDHE-RSA-AES128-SHA',
+  'ECDHE-ECDSA-AES256-SHA',
+  'ECDHE-RSA-AES256-SHA',
+  'AES128-GCM-SHA256',
+  'AES256-GCM-SHA384',
+  'AES128-SHA',
+  'AES256-SHA',
+  '[ECDHE-ECDSA-AES128-GCM-SHA256|ECDHE-ECDSA-CHACHA20-POLY1305]',
+  '[ECDHE-RSA-AES128-GCM-SHA256|ECDHE-RSA-CHACHA20-POLY1305]',
+]);
+
+/**
+ * The cipher suites of a server, each once. One that is not known is left out, as in Istio; if none
+ * is left, that is wrong: Envoy would take its own.
+ */
+export const cipherSuites: ReadMember<readonly string[]> = (value, place) => {
+  const read = list(needed)(value, place);
+  const taken = read.filter((suite, index) => {
+    const at = below(place, `[${index}]`);
+    if (suite !== '' && !known.has(suite)) warn(at, `'${suite}' is not known, and is left out`);
+    else if (read.indexOf(suite) !== index) warn(at, `'${suite}' is there twice`);
+    return known.has(suite) && read.indexOf(suite) === index;
+  });
+  if (read.length > 0 && taken.length === 0)
+    wrong(place, `none of them is known: such are ${[...known].slice(0, 4).join(', ')}`);
+  return taken;
+};

@@ -1,0 +1,11 @@
+import { hostName, subsetName } from './host-names.ts';
+import { members, port, type ReadMember } from './members.ts';
+import type { Destination } from './virtual-service.ts';
+
+/** Where a route leads. */
+export const destination: ReadMember<Destination> = (value, place) =>
+  members(value, place, [], (get) => ({
+    host: get('host', hostName('not')),
+    subset: get('subset', subsetName),
+    port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
+  }));

@@ -1,0 +1,132 @@
+import { isIPv6 } from 'node:net';
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import { canonicalAddress } from './canonical.ts';
+import type { Gateway, GatewayHost, GatewayPort, GatewayServer } from './gateway.ts';
+import { hostName, isLabel, isPartialWildcard } from './host-names.ts';
+import {
+  below,
+  list,
+  members,
+  needed,
+  type Place,
+  port,
+  type ReadMember,
+  text,
+  texts,
+  warn,
+  whole,
+  wrong,
+} from './members.ts';
+import { gatewayTls } from './read-gateway-tls.ts';
+import { protocols } from './read-service-entry.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import type { Protocol } from './values.ts';
+
+const unix = 'unix://';
+
+interface WrittenPort extends Omit<GatewayPort, 'protocol'> {
+  readonly protocol: Protocol;
+}
+
+function portOf(bind: 'address' | 'socket'): ReadMember<WrittenPort> {
+  return (value, place) => {
+    if (value !== undefined) return writtenPort(bind, value, place);
+    wrong(place, 'it is missing');
+    return { number: 0, name: '', protocol: 'http' };
+  };
+}
+
+const writtenPort = (bind: 'address' | 'socket', value: unknown, place: Place): WrittenPort =>
+  members(value, place, [], (get, has) => {
+    const number = get('number', bind === 'socket' ? whole(0, 0) : port);
+    if (bind === 'address' && !has('number'))
+      wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
+    const said = get('protocol', needed).toUpperCase();
+    const protocol = ownMember(protocols, said);
+    if (said !== '' && protocol === undefined)
+      wrong(
+        below(place, 'protocol'),
+        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+      );
+    get('targetPort', () => undefined);
+    if (has('targetPort')) wrong(below(place, 'targetPort'), 'a gateway has none: leave it out');
+    return { number: number ?? 0, name: get('name', needed), protocol: protocol ?? 'http' };
+  });
+
+/** `HOST`, or `NAMESPACE/HOST`, where the namespace may be `*` or `.`. */
+function serverHost(own: string): ReadMember<GatewayHost> {
+  return (value, place) => {
+    const read = needed(value, place);
+    const slash = read.indexOf('/');
+    const said = slash < 0 ? '*' : read.slice(0, slash);
+    const namespace = said === '.' ? own : said;
+    if (namespace !== '*' && !isLabel(namespace))
+      wrong(place, `'${namespace}' is no namespace: name one, or '.' for its own, or '*' for all`);
+    const rest = read.slice(slash + 1);
+    const host = read === '' ? '' : hostName('too')(rest === '' ? undefined : rest, place);
+    if (isPartialWildcard(host))
+      wrong(place, `'${host}' is no host of a gateway: a '*' stands for whole parts of a name`);
+    else if (isLabel(host) || isIPv6(host))
+      wrong(place, `'${host}' is no full name: give one with a dot, or '*'`);
+    return { namespace, host };
+  };
+}
+
+type Read = Omit<GatewayServer, 'port'> & { readonly port: WrittenPort };
+
+const server =
+  (namespace: string): ReadMember<Read> =>
+  (value, place) =>
+    members(value, place, ['defaultEndpoint'], (get) => {
+      get('name', text);
+      const bind = canonicalAddress(get('bind', text));
+      const isSocket = bind.startsWith(unix);
+      const at = get('port', portOf(isSocket ? 'socket' : 'address'));
+      if (bind !== '' && !isSocket && !isIpAddress(bind))
+        wrong(below(place, 'bind'), `'${bind}' is no IP address`);
+      const hosts = get('hosts', list(serverHost(namespace)));
+      if (hosts.length === 0)
+        wrong(below(place, 'hosts'), `it is missing: at least one host, or '*' for all`);
+      const tls = get('tls', gatewayTls(at.protocol));
+      return { port: at, bind, hosts, tls };
+    });
+
+/** What is right, and not served: the server is left out, so its port is not open. */
+function unserved({ bind, tls, port: { protocol } }: Read): string | undefined {
+  if (bind.startsWith(unix)) return 'a Unix socket is not served yet: nothing listens there';
+  if (protocol === 'udp') return 'UDP is not served: nothing listens there';
+  const isHttp = ['http', 'http2', 'grpc', 'grpc-web', 'https'].includes(protocol);
+  return !isHttp || tls.mode === 'passthrough' || tls.mode === 'auto-passthrough'
+    ? 'connections that are passed on are not served yet: nothing listens there'
+    : undefined;
+}
+
+function served(read: Read, place: Place): readonly GatewayServer[] {
+  const reason = unserved(read);
+  if (reason !== undefined) warn(place, reason);
+  const { protocol, ...rest } = read.port;
+  if (reason !== undefined || protocol === 'udp' || protocol === 'auto') return [];
+  return [{ ...read, port: { ...rest, protocol } }];
+}
+
+export function readGateway(namespace: string): ReadMember<Gateway> {
+  return (value, place) =>
+    members(value, place, [], (get) => {
+      const servers = get('servers', list(server(namespace)));
+      if (servers.length === 0)
+        wrong(below(place, 'servers'), 'it is missing: at least one server');
+      servers.forEach((one, index) => {
+        const { name } = one.port;
+        if (name !== '' && servers.findIndex((other) => other.port.name === name) !== index)
+          wrong(
+            below(place, `servers[${index}].port.name`),
+            `'${name}' is there twice: routes of HTTPS are told by the name of the port`,
+          );
+      });
+      const labels = get('selector', texts);
+      return {
+        selector: Object.keys(labels).length === 0 ? undefined : labels,
+        servers: servers.flatMap((one, index) => served(one, below(place, `servers[${index}]`))),
+      };
+    });
+}

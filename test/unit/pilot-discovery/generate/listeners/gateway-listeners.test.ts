@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { gatewayListeners } from '../../../../../src/pilot-discovery/generate/listeners/gateway-listeners.ts';
+import { ListenerSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_pb.ts';
+import {
+  canonical,
+  proxyIn,
+  resourcesYaml,
+  resourceText,
+  shortFilters,
+} from '../../../../support/golden.ts';
+import { environmentOf } from '../../../../support/generated.ts';
+
+const router = 'router~10.0.0.1~gateway.default~default.svc.cluster.local';
+const labels = 'LABELS: { istio: ingressgateway }';
+const listeners = (yaml: readonly string[], metadata = '', id = router) =>
+  gatewayListeners(environmentOf(yaml.join('---\n')), proxyIn(`{ ${labels}${metadata} }`, { id }));
+const printed = (yaml: readonly string[], metadata = '', id = router) =>
+  resourcesYaml(ListenerSchema, listeners(yaml, metadata, id), shortFilters);
+
+const gateway = (...servers: readonly string[]) => ofLabels('{ istio: ingressgateway }', servers);
+const ofLabels = (selector: string, servers: readonly string[], name = 'front') =>
+  resourceText('Gateway', name, `{ selector: ${selector}, servers: [${servers.join()}] }`);
+const http = (number: number, more = '', hosts = 'a.example.com') =>
+  `{ port: { number: ${number}, name: p${number}, protocol: HTTP }, hosts: [${hosts}]${more} }`;
+const https = (hosts: string, tls: string, name = 's') =>
+  `{ port: { number: 8443, name: ${name}, protocol: HTTPS }, hosts: [${hosts}], tls: { ${tls} } }`;
+const simple = 'mode: SIMPLE, credentialName: c';
+
+const listener = (chains: string, { port = 8080, address = '0.0.0.0', more = '' } = {}) => `
+"${address}_${port}":
+  name: "${address}_${port}"
+  address: { socket_address: { address: "${address}", port_value: ${port} } }
+  traffic_direction: OUTBOUND
+  max_connections_to_accept_per_socket_event: 1
+  ${more}
+  filter_chains: [${chains}]`;
+const chain = (way: string, more = '') =>
+  `{ filters: ["${way}"], transport_socket_connect_timeout: 15s${more} }`;
+const named = (names: string, way: string, socket = '') =>
+  chain(way, `, filter_chain_match: { server_names: [${names}] }${socket}`);
+const own = ', transport_socket: TLS of its own';
+const inspected = { port: 8443, more: 'listener_filters: [tls_inspector]' };
+const routes = 'HTTP, routes http.8080';
+
+describe('the listeners of a gateway', () => {
+  it.each([
+    ['are none without a Gateway', [], ''],
+    [
+      'are none of a Gateway that selects others',
+      [ofLabels('{ istio: egressgateway }', [http(8080)])],
+      '',
+    ],
+    [
+      'are those of a Gateway that selects all',
+      [ofLabels('{}', [http(8080)])],
+      listener(chain(routes)),
+    ],
+    ['are one for each port', [gateway(http(8080))], listener(chain(routes))],
+    [
+      'are one for all servers of HTTP at a port',
+      [gateway(http(8080)), ofLabels('{}', [http(8080, '', 'b.example.com')], 'second')],
+      listener(chain(routes)),
+    ],
+    [
+      'are one for each address',
+      [gateway(http(8080, ', bind: 127.0.0.1'), http(8081, ', bind: "::1"'))],
+      listener(chain('HTTP, routes http.8080.127.0.0.1'), { address: '127.0.0.1' }) +
+        listener(chain('HTTP, routes http.8081.::1'), { port: 8081, address: '::1' }),
+    ],
+    [
+      'have a chain for each server of HTTPS, told by its names',
+      [
+        gateway(
+          https('b.example.com, a.example.com', simple),
+          https('c.example.com', 'mode: ISTIO_MUTUAL', 't'),
+        ),
+      ],
+      listener(
+        `${named('a.example.com, b.example.com', 'HTTP, routes https.8443.s.front.default', own)}, ${named('c.example.com', 'HTTP, routes https.8443.t.front.default', ', transport_socket: TLS of the mesh')}`,
+        inspected,
+      ),
+    ],
+    [
+      'have a chain for all names',
+      [gateway(https("'*'", simple))],
+      listener(chain('HTTP, routes https.8443.s.front.default', own), inspected),
+    ],
+    [
+      'have no second chain for a name: the older server has it',
+      [
+        gateway(https('a.example.com', simple)),
+        ofLabels('{}', [https('b.example.com, a.example.com', simple)], 'second'),
+      ],
+      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+    ],
+    [
+      'have no second chain for a name of which two namespaces are let speak',
+      [gateway(https('n1/a.example.com, n2/a.example.com', simple))],
+      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+    ],
+    [
+      'are those of the first, if another is no HTTP',
+      [gateway(http(8443)), ofLabels('{}', [https('a.example.com', simple)], 'second')],
+      listener(chain('HTTP, routes http.8443'), { port: 8443 }),
+    ],
+    [
+      'take no connection, if a policy that is not served covers the port',
+      [
+        gateway(http(8080), https('a.example.com', simple)),
+        resourceText(
+          'AuthorizationPolicy',
+          'p',
+          '{ action: CUSTOM, provider: { name: p }, rules: [{ to: [{ operation: { ports: ["8080", "8443"] } }] }] }',
+        ),
+      ],
+      listener(chain('TCP to BlackHoleCluster')) +
+        listener(named('a.example.com', 'TCP to BlackHoleCluster'), inspected),
+    ],
+    [
+      'are open, whatever is asked of those who call a sidecar',
+      [gateway(http(8080)), resourceText('PeerAuthentication', 'p', '{ mtls: { mode: STRICT } }')],
+      listener(chain(routes)),
+    ],
+  ])('%s', (_, yaml, expected) => {
+    expect(printed(yaml)).toBe(canonical(expected === '' ? '{}' : expected));
+  });
+
+  it('listen in both families, if the proxy has both', () => {
+    const both = ', INSTANCE_IPS: "10.0.0.1,2001:db8::1"';
+    const more =
+      "additional_addresses: [{ address: { socket_address: { address: '::', port_value: 8080 } } }]";
+    expect(printed([gateway(http(8080))], both)).toBe(canonical(listener(chain(routes), { more })));
+  });
+
+  it('are none at a port that the proxy has itself, or may not bind', () => {
+    const names = (metadata: string) =>
+      listeners([gateway(http(80), http(8080), http(15_021), http(15_090))], metadata).map(
+        ({ name }) => name,
+      );
+    expect(names('')).toEqual(['0.0.0.0_80', '0.0.0.0_8080']);
+    expect(names(', UNPRIVILEGED_POD: "true"')).toEqual(['0.0.0.0_8080']);
+    expect(names(', ENVOY_STATUS_PORT: 8080')).toEqual(['0.0.0.0_80', '0.0.0.0_15021']);
+  });
+
+  it('are at the port of the proxy to which a service of it leads', () => {
+    const service = resourceText(
+      'ServiceEntry',
+      'g',
+      '{ hosts: [g.mesh], location: MESH_INTERNAL, resolution: STATIC, ports: [{ number: 80, name: http, targetPort: 8080 }], endpoints: [{ address: 10.0.0.1, labels: { istio: ingressgateway } }] }',
+    );
+    expect(printed([gateway(http(80)), service])).toBe(canonical(listener(chain(routes))));
+  });
+
+  it('are none of a sidecar', () => {
+    const sidecar = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local';
+    expect(printed([gateway(http(8080))], '', sidecar)).toBe(canonical('{}'));
+  });
+});
