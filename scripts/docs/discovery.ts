@@ -32,8 +32,7 @@ export const discoveryVariables: readonly (readonly [
 ];
 
 const answers: Readonly<Record<string, string>> = {
-  '/debug/syncz':
-    'Each proxy: what it was given, what it has accepted, and whether that is the same',
+  '/debug/syncz': 'Each proxy: what it was given and has accepted, and why nothing more is sent',
   '/debug/adsz': 'Each connection: its proxy, what it asks for, since when',
   '/debug/connections': 'Each connection: its proxy, since when',
   '/debug/configz': 'The resources that are in use',
@@ -43,7 +42,7 @@ const answers: Readonly<Record<string, string>> = {
   '/debug/mesh': 'The MeshConfig',
   '/debug/push_status': 'Services without endpoints, and hosts that two VirtualServices have',
   '/debug/trace':
-    'The last 100 snapshots: what changed, how long each step took, the slowest proxy',
+    'The last 100 snapshots: what changed, each step, the slowest proxy, what now waits for what',
   '/debug/config_dump': 'All that a proxy may have, as Envoy tells it: `?proxyID=NAME.NAMESPACE`',
   '/debug/edsz': 'The endpoints that a proxy may have: `?proxyID=NAME.NAMESPACE`',
   '/debug/sidecarz': 'The Sidecar that holds for a proxy: `?proxyID=NAME.NAMESPACE`',

@@ -1,8 +1,13 @@
 import { configDump, printed } from '../generate/config-dump.ts';
 import type { ProxyNode } from '../generate/scope/proxy-node.ts';
 import { sidecarOf } from '../generate/scope/sidecar-of.ts';
-import { type ConnectionState, syncStatus } from '../push/connection-states.ts';
-import { typeUrls, type View, type XdsType } from '../push/view.ts';
+import {
+  type ConnectionState,
+  type ConnectionStates,
+  syncStatus,
+} from '../push/connection-states.ts';
+import { unsentText } from '../push/unsent.ts';
+import { typeUrls, type View, type XdsType, xdsTypes } from '../push/view.ts';
 import type { Environment } from '../environment/environment.ts';
 import { eachResource } from '../environment/resources.ts';
 import { flawsOf } from '../environment/store.ts';
@@ -21,6 +26,16 @@ export function proxyOf({ node }: ConnectionState): string {
 function textOf({ node }: ConnectionState, key: string): string {
   const value = ownMember(node.metadata as Readonly<Record<string, unknown>> | undefined, key);
   return typeof value === 'string' ? value : '';
+}
+
+const byType = <T>(of: (type: XdsType) => T) =>
+  Object.fromEntries(xdsTypes.map((type) => [type, of(type)]));
+
+/** Why a proxy is sent nothing more of a type now. */
+function unsentOf({ types }: ConnectionState, type: XdsType): string {
+  const state = types.get(typeUrls[type]);
+  if (state === undefined) return 'not subscribed';
+  return state.waitsFor === undefined ? 'unchanged' : unsentText(state.waitsFor);
 }
 
 const syncz: DebugAnswer = ({ connections }, now) =>
@@ -54,6 +69,7 @@ const syncz: DebugAnswer = ({ connections }, now) =>
       ...of('route'),
       ...of('endpoint'),
       resources: Object.fromEntries(resources),
+      unsent: byType((type) => unsentOf(state, type)),
     };
   });
 
@@ -121,9 +137,22 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
 const timeOf = (ms: number | undefined) =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
+/** How many proxies are sent nothing more of a type now, by reason. */
+function countUnsent(states: ConnectionStates, type: XdsType): Readonly<Record<string, number>> {
+  const counts = new Map<string, number>();
+  for (const [, state] of states) {
+    const reason = unsentOf(state, type);
+    counts.set(reason, (counts.get(reason) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+}
+
 const trace: DebugAnswer = ({ traces, connections: states }) =>
   traces.map(
-    ({ snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted }) => {
+    (
+      { snapshot, class: what, keys, changed, changedAt, dueAt, builtAt, answered, accepted },
+      age,
+    ) => {
       const step = ({ number, lastAt, connection }: typeof answered) => {
         const state = connection === undefined ? undefined : states.get(connection);
         const ms = lastAt === undefined ? undefined : lastAt - changedAt;
@@ -147,6 +176,7 @@ const trace: DebugAnswer = ({ traces, connections: states }) =>
         ...times,
         answered: step(answered),
         accepted: step(accepted),
+        ...(age === 0 && { unsent: byType((type) => countUnsent(states, type)) }),
       };
     },
   );

@@ -1,6 +1,7 @@
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { ResourceKey } from '../istio/model.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
+import type { Unsent } from './unsent.ts';
 
 /** What an event is of: the number of the connection counts up. */
 interface OfConnection {
@@ -47,6 +48,12 @@ export type AdsEvent =
       readonly type: 'written';
       readonly queuedMs: number;
       readonly writingMs: number;
+    })
+  /** A proxy is not sent what has changed, for another reason than before; or nothing is left. */
+  | (OfConnection & {
+      readonly type: 'unsent';
+      readonly typeUrl: string;
+      readonly waitsFor: Unsent | undefined;
     })
   | (OfAnswer & { readonly type: 'accepted' })
   | (Omit<OfAnswer, 'snapshot'> & {

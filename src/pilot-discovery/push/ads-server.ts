@@ -228,6 +228,7 @@ export function serveAds(
             return [{ type: 'done', event: send(effect.answer) }];
           case 'asked':
           case 'accepted':
+          case 'unsent':
           case 'unknown-type':
             return [{ type: 'done', event: { ...effect, connection } }];
           case 'rejected': {

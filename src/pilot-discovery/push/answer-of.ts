@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { emptyAssignment } from './empty-assignment.ts';
 import type { Answer, ProxyStream } from './proxy-stream.ts';
 import { type Held, type TypeStream, unsettled, wantedOf } from './type-stream.ts';
+import type { Unsent } from './unsent.ts';
 import {
   changedNames,
   type TypedView,
@@ -14,16 +15,25 @@ import {
 /** So many endpoints that nobody has are told in one answer; the next ones follow its ACK. */
 const mostEmpty = 10_000;
 
-/** What there is to say of one type now; nothing where something is under way, or has to wait. */
+/** What comes of looking for something to send; without a reason there is nothing to send. */
+type Outcome =
+  | { readonly type: 'answer'; readonly answer: Answer }
+  | { readonly type: 'unsent'; readonly waitsFor: Unsent | undefined };
+
+const unsent = (waitsFor: Unsent | undefined): Outcome => ({ type: 'unsent', waitsFor });
+
+/** What there is to say of one type now, or why that is not sent. Pure. */
 export function answerOf(
   state: ProxyStream,
   type: XdsType,
   view: View,
-): readonly [ProxyStream, Answer | undefined] {
+): readonly [ProxyStream, Outcome] {
   const stream = state.types[type];
   const to = view[type];
-  if (!stream.isAsked || stream.inFlight !== undefined || stream.settled === to)
-    return [state, undefined];
+  if (!stream.isAsked) return [state, unsent(undefined)];
+  if (stream.settled === to) return [state, unsent(refusalOf(stream, to))];
+  if (stream.inFlight !== undefined)
+    return [state, unsent(stream.inFlight.tells === to ? undefined : 'in flight')];
   // Where nothing was left to be said of another view, only what differs from that one counts.
   const candidates =
     stream.settled !== undefined && stream.fresh.size === 0
@@ -31,19 +41,19 @@ export function answerOf(
       : undefined;
   const wanted = wantedOf(stream, to, candidates);
   const isNew = stream.answers === 0;
-  const mayChange = type === 'cluster' || type === 'endpoint' || isWarm(state, view);
-  if (!mayChange && !state.isOverdue) return [state, undefined];
   const changed = [...wanted.values()].filter(
     ({ name, version }) => stream.fresh.has(name) || stream.held.get(name)?.version !== version,
   );
-  if (!mayChange && !areFirst(type, stream, changed)) return [state, undefined];
+  const warms = type === 'cluster' || type === 'endpoint' ? undefined : warmingOf(state, view);
+  if (warms !== undefined && !(state.isOverdue && areFirst(type, stream, changed)))
+    return [state, unsent(changed.length > 0 ? warms : undefined)];
   const missing = [...stream.fresh].filter((name) => !wanted.has(name) && !stream.held.has(name));
   const gone = goneOf(stream, wanted, to, candidates);
   const isWhole =
     state.variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
-  const mayGo =
-    type !== 'cluster' || (isNew && isWhole) || (changed.length === 0 && needsNoMore(state, view));
-  const removed = mayGo ? gone : [];
+  const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
+  const needed = !goAtOnce && changed.length === 0 ? neededBy(state, view) : undefined;
+  const removed = goAtOnce || (changed.length === 0 && needed === undefined) ? gone : [];
   const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
   const again = type === 'endpoint' ? heldStill(stream, wanted) : [];
   const absent = type === 'route' && state.variant === 'delta' ? missing : [];
@@ -57,7 +67,7 @@ export function answerOf(
   if (!isNeeded) {
     return [
       withType(state, type, { ...stream, ...(gone.length === 0 && { settled: to }) }),
-      undefined,
+      unsent(needed ?? refusalOf(stream, to)),
     ];
   }
 
@@ -98,7 +108,7 @@ export function answerOf(
     type === 'cluster'
       ? withClusters(state, next, changed, removed, view)
       : withType(state, type, next),
-    answer,
+    { type: 'answer', answer },
   ];
 }
 
@@ -187,16 +197,28 @@ function withClusters(
   };
 }
 
-/** Whether the proxy has each cluster, with its endpoints, so that others may refer to it. */
-function isWarm({ types: { cluster, endpoint }, warming }: ProxyStream, view: View): boolean {
-  if (cluster.inFlight !== undefined && cluster.inFlight.given.length > 0) return false;
+/**
+ * What listeners and routes wait for: a proxy has to have each cluster, with its endpoints, before
+ * others refer to it. Undefined if it has them.
+ */
+function warmingOf(
+  { types: { cluster, endpoint }, warming }: ProxyStream,
+  view: View,
+): 'clusters' | 'endpoints' | undefined {
+  if (cluster.inFlight !== undefined && cluster.inFlight.given.length > 0) return 'clusters';
   if (cluster.isAsked && cluster.settled !== view.cluster && !hasAll(cluster, view.cluster))
-    return false;
-  return (
+    return 'clusters';
+  const isWarm =
     endpoint.inFlight === undefined &&
-    ![...warming].some((name) => view.endpoint.resources.has(name))
-  );
+    ![...warming].some((name) => view.endpoint.resources.has(name));
+  return isWarm ? undefined : 'endpoints';
 }
+
+/** Whether something that the client is to have is not given again, since it was refused. */
+const refusalOf = ({ refused }: TypeStream, { resources }: TypedView): 'NACKed' | undefined =>
+  [...refused].some(([name, version]) => resources.get(name)?.version === version)
+    ? 'NACKed'
+    : undefined;
 
 /**
  * Whether these are the first listeners of a proxy, or routes that it has nothing of. A client that
@@ -211,25 +233,30 @@ const hasAll = (stream: TypeStream, view: TypedView): boolean =>
   );
 
 /**
- * Whether listeners and routes are accepted that need nothing but what is in the view: one that
- * was refused goes on as it was, and may need more.
+ * What clusters that go wait for: the listeners and routes that are accepted may need nothing but
+ * what is in the view. One that was refused goes on as it was, and may need more. Undefined if
+ * nothing needs more.
  */
-function needsNoMore({ types, isIntroduced }: ProxyStream, view: View): boolean {
-  return (['listener', 'route'] as const).every((type) => {
+function neededBy(
+  { types, isIntroduced }: ProxyStream,
+  view: View,
+): 'listeners' | 'routes' | 'introduction' | undefined {
+  for (const type of ['listener', 'route'] as const) {
     const stream = types[type];
-    if (!stream.isAsked) return isIntroduced;
-    if (stream.inFlight !== undefined) return false;
-    const isStillRefused = [...stream.refused].some(
-      ([name, version]) =>
-        stream.held.has(name) && view[type].resources.get(name)?.version === version,
-    );
-    if (isStillRefused) return false;
-    if (stream.settled === view[type]) return true;
-    return (
-      goneOf(stream, wantedOf(stream, view[type]), view[type]).length === 0 &&
-      hasAll(stream, view[type])
-    );
-  });
+    if (!stream.isAsked && !isIntroduced) return 'introduction';
+    if (stream.isAsked && mayNeedMore(stream, view[type])) return `${type}s`;
+  }
+  return undefined;
+}
+
+function mayNeedMore(stream: TypeStream, to: TypedView): boolean {
+  if (stream.inFlight !== undefined) return true;
+  const isStillRefused = [...stream.refused].some(
+    ([name, version]) => stream.held.has(name) && to.resources.get(name)?.version === version,
+  );
+  if (isStillRefused) return true;
+  if (stream.settled === to) return false;
+  return goneOf(stream, wantedOf(stream, to), to).length > 0 || !hasAll(stream, to);
 }
 
 function withType(state: ProxyStream, type: XdsType, stream: TypeStream): ProxyStream {

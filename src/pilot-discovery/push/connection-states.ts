@@ -2,6 +2,7 @@ import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discove
 import type { Variant } from '../../shared/xds/messages.ts';
 import type { AdsEvent } from './ads-event.ts';
 import type { ConnectionMap } from './connection-map.ts';
+import type { Unsent } from './unsent.ts';
 
 /** How it stands with one type on one connection. */
 export interface TypeState {
@@ -21,6 +22,8 @@ export interface TypeState {
   readonly rejected:
     | { readonly nonce: string; readonly reason: string; readonly names: readonly string[] }
     | undefined;
+  /** Why what has changed since is not sent; undefined if nothing has. */
+  readonly waitsFor: Unsent | undefined;
 }
 
 /** A proxy that is connected. */
@@ -42,6 +45,7 @@ const unasked: TypeState = {
   sent: undefined,
   acked: undefined,
   rejected: undefined,
+  waitsFor: undefined,
 };
 
 /** The connections after an event. Pure. `now`: ms since 1970. */
@@ -67,7 +71,7 @@ export function foldConnections(
 
 type TypeEvent = Extract<
   AdsEvent,
-  { readonly type: 'asked' | 'answered' | 'accepted' | 'rejected' }
+  { readonly type: 'asked' | 'answered' | 'unsent' | 'accepted' | 'rejected' }
 >;
 
 function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
@@ -78,7 +82,10 @@ function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
       return {
         ...before,
         sent: { nonce: event.nonce, snapshot: event.snapshot, resources: event.resources, at },
+        waitsFor: undefined,
       };
+    case 'unsent':
+      return { ...before, waitsFor: event.waitsFor };
     case 'accepted':
       return {
         ...before,

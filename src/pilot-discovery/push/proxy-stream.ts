@@ -1,5 +1,6 @@
 import type { EnvoyRequest, Variant } from '../../shared/xds/messages.ts';
 import { freshType, type TypeStream } from './type-stream.ts';
+import type { Unsent } from './unsent.ts';
 import type { View, XdsResource, XdsType } from './view.ts';
 
 /** What happens on the stream of a proxy. */
@@ -31,6 +32,8 @@ export interface Answer {
 /** What is to be done about it. */
 export type ProxyEffect =
   | { readonly type: 'answer'; readonly answer: Answer }
+  /** It is not sent what has changed, for another reason than before; or nothing is left. */
+  | { readonly type: 'unsent'; readonly typeUrl: string; readonly waitsFor: Unsent | undefined }
   /** It asks for a type, or for others of it: the names that it follows by now; empty for all. */
   | { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> }
   | {

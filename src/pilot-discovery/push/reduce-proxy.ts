@@ -4,7 +4,8 @@ import { answerOf } from './answer-of.ts';
 import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
 import { mostNames } from './request-bytes.ts';
 import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
-import { typeUrls, xdsTypes } from './view.ts';
+import type { Unsent } from './unsent.ts';
+import { typeUrls, type XdsType, xdsTypes } from './view.ts';
 
 /** A proxy asks for a few types that are not served, such as secrets. */
 const mostUnknown = 32;
@@ -141,11 +142,18 @@ function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   let state = first;
   const effects = [...before];
   for (const type of xdsTypes) {
-    const [after, answer] = answerOf(state, type, view);
-    state = after;
-    if (answer !== undefined) effects.push({ type: 'answer', answer });
+    const [after, outcome] = answerOf(state, type, view);
+    const waitsFor = outcome.type === 'answer' ? undefined : outcome.waitsFor;
+    const isOther = waitsFor !== after.types[type].waitsFor;
+    state = isOther ? waiting(after, type, waitsFor) : after;
+    if (outcome.type === 'answer') effects.push(outcome);
+    else if (isOther) effects.push({ type: 'unsent', typeUrl: typeUrls[type], waitsFor });
   }
   return [state, effects];
+}
+
+function waiting(state: ProxyStream, type: XdsType, waitsFor: Unsent | undefined): ProxyStream {
+  return { ...state, types: { ...state.types, [type]: { ...state.types[type], waitsFor } } };
 }
 
 function without(names: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {

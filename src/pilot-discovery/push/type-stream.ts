@@ -1,4 +1,5 @@
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
+import type { Unsent } from './unsent.ts';
 import type { TypedView, XdsResource } from './view.ts';
 
 /** What a client has under a name: of what it had when it came only the version is known. */
@@ -33,6 +34,8 @@ export interface TypeStream {
   readonly lastNonce: string;
   /** With this view nothing was left to be said. */
   readonly settled: TypedView | undefined;
+  /** Why what has changed since is not sent; undefined if nothing has. */
+  readonly waitsFor: Unsent | undefined;
 }
 
 export const freshType: TypeStream = {
@@ -46,6 +49,7 @@ export const freshType: TypeStream = {
   answers: 0,
   lastNonce: '',
   settled: undefined,
+  waitsFor: undefined,
 };
 
 /** Names that mean all, in the incremental variant. */

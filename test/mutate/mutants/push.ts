@@ -46,19 +46,19 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/one-in-flight',
     file: 'pilot-discovery/push/answer-of.ts',
-    find: 'stream.inFlight !== undefined || ',
-    replace: '',
+    find: 'if (stream.inFlight !== undefined) return [state',
+    replace: 'if (stream.answers < 0) return [state',
   },
   {
     id: 'push/warm-first',
     file: 'pilot-discovery/push/answer-of.ts',
-    find: '|| isWarm(state, view);',
-    replace: '|| true;',
+    find: 'undefined : warmingOf(state, view);',
+    replace: 'undefined : undefined;',
   },
   {
     id: 'push/break-late',
     file: 'pilot-discovery/push/answer-of.ts',
-    find: '(changed.length === 0 && needsNoMore(state, view))',
+    find: '(changed.length === 0 && needed === undefined)',
     replace: 'true',
   },
   {
@@ -82,7 +82,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/refused-needs',
     file: 'pilot-discovery/push/answer-of.ts',
-    find: 'if (isStillRefused) return false;',
+    find: 'if (isStillRefused) return true;',
     replace: '',
   },
   {

@@ -10,6 +10,7 @@ import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/disco
 import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
 import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-discovery.ts';
+import type { Unsent } from '../../../../src/pilot-discovery/push/unsent.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
 import {
@@ -131,6 +132,22 @@ describe('what the control plane says of itself', () => {
     expect(value(view, 'pilot_xds_send_time', '_sum')).toBeCloseTo(0.02);
   });
 
+  it('says why a proxy is sent nothing more of a type', () => {
+    const unsent = (waitsFor: Unsent | undefined, at: number) =>
+      [{ type: 'unsent', connection: 7, typeUrl: typeUrls.route, waitsFor }, at] as const;
+    const routes = (...events: readonly (readonly [DiscoveryEvent, number])[]) =>
+      (
+        debugAnswers['/debug/syncz']?.(after([connected, 0], ...events), 10) as readonly {
+          readonly unsent: Readonly<Record<string, string>>;
+        }[]
+      )[0]?.unsent['route'];
+    expect(routes()).toBe('not subscribed');
+    expect(routes(unsent('clusters', 5))).toBe('waits for clusters');
+    expect(routes(unsent('clusters', 5), [answered('n1', 1), 6])).toBe('unchanged');
+    expect(routes([answered('n1', 1), 5], [rejected, 6], unsent('NACKed', 6))).toBe('NACKed');
+    expect(routes(unsent('NACKed', 5), unsent(undefined, 6))).toBe('unchanged');
+  });
+
   it('traces the last 100 snapshots: what changed, the steps, and who was last', () => {
     const view = after(
       [connected, 0],
@@ -158,6 +175,12 @@ describe('what the control plane says of itself', () => {
           lastAt: '1970-01-01T00:00:01.190Z',
           ms: 190,
           slowest: 'app-0.default',
+        },
+        unsent: {
+          cluster: { 'not subscribed': 1 },
+          endpoint: { 'not subscribed': 1 },
+          listener: { 'not subscribed': 1 },
+          route: { unchanged: 1 },
         },
       },
     ]);

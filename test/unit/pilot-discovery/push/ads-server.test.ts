@@ -131,9 +131,11 @@ describe('serveAds', () => {
         'connected',
         'connected',
         'rejected',
+        'unsent',
         'written',
         'written',
       ]);
+    expect(events.find(({ type }) => type === 'unsent')).toMatchObject({ waitsFor: 'NACKed' });
     expect(events.find(({ type }) => type === 'rejected')).toMatchObject({
       names: ['a'],
       keys: ['VirtualService/default/v'],

@@ -13,6 +13,7 @@ import {
   type XdsResource,
   type XdsType,
 } from '../../../../src/pilot-discovery/push/view.ts';
+import type { Unsent } from '../../../../src/pilot-discovery/push/unsent.ts';
 import type { EnvoyRequest, Variant } from '../../../../src/shared/xds/messages.ts';
 
 type Content = Readonly<Partial<Record<XdsType, Readonly<Record<string, string>>>>>;
@@ -41,11 +42,16 @@ const node = { id: 'sidecar~10.0.0.1~a.b~c' } as NonNullable<EnvoyRequest['node'
 function stream(variant: Variant) {
   let state = freshProxy(variant);
   const followed: (readonly string[])[] = [];
+  const waits = new Map<string, Unsent | undefined>();
   const tell = (event: ProxyEvent): readonly ProxyEffect[] => {
     const [after, effects] = reduceProxy(state, event);
     state = after;
-    for (const effect of effects) if (effect.type === 'asked') followed.push([...effect.names]);
-    return effects.filter(({ type }) => type !== 'asked');
+    for (const effect of effects) {
+      if (effect.type === 'asked') followed.push([...effect.names]);
+      if (effect.type === 'unsent') waits.set(effect.typeUrl, effect.waitsFor);
+      if (effect.type === 'answer') waits.delete(effect.answer.typeUrl);
+    }
+    return effects.filter(({ type }) => type !== 'asked' && type !== 'unsent');
   };
   const ask = (
     type: string,
@@ -69,7 +75,8 @@ function stream(variant: Variant) {
   };
   const show = (content: Content, snapshot = 1) =>
     tell({ type: 'view', view: view(content, snapshot) });
-  return { ask, show, tell, followed };
+  const waitsFor = (type: XdsType) => waits.get(typeUrls[type]);
+  return { ask, show, tell, followed, waitsFor };
 }
 
 const answers = (effects: readonly ProxyEffect[]): readonly Answer[] =>
@@ -309,6 +316,51 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     expect(proxy.ask('route', { add: ['r'] })).toEqual([]);
     expect(said(answerOf(proxy.tell({ type: 'warmed' })))).toEqual(['r=1']);
   });
+
+  it('says what waits, and for what: an answer in flight, clusters, endpoints', () => {
+    const proxy = stream(variant);
+    const names = (...all: string[]) => ({ add: variant === 'delta' ? [] : all });
+    const content = { endpoint: { a: '1' }, listener: { l: '1' } };
+    proxy.show({ ...content, cluster: { a: '1' } });
+    const first = answerOf(proxy.ask('cluster'));
+    expect(proxy.waitsFor('cluster')).toBeUndefined(); // nothing is newer than what is in flight
+    proxy.show({ ...content, cluster: { a: '2' } }, 2);
+    expect(proxy.waitsFor('cluster')).toBe('in flight');
+    proxy.ask('listener');
+    expect(proxy.waitsFor('listener')).toBe('clusters');
+    const second = answerOf(proxy.ask('cluster', { nonce: first.nonce }));
+    expect(proxy.waitsFor('cluster')).toBeUndefined();
+    proxy.ask('cluster', { nonce: second.nonce });
+    expect(proxy.waitsFor('listener')).toBe('endpoints');
+    const endpoints = answerOf(proxy.ask('endpoint', { add: ['a'] }));
+    const listeners = answerOf(proxy.ask('endpoint', { nonce: endpoints.nonce, ...names('a') }));
+    expect([listeners.typeUrl, proxy.waitsFor('listener')]).toEqual([typeUrls.listener, undefined]);
+  });
+
+  it('says what waits, and for what: clusters that go for listeners and routes, and what was refused', () => {
+    const proxy = stream(variant);
+    const ack = (type: XdsType, { nonce }: Answer, more: object = {}) =>
+      proxy.ask(type, {
+        nonce,
+        add: variant === 'delta' || type !== 'route' ? [] : ['r'],
+        ...more,
+      });
+    const refusal = { code: 13, message: 'r is wrong' };
+    proxy.show({ cluster: { old: '1' }, listener: { l: '1' }, route: { r: '1' } });
+    ack('cluster', answerOf(proxy.ask('cluster')));
+    const listeners = answerOf(proxy.ask('listener'));
+    ack('route', answerOf(proxy.ask('route', { add: ['r'] })));
+    const next = { cluster: { new: '1' }, listener: { l: '1' }, route: { r: '2' } };
+    const [added] = answers(proxy.show(next, 2));
+    const routes = answerOf(added === undefined ? [] : ack('cluster', added));
+    expect(proxy.waitsFor('cluster')).toBe('listeners');
+    ack('listener', listeners);
+    expect(proxy.waitsFor('cluster')).toBe('routes');
+    ack('route', routes, { refusal });
+    expect([proxy.waitsFor('route'), proxy.waitsFor('cluster')]).toEqual(['NACKed', 'routes']);
+    proxy.show({ ...next, route: { r: '3' } }, 3);
+    expect(proxy.waitsFor('route')).toBeUndefined();
+  });
 });
 
 describe('reduceProxy of a proxy that comes back', () => {
@@ -337,7 +389,9 @@ describe('reduceProxy of a proxy that comes back', () => {
     const first = answerOf(proxy.ask('cluster', { add: ['*'], versions: { gone: '1' } }));
     expect(said(first)).toEqual([]);
     expect(proxy.ask('cluster', { nonce: first.nonce })).toMatchObject([{ type: 'accepted' }]);
+    expect(proxy.waitsFor('cluster')).toBe('introduction');
     expect(said(answerOf(proxy.tell({ type: 'introduced' })))).toEqual(['-gone']);
+    expect(proxy.waitsFor('cluster')).toBeUndefined();
   });
 });
 
