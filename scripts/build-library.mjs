@@ -1,3 +1,4 @@
+// Why: docs/decisions/063-the-library-bundles-its-packages.md
 import 'reflect-metadata'; // which @peculiar/x509 wants to find
 import { execFile } from 'node:child_process';
 import { existsSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/061-a-launcher-checks-the-code-cache.md
 import { execFile } from 'node:child_process';
 import { accessSync, chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/062-the-executable-is-node-24.md
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {

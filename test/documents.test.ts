@@ -35,7 +35,6 @@ const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' }).filter(
 const documents = [
   'README.md',
   'ARCHITECTURE.md',
-  'RATIONALE.md',
   'CHANGELOG.md',
   'SECURITY.md',
   'CONTRIBUTING.md',

@@ -16,7 +16,6 @@ const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
 describe.each([
   'README.md',
   'ARCHITECTURE.md',
-  'RATIONALE.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
@@ -31,22 +30,4 @@ describe.each([
 
 it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
   expect(linesOf(path).length).toBeLessThanOrEqual(most);
-});
-
-describe('RATIONALE.md', () => {
-  const [, ...decisions] = readFileSync('RATIONALE.md', 'utf8').split(/^### /m);
-
-  it('says of each decision what is done and why, and then what was measured, if anything was', () => {
-    const parts = decisions.map((text): readonly [string, string] => {
-      const [title = '', ...lines] = text.split('\n');
-      return [
-        title,
-        [...lines.join('\n').matchAll(/^\*\*(What|Why|Measured|Tried)\.\*\* /gm)]
-          .map(([, part]) => part)
-          .join(' '),
-      ];
-    });
-    expect(parts.length).toBeGreaterThan(50);
-    expect(parts.filter(([, found]) => !/^What Why( Measured| Tried)?$/.test(found))).toEqual([]);
-  });
 });

@@ -1,3 +1,4 @@
+// Why: docs/decisions/020-an-adopted-envoy-is-replaced-first.md
 import type { Epoch, Stage } from './epoch.ts';
 import type { AgentState, Effect } from './model.ts';
 import type { AdoptedEpoch } from './ports.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/049-the-drain-waits-for-requests.md
 import {
   asyncScheduler,
   combineLatest,

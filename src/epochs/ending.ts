@@ -1,3 +1,4 @@
+// Why: docs/decisions/012-a-parents-time-counts-from-live.md
 import { concat, ignoreElements, map, type Observable, of, type SchedulerLike, timer } from 'rxjs';
 import type { Proxy, Signal } from './ports.ts';
 import type { Timing } from './timing.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/011-one-retry-after-a-lost-child.md
 import { backOff } from '../operators/back-off.ts';
 import {
   claim,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/005-the-first-look-at-an-epoch.md
 import {
   asyncScheduler,
   concat,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/015-a-replaced-envoy-hands-off.md
 import {
   asyncScheduler,
   concat,

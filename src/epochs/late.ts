@@ -1,3 +1,4 @@
+// Why: docs/decisions/010-a-late-child-is-killed.md
 import { backOff } from '../operators/back-off.ts';
 import { claimAnew, withdraw } from './claim.ts';
 import type { Epoch } from './epoch.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/009-a-rescue-comes-up-side-by-side.md
 import { handOffOthers, newestEpoch, stopLineages } from './lineage.ts';
 import type { Epoch } from './epoch.ts';
 import { type AgentState, type Effect, isStandalone, type Running } from './model.ts';

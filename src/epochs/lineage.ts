@@ -1,3 +1,4 @@
+// Why: docs/decisions/001-an-epoch-has-two-numbers.md
 import type { Epoch } from './epoch.ts';
 import type { AgentState, Effect } from './model.ts';
 import { type AgentStep, andThen, stay } from './step.ts';

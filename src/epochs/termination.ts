@@ -1,3 +1,4 @@
+// Why: docs/decisions/016-sigterm-goes-to-the-youngest.md
 import { unreachable } from '../operators/tagged-union.ts';
 import { askDrain, childrenComingUp, stopLineages } from './lineage.ts';
 import {

@@ -1,3 +1,4 @@
+// Why: docs/decisions/013-no-envoy-for-750-ms.md
 /** How long things take or may take. All in ms. */
 export interface Timing {
   /**

@@ -1,3 +1,4 @@
+// Why: docs/decisions/026-a-check-without-a-verdict.md
 import { checked, goOn, isHeldBack, takeTurn } from './claim.ts';
 import { launch, replace } from './launch.ts';
 import { appliedHash, comesUpAlone, newestEpoch } from './lineage.ts';

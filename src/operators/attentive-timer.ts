@@ -1,3 +1,4 @@
+// Why: docs/decisions/014-a-late-agent-is-not-a-silent-envoy.md
 import {
   asyncScheduler,
   map,

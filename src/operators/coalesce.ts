@@ -1,3 +1,4 @@
+// Why: docs/decisions/023-the-first-event-opens-the-window.md
 import { asyncScheduler, auditTime, type MonoTypeOperatorFunction, type SchedulerLike } from 'rxjs';
 
 /**

@@ -1,3 +1,4 @@
+// Why: docs/decisions/066-one-operator-closes-the-circle.md
 import { BehaviorSubject, map, Observable } from 'rxjs';
 
 /** A value, and the folded state on either side of it. */

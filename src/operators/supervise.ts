@@ -1,3 +1,4 @@
+// Why: docs/decisions/064-each-part-is-supervised.md
 import {
   asyncScheduler,
   defer,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/021-an-envoy-is-known-by-its-start-time.md
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { AdoptedEpoch } from '../epochs/ports.ts';

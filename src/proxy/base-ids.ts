@@ -1,3 +1,4 @@
+// Why: docs/decisions/002-base-ids-are-random.md
 import { randomBytes, randomInt } from 'node:crypto';
 import { accessSync, constants, readdirSync, renameSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/019-a-shell-waits-for-a-detached-envoy.md
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, fstatSync, openSync } from 'node:fs';
 import { concat, defer, type Observable, of, type SchedulerLike } from 'rxjs';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/003-sockets-have-a-folder.md
 import { lstatSync, mkdirSync, mkdtempSync, readdirSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';

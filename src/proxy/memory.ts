@@ -1,3 +1,4 @@
+// Why: docs/decisions/017-memory-is-checked-first.md
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { controlGroup, readText } from './control-group.ts';

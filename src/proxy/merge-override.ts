@@ -1,3 +1,4 @@
+// Why: docs/decisions/004-the-agent-merges-the-override.md
 import type { EpochConfig } from '../epochs/ports.ts';
 import { bytesOutside, largest } from '../shared/files/outside-file.ts';
 import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';

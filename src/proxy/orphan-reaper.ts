@@ -1,3 +1,4 @@
+// Why: docs/decisions/007-an-orphan-reaper-ends-envoys.md
 import { dirname } from 'node:path';
 import { execa } from 'execa';
 import { sharedMemoryOf } from './base-ids.ts';

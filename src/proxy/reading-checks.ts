@@ -1,3 +1,4 @@
+// Why: docs/decisions/025-nothing-unchecked-reaches-envoy.md
 import {
   concatMap,
   defer,

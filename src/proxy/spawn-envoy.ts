@@ -1,3 +1,4 @@
+// Why: docs/decisions/006-envoys-stderr-is-a-fifo.md
 import { execFileSync } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';

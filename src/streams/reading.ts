@@ -1,3 +1,4 @@
+// Why: docs/decisions/024-the-hash-covers-path-and-length.md
 /** A part of the configuration that differs from the reading before. */
 export interface Change {
   /** The name of the source. */

@@ -1,3 +1,4 @@
+// Why: docs/decisions/027-each-link-is-watched.md
 import { basename, dirname, join } from 'node:path';
 import type { watch as Watch } from 'chokidar';
 import {

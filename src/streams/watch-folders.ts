@@ -1,3 +1,4 @@
+// Why: docs/decisions/028-the-kernel-names-the-entries.md
 import { stat } from 'node:fs/promises';
 import {
   asyncScheduler,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/038-envoy-waits-for-its-first-configuration.md
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { overloadManager } from './overload.ts';
 import { type Findings, type Json, typedConfig, wellFormed } from './proto-json.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/033-the-control-plane-gets-no-token.md
 import type { AgentEnvironment } from '../config/environment.ts';
 import type { ProxyConfig } from '../config/proxy-config.ts';
 import type { SdsInputs } from './bootstrap-inputs.ts';

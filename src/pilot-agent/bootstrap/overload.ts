@@ -1,3 +1,4 @@
+// Why: docs/decisions/018-near-its-share-envoy-sheds.md
 import type { NodeMetadata } from './bootstrap-inputs.ts';
 import { type Findings, type Json, typedConfig } from './proto-json.ts';
 

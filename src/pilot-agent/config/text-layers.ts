@@ -1,3 +1,4 @@
+// Why: docs/decisions/057-no-annotation-ends-the-agent.md
 import { isOptional } from './proxy-config.ts';
 import type { Layer } from './read-layer.ts';
 import type { Problem } from '../../shared/text/value.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/008-a-refusal-names-the-users-line.md
 import { findMembers, type TextPosition } from '../../shared/text/text-position.ts';
 import type { EpochConfig, Refusal } from '../../epochs/ports.ts';
 import { excerpt } from './excerpt.ts';

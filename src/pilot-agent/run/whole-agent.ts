@@ -1,3 +1,4 @@
+// Why: docs/decisions/035-workers-follow-the-cpu-limit.md
 import { resolve } from 'node:path';
 import { isatty } from 'node:tty';
 import { asyncScheduler, type Observable, ReplaySubject } from 'rxjs';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/048-the-expiry-warning-follows-the-life.md
 import {
   asyncScheduler,
   concat,

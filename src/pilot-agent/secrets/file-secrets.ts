@@ -1,3 +1,4 @@
+// Why: docs/decisions/046-files-are-read-at-one-moment.md
 import { join } from 'node:path';
 import {
   asyncScheduler,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/044-a-nacked-secret-is-not-served.md
 import {
   combineLatest,
   distinctUntilChanged,

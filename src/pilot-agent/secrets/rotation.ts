@@ -1,3 +1,4 @@
+// Why: docs/decisions/042-a-certificate-is-pushed-or-restarts.md
 /** Which way a changed certificate takes to Envoy, and why that one. */
 export interface WayOfRotation {
   readonly way: 'hot-restart' | 'sds';

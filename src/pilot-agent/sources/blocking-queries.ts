@@ -1,3 +1,4 @@
+// Why: docs/decisions/029-consul-is-asked-with-a-budget.md
 import {
   asyncScheduler,
   defer,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/039-a-set-is-kept-as-a-whole.md
 import { type TypeResources, typeUrls } from '../../shared/xds/resources.ts';
 import { acceptedBy, type Subscription } from './subscription.ts';
 

@@ -1,3 +1,4 @@
+// Why: docs/decisions/037-the-agent-answers-envoy.md
 import { isDeepStrictEqual } from 'node:util';
 import { backOff } from '../../operators/back-off.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/040-stored-configuration-is-a-fallback.md
 import { createHash } from 'node:crypto';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { readOutsideSync } from '../../shared/files/outside-file.ts';

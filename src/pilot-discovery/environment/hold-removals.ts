@@ -1,3 +1,4 @@
+// Why: docs/decisions/081-mass-removals-are-held.md
 import {
   ignoreElements,
   map,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/077-ports-are-joined-by-number.md
 import { isIP } from 'node:net';
 import { isDeepStrictEqual } from 'node:util';
 import { clusterId, type MeshConfig } from '../istio/mesh-config.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/073-a-refused-policy-closes.md
 import type { Place, ReadMember } from './members.ts';
 
 /**

@@ -1,3 +1,4 @@
+// Why: docs/decisions/079-documents-of-others-are-skipped.md
 /** Whether a version is of a group of Istio's rules; `install.istio.io` is none of them. */
 export const isOfIstio = (apiVersion: string): boolean =>
   /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(apiVersion);

@@ -1,3 +1,4 @@
+// Why: docs/decisions/070-nonces-are-hashes.md
 import { createHash } from 'node:crypto';
 import { emptyAssignment } from './empty-assignment.ts';
 import type { Answer, ProxyStream } from './proxy-stream.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/071-clusters-before-listeners.md
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { answerOf } from './answer-of.ts';

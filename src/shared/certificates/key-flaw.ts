@@ -1,3 +1,4 @@
+// Why: docs/decisions/045-envoys-verdict-on-key-files.md
 import type { X509Certificate } from 'node:crypto';
 
 /** A key that needs a password: PKCS#8, and the forms before it. */

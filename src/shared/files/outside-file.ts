@@ -1,3 +1,4 @@
+// Why: docs/decisions/067-outside-files-have-a-limit.md
 import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 import { isShortage } from './whole-file.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/068-files-are-written-as-a-whole.md
 import { randomBytes } from 'node:crypto';
 import {
   closeSync,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/041-no-client-uses-proxy-variables.md
 import type * as Grpc from '@grpc/grpc-js';
 import { trustAnchors } from '../http/http-answer.ts';
 import { localhostTarget } from './localhost-target.ts';

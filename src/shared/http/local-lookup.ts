@@ -1,3 +1,4 @@
+// Why: docs/decisions/053-probes-do-not-wait-for-the-pool.md
 import { lookup, type LookupAddress } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 import { Observable } from 'rxjs';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/055-the-application-is-parsed-leniently.md
 import { connect as connectTcp, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { Observable } from 'rxjs';

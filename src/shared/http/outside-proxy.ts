@@ -1,3 +1,4 @@
+// Why: docs/decisions/041-no-client-uses-proxy-variables.md
 import { BlockList, isIP } from 'node:net';
 
 /** A proxy of HTTP for what is outside of the pod, as it was given. */

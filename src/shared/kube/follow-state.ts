@@ -1,3 +1,4 @@
+// Why: docs/decisions/030-the-agent-lists-and-watches-kubernetes.md
 import { backOff, jitter } from '../../operators/back-off.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import type { Step } from '../../operators/reduce-with-effects.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/031-secret-data-is-cut-out-as-bytes.md
 /** Below this a text is none of a key, and stays in the JSON. In bytes. */
 const shortest = 32;
 const [quote, backslash, colon, comma, space] = [...Buffer.from('"\\:, ')] as [

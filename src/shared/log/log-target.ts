@@ -1,3 +1,4 @@
+// Why: docs/decisions/060-stdout-is-opened-again.md
 import { constants, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
 

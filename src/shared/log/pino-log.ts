@@ -1,3 +1,4 @@
+// Why: docs/decisions/060-stdout-is-opened-again.md
 import { pino } from 'pino';
 import { boundedLine } from './bounded-line.ts';
 import { isRefusal } from './envoy-refusal.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/076-maps-are-cut-into-chunks.md
 import { onceForTwo } from './once-for-two.ts';
 
 /** Names in order, and their values; it begins at the first name and at each that starts one. */

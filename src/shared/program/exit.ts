@@ -1,3 +1,4 @@
+// Why: docs/decisions/056-64-is-for-flags-78-for-configuration.md
 import { troubleshooting } from '../log/see-also.ts';
 
 /**

@@ -1,3 +1,4 @@
+// Why: docs/decisions/058-a-typo-starts-no-other-proxy.md
 /**
  * Whether one edit makes one text of the other: a character is put in, left out or replaced, two
  * neighbours change places, or letters have the other case, however many. Not for equal texts.

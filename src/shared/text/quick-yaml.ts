@@ -1,3 +1,4 @@
+// Why: docs/decisions/078-good-yaml-has-a-quick-parser.md
 import {
   codes,
   inKey,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/032-expressions-are-checked-here.md
 /** The parts of an expression that are taken, most special first. */
 const parts = {
   open: String.raw`\((?:\?P?<\w+>|\?(?:[imsU]+(?:-[imsU]+)?|-[imsU]+)?:)?(?!\?)`,

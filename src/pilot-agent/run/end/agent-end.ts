@@ -1,3 +1,4 @@
+// Why: docs/decisions/050-a-hanging-read-keeps-the-process.md
 import { join } from 'node:path';
 import * as z from 'zod/mini';
 import { readOutsideSync } from '../../../shared/files/outside-file.ts';

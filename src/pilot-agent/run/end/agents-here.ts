@@ -1,3 +1,4 @@
+// Why: docs/decisions/059-an-agent-is-found-by-two-sockets.md
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, lstatSync, openSync, readdirSync, readFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';

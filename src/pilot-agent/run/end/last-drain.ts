@@ -1,3 +1,4 @@
+// Why: docs/decisions/065-a-bug-does-not-kill-envoys.md
 import {
   asyncScheduler,
   catchError,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/034-facts-make-no-epoch.md
 import {
   asyncScheduler,
   combineLatest,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/022-a-socket-holds-a-folder.md
 import { randomBytes } from 'node:crypto';
 import { closeSync, constants, openSync, readdirSync, renameSync } from 'node:fs';
 import { connect, createServer, type Server } from 'node:net';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/065-a-bug-does-not-kill-envoys.md
 import { AsyncSubject, defer, EMPTY, Observable, of, share, Subject, tap } from 'rxjs';
 import type {
   EpochConfig,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/047-an-authority-is-awaited-by-connecting.md
 import {
   asyncScheduler,
   concat,

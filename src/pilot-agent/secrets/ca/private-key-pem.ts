@@ -1,3 +1,4 @@
+// Why: docs/decisions/031-secret-data-is-cut-out-as-bytes.md
 import type { KeyObject } from 'node:crypto';
 
 /** The forms of a private key, and the labels of their PEM (RFC 7468 §10, RFC 8017, RFC 5915). */

@@ -1,3 +1,4 @@
+// Why: docs/decisions/043-one-push-is-in-flight.md
 import type { ServerDuplexStream } from '@grpc/grpc-js';
 import {
   catchError,

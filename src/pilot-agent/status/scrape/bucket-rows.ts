@@ -1,3 +1,4 @@
+// Why: docs/decisions/051-merged-metrics-keep-what-prometheus-takes.md
 import { hashText } from './hash-text.ts';
 import type { Sample } from './parse-sample.ts';
 import { canonicalBound } from './print-exposition.ts';

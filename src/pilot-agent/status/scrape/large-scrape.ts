@@ -1,3 +1,4 @@
+// Why: docs/decisions/052-a-large-scrape-waits.md
 import {
   connectable,
   firstValueFrom,

@@ -1,3 +1,4 @@
+// Why: docs/decisions/054-accept-is-negotiated-by-hand.md
 import type { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 import type { ExpositionFormat } from './exposition-format.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/051-merged-metrics-keep-what-prometheus-takes.md
 import {
   type ExpositionFormat,
   type FamilyHead,

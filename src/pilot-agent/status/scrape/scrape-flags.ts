@@ -1,3 +1,4 @@
+// Why: docs/decisions/052-a-large-scrape-waits.md
 import { setFlagsFromString } from 'node:v8';
 
 /** Scrapes make garbage: what keeps it, and the memory for it, small. */

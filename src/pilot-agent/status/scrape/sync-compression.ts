@@ -1,3 +1,4 @@
+// Why: docs/decisions/053-probes-do-not-wait-for-the-pool.md
 import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 

@@ -1,3 +1,4 @@
+// Why: docs/decisions/082-a-gateway-has-what-its-routes-name.md
 import type { Environment } from '../../environment/environment.ts';
 import { noResources, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { gatewayRoutes } from '../routes/gateway-routes.ts';

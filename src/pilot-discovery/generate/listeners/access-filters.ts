@@ -1,3 +1,4 @@
+// Why: docs/decisions/074-access-is-what-istiod-makes-of-it.md
 import type { AccessRules } from '../../istio/access-policy.ts';
 import type { Resource } from '../../istio/model.ts';
 import {

@@ -1,3 +1,4 @@
+// Why: docs/decisions/072-memos-count-their-holders.md
 /** What makes a value: objects stand for their content by identity, the text for all else. */
 export type MemoTable<T> = (objects: readonly object[], text: string, make: () => T) => T;
 

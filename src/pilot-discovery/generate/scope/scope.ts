@@ -1,3 +1,4 @@
+// Why: docs/decisions/075-namespaces-share-views.md
 import type { Resource } from '../../istio/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { memoTable } from './memo.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/080-a-rules-certificate-has-one-second.md
 import {
   ApiConfigSource_ApiType as ApiType,
   ApiVersion,
