@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 /** In columns. A table may be wider where a cell cannot be shorter. */
 const widest = 120;
 /** In lines. */
-const longest = { 'README.md': 150, 'ARCHITECTURE.md': 225 };
+const longest = { 'README.md': 70, 'ARCHITECTURE.md': 225 };
 
 const linesOf = (path: string) => readFileSync(path, 'utf8').trimEnd().split('\n');
 
@@ -30,4 +30,18 @@ describe.each([
 
 it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
   expect(linesOf(path).length).toBeLessThanOrEqual(most);
+});
+
+describe('CHANGELOG.md', () => {
+  const lines = linesOf('CHANGELOG.md');
+
+  it('has the changes to come, then a version with its date', () => {
+    const [first, second] = lines.filter((line) => line.startsWith('## '));
+    expect(first).toBe('## Unreleased');
+    expect(second).toMatch(/^## \d+\.\d+\.\d+ - \d{4}-\d{2}-\d{2}$/);
+  });
+
+  it('has one line for each change', () => {
+    expect(lines.filter((line) => /^\s+\S/.test(line))).toEqual([]);
+  });
 });
