@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { medianWords, proseFlaws } from './support/plain-english.ts';
 
 /** In columns. A table may be wider where a cell cannot be shorter. */
 const widest = 120;
@@ -13,14 +14,16 @@ const pages = readdirSync('docs', { recursive: true, encoding: 'utf8' })
   .filter((name) => name.endsWith('.md'))
   .map((name) => join('docs', name));
 
-describe.each([
+const documents = [
   'README.md',
   'ARCHITECTURE.md',
   'CONTRIBUTING.md',
   'SECURITY.md',
   'CHANGELOG.md',
   ...pages,
-])('%s', (path) => {
+];
+
+describe.each(documents)('%s', (path) => {
   it(`has no line of more than ${widest} columns outside of tables`, () => {
     expect(
       linesOf(path).filter((line) => Array.from(line).length > widest && !line.startsWith('|')),
@@ -31,6 +34,32 @@ describe.each([
 it.each(Object.entries(longest))('%s has %i lines at most', (path, most) => {
   expect(linesOf(path).length).toBeLessThanOrEqual(most);
 });
+
+/** Folders and pages that are not in plain English yet. */
+const later = [
+  'docs/reference',
+  'docs/guide',
+  'docs/sources',
+  'docs/architecture',
+  'docs/library.md',
+  'docs/troubleshooting.md',
+  'docs/benchmarks.md',
+];
+
+describe.each(documents.filter((path) => !later.some((part) => path.startsWith(part))))(
+  'the English of %s',
+  (path) => {
+    const text = readFileSync(path, 'utf8');
+
+    it('has no fragment, no marker phrase and no sentence that is too long', () => {
+      expect(proseFlaws(text)).toEqual([]);
+    });
+
+    it('has a median of 15 words in a sentence at most', () => {
+      expect(medianWords(text)).toBeLessThanOrEqual(15);
+    });
+  },
+);
 
 describe('CHANGELOG.md', () => {
   const lines = linesOf('CHANGELOG.md');

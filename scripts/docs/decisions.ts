@@ -50,7 +50,7 @@ export function decisionsPage(all: readonly Decision[] = decisions()): string {
       'Each page explains one decision that a reader of the code may question: its context, what was decided, what was measured, and what follows. The Go agent is the one of Istio 1.5 and 1.6. The words are those of the [glossary](../../ARCHITECTURE.md#glossary).',
     ),
     paragraph(
-      'Measurements were made with Envoy 1.36.2 and Node 20.20 on two cores, unless a page names another version. [What Envoy does](../explain/what-envoy-does.md) has the facts about Envoy on which the decisions rest. A file of the code names its decision in a comment at its top.',
+      'Measurements were made with Envoy 1.36.2 and Node 20.20 on two cores, unless a page names another version. The page [What Envoy does](../explain/what-envoy-does.md) has the facts about Envoy on which they rest. A file of the code names its decision in a comment at its top.',
     ),
     ...areas.map((area) =>
       section(

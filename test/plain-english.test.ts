@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest';
+import { medianWords, proseFlaws } from './support/plain-english.ts';
+
+const reasons = (markdown: string) => proseFlaws(markdown).map(({ reason }) => reason);
+
+describe('the check of plain English', () => {
+  it.each([
+    'Of what may not be called: it has no endpoint.',
+    'What a proxy refuses is not sent again.',
+    'Where no Envoy serves, one is started.',
+    'That which is not served stays.',
+    'All that what it is given depends on.',
+    'The agent reads the token anew.',
+    'The cluster is not needed any more.',
+    'It waits so many ms.',
+    'It would wait for ever.',
+    'The failure is told once.',
+    'A parent is told of its child.',
+    'It is read-only, but for one folder.',
+    'An agent starts one where it may.',
+    'One is made where there is none.',
+    `${'word '.repeat(46)}ends.`,
+  ])('finds one flaw or more in: %s', (sentence) => {
+    expect(reasons(`Envoy serves. ${sentence}`)).not.toEqual([]);
+  });
+
+  it.each([
+    'If no Envoy serves, the agent starts one.',
+    'What does the agent watch?',
+    'Each line shows a value and where it comes from.',
+    'The first sentence says where it is.',
+    'The parent is told to drain.',
+    'The agent knows what Envoy needs.',
+    '`Of what` and `anew` are code.',
+    '## What it does\n\n## Where it is',
+    '| What | Of a server |\n| --- | --- |\n| What Envoy reads | Where Envoy listens |',
+    '```sh\nWhere it may, anew\n```',
+    'A [link](where-it-may.md#of-what) is text.',
+    '<!-- Of what may not be called. -->',
+    `\`${'a '.repeat(50)}\` is code.`,
+  ])('finds nothing in: %s', (markdown) => {
+    expect(proseFlaws(markdown)).toEqual([]);
+  });
+
+  it('looks for marker phrases in the cells of a table, also of one that is indented', () => {
+    const table = '| A | B |\n| --- | --- |\n| Envoy | is read anew |\n';
+    expect(reasons(table)).toHaveLength(1);
+    expect(reasons(table.replace(/^/gm, '  '))).toHaveLength(1);
+  });
+
+  it('joins the lines of a paragraph and of an item, and says in which line it begins', () => {
+    const markdown =
+      '# Title\n\nThe cluster is not\nneeded any more.\n\n- An item\n- Of what\n  is left.\n';
+    expect(proseFlaws(markdown)).toMatchObject([
+      { line: 3, sentence: 'The cluster is not needed any more.' },
+      { line: 7, sentence: 'Of what is left.' },
+    ]);
+  });
+
+  it('takes the median of the words in a sentence, without code and tables', () => {
+    expect(
+      medianWords(
+        'One two. One two three. `code` one two three four.\n\n| One |\n| --- |\n| Two |\n',
+      ),
+    ).toBe(3);
+    expect(medianWords('# Title\n')).toBe(0);
+  });
+});

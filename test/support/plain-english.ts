@@ -1,0 +1,115 @@
+/** A sentence of a page that a reader would read twice, and why. */
+export interface ProseFlaw {
+  readonly line: number;
+  readonly sentence: string;
+  readonly reason: string;
+}
+
+/** A piece of prose: a paragraph, an item of a list or a cell of a table. */
+interface Piece {
+  readonly kind: 'text' | 'cell';
+  /** Of its first line, from 1. */
+  readonly line: number;
+  readonly text: string;
+}
+
+/** Words that a reader stumbles over, and what to write instead. They count in cells too. */
+const markers: readonly (readonly [expression: RegExp, reason: string])[] = [
+  [/\ball that what\b|\bof what may\b|\bof which nothing\b/i, 'name the thing'],
+  [/\banew\b/i, "'again', or 'new'"],
+  [/\b(?:not|no|nothing|nobody|never|longer)\b[^.;:]*\bany more\b/i, "'no longer'"],
+  [/\bso many (?:ms|seconds|bytes|times)\b/i, 'name the number'],
+  [/\bfor ever\b/i, "'forever', or the limit"],
+  [/\b(?:is|are|was|were) (?:told|said)\b(?! to\b)/i, 'who reports, logs or sends it'],
+  [/\btold (?:of|aside|once|apart)\b/i, "'reported', 'logged' or 'distinguished'"],
+  [/\bbut for\b/i, "'except'"],
+  [/\bfor (?:that|want) of\b|\bby reason of\b/i, "'because', or 'without'"],
+  [/\bin place of that of\b|\bthat is none\b|\bthere is none of\b/i, 'name the thing'],
+  [/\bwhichever way\b|\bfrom then on\b|\blikewise\b/i, 'say which'],
+  [
+    /\bwhere (?:it|they|one|this|nobody|nothing|no|there (?:is|are))\b(?! (?:comes?|is|are|begins?|ends?|goes?|leads?)\b(?: from)?[.,)]?(?:\s|$))/i,
+    "'if' for a condition",
+  ],
+];
+
+/** How a fragment, or a condition of place, begins a sentence. */
+const beginnings: readonly (readonly [expression: RegExp, reason: string])[] = [
+  [/^Of /, 'a sentence begins with its subject'],
+  [/^What [^?]*$/, 'a sentence begins with its subject'],
+  [/^Where [^?]*$/, "'if' for a condition"],
+  [/^That (?:what|which)\b/, 'a sentence begins with its subject'],
+];
+
+/** In words. */
+const longest = 45;
+
+/**
+ * The prose of a page. Code blocks, comments, headings and the heads of tables are not prose.
+ * Code stands as the word `code`.
+ */
+function pieces(markdown: string): readonly Piece[] {
+  const blank = (text: string) => text.replace(/[^\n]/g, '');
+  const prose = markdown
+    .replace(/^( *)```[^]*?^\1```$/gm, blank)
+    .replace(/<!--[^]*?-->/g, blank)
+    .replace(/^ *\|.*\|\n(?= *\|[ :|-]+\|$)/gm, blank)
+    .replace(/^#+ .*$/gm, blank)
+    .replace(/!\[[^\]]*\]\([^)]*\)/g, blank)
+    .replace(/\]\([^)]*\)/g, ']')
+    .replace(/`[^`]*`/g, (code) => `code${blank(code)}`)
+    .replace(/<[^>\n]*>/g, '')
+    .replace(/[[\]*_]/g, '');
+  const found: Piece[] = [];
+  prose.split('\n').forEach((text, index) => {
+    const line = index + 1;
+    if (/^ *\|[ :|-]+\|$/.test(text)) return;
+    if (/^ *\|/.test(text)) {
+      found.push(
+        ...text
+          .trim()
+          .slice(1, -1)
+          .split('|')
+          .map((cell): Piece => ({ kind: 'cell', line, text: cell.trim() })),
+      );
+      return;
+    }
+    const last = found.at(-1);
+    const begins = /^\s*(?:[-+]|\d+\.) /.test(text);
+    if (last?.kind === 'text' && !begins && text.trim() !== '' && last.text !== '')
+      found[found.length - 1] = { ...last, text: `${last.text} ${text.trim()}` };
+    else found.push({ kind: 'text', line, text: text.replace(/^\s*(?:[-+]|\d+\.) /, '').trim() });
+  });
+  return found.filter(({ text }) => text !== '');
+}
+
+function sentences({ text }: Piece): readonly string[] {
+  return text.split(/(?<=[.!?][")]?)\s+(?=["(]?(?:[A-Z]|code\b))/);
+}
+
+/** Without code, which a reader takes in at a glance. */
+const wordsOf = (sentence: string) =>
+  sentence.replace(/\bcode\b/g, '').match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/%-]*/gu) ?? [];
+
+/** Everything in a page that {@link markers} and the rules of a sentence forbid. */
+export function proseFlaws(markdown: string): readonly ProseFlaw[] {
+  return pieces(markdown).flatMap((piece) =>
+    sentences(piece).flatMap((sentence) =>
+      [
+        ...(piece.kind === 'text' ? [...markers, ...beginnings] : markers)
+          .filter(([expression]) => expression.test(sentence))
+          .map(([, reason]) => reason),
+        ...(wordsOf(sentence).length > longest ? [`more than ${longest} words`] : []),
+      ].map((reason) => ({ line: piece.line, sentence, reason })),
+    ),
+  );
+}
+
+/** The median length of the sentences outside of tables, in words; 0 if there is none. */
+export function medianWords(markdown: string): number {
+  const lengths = pieces(markdown)
+    .filter(({ kind }) => kind === 'text')
+    .flatMap(sentences)
+    .map((sentence) => wordsOf(sentence).length)
+    .sort((a, b) => a - b);
+  return lengths[Math.floor(lengths.length / 2)] ?? 0;
+}
