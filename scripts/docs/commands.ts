@@ -13,13 +13,13 @@ export const more: Readonly<Record<string, readonly string[]>> = {
   check: [
     'It takes the [flags](flags.md) of `proxy`. `doctor` is another name of it. It changes nothing, and can run at any time: before an agent ' +
       'is started, or beside it, in its container and as its user.',
-    'It ends with 1 where there is a failure (`×`), and with 0 where there are warnings (`‼`) at most. Each has a section in ' +
-      '[Troubleshooting](../troubleshooting.md#what-check-finds). Nothing of a key or of a token is shown, but for the audience and the end of a token.',
-    'All is looked at at once, and takes 10 s at most.',
+    'It ends with 1 if there is a failure (`×`), and with 0 if there are only warnings (`‼`). Each has a section in ' +
+      '[Troubleshooting](../troubleshooting.md#what-check-finds). It shows nothing of a key, and only the audience and the end of a token.',
+    'All checks run at the same time, and take 10 s at most.',
   ],
   'config print': [
     'It takes the [flags](flags.md) of `proxy`. [Layers](layers.md) says where a value may come from. A value has the name of ' +
-      'its flag, of its field of ProxyConfig, or of its variable. Secrets are struck out. It ends as `proxy` does where the configuration ' +
+      'its flag, of its field of ProxyConfig, or of its variable. Secrets are struck out. It ends as `proxy` does if the configuration ' +
       'is wrong.',
   ],
   'config check': [
@@ -69,7 +69,7 @@ export const more: Readonly<Record<string, readonly string[]>> = {
     'zsh: the script as `_pilot-agent` in a folder of `$fpath`, or `eval "$(pilot-agent completion zsh)"` below `compinit` in `~/.zshrc`.',
     'fish: the script as `~/.config/fish/completions/pilot-agent.fish`.',
     'It completes commands, flags, the values of flags that have a list of them, files and folders. The script runs no program and asks no agent. ' +
-      'Make it anew after an upgrade.',
+      'Make it again after an upgrade.',
   ],
   help: ['It prints the help page, as `--help` does. So does `pilot-agent` alone.'],
 };

@@ -27,7 +27,7 @@ export const files: readonly File[] = [
   {
     names: ['XDS'],
     when: 'Envoy takes its configuration from the agent',
-    text: 'Socket, likewise',
+    text: 'Socket. One that a dead agent has left is replaced too',
   },
   {
     names: ['xds-store'],
@@ -90,7 +90,7 @@ export function filesPage(): string {
   return page(
     'Files',
     paragraph(
-      'The agent writes into the folder of `--configPath` and, if it installs an Envoy, into its cache. Where a path is not there, the agent makes it.',
+      'The agent writes into the folder of `--configPath` and, if it installs an Envoy, into its cache. If a path is not there, the agent makes it.',
     ),
     table(
       ['File', 'While', 'What it is'],
@@ -102,7 +102,7 @@ export function filesPage(): string {
       'An agent that has ended leaves `ended.json`, and what the table says stays. One that was killed leaves its sockets instead.',
       'The name of a FIFO is removed before Envoy starts.',
       '`envoy-beside-N.json`: the clusters that lead to the admin endpoint lead to that of epoch N.',
-      '`envoy-B` has mode 0700. Where its path would have more than 85 bytes, or the disk has no room for it, it is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or else in `/dev/shm`.',
+      '`envoy-B` has mode 0700. If its path would have more than 85 bytes, or the disk has no room for it, it is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or else in `/dev/shm`.',
       "Envoy's shared memory, `/dev/shm/envoy_shared_memory_*`, is removed after the last epoch of a base id.",
       '`/dev/shm/pilot-agent-B-*` is a socket by which the agent reserves base id B. The next agent removes what a dead one has left.',
       '`envoy-kept.json` counts only where its owner is the user of the agent and nobody else can read or write it.',

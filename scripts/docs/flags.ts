@@ -35,7 +35,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     'The form is `{"address": "host:port", "tlsSettings": {…}, "tcpKeepalive": {…}}`.',
   envoyAccessLogService: 'The form is that of `--envoyMetricsService`.',
   lightstepAddress:
-    '`--lightstepAccessToken` goes with it. Envoy has no LightStep tracer any more: the traces are sent by OpenTelemetry, with a warning.',
+    '`--lightstepAccessToken` goes with it. Envoy no longer has a LightStep tracer: the traces are sent by OpenTelemetry, with a warning.',
   datadogAgentAddress: '`$(HOST_IP)` may be a part of it.',
   serviceregistry:
     'It decides on the defaults of `--id` and `--domain`: `Kubernetes`, `Consul`, or any other name.',

@@ -138,7 +138,7 @@ function fates(all: readonly Row[], heads: readonly string[], flag: boolean): re
     ),
     paragraph('The warnings, and what to do instead:'),
     list(words('warned')),
-    paragraph('Why nothing is said of what is silent:'),
+    paragraph('The silent ones, and why they need no warning:'),
     list(words('silent')),
   ];
 }

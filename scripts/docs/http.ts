@@ -60,7 +60,7 @@ export const endpoints: readonly Endpoint[] = [
     path: '/drain',
     who: 'this machine',
     text: '`OK`. Envoy drains and goes on',
-    more: 'The agent is not ready and starts no epoch any more. A SIGTERM that comes later ends it without a drain.',
+    more: 'The agent is not ready and starts no more epochs. A SIGTERM that comes later ends it without a drain.',
   },
   {
     method: 'POST',
@@ -95,9 +95,9 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'The lives of the epochs, JSON; a table for `Accept: text/plain`',
     more:
-      'Of each of the last thousand: its state, why it was started and what had changed, when it was launched, LIVE, told to drain and over ' +
-      '(ISO 8601), how long that took (names end in `Ms`), and how it ended: exit code or signal, the line that tells the cause, and the last words of Envoy. Beside them the epoch ' +
-      'that comes next, a configuration that is refused, pushes of secrets, counters, and when Envoy served what was stored.',
+      'Each of the last thousand epochs has its state, its cause and what had changed. It has the times (ISO 8601) at which it was launched, LIVE, draining ' +
+      'and over, and the durations in between (names end in `Ms`). An epoch that has ended has exit code or signal, the line that shows the cause, and the last words of Envoy. The ' +
+      'answer also has the next epoch, a refused configuration, pushes of secrets, counters, and when Envoy served a stored configuration.',
   },
   {
     method: 'GET',
@@ -105,7 +105,7 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'How it stands with the agent, JSON',
     more:
-      'What `pilot-agent status` shows: phase, readiness and why not, epochs, certificates, sources, control plane, pushes of secrets. No key, no token, ' +
+      'The answer has what `pilot-agent status` shows: phase, readiness and why not, epochs, certificates, sources, control plane, pushes of secrets. No key, no token, ' +
       'no content of a source.',
   },
   {
@@ -124,8 +124,8 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'The sources of configuration, JSON',
     more:
-      'Of each: what it is for (`as`) and what a change leads to (`effect`), whether it can be read (`state`), why not and since when, and when it has ' +
-      'changed. What it says is not shown.',
+      'Each source has its purpose (`as`), what a change leads to (`effect`), whether it can be read (`state`), why not and since when, and when it has ' +
+      'changed. The content is not shown.',
   },
   {
     method: 'GET',
@@ -216,11 +216,11 @@ export function httpPage(): string {
       'Limits',
       list([
         'A probe or a scrape that leads back to an agent is refused with 508: it would ask the application again.',
-        'What only this machine may ask is answered with 403 for all others, and for a browser on behalf of another site. This machine is 127.0.0.1 and ::1: ' +
-          'other loopback addresses are not, for Envoy passes on from 127.0.0.6 what came from elsewhere.',
+        'Paths for this machine are answered with 403 for all others, and for a browser on behalf of another site. This machine is 127.0.0.1 and ::1. ' +
+          'Other loopback addresses are not, because Envoy passes on traffic from outside from 127.0.0.6.',
         'Another method is answered with 405. Another path is answered with 404, and `/app-health` with a redirect to `/app-health/`.',
         'A request has to be there within 5 s. Its head has 16 KiB at most.',
-        'Of more than 512 connections that ask nothing the oldest one is closed.',
+        'If more than 512 connections ask nothing, the oldest one is closed.',
         'If the server breaks, it is started again each second, and the log says so.',
       ]),
     ),
@@ -242,8 +242,8 @@ export function httpPage(): string {
     section(
       'Reasons for not being ready',
       paragraph(
-        'Probes that come together share one question to Envoy. An answer that Envoy is ready counts for 100 ms. What the agent itself ' +
-          'knows counts at once. Nothing is remembered for longer. While a new epoch starts the old one serves, and the answer is still 200.',
+        "Probes that come together share one question to Envoy. An answer that Envoy is ready counts for 100 ms. The agent's own " +
+          'state counts at once. Nothing is remembered for longer. While a new epoch starts the old one serves, and the answer is still 200.',
       ),
       paragraph(
         'In JSON the reason has a name too: its words up to the first detail, such as `envoy-does-not-answer`.',

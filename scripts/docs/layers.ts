@@ -76,9 +76,9 @@ export function layersPage(): string {
         'replaces it.',
     ),
     paragraph(
-      'The control plane is told the whole ProxyConfig, in `PROXY_CONFIG` of the metadata of the node: what the agent goes by, the fields ' +
-        'that only the control plane reads, and, with a warning, those that are not known here. It is told no token, no password, no ' +
-        'private key, and of `proxyMetadata` only what begins with `ISTIO_META`.',
+      'The agent sends the whole ProxyConfig to the control plane, in `PROXY_CONFIG` of the metadata of the node: the fields that it uses, the fields ' +
+        'that only the control plane reads, and, with a warning, unknown fields. It sends no token, no password and no ' +
+        'private key, and only those `proxyMetadata` that begin with `ISTIO_META`.',
     ),
     paragraph(
       '`pilot-agent config print` shows each value and the layer that it comes from. ' +

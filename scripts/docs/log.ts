@@ -114,7 +114,7 @@ export function logPage(): string {
     list([
       'Envoy inherits stdout. An access log on `/dev/stdout` goes there too, as Envoy writes it.',
       'With `--keepEnvoy` the log of Envoy and an access log on `/dev/stdout` or `/dev/stderr` are in the [file](files.md) `envoy.log`.',
-      'The agent never waits for the reader of its log. What a slow reader leaves waiting beyond 1 MiB is dropped and counted. A line says so when there is ' +
+      'The agent never waits for the reader of its log. Lines beyond 1 MiB that wait for a slow reader are dropped and counted. A line says so when there is ' +
         'room again. At the end the agent gives the reader one second.',
       'A line of Envoy of more than 64 KiB and a message of more than 1,000 lines are cut in pieces.',
     ]),

@@ -45,9 +45,9 @@ const faults: Readonly<Record<FaultReason, string>> = {
 /** What there is to say of a metric, or of a value of its labels, that its help does not say. */
 export const more: Readonly<Record<string, string>> = {
   istio_agent_scrape_source_up: '1 if this scrape has got all of the source.',
-  istio_agent_scrape_failures_total: `\`reason\` is ${Object.entries(faults)
-    .map(([reason, text]) => `${code(reason)} (${text})`)
-    .join(', ')}.`,
+  istio_agent_scrape_failures_total: `\`reason\` has these values. ${Object.entries(faults)
+    .map(([reason, text]) => `${code(reason)}: ${text}.`)
+    .join(' ')}`,
   istio_agent_scrape_dropped_rows_total:
     'They are not well-formed, or of a family that a source before it has.',
   istio_agent_phase: '1 for the phase that the agent is in: `running`, `draining` or `stopping`.',
@@ -58,10 +58,10 @@ export const more: Readonly<Record<string, string>> = {
   istio_agent_envoy_starts_total:
     '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name what has changed; beyond 100 reasons ' +
     '`source` is `other`.',
-  istio_agent_source_up: '1 while it can be read. While it cannot, what was read last holds.',
+  istio_agent_source_up: '1 while it can be read. While it cannot, the last content holds.',
   istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
   istio_agent_cert_expiry_seconds:
-    'It is the time until the first certificate of the secret expires. Of a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
+    'It is the time until the first certificate of the secret expires. For a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
   istio_agent_num_outgoing_requests:
     '`request_type` is `csr` for a request to the certificate authority.',
   istio_agent_pilot_xds_pushes:
@@ -155,16 +155,16 @@ export function metricsPage(): string {
     section(
       'What the answer promises',
       list([
-        '**Each family comes once.** It belongs to the first source that has it. What another source has of the same name is left out, and so is ' +
-          'what would clash in OpenMetrics (`a` with `a_total`). Names that begin with `istio_agent_` are those of the agent.',
-        '**The answer is well-formed.** Each source is asked for the format of the answer. What it says is brought into that format. Rows that ' +
+        '**Each family comes once.** It belongs to the first source that has it. A family of the same name from another source is left out, and so is ' +
+          'one that would clash in OpenMetrics (`a` with `a_total`). Names that begin with `istio_agent_` are those of the agent.',
+        '**The answer is well-formed.** The agent asks each source for the format of the answer, and converts an answer in another format. Rows that ' +
           'are not well-formed, or come twice, are left out and counted.',
         '**In OpenMetrics** a counter without `_total` is `unknown` and keeps its name. A histogram that is not whole is left out. **In the text format** ' +
           'there are no exemplars, units and times of creation.',
         '**The answer is in time.** The time-out is that of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, 10 s without it). A source has four ' +
           'fifths of it. A source that had to wait for another one has a twentieth more.',
-        '**The answer is bounded.** 10 MiB, 100,000 rows and 10,000 families are read of a source, 64 KiB of a line, and 128 labels of a row. What ' +
-          'is above 256 KiB of an answer is not read faster than the scrape reads it. There are 16 scrapes at a time.',
+        '**The answer is bounded.** 10 MiB, 100,000 rows and 10,000 families are read of a source, 64 KiB of a line, and 128 labels of a row. The ' +
+          'part of an answer above 256 KiB is not read faster than the scrape reads it. There are 16 scrapes at a time.',
         '**One scrape at a time is large.** If the applications have more than 1 MiB or 5,000 lines, a scrape waits until the large one before it is ' +
           'over, which has 15 s. If that takes four fifths of the time-out, the answer has Envoy, what was read, and the agent.',
         '**Sources are asked once.** Scrapes of one format and one time-out that come within 100 ms share an answer of up to 256 KiB.',

@@ -15,7 +15,7 @@ export const signals: readonly (readonly [signal: string, what: string, more?: s
   ],
   [
     'SIGUSR1',
-    'The agent and each Envoy open their log files anew',
+    'The agent and each Envoy reopen their log files',
     'The agent opens those of `--log_target`. An Envoy that still starts does not.',
   ],
   ['SIGKILL', 'The agent is gone, and each of its Envoys is killed, a stopped one too'],
@@ -42,7 +42,7 @@ export function signalsPage(): string {
     section(
       '`exec`',
       list([
-        `\`pilot-agent exec\` passes ${passedOn.join(', ')} on to its command. What is typed on a terminal (SIGINT, SIGQUIT) the command gets by itself.`,
+        `\`pilot-agent exec\` passes ${passedOn.join(', ')} on to its command. Signals that are typed on a terminal (SIGINT, SIGQUIT) reach the command directly.`,
       ]),
     ),
   );

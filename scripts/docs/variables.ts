@@ -82,7 +82,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     {
       name: 'ISTIO_META_CLUSTER_ID',
       text: 'Name of the cluster',
-      more: 'The authority is told it, and so is the control plane.',
+      more: 'The agent sends it to the authority and to the control plane.',
     },
     { name: 'SECRET_TTL', standard: '24h', text: 'How long a certificate is asked to be valid' },
     {
@@ -94,7 +94,7 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     {
       name: 'INITIAL_BACKOFF_MSEC',
       standard: '0',
-      text: 'The first request comes at random within so many ms',
+      text: 'The first request comes at random within this many ms',
     },
     {
       name: 'ECC_SIGNATURE_ALGORITHM',

@@ -1,3 +1,4 @@
+// Why: docs/decisions/036-the-default-control-plane.md
 import type { Flag } from '../../shared/text/flag.ts';
 import { sourceFlags } from './source-flags.ts';
 

@@ -70,7 +70,7 @@ export function lifecycleFamilies({
     counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
     counter(
       'envoy_rescues',
-      'Envoys started beside the old one, where no hot restart could work',
+      'Envoys started beside the old one, because no hot restart could work',
       counters.rescues,
     ),
     counter('envoy_drains', 'Envoys that were told to drain', counters.drains),

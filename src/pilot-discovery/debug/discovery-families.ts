@@ -112,7 +112,7 @@ export function discoveryFamilies(
     byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
     gauge(
       'pilot_services',
-      'Services that proxies may be told of.',
+      'Services that proxies may receive.',
       environment?.services.size ?? 0,
     ),
     gauge(

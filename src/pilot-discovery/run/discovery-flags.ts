@@ -43,7 +43,7 @@ export const discoveryFlags = {
   },
   keepaliveMaxServerConnectionAge: {
     value: 'duration',
-    text: 'after so long a proxy is to connect anew; 0s: never',
+    text: 'after this time a proxy has to connect again; 0s: never',
     default: '30m',
   },
   shutdownDuration: {

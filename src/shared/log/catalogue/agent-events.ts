@@ -4,7 +4,7 @@ import { debug, error, fatal, info, warn } from './sentence.ts';
 export const agentEvents = {
   /** The agent starts. */
   'agent.started': info('pilot-agent'),
-  /** The agent is ready for the first time, so many ms after its start. */
+  /** The agent is ready for the first time; the line has the ms since its start. */
   'agent.ready': info((ms: number) => `ready after ${ms} ms`),
   /** The agent has not been ready yet, 10 s after its first Envoy was started. */
   'agent.not_ready': warn('not ready yet'),
@@ -55,7 +55,7 @@ export const agentEvents = {
     old: error('configuration refused: the old epoch goes on'),
     none: error('configuration refused'),
   },
-  /** A configuration was refused. It is not refused or not wanted any more. */
+  /** A configuration was refused. It is no longer refused, or no longer wanted. */
   'config.refusal_ended': info('the configuration is not refused any more'),
   /** The configuration could not be checked. The check is repeated. */
   'config.unchecked': {
@@ -78,7 +78,7 @@ export const agentEvents = {
   },
   /** A source of configuration can be read again. */
   'source.read_again': info('a source of configuration can be read again'),
-  /** Runtime settings have changed, and nothing else. Envoy is told, and goes on. */
+  /** Runtime settings have changed, and nothing else. Envoy gets them, and goes on. */
   'runtime.changed': info('Envoy is told its new runtime settings, and goes on'),
   /** Envoy has taken runtime settings: log levels and runtime values. */
   'runtime.told': info('Envoy has its runtime settings'),
@@ -104,9 +104,9 @@ export const agentEvents = {
   'status.request_failed': error('a request could not be answered'),
   /** The status socket cannot be listened on. `status` and `top` do not find the agent. */
   'status.socket_failed': warn('the status socket cannot be listened on'),
-  /** The log files are opened anew. */
+  /** The log files are opened again. */
   'log.reopened': info('log files are opened anew'),
-  /** A log file cannot be opened anew. The old one goes on. */
+  /** A log file cannot be opened again. The old one goes on. */
   'log.reopen_failed': warn('a log file cannot be opened anew: the old one goes on'),
   /** Lines of the log were dropped, because the reader is too slow. */
   'log.dropped': warn('log lines were dropped: the reader is too slow'),

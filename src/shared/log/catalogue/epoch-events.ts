@@ -24,13 +24,13 @@ export const epochEvents = {
   },
   /** A new epoch is prepared. */
   'epoch.claimed': debug('new epoch is prepared'),
-  /** The new epoch is not needed any more. */
+  /** The new epoch is no longer needed. */
   'epoch.withdrawn': info('new epoch is not needed any more'),
   /** The Envoy of an epoch has been started. At debug while another one serves. */
   'epoch.started': { alone: info('Envoy started'), beside: debug('Envoy started') },
   /** The Envoy of an epoch could not be started. */
   'epoch.not_started': error('Envoy could not be started'),
-  /** An epoch is LIVE: it serves, and those of `draining` do not take new clients any more. */
+  /** An epoch is LIVE: it serves, and those of `draining` take no more new clients. */
   'epoch.live': info('epoch is LIVE'),
   /** An epoch is not LIVE in time. The next one does not wait any longer. */
   'epoch.not_live': warn('the epoch before is not LIVE after 20 s: the next one starts'),
@@ -48,7 +48,7 @@ export const epochEvents = {
   'epoch.answering': info('the admin endpoint answers again'),
   /** The Envoy of an epoch hangs. It is killed. */
   'epoch.hung': error('Envoy hangs: it is killed'),
-  /** An epoch has no clients any more. It ends. */
+  /** An epoch has no more clients. It ends. */
   'epoch.handed_off': info('epoch has no clients any more: it ends'),
   /** An epoch does not answer and cannot be drained. It is killed. */
   'epoch.not_drained': warn('epoch does not answer and cannot be drained: it is killed'),
