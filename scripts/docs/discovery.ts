@@ -1,5 +1,6 @@
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
+import { type ClientLimit, clientLimits } from '../../src/pilot-discovery/push/client-limits.ts';
 import { freshView } from '../../src/pilot-discovery/state/fold-view.ts';
 import {
   type DiscoveryFlagName,
@@ -101,6 +102,20 @@ export function discoveryPage(): string {
       ),
     ),
     section(
+      'Limits of clients',
+      paragraph(
+        'A request has as many bytes as `--largestRequest` says, 16 KiB of metadata, and is not compressed. Of the reason of a NACK 4,096 characters are looked at. These are the other limits; a status ends the stream.',
+      ),
+      table(
+        ['What', 'Limit', 'Beyond it'],
+        Object.values<ClientLimit>(clientLimits).map((limit) => [
+          limit.what,
+          quantity(limit),
+          limit.beyond,
+        ]),
+      ),
+    ),
+    section(
       'Metrics',
       table(
         ['Metric', 'Type', 'Meaning'],
@@ -112,4 +127,18 @@ export function discoveryPage(): string {
       ),
     ),
   );
+}
+
+/** `256 KiB`, `5 s`. */
+function quantity({ value, unit }: ClientLimit): string {
+  const number = (of: number) => of.toLocaleString('en');
+  if (unit === 'ms') return value < 1_000 ? `${number(value)} ms` : `${number(value / 1_000)} s`;
+  if (unit !== 'bytes') return `${number(value)} ${unit}`.trim();
+  const steps = [
+    [1 << 20, 'MiB'],
+    [1_000_000, 'MB'],
+    [1 << 10, 'KiB'],
+  ] as const;
+  const [size, name] = steps.find(([step]) => value % step === 0) ?? [1, 'bytes'];
+  return `${number(value / size)} ${name}`;
 }

@@ -287,6 +287,19 @@ const variables: Readonly<Record<string, Row>> = {
       return async () => Number(await waited()) > 350; // seconds: 400 × 400 / 2 × 5 ms
     },
   },
+  PILOT_FILTER_GATEWAY_CLUSTER_CONFIG: {
+    program: 'two',
+    value: 'false',
+    observe: (program) => {
+      const router = 'router~127.0.0.1~gateway.default~default.svc.cluster.local';
+      const client = acceptingClient(program.ports.grpcAddr, router, typeUrls.cluster);
+      ends.push(() => client.close());
+      return () =>
+        client.answers.some(({ resources }) =>
+          resources.some(({ name }) => name.startsWith('outbound|80||a.')),
+        );
+    },
+  },
   POD_NAME: {
     program: 'one',
     value: 'istiod-7',

@@ -31,6 +31,7 @@ import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discove
 import { readRequest, type Variant } from '../../shared/xds/messages.ts';
 import { adsDefinition } from './ads-definition.ts';
 import type { AdsEvent } from './ads-event.ts';
+import { clientLimits } from './client-limits.ts';
 import { answerEncoder } from './encode-answer.ts';
 import {
   type Begun,
@@ -72,14 +73,13 @@ export interface AdsOptions {
 /** https://grpc.io/docs/guides/status-codes/ */
 const statusCodes = { invalidArgument: 3, exhausted: 8, internal: 13, unavailable: 14 };
 
-/** A proxy waits so many ms for the first snapshot; then it is to ask another control plane. */
-const longestWait = 5_000;
+const faults = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted };
 
-/** A proxy that does not read keeps its place in the queue no longer, in ms. */
-const longestWrite = 5;
-
-/** So many streams on which something was asked for there may be in all. */
-const mostStreams = 10_000;
+/** Then a proxy is to ask another control plane, in ms. */
+const longestWait = clientLimits.firstSnapshot.value;
+/** In ms. */
+const longestWrite = clientLimits.writing.value;
+const mostStreams = clientLimits.streams.value;
 
 /**
  * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits what happens on its
@@ -243,7 +243,7 @@ export function serveAds(
             ];
           }
           case 'end':
-            void refuse(effect.reason, statusCodes.invalidArgument);
+            void refuse(effect.reason, faults[effect.fault]);
             return [];
         }
       }

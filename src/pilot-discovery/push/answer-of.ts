@@ -1,5 +1,6 @@
 // Why: docs/decisions/070-nonces-are-hashes.md
 import { createHash } from 'node:crypto';
+import { clientLimits } from './client-limits.ts';
 import { emptyAssignment } from './empty-assignment.ts';
 import type { Answer, ProxyStream } from './proxy-stream.ts';
 import { type Held, type TypeStream, unsettled, wantedOf } from './type-stream.ts';
@@ -13,8 +14,7 @@ import {
   type XdsType,
 } from './view.ts';
 
-/** So many endpoints that nobody has are told in one answer; the next ones follow its ACK. */
-const mostEmpty = 10_000;
+const mostEmpty = clientLimits.unknownEndpoints.value;
 
 /** What comes of looking for something to send; without a reason there is nothing to send. */
 type Outcome =

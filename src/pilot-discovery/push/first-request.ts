@@ -6,6 +6,7 @@ import type {
   DiscoveryRequest,
 } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
+import { clientLimits } from './client-limits.ts';
 
 /** A request that is not decoded, since it is no proxy's. */
 export interface UnreadRequest {
@@ -41,7 +42,10 @@ interface SilenceBounds {
 }
 
 /** What clients may. */
-export const silence: SilenceBounds = { longest: 10_000, most: 1_000 };
+export const silence: SilenceBounds = {
+  longest: clientLimits.silence.value,
+  most: clientLimits.silentStreams.value,
+};
 
 /** So many ms streams begin in a row; then others have their turn. */
 const slice = 5;

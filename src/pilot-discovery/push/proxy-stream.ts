@@ -51,7 +51,8 @@ export type ProxyEffect =
     }
   /** Somebody asks for a type that is not served. */
   | { readonly type: 'unknown-type'; readonly typeUrl: string }
-  | { readonly type: 'end'; readonly reason: string };
+  /** It is no proxy, or goes beyond a limit. */
+  | { readonly type: 'end'; readonly fault: 'shape' | 'limit'; readonly reason: string };
 
 export interface ProxyStream {
   readonly variant: Variant;

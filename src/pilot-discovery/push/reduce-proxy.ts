@@ -2,17 +2,17 @@
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { answerOf } from './answer-of.ts';
+import { clientLimits } from './client-limits.ts';
 import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
-import { mostNames } from './request-bytes.ts';
 import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
 import type { Unsent } from './unsent.ts';
 import { typeUrls, type XdsType, xdsTypes } from './view.ts';
 
 /** A proxy asks for a few types that are not served, such as secrets. */
-const mostUnknown = 32;
-
-/** The name of a type, and the id of a node, in characters. */
-const longestName = 4_096;
+const mostUnknown = clientLimits.unservedTypes.value;
+const mostNames = clientLimits.names.value;
+/** In characters. */
+const longestName = clientLimits.text.value;
 
 export type ProxyStep = Step<ProxyStream, ProxyEffect>;
 
@@ -46,9 +46,9 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
 function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const { node, typeUrl, nonce, refusal } = asked;
   if (!before.isKnown && (node?.id ?? '') === '')
-    return [before, [{ type: 'end', reason: 'the first request has no node id' }]];
+    return [before, [{ type: 'end', fault: 'shape', reason: 'the first request has no node id' }]];
   const flaw = sizeFlaw(asked);
-  if (flaw !== undefined) return [before, [{ type: 'end', reason: flaw }]];
+  if (flaw !== undefined) return [before, [{ type: 'end', fault: 'limit', reason: flaw }]];
   const state = { ...before, isKnown: true };
   const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
   if (type === undefined) return unserved(state, asked);
@@ -81,7 +81,13 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   if (Math.max(stream.names.size, stream.held.size) > mostNames)
     return [
       before,
-      [{ type: 'end', reason: `it follows more than ${mostNames} resources, which is the limit` }],
+      [
+        {
+          type: 'end',
+          fault: 'limit',
+          reason: `it follows more than ${mostNames} resources, which is the limit`,
+        },
+      ],
     ];
   if (isFirst || stream.names !== before.types[type].names)
     effects.push({ type: 'asked', typeUrl, names: stream.names });
@@ -116,7 +122,13 @@ function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxySt
   if (state.unknown.size === mostUnknown)
     return [
       state,
-      [{ type: 'end', reason: `it asks for more than ${mostUnknown} types that are not served` }],
+      [
+        {
+          type: 'end',
+          fault: 'limit',
+          reason: `it asks for more than ${mostUnknown} types that are not served`,
+        },
+      ],
     ];
   const unknown = new Set(state.unknown).add(typeUrl);
   const answer: Answer = {

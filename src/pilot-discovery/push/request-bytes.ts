@@ -1,10 +1,11 @@
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
+import { clientLimits } from './client-limits.ts';
 
-/** Envoy names each cluster whose endpoints it asks for; more than so many names are no proxy's. */
-export const mostNames = 100_000;
-
-/** What a proxy says of itself, in bytes: labels, annotations, its configuration. */
-const largestNode = 256 << 10;
+/**
+ * Envoy names each cluster whose endpoints it asks for. Of itself it says labels, annotations, and
+ * its configuration.
+ */
+const [mostNames, largestNode] = [clientLimits.names.value, clientLimits.node.value];
 
 /** The field of the node, in a DiscoveryRequest and in a DeltaDiscoveryRequest. */
 export type NodeField = 1 | 2;

@@ -1,10 +1,11 @@
 import type { Writable } from 'node:stream';
+import { clientLimits } from './client-limits.ts';
 
 /**
  * A proxy that accepts answers which it has not read is no Envoy: that has one answer of each type
- * before it, and fewer where one follows another. So many answers, and so many bytes.
+ * before it, and fewer if one follows another.
  */
-const most = { answers: 4, bytes: 16 << 20 };
+const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.unreadBytes.value };
 
 /** The answers that are written to one proxy, and that it has not read. */
 export interface UnreadAnswers {

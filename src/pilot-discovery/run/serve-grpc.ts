@@ -12,7 +12,7 @@ import { tellErrors } from '../../shared/files/server-errors.ts';
 import { boundedMessages, type TellRefused } from '../../shared/grpc/bounded-messages.ts';
 import type { AdsEvent } from '../push/ads-event.ts';
 import { type AdsOptions, serveAds } from '../push/ads-server.ts';
-import { silence } from '../push/first-request.ts';
+import { clientLimits } from '../push/client-limits.ts';
 import { boundedConnections } from './bounded-connections.ts';
 import type { DiscoveryConfig, ListenAddress } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
@@ -26,23 +26,8 @@ export interface ServeGrpcOptions extends AdsOptions {
   readonly largestRequest: number;
 }
 
-/** A proxy has one stream on a connection; an agent has one for each Envoy that it starts. */
-const mostStreams = 100;
-
-/** Of all proxies; a control plane of more is a fleet of them. */
-const mostConnections = 10_000;
-
-/** So many of the largest requests may be under way, on a connection and in all. */
-const unfinished = { ofConnection: 2, inAll: 16 };
-
-/** In MB: what HTTP/2 keeps for a client that does not read; then it takes no new stream. */
-const sessionMemory = 64;
-
 /** So long a proxy may go on with a connection that it is to make anew, in ms. As in istiod. */
 const grace = 10_000;
-
-/** A connection without a stream is closed after so many ms. */
-const longestIdle = 300_000;
 
 /**
  * Serves xDS over gRPC in plain text: emits `listening`, or `failed` and nothing more, and what
@@ -57,17 +42,18 @@ export function serveGrpc(
     const tell: TellRefused = (address, reason) =>
       subscriber.next({ type: 'stream-refused', connection: 0, address, reason });
     const bounds = {
-      ofConnection: unfinished.ofConnection * largestRequest,
-      inAll: unfinished.inAll * largestRequest,
+      ofConnection: clientLimits.unfinishedOfConnection.value * largestRequest,
+      inAll: clientLimits.unfinishedInAll.value * largestRequest,
     };
     const server = new Server({
       interceptors: [boundedMessages({ ServerInterceptingCall, status }, bounds, tell)],
       'grpc.keepalive_time_ms': keepalive.interval,
       'grpc.keepalive_timeout_ms': keepalive.timeout,
       'grpc.max_receive_message_length': largestRequest,
-      'grpc.max_concurrent_streams': mostStreams,
-      'grpc.max_connection_idle_ms': longestIdle,
-      'grpc-node.max_session_memory': sessionMemory,
+      // A proxy has one on a connection; an agent has one for each Envoy that it starts.
+      'grpc.max_concurrent_streams': clientLimits.streamsOfConnection.value,
+      'grpc.max_connection_idle_ms': clientLimits.idle.value,
+      'grpc-node.max_session_memory': clientLimits.session.value / 1_000_000, // in MB
       'grpc.enable_channelz': 0, // it counts each message, for nobody
       ...(keepalive.age > 0 && {
         'grpc.max_connection_age_ms': keepalive.age,
@@ -75,7 +61,10 @@ export function serveGrpc(
       }),
     });
     const injector = server.createConnectionInjector(ServerCredentials.createInsecure());
-    const limits = { most: mostConnections, silence };
+    const limits = {
+      most: clientLimits.connections.value,
+      silence: { longest: clientLimits.silence.value, most: clientLimits.silentConnections.value },
+    };
     const connections = boundedConnections(
       limits,
       (socket) => injector.injectConnection(socket),

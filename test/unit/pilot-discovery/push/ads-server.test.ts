@@ -174,6 +174,13 @@ describe('serveAds', () => {
 
   it.each([
     ['without a node id', () => NEVER, { node: { id: '' } }, 3, 'the first request has no node id'],
+    [
+      'that goes beyond a limit',
+      () => NEVER,
+      { node: { id: 'x'.repeat(5_000) } },
+      8,
+      'its type or node id has 5000 characters, and 4096 are the limit',
+    ],
     ['of a node that nobody can read', () => 'no such role', {}, 3, 'no such role'],
     [
       'about which something throws',
@@ -194,7 +201,7 @@ describe('serveAds', () => {
     await expect.poll(() => other.answers).toHaveLength(1);
     bad.call.write(whole(more));
     await expect.poll(() => bad.statuses).toMatchObject([{ code, details }]);
-    expect(events.some(({ type }) => type === 'stream-refused')).toBe(code === 3);
+    expect(events.some(({ type }) => type === 'stream-refused')).toBe(code !== 13);
     other.call.write(whole({ responseNonce: other.answers[0]?.nonce ?? '' }));
     good$.next(view(2, { a: 'B' }));
     await expect.poll(() => other.answers).toHaveLength(2);

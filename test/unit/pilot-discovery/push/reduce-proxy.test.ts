@@ -208,19 +208,21 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
   });
 
   it.each([
-    ['without a node id', { node: undefined }, 'the first request has no node id'],
+    ['without a node id', { node: undefined }, 'shape', 'the first request has no node id'],
     [
       'for too many names',
       { add: Array.from({ length: 100_001 }, (_, index) => String(index)) },
+      'limit',
       'it names 100001 resources, and 100000 are the limit',
     ],
     [
       'with a node id of 30 MB',
       { node: { ...node, id: 'x'.repeat(30_000_000) } },
+      'limit',
       'its type or node id has 30000000 characters, and 4096 are the limit',
     ],
-  ])('ends a stream whose first request is %s', (_, more, reason) => {
-    expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', reason }]);
+  ])('ends a stream whose first request is %s', (_, more, fault, reason) => {
+    expect(stream(variant).ask('endpoint', more)).toEqual([{ type: 'end', fault, reason }]);
   });
 
   it('ends a stream that asks for more than 32 types that are not served', () => {
@@ -229,7 +231,7 @@ describe.each(variants)('reduceProxy, %s', (variant) => {
     const asked = Array.from({ length: 33 }, (_, index) => proxy.ask(`type-${index}`));
     expect(asked.slice(0, 32).every((effects) => answers(effects).length === 1)).toBe(true);
     expect(asked[32]).toEqual([
-      { type: 'end', reason: 'it asks for more than 32 types that are not served' },
+      { type: 'end', fault: 'limit', reason: 'it asks for more than 32 types that are not served' },
     ]);
   });
 
@@ -406,7 +408,7 @@ it.each([
     versions: Object.fromEntries(names(versions).map((name) => [name, '1'])),
   };
   expect(proxy.ask('endpoint', more)).toEqual([
-    { type: 'end', reason: 'it names 100001 resources, and 100000 are the limit' },
+    { type: 'end', fault: 'limit', reason: 'it names 100001 resources, and 100000 are the limit' },
   ]);
 });
 

@@ -1,7 +1,10 @@
 import { create, toBinary } from '@bufbuild/protobuf';
 import { expect, it } from 'vitest';
 import { DiscoveryRequestSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
-import { bytesFlaw, mostNames } from '../../../../src/pilot-discovery/push/request-bytes.ts';
+import { clientLimits } from '../../../../src/pilot-discovery/push/client-limits.ts';
+import { bytesFlaw } from '../../../../src/pilot-discovery/push/request-bytes.ts';
+
+const mostNames = clientLimits.names.value;
 
 const request = (id: number, names = 0) =>
   Buffer.from(
