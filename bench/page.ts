@@ -46,7 +46,7 @@ export async function page(kept: Kept): Promise<string> {
     return [
       `## ${titles[name]}`,
       '',
-      `\`npm run bench -- ${name}\`, on ${machine}.`,
+      `Command: \`npm run bench -- ${name}\`. Machine: \`${machine}\`.`,
       '',
       ...own,
       ...notes.flatMap((note) => [note, '']),
@@ -55,7 +55,7 @@ export async function page(kept: Kept): Promise<string> {
   const text = [
     '# Benchmarks',
     '',
-    'Written by `npm run bench -- all --write`. All contenders run in turns, on one machine, in one run; values are medians.',
+    '`npm run bench -- all --write` writes this page. All contenders run in turns, on one machine, in one run. Values are medians.',
     '',
     ...summary(figuresOf(kept)),
     ...sections,
@@ -107,11 +107,11 @@ function summary(figures: Figures): readonly string[] {
     '',
     table(['What', ...own, ...goAgents, 'Floor', 'Ratio', 'Goal'], lines),
     '',
-    'The columns of this agent are the bundle on each Node, and the single executable where it was there. The ratio is that of each of them, in their order. The floor is a Node of each version that does nothing, or an Envoy alone.',
+    'The columns of this agent are the bundle on each Node, and the single executable if it was built. The ratios have the same order. The floor is a Node of each version that does nothing, or an Envoy alone.',
     '',
     ...drawn.flatMap(({ id, what }) => [`![${what}](${pictureFolder}/${id}.svg)`, '']),
-    ...(lost.length === 0 ? [] : ['Where the goal is missed, and why:', '', ...lost, '']),
-    'How long nothing answers while all around the agent fails is in the [report of the chaos runs](../test/chaos/report.md).',
+    ...(lost.length === 0 ? [] : ['These goals are missed:', '', ...lost, '']),
+    'The [report of the chaos runs](../test/chaos/report.md) says how long nothing answers while everything around the agent fails.',
     '',
   ];
 }

@@ -35,7 +35,7 @@ export async function start(rounds = 15): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `Medians of ${rounds} starts each, of the bundle with the code cache of the Node that built it, which others refuse. Bare Node is \`node -e 0\`, from exec to its end.`,
+      `Medians of ${rounds} starts each. The bundle has the code cache of the Node that built it; other Nodes refuse that cache. Bare Node is \`node -e 0\`, from exec to its end.`,
     ],
   };
 }

@@ -34,7 +34,7 @@ export async function status(minutes = 0.5): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `${duration / 1_000} s for each figure, of clients that ask again as soon as they are answered, over the same Envoy, which is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and puts texts one after the other unread. Scrapes that begin within 100 ms share an answer here, of up to 256 KiB; one scraper alone shares with nobody.`,
+      `Each figure takes ${duration / 1_000} s. Clients ask again as soon as they are answered, over the same Envoy, which is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and puts texts one after the other unread. Scrapes that begin within 100 ms share an answer here, of up to 256 KiB; one scraper alone shares with nobody.`,
       `Full load: ${minutes} minutes, in turns, of probes and scrapes by ${connections} clients. \`npm run bench -- status 60\` takes an hour for each agent.`,
     ],
   };
