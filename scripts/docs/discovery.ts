@@ -104,7 +104,7 @@ export function discoveryPage(): string {
     section(
       'Limits of clients',
       paragraph(
-        'A request has as many bytes as `--largestRequest` says, 16 KiB of metadata, and is not compressed. Of the reason of a NACK 4,096 characters are looked at. These are the other limits; a status ends the stream.',
+        'A request has as many bytes as `--largestRequest` says, 16 KiB of metadata, and is not compressed. The first 4,096 characters of the reason of a NACK count. These are the other limits; a status ends the stream.',
       ),
       table(
         ['What', 'Limit', 'Beyond it'],

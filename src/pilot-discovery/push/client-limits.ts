@@ -52,7 +52,7 @@ export const clientLimits = {
     value: 16,
     unit: '',
     what: 'Requests of the largest size, not finished, of all connections',
-    beyond: 'RESOURCE_EXHAUSTED for that of the oldest',
+    beyond: 'RESOURCE_EXHAUSTED for the stream of the oldest',
   },
   streamsOfConnection: {
     value: 100,
