@@ -52,7 +52,7 @@ export const clientLimits = {
     value: 16,
     unit: '',
     what: 'Requests of the largest size, not finished, of all connections',
-    beyond: 'RESOURCE_EXHAUSTED for the stream of the oldest',
+    beyond: 'RESOURCE_EXHAUSTED for the oldest one',
   },
   streamsOfConnection: {
     value: 100,
