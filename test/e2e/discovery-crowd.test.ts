@@ -11,11 +11,8 @@ import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { slowReader } from '../support/slow-reader.ts';
-import {
-  type Running,
-  type TwoSidecarsRig,
-  twoSidecarsRig,
-} from '../support/e2e/two-sidecars-rig.ts';
+import type { Running } from '../support/e2e/running.ts';
+import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 const effective = { interval: 50 };
 const nodeOf = (name: string) => ({

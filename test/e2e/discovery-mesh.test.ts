@@ -5,12 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { type Load, startLoad } from '../support/load.ts';
-import {
-  type Line,
-  type Running,
-  type TwoSidecarsRig,
-  twoSidecarsRig,
-} from '../support/e2e/two-sidecars-rig.ts';
+import type { Line, Running } from '../support/e2e/running.ts';
+import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 /** Between two looks whether a change of a file is in effect. In ms. */
 const effective = { interval: 20 };

@@ -1,11 +1,8 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { eventually } from '../support/eventually.ts';
-import {
-  type Running,
-  type TwoSidecarsRig,
-  twoSidecarsRig,
-} from '../support/e2e/two-sidecars-rig.ts';
+import type { Running } from '../support/e2e/running.ts';
+import { type TwoSidecarsRig, twoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
 
 const rounds = 40;
 const hosts = ['h1.mesh', 'h2.mesh', 'h3.mesh'];

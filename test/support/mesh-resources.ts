@@ -112,5 +112,13 @@ export function toHosts(...hosts: readonly string[]): Pick<HttpRoute, 'route'> {
 }
 
 export function virtualService(fields: Partial<VirtualService>): VirtualService {
-  return { hosts: ['a.com'], gateways: ['mesh'], http: [], exportTo: [], ...fields };
+  return {
+    hosts: ['a.com'],
+    gateways: ['mesh'],
+    http: [],
+    tls: [],
+    tcp: [],
+    exportTo: [],
+    ...fields,
+  };
 }

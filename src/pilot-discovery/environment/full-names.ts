@@ -1,4 +1,4 @@
-import type { HttpMatch, HttpRoute } from '../istio/virtual-service.ts';
+import type { ConnectionMatch, HttpMatch, HttpRoute, TcpRoute } from '../istio/virtual-service.ts';
 import type { Resource } from '../istio/model.ts';
 
 /**
@@ -43,18 +43,25 @@ export function withFullNames(
     changed(to, {
       destination: changed(to.destination, { host: ofHost(to.destination.host) }),
     } as Partial<T>);
-  const ofMatch = (match: HttpMatch) =>
-    changed(match, { gateways: each(match.gateways, ofGateway) });
+  const ofMatch = <T extends HttpMatch | ConnectionMatch>(match: T): T =>
+    changed(match, { gateways: each(match.gateways, ofGateway) } as Partial<T>);
   const ofRoute = (route: HttpRoute) =>
     changed(route, {
       match: each(route.match, ofMatch),
       route: each(route.route, ofDestination),
       mirrors: each(route.mirrors, ofDestination),
     });
+  const ofConnections = <T extends TcpRoute>(route: T): T =>
+    changed(route, {
+      match: each(route.match, ofMatch),
+      route: each(route.route, ofDestination),
+    } as Partial<T>);
   const full = changed(spec, {
     hosts: each(spec.hosts, ofHost),
     gateways: each(spec.gateways, ofGateway),
     http: each(spec.http, ofRoute),
+    tls: each(spec.tls, ofConnections),
+    tcp: each(spec.tcp, ofConnections),
   });
   return full === spec ? resource : { ...resource, spec: full };
 }

@@ -95,9 +95,8 @@ const server =
 function unserved({ bind, tls, port: { protocol } }: Read): string | undefined {
   if (bind.startsWith(unix)) return 'a Unix socket is not served yet: nothing listens there';
   if (protocol === 'udp') return 'UDP is not served: nothing listens there';
-  const isHttp = ['http', 'http2', 'grpc', 'grpc-web', 'https'].includes(protocol);
-  return !isHttp || tls.mode === 'passthrough' || tls.mode === 'auto-passthrough'
-    ? 'connections that are passed on are not served yet: nothing listens there'
+  return tls.mode === 'auto-passthrough'
+    ? 'AUTO_PASSTHROUGH is not served yet: nothing listens there'
     : undefined;
 }
 

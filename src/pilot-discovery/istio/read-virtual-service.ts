@@ -22,10 +22,12 @@ import {
   whole,
   wrong,
 } from './members.ts';
+import { checkNames, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
 import { destination } from './read-destination.ts';
 import { cors } from './read-cors.ts';
 import { fault, share } from './read-fault.ts';
-import { httpMatch, isClaim } from './read-http-match.ts';
+import { httpMatch } from './read-http-match.ts';
+import { sayWhereClaims } from './say-where-claims.ts';
 import type {
   HeaderOperations,
   Headers,
@@ -288,27 +290,9 @@ function check(
     });
 }
 
-/** Says where claims of a token are matched: gateways look at them, but there is no JWT yet. */
-function sayWhereClaims(
-  http: readonly HttpRoute[],
-  by: 'the mesh' | 'gateways',
-  place: Place,
-): void {
-  http.forEach(({ match }, index) => {
-    match.forEach(({ headers, withoutHeaders }, number) => {
-      const claim = [...Object.keys(headers), ...Object.keys(withoutHeaders)].find(isClaim);
-      const at = below(place, `http[${index}].match[${number}]`);
-      if (claim === undefined) return;
-      if (by === 'the mesh')
-        wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
-      else warn(at, `'${claim}' is of a token, which is not served yet: no request has it`);
-    });
-  });
-}
-
 export function readVirtualService(namespace: string): ReadMember<VirtualService> {
   return (value, place) =>
-    members(value, place, ['tcp', 'tls'], (get, has) => {
+    members(value, place, [], (get, has) => {
       const hosts = get('hosts', list(hostName('too')));
       hosts.forEach((host, index) => {
         const before = hosts
@@ -331,7 +315,14 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
       const http = get('http', list(httpRoute));
       const isForMesh = gateways.length === 0 || gateways.includes('mesh');
       sayWhereClaims(http, isForMesh ? 'the mesh' : 'gateways', place);
-      if (http.length === 0 && !has('tcp') && !has('tls'))
+      const [tls, tcp] = [get('tls', list(tlsRoute)), get('tcp', list(tcpRoute))];
+      checkNames(tls, hosts, place);
+      if (hosts.length === 0 && (tls.length > 0 || tcp.length > 0))
+        wrong(below(place, 'hosts'), 'one without hosts is for delegation, and has no tls and tcp');
+      for (const name of ['tls', 'tcp'])
+        if (isForMesh && has(name))
+          warn(below(place, name), `${name} is served at gateways alone, and not yet in the mesh`);
+      if (http.length === 0 && tcp.length === 0 && tls.length === 0)
         wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined))
         wrong(below(place, 'hosts'), 'it is missing: at least one host');
@@ -339,6 +330,8 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
         hosts,
         gateways: gateways.length > 0 ? gateways : ['mesh'],
         http,
+        tls,
+        tcp,
         exportTo: get('exportTo', exportTo(namespace, 'not')),
       };
     });

@@ -6,6 +6,9 @@ export interface VirtualService {
   /** `mesh` where none are named. */
   readonly gateways: readonly string[];
   readonly http: readonly HttpRoute[];
+  /** Connections of TLS that are handed on, by the name that they ask for. */
+  readonly tls: readonly TlsRoute[];
+  readonly tcp: readonly TcpRoute[];
   readonly exportTo: ExportTo;
 }
 
@@ -58,6 +61,34 @@ export interface Destination {
   readonly subset: string;
   /** 0 where it is not said. */
   readonly port: number;
+}
+
+/** Which connections a route of TCP takes; sidecars do not look at it yet. */
+export interface ConnectionMatch {
+  /** 0 for any. */
+  readonly port: number;
+  /** Instead of those of the resource; empty where it has none of its own. */
+  readonly gateways: readonly string[];
+}
+
+export interface TlsMatch extends ConnectionMatch {
+  /** Any of them; may begin with `*`. */
+  readonly sniHosts: readonly string[];
+}
+
+export interface TcpRoute {
+  /** Any of them; empty for every connection. */
+  readonly match: readonly ConnectionMatch[];
+  readonly route: readonly ConnectionDestination[];
+}
+
+export interface TlsRoute extends TcpRoute {
+  readonly match: readonly TlsMatch[];
+}
+
+export interface ConnectionDestination {
+  readonly destination: Destination;
+  readonly weight: number;
 }
 
 export interface HttpDestination {

@@ -268,7 +268,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-closed',
     file: 'pilot-discovery/generate/listeners/gateway-listeners.ts',
-    find: "tls.mode === 'closed' || ",
+    find: " || tls.mode === 'closed'",
     replace: '',
   },
   {
@@ -299,6 +299,36 @@ export const push: readonly Mutant[] = [
     id: 'push/gateway-claim',
     file: 'pilot-discovery/generate/routes/route.ts',
     find: ' || asksForClaim(match)',
+    replace: '',
+  },
+  {
+    id: 'push/gateway-passed-once',
+    file: 'pilot-discovery/generate/scope/gateway-connections.ts',
+    find: 'names.some((name) => taken.has(name))',
+    replace: 'false',
+  },
+  {
+    id: 'push/gateway-passed-names',
+    file: 'pilot-discovery/generate/scope/gateway-connections.ts',
+    find: ' || !names.every((name) => isAt(one, rule, name))',
+    replace: '',
+  },
+  {
+    id: 'push/gateway-passed-ended',
+    file: 'pilot-discovery/generate/scope/gateway-connections.ts',
+    find: 'servers.filter((one) => !isPassedOn(one))',
+    replace: 'servers.slice(0, 0)',
+  },
+  {
+    id: 'push/gateway-weights',
+    file: 'pilot-discovery/generate/listeners/gateway-listeners.ts',
+    find: '.filter(({ weight }) => weight > 0)',
+    replace: '',
+  },
+  {
+    id: 'push/gateway-tcp-access',
+    file: 'pilot-discovery/generate/listeners/gateway-listeners.ts',
+    find: '...access.filters.tcp, ',
     replace: '',
   },
 ];

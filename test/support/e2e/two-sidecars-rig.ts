@@ -1,7 +1,6 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { execa } from 'execa';
 import {
   addresses,
   type Command,
@@ -12,22 +11,7 @@ import {
 import { type Answer, ask } from '../ask.ts';
 import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
-
-/** A line of the log of a program. */
-export interface Line {
-  readonly level: string;
-  readonly event?: string;
-  readonly msg: string;
-  readonly [field: string]: unknown;
-}
-
-/** A program that runs, with what it has logged. */
-export interface Running {
-  readonly lines: readonly Line[];
-  readonly pid: number | undefined;
-  /** Resolves when it has ended. */
-  end(signal: NodeJS.Signals): Promise<void>;
-}
+import { type Running, startRunning } from './running.ts';
 
 /** A control plane and two sidecars, real ones, over a folder of YAML. */
 export interface TwoSidecarsRig {
@@ -72,32 +56,11 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   const running: Running[] = [];
 
   function start(
-    [file, ...before]: readonly [string, ...string[]],
-    { args, env }: Command,
+    file: readonly [string, ...string[]],
+    command: Command,
     more: readonly string[] = [],
   ): Running {
-    const child = execa(file, [...before, ...args, ...more], {
-      env: { ...process.env, ...env },
-      stdin: 'ignore',
-      stderr: 'inherit',
-      reject: false,
-      buffer: false,
-    });
-    const lines: Line[] = [];
-    let left = '';
-    child.stdout.setEncoding('utf8').on('data', (piece: string) => {
-      const texts = (left + piece).split('\n');
-      left = texts.pop() ?? '';
-      for (const text of texts) if (text.startsWith('{')) lines.push(JSON.parse(text) as Line);
-    });
-    const one: Running = {
-      lines,
-      pid: child.pid,
-      end: async (signal) => {
-        child.kill(signal);
-        await child;
-      },
-    };
+    const one = startRunning(file, command, more);
     running.push(one);
     return one;
   }

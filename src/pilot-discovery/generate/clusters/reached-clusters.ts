@@ -2,6 +2,7 @@
 import type { Environment } from '../../environment/environment.ts';
 import { noResources, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { gatewayRoutes } from '../routes/gateway-routes.ts';
+import { connectionsOf } from '../scope/gateway-connections.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
@@ -18,7 +19,9 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
   if (node.role !== 'router' || environment.gatewayClusters === 'all') return undefined;
   const all = visibleServices(environment, node);
   const { clusters } = gatewayRoutes(environment, node, all);
-  const names = [...clusters].sort();
+  const connections = [...connectionsOf(environment, node, all).values()].flat();
+  const ofTcp = connections.flatMap(({ to }) => to.map(({ cluster }) => cluster));
+  const names = [...new Set([...clusters, ...ofTcp])].sort();
   return reached([all], JSON.stringify(names), () => {
     const hosts = new Set(names.map(hostOfCluster));
     const services = new Map([...all].filter(([host]) => hosts.has(host)));

@@ -1,3 +1,5 @@
+import type { PortPolicy } from '../../istio/destination-rule.ts';
+import type { TerminatedTls } from '../../istio/gateway.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type { FilterChainSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
@@ -5,22 +7,28 @@ import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/l
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
-import type { Init } from '../encoding/typed-config.ts';
+import type { Init, TypedConfig } from '../encoding/typed-config.ts';
 import { bindAddresses, exactBalance, mayBind, socketAddress } from '../scope/bind-address.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import {
-  isTerminatedHttp,
+  type ConnectionCluster,
+  type Connections,
+  connectionsOf,
+} from '../scope/gateway-connections.ts';
+import {
   type MergedListener,
   type MergedServer,
   mergedGatewayOf,
   serverNames,
 } from '../scope/merged-gateway.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { type Services, visibleServices } from '../scope/visible-services.ts';
 import { gatewayTls } from '../tls/downstream-tls.ts';
 import { listenerAccessLogs } from './access-log.ts';
 import { accessOf, type PortAccess } from './access-of.ts';
 import { gatewayManager } from './http-connection-manager.ts';
 import { tlsInspector } from './listener-filters.ts';
-import { blackHole } from './tcp-chain.ts';
+import { blackHole, tcpFilters } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
@@ -37,24 +45,22 @@ function portListener(
   environment: Environment,
   node: ProxyNode,
   access: PortAccess,
-  { bind, port, kind, servers }: MergedListener,
+  { bind, port, kind, servers: all }: MergedListener,
 ): XdsResource | undefined {
   const { mesh } = environment;
+  const servers = kind === 'http' ? all.slice(0, 1) : all;
   const { wildcard, others } = bindAddresses(node);
   const address = bind === '' ? wildcard : bind;
   const other = ownMember(others, address);
   const name = `${address}_${port}`;
-  const [first] = servers;
-  if (first === undefined) return undefined;
-  const filterChains =
-    kind === 'tls'
-      ? servers.flatMap((one) => tlsChain(environment, node, access, name, one) ?? [])
-      : kind === 'http'
-        ? [httpChain(environment, node, access, name, first)]
-        : [];
+  const filterChains = servers.flatMap((one) => chainsOf(environment, node, access, name, one));
   if (filterChains.length === 0) return undefined;
   const keys: readonly ResourceKey[] = [
-    ...new Set([...servers.map(({ gateway }) => keyOf(gateway)), ...access.of]),
+    ...new Set([
+      ...all.map(({ gateway }) => keyOf(gateway)),
+      ...servers.flatMap((one) => keysOfConnections(environment, node, one)),
+      ...access.of,
+    ]),
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
@@ -72,54 +78,108 @@ function portListener(
 
 const patience = { transportSocketConnectTimeout: { seconds: 15n } } as const;
 
-/** All servers of plain HTTP share the chain and its routes. */
-function httpChain(
-  { mesh }: Environment,
-  node: ProxyNode,
-  access: PortAccess,
-  name: string,
-  { server: { port }, routeName, port: number }: MergedServer,
-): FilterChain {
-  const isClosed = access.isClosed(number, port.protocol);
-  return {
-    filters: [
-      isClosed
-        ? blackHole
-        : gatewayManager(mesh, node, access.filters.http, name, {
-            routeName,
-            protocol: port.protocol,
-          }),
-    ],
-    ...patience,
-  };
-}
-
-/** The chain of a server whose TLS ends here, or of one that is wrong. */
-function tlsChain(
-  { mesh }: Environment,
+/** The chains of a server; servers of plain HTTP at one port share that of the first. */
+function chainsOf(
+  environment: Environment,
   node: ProxyNode,
   access: PortAccess,
   name: string,
   one: MergedServer,
-): FilterChain | undefined {
+): readonly FilterChain[] {
+  const { mesh } = environment;
   const { server, routeName, port } = one;
+  const { protocol } = server.port;
   const { tls } = server;
-  const match = matchOf(serverNames(server));
-  if (tls.mode === 'closed' || access.isClosed(port, server.port.protocol))
-    return { ...match, filters: [blackHole], ...patience };
-  if (!isTerminatedHttp(server) || !('certificate' in tls)) return undefined;
-  return {
-    ...match,
-    filters: [
-      gatewayManager(mesh, node, access.filters.http, name, {
-        routeName,
-        protocol: server.port.protocol,
-      }),
-    ],
-    transportSocket: gatewayTls(node, tls, ['h2', 'http/1.1']),
-    ...patience,
+  const isClosed = access.isClosed(port, protocol) || tls.mode === 'closed';
+  const names = protocol === 'https' || protocol === 'tls' ? serverNames(server) : [];
+  const socket = 'certificate' in tls && {
+    transportSocket: gatewayTls(node, tls, alpnOf(routeName, tls.mode)),
   };
+  if (routeName === '' && !isClosed)
+    return connectionsAt(environment, node, one).map((its) => ({
+      ...matchOf(tls.mode === 'passthrough' ? its.names : names),
+      filters: [...access.filters.tcp, ...connectionFilters(environment, node, its)],
+      ...socket,
+      ...patience,
+    }));
+  const manager = () =>
+    gatewayManager(mesh, node, access.filters.http, name, { routeName, protocol });
+  return [
+    {
+      ...matchOf(names),
+      filters: [isClosed ? blackHole : manager()],
+      ...(!isClosed && socket),
+      ...patience,
+    },
+  ];
 }
 
+/** What clients of the mesh offer for TCP is taken beside HTTP. */
+const alpnOf = (routeName: string, mode: TerminatedTls['mode']): string[] =>
+  routeName === '' && mode === 'istio-mutual'
+    ? ['istio-peer-exchange', 'h2', 'http/1.1']
+    : ['h2', 'http/1.1'];
+
+const connectionsAt = (environment: Environment, node: ProxyNode, one: MergedServer) =>
+  connectionsOf(environment, node, visibleServices(environment, node)).get(one) ?? [];
+
+/** The filters of a chain that hands connections on. */
+function connectionFilters(
+  environment: Environment,
+  node: ProxyNode,
+  { rule, to, server }: Connections,
+): readonly TypedConfig[] {
+  const [first, ...others] = to;
+  if (first === undefined) return [blackHole];
+  const { protocol } = server.server.port;
+  const policy = policyOf(environment, node, first);
+  if (others.length === 0) return tcpFilters(environment.mesh, first.cluster, protocol, policy);
+  const target = {
+    statPrefix: `${rule.name}.${rule.namespace}`,
+    clusters: to
+      .filter(({ weight }) => weight > 0)
+      .map(({ cluster, weight }) => ({ name: cluster, weight })),
+  };
+  return tcpFilters(environment.mesh, target, protocol, policy);
+}
+
+/** The settings of TCP that a DestinationRule has for a destination. */
+function policyOf(
+  environment: Environment,
+  node: ProxyNode,
+  { host, subset }: ConnectionCluster,
+): PortPolicy | undefined {
+  const rule = ruleOf(environment, node, host)?.spec;
+  const own = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
+  return own ?? rule?.trafficPolicy;
+}
+
+function ruleOf(environment: Environment, node: ProxyNode, host: string): MatchedRule | undefined {
+  const service = visibleServices(environment, node).get(host);
+  return service && destinationRuleOf(environment, node, service);
+}
+
+/** The DestinationRules that chains of connections are made of. */
+export const rulesOfConnections = (
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): readonly (MatchedRule | undefined)[] =>
+  [...connectionsOf(environment, node, services).values()]
+    .flat()
+    .flatMap(({ to }) => to.slice(0, 1).map(({ host }) => ruleOf(environment, node, host)));
+
+const keysOfConnections = (
+  environment: Environment,
+  node: ProxyNode,
+  one: MergedServer,
+): readonly ResourceKey[] =>
+  connectionsAt(environment, node, one).flatMap(({ rule, to: [first] }) => [
+    keyOf(rule),
+    ...(first === undefined ? [] : (ruleOf(environment, node, first.host)?.keys ?? [])),
+  ]);
+
 const matchOf = (names: readonly string[]): Pick<FilterChain, 'filterChainMatch'> =>
-  names.includes('*') ? {} : { filterChainMatch: { serverNames: [...names] } };
+  names.length === 0 || names.includes('*')
+    ? {}
+    : { filterChainMatch: { serverNames: [...names] } };

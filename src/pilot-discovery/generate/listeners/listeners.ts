@@ -1,6 +1,7 @@
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { gatewayListeners } from './gateway-listeners.ts';
+import { connectionsOf } from '../scope/gateway-connections.ts';
+import { gatewayListeners, rulesOfConnections } from './gateway-listeners.ts';
 import { inboundListeners } from './inbound-listeners.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { outboundListeners, rulesOfListeners } from './outbound-listeners.ts';
@@ -24,7 +25,11 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
   const { mesh, peerAuthentications, accessPolicies } = environment;
   const services = visibleServices(environment, node);
   if (node.role === 'router')
-    return [mergedGatewayOf(environment, node), mesh, accessPolicies, peerAuthentications];
+    return [
+      ...[mergedGatewayOf(environment, node), mesh, accessPolicies, peerAuthentications],
+      connectionsOf(environment, node, services),
+      rulesOfConnections(environment, node, services),
+    ];
   return [
     ...[
       services,

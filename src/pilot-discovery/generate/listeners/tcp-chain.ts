@@ -9,13 +9,24 @@ import { typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
 
 const tcpProxyName = 'envoy.filters.network.tcp_proxy';
 
+/** Where connections go: to one cluster, or to several by their weights. */
+type Target =
+  | string
+  | {
+      readonly statPrefix: string;
+      readonly clusters: readonly { readonly name: string; readonly weight: number }[];
+    };
+
 /** The filter that hands a connection to a cluster, and logs it where the mesh logs. */
-export function tcpProxy(mesh: MeshConfig, cluster: string, policy?: PortPolicy): TypedConfig {
+export function tcpProxy(mesh: MeshConfig, target: Target, policy?: PortPolicy): TypedConfig {
   const { idleTimeoutMs, maxConnectionDurationMs } = policy?.connectionPool?.tcp ?? {};
   const balancer = policy?.loadBalancer?.policy;
   return typedConfig(tcpProxyName, TcpProxySchema, {
-    statPrefix: cluster,
-    clusterSpecifier: { case: 'cluster', value: cluster },
+    statPrefix: statPrefixOf(target),
+    clusterSpecifier:
+      typeof target === 'string'
+        ? { case: 'cluster', value: target }
+        : { case: 'weightedClusters', value: { clusters: [...target.clusters] } },
     accessLog: accessLogs(mesh),
     ...(idleTimeoutMs !== undefined && { idleTimeout: protoDuration(idleTimeoutMs) }),
     ...(maxConnectionDurationMs !== undefined && {
@@ -31,17 +42,22 @@ export function tcpProxy(mesh: MeshConfig, cluster: string, policy?: PortPolicy)
 /** The filters of a chain of TCP: what understands its protocol, then the proxy. */
 export function tcpFilters(
   mesh: MeshConfig,
-  cluster: string,
+  target: Target,
   protocol: Protocol,
   policy?: PortPolicy,
 ): TypedConfig[] {
-  const proxy = tcpProxy(mesh, cluster, policy);
+  const proxy = tcpProxy(mesh, target, policy);
   if (protocol !== 'mongo') return [proxy];
   return [
-    typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, { statPrefix: cluster }),
+    typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, {
+      statPrefix: statPrefixOf(target),
+    }),
     proxy,
   ];
 }
+
+const statPrefixOf = (target: Target): string =>
+  typeof target === 'string' ? target : target.statPrefix;
 
 /** A connection that nobody may make ends here. Nothing is logged. */
 export const blackHole: TypedConfig = typedConfig(tcpProxyName, TcpProxySchema, {

@@ -72,7 +72,7 @@ const isHttp = ({ protocol }: GatewayPort): boolean =>
 /** Whether TLS is told by its names, whatever becomes of it. */
 const isTls = ({ protocol }: GatewayPort): boolean => protocol === 'https' || protocol === 'tls';
 
-export const isTerminatedHttp = ({ port, tls }: GatewayServer): boolean =>
+const isTerminatedHttp = ({ port, tls }: GatewayServer): boolean =>
   port.protocol === 'https' && tls.mode !== 'passthrough' && tls.mode !== 'auto-passthrough';
 
 const kindOf = ({ port }: GatewayServer): MergedListener['kind'] =>

@@ -172,6 +172,14 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
       "8 spec.servers[0].tls.cipherSuites[1]: 'AES128-SHA' is there twice",
     ],
     [
+      secure('mode: AUTO_PASSTHROUGH', 'TLS'),
+      '6 spec.servers[0]: AUTO_PASSTHROUGH is not served yet: nothing listens there',
+    ],
+    [
+      secure('mode: PASSTHROUGH, credentialName: c', 'TLS'),
+      '8 spec.servers[0].tls: TLS that is passed on needs no certificate: what is said of one has no effect',
+    ],
+    [
       'servers:\n  - port: { number: 53, name: dns, protocol: UDP }\n    hosts: [a.example.com]',
       '6 spec.servers[0]: UDP is not served: nothing listens there',
     ],
@@ -189,6 +197,78 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
       readResources(text, place).flaws.map(({ severity, reason }) => `${severity} ${reason}`),
     ).toEqual([
       'info Gateway (gateway.networking.k8s.io/v1) is of the Gateway API, which is not served',
+    ]);
+  });
+});
+
+/** The field and the sentence of each flaw of a VirtualService for a gateway. */
+const rulesOf = (spec: string) =>
+  readResources(
+    `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { gateways: [front], ${spec} }\n`,
+    place,
+  )
+    .flaws.filter(({ field }) => field !== '')
+    .map(({ field, reason, severity }) => `${severity} ${field}: ${reason}`);
+const names = (match: string, hosts = '"*.example.com"') =>
+  `hosts: [${hosts}], tls: [{ match: [{ ${match} }], route: [{ destination: { host: a.mesh } }] }]`;
+const tcp = (route: string) => `hosts: ['*'], tcp: [{ ${route} }]`;
+
+describe('a mistake in a route of connections', () => {
+  it.each([
+    [tcp('route: []'), 'error spec.tcp[0].route: it is missing: at least one destination'],
+    [tcp('rout: []'), 'error spec.tcp[0].route: it is missing: at least one destination'],
+    [
+      tcp('route: [{ destination: { host: a.mesh } }, { destination: { host: b.mesh } }]'),
+      'error spec.tcp[0].route: the weights make 0: nothing could be chosen',
+    ],
+    [
+      tcp('match: [{ port: 0 }], route: [{ destination: { host: a.mesh } }]'),
+      'error spec.tcp[0].match[0].port: 0 is not a whole number from 1 to 65535',
+    ],
+    [
+      tcp('match: [{ destinationSubnets: [a] }], route: [{ destination: { host: a.mesh } }]'),
+      "error spec.tcp[0].match[0].destinationSubnets[0]: 'a' is no IP address and no CIDR",
+    ],
+    [
+      tcp('match: [{ sourceLabels: { a: b } }], route: [{ destination: { host: a.mesh } }]'),
+      'warning spec.tcp[0].match[0].sourceLabels: no gateway looks at it: it has no effect',
+    ],
+    [
+      'tcp: [{ route: [{ destination: { host: a.mesh } }] }]',
+      'error spec.hosts: one without hosts is for delegation, and has no tls and tcp',
+    ],
+    [
+      'hosts: [a.example.com], tls: [{ route: [{ destination: { host: a.mesh } }] }]',
+      'error spec.tls[0].match: it is missing: at least one match, with sniHosts',
+    ],
+    [
+      names('port: 443'),
+      'error spec.tls[0].match[0].sniHosts: it is missing: at least one name that TLS asks for',
+    ],
+    [
+      names('sniHosts: [a.example.org]'),
+      "error spec.tls[0].match[0].sniHosts[0]: 'a.example.org' is not within the hosts of the VirtualService",
+    ],
+    [
+      names("sniHosts: ['*-a.example.com']"),
+      "error spec.tls[0].match[0].sniHosts[0]: '*-a.example.com' is no name of TLS: a '*' stands for whole parts of a name",
+    ],
+    [
+      names('sniHost: [a.example.com]'),
+      'error spec.tls[0].match[0].sniHost: there is no such field: did you mean sniHosts?',
+    ],
+  ])('is named: %s', (spec, flaw) => {
+    expect(rulesOf(spec)).toContain(flaw);
+  });
+
+  it('is none of one for the mesh, in which it is not served yet', () => {
+    const spec = `gateways: [mesh], ${names('sniHosts: [a.example.com]')}`;
+    const { flaws } = readResources(
+      `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { ${spec} }\n`,
+      place,
+    );
+    expect(flaws.map(({ severity, reason }) => `${severity} ${reason}`)).toEqual([
+      'warning tls is served at gateways alone, and not yet in the mesh',
     ]);
   });
 });

@@ -47,6 +47,23 @@ describe('the clusters of a gateway', () => {
     ]);
   });
 
+  it('are those that connections are handed on to', () => {
+    const tcp = resourceText(
+      'Gateway',
+      'tcp',
+      '{ servers: [{ port: { number: 90, name: tcp, protocol: TCP }, hosts: ["*"] }] }',
+    );
+    const connections = resourceText(
+      'VirtualService',
+      't',
+      '{ hosts: ["*"], gateways: [tcp], tcp: [{ route: [{ destination: { host: b.mesh, port: { number: 81 } } }] }] }',
+    );
+    expect(names([...services, tcp, connections])).toEqual([
+      'BlackHoleCluster',
+      'outbound|81||b.mesh',
+    ]);
+  });
+
   it('are none without a route, and none of a service that is not there', () => {
     expect(names([...services, subsets, gateway])).toEqual(['BlackHoleCluster']);
     expect(names([...services, gateway, rule('{ destination: { host: c.mesh } }')])).toEqual([

@@ -125,6 +125,184 @@ describe('the listeners of a gateway', () => {
     expect(printed(yaml)).toBe(canonical(expected === '' ? '{}' : expected));
   });
 
+  const passed = (hosts: string, name = 'p') =>
+    `{ port: { number: 8443, name: ${name}, protocol: TLS }, hosts: [${hosts}], tls: { mode: PASSTHROUGH } }`;
+  const tcp = (port: number, protocol = 'TCP') =>
+    `{ port: { number: ${port}, name: t${port}, protocol: ${protocol} }, hosts: ['*'] }`;
+  const rule = (routes: string, hosts = "'*'", name = 'r') =>
+    resourceText('VirtualService', name, `{ hosts: [${hosts}], gateways: [front], ${routes} }`);
+  const to = (host: string, match = '', more = '') =>
+    `{ ${match === '' ? '' : `match: [${match}], `}route: [{ destination: { host: ${host} }${more} }] }`;
+  const way = (host: string, port: number) => `TCP to outbound|${port}||${host}`;
+
+  it.each([
+    ['are none for TCP without a rule', [gateway(tcp(9000))], '{}'],
+    [
+      'have one chain for TCP, of the first route that is for the port and the gateway',
+      [
+        gateway(tcp(9000)),
+        rule(
+          `tcp: [${to('a.mesh', '{ port: 1 }')}, ${to('b.mesh', '{ gateways: [mesh] }')}, ${to('c.mesh', '{ port: 1 }, { port: 9000, gateways: [front] }')}, ${to('d.mesh')}]`,
+        ),
+      ],
+      listener(chain(way('c.mesh', 9000)), { port: 9000 }),
+    ],
+    [
+      'are none for TCP, if the rule is for other hosts',
+      [
+        gateway(tcp(9000).replace("'*'", 'a.example.com')),
+        rule(`tcp: [${to('a.mesh')}]`, 'b.example.com'),
+      ],
+      '{}',
+    ],
+    [
+      'have what understands MONGO before the proxy',
+      [gateway(tcp(9000, 'MONGO')), rule(`tcp: [${to('a.mesh')}]`)],
+      listener(
+        `{ filters: [mongo_proxy, "${way('a.mesh', 9000)}"], transport_socket_connect_timeout: 15s }`,
+        { port: 9000 },
+      ),
+    ],
+    [
+      'have the chain of the older server alone, if two are of TCP',
+      [gateway(tcp(9000)), ofLabels('{}', [tcp(9000)], 'second'), rule(`tcp: [${to('a.mesh')}]`)],
+      listener(chain(way('a.mesh', 9000)), { port: 9000 }),
+    ],
+    [
+      'have a chain for each match of TLS that is passed on',
+      [
+        gateway(passed("'*.example.com'")),
+        rule(
+          `tls: [${to('a.mesh', '{ sniHosts: [a.example.com, b.example.com] }')}, ${to('b.mesh', '{ sniHosts: [c.example.com], port: 1 }, { sniHosts: [d.example.com] }')}]`,
+          "'*.example.com'",
+        ),
+      ],
+      listener(
+        `${named('a.example.com, b.example.com', way('a.mesh', 8443))}, ${named('d.example.com', way('b.mesh', 8443))}`,
+        inspected,
+      ),
+    ],
+    [
+      'have no second chain for a name that is passed on',
+      [
+        gateway(passed("'*'")),
+        rule(
+          `tls: [${to('a.mesh', '{ sniHosts: [a.example.com] }')}, ${to('b.mesh', '{ sniHosts: [a.example.com] }')}]`,
+        ),
+      ],
+      listener(named('a.example.com', way('a.mesh', 8443)), inspected),
+    ],
+    [
+      'pass no name on whose TLS ends here',
+      [
+        gateway(passed("'*'"), https('a.example.com', simple)),
+        rule(`tls: [${to('a.mesh', '{ sniHosts: [a.example.com] }')}]`),
+      ],
+      listener(named('a.example.com', 'HTTP, routes https.8443.s.front.default', own), inspected),
+    ],
+    [
+      'pass no name on that the server is not for',
+      [
+        gateway(passed('a.example.com')),
+        rule(
+          `tls: [${to('a.mesh', '{ sniHosts: [a.example.com] }')}, ${to('b.mesh', '{ sniHosts: [b.example.com] }')}]`,
+        ),
+      ],
+      listener(named('a.example.com', way('a.mesh', 8443)), inspected),
+    ],
+    [
+      'pass all names on',
+      [gateway(passed("'*'")), rule(`tls: [${to('a.mesh', "{ sniHosts: ['*'] }")}]`)],
+      listener(chain(way('a.mesh', 8443)), inspected),
+    ],
+    [
+      'have a chain of TCP whose TLS ends here',
+      [
+        gateway(passed('a.example.com').replace('PASSTHROUGH', 'SIMPLE, credentialName: c')),
+        rule(`tcp: [${to('a.mesh')}]`),
+      ],
+      listener(named('a.example.com', way('a.mesh', 8443), own), inspected),
+    ],
+    [
+      'have what a policy asks before the proxy',
+      [
+        gateway(tcp(9000)),
+        rule(`tcp: [${to('a.mesh')}]`),
+        resourceText('AuthorizationPolicy', 'p', '{}'),
+      ],
+      listener(
+        `{ filters: [rbac, "${way('a.mesh', 9000)}"], transport_socket_connect_timeout: 15s }`,
+        { port: 9000 },
+      ),
+    ],
+  ])('%s', (_, yaml, expected) => {
+    expect(printed(yaml)).toBe(canonical(expected));
+  });
+
+  /** The filter of the one chain of a listener. */
+  const proxyOf = (yaml: readonly string[]) =>
+    resourcesYaml(ListenerSchema, listeners(yaml), (message) => {
+      const { filter_chains: chains } = message as {
+        readonly filter_chains: readonly { readonly filters: readonly unknown[] }[];
+      };
+      return chains[0]?.filters[0];
+    });
+  const proxy = (said: string) =>
+    canonical(`
+0.0.0.0_9000:
+  name: envoy.filters.network.tcp_proxy
+  typed_config: { "@type": type.googleapis.com/envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy, ${said} }`);
+  const service = (host: string, ports: string) =>
+    resourceText(
+      'ServiceEntry',
+      's',
+      `{ hosts: [${host}], resolution: STATIC, ports: [${ports}] }`,
+    );
+  const settings = (more: string) =>
+    resourceText(
+      'DestinationRule',
+      'd',
+      `{ host: a.mesh, trafficPolicy: { connectionPool: { tcp: { idleTimeout: 30s } } }${more} }`,
+    );
+  const one = '{ number: 90, name: t, protocol: TCP }';
+
+  it('lead to several clusters by their weights, but for those of 0', () => {
+    const route = (host: string, weight: number) =>
+      `{ destination: { host: ${host}, subset: v1, port: { number: 90 } }, weight: ${weight} }`;
+    const routes = ['a', 'b', 'c'].map((host, index) => route(`${host}.mesh`, index)).join();
+    expect(proxyOf([gateway(tcp(9000)), rule(`tcp: [{ route: [${routes}] }]`)])).toBe(
+      proxy(
+        'stat_prefix: r.default, weighted_clusters: { clusters: [{ name: outbound|90|v1|b.mesh, weight: 1 }, { name: outbound|90|v1|c.mesh, weight: 2 }] }',
+      ),
+    );
+  });
+
+  it.each([
+    ['of the service', '', '', 'idle_timeout: 30s'],
+    [
+      'of the subset',
+      ', subsets: [{ name: v1, labels: { v: v1 }, trafficPolicy: { connectionPool: { tcp: { idleTimeout: 40s } } } }]',
+      ', subset: v1',
+      'idle_timeout: 40s',
+    ],
+    [
+      'of no subset that says none',
+      ', subsets: [{ name: v1, labels: { v: v1 } }]',
+      ', subset: v1',
+      'idle_timeout: 30s',
+    ],
+  ])('have the settings %s', (_, more, subset, said) => {
+    const cluster = `outbound|90|${subset === '' ? '' : 'v1'}|a.mesh`;
+    expect(
+      proxyOf([
+        gateway(tcp(9000)),
+        rule(`tcp: [{ route: [{ destination: { host: a.mesh${subset} } }] }]`),
+        service('a.mesh', one),
+        settings(more),
+      ]),
+    ).toBe(proxy(`stat_prefix: ${cluster}, cluster: ${cluster}, ${said}`));
+  });
+
   it('listen in both families, if the proxy has both', () => {
     const both = ', INSTANCE_IPS: "10.0.0.1,2001:db8::1"';
     const more =

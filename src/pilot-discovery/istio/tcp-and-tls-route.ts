@@ -1,0 +1,108 @@
+import { isAddressRange } from './canonical.ts';
+import { gatewayName, hostName, isPartialWildcard } from './host-names.ts';
+import { matchLabels } from './match-labels.ts';
+import {
+  below,
+  list,
+  members,
+  needed,
+  type Place,
+  port,
+  type ReadMember,
+  text,
+  warn,
+  whole,
+  wrong,
+} from './members.ts';
+import { destination } from './read-destination.ts';
+import type {
+  ConnectionDestination,
+  ConnectionMatch,
+  TcpRoute,
+  TlsMatch,
+  TlsRoute,
+} from './virtual-service.ts';
+import { isWithin } from './wildcard-host.ts';
+
+const range: ReadMember<string> = (value, place) => {
+  const read = needed(value, place);
+  if (read !== '' && !isAddressRange(read)) wrong(place, `'${read}' is no IP address and no CIDR`);
+  return read;
+};
+
+type Get = Parameters<Parameters<typeof members<ConnectionMatch>>[3]>[0];
+
+/** What tells a connection, beside its name of TLS; gateways look at port and gateways alone. */
+function connectionMatch(get: Get, has: (name: string) => boolean, place: Place): ConnectionMatch {
+  get('destinationSubnets', list(range));
+  get('sourceSubnet', text);
+  get('sourceLabels', matchLabels);
+  get('sourceNamespace', text);
+  for (const name of ['destinationSubnets', 'sourceSubnet', 'sourceLabels', 'sourceNamespace'])
+    if (has(name)) warn(below(place, name), 'no gateway looks at it: it has no effect');
+  return { port: get('port', port) ?? 0, gateways: get('gateways', list(gatewayName)) };
+}
+
+const tcpMatch: ReadMember<ConnectionMatch> = (value, place) =>
+  members(value, place, [], (get, has) => connectionMatch(get, has, place));
+
+const tlsMatch: ReadMember<TlsMatch> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    const sniHosts = get('sniHosts', list(hostName('too')));
+    if (sniHosts.length === 0)
+      wrong(below(place, 'sniHosts'), 'it is missing: at least one name that TLS asks for');
+    sniHosts.forEach((host, index) => {
+      if (isPartialWildcard(host))
+        wrong(
+          below(place, `sniHosts[${index}]`),
+          `'${host}' is no name of TLS: a '*' stands for whole parts of a name`,
+        );
+    });
+    return { ...connectionMatch(get, has, place), sniHosts };
+  });
+
+const connectionDestination: ReadMember<ConnectionDestination> = (value, place) =>
+  members(value, place, [], (get) => ({
+    destination: get('destination', destination),
+    weight: get('weight', whole(0, 2 ** 31 - 1)) ?? 0,
+  }));
+
+const destinations: ReadMember<readonly ConnectionDestination[]> = (value, place) => {
+  const read = list(connectionDestination)(value, place);
+  const sum = read.reduce((all, { weight }) => all + weight, 0);
+  if (read.length === 0) wrong(place, 'it is missing: at least one destination');
+  if (read.length > 1 && sum === 0) wrong(place, 'the weights make 0: nothing could be chosen');
+  if (sum >= 2 ** 32) wrong(place, `the weights make ${sum}, which is more than 4294967295`);
+  return read;
+};
+
+/** A member of `tcp`. */
+export const tcpRoute: ReadMember<TcpRoute> = (value, place) =>
+  members(value, place, [], (get) => ({
+    match: get('match', list(tcpMatch)),
+    route: get('route', destinations),
+  }));
+
+/** A member of `tls`. */
+export const tlsRoute: ReadMember<TlsRoute> = (value, place) =>
+  members(value, place, [], (get) => {
+    const match = get('match', list(tlsMatch));
+    if (match.length === 0)
+      wrong(below(place, 'match'), 'it is missing: at least one match, with sniHosts');
+    return { match, route: get('route', destinations) };
+  });
+
+/** Names of TLS have to be within the hosts of their VirtualService. */
+export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], place: Place): void {
+  tls.forEach(({ match }, index) => {
+    match.forEach(({ sniHosts }, number) => {
+      sniHosts.forEach((name, at) => {
+        if (name !== '' && !hosts.some((host) => isWithin(name, host)))
+          wrong(
+            below(place, `tls[${index}].match[${number}].sniHosts[${at}]`),
+            `'${name}' is not within the hosts of the VirtualService`,
+          );
+      });
+    });
+  });
+}
