@@ -1,6 +1,7 @@
 import { builtinModules } from 'node:module';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
+import { givenValues, namedArguments } from './scripts/lint-arguments.mjs';
 import { outsideNames } from './scripts/lint-outside-names.mjs';
 
 /** Node's own modules are told from packages by `node:`. */
@@ -52,8 +53,15 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    plugins: { local: { rules: { 'outside-names': outsideNames } } },
-    rules: { 'local/outside-names': 'error' },
+    plugins: {
+      local: { rules: { 'named-arguments': namedArguments, 'outside-names': outsideNames } },
+    },
+    rules: { 'local/named-arguments': 'error', 'local/outside-names': 'error' },
+  },
+  {
+    files: ['src/epochs/**', 'src/pilot-discovery/{environment,generate}/**'],
+    plugins: { pure: { rules: { 'given-values': givenValues } } },
+    rules: { 'pure/given-values': 'error' },
   },
   {
     files: ['src/**'],

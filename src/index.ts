@@ -18,8 +18,10 @@ export {
 export { narrate } from './epochs/narrate.ts';
 export type { EpochRecord } from './epochs/timeline.ts';
 export type {
+  Acceptance,
   Additions,
   AdoptedEpoch,
+  Drain,
   EpochConfig,
   Exit,
   Health,

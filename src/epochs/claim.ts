@@ -13,24 +13,25 @@ type RunningStep = AgentStep<Running>;
  * at a time comes up, and the newest wins. Without a reading nothing is claimed: the first one
  * claims by itself.
  */
-export function claim(state: Running, forced = false): RunningStep {
+export function claim(state: Running, how: 'forced' | 'unforced'): RunningStep {
   const { claim: claimed, wanted } = state;
+  const forced = how === 'forced';
   if (wanted === undefined) return stay(state);
   if (claimed !== undefined) {
     const next = { ...claimed, reading: wanted, forced: forced || claimed.forced };
     return next.stage === 'checking'
-      ? checked(state, { ...next, unchecked: 0 })
+      ? checked(state, { ...next, unchecked: 0 }, 0)
       : stay({ ...state, claim: next });
   }
-  if (parentEndedEarly(state)) return claimStandalone(state, wanted);
+  if (parentEndedEarly(state)) return claimStandalone(state);
   return andThen(withoutRetry({ ...state, examined: undefined }), (next) =>
     takeTurn(next, { epoch: state.lastEpoch + 1, reading: wanted, forced }),
   );
 }
 
 /** Claims an Envoy that is nobody's child, without waiting for a turn, and checks its reading. */
-export function claimStandalone(state: Running, reading = state.wanted): RunningStep {
-  return standalone(state, reading);
+export function claimStandalone(state: Running): RunningStep {
+  return standalone(state, state.wanted);
 }
 
 /** Starts an Envoy that is nobody's child at once. */
@@ -80,7 +81,7 @@ export function goOn(
 ): RunningStep {
   const claimed = { epoch, reading, forced, standalone };
   if (isHeldBack(state)) return stay({ ...state, claim: { ...claimed, stage: 'fetching' } });
-  return checked(state, { ...claimed, stage: 'checking', unchecked: 0 });
+  return checked(state, { ...claimed, stage: 'checking', unchecked: 0 }, 0);
 }
 
 /** An Envoy serves, and the next one would have no configuration. A rescue is not held back. */
@@ -96,7 +97,7 @@ export function released(state: AgentState): AgentStep {
 }
 
 /** The state with a claim whose reading is checked, after `delay` ms. */
-export function checked(state: Running, claimed: Claim, delay = 0): RunningStep {
+export function checked(state: Running, claimed: Claim, delay: number): RunningStep {
   return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
 }
 
@@ -113,14 +114,13 @@ export function takeTurn(
     lostChild: newest.lostChild === true,
     replaceable: comesUpAlone(state),
   };
-  const numbers = (isOwn: boolean) =>
-    [...state.epochs].flatMap(([number, { lineage }]) =>
-      (lineage === state.lineage) === isOwn ? [number] : [],
-    );
-  const older = numbers(true).filter((number) => number !== newest?.number);
+  const others = [...state.epochs].filter(([, { lineage }]) => lineage !== state.lineage);
+  const older = [...state.epochs]
+    .filter(([number, { lineage }]) => lineage === state.lineage && number !== newest?.number)
+    .map(([number]) => number);
   return [
     { ...state, claim: { epoch, reading, forced, stage: 'waiting' } },
-    [{ type: 'await-turn', epoch, parent, older, others: numbers(false) }],
+    [{ type: 'await-turn', epoch, parent, older, others: others.map(([number]) => number) }],
   ];
 }
 

@@ -26,7 +26,7 @@ export function ending(
 ): Observable<Signal> {
   const timeout$ = timer(killAfter, scheduler);
   return concat(
-    toldByChild ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, false),
+    toldByChild ? timeout$.pipe(ignoreElements()) : proxy.drain(epoch, 'close'),
     of<Signal>('SIGTERM'),
     timeout$.pipe(map((): Signal => 'SIGKILL')),
   );

@@ -77,7 +77,7 @@ function childGone(
   policy: RestartPolicy,
 ): AgentStep {
   if (policy.onCrash === 'exit') return crash(state, exit, policy);
-  if (!state.retried) return claim({ ...state, retried: true });
+  if (!state.retried) return claim({ ...state, retried: true }, 'unforced');
   const refused =
     exit.kind === 'failed' &&
     exit.code === 1 &&
@@ -119,19 +119,19 @@ export function exited(
   const state: AgentState = { ...before, epochs, lineage };
   const parent = relative !== undefined && relative.number < number ? relative : undefined;
   const child = relative !== undefined && relative.number > number ? relative : undefined;
-  const toldByChild = exit.kind === 'clean';
+  const toldBy = exit.kind === 'clean' ? 'child' : 'agent';
 
   if (state.phase !== 'running') {
     if (survivor === undefined) return stopAll(state, outcomeOf(state, exit));
     return gone.stage === 'stopping' && parent !== undefined
-      ? stopLineage(state, gone.lineage, toldByChild)
+      ? stopLineage(state, gone.lineage, toldBy)
       : stay(state);
   }
   const { claim: claimed } = state;
   if (survivor === undefined && wasTold(before, gone, exit)) return lastGone(state, exit, policy);
   if (claimed?.stage === 'replacing' && survivor === undefined) return launch(state);
   if (claimed?.stage === 'replacing' || gone.lineage !== before.lineage) {
-    return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldByChild);
+    return parent === undefined ? stay(state) : stopLineage(state, gone.lineage, toldBy);
   }
   if (child !== undefined) {
     return parentEndedEarly(state) && !isStandalone(claimed) ? claimStandalone(state) : stay(state);

@@ -47,10 +47,10 @@ export function handOff(
     return merge(idle$, timer(limit, scheduler)).pipe(take(1));
   }
   const handOff$ = concat(
-    proxy.drain(epoch, true),
+    proxy.drain(epoch, 'graceful'),
     timer(gracefulDrain, scheduler).pipe(ignoreElements()),
     to === 'successor' ? idleWithin(parentShutdown).pipe(ignoreElements()) : EMPTY,
-    proxy.drain(epoch, false),
+    proxy.drain(epoch, 'close'),
     idleWithin(to === 'successor' ? gracefulDrain : parentShutdown),
   ).pipe(map((): AgentEvent => ({ type: 'epoch-handed-off', epoch, unresponsive: false })));
   return proxy.health(epoch).pipe(

@@ -20,7 +20,7 @@ import { drained } from './drained.ts';
 import { ending } from './ending.ts';
 import { endOf, follow } from './follow.ts';
 import type { AgentEvent, Effect } from './model.ts';
-import type { Proxy } from './ports.ts';
+import type { Proxy, Verdict } from './ports.ts';
 import { handOff } from './hand-off.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
@@ -139,7 +139,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       ),
       effects$.pipe(
         ofType('ask-drain'),
-        mergeMap(({ epoch }) => proxy.drain(epoch, true)),
+        mergeMap(({ epoch }) => proxy.drain(epoch, 'graceful')),
       ),
       effects$.pipe(
         ofType('await-drained'),
@@ -152,34 +152,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       const verdict$ = proxy.check(reading);
       return (
         delay === 0 ? verdict$ : timer(delay, scheduler).pipe(switchMap(() => verdict$))
-      ).pipe(
-        map((verdict): AgentEvent => {
-          if (verdict.ok === undefined) {
-            return {
-              type: 'config-unchecked',
-              hash,
-              reason: verdict.reason,
-              outOfMemory: verdict.outOfMemory,
-            };
-          }
-          if (!verdict.ok) {
-            const { reason, excerpt } = verdict;
-            return {
-              type: 'config-refused',
-              hash,
-              reason,
-              ...(excerpt !== undefined && { excerpt }),
-            };
-          }
-          const { standalone, noRoom } = verdict;
-          return {
-            type: 'config-accepted',
-            hash,
-            ...(standalone !== undefined && { standalone }),
-            ...(noRoom !== undefined && { noRoom }),
-          };
-        }),
-      );
+      ).pipe(map((verdict) => checkedEvent(hash, verdict)));
     }
 
     /**
@@ -204,4 +177,16 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       );
     }
   };
+}
+
+function checkedEvent(hash: string, verdict: Verdict): AgentEvent {
+  if (verdict.kind === 'refused') {
+    const { reason, excerpt } = verdict;
+    return { type: 'config-refused', hash, reason, ...(excerpt !== undefined && { excerpt }) };
+  }
+  if (verdict.kind === 'unchecked') {
+    const { reason, outOfMemory } = verdict;
+    return { type: 'config-unchecked', hash, reason, outOfMemory };
+  }
+  return { type: 'config-accepted', hash, verdict };
 }

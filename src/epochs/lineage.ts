@@ -118,7 +118,7 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
 export function stopLineage<State extends AgentState>(
   state: State,
   lineage: number,
-  toldByChild = false,
+  toldBy: 'agent' | 'child',
 ): AgentStep<State> {
   const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
@@ -134,7 +134,7 @@ export function stopLineage<State extends AgentState>(
   ]);
   const order: Effect = isKilled
     ? { type: 'kill', epoch: newest.number }
-    : { type: 'stop', epoch: newest.number, toldByChild };
+    : { type: 'stop', epoch: newest.number, toldByChild: toldBy === 'child' };
   return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 
@@ -146,7 +146,7 @@ export function killLineage<State extends AgentState>(
   const numbers = [...state.epochs].flatMap(([number, epoch]) =>
     epoch.lineage === lineage ? [number] : [],
   );
-  const [next] = stopLineage(state, lineage);
+  const [next] = stopLineage(state, lineage, 'agent');
   return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
 }
 
@@ -157,7 +157,7 @@ export function stopLineages<State extends AgentState>(
 ): AgentStep<State> {
   return lineagesOf(state).reduce<AgentStep<State>>(
     (step, lineage) =>
-      lineage === except ? step : andThen(step, (next) => stopLineage(next, lineage)),
+      lineage === except ? step : andThen(step, (next) => stopLineage(next, lineage, 'agent')),
     stay(state),
   );
 }

@@ -1,5 +1,5 @@
 import type { Epoch } from './epoch.ts';
-import type { EpochConfig, AdoptedEpoch, Exit, Launch, Refusal } from './ports.ts';
+import type { Acceptance, EpochConfig, AdoptedEpoch, Exit, Launch, Refusal } from './ports.ts';
 import type { Reading } from '../streams/reading.ts';
 
 /** The one epoch that is to come. */
@@ -149,8 +149,7 @@ export type AgentEvent =
   | {
       readonly type: 'config-accepted';
       readonly hash: string;
-      readonly standalone?: true;
-      readonly noRoom?: string;
+      readonly verdict: Acceptance;
     }
   | ({ readonly type: 'config-refused'; readonly hash: string } & Refusal)
   /** The check has come to no verdict. */

@@ -27,10 +27,10 @@ export const configNarrators: Narrators<
   'restart-requested': ({ by, reading }) => [
     line('restart.requested', { by, ...whatIsRead(reading) }),
   ],
-  'config-accepted': ({ hash, noRoom, standalone }, before) => {
+  'config-accepted': ({ hash, verdict }, before) => {
     if (claimOf(before)?.reading.hash !== hash) return [];
-    if (noRoom !== undefined) return [line('epoch.no_room', { reason: noRoom })];
-    return standalone === true ? [line('envoy.replaced')] : [];
+    if (verdict.kind === 'no-room') return [line('epoch.no_room', { reason: verdict.reason })];
+    return verdict.kind === 'works-alone' ? [line('envoy.replaced')] : [];
   },
   'config-refused': ({ hash, reason, excerpt }, before) => {
     const { phase, refused } = before;

@@ -113,15 +113,28 @@ export interface Refusal {
 }
 
 /**
- * What the check says of a configuration. `standalone`: it works, but not as the child of what
- * runs. `noRoom`: it works, but not while another Envoy runs, and why. `undefined`: the check
- * itself was killed, took too long or could not be started, which says nothing of the
- * configuration.
+ * How a configuration works. `works-alone`: not as the child of what runs. `no-room`: not while
+ * another Envoy runs, and why.
+ */
+export type Acceptance =
+  | { readonly kind: 'works' }
+  | { readonly kind: 'works-alone' }
+  | { readonly kind: 'no-room'; readonly reason: string };
+
+/**
+ * What the check says of a configuration. `unchecked`: the check itself was killed, took too long
+ * or could not be started, which says nothing of the configuration.
  */
 export type Verdict =
-  | { readonly ok: true; readonly standalone?: true; readonly noRoom?: string }
-  | ({ readonly ok: false } & Refusal)
-  | { readonly ok: undefined; readonly reason: string; readonly outOfMemory: boolean };
+  | Acceptance
+  | ({ readonly kind: 'refused' } & Refusal)
+  | { readonly kind: 'unchecked'; readonly reason: string; readonly outOfMemory: boolean };
+
+/**
+ * How an Envoy drains. `graceful`: it keeps serving and asks clients to go elsewhere. `close`: its
+ * listeners close.
+ */
+export type Drain = 'graceful' | 'close';
 
 /** The one proxy whose life the agent owns, in as many processes as there are epochs. */
 export interface Proxy {
@@ -155,11 +168,10 @@ export interface Proxy {
    */
   checkAhead?(reading: Reading<EpochConfig>): Observable<never>;
   /**
-   * Asks the Envoys of an epoch's lineage to drain: `graceful` keeps serving and asks clients to go
-   * elsewhere, otherwise listeners close. Completes when its questions are answered, or have had a
-   * second each. Never errors.
+   * Asks the Envoys of an epoch's lineage to drain. Completes when its questions are answered, or
+   * have had a second each. Never errors.
    */
-  drain(epoch: number, graceful: boolean): Observable<never>;
+  drain(epoch: number, how: Drain): Observable<never>;
   /**
    * Counts once what is in flight in an epoch's lineage; undefined where that is not known. Emits
    * one value within a second and completes. Never errors.

@@ -51,7 +51,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
         return stay(confirmed(state, event.reading));
       case 'restart-requested':
         return state.phase === 'running'
-          ? claim({ ...state, wanted: event.reading, late: 0 }, true)
+          ? claim({ ...state, wanted: event.reading, late: 0 }, 'forced')
           : stay(state);
       case 'terminate-requested':
         return terminate(state);
@@ -80,7 +80,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
           return crash({ ...state, examined: undefined }, state.examined, policy);
         if (event.type === 'config-unchecked')
           return unchecked(state, event.hash, event.outOfMemory);
-        return accepted(state, event.hash, event.standalone === true, event.noRoom !== undefined);
+        return accepted(state, event.hash, event.verdict.kind);
       case 'config-refused':
         return state.phase === 'running' ? refused(state, event.hash, event.reason) : stay(state);
       case 'epoch-spawned':
@@ -119,12 +119,16 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
           (lineage === state.lineage && claimOf(state)?.stage !== 'replacing')
         )
           return stay(state);
-        return event.unresponsive ? killLineage(state, lineage) : stopLineage(state, lineage);
+        return event.unresponsive
+          ? killLineage(state, lineage)
+          : stopLineage(state, lineage, 'agent');
       }
       case 'epoch-exited':
         return exited(state, event.epoch, event.exit, policy);
       case 'retry-due':
-        return state.phase === 'running' ? claim({ ...state, retrying: false }) : stay(state);
+        return state.phase === 'running'
+          ? claim({ ...state, retrying: false }, 'unforced')
+          : stay(state);
       case 'rescue-due':
         return state.phase === 'running' && isUnserved(state)
           ? launchStandalone(state)
@@ -144,7 +148,7 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
 function changed(state: Running, { hash }: Reading<EpochConfig>): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
   if (hash !== appliedHash(state) || state.claim?.forced === true || parentEndedEarly(state))
-    return claim(refilled);
+    return claim(refilled, 'unforced');
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }
 

@@ -3,6 +3,7 @@ import { checked, goOn, isHeldBack, takeTurn } from './claim.ts';
 import { launch, replace } from './launch.ts';
 import { appliedHash, comesUpAlone, newestEpoch } from './lineage.ts';
 import type { Claim, Running } from './model.ts';
+import type { Acceptance } from './ports.ts';
 import { type AgentStep, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
@@ -14,19 +15,19 @@ function checkedClaim(
   return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
 }
 
-/** The reading of the claim works. `noRoom`: not while another Envoy runs. */
+/** The reading of the claim works. */
 export function accepted(
   state: Running,
   hash: string,
-  isStandalone: boolean,
-  noRoom: boolean,
+  how: Acceptance['kind'],
 ): AgentStep<Running> {
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
-  const next = { ...state, claim: { ...claimed, standalone: claimed.standalone || isStandalone } };
+  const standalone = claimed.standalone || how === 'works-alone';
+  const next = { ...state, claim: { ...claimed, standalone } };
   if (isHeldBack(next)) return goOn(next, next.claim); // the resources went missing during the check
   const parent = newestEpoch(state, state.lineage);
-  if (noRoom || (comesUpAlone(state) && !next.claim.standalone)) return replace(next);
+  if (how === 'no-room' || (comesUpAlone(state) && !next.claim.standalone)) return replace(next);
   const isUnready =
     parent?.stage === 'starting' ||
     (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
@@ -53,7 +54,7 @@ export function unchecked(state: Running, hash: string, outOfMemory: boolean): A
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
   const delay = checkPause(outOfMemory, claimed.unchecked);
-  if (delay === undefined) return accepted(state, hash, false, false);
+  if (delay === undefined) return accepted(state, hash, 'works');
   return checked(state, { ...claimed, unchecked: claimed.unchecked + Number(!outOfMemory) }, delay);
 }
 

@@ -19,9 +19,9 @@ export async function withCompatibility(
   if (newest?.pid === undefined) return verdict;
   const { pid, socketPath } = newest;
   const reason = noRoomFor(memory(), residentOf(pid));
-  if (reason !== undefined) return { ok: true, noRoom: reason };
+  if (reason !== undefined) return { kind: 'no-room', reason };
   // A child would have abstract sockets too, which everybody reaches.
-  if (socketPath === '') return { ok: true, standalone: true };
+  if (socketPath === '') return { kind: 'works-alone' };
   const flaw = socketsFlaw(dirname(socketPath));
   if (flaw !== undefined) return flaw;
   if (identityOf(binary) === started) return verdict;
@@ -29,7 +29,7 @@ export async function withCompatibility(
     hotRestartVersion(binary),
     hotRestartVersion(`/proc/${pid}/exe`),
   ]);
-  return now === before ? verdict : { ok: true, standalone: true };
+  return now === before ? verdict : { kind: 'works-alone' };
 }
 
 /** A child has sockets beside those of its parent. Where it cannot now, it may be able to later. */
@@ -39,9 +39,9 @@ function socketsFlaw(folder: string): Verdict | undefined {
     return undefined;
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return { ok: true, standalone: true };
+    if (code === 'ENOENT') return { kind: 'works-alone' };
     return {
-      ok: undefined,
+      kind: 'unchecked',
       reason: `a new Envoy could not reach the one that runs: ${message}`,
       outOfMemory: false,
     };

@@ -5,8 +5,8 @@ import { remove, writeWhole } from '../shared/files/whole-file.ts';
 /** What to do with a configuration file, and what to say where there can be none. */
 export interface ConfigUse<T> {
   use(path: string): Observable<T>;
-  /** `isRefused`: another try would end the same. */
-  failed(reason: string, isRefused: boolean): T;
+  /** `refused`: another try would end the same. `unwritten`: it may not. */
+  failed(reason: string, outcome: 'refused' | 'unwritten'): T;
   /** The file stays when that is over. */
   readonly outlives?: boolean;
 }
@@ -22,7 +22,7 @@ export function withConfigFile<T>(
   stem: string,
   then: ConfigUse<T>,
 ): Observable<T> {
-  if (config.kind === 'refused') return of(then.failed(config.reason, true));
+  if (config.kind === 'refused') return of(then.failed(config.reason, 'refused'));
   if (
     config.override !== '' ||
     (config.overlays ?? []).length > 0 ||
@@ -32,7 +32,7 @@ export function withConfigFile<T>(
       switchMap((merged) =>
         merged.ok
           ? written(`${stem}.json`, merged.text, then)
-          : of(then.failed(merged.reason, true)),
+          : of(then.failed(merged.reason, 'refused')),
       ),
     );
   }
@@ -46,7 +46,7 @@ function written<T>(path: string, text: string, then: ConfigUse<T>): Observable<
     try {
       writeWhole(path, text);
     } catch (error) {
-      return of(then.failed(`${path} cannot be written: ${(error as Error).message}`, false));
+      return of(then.failed(`${path} cannot be written: ${(error as Error).message}`, 'unwritten'));
     }
     return then.use(path).pipe(
       finalize(() => {

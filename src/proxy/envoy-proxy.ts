@@ -83,8 +83,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       launch.reading.config,
       `${folder}/envoy-rev${launch.epoch}`,
       {
-        failed: (reason, isRefused) =>
-          isRefused && launch.reading.config.kind !== 'refused'
+        failed: (reason, outcome) =>
+          outcome === 'refused' && launch.reading.config.kind !== 'refused'
             ? notTaken(reason)
             : notStarted(reason),
         outlives: detached !== undefined,
@@ -159,15 +159,15 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
       });
     },
 
-    drain(epoch, graceful) {
+    drain(epoch, how) {
       return defer(() => {
         const client = running.adminOf(epoch);
-        const inboundOnly$ = !graceful || drainsAll ? of(false) : hasInbound(client);
+        const inboundOnly$ = how === 'close' || drainsAll ? of(false) : hasInbound(client);
         return inboundOnly$.pipe(
           map((inboundOnly) =>
             [
               ...(inboundOnly ? ['inboundonly'] : []),
-              ...(graceful ? ['graceful', 'skip_exit'] : []),
+              ...(how === 'graceful' ? ['graceful', 'skip_exit'] : []),
             ].join('&'),
           ),
           switchMap((query) => client.request('POST', `/drain_listeners?${query}`)),

@@ -47,16 +47,16 @@ export function checkPairs(
       const flaw = keyPairFlaw(chain.bytes.toString(), key.bytes, scheduler.now());
       if (flaw !== undefined) return refusal(`${pair.chain}, ${pair.key}`, flaw);
     }
-    return { ok: true };
+    return { kind: 'works' };
   }).pipe(
     catchError((error: unknown) =>
-      of<Verdict>({ ok: undefined, reason: String(error), outOfMemory: false }),
+      of<Verdict>({ kind: 'unchecked', reason: String(error), outOfMemory: false }),
     ),
   );
 }
 
 function refusal(path: string, flaw: string): Verdict {
-  return { ok: false, reason: `${path}: ${flaw}` };
+  return { kind: 'refused', reason: `${path}: ${flaw}` };
 }
 
 async function read(path: string): Promise<OutsideFile> {
@@ -119,18 +119,19 @@ export function validate({
  */
 function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   const isRefusal = exit.kind === 'failed' && exit.code === 1;
-  if (exit.kind === 'clean' || (isAlone && !isRefusal)) return { ok: true };
+  if (exit.kind === 'clean' || (isAlone && !isRefusal)) return { kind: 'works' };
   if (isLate)
     return {
-      ok: undefined,
+      kind: 'unchecked',
       reason: `--mode validate took longer than ${timeoutMs / 1_000} s`,
       outOfMemory: false,
     };
   const isKilled = exit.kind === 'signaled' && !crashes.includes(exit.signal);
-  if (!isKilled && exit.kind !== 'spawn-failed') return { ok: false, reason: refusalReason(exit) };
+  if (!isKilled && exit.kind !== 'spawn-failed')
+    return { kind: 'refused', reason: refusalReason(exit) };
   const outOfMemory = exit.kind === 'signaled' && exit.outOfMemory === true;
   return {
-    ok: undefined,
+    kind: 'unchecked',
     reason: `${outOfMemory ? 'memory is short: ' : ''}${refusalReason(exit)}`,
     outOfMemory,
   };

@@ -60,8 +60,10 @@ export function readingChecks(
   /** Envoy's own word on a configuration, by a process that has the files of `stem` for itself. */
   function validated({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> {
     return withConfigFile<Verdict>(config, stem, {
-      failed: (reason, isRefused) =>
-        isRefused ? { ok: false, reason } : { ok: undefined, reason, outOfMemory: false },
+      failed: (reason, outcome) =>
+        outcome === 'refused'
+          ? { kind: 'refused', reason }
+          : { kind: 'unchecked', reason, outOfMemory: false },
       use: (path) => {
         const tried = envoyArgs(args, {
           config: path,
@@ -78,7 +80,7 @@ export function readingChecks(
           scheduler,
         }).pipe(
           concatMap(async (said) =>
-            said.ok === false ? { ...said, ...(await explain(config, said.reason)) } : said,
+            said.kind === 'refused' ? { ...said, ...(await explain(config, said.reason)) } : said,
           ),
         );
       },
@@ -88,7 +90,7 @@ export function readingChecks(
   // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the
   // pairs.
   const pairs$ = defer(() =>
-    isAlone() ? of<Verdict>({ ok: true }) : checkPairs(pairs, scheduler),
+    isAlone() ? of<Verdict>({ kind: 'works' }) : checkPairs(pairs, scheduler),
   );
 
   /** One look at all. */
@@ -97,13 +99,15 @@ export function readingChecks(
       ifGood(() => {
         const isAccepted = acceptedAhead === reading.hash;
         acceptedAhead = undefined;
-        return isAccepted ? of<Verdict>({ ok: true }) : validated(reading, `${folder}/envoy-check`);
+        return isAccepted
+          ? of<Verdict>({ kind: 'works' })
+          : validated(reading, `${folder}/envoy-check`);
       }),
     );
     return accepted$.pipe(
       ifGood((verdict) => from(withCompatibility(verdict, binary, identity(), newest()))),
       // The child reads the files when it starts: they may have changed since they were checked.
-      ifGood((verdict) => pairs$.pipe(map((again) => (again.ok === true ? verdict : again)))),
+      ifGood((verdict) => pairs$.pipe(map((again) => (again.kind === 'works' ? verdict : again)))),
     );
   }
 
@@ -113,13 +117,13 @@ export function readingChecks(
       // The files may have been written at the first look, and what runs can wait for a second one.
       const again$ = timer(rest, scheduler).pipe(switchMap(() => look$));
       return look$.pipe(
-        switchMap((verdict) => (verdict.ok !== false || isAlone() ? of(verdict) : again$)),
+        switchMap((verdict) => (verdict.kind !== 'refused' || isAlone() ? of(verdict) : again$)),
       );
     },
 
     checkAhead(reading) {
       return validated(reading, `${folder}/envoy-ahead`).pipe(
-        tap(({ ok }) => (acceptedAhead = ok === true ? reading.hash : undefined)),
+        tap(({ kind }) => (acceptedAhead = kind === 'works' ? reading.hash : undefined)),
         ignoreElements(),
       );
     },
@@ -131,5 +135,9 @@ function ifGood(
   next$: (verdict: Verdict) => Observable<Verdict>,
 ): MonoTypeOperatorFunction<Verdict> {
   return (verdict$) =>
-    verdict$.pipe(switchMap((verdict) => (verdict.ok === true ? next$(verdict) : of(verdict))));
+    verdict$.pipe(switchMap((verdict) => (isGood(verdict) ? next$(verdict) : of(verdict))));
+}
+
+function isGood({ kind }: Verdict): boolean {
+  return kind !== 'refused' && kind !== 'unchecked';
 }

@@ -85,12 +85,12 @@ const healthSigns: Record<string, Health> = {
   '?': 'unknown',
 };
 const verdicts: Record<string, Verdict> = {
-  y: { ok: true },
-  n: { ok: false, reason: 'key does not match' },
-  a: { ok: true, standalone: true },
-  m: { ok: true, noRoom: 'memory' },
-  k: { ok: undefined, reason: 'Envoy was ended by SIGKILL', outOfMemory: false },
-  o: { ok: undefined, reason: 'Envoy was ended by SIGKILL', outOfMemory: true },
+  y: { kind: 'works' },
+  n: { kind: 'refused', reason: 'key does not match' },
+  a: { kind: 'works-alone' },
+  m: { kind: 'no-room', reason: 'memory' },
+  k: { kind: 'unchecked', reason: 'Envoy was ended by SIGKILL', outOfMemory: false },
+  o: { kind: 'unchecked', reason: 'Envoy was ended by SIGKILL', outOfMemory: true },
 };
 
 /** A process that exists. */
@@ -241,9 +241,9 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         checks$.next('a');
         return EMPTY;
       }),
-    drain: (epoch, graceful) =>
+    drain: (epoch, how) =>
       defer(() => {
-        drains$.next(`${graceful ? 'g' : 'p'}${answerer(epoch)?.epoch ?? '?'}`);
+        drains$.next(`${how === 'graceful' ? 'g' : 'p'}${answerer(epoch)?.epoch ?? '?'}`);
         return timer(answerTime).pipe(ignoreElements());
       }),
     active: (epoch) =>

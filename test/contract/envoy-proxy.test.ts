@@ -386,8 +386,8 @@ describe('with a stranger where the admin endpoint is looked for', () => {
                 concat(
                   proxy.health(0),
                   proxy.active(0),
-                  proxy.drain(0, true),
-                  proxy.drain(0, false),
+                  proxy.drain(0, 'graceful'),
+                  proxy.drain(0, 'close'),
                 ).pipe(toArray()),
               ),
               take(1),

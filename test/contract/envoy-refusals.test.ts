@@ -330,7 +330,7 @@ describe('what this Envoy refuses', () => {
       scheduler: asyncScheduler,
     });
     const verdict = await lastValueFrom(verdict$, { defaultValue: undefined });
-    if (verdict?.ok !== false) throw new Error(`not refused: ${JSON.stringify(verdict)}`);
+    if (verdict?.kind !== 'refused') throw new Error(`not refused: ${JSON.stringify(verdict)}`);
     const { reason, excerpt } = await explainRefusal(
       { kind: 'given', path, override: '' },
       verdict.reason,
@@ -340,7 +340,7 @@ describe('what this Envoy refuses', () => {
   }
 
   it('accepts what each mistake is made in', async () => {
-    await expect(refused(good)).rejects.toThrow('not refused: {"ok":true}');
+    await expect(refused(good)).rejects.toThrow('not refused: {"kind":"works"}');
   });
 
   it.each(mistakes)('%j %j is told at %s', async (instead, mistake, where, why) => {

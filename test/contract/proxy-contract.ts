@@ -220,8 +220,8 @@ const promises: readonly Promised[] = [
       s.serves(),
       s.health(0),
       s.active(),
-      s.drain(false),
-      s.drain(true),
+      s.drain('close'),
+      s.drain('graceful'),
       s.signal(0, 'SIGTERM'),
       s.ended(0),
     ],
@@ -400,7 +400,7 @@ const promises: readonly Promised[] = [
   },
   {
     name: 'drain completes without a process',
-    done: (s) => [s.drain(false), s.drain(true)],
+    done: (s) => [s.drain('close'), s.drain('graceful')],
     observed: ['drain: completed', 'drain: completed'],
   },
   {
@@ -408,7 +408,7 @@ const promises: readonly Promised[] = [
     done: (s) => [
       s.launch(0),
       s.until(0, 'live'),
-      s.drain(true),
+      s.drain('graceful'),
       s.serves(),
       s.stays(0),
       s.signal(0, 'SIGTERM'),
@@ -421,7 +421,7 @@ const promises: readonly Promised[] = [
     done: (s) => [
       s.launch(0),
       s.until(0, 'live'),
-      s.drain(false),
+      s.drain('close'),
       s.refuses(),
       s.stays(0),
       s.signal(0, 'SIGTERM'),
@@ -435,8 +435,8 @@ const promises: readonly Promised[] = [
       s.launch(0),
       s.until(0, 'live'),
       s.freeze(0),
-      s.drain(false),
-      s.drain(true),
+      s.drain('close'),
+      s.drain('graceful'),
       s.active(),
     ],
     observed: ['0 live', 'drain: completed', 'drain: completed', 'active: undefined, completed'],

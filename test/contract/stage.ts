@@ -24,6 +24,7 @@ import {
 } from 'rxjs';
 import { expect } from 'vitest';
 import type {
+  Drain,
   EpochConfig,
   ProcessEvent,
   Proxy,
@@ -127,7 +128,7 @@ export class Stage {
         method === 'run'
           ? this.#launch(0, 0)
           : method === 'drain'
-            ? this.#proxy.drain(0, true)
+            ? this.#proxy.drain(0, 'graceful')
             : method === 'check' || method === 'checkAhead'
               ? (this.#proxy[method]?.(this.#world.reading) ?? EMPTY)
               : this.#proxy[method](0);
@@ -273,8 +274,8 @@ export class Stage {
     return this.#asked('active', this.#proxy.active(0), 1_000);
   }
 
-  drain(graceful: boolean): Observable<unknown> {
-    return this.#asked('drain', this.#proxy.drain(0, graceful), 2_000);
+  drain(how: Drain): Observable<unknown> {
+    return this.#asked('drain', this.#proxy.drain(0, how), 2_000);
   }
 
   check(): Observable<unknown> {
@@ -422,7 +423,7 @@ function tell(exit: Exit): string {
 }
 
 function tellVerdict(verdict: Verdict): string {
-  if (verdict.ok) return 'accepted';
+  if (verdict.kind !== 'refused' && verdict.kind !== 'unchecked') return 'accepted';
   return `refused ${isOneLine(verdict.reason) ? 'in one line' : `in several: ${verdict.reason}`}`;
 }
 

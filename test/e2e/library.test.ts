@@ -241,7 +241,7 @@ describe('an agent as a part of a program', () => {
       },
       health: () => of('live'),
       publishAdmin: () => EMPTY,
-      check: () => of({ ok: true }),
+      check: () => of({ kind: 'works' }),
       drain: () => EMPTY,
       active: () => of(0),
     };

@@ -117,8 +117,8 @@ const running: GoldenCase = {
 
 const sds: SdsInputs = {
   socket: '/etc/istio/proxy/SDS',
-  isPushed: true,
-  hasToken: true,
+  delivery: 'pushed',
+  token: '/var/run/secrets/tokens/istio-token',
   root: `${certificates}/root-cert.pem`,
 };
 const istioMutual: TlsSettings = { ...tls, mode: 'ISTIO_MUTUAL', caCertificates: '' };
@@ -293,7 +293,7 @@ export const goldenCases: Readonly<Record<string, GoldenCase>> = {
     inputs: {
       ...running.inputs,
       stsPort: 15_463,
-      sds: { ...sds, isPushed: false, hasToken: false },
+      sds: { ...sds, delivery: 'offered', token: undefined },
     },
   },
 };

@@ -362,13 +362,19 @@ export const wishes: Readonly<Record<string, Wish>> = {
       ? { type: 'turn-granted', epoch: turn.order.epoch, parent: 'live' }
       : undefined,
   accepted: ({ check }) =>
-    check === undefined ? undefined : { type: 'config-accepted', hash: check },
+    check === undefined
+      ? undefined
+      : { type: 'config-accepted', hash: check, verdict: { kind: 'works' } },
   refused: ({ check }) =>
     check === undefined ? undefined : { type: 'config-refused', hash: check, reason: 'bad' },
   'accepted apart': ({ check }) =>
-    check === undefined ? undefined : { type: 'config-accepted', hash: check, standalone: true },
+    check === undefined
+      ? undefined
+      : { type: 'config-accepted', hash: check, verdict: { kind: 'works-alone' } },
   'accepted crowded': ({ check }) =>
-    check === undefined ? undefined : { type: 'config-accepted', hash: check, noRoom: 'memory' },
+    check === undefined
+      ? undefined
+      : { type: 'config-accepted', hash: check, verdict: { kind: 'no-room', reason: 'memory' } },
   unchecked: ({ check }) => unchecked(check, false),
   'unchecked for want of memory': ({ check }) => unchecked(check, true),
   'nobody serves': ({ rescue }) => (rescue ? { type: 'rescue-due' } : undefined),

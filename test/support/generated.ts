@@ -20,7 +20,7 @@ export function environmentOf(
   {
     mesh = {},
     before,
-    gatewayClusters,
+    gatewayClusters = 'reached',
   }: {
     mesh?: Partial<MeshConfig>;
     before?: Environment;
@@ -34,7 +34,7 @@ export function environmentOf(
   });
   if (flaws.some(({ severity }) => severity === 'error'))
     throw new Error(flaws.map(({ field, reason }) => `${field}: ${reason}`).join('\n'));
-  const empty = emptyStore(['test'], { ...defaultMeshConfig, ...mesh });
+  const empty = { ...emptyStore(['test']), mesh: { ...defaultMeshConfig, ...mesh } };
   const [store, changes] = reduceStore(empty, {
     type: 'changed',
     source: 'test',
@@ -46,10 +46,8 @@ export function environmentOf(
 
 /** A proxy at 10.0.0.1 in the namespace `default`. */
 export function proxyAt(more: Partial<ProxyNode> = {}): ProxyNode {
-  const node = readNode({
-    id: 'sidecar~10.0.0.1~app.default~default.svc.cluster.local',
-    metadata: { LABELS: { app: 'app' } },
-  });
+  const id = 'sidecar~10.0.0.1~app.default~default.svc.cluster.local';
+  const node = readNode({ id, metadata: { LABELS: { app: 'app' } } }, '');
   if (typeof node === 'string') throw new Error(node);
   return { ...node, ...more };
 }

@@ -84,7 +84,7 @@ export function meshInProcess(variant: Variant, proxies: readonly ProxyNode[]) {
 
   const build = (event: StoreEvent): void => {
     const [next, changes] = reduceStore(store, event);
-    environment = buildEnvironment(environment, next, changes, 'cluster.local');
+    environment = buildEnvironment(environment, next, changes, 'cluster.local', 'reached');
     store = next;
     number += 1;
   };

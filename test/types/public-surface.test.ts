@@ -112,7 +112,7 @@ it('a proxy of one’s own gives all six of its answers as streams, and may chec
     run: () => of<ProcessEvent>({ type: 'spawned', pid: 1 }),
     health: () => of<Health>('live'),
     publishAdmin: () => EMPTY,
-    check: () => of({ ok: true }),
+    check: () => of({ kind: 'works' }),
     drain: () => NEVER,
     active: () => of(undefined),
   };

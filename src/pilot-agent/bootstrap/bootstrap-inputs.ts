@@ -6,10 +6,10 @@ import type { SubjectAltName } from './control-plane-identity.ts';
 export interface SdsInputs {
   /** A Unix socket. */
   readonly socket: string;
-  /** Envoy's own certificate comes from there; else it is in files. */
-  readonly isPushed: boolean;
-  /** There is a token by which the workload proves who it is. */
-  readonly hasToken: boolean;
+  /** `pushed`: Envoy's own certificate comes from there; `offered`: it is in files. */
+  readonly delivery: 'offered' | 'pushed';
+  /** The file of the token by which the workload proves who it is; undefined if there is none. */
+  readonly token: string | undefined;
   /** The file of the CA that vouches for the control plane. */
   readonly root: string;
 }

@@ -232,7 +232,7 @@ export function xdsCluster(
     })),
   };
   const secrets =
-    sds?.isPushed === true
+    sds?.delivery === 'pushed'
       ? {
           tls_certificate_sds_secret_configs: [sdsSecretConfig('default')],
           combined_validation_context: {

@@ -90,7 +90,7 @@ export function nodeMetadata({
     EXCHANGE_KEYS: [exchanged, ...more].filter((key) => key !== '').join(','),
     STS_PORT: stsPort > 0 ? String(stsPort) : '',
     SDS: sds === undefined ? '' : 'true',
-    TRUSTJWT: sds?.hasToken === true ? 'true' : '',
+    TRUSTJWT: sds?.token === undefined ? '' : 'true',
     PROXY_CONFIG: proxyConfigJson(config),
     POD_PORTS: typeof ports === 'string' ? podPorts(ports) : undefined,
   };

@@ -225,13 +225,13 @@ export function renderTemplate(
   let text = '';
   let end = 0;
   let trims = false;
-  const literal = (piece: string, next: boolean) => {
+  const literal = (piece: string, next: 'trims' | 'keeps') => {
     const begun = trims ? piece.trimStart() : piece;
-    text += next ? begun.trimEnd() : begun;
+    text += next === 'trims' ? begun.trimEnd() : begun;
   };
   for (let begin = template.indexOf('{{'); begin >= 0; begin = template.indexOf('{{', end)) {
     const { left, code, right, after } = actionAt(template, begin);
-    literal(template.slice(end, begin), left);
+    literal(template.slice(end, begin), left ? 'trims' : 'keeps');
     trims = right;
     end = after;
     if (code?.startsWith('/*') === true && code.indexOf('*/', 2) === code.length - 2) continue;
@@ -248,7 +248,7 @@ export function renderTemplate(
         reason: `it makes a text of more than ${longest} characters, which is the limit`,
       };
   }
-  literal(template.slice(end), false);
+  literal(template.slice(end), 'keeps');
   return { ok: true, text };
 }
 

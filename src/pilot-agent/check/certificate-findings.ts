@@ -20,7 +20,7 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
   const read = new Map(
     all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]),
   );
-  const pushed = plan.isServed && plan.rotation.way === 'sds' ? own : [];
+  const pushed = plan.rotation.way === 'sds' ? own : [];
   const pairs = [
     ...new Map([
       ...read,
@@ -59,7 +59,8 @@ async function checkPair(
   );
   const absent = files.filter(({ file }) => file.kind === 'absent').map(({ path }) => path);
   if (absent.length === 2 && !absent.some((path) => awaited.has(path))) return [];
-  if (absent.length > 0) return absent.map((path) => missing(path, absent.length === 1));
+  if (absent.length > 0)
+    return absent.map((path) => missing(path, absent.length === 1 ? 'half' : 'all'));
   const unreadable = files.flatMap(({ path, file }) => unreadableFlaw(path, file));
   if (unreadable.length > 0) return unreadable;
   const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, at) =>
@@ -88,7 +89,7 @@ async function checkPair(
 
 async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<readonly Finding[]> {
   const file = await readOutside(path, largest.pem);
-  if (file.kind === 'absent') return awaited.has(path) ? [missing(path, false)] : [];
+  if (file.kind === 'absent') return awaited.has(path) ? [missing(path, 'all')] : [];
   const unreadable = unreadableFlaw(path, file);
   if (unreadable.length > 0) return unreadable;
   const found = describeCertificates({ kind: 'roots', roots: bytesOf(file).toString() });
@@ -105,11 +106,11 @@ async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<r
   return times(who, last, asyncScheduler.now());
 }
 
-function missing(path: string, isHalf: boolean): Finding {
-  const [what, fix] = [`${path} is missing`, 'mount or write the file, or name another one'];
-  return isHalf
-    ? fail('certificate missing', `${what}, and the other half of the pair is there`, fix)
-    : warn('certificate missing', `${what}: the first Envoy waits for it, up to 2 minutes`, fix);
+function missing(path: string, what: 'half' | 'all'): Finding {
+  const [found, fix] = [`${path} is missing`, 'mount or write the file, or name another one'];
+  return what === 'half'
+    ? fail('certificate missing', `${found}, and the other half of the pair is there`, fix)
+    : warn('certificate missing', `${found}: the first Envoy waits for it, up to 2 minutes`, fix);
 }
 
 function unreadableFlaw(path: string, file: OutsideFile): readonly Finding[] {

@@ -63,7 +63,7 @@ async function tried({ config, made }: Around, path: string): Promise<readonly F
   if (made.kind === 'refused') return []; // it is told as what it is: a wrong configuration
   try {
     const verdict = await tryConfig(config, made, path);
-    if (verdict.ok === false)
+    if (verdict.kind === 'refused')
       return [
         fail(
           'config.refused',
@@ -71,7 +71,9 @@ async function tried({ config, made }: Around, path: string): Promise<readonly F
           'correct what it names; see: pilot-agent bootstrap',
         ),
       ];
-    return verdict.ok === true ? [ok('it takes its configuration')] : [untried(verdict.reason)];
+    return verdict.kind === 'unchecked'
+      ? [untried(verdict.reason)]
+      : [ok('it takes its configuration')];
   } catch (error) {
     return [untried((error as Error).message)];
   }

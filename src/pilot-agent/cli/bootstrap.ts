@@ -49,7 +49,7 @@ export async function printBootstrap(
     isChecked === true
       ? await tryConfig(config, made.config, envoyBinary(config.binaryPath))
       : undefined;
-  if (verdict?.ok === false) {
+  if (verdict?.kind === 'refused') {
     const { reason, excerpt } = await explainRefusal(
       made.config,
       verdict.reason,
@@ -57,7 +57,7 @@ export async function printBootstrap(
     );
     throw new Fatal(`Envoy refuses it: ${reason}`, exitCodes.config, { excerpt });
   }
-  if (verdict !== undefined && verdict.ok === undefined)
+  if (verdict?.kind === 'unchecked')
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
   const text =
     made.config.kind === 'given'

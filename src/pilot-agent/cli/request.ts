@@ -3,7 +3,7 @@ import { type AdminAnswer, adminClient } from '../../proxy/admin-client.ts';
 import type { Settled } from '../../operators/settle.ts';
 import { flags } from '../config/flags.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
-import { print } from './print.ts';
+import { print } from '../../shared/program/print.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 export interface RequestOptions {

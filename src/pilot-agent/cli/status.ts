@@ -8,7 +8,7 @@ import { sizeOf } from '../terminal/screen-size.ts';
 import { statusScreen } from '../terminal/status-screen.ts';
 import { agentFolder, askAgent } from './agent-socket.ts';
 import { AgentGone } from './last-agent.ts';
-import { print, printJson } from './print.ts';
+import { print, printJson } from '../../shared/program/print.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
 export interface StatusCommandOptions {

@@ -1,6 +1,6 @@
 import type { EpochReport } from '../report/epoch-report.ts';
 import { changeText, exitText, whyText } from './epoch-text.ts';
-import { age, clock, dayAndClock, duration } from './time-text.ts';
+import { age, clockWithMs, dayAndClock, duration } from './time-text.ts';
 import { crashed } from './timeline.ts';
 
 /** All that is known of one epoch, as `/debug/epochs` has it. */
@@ -34,7 +34,7 @@ export function EpochDetails({
             <li key={name}>
               <b>{name}</b>
               <time dateTime={at} title={dayAndClock(at)}>
-                {clock(at, true)}
+                {clockWithMs(at)}
               </time>
               <span class="dim">
                 {ms === undefined ? `${age(now - Date.parse(at))} ago` : `after ${duration(ms)}`}

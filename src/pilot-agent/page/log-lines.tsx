@@ -1,7 +1,7 @@
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Logged } from './known.ts';
 import { firstAfter } from './log-filter.ts';
-import { clock, dayAndClock } from './time-text.ts';
+import { clockWithMs, dayAndClock } from './time-text.ts';
 import { useSize } from './use-size.ts';
 import { scrollTo, visibleRows } from './visible-rows.ts';
 
@@ -120,7 +120,7 @@ function Line({
       style={{ top: `${index * rowHeight}px` }}
       onClick={choose}
     >
-      <span class="at">{clock(at, true)}</span> <span class="level">{level}</span>{' '}
+      <span class="at">{clockWithMs(at)}</span> <span class="level">{level}</span>{' '}
       <span class="component">{component}</span> <span class="number">{epoch ?? ''}</span>{' '}
       <span class="msg">{msg}</span> <span class="fields">{fieldsText(fields)}</span>
     </div>

@@ -32,15 +32,16 @@ export function age(ms: number): string {
     : duration(Math.floor(ms / second) * second).replace(/\.\d(?= s$)/, '');
 }
 
-/**
- * The time of the day in the zone of the browser: `14:03:09`, with ms where they are asked for.
- * Pure.
- */
-export function clock(at: string | number, withMs = false): string {
+/** The time of the day in the zone of the browser, with ms: `14:03:09.120`. Pure. */
+export function clockWithMs(at: string | number): string {
+  return `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`;
+}
+
+/** The time of the day in the zone of the browser: `14:03:09`. Pure. */
+export function clock(at: string | number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');
-  const time = [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
-  return withMs ? `${time}.${String(date.getMilliseconds()).padStart(3, '0')}` : time;
+  return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
 /** The day and the time of it in the zone of the browser: `2026-11-22 14:03:09`. Pure. */

@@ -88,7 +88,7 @@ export function besideEnvoy(
         );
   return asOneServer([
     xds$,
-    plan.isServed ? secrets$ : notAsked$,
+    plan.serving.kind === 'off' ? notAsked$ : secrets$,
     config.stsPort > 0 ? tokens$ : notAsked$,
   ]);
 }

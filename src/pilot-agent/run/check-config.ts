@@ -42,7 +42,7 @@ export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedCo
         plan,
         xds,
       ),
-    () => plan.isServed && served(config, plan),
+    () => plan.serving.kind !== 'off' && served(config, plan),
   ]);
   return { ...effective, plan, xds };
 }

@@ -62,18 +62,18 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
     if (stats?.isDirectory() !== true) {
       folders.delete(path);
       for (const name of files.keys()) if (name !== '') files.delete(name);
-      await see(files, '', path, changed.named.has(path));
+      await see(files, '', path, changed.named.has(path) ? 'named' : 'found');
       return { path, isFolder: false, files };
     }
     const identity = identityOf(stats);
     if (changed.entries === 'all' || folders.get(path) !== identity) {
       const listed = await list(path, limits.keeps ? most.kept : most.hashed);
       for (const name of files.keys()) if (!listed.has(name)) files.delete(name);
-      await each(listed, (name) => see(files, name, join(path, name)));
+      await each(listed, (name) => see(files, name, join(path, name), 'found'));
       folders.set(path, identity);
     } else {
       const names = [...(changed.entries.get(path) ?? [])].filter(counts);
-      await each(names, (name) => see(files, name, join(path, name), true));
+      await each(names, (name) => see(files, name, join(path, name), 'named'));
     }
     return { path, isFolder: true, files };
   }
@@ -82,12 +82,12 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
     files: Map<string, Known>,
     name: string,
     path: string,
-    isChanged = false,
+    how: 'found' | 'named',
   ): Promise<void> {
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     if (stats === undefined || (name !== '' && stats.isDirectory())) return void files.delete(name);
     const state = stateOf(stats);
-    if (!isChanged && files.get(name)?.state === state) return;
+    if (how === 'found' && files.get(name)?.state === state) return;
     files.set(name, { state, ...(await read(path, limits)) });
   }
 

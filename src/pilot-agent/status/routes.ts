@@ -28,9 +28,9 @@ import { probe } from './probe/probe.ts';
 /**
  * Who answers what: the handler of a path without its query. What is rarely asked for is loaded
  * when it is first used: probes of the application with HTTP/2, the merging of metrics with
- * compression, the profiler, the page. The log is shown only with `withLog`.
+ * compression, the profiler, the page. The log is shown only if `showsLog`.
  */
-export function routes(parts: StatusParts, withLog = false): (path: string) => Handler<StatusSign> {
+export function routes(parts: StatusParts): (path: string) => Handler<StatusSign> {
   // Of both paths, so that one looks at a time.
   const handler = profiling(
     parts.profileToken,
@@ -56,7 +56,7 @@ export function routes(parts: StatusParts, withLog = false): (path: string) => H
     [
       '/debug/events',
       lazily(async () =>
-        (await import('./event-stream.ts')).eventStream(parts.live$(withLog), mostStreams),
+        (await import('./event-stream.ts')).eventStream(parts.live$(parts.showsLog), mostStreams),
       ),
     ],
     ['/debug/sources', showJson(parts.sources$, insideGuard)],

@@ -48,7 +48,7 @@ export function buildEnvironment(
   store: Store,
   changes: Changes,
   domain: string,
-  gatewayClusters: GatewayClusters = 'reached',
+  gatewayClusters: GatewayClusters,
 ): Environment {
   const before: Environment = previous ?? { ...nothing, mesh: store.mesh, gatewayClusters };
   const { mesh } = store;

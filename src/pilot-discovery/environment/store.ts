@@ -44,14 +44,11 @@ const silent: SourceState = {
 };
 
 /** A store before the first event. A source that is not named comes after those that are. */
-export function emptyStore(
-  sources: readonly string[],
-  mesh: MeshConfig = defaultMeshConfig,
-): Store {
+export function emptyStore(sources: readonly string[]): Store {
   return {
     resources: noResources,
     sources: new Map(sources.map((name) => [name, silent])),
-    mesh,
+    mesh: defaultMeshConfig,
     content: 'none-yet',
   };
 }

@@ -89,11 +89,12 @@ export function discoveryConfig(
     const text = variable(name);
     return text === undefined ? standard : duration(name, text, standard);
   };
-  const truth = (name: string, standard: boolean): boolean => {
+  /** It is true unless it is said to be false. */
+  const trueOrSaid = (name: string): boolean => {
     const text = variable(name);
-    const value = text === undefined ? standard : parseBoolean(text);
+    const value = text === undefined ? true : parseBoolean(text);
     if (value === undefined) problems.push(`${name}: '${text ?? ''}' is not true or false`);
-    return value ?? standard;
+    return value ?? true;
   };
 
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
@@ -113,7 +114,7 @@ export function discoveryConfig(
     configDir: flag('configDir'),
     meshConfig: flag('meshConfig'),
     domain: flag('domain'),
-    gatewayClusters: truth('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG', true) ? 'reached' : 'all',
+    gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
     namespace: flag('namespace'),
     grpc: address('grpcAddr'),
     http: address('httpAddr'),
@@ -128,7 +129,7 @@ export function discoveryConfig(
     debounce: {
       after: ofVariable('PILOT_DEBOUNCE_AFTER', 100),
       max: ofVariable('PILOT_DEBOUNCE_MAX', 10_000),
-      endpoints: truth('PILOT_ENABLE_EDS_DEBOUNCE', true),
+      endpoints: trueOrSaid('PILOT_ENABLE_EDS_DEBOUNCE'),
       adaptive: debounce === 'adaptive',
     },
     largestRequest: Number(size),

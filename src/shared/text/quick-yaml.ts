@@ -103,7 +103,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
   };
 
   /** The key that begins here, past its colon; undefined where there is none. */
-  const keyHere = (isTight: boolean): string | undefined | Unsure => {
+  const keyHere = (within: 'flow' | 'block'): string | undefined | Unsure => {
     const from = at;
     const first = codeAt(at);
     const isQuoted = first === doubleQuote || first === singleQuote;
@@ -114,7 +114,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
       while (inKey[codeAt(at)] === 1) at += 1;
       key = text.slice(from, at);
     }
-    if (codeAt(at) !== colon || !(isEnd(at + 1) || (isTight && isQuoted))) {
+    if (codeAt(at) !== colon || !(isEnd(at + 1) || (within === 'flow' && isQuoted))) {
       at = from;
       return key === unsure ? unsure : undefined;
     }
@@ -185,7 +185,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
   const mapInFlow = (around: number, level: number): unknown => {
     const made: Record<string, unknown> = {};
     const take = () => {
-      const key = keyHere(true);
+      const key = keyHere('flow');
       if (key === undefined || key === unsure || !skipBlanks(around)) return false;
       const value = inLine(around, level, plainInFlow);
       return value !== unsure && put(made, key, value);
@@ -211,7 +211,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
     const made: Record<string, unknown> = {};
     if (level >= mostLevels) return unsure;
     do {
-      const key = keyHere(false);
+      const key = keyHere('block');
       if (key === undefined || key === unsure) return unsure;
       skipSpaces();
       const isBare = at >= length || codeAt(at) === newLine || codeAt(at) === hash;
@@ -235,7 +235,7 @@ export function quickYaml(text: string): QuickYaml | undefined {
       at += 1;
       skipSpaces();
       const from = at;
-      const key = keyHere(false);
+      const key = keyHere('block');
       at = from;
       column = at - lineStart;
       const found =

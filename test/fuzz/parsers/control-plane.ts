@@ -187,7 +187,7 @@ interface Play {
   readonly events: readonly ProxyEvent[];
 }
 
-const proxy = readNode({ id: 'sidecar~10.0.0.1~a.default~default.svc.cluster.local' });
+const proxy = readNode({ id: 'sidecar~10.0.0.1~a.default~default.svc.cluster.local' }, '');
 const view =
   typeof proxy === 'string'
     ? undefined

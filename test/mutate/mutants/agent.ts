@@ -204,8 +204,8 @@ export const agent: readonly Mutant[] = [
   {
     id: 'agent/drain-is-graceful',
     file: 'epochs/interpret.ts',
-    find: 'proxy.drain(epoch, true)',
-    replace: 'proxy.drain(epoch, false)',
+    find: "proxy.drain(epoch, 'graceful')",
+    replace: "proxy.drain(epoch, 'close')",
   },
   {
     id: 'agent/turn-live-timeout',

@@ -28,7 +28,7 @@ export const bootstrap: readonly Mutant[] = [
   {
     id: 'bootstrap/xds-pushed',
     file: 'pilot-agent/bootstrap/clusters.ts',
-    find: 'sds?.isPushed === true',
+    find: "sds?.delivery === 'pushed'",
     replace: 'sds !== undefined',
   },
   {

@@ -94,8 +94,8 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/plan-pushed',
     file: 'pilot-agent/run/secrets/secrets-plan.ts',
-    find: "rotation.way === 'sds' || (own",
-    replace: "rotation.way !== 'sds' || (own",
+    find: "asked.has('rotation') || isInNoFile",
+    replace: "!asked.has('rotation') || isInNoFile",
   },
   {
     id: 'cli/plan-output-not-mounted',

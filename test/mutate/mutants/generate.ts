@@ -10,7 +10,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/routes/hash-stays-on-its-host',
     file: 'pilot-discovery/generate/routes/retry-policy.ts',
-    find: 'retries?.retryIgnorePreviousHosts ?? !hashed',
+    find: "retries?.retryIgnorePreviousHosts ?? hosts === 'any'",
     replace: 'retries?.retryIgnorePreviousHosts ?? true',
   },
   {
@@ -88,13 +88,13 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/tls/secret-for-nobody',
     file: 'pilot-discovery/generate/tls/upstream-tls.ts',
-    find: "credentialName !== '' && !hasSecrets",
+    find: "credentialName !== '' && secrets === 'refused'",
     replace: 'false',
   },
   {
     id: 'generate/tls/certificate-of-the-proxy',
     file: 'pilot-discovery/generate/tls/upstream-tls.ts',
-    find: 'files !== undefined && !inputs.isExternal',
+    find: "files !== undefined && inputs.location === 'internal'",
     replace: 'files !== undefined',
   },
   {

@@ -52,14 +52,14 @@ export const proxy: readonly Mutant[] = [
   {
     id: 'proxy/drain-graceful',
     file: 'proxy/envoy-proxy.ts',
-    find: "graceful ? ['graceful', 'skip_exit']",
-    replace: "graceful ? ['graceful']",
+    find: "how === 'graceful' ? ['graceful', 'skip_exit']",
+    replace: "how === 'graceful' ? ['graceful']",
   },
   {
     id: 'proxy/drain-inbound-only',
     file: 'proxy/envoy-proxy.ts',
-    find: '!graceful || drainsAll ?',
-    replace: '!graceful || !drainsAll ?',
+    find: "how === 'close' || drainsAll ?",
+    replace: "how === 'close' || !drainsAll ?",
   },
   {
     id: 'proxy/health-own-epoch',
@@ -162,7 +162,7 @@ export const proxy: readonly Mutant[] = [
   {
     id: 'proxy/pairs-checked-again',
     file: 'proxy/reading-checks.ts',
-    find: '(again.ok === true ? verdict : again)',
+    find: "(again.kind === 'works' ? verdict : again)",
     replace: 'verdict',
   },
   {

@@ -160,7 +160,7 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/files-named',
     file: 'pilot-agent/sources/file-tree.ts',
-    find: '!isChanged && ',
+    find: "how === 'found' && ",
     replace: '',
   },
   {

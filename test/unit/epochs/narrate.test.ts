@@ -21,7 +21,11 @@ const changed = (hash: string): AgentEvent => ({
 });
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
 const stuck = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'stuck' });
-const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const accepted = (hash: string): AgentEvent => ({
+  type: 'config-accepted',
+  hash,
+  verdict: { kind: 'works' },
+});
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const uncheckedBy = (outOfMemory: boolean): AgentEvent => ({
   type: 'config-unchecked',
@@ -284,7 +288,7 @@ const cases: readonly Case[] = [
   {
     what: 'a check of another binary',
     given: checking,
-    when: { type: 'config-accepted', hash: b, standalone: true },
+    when: { type: 'config-accepted', hash: b, verdict: { kind: 'works-alone' } },
     lines: [
       {
         level: 'warn',
@@ -359,7 +363,7 @@ const cases: readonly Case[] = [
   {
     what: 'a check for which there is no room',
     given: checking,
-    when: { type: 'config-accepted', hash: b, noRoom: 'memory' },
+    when: { type: 'config-accepted', hash: b, verdict: { kind: 'no-room', reason: 'memory' } },
     lines: [
       {
         level: 'warn',
@@ -372,7 +376,7 @@ const cases: readonly Case[] = [
   {
     what: 'an old check for which there is no room',
     given: serving,
-    when: { type: 'config-accepted', hash: b, noRoom: 'memory' },
+    when: { type: 'config-accepted', hash: b, verdict: { kind: 'no-room', reason: 'memory' } },
     lines: [],
   },
   {
@@ -418,7 +422,11 @@ const cases: readonly Case[] = [
   },
   {
     what: 'the end of the clients of an epoch that was replaced',
-    given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
+    given: [
+      ...checking,
+      { type: 'config-accepted', hash: b, verdict: { kind: 'works-alone' } },
+      live(1),
+    ],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: false },
     lines: [
       {
@@ -431,7 +439,11 @@ const cases: readonly Case[] = [
   },
   {
     what: 'an epoch that was replaced and is silent',
-    given: [...checking, { type: 'config-accepted', hash: b, standalone: true }, live(1)],
+    given: [
+      ...checking,
+      { type: 'config-accepted', hash: b, verdict: { kind: 'works-alone' } },
+      live(1),
+    ],
     when: { type: 'epoch-handed-off', epoch: 0, unresponsive: true },
     lines: [
       {
@@ -1132,7 +1144,11 @@ describe('narrate', () => {
           changed: [{ source: 'files', part, to: part }],
         })),
       }),
-      fc.record({ type: type('config-accepted'), hash: text }),
+      fc.record({
+        type: type('config-accepted'),
+        hash: text,
+        verdict: fc.constant({ kind: 'works' as const }),
+      }),
       fc.record({ type: type('config-refused'), hash: text, reason: text }),
       fc.record({ type: type('epoch-handed-off'), epoch, unresponsive: fc.boolean() }),
       fc.record({

@@ -22,7 +22,11 @@ const changed = (hash: string): AgentEvent => ({
   reading: readingOf(hash),
 });
 const granted = (epoch: number): AgentEvent => ({ type: 'turn-granted', epoch, parent: 'live' });
-const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const accepted = (hash: string): AgentEvent => ({
+  type: 'config-accepted',
+  hash,
+  verdict: { kind: 'works' },
+});
 const refused = (hash: string): AgentEvent => ({ type: 'config-refused', hash, reason: 'expired' });
 const live = (epoch: number): AgentEvent => ({ type: 'epoch-live', epoch });
 const ended = (epoch: number, exit: Exit): AgentEvent => ({ type: 'epoch-exited', epoch, exit });
@@ -581,13 +585,13 @@ describe('an epoch', () => {
     {
       what: 'of another binary is started beside the one that serves',
       given: [...serving, changed('b'), granted(1)],
-      when: { type: 'config-accepted', hash: 'b', standalone: true },
+      when: { type: 'config-accepted', hash: 'b', verdict: { kind: 'works-alone' } },
       then: ['launch 1 b as 0 of lineage 1 beside', 'follow 1'],
     },
     {
       what: 'for which there is no room waits until the one that serves has no clients any more',
       given: [...serving, changed('b'), granted(1)],
-      when: { type: 'config-accepted', hash: 'b', noRoom: 'memory' },
+      when: { type: 'config-accepted', hash: 'b', verdict: { kind: 'no-room', reason: 'memory' } },
       then: ['hand-off 0 to a successor'],
       state: {
         claim: {
@@ -661,7 +665,7 @@ describe('an epoch', () => {
 const crowdedOut: readonly AgentEvent[] = [
   ...[...serving, changed('b'), granted(1), accepted('b'), changed('c')],
   { type: 'turn-granted', epoch: 2, parent: 'stuck' },
-  { type: 'config-accepted', hash: 'c', noRoom: 'memory' },
+  { type: 'config-accepted', hash: 'c', verdict: { kind: 'no-room', reason: 'memory' } },
 ];
 
 describe('a request to terminate', () => {

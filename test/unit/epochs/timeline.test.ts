@@ -21,7 +21,11 @@ const changed = (hash: string): AgentEvent => ({
   type: 'config-changed',
   reading: readingOf(hash),
 });
-const accepted = (hash: string): AgentEvent => ({ type: 'config-accepted', hash });
+const accepted = (hash: string): AgentEvent => ({
+  type: 'config-accepted',
+  hash,
+  verdict: { kind: 'works' },
+});
 const spawned = (epoch: number): AgentEvent => ({ type: 'epoch-spawned', epoch, pid: 7 });
 const start = [changed('a'), granted(0), spawned(0), live(0)];
 

@@ -39,24 +39,24 @@ describe('checkPairs', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('accepts, once, where there is nothing to check', async () => {
-    expect(await check()).toEqual([{ ok: true }]);
+    expect(await check()).toEqual([{ kind: 'works' }]);
   });
 
   it('accepts a good pair, beside one of which nothing is there', async () => {
-    expect(await check(pair('a'), pair('missing'))).toEqual([{ ok: true }]);
+    expect(await check(pair('a'), pair('missing'))).toEqual([{ kind: 'works' }]);
   });
 
   it('refuses a pair whose key is still missing', async () => {
     put('b.pem', other.certChain);
     expect(await check(pair('a'), pair('b'))).toEqual([
-      { ok: false, reason: `${join(folder, 'b.key')}: the key is missing` },
+      { kind: 'refused', reason: `${join(folder, 'b.key')}: the key is missing` },
     ]);
   });
 
   it('refuses a pair whose certificate is still missing', async () => {
     put('b.key', other.key);
     expect(await check(pair('a'), pair('b'))).toEqual([
-      { ok: false, reason: `${join(folder, 'b.pem')}: the certificate is missing` },
+      { kind: 'refused', reason: `${join(folder, 'b.pem')}: the certificate is missing` },
     ]);
   });
 
@@ -67,7 +67,7 @@ describe('checkPairs', () => {
     put('c.key', 'garbage');
     expect(await check(pair('b'), pair('c'))).toEqual([
       {
-        ok: false,
+        kind: 'refused',
         reason: expect.stringContaining(
           `${join(folder, 'b.pem')}, ${join(folder, 'b.key')}: the key does not match the certificate (`,
         ) as string,
@@ -80,7 +80,7 @@ describe('checkPairs', () => {
     put('b.key', other.key);
     expect(await check(pair('b'))).toEqual([
       {
-        ok: false,
+        kind: 'refused',
         reason: `${join(folder, 'b.pem')}: the certificate cannot be read: it is a directory, and no regular file`,
       },
     ]);
@@ -90,15 +90,15 @@ describe('checkPairs', () => {
     const in1970 = new VirtualTimeScheduler();
     const [verdict] = await all(checkPairs([pair('a')], in1970));
     expect(verdict).toMatchObject({
-      ok: false,
+      kind: 'refused',
       reason: expect.stringContaining('not valid before') as string,
     });
   });
 
   it('reads anew for each subscription', async () => {
     const verdict$ = checkPairs([pair('a')], asyncScheduler);
-    expect(await all(verdict$)).toEqual([{ ok: true }]);
+    expect(await all(verdict$)).toEqual([{ kind: 'works' }]);
     put('a.key', other.key);
-    expect(await all(verdict$)).toMatchObject([{ ok: false }]);
+    expect(await all(verdict$)).toMatchObject([{ kind: 'refused' }]);
   });
 });

@@ -19,7 +19,7 @@ const ahead = (hash: string) =>
       defaultValue: undefined,
     },
   );
-const ok = { ok: true };
+const ok = { kind: 'works' };
 /** A program that does this when it is to validate a configuration. */
 const validating = (script: string) =>
   `case "$*" in *'--mode validate') ${script} ;; esac\n${onward}`;
@@ -62,7 +62,7 @@ describe('a check', () => {
         `[ -e "$0.written" ] || { touch "$0.written"; echo "error: no such cluster" >&2; exit 1; }`,
       ),
     );
-    expect(await check()).toMatchObject({ ok: false });
+    expect(await check()).toMatchObject({ kind: 'refused' });
     rmSync(join(stage.root, 'envoy.written'));
     await stage.start({});
     expect(await check()).toEqual(ok);
@@ -92,7 +92,7 @@ describe('a check', () => {
     );
     await ahead('hash');
     expect(stage.validated()?.argv).toContain(join(stage.folder, 'envoy-ahead.json'));
-    expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
+    expect(await check()).toEqual({ kind: 'refused', reason: 'no such cluster' });
     expect(readdirSync(stage.folder)).toEqual([`envoy-${stage.baseId}`, 'envoy-rev0.json']);
   });
 
@@ -116,7 +116,7 @@ describe('a check', () => {
       stage.install(
         validating(`echo "error initializing configuration '$2': no such cluster" >&2; exit 1`),
       );
-      expect(await check()).toEqual({ ok: false, reason: 'no such cluster' });
+      expect(await check()).toEqual({ kind: 'refused', reason: 'no such cluster' });
       expect(readdirSync(stage.folder)).toEqual(
         runs ? [`envoy-${stage.baseId}`, 'envoy-rev0.json'] : [],
       );
@@ -131,7 +131,7 @@ describe('a check', () => {
       expect(await check()).toEqual(ok);
       await stage.start({});
       expect(await check()).toMatchObject({
-        ok: false,
+        kind: 'refused',
         reason: expect.stringMatching(/^Envoy (ended with 3|was ended by SIGSEGV)$/) as unknown,
       });
     },
@@ -145,7 +145,7 @@ describe('a check', () => {
       expect(await check()).toEqual(ok);
       await stage.start({});
       expect(await check()).toEqual({
-        ok: undefined,
+        kind: 'unchecked',
         reason: expect.stringMatching(/^Envoy was ended by SIG(KILL|TERM)$/) as unknown,
         outOfMemory: false,
       });
@@ -156,11 +156,11 @@ describe('a check', () => {
     stage = envoyStage();
     await stage.start({});
     stage.install(validating('exit 126'));
-    expect(await check()).toMatchObject({ ok: undefined, outOfMemory: false });
+    expect(await check()).toMatchObject({ kind: 'unchecked', outOfMemory: false });
     stage.install(onward);
     mkdirSync(join(stage.folder, 'envoy-check.json'));
     expect(await check()).toEqual({
-      ok: undefined,
+      kind: 'unchecked',
       reason: expect.stringMatching(/envoy-check.json cannot be written: /) as unknown,
       outOfMemory: false,
     });
@@ -193,13 +193,13 @@ describe('a check', () => {
     scheduler.flush();
     await expect.poll(() => life.closed).toBe(true);
     expect(said).toEqual([
-      { ok: undefined, reason: '--mode validate took longer than 20 s', outOfMemory: false },
+      { kind: 'unchecked', reason: '--mode validate took longer than 20 s', outOfMemory: false },
     ]);
   });
 
   it('refuses a configuration that is refused, with its reason, and tries nothing', async () => {
     stage = envoyStage({ config: () => ({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' }) });
-    expect(await check()).toEqual({ ok: false, reason: 'PROXY_CONFIG: no YAML' });
+    expect(await check()).toEqual({ kind: 'refused', reason: 'PROXY_CONFIG: no YAML' });
     expect(stage.validated()).toBe(undefined);
   });
 
@@ -230,7 +230,7 @@ describe('a certificate without its key', () => {
     half();
     await stage.start({});
     expect(await check()).toEqual({
-      ok: false,
+      kind: 'refused',
       reason: `${join(stage.root, 'key.pem')}: the key is missing`,
     });
     expect(stage.validated()).toBe(undefined);
@@ -252,7 +252,7 @@ describe('while an Envoy runs, a check', () => {
     expect(await check()).toEqual(ok);
     stage.install(validating(`echo half >'${join(stage.root, 'cert-chain.pem')}'; exit 0`));
     expect(await check()).toMatchObject({
-      ok: false,
+      kind: 'refused',
       reason: expect.stringMatching(/key\.pem: the key is missing$/) as unknown,
     });
   });
@@ -269,7 +269,7 @@ describe('while an Envoy runs, a check', () => {
     stage = envoyStage();
     await stage.start({});
     stage.install(version('11.104'));
-    expect(await check()).toEqual({ ok: true, standalone: true });
+    expect(await check()).toEqual({ kind: 'works-alone' });
     expect(stage.versionAsked()).toBe(1);
   });
 
@@ -294,7 +294,7 @@ describe('while an Envoy runs, a check', () => {
     stage = envoyStage();
     await stage.start({});
     stage.install(validating('exit 1'));
-    expect(await check()).toMatchObject({ ok: false });
+    expect(await check()).toMatchObject({ kind: 'refused' });
     expect(stage.versionAsked()).toBe(0);
   });
 });

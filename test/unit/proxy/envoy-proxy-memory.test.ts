@@ -21,7 +21,7 @@ afterEach(() => {
 });
 
 const check = () => only(stage.check());
-const ok = { ok: true };
+const ok = { kind: 'works' };
 const hasMemory = (limit: number) => {
   kernel.set('/proc/self/cgroup', '0::/of-a-test');
   kernel.set('/sys/fs/cgroup/of-a-test/memory.max', String(limit));
@@ -39,7 +39,7 @@ describe('while an Envoy runs, a check', () => {
     const noRoom = expect.stringMatching(
       /^a second Envoy needs about \d+ MiB, and 0 of 1 MiB are free$/,
     ) as unknown;
-    expect(await check()).toEqual({ ok: true, noRoom });
+    expect(await check()).toEqual({ kind: 'no-room', reason: noRoom });
     expect(stage.versionAsked()).toBe(0);
   });
 
@@ -71,7 +71,7 @@ describe('while an Envoy runs, a check', () => {
     kernel.set('/sys/fs/cgroup/of-a-test/memory.events', 'oom_kill 1');
     process.kill(Number(pid), 'SIGKILL');
     expect(await verdict).toEqual({
-      ok: undefined,
+      kind: 'unchecked',
       reason: 'memory is short: Envoy was ended by SIGKILL',
       outOfMemory: true,
     });

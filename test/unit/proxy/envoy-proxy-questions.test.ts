@@ -1,3 +1,4 @@
+import type { Drain } from '../../../src/epochs/ports.ts';
 import { lastValueFrom, type Observable, toArray } from 'rxjs';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { FakeAdmin, Says } from '../../support/fake-admin.ts';
@@ -10,13 +11,13 @@ const done = async (drained$: Observable<never>) =>
   expect(await lastValueFrom(drained$.pipe(toArray()), { defaultValue: undefined })).toEqual([]);
 /** An Envoy of epoch 0 that says that, and what `drain` asks of it. */
 async function drained(
-  graceful: boolean,
+  how: Drain,
   says: Partial<Says>,
   drainsAll = false,
 ): Promise<readonly string[]> {
   stage = envoyStage({ drainsAll });
   const admin = await (await stage.start({})).comesUp(says);
-  await done(stage.proxy.drain(0, graceful));
+  await done(stage.proxy.drain(0, how));
   return admin.asked;
 }
 
@@ -35,7 +36,7 @@ describe('a graceful drain', () => {
       { dynamicListeners: [{ active_state: { listener: { traffic_direction: 'INBOUND' } } }] },
     ],
   ])('is of what comes from outside where %s listener is inbound', async (_, says) => {
-    expect(await drained(true, says)).toEqual([
+    expect(await drained('graceful', says)).toEqual([
       ...questions,
       'POST /drain_listeners?inboundonly&graceful&skip_exit',
     ]);
@@ -45,14 +46,14 @@ describe('a graceful drain', () => {
     ['marked', {}],
     ['inbound', outbound],
   ])('is of all listeners where none is %s', async (_, says) => {
-    expect(await drained(true, says)).toEqual([
+    expect(await drained('graceful', says)).toEqual([
       ...questions,
       'POST /drain_listeners?graceful&skip_exit',
     ]);
   });
 
   it('is of all listeners of a router, whatever they are', async () => {
-    expect(await drained(true, inbound, true)).toEqual([
+    expect(await drained('graceful', inbound, true)).toEqual([
       'POST /drain_listeners?graceful&skip_exit',
     ]);
   });
@@ -62,22 +63,22 @@ describe('another drain', () => {
   it.each([false, true])(
     'closes all listeners (of a router: %s), and asks for none',
     async (drainsAll) => {
-      expect(await drained(false, inbound, drainsAll)).toEqual(['POST /drain_listeners?']);
+      expect(await drained('close', inbound, drainsAll)).toEqual(['POST /drain_listeners?']);
     },
   );
 });
 
 describe('a drain', () => {
-  it.each([false, true])('(graceful: %s) completes without an answer', async (graceful) => {
+  it.each(['close', 'graceful'] as const)('(%s) completes without an answer', async (how) => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
     admin.behaves('hangs up');
-    await done(stage.proxy.drain(0, graceful));
+    await done(stage.proxy.drain(0, how));
     expect(admin.asked.at(-1)).toBe(
-      `POST /drain_listeners?${graceful ? 'graceful&skip_exit' : ''}`,
+      `POST /drain_listeners?${how === 'graceful' ? 'graceful&skip_exit' : ''}`,
     );
     admin.close();
-    await done(stage.proxy.drain(0, graceful));
+    await done(stage.proxy.drain(0, how));
   });
 
   it('of an epoch that has ended asks nobody, whoever serves now', async () => {
@@ -86,8 +87,8 @@ describe('a drain', () => {
     const admin = await (await stage.start({ epoch: 1 })).comesUp();
     gone.signal('SIGTERM');
     await gone.exit();
-    await done(stage.proxy.drain(0, true));
-    await done(stage.proxy.drain(0, false));
+    await done(stage.proxy.drain(0, 'graceful'));
+    await done(stage.proxy.drain(0, 'close'));
     expect(await only(stage.proxy.active(0))).toBe(undefined);
     expect(admin.asked).toEqual([]);
   });
@@ -95,7 +96,7 @@ describe('a drain', () => {
   it('asks for nothing before it is subscribed to, and each time that it is', async () => {
     stage = envoyStage();
     const admin = await (await stage.start({})).comesUp();
-    const drained$ = stage.proxy.drain(0, false);
+    const drained$ = stage.proxy.drain(0, 'close');
     await only(stage.proxy.health(0));
     const before = admin.asked.length;
     expect(admin.asked.filter((asked) => asked.startsWith('POST'))).toEqual([]);
@@ -177,7 +178,7 @@ describe('of two lines side by side', () => {
   };
   const ask = (epoch: number) => async () => {
     expect(await only(stage.proxy.active(epoch))).toBe([10, 20][epoch]);
-    await done(stage.proxy.drain(epoch, true));
+    await done(stage.proxy.drain(epoch, 'graceful'));
   };
   const toFirst = [
     [expect.stringMatching(/^GET \/stats/), 'POST /drain_listeners?graceful&skip_exit'],

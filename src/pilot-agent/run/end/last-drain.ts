@@ -63,7 +63,7 @@ export function lastDrain(
 ): Observable<never> {
   const careful: Pick<Proxy, 'health' | 'drain' | 'active'> = {
     health: (epoch) => defer(() => proxy.health(epoch)),
-    drain: (epoch, graceful) => skipFailure(defer(() => proxy.drain(epoch, graceful))),
+    drain: (epoch, how) => skipFailure(defer(() => proxy.drain(epoch, how))),
     active: (epoch) => defer(() => proxy.active(epoch)).pipe(catchError(() => of(undefined))),
   };
 
@@ -75,7 +75,7 @@ export function lastDrain(
         scheduler,
       ),
       takeLast(1),
-      switchMap(() => careful.drain(epoch, true)),
+      switchMap(() => careful.drain(epoch, 'graceful')),
     );
   }
 

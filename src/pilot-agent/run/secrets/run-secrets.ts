@@ -90,7 +90,7 @@ export function runSecrets(
 }
 
 function serveSecrets(
-  { socket, config, isAtHand, workload, gateway }: SecretsPlan,
+  { socket, config, serving, workload, gateway }: SecretsPlan,
   api: GatewayApi | undefined,
   source$: Observable<SetReading | CaEvent>,
   ofSources: SourceSecrets | undefined,
@@ -144,7 +144,7 @@ function serveSecrets(
       asPart('expiry'),
       map((sign): SecretsEvent => (sign.type === 'part-failed' ? sign : { type: 'expiry', sign })),
     ),
-    isAtHand
+    serving.kind !== 'off' && serving.workload === 'at-hand'
       ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(
           asPart('secrets'),
         )

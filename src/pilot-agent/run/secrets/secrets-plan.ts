@@ -9,25 +9,45 @@ import { wayOfRotation, type WayOfRotation } from '../../secrets/rotation.ts';
 import { gatewayPlan, type GatewayPlan } from './gateway-plan.ts';
 import type { AgentConfig } from '../../config/agent-config.ts';
 
+/** Files, or an authority (`host:port`). */
+type WorkloadSource =
+  | { readonly kind: 'files'; readonly paths: SecretPaths }
+  | { readonly kind: 'authority'; readonly address: string };
+
+/**
+ * What becomes of a secret that changes. `pushed`: Envoy gets it over SDS. `offered`: whoever asks
+ * gets it over SDS, and the files of the workload restart Envoy. `off`: no server runs, and the
+ * files restart Envoy.
+ *
+ * The workload's secrets are `at-hand` before Envoy asks. An authority that nobody has named is not
+ * asked before somebody wants a certificate (`on-demand`).
+ */
+export type Serving =
+  | { readonly kind: 'off' }
+  | { readonly kind: 'offered' | 'pushed'; readonly workload: 'at-hand' | 'on-demand' };
+
+/** What asks for secrets over SDS. */
+type Asker =
+  | 'rotation'
+  | 'configuration'
+  | 'PROV_CERT'
+  | 'CA_ADDR'
+  | 'OUTPUT_CERTS'
+  | 'token'
+  | 'source'
+  | 'gateway';
+
 /** How secrets come to Envoy in this run. */
 export interface SecretsPlan {
   readonly rotation: WayOfRotation;
   /** Of the secret discovery server. */
   readonly socket: string;
-  /** Whether it is to run. */
-  readonly isServed: boolean;
-  /**
-   * Whether the workload's secrets are kept at hand before Envoy asks. An authority that nobody has
-   * named is not asked before somebody wants a certificate.
-   */
-  readonly isAtHand: boolean;
-  /** Where `default` and `ROOTCA` come from: files, or an authority (`host:port`). */
-  readonly workload:
-    | { readonly kind: 'files'; readonly paths: SecretPaths }
-    | { readonly kind: 'authority'; readonly address: string };
+  readonly serving: Serving;
+  /** Where `default` and `ROOTCA` come from. */
+  readonly workload: WorkloadSource;
   readonly gateway: GatewayPlan;
-  /** There is a token by which the workload proves who it is. */
-  readonly hasToken: boolean;
+  /** The file of the token by which the workload proves who it is; undefined if there is none. */
+  readonly token: string | undefined;
   /** The file of the roots that vouch for the control plane. */
   readonly controlPlaneRoot: string;
   /** What a generated bootstrap says of it. */
@@ -54,9 +74,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
       [secrets.trustDomain, agent.trustDomain, 'cluster.local'].find((name) => name !== '') ?? '',
   };
   const socket = resolve(configPath, 'SDS');
-  const hasToken =
+  const isToken =
     !agent.fileMountedCerts && config.tokenFile !== '' && existsSync(config.tokenFile);
-  const address = authorityOf(agent, config, hasToken);
+  const token = isToken ? config.tokenFile : undefined;
+  const address = authorityOf(agent, config, token);
   const mounted = workloadFiles(address === '' ? provCert : '', [
     { ...agent.own.server, isNamed: config.namesServer },
     { ...agent.own.client, isNamed: config.namesClient },
@@ -65,10 +86,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const isMounted =
     (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) &&
     !isOutput(mounted, config.output);
-  const workload =
+  const workload: WorkloadSource =
     address === '' || isMounted
-      ? ({ kind: 'files', paths: mounted } as const)
-      : ({ kind: 'authority', address } as const);
+      ? { kind: 'files', paths: mounted }
+      : { kind: 'authority', address };
 
   const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked =
@@ -76,17 +97,20 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
       ? provCert !== '' || address !== ''
       : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
-  const isWanted =
-    rotation.way === 'sds' || isAsked || provCert !== '' || config.caAddress !== '' || hasToken;
-  const isGiven = agent.sources.some(({ as }) => as === 'secret');
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
   const gateway = gatewayPlan(agent);
-  const isServed = own === '' || isWanted || isGiven || gateway.link !== undefined;
-  const isNamed = config.caAddress !== '' || config.output !== '';
-  // What an authority gives is in no file that a generated bootstrap could name, but where it is
-  // written into some.
-  const isPushed =
-    rotation.way === 'sds' || (own === '' && workload.kind === 'authority' && config.output === '');
+  const askers: Readonly<Record<Asker, boolean>> = {
+    rotation: rotation.way === 'sds',
+    configuration: isAsked,
+    PROV_CERT: provCert !== '',
+    CA_ADDR: config.caAddress !== '',
+    OUTPUT_CERTS: config.output !== '',
+    token: token !== undefined,
+    source: agent.sources.some(({ as }) => as === 'secret'),
+    gateway: gateway.link !== undefined,
+  };
+  const asked = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
+  const serving = servingOf(own === '' ? 'generated' : 'own', workload, new Set(asked));
   // The Go agent takes it for granted that istiod has issued its own certificate; files of a
   // workload say more.
   const isOfIstiod =
@@ -95,14 +119,13 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   return {
     rotation,
     socket,
-    isServed,
-    isAtHand: isNamed || (isWanted && workload.kind === 'files'),
+    serving,
     workload,
     gateway,
-    hasToken,
+    token,
     controlPlaneRoot: root,
-    sds: isServed ? { socket, isPushed, hasToken, root } : undefined,
-    running: isPushed ? { ...agent, ...agent.besidePushed } : agent,
+    sds: serving.kind === 'off' ? undefined : { socket, delivery: serving.kind, token, root },
+    running: serving.kind === 'pushed' ? { ...agent, ...agent.besidePushed } : agent,
     config,
     warnings: [
       ...(workload.kind === 'authority' && address.endsWith(':15010')
@@ -113,6 +136,29 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   };
 }
 
+/** Decides whether a secret that changes is pushed, offered, or neither. Pure. */
+function servingOf(
+  bootstrap: 'generated' | 'own',
+  workload: WorkloadSource,
+  asked: ReadonlySet<Asker>,
+): Serving {
+  const asksForWorkload = [...asked].some(
+    (asker) => !['OUTPUT_CERTS', 'source', 'gateway'].includes(asker),
+  );
+  const isServed =
+    bootstrap === 'generated' || asksForWorkload || asked.has('source') || asked.has('gateway');
+  if (!isServed) return { kind: 'off' };
+  const isNamed = asked.has('CA_ADDR') || asked.has('OUTPUT_CERTS');
+  // What an authority gives is in no file that a generated bootstrap could name, but where it is
+  // written into some.
+  const isInNoFile =
+    bootstrap === 'generated' && workload.kind === 'authority' && !asked.has('OUTPUT_CERTS');
+  return {
+    kind: asked.has('rotation') || isInNoFile ? 'pushed' : 'offered',
+    workload: isNamed || (asksForWorkload && workload.kind === 'files') ? 'at-hand' : 'on-demand',
+  };
+}
+
 /**
  * `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine
  * that somebody else provides, has the control plane for one, as in the Go agent.
@@ -120,10 +166,10 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
 function authorityOf(
   { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
   { caAddress, output }: SecretsConfig,
-  hasToken: boolean,
+  token: string | undefined,
 ): string {
   if (fileMountedCerts) return '';
-  return caAddress === '' && hasToken && !isProvided(provCert, output)
+  return caAddress === '' && token !== undefined && !isProvided(provCert, output)
     ? discoveryAddress
     : caAddress;
 }

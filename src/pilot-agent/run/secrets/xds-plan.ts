@@ -53,18 +53,18 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
  */
 function tlsOf(
   agent: AgentConfig,
-  { controlPlaneRoot, config: { tokenFile }, hasToken }: SecretsPlan,
+  { controlPlaneRoot, token }: SecretsPlan,
 ): ControlPlaneAddress['tls'] {
   if (agent.controlPlaneAuthPolicy !== 'MUTUAL_TLS') return undefined;
   const { chain, key } = agent.controlPlaneTls;
   const names = controlPlaneSans(controlPlaneOf(agent), agent.pilotIdentity).map(
     ({ type, value }) => `${type}:${value}`,
   );
-  const isShown = !hasToken || agent.provCert !== '';
+  const isShown = token === undefined || agent.provCert !== '';
   return {
     roots: resolve(controlPlaneRoot),
     names,
     pair: isShown ? { chain: resolve(chain), key: resolve(key) } : undefined,
-    token: hasToken ? tokenFile : undefined,
+    token,
   };
 }

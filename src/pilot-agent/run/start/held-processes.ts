@@ -77,7 +77,7 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
       publishAdmin: (epoch) => proxy.publishAdmin(epoch),
       check: (reading) => refusalOf(reading) ?? proxy.check(reading),
       checkAhead: (reading) => proxy.checkAhead?.(reading) ?? EMPTY,
-      drain: (epoch, graceful) => proxy.drain(epoch, graceful),
+      drain: (epoch, how) => proxy.drain(epoch, how),
       active: (epoch) => proxy.active(epoch),
     },
     living: () => [...living],
@@ -93,5 +93,5 @@ const notRun: ProcessEvent = { type: 'exited', exit: { kind: 'failed', code: 1, 
 
 /** The verdict on a reading that is refused before a proxy sees it; undefined if none is. */
 function refusalOf({ config }: Reading<EpochConfig>): Observable<Verdict> | undefined {
-  return config.kind === 'refused' ? of({ ok: false, reason: config.reason }) : undefined;
+  return config.kind === 'refused' ? of({ kind: 'refused', reason: config.reason }) : undefined;
 }

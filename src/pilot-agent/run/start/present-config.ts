@@ -52,7 +52,7 @@ const parts: Readonly<
   further: ({ config, sources }) =>
     Object.entries(config.further).map(([name, value]) => [
       name,
-      shown(name, value, true),
+      shown(name, value, 'any-name'),
       sources.further,
     ]),
   own: ({ config: { own }, sources }) =>
@@ -68,10 +68,10 @@ const parts: Readonly<
       const value = field === 'tokenFile' ? policyOf(secrets.tokenFile) : secrets[field];
       return name === undefined
         ? []
-        : [[name, shown(field, value), among(sources.secrets, `$${name}`)]];
+        : [[name, shown(field, value, 'fields'), among(sources.secrets, `$${name}`)]];
     }),
   probes: ({ config, sources }) => [
-    ['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes), sources.probes],
+    ['ISTIO_KUBE_APP_PROBERS', shown('probes', config.probes, 'fields'), sources.probes],
   ],
   metricsTargets: ({ config, sources }) =>
     metricsVariables.map((name): Row => {
@@ -86,12 +86,12 @@ const parts: Readonly<
     ['log_target', logging.targets, among(sources.logging, '--log_target')],
   ],
   sources: ({ config, sources }) => [
-    ['sources', shown('sources', config.sources), sources.sources],
+    ['sources', shown('sources', config.sources, 'fields'), sources.sources],
   ],
   metadataVariables: ({ config }) =>
     Object.entries(config.metadataVariables).map(([name, value]) => [
       name,
-      shown(name, value, true),
+      shown(name, value, 'any-name'),
       `$${name}`,
     ]),
   certificates: derived,
@@ -123,7 +123,11 @@ const flagOf = new Map(
 
 function plain(field: Plain, value: unknown, sources: Sources): Row {
   const name = field in variables ? variables[field as keyof typeof variables] : flagOf.get(field);
-  return [name ?? field, shown(field, value, field === 'proxyMetadata'), sources[field]];
+  return [
+    name ?? field,
+    shown(field, value, field === 'proxyMetadata' ? 'any-name' : 'fields'),
+    sources[field],
+  ];
 }
 
 /** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
@@ -143,9 +147,9 @@ function policyOf(tokenFile: string): string {
   return [...tokenFiles].find(([, file]) => file === tokenFile)?.[0] ?? 'none';
 }
 
-/** `isFree`: the names in it are no fields of ours. */
-function shown(field: string, value: unknown, isFree = false): unknown {
-  const present = isFree ? presentFreely : presentable;
+/** `any-name`: the names in it are no fields of ours. */
+function shown(field: string, value: unknown, names: 'fields' | 'any-name'): unknown {
+  const present = names === 'any-name' ? presentFreely : presentable;
   // Most are: it is the time before Envoy is started.
   if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
   return (

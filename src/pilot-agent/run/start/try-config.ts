@@ -13,6 +13,8 @@ import { limits, workerThreads } from '../../../proxy/limits.ts';
 import { validate } from '../../../proxy/preflight.ts';
 import { toolsIn } from './find-tools.ts';
 
+const silent: Verdict = { kind: 'refused', reason: 'it says nothing' };
+
 /**
  * Lets an Envoy check what it would be started from by that configuration, before there is an
  * agent, and resolves to its verdict. Rejects where there can be no temporary folder.
@@ -32,7 +34,7 @@ export async function tryConfig(
     ...envoyLogLevels(config),
   };
   const verdict$ = withConfigFile<Verdict>(made, join(folder, 'envoy-check'), {
-    failed: (reason) => ({ ok: false, reason }),
+    failed: (reason) => ({ kind: 'refused', reason }),
     use: (path) =>
       validate({
         binary,
@@ -43,7 +45,7 @@ export async function tryConfig(
         scheduler: asyncScheduler,
       }),
   });
-  return lastValueFrom(verdict$, {
-    defaultValue: { ok: false, reason: 'it says nothing' },
-  }).finally(() => rmSync(folder, { recursive: true }));
+  return lastValueFrom(verdict$, { defaultValue: silent }).finally(() =>
+    rmSync(folder, { recursive: true }),
+  );
 }

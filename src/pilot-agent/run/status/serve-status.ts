@@ -69,8 +69,8 @@ interface Listen {
 }
 
 const real: Listen = {
-  port: (port, parts) => statusServer(port, routes(parts, parts.showsLog)),
-  socket: (path, parts) => statusSocket(path, routes(parts, true)),
+  port: (port, parts) => statusServer(port, routes(parts)),
+  socket: (path, parts) => statusSocket(path, routes({ ...parts, showsLog: true })),
 };
 
 /**

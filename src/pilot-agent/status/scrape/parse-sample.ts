@@ -48,7 +48,7 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
  */
 export function parseSample(line: string): Sample | undefined {
   const begin = blanksEnd(line, 0);
-  let at = nameEnd(line, begin, true);
+  let at = nameEnd(line, begin, 'metric');
   if (at === begin) return undefined;
   const name = line.slice(begin, at);
   let [labels, metric, series] = ['', 0, hashText(name)];
@@ -57,7 +57,7 @@ export function parseSample(line: string): Sample | undefined {
   if (line.charCodeAt(at) === opening) {
     const names: string[] = [];
     for (at = blanksEnd(line, at + 1); line.charCodeAt(at) !== closing;) {
-      const end = nameEnd(line, at, false);
+      const end = nameEnd(line, at, 'label');
       const sign = blanksEnd(line, end);
       const start = blanksEnd(line, sign + 1);
       const last =
@@ -83,12 +83,12 @@ export function parseSample(line: string): Sample | undefined {
     }
     at = blanksEnd(line, at + 1);
   } else if (at === begin + name.length) return undefined;
-  let end = wordEnd(line, at, false);
+  let end = wordEnd(line, at, 'blank');
   const raw = line.slice(at, end);
   const value = numberForm.test(raw) ? finite(raw) : special(raw);
   if (value === undefined) return undefined;
   at = blanksEnd(line, end);
-  end = wordEnd(line, at, true);
+  end = wordEnd(line, at, 'cross');
   const timestamp = end === at ? undefined : line.slice(at, end);
   if (timestamp !== undefined && !numberForm.test(timestamp)) return undefined;
   at = blanksEnd(line, end);
@@ -99,17 +99,17 @@ export function parseSample(line: string): Sample | undefined {
   return { name, labels, bound, metric, series: series + metric, value, timestamp, exemplar };
 }
 
-/** Where the next blank is, or, if that ends it too, the `#` of an exemplar; else the end. */
-function wordEnd(line: string, from: number, toCross: boolean): number {
+/** Where the next blank is, or before it the `#` of an exemplar (`cross`); else the end. */
+function wordEnd(line: string, from: number, to: 'blank' | 'cross'): number {
   let at = from;
   for (; at < line.length; at++) {
     const code = line.charCodeAt(at);
-    if (code === blank || code === tab || (toCross && code === cross)) break;
+    if (code === blank || code === tab || (to === 'cross' && code === cross)) break;
   }
   return at;
 }
 
-function nameEnd(line: string, from: number, colons: boolean): number {
+function nameEnd(line: string, from: number, of: 'metric' | 'label'): number {
   let at = from;
   for (; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -117,7 +117,7 @@ function nameEnd(line: string, from: number, colons: boolean): number {
     if (
       !letter &&
       code !== underscore &&
-      !(colons && code === colon) &&
+      !(of === 'metric' && code === colon) &&
       !(at > from && code >= 0x30 && code <= 0x39)
     )
       break;

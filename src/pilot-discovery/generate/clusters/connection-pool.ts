@@ -52,7 +52,7 @@ export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | unde
 export function upstreamHttpOf(
   protocol: Protocol,
   pool: ConnectionPool | undefined,
-  role: ProxyNode['role'] = 'sidecar',
+  role: ProxyNode['role'],
 ): UpstreamHttp {
   if (pool?.http.useClientProtocol === true) return 'as-downstream';
   if (pool?.http.h2UpgradePolicy === 'upgrade') return 'http2';

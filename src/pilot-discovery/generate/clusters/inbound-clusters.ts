@@ -107,7 +107,7 @@ function servicesAt(
   const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
   const inMesh = services.filter(({ location }) => location === 'internal');
   return {
-    pool: policyFor(rule?.spec, port.number).connectionPool,
+    pool: policyFor(rule?.spec, port.number, undefined).connectionPool,
     told: inMesh.length > 0 ? { metadata: clusterMetadata({ rule, services: inMesh }) } : {},
     keys: [...services.map(({ key }) => key), ...(rule?.keys ?? [])],
   };
@@ -123,7 +123,7 @@ function encoded(
 ): XdsResource {
   const name = inboundName(port);
   const inbound = pool && { ...pool, http: { ...pool.http, h2UpgradePolicy: 'default' as const } };
-  const http = upstreamHttpOf(protocol, inbound);
+  const http = upstreamHttpOf(protocol, inbound, 'sidecar');
   const cluster = {
     name,
     altStatName: `${name};`,

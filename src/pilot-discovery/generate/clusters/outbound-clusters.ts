@@ -195,20 +195,22 @@ function outboundCluster(
   const pool = policy.connectionPool;
   const http = upstreamHttpOf(port.protocol, pool, node.role);
   const isDirect = service.resolution === 'none' || isPassthrough(policy);
+  const isAutomatic =
+    mesh.enableAutoMtls &&
+    service.location === 'internal' &&
+    serviceMode === 'mutual' &&
+    (!isDirect || isMutual(endpoints));
   const tls = upstreamTls({
     tls: policy.tls,
-    isAutomatic:
-      mesh.enableAutoMtls &&
-      service.location === 'internal' &&
-      serviceMode === 'mutual' &&
-      (!isDirect || isMutual(endpoints)),
-    isOriginalDestination: isDirect,
-    isHttp2: http === 'http2',
+    unruled: isAutomatic ? 'mutual' : 'plain',
+    destination: isDirect ? 'original' : 'listed',
+    alpn: http === 'http2' ? 'h2' : 'nothing',
     sni: outboundSni(named),
     accounts,
     node,
-    isExternal: service.location === 'external',
-    hasSecrets: node.role === 'router' || rule?.spec.workloadSelector !== undefined,
+    location: service.location,
+    secrets:
+      node.role === 'router' || rule?.spec.workloadSelector !== undefined ? 'given' : 'refused',
   });
   const cluster: Cluster = {
     name,

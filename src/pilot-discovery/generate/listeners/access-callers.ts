@@ -53,7 +53,7 @@ export function callerMatches(
       return oneOf((value) => ({ identifier: { case: 'remoteIp', value: addressRange(value) } }));
     case 'request.headers':
       return oneOf((value) => ({
-        identifier: { case: 'header', value: headerMatcher(path[0] ?? '', value) },
+        identifier: { case: 'header', value: headerMatcher(path[0] ?? '', value, 'as-written') },
       }));
     case 'request.auth.principal':
       return matchesOf(condition, (values) => only(values.map(tokenPrincipal)));

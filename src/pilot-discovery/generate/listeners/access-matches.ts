@@ -37,7 +37,7 @@ export function wildcardMatcher(value: string): StringMatcher {
 export function headerMatcher(
   name: string,
   value: string,
-  letters: 'as-written' | 'any-case' = 'as-written',
+  letters: 'as-written' | 'any-case',
 ): Init<typeof HeaderMatcherSchema> {
   if (value === '*') return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
   const matcher = wildcardMatcher(value);

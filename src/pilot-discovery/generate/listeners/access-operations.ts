@@ -35,7 +35,7 @@ function permission(attribute: OperationAttribute, value: string): Permission {
     case 'host':
       return { rule: { case: 'header', value: headerMatcher(':authority', value, 'any-case') } };
     case 'method':
-      return { rule: { case: 'header', value: headerMatcher(':method', value) } };
+      return { rule: { case: 'header', value: headerMatcher(':method', value, 'as-written') } };
     case 'path':
       return pathPermission(value);
     case 'destination.ip':

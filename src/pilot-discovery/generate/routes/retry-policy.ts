@@ -12,9 +12,12 @@ const defaultRetryOn =
 
 /**
  * When a request is tried again: twice where a route says nothing, never with 0 attempts. Another
- * host is taken for it, but not where a hash decides which host it is (`hashed`).
+ * host is taken for it, but not where a hash decides which host it is.
  */
-export function retryPolicy(retries: Retries | undefined, hashed = false): RetryPolicy | undefined {
+export function retryPolicy(
+  retries: Retries | undefined,
+  hosts: 'any' | 'by-hash',
+): RetryPolicy | undefined {
   if (retries !== undefined && retries.attempts <= 0) return undefined;
   const { retryOn, codes } = conditions(retries?.retryOn ?? '');
   return {
@@ -22,7 +25,9 @@ export function retryPolicy(retries: Retries | undefined, hashed = false): Retry
     numRetries: retries?.attempts ?? 2,
     retriableStatusCodes: codes,
     hostSelectionRetryMaxAttempts: 5n,
-    ...((retries?.retryIgnorePreviousHosts ?? !hashed) && { retryHostPredicate: [previousHosts] }),
+    ...((retries?.retryIgnorePreviousHosts ?? hosts === 'any') && {
+      retryHostPredicate: [previousHosts],
+    }),
     ...(retries?.perTryTimeoutMs !== undefined && {
       perTryTimeout: protoDuration(retries.perTryTimeoutMs),
     }),

@@ -54,7 +54,7 @@ export function plainForward(
   cluster: string,
   hashPolicy: HashPolicy | undefined,
 ): Init<typeof RouteActionSchema> {
-  const retries = retryPolicy(undefined);
+  const retries = retryPolicy(undefined, 'any');
   return {
     clusterSpecifier: { case: 'cluster', value: cluster },
     timeout: {},
@@ -81,7 +81,10 @@ function forward(rule: HttpRoute, around: RouteSurroundings): Init<typeof RouteA
     (rewrite === undefined || rewrite.authority === '' ? undefined : rewrite.authority) ??
     authorityOf(headers.request) ??
     (alone === undefined ? undefined : authorityOf(alone.headers.request));
-  const again = retryPolicy(retries, alone !== undefined && hashPolicies.length > 0);
+  const again = retryPolicy(
+    retries,
+    alone !== undefined && hashPolicies.length > 0 ? 'by-hash' : 'any',
+  );
   const timeout = protoDuration(rule.timeoutMs ?? 0);
   return {
     clusterSpecifier:

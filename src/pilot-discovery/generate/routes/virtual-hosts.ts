@@ -56,7 +56,7 @@ export function virtualHosts(
     const http = spokenFor.filter(isHttp);
     if (http.length === 0 && (port !== 80 || spokenFor.length > 0)) continue;
     const ofRule = (name: string, key: ResourceKey | undefined) => (domains: readonly string[]) =>
-      ruledHost(rule, node, rulesOf, port, name, domains, key);
+      ruledHost({ rule, node, rulesOf, port, serviceKey: key }, name, domains);
     for (const one of hosts) {
       const name = virtualHostName(one, port);
       plans.push({ name, domains: [domainOf(one)], short: [], make: ofRule(name, undefined) });
@@ -145,15 +145,21 @@ const made = memoTable<VirtualHost | undefined>();
 
 const madePlain = memoTable<VirtualHost>();
 
+/** A VirtualService as a proxy has it at a port. */
+interface Ruled {
+  readonly rule: Resource<'VirtualService'>;
+  readonly node: ProxyNode;
+  readonly rulesOf: RulesOf;
+  readonly port: number;
+  /** Of the service that it speaks for; undefined where its host is no service. */
+  readonly serviceKey: ResourceKey | undefined;
+}
+
 /** The virtual host of a VirtualService: undefined where none of its routes is for this proxy. */
 function ruledHost(
-  rule: Resource<'VirtualService'>,
-  node: ProxyNode,
-  rulesOf: RulesOf,
-  port: number,
+  { rule, node, rulesOf, port, serviceKey }: Ruled,
   name: string,
   domains: readonly string[],
-  serviceKey: ResourceKey | undefined,
 ): VirtualHost | undefined {
   const hashing = hashingRules(rule, rulesOf);
   const used = hashing.filter((one) => one !== noRule);

@@ -17,7 +17,7 @@ const form = /^(sidecar|router)~([^~]*)~([^~]*)~([^~]+)$/;
  *
  * @param locality of the node, as `region/zone/subzone`; '' where it says none
  */
-export function readNode({ id, metadata = {} }: RequestNode, locality = ''): ProxyNode | string {
+export function readNode({ id, metadata = {} }: RequestNode, locality: string): ProxyNode | string {
   const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
   if (role === undefined)
     return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;

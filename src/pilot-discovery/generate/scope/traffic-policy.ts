@@ -14,7 +14,7 @@ const nothing: PortPolicy = {
 export function policyFor(
   rule: DestinationRule | undefined,
   port: number,
-  subset = '',
+  subset: string | undefined,
 ): PortPolicy {
   const whole = portPolicyOf(rule?.trafficPolicy, port) ?? nothing;
   const own = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;

@@ -28,12 +28,14 @@ type Validation = NonNullable<Init<typeof CommonTlsContextSchema>['validationCon
 export interface TlsInputs {
   readonly tls: ClientTls | undefined;
   /**
-   * Whether both sides are in the mesh, and nothing speaks against mutual TLS: it is used where an
-   * endpoint can do it.
+   * What holds if no rule says it. `mutual`: both sides are in the mesh, and nothing speaks against
+   * mutual TLS, which is used where an endpoint can do it.
    */
-  readonly isAutomatic: boolean;
-  readonly isOriginalDestination: boolean;
-  readonly isHttp2: boolean;
+  readonly unruled: 'mutual' | 'plain';
+  /** `original`: the endpoint is the address that the client has asked for. */
+  readonly destination: 'listed' | 'original';
+  /** What is asked for by ALPN beside what the mesh has. */
+  readonly alpn: 'h2' | 'nothing';
   /**
    * By which a cluster is told where TLS ends:
    * `outbound_.80_.v1_.reviews.default.svc.cluster.local`
@@ -42,10 +44,10 @@ export interface TlsInputs {
   /** Names in the certificates of the endpoints, where a rule says none. */
   readonly accounts: readonly string[];
   readonly node: Pick<ProxyNode, 'tls'>;
-  /** Whether the service is outside of the mesh. */
-  readonly isExternal: boolean;
+  /** Whether the service is in the mesh. */
+  readonly location: 'external' | 'internal';
   /** Whether the proxy may ask the control plane for secrets. */
-  readonly hasSecrets: boolean;
+  readonly secrets: 'given' | 'refused';
 }
 
 /** How the connections of a cluster are encrypted. */
@@ -57,10 +59,10 @@ export interface UpstreamTls {
 
 /** The sockets of a cluster: one, or one for each way that an endpoint may be spoken to. */
 export function upstreamTls(inputs: TlsInputs): UpstreamTls {
-  const { tls, isAutomatic, node, sni, accounts } = inputs;
+  const { tls, unruled, node, sni, accounts } = inputs;
   const files = filesOf(node);
   if (tls === undefined) {
-    if (!isAutomatic) return plain;
+    if (unruled === 'plain') return plain;
     if (files !== undefined)
       return {
         cluster: { transportSocket: mutual(inputs, files, accounts, sni) },
@@ -68,7 +70,7 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
       };
     const socket = mutual(inputs, ofWorkload, accounts, sni);
     return {
-      cluster: inputs.isOriginalDestination ? { transportSocket: socket } : byEndpoint(socket),
+      cluster: inputs.destination === 'original' ? { transportSocket: socket } : byEndpoint(socket),
       names: undefined,
     };
   }
@@ -78,7 +80,7 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
     case 'closed':
       return plain;
     case 'istio-mutual':
-      if (files !== undefined && !inputs.isExternal)
+      if (files !== undefined && inputs.location === 'internal')
         return {
           cluster: { transportSocket: mutual(inputs, files, names, tls.sni) },
           names: fromRequest(tls),
@@ -126,27 +128,27 @@ function filesOf({ tls }: TlsInputs['node']): Secrets | undefined {
 }
 
 function mutual(
-  { isHttp2 }: TlsInputs,
+  inputs: TlsInputs,
   { certificate, root, alpn }: Secrets,
   names: readonly string[],
   sni: string,
 ): TypedConfig {
   return socketOf({
     certificates: [certificate],
-    validation: checked(root, names),
-    alpn: isHttp2 ? [...alpn, 'h2'] : alpn,
+    validation: checked(root, names, ''),
+    alpn: inputs.alpn === 'h2' ? [...alpn, 'h2'] : alpn,
     sni,
   });
 }
 
 /** TLS as a rule describes it; none where its secret is one that this proxy is not given. */
 function originated(
-  { isHttp2, hasSecrets }: TlsInputs,
+  { alpn, secrets }: TlsInputs,
   tls: ClientTls,
   names: readonly string[],
 ): UpstreamTls {
   const { credentialName } = tls;
-  if (credentialName !== '' && !hasSecrets) return plain;
+  if (credentialName !== '' && secrets === 'refused') return plain;
   const secret = credentialName.includes('://') ? credentialName : `kubernetes://${credentialName}`;
   const certificate =
     credentialName === ''
@@ -161,7 +163,7 @@ function originated(
     validation: tls.insecureSkipVerify
       ? { case: 'validationContext', value: {} }
       : checked(root, names, tls.caCrl),
-    alpn: isHttp2 ? ['h2'] : [],
+    alpn: alpn === 'h2' ? ['h2'] : [],
     sni: tls.sni,
   });
   return { cluster: { transportSocket }, names: fromRequest(tls) };
@@ -177,7 +179,7 @@ function fromRequest({
   return { autoSni: true, autoSanValidation: subjectAltNames.length === 0 && !insecureSkipVerify };
 }
 
-function checked(root: SdsSecret, names: readonly string[], crl = ''): Validation {
+function checked(root: SdsSecret, names: readonly string[], crl: string): Validation {
   const defaultValidationContext: Init<typeof CertificateValidationContextSchema> = {
     matchSubjectAltNames: names.map((value) => ({ matchPattern: { case: 'exact', value } })),
     ...(crl !== '' && { crl: { specifier: { case: 'filename', value: crl } } }),

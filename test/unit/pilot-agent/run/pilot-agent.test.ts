@@ -14,6 +14,7 @@ import {
   renamed,
   source,
 } from '../../../../src/index.ts';
+import type { Drain } from '../../../../src/epochs/ports.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-library-'));
 afterAll(() => rmSync(folder, { recursive: true }));
@@ -23,7 +24,7 @@ const failing: Proxy = {
   run: () => of({ type: 'exited', exit: { kind: 'failed', code: 5, tail: [] } }),
   health: () => of('unknown'),
   publishAdmin: () => EMPTY,
-  check: () => of({ ok: true }),
+  check: () => of({ kind: 'works' }),
   drain: () => EMPTY,
   active: () => of(undefined),
 };
@@ -44,7 +45,7 @@ async function failureOf(
 
 /** Its processes serve until they are told to end. */
 function serving() {
-  const drained: boolean[] = [];
+  const drained: Drain[] = [];
   const proxy: Proxy = {
     ...failing,
     run: (_, signals$) => {
@@ -55,8 +56,8 @@ function serving() {
       return concat(of({ type: 'spawned', pid: process.pid } as const), ended$);
     },
     health: () => of('live'),
-    drain: (_, isGraceful) => {
-      drained.push(isGraceful);
+    drain: (_, how) => {
+      drained.push(how);
       return EMPTY;
     },
     active: () => of(0),

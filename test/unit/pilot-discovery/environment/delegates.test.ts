@@ -22,7 +22,7 @@ const of = (...upserts: readonly AnyResource[]) => {
     upserts,
     removes: [],
   });
-  return buildEnvironment(undefined, store, noChanges, 'cluster.local');
+  return buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
 };
 const root = (...http: readonly HttpRoute[]) =>
   anyResource('VirtualService/n/root', virtualService({ http }));
@@ -97,7 +97,7 @@ describe('a delegate', () => {
       upserts: [root(route(to))],
       removes: [],
     });
-    let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local');
+    let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
     const counts = () => [
       environment.virtualServices[0]?.spec.http.length,
       environment.warnings.length,
@@ -113,7 +113,7 @@ describe('a delegate', () => {
     ];
     for (const [index, step] of steps.entries()) {
       const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', ...step });
-      environment = buildEnvironment(environment, next, changes, 'cluster.local');
+      environment = buildEnvironment(environment, next, changes, 'cluster.local', 'reached');
       store = next;
       expect(counts()).toEqual(expected[index]);
     }

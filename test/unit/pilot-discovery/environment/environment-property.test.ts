@@ -133,7 +133,8 @@ const events: fc.Arbitrary<StoreEvent> = fc.oneof(
 
 const all: Changes = noChanges;
 /** As of a control plane that has just been started. */
-const fromScratch = (store: Store) => buildEnvironment(undefined, store, all, 'cluster.local');
+const fromScratch = (store: Store) =>
+  buildEnvironment(undefined, store, all, 'cluster.local', 'reached');
 /** Of maps the order as well. */
 const printed = (environment: Environment) =>
   JSON.stringify({ ...environment, resources: undefined }, (_, value: unknown) =>
@@ -152,11 +153,11 @@ describe('buildEnvironment', () => {
           store = next;
           waiting = mergeChanges(waiting, changes);
           if (!isBuilt) continue;
-          environment = buildEnvironment(environment, store, waiting, 'cluster.local');
+          environment = buildEnvironment(environment, store, waiting, 'cluster.local', 'reached');
           waiting = noChanges;
           expect(printed(environment)).toBe(printed(fromScratch(store)));
         }
-        environment = buildEnvironment(environment, store, waiting, 'cluster.local');
+        environment = buildEnvironment(environment, store, waiting, 'cluster.local', 'reached');
         expect(environment).toEqual(fromScratch(store));
       }),
       { numRuns: 300 },
@@ -185,7 +186,7 @@ describe('buildEnvironment', () => {
           upserts: [other as AnyResource],
           removes: [],
         });
-        const after = buildEnvironment(environment, next, changes, 'cluster.local');
+        const after = buildEnvironment(environment, next, changes, 'cluster.local', 'reached');
         for (const part of [
           'services',
           'endpoints',

@@ -22,14 +22,17 @@ import {
 } from '../../../support/mesh-resources.ts';
 
 const storeOf = (resources: readonly AnyResource[], mesh = defaultMeshConfig): Store =>
-  reduceStore(emptyStore(['files'], mesh), {
-    type: 'changed',
-    source: 'files',
-    upserts: resources,
-    removes: [],
-  })[0];
+  reduceStore(
+    { ...emptyStore(['files']), mesh },
+    {
+      type: 'changed',
+      source: 'files',
+      upserts: resources,
+      removes: [],
+    },
+  )[0];
 const of = (...resources: readonly AnyResource[]): Environment =>
-  buildEnvironment(undefined, storeOf(resources), noChanges, 'cluster.local');
+  buildEnvironment(undefined, storeOf(resources), noChanges, 'cluster.local', 'reached');
 
 /** `ADDRESS:PORT` of a port, with what `more` shows of each. */
 const served = (
@@ -73,7 +76,7 @@ describe('buildEnvironment: endpoints', () => {
       mesh,
     );
     expect(
-      buildEnvironment(undefined, store, noChanges, 'cluster.local')
+      buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached')
         .endpoints.get('n/a.com')
         ?.get(80),
     ).toEqual([
@@ -212,7 +215,7 @@ describe('buildEnvironment: services and rules', () => {
       anyResource('ServiceEntry/n/s', serviceEntry({ endpoints: [workload({ address })] }));
     const other = anyResource('ServiceEntry/n/t', serviceEntry({ hosts: ['b.com'] }));
     const store = storeOf([entry('1'), other]);
-    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local');
+    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
     const after = buildEnvironment(
       before,
       ...reduceStore(store, {
@@ -222,6 +225,7 @@ describe('buildEnvironment: services and rules', () => {
         removes: [],
       }),
       'cluster.local',
+      'reached',
     );
     expect(after.services).toBe(before.services);
     expect(after.endpoints.get('n/b.com')).toBe(before.endpoints.get('n/b.com'));
@@ -231,8 +235,8 @@ describe('buildEnvironment: services and rules', () => {
 
   it('is the same object where nothing has changed', () => {
     const store = storeOf([anyResource('ServiceEntry/n/s', serviceEntry({}))]);
-    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local');
-    expect(buildEnvironment(before, store, noChanges, 'cluster.local')).toBe(before);
+    const before = buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
+    expect(buildEnvironment(before, store, noChanges, 'cluster.local', 'reached')).toBe(before);
   });
 
   it('knows hosts and gateways of rules by their full names', () => {
@@ -257,7 +261,13 @@ describe('buildEnvironment: services and rules', () => {
         virtualService({ hosts: ['reviews', '*', '*.com'], gateways, http }),
       ),
     ];
-    const environment = buildEnvironment(undefined, storeOf(resources), noChanges, 'my.domain');
+    const environment = buildEnvironment(
+      undefined,
+      storeOf(resources),
+      noChanges,
+      'my.domain',
+      'reached',
+    );
     const full = 'reviews.n.svc.my.domain';
     expect([...environment.destinationRules.keys()]).toEqual(['*.com', full]);
     expect(environment.destinationRules.get(full)?.[0]?.spec.host).toBe(full);

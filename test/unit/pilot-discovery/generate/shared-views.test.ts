@@ -262,7 +262,7 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
       (steps) => {
         const { enter } = viewer(() => undefined);
         let store = emptyStore(['files']);
-        let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local');
+        let environment = buildEnvironment(undefined, store, noChanges, 'cluster.local', 'reached');
         for (const [number, [upserts, isRemoved]] of (
           [[first, false], ...steps] as const
         ).entries()) {
@@ -271,10 +271,16 @@ it('is what each proxy would be given if it were alone, whatever was before', ()
             : { upserts, removes: [] };
           const [next, changes] = reduceStore(store, { type: 'changed', source: 'files', ...told });
           store = next;
-          environment = buildEnvironment(environment, store, changes, 'cluster.local');
+          environment = buildEnvironment(environment, store, changes, 'cluster.local', 'reached');
           for (const node of nodes) {
             const [view] = enter({ number, environment }, node);
-            const alone = buildEnvironment(undefined, anew(store), noChanges, 'cluster.local');
+            const alone = buildEnvironment(
+              undefined,
+              anew(store),
+              noChanges,
+              'cluster.local',
+              'reached',
+            );
             const fresh = viewer(() => undefined).view({ number, environment: alone }, node);
             for (const type of xdsTypes) {
               const [given, expected] = [view[type], fresh[type]].map(content);
@@ -319,7 +325,13 @@ it('tells which destination of a VirtualService has which hash', () => {
       upserts,
       removes: [],
     });
-    const environment = buildEnvironment(undefined, anew(told), noChanges, 'cluster.local');
+    const environment = buildEnvironment(
+      undefined,
+      anew(told),
+      noChanges,
+      'cluster.local',
+      'reached',
+    );
     const versionIn = (where: string) =>
       routesOf(environment, proxyAt({ namespace: where })).find(({ name }) => name === '80')
         ?.version;

@@ -4,7 +4,6 @@ import { inboundListeners } from '../../../../src/pilot-discovery/generate/liste
 import { gatewayRoutes } from '../../../../src/pilot-discovery/generate/routes/gateway-routes.ts';
 import { visibleServices } from '../../../../src/pilot-discovery/generate/scope/visible-services.ts';
 import { outboundClusters } from '../../../../src/pilot-discovery/generate/clusters/outbound-clusters.ts';
-import { defaultMeshConfig } from '../../../../src/pilot-discovery/istio/mesh-config.ts';
 import type { Flaw } from '../../../../src/pilot-discovery/istio/model.ts';
 import { readResourcesInSteps } from '../../../../src/pilot-discovery/istio/read-resources.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
@@ -46,14 +45,14 @@ function written(...texts: readonly string[]): {
     before = after;
   }
   const upserts = [...told.resources.values()];
-  const [store, changes] = reduceStore(emptyStore(['files'], defaultMeshConfig), {
+  const [store, changes] = reduceStore(emptyStore(['files']), {
     type: 'changed',
     source: 'files',
     upserts,
     removes: [],
   });
   return {
-    environment: buildEnvironment(undefined, store, changes, 'cluster.local'),
+    environment: buildEnvironment(undefined, store, changes, 'cluster.local', 'reached'),
     flaws: [...told.flaws.values()].flat(),
   };
 }

@@ -69,7 +69,7 @@ describe.each(inherited)('the name %s, from outside', (name) => {
       string,
       never
     >;
-    expect(readNode({ id: 'sidecar~10.0.0.1~a.b~c', metadata })).toMatchObject({
+    expect(readNode({ id: 'sidecar~10.0.0.1~a.b~c', metadata }, '')).toMatchObject({
       namespace: 'b',
       labels: {},
     });

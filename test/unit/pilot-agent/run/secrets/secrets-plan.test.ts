@@ -110,21 +110,21 @@ describe('whether secrets are served, and how a changed file comes to Envoy', ()
     ],
   ];
   it.each(cases)('%s', (_, given, served, way) => {
-    const { isServed, rotation, running, sds } = plan(given());
-    expect([isServed, rotation.way]).toEqual([served, way]);
+    const { serving, rotation, running, sds } = plan(given());
+    expect([serving.kind !== 'off', rotation.way]).toEqual([served, way]);
     expect(sds === undefined).toBe(!served);
     expect(running.watched.length === 0).toBe(way === 'sds'); // Envoy is not restarted for what is pushed
   });
 
-  it.each<[what: string, () => Given, atHand: boolean]>([
-    ['nothing is said', () => ({}), false],
-    ['a token, without CA_ADDR', () => (token(), {}), false],
-    ['a token and mounted files', () => (token(), pair('etc/certs'), {}), true],
-    ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:15012' } }), true],
-    ['OUTPUT_CERTS', () => ({ env: { OUTPUT_CERTS: 'out' } }), true],
-    ['--rotation sds', () => ({ flags: { rotation: 'sds' } }), true],
+  it.each<[what: string, () => Given, atHand: 'at-hand' | 'on-demand']>([
+    ['nothing is said', () => ({}), 'on-demand'],
+    ['a token, without CA_ADDR', () => (token(), {}), 'on-demand'],
+    ['a token and mounted files', () => (token(), pair('etc/certs'), {}), 'at-hand'],
+    ['CA_ADDR', () => ({ env: { CA_ADDR: 'ca:15012' } }), 'at-hand'],
+    ['OUTPUT_CERTS', () => ({ env: { OUTPUT_CERTS: 'out' } }), 'at-hand'],
+    ['--rotation sds', () => ({ flags: { rotation: 'sds' } }), 'at-hand'],
   ])('before Envoy asks they are at hand or not: %s', (_, given, atHand) => {
-    expect(plan(given()).isAtHand).toBe(atHand);
+    expect(plan(given()).serving).toMatchObject({ workload: atHand });
   });
 
   it('those of a metrics service restart Envoy all the same, for Envoy reads them itself', () => {

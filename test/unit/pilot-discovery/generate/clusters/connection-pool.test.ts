@@ -143,9 +143,9 @@ explicit_http_config: { http2_protocol_options: { max_concurrent_streams: 7 } }`
     ],
   ])('%s', (_, protocol, pool, cluster) => {
     const read = poolIn(pool);
-    expect(messageYaml(ClusterSchema, httpOptions(upstreamHttpOf(protocol, read), read))).toBe(
-      canonical(cluster),
-    );
+    expect(
+      messageYaml(ClusterSchema, httpOptions(upstreamHttpOf(protocol, read, 'sidecar'), read)),
+    ).toBe(canonical(cluster));
   });
 
   it('has the names of TLS that are taken from a request', () => {

@@ -21,7 +21,7 @@ const assignmentOf = (endpoints: string, canDoTls: 'all' | 'none' = 'none'): str
     loadAssignment(
       'outbound|80||a.mesh',
       endpointsIn(endpoints),
-      policyFor(undefined, 80),
+      policyFor(undefined, 80, undefined),
       proxyIn(''),
       () => canDoTls === 'all',
     ),

@@ -8,7 +8,11 @@ import { ClusterSchema } from '../../../../../src/shared/proto/envoy/config/clus
 import { canonical, messageYaml, specIn } from '../../../../support/golden.ts';
 
 const policyIn = (trafficPolicy: string) =>
-  policyFor(specIn('DestinationRule', `{ host: a.mesh, trafficPolicy: ${trafficPolicy} }`), 80);
+  policyFor(
+    specIn('DestinationRule', `{ host: a.mesh, trafficPolicy: ${trafficPolicy} }`),
+    80,
+    undefined,
+  );
 const balancingOf = (trafficPolicy: string): string =>
   messageYaml(ClusterSchema, balancing(policyIn(trafficPolicy)));
 

@@ -70,17 +70,19 @@ retry_priority:
     ],
   ])('%s', (_, retries, policy) => {
     const said = httpRouteIn(retries === '' ? '' : `retries: ${retries}`).retries;
-    expect(messageYaml(RetryPolicySchema, retryPolicy(said))).toBe(canonical(policy + otherHost));
+    expect(messageYaml(RetryPolicySchema, retryPolicy(said, 'any'))).toBe(
+      canonical(policy + otherHost),
+    );
   });
 
   it('are none for 0 attempts', () => {
     const { retries } = httpRouteIn('retries: { attempts: 0 }');
-    expect(messageYaml(RetryPolicySchema, retryPolicy(retries))).toBe(canonical('none'));
+    expect(messageYaml(RetryPolicySchema, retryPolicy(retries, 'any'))).toBe(canonical('none'));
   });
 
   it('stay on the host if the rule says so', () => {
     const { retries } = httpRouteIn('retries: { attempts: 3, retryIgnorePreviousHosts: false }');
-    expect(messageYaml(RetryPolicySchema, retryPolicy(retries))).toBe(
+    expect(messageYaml(RetryPolicySchema, retryPolicy(retries, 'any'))).toBe(
       canonical(`${usual}\nnum_retries: 3`),
     );
   });
@@ -95,6 +97,6 @@ retry_priority:
     ],
   ])('stay on the host that a hash has chosen: %s', (_, http, policy) => {
     const { retries } = httpRouteIn(http);
-    expect(messageYaml(RetryPolicySchema, retryPolicy(retries, true))).toBe(canonical(policy));
+    expect(messageYaml(RetryPolicySchema, retryPolicy(retries, 'by-hash'))).toBe(canonical(policy));
   });
 });

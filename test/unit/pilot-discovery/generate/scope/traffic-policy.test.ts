@@ -52,8 +52,8 @@ describe('what a DestinationRule says of a port and a subset', () => {
   });
 
   it('is nothing without a rule', () => {
-    expect(Object.values(policyFor(undefined, 80)).filter((part) => part !== undefined)).toEqual(
-      [],
-    );
+    expect(
+      Object.values(policyFor(undefined, 80, undefined)).filter((part) => part !== undefined),
+    ).toEqual([]);
   });
 });

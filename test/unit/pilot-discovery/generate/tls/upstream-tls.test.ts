@@ -17,14 +17,14 @@ function tlsOf(tls: string, more: Partial<TlsInputs> = {}) {
   const rule = `{ host: a.mesh, trafficPolicy: { tls: ${tls} } }`;
   return upstreamTls({
     tls: tls === '' ? undefined : specIn('DestinationRule', rule).trafficPolicy?.tls,
-    isAutomatic: false,
-    isOriginalDestination: false,
-    isHttp2: false,
+    unruled: 'plain',
+    destination: 'listed',
+    alpn: 'nothing',
     sni: 'outbound_.80_._.a.mesh',
     accounts: ['spiffe://mesh/ns/default/sa/a'],
     node: proxyIn(''),
-    isExternal: false,
-    hasSecrets: false,
+    location: 'internal',
+    secrets: 'refused',
     ...more,
   });
 }
@@ -90,22 +90,22 @@ transport_socket_matches:
     ['is plain text outside of the mesh', {}, '{}'],
     [
       'asks for mutual TLS of those endpoints that can do it',
-      { isAutomatic: true },
+      { unruled: 'mutual' },
       byEndpoint(ofMesh()),
     ],
     [
       'says that HTTP/2 follows',
-      { isAutomatic: true, isHttp2: true },
+      { unruled: 'mutual', alpn: 'h2' },
       byEndpoint(ofMesh('[istio, h2]')),
     ],
     [
       'asks for mutual TLS of all if no endpoint is known',
-      { isAutomatic: true, isOriginalDestination: true },
+      { unruled: 'mutual', destination: 'original' },
       one(ofMesh()),
     ],
     [
       'shows the certificates of the proxy',
-      { isAutomatic: true, ...withFiles },
+      { unruled: 'mutual', ...withFiles },
       one(ofProxy('sni: outbound_.80_._.a.mesh')),
     ],
   ])('%s', (_, more, cluster) => {
@@ -116,7 +116,7 @@ transport_socket_matches:
 
 describe('a cluster with tls in a rule', () => {
   it.each<[what: string, tls: string, more: Partial<TlsInputs>, cluster: string]>([
-    ['is plain text with DISABLE', '{ mode: DISABLE }', { isAutomatic: true }, '{}'],
+    ['is plain text with DISABLE', '{ mode: DISABLE }', { unruled: 'mutual' }, '{}'],
     ['has that of the mesh', '{ mode: ISTIO_MUTUAL }', {}, one(ofMesh())],
     [
       'has that of the mesh by other names',
@@ -127,13 +127,13 @@ describe('a cluster with tls in a rule', () => {
     [
       'has that of the mesh with the certificates of the proxy, and the name of the request',
       '{ mode: ISTIO_MUTUAL }',
-      { ...withFiles, isHttp2: true },
+      { ...withFiles, alpn: 'h2' },
       one(ofProxy('', 'alpn_protocols: [h2]')),
     ],
     [
       'has that of the mesh outside of it too, whatever certificates the proxy has',
       '{ mode: ISTIO_MUTUAL }',
-      { ...withFiles, isExternal: true },
+      { ...withFiles, location: 'external' },
       one(ofMesh()),
     ],
     [
@@ -149,7 +149,7 @@ common_tls_context:
     [
       'checks with roots, names and revoked certificates of the rule',
       '{ mode: SIMPLE, sni: b.mesh, caCertificates: /r.pem, caCrl: /crl.pem, subjectAltNames: [c, d] }',
-      { isHttp2: true },
+      { alpn: 'h2' },
       one(`
 sni: b.mesh
 common_tls_context:
@@ -186,7 +186,7 @@ common_tls_context:
     [
       'has a secret of the control plane',
       '{ mode: MUTUAL, credentialName: shop }',
-      { hasSecrets: true, accounts: [] },
+      { secrets: 'given', accounts: [] },
       one(`
 common_tls_context:
   tls_certificate_sds_secret_configs: [{ name: "kubernetes://shop", sds_config: "ads,1s" }]
