@@ -1,8 +1,8 @@
 import { map, NEVER, throwError } from 'rxjs';
 import { describe, it } from 'vitest';
-import { eventsIn } from '../../src/pilot-agent/page/followed-events.ts';
 import { followAgent } from '../../src/pilot-agent/page/follow-agent.ts';
-import type { LiveEvent } from '../../src/pilot-agent/report/live-events.ts';
+import { type LiveEvent, liveEventOf } from '../../src/pilot-agent/report/live-events.ts';
+import { serverSentEvents } from '../../src/shared/http/server-sent-events.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
 const log: LiveEvent = { event: 'log', data: [] };
@@ -73,8 +73,9 @@ describe('the page follows an agent', () => {
         d: '\n',
       };
       const read$ = m.cold('abcd', pieces).pipe(
-        eventsIn(),
-        map((events) => events.length),
+        map((text) => Buffer.from(text)),
+        serverSentEvents(),
+        map((events) => events.flatMap(liveEventOf).length),
       );
       m.expectObservable(read$).toBe('0101', { 0: 0, 1: 1 });
     }),

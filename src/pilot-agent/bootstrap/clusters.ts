@@ -2,6 +2,7 @@ import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-p
 import type { ProxyConfig, RemoteService } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';
 import { type Findings, type Json, protoDuration, sparing, typedConfig } from './proto-json.ts';
+import { rootsFileName, workloadSecretNames } from '../../shared/xds/secret-names.ts';
 import { sdsSecretConfig, socketCluster } from './secret-clusters.ts';
 import { upstreamTls } from './upstream-tls.ts';
 
@@ -234,10 +235,10 @@ export function xdsCluster(
   const secrets =
     sds?.delivery === 'pushed'
       ? {
-          tls_certificate_sds_secret_configs: [sdsSecretConfig('default')],
+          tls_certificate_sds_secret_configs: [sdsSecretConfig(workloadSecretNames.certificate)],
           combined_validation_context: {
             default_validation_context: names,
-            validation_context_sds_secret_config: sdsSecretConfig(`file-root:${sds.root}`),
+            validation_context_sds_secret_config: sdsSecretConfig(rootsFileName(sds.root)),
           },
         }
       : {

@@ -1,10 +1,5 @@
+import { sdsClusterName } from '../../shared/xds/secret-names.ts';
 import { type Json, typedConfig } from './proto-json.ts';
-
-/**
- * Name of the static cluster that leads to the agent's secret discovery server, as Istio's
- * bootstrap has it.
- */
-const sdsClusterName = 'sds-grpc';
 
 /**
  * The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix

@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import {
   concat,
-  filter,
   fromEvent,
   map,
   merge,
@@ -16,10 +15,9 @@ import {
 import { bodyOf, openHttp } from '../../shared/http/http-answer.ts';
 import { serverSentEvents } from '../../shared/http/server-sent-events.ts';
 import { settle } from '../../operators/settle.ts';
-import type { LiveEvent } from '../report/live-events.ts';
+import { liveEventOf } from '../report/live-events.ts';
 import type { TopEvent } from '../terminal/top-model.ts';
 import { bySocket, whyNot } from './agent-socket.ts';
-import { parseJson } from '../../shared/text/parse-json.ts';
 
 /** How long an agent has to answer. In ms. */
 const answering = 5_000;
@@ -27,14 +25,6 @@ const answering = 5_000;
 const silence = 20_000;
 /** Between two tries to reach the agent. In ms. */
 const pause = 500;
-/** A newer agent may say more. */
-const known: readonly string[] = [
-  'report',
-  'epochs',
-  'traffic',
-  'service',
-  'log',
-] satisfies readonly LiveEvent['event'][];
 const url = 'http://localhost/debug/events';
 
 /**
@@ -64,11 +54,8 @@ function heard(answer: IncomingMessage): Observable<TopEvent> {
   const events$ = (fromEvent(answer, 'data') as Observable<Buffer>).pipe(
     timeout({ each: silence, with: () => throwError(() => quiet(silence)) }),
     serverSentEvents(),
-    filter(({ event }) => known.includes(event)),
-    map(({ event, data }): TopEvent => ({
-      type: 'heard',
-      live: { event, data: parseJson(data) } as LiveEvent,
-    })),
+    mergeMap((events) => events.flatMap(liveEventOf)),
+    map((live): TopEvent => ({ type: 'heard', live })),
   );
   return merge(of({ type: 'connected' } as const), events$);
 }

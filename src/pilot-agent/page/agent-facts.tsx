@@ -1,8 +1,8 @@
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { dayAndClock } from './time-text.ts';
 
 /** The agent as a program, and what it has counted since its start. */
-export function AgentFacts({ report: { agent, counters } }: { readonly report: Report }) {
+export function AgentFacts({ report: { agent, counters } }: { readonly report: LiveReport }) {
   const pairs: readonly (readonly [name: string, value: string])[] = [
     ['Version', `${agent.version}, Node ${agent.node.replace(/^v/, '')}, pid ${agent.pid}`],
     ['Started', dayAndClock(agent.startedAt)],

@@ -4,7 +4,8 @@ import { noteAnchor, untoldNotes } from '../report/notes.ts';
 import { reasonName } from '../report/reason-name.ts';
 import { standing } from '../report/standing.ts';
 import { exitText } from './epoch-text.ts';
-import type { Known, Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
+import type { Known } from './known.ts';
 import { crashed } from './timeline.ts';
 import { age } from './time-text.ts';
 
@@ -23,7 +24,7 @@ export interface Attention {
 
 /** What is not as it should be, the gravest first; empty where all is well. Pure. */
 export function attention(
-  report: Report,
+  report: LiveReport,
   epochs: readonly EpochReport[],
   now: number,
 ): readonly Attention[] {
@@ -103,7 +104,7 @@ function untold({
   sources,
   controlPlane,
   certificates,
-}: Report): readonly string[] {
+}: LiveReport): readonly string[] {
   const told = [
     refused?.reason,
     controlPlane?.reason,
@@ -116,7 +117,7 @@ function untold({
   );
 }
 
-function expiry(one: Report['certificates'][number], now: number): Attention | undefined {
+function expiry(one: LiveReport['certificates'][number], now: number): Attention | undefined {
   const expires = expiryOf(one, now);
   if (expires === undefined) return undefined;
   const { title, left } = expires;
@@ -138,7 +139,7 @@ function expiry(one: Report['certificates'][number], now: number): Attention | u
 
 /** How often, how the last one went, with what Envoy wrote of it, and what comes next. */
 function crashText(
-  { count, budget, retryAt }: Report['crashes'],
+  { count, budget, retryAt }: LiveReport['crashes'],
   epochs: readonly EpochReport[],
   now: number,
 ): string {
@@ -156,7 +157,7 @@ function crashText(
 
 /** What a screen reader is told when it changes: the state in one sentence. Pure. */
 export function announcement({ link, report }: Known): string {
-  if (link.state === 'away') return `The agent is away. ${link.reason}.`;
+  if (link.kind === 'away') return `The agent is away. ${link.reason}.`;
   if (report === undefined) return '';
   const { text } = standing(report);
   return `The agent is ${report.ready.ok || report.ready.reason === report.phase ? text : `${text}: ${report.ready.reason}`}.`;

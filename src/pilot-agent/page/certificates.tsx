@@ -1,6 +1,6 @@
 import { lifetime } from '../report/certificate-life.ts';
 import { certificateTitle } from '../report/certificate-title.ts';
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 /** The certificates, and how much time each has left. */
@@ -8,7 +8,7 @@ export function Certificates({
   all,
   now,
 }: {
-  readonly all: Report['certificates'];
+  readonly all: LiveReport['certificates'];
   readonly now: number;
 }) {
   return (

@@ -1,8 +1,8 @@
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { age, dayAndClock } from './time-text.ts';
 
 interface Props {
-  readonly controlPlane: Report['controlPlane'];
+  readonly controlPlane: LiveReport['controlPlane'];
   readonly now: number;
 }
 

@@ -2,12 +2,12 @@ import type { ComponentChildren } from 'preact';
 import { servingEpoch, standing } from '../report/standing.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import type { TrafficReport } from '../report/live-events.ts';
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { number, perSecond } from './number-text.ts';
 import { age, duration } from './time-text.ts';
 
 interface Props {
-  readonly report: Report;
+  readonly report: LiveReport;
   readonly epochs: readonly EpochReport[];
   readonly traffic: readonly TrafficReport[];
   /** Nothing is heard of the agent. */

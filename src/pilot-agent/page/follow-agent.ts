@@ -15,8 +15,8 @@ import {
   timer,
 } from 'rxjs';
 import { fromFetch } from 'rxjs/fetch';
-import type { LiveEvent } from '../report/live-events.ts';
-import { eventsIn } from './followed-events.ts';
+import { serverSentEvents } from '../../shared/http/server-sent-events.ts';
+import { type LiveEvent, liveEventOf } from '../report/live-events.ts';
 import type { PageMessage } from './known.ts';
 
 /** The agent says something each second. In ms. */
@@ -79,10 +79,9 @@ function saidBy(response: Response): Observable<readonly LiveEvent[]> {
       }),
     );
   }
-  const decoder = new TextDecoder();
   return piecesOf(response.body).pipe(
-    map((bytes) => decoder.decode(bytes, { stream: true })),
-    eventsIn(),
+    serverSentEvents(),
+    map((events) => events.flatMap(liveEventOf)),
   );
 }
 

@@ -1,15 +1,12 @@
-import type { AgentReport } from '../report/agent-report.ts';
-import type { EpochReport } from '../report/epoch-report.ts';
-import type { ServiceReport } from '../report/request-report.ts';
-import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.ts';
-
-export type Report = Omit<AgentReport, 'epochs'>;
-
-/** How it stands with the stream of events of the agent; `since` by the clock of the agent. */
-export type PageLink =
-  | { readonly state: 'connecting' }
-  | { readonly state: 'connected' }
-  | { readonly state: 'away'; readonly reason: string; readonly since: number };
+import {
+  awaySince,
+  heard,
+  type Heard,
+  type Kept,
+  type Link,
+  nothingHeard,
+} from '../report/heard.ts';
+import type { LiveEvent, LogReport } from '../report/live-events.ts';
 
 /** What comes of the stream of events; `at` in ms since 1970, by the clock of the browser. */
 export type PageMessage =
@@ -23,99 +20,37 @@ export interface Logged extends LogReport {
 }
 
 /** All that the page knows of an agent. */
-export interface Known {
-  readonly link: PageLink;
-  readonly report: Report | undefined;
+export interface Known extends Heard<Logged> {
+  /** By the clock of the agent. */
+  readonly link: Link;
   /** The clock of the agent minus that of the browser, in ms. */
   readonly skew: number;
-  /** By their numbers. */
-  readonly epochs: readonly EpochReport[];
-  /** Oldest first. */
-  readonly traffic: readonly TrafficReport[];
-  /** Undefined until it is told. */
-  readonly service: ServiceReport | undefined;
-  /** Oldest first; undefined where the log may not be seen. */
-  readonly log: readonly Logged[] | undefined;
 }
 
-export const nothing: Known = {
-  link: { state: 'connecting' },
-  report: undefined,
-  skew: 0,
-  epochs: [],
-  traffic: [],
-  service: undefined,
-  log: undefined,
-};
+export const nothing: Known = { ...nothingHeard, link: { kind: 'connecting' }, skew: 0 };
 
-const mostEpochs = 2_000;
-/** An hour. */
-const mostTraffic = 3_600;
-/** Lines. A tenth more are kept for a while, so that they are not copied for each that goes. */
-const mostLines = 100_000;
+/** An hour of traffic. */
+const kept: Kept<Logged> = {
+  epochs: 2_000,
+  traffic: 3_600,
+  lines: 100_000,
+  lineOf: (line) => ({ ...line, text: searched(line) }),
+};
 
 /** With what has come. Pure. */
 export function known(before: Known, message: PageMessage): Known {
+  const { link, skew } = before;
   switch (message.type) {
     case 'connected':
-      return { ...before, link: { state: 'connected' } };
-    case 'away': {
-      const since = before.link.state === 'away' ? before.link.since : message.at + before.skew;
-      return { ...before, link: { state: 'away', reason: message.reason, since } };
+      return { ...before, link: { kind: 'connected' } };
+    case 'away':
+      return { ...before, link: awaySince(link, message.reason, message.at + skew) };
+    case 'told': {
+      const { told, at } = message;
+      const now = told.event === 'report' ? Date.parse(told.data.at) - at : skew;
+      return { ...heard<Logged>(before, told, kept), link, skew: now };
     }
-    case 'told':
-      return withTold(before, message.told, message.at);
   }
-}
-
-function withTold(before: Known, told: LiveEvent, at: number): Known {
-  switch (told.event) {
-    case 'report': {
-      const base = isSameAgent(before.report, told.data)
-        ? before
-        : { ...nothing, link: before.link };
-      return { ...base, report: told.data, skew: Date.parse(told.data.at) - at };
-    }
-    case 'epochs':
-      return { ...before, epochs: withEpochs(before.epochs, told.data) };
-    case 'traffic': {
-      const last = before.traffic.at(-1)?.at ?? '';
-      return {
-        ...before,
-        traffic: [...before.traffic, ...told.data.filter((one) => one.at > last)].slice(
-          -mostTraffic,
-        ),
-      };
-    }
-    case 'service':
-      return { ...before, service: told.data };
-    case 'log':
-      return { ...before, log: withLines(before.log ?? [], told.data) };
-  }
-}
-
-/** After a restart of the agent all begins anew: its epochs have the same numbers. */
-function isSameAgent(before: Report | undefined, { agent }: Report): boolean {
-  return (
-    before === undefined ||
-    (before.agent.pid === agent.pid && before.agent.startedAt === agent.startedAt)
-  );
-}
-
-function withEpochs(
-  before: readonly EpochReport[],
-  told: readonly EpochReport[],
-): readonly EpochReport[] {
-  const byNumber = new Map([...before, ...told].map((one) => [one.epoch, one]));
-  return [...byNumber.values()].sort((one, other) => one.epoch - other.epoch).slice(-mostEpochs);
-}
-
-function withLines(before: readonly Logged[], told: readonly LogReport[]): readonly Logged[] {
-  const last = before.at(-1)?.id ?? -1;
-  const all = before.concat(
-    told.filter(({ id }) => id > last).map((line) => ({ ...line, text: searched(line) })),
-  );
-  return all.length > mostLines * 1.1 ? all.slice(-mostLines) : all;
 }
 
 function searched({ msg, event, component, fields }: LogReport): string {

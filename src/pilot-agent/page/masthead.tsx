@@ -23,14 +23,14 @@ export function Masthead({
       )}
       <LinkState link={link} now={now} />
       {report === undefined ? null : (
-        <Orders isEnabled={link.state === 'connected'} phase={report.phase} />
+        <Orders isEnabled={link.kind === 'connected'} phase={report.phase} />
       )}
     </header>
   );
 }
 
 function LinkState({ link, now }: Pick<Known, 'link'> & { readonly now: number }) {
-  switch (link.state) {
+  switch (link.kind) {
     case 'connecting':
       return <span class="link">connecting …</span>;
     case 'connected':

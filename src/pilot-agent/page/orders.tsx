@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks';
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 
 interface Order {
   readonly name: string;
@@ -35,7 +35,7 @@ export function Orders({
   phase,
 }: {
   readonly isEnabled: boolean;
-  readonly phase: Report['phase'];
+  readonly phase: LiveReport['phase'];
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
   const [order, setOrder] = useState<Order>();

@@ -34,7 +34,7 @@ export function Page({
 }) {
   const { link, report, epochs, traffic, service, log } = known;
   const startedAt = report === undefined ? now : Date.parse(report.agent.startedAt);
-  const isAway = link.state === 'away';
+  const isAway = link.kind === 'away';
   const [window, setWindow] = useState<Window>({ kind: 'last', ms: 600_000 });
   const [chosen, setChosen] = useState<number>();
   const selected = epochs.find(({ epoch }) => epoch === chosen) ?? epochs.at(-1);

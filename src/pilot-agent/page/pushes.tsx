@@ -1,11 +1,11 @@
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { clock, dayAndClock } from './time-text.ts';
 
 /** What is shown of them. */
 const most = 8;
 
 /** The newest pushes of secrets, and what Envoy has made of them. */
-export function Pushes({ all }: { readonly all: Report['pushes'] }) {
+export function Pushes({ all }: { readonly all: LiveReport['pushes'] }) {
   if (all.length === 0) return null;
   return (
     <section aria-labelledby="pushes">

@@ -1,7 +1,7 @@
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { age, dayAndClock } from './time-text.ts';
 
-const tones: Readonly<Record<Report['sources'][number]['state'], string>> = {
+const tones: Readonly<Record<LiveReport['sources'][number]['state'], string>> = {
   read: 'ok',
   unread: 'idle',
   failing: 'bad',
@@ -13,7 +13,7 @@ export function SourceTable({
   all,
   now,
 }: {
-  readonly all: Report['sources'];
+  readonly all: LiveReport['sources'];
   readonly now: number;
 }) {
   return (

@@ -2,15 +2,15 @@ import { useSize } from './use-size.ts';
 import type { EpochReport } from '../report/epoch-report.ts';
 import { epochByKey } from './epoch-keys.ts';
 import { epochText } from './epoch-text.ts';
-import type { Report } from './known.ts';
+import type { LiveReport } from '../report/heard.ts';
 import { age, clock } from './time-text.ts';
 import { type Drawn, drawn, scale, type Span, ticks } from './timeline.ts';
 import { around, type Window } from './window.ts';
 
 interface Props {
   readonly epochs: readonly EpochReport[];
-  readonly marked: Report['pushes'];
-  readonly refused: Report['refused'] | undefined;
+  readonly marked: LiveReport['pushes'];
+  readonly refused: LiveReport['refused'] | undefined;
   readonly span: Span;
   readonly now: number;
   readonly selected: number | undefined;

@@ -1,3 +1,4 @@
+import { parseJson } from '../../shared/text/parse-json.ts';
 import type { AgentReport } from './agent-report.ts';
 import type { EpochReport } from './epoch-report.ts';
 import type { ServiceReport } from './request-report.ts';
@@ -66,3 +67,25 @@ export type LiveEvent =
   | { readonly event: 'service'; readonly data: ServiceReport }
   /** At once the newest lines, then each. Only where the log may be seen. */
   | { readonly event: 'log'; readonly data: readonly LogReport[] };
+
+const names: ReadonlySet<string> = new Set<LiveEvent['event']>([
+  'report',
+  'epochs',
+  'traffic',
+  'service',
+  'log',
+]);
+
+/**
+ * The event of `/debug/events` that a server-sent event is; none if its name is not known, for a
+ * newer agent may say more. Throws if its data is no JSON.
+ */
+export function liveEventOf({
+  event,
+  data,
+}: {
+  readonly event: string;
+  readonly data: string;
+}): readonly LiveEvent[] {
+  return names.has(event) ? [{ event, data: parseJson(data) } as LiveEvent] : [];
+}

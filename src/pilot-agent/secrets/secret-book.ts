@@ -13,6 +13,7 @@ import {
   tap,
   timer,
 } from 'rxjs';
+import { secretNameOf } from '../../shared/xds/secret-names.ts';
 import type { SecretPaths } from './file-secrets.ts';
 import { keepServed } from './keep-served.ts';
 import {
@@ -131,28 +132,27 @@ export interface SecretSources {
  */
 export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
   const isSystem = (path: string) => /^\/(?:proc|sys)\//.test(resolve(path));
+  const inFiles = (kind: 'pair' | 'roots', paths: SecretPaths): Found =>
+    Object.values(paths).some(isSystem)
+      ? { ok: false, reason: 'no secret is read from /proc or /sys' }
+      : { ok: true, kind, set$: sources.files(paths) };
   return (name) => {
-    if (name === 'default') return { ok: true, kind: 'pair', set$: workload$ };
-    if (name === 'ROOTCA') return { ok: true, kind: 'roots', set$: workload$ };
-    const [, kind, paths = ''] = /^(file-cert|file-root):(.+)$/s.exec(name) ?? [];
-    const [first = '', second = '', ...others] = paths.split('~');
-    if ([first, second].some(isSystem))
-      return { ok: false, reason: 'no secret is read from /proc or /sys' };
-    if (kind === 'file-cert') {
-      if (first === '' || second === '' || others.length > 0)
-        return { ok: false, reason: `${name} is not file-cert:<certificate>~<key>` };
-      return {
-        ok: true,
-        kind: 'pair',
-        set$: sources.files({ chain: first, key: second, root: '' }),
-      };
+    const asked = secretNameOf(name);
+    if (typeof asked === 'string') return { ok: false, reason: asked };
+    switch (asked.kind) {
+      case 'certificate':
+        return { ok: true, kind: 'pair', set$: workload$ };
+      case 'roots':
+        return { ok: true, kind: 'roots', set$: workload$ };
+      case 'certificate-in-files':
+        return inFiles('pair', { chain: asked.chain, key: asked.key, root: '' });
+      case 'roots-in-file':
+        return inFiles('roots', { chain: '', key: '', root: asked.path });
+      case 'other': {
+        const reason =
+          'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
+        return sources.gateway(name) ?? { ok: false, reason };
+      }
     }
-    if (kind === 'file-root') {
-      if (paths.includes('~')) return { ok: false, reason: `${name} is not file-root:<path>` };
-      return { ok: true, kind: 'roots', set$: sources.files({ chain: '', key: '', root: paths }) };
-    }
-    const reason =
-      'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';
-    return sources.gateway(name) ?? { ok: false, reason };
   };
 }

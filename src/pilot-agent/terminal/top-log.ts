@@ -38,7 +38,10 @@ export function topLog(state: TopState, height: number, paint: Paint): readonly 
 }
 
 /** The newest `count` lines that are wanted, oldest first. */
-function newest({ log, level, selected, filter }: TopState, count: number): readonly LogReport[] {
+function newest(
+  { log = [], level, selected, filter }: TopState,
+  count: number,
+): readonly LogReport[] {
   const found: LogReport[] = [];
   for (let index = log.length - 1; index >= 0 && found.length < count; index--) {
     const line = log[index];

@@ -1,7 +1,5 @@
-import type { AgentReport } from '../report/agent-report.ts';
-import type { EpochReport } from '../report/epoch-report.ts';
-import type { LiveEvent, LogReport, TrafficReport } from '../report/live-events.ts';
-import type { ServiceReport } from '../report/request-report.ts';
+import { type Heard, type Link, nothingHeard } from '../report/heard.ts';
+import type { LiveEvent } from '../report/live-events.ts';
 import type { ScreenSize } from './screen-size.ts';
 
 /** What the agent can be asked for, and the path that asks for it. */
@@ -12,24 +10,12 @@ export const levels = ['debug', 'info', 'warn', 'error'] as const;
 /** How much of the past the timeline shows, in ms; 0: all that is known. */
 export const spans = [60_000, 600_000, 3_600_000, 0] as const;
 
-/** Whether the agent is heard. `since`: ms since 1970. */
-export type Link =
-  | { readonly kind: 'connecting' }
-  | { readonly kind: 'connected' }
-  | { readonly kind: 'away'; readonly reason: string; readonly since: number };
-
 /** All that the screen shows, and how. */
-export interface TopState {
+export interface TopState extends Heard {
   readonly size: ScreenSize;
   /** In ms since 1970. */
   readonly now: number;
   readonly link: Link;
-  readonly report: Omit<AgentReport, 'epochs'> | undefined;
-  /** Oldest first. */
-  readonly epochs: readonly EpochReport[];
-  readonly traffic: readonly TrafficReport[];
-  readonly service: ServiceReport | undefined;
-  readonly log: readonly LogReport[];
   /** The epoch that is looked at. */
   readonly selected: number | undefined;
   /** What keys are for: to watch, to write the filter, to answer a question, to close the help. */
@@ -80,11 +66,7 @@ export function firstTopState(size: ScreenSize, now: number): TopState {
     size,
     now,
     link: { kind: 'connecting' },
-    report: undefined,
-    epochs: [],
-    traffic: [],
-    service: undefined,
-    log: [],
+    ...nothingHeard,
     selected: undefined,
     mode: 'watch',
     filter: '',

@@ -1,11 +1,14 @@
-import { request as httpRequest } from 'node:http';
-import { parseHostPort } from '../../shared/text/host-port.ts';
-import { localLookup } from '../../shared/http/local-lookup.ts';
+import { lastValueFrom, of, timeout } from 'rxjs';
+import { httpAnswer } from '../../shared/http/http-answer.ts';
 import { printable } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import { print } from '../../shared/program/print.ts';
+import { parseHostPort, portNumber } from '../../shared/text/host-port.ts';
 
 /** How long an answer may take, in ms. */
 const timeoutMs = 60_000;
+/** Of an answer, in bytes: the `config_dump` of a proxy with 10,000 services has 40 MB. */
+const largest = 256 << 20;
 
 /**
  * `pilot-discovery request GET PATH`: prints what `--httpAddr` answers, and nothing else. Rejects
@@ -23,53 +26,27 @@ export async function confirm(httpAddr: string): Promise<void> {
 }
 
 async function printed(method: 'GET' | 'POST', path: string, httpAddr: string): Promise<void> {
-  const address = parseHostPort(httpAddr);
-  if (!/^\d{1,5}$/.test(address?.port ?? ''))
+  const { host = '', port: digits } = parseHostPort(httpAddr) ?? {};
+  const port = portNumber(digits);
+  if (port === undefined)
     throw new Fatal(`--httpAddr: '${httpAddr}' is not host:port`, exitCodes.usage);
-  const { status, body } = await ask(
-    method,
-    address?.host === '' ? '127.0.0.1' : (address?.host ?? ''),
-    Number(address?.port),
-    path,
-  ).catch((error: unknown) => {
-    const why = error instanceof Error ? error.message : String(error);
+  const name = host === '' ? '127.0.0.1' : host.includes(':') ? `[${host}]` : host;
+  const url = `http://${name}:${port}/${path.replace(/^\//, '')}`;
+  const silence = { ok: false, error: new Error('no answer within 60 s') } as const;
+  const answer = await lastValueFrom(
+    httpAnswer(url, { method }, largest).pipe(
+      timeout({ first: timeoutMs, with: () => of(silence) }),
+    ),
+    { defaultValue: silence },
+  );
+  if (!answer.ok) {
+    const why = answer.error instanceof Error ? answer.error.message : String(answer.error);
     throw new Fatal(
       `pilot-discovery does not answer at ${httpAddr}: ${why}: start it, or name its --httpAddr`,
       exitCodes.unavailable,
     );
-  });
+  }
+  const { status, body } = answer.value;
   if (status > 399) throw new Fatal(`${path}: status ${status}: ${body.trim()}`, exitCodes.refused);
-  await new Promise<void>((done) =>
-    process.stdout.write(printable(body.endsWith('\n') ? body : `${body}\n`), () => done()),
-  );
-}
-
-function ask(
-  method: string,
-  host: string,
-  port: number,
-  path: string,
-): Promise<{ readonly status: number; readonly body: string }> {
-  return new Promise((done, fail) => {
-    const to = {
-      method,
-      host,
-      port,
-      lookup: localLookup,
-      path: `/${path.replace(/^\//, '')}`,
-      timeout: timeoutMs,
-      agent: false,
-    };
-    const asked = httpRequest(to, (response) => {
-      const parts: Buffer[] = [];
-      response.on('data', (part: Buffer) => parts.push(part));
-      response.on('error', fail);
-      response.on('end', () =>
-        done({ status: response.statusCode ?? 0, body: Buffer.concat(parts).toString('utf8') }),
-      );
-    });
-    asked.on('timeout', () => asked.destroy(new Error('no answer within 60 s')));
-    asked.on('error', fail);
-    asked.end();
-  });
+  await print(printable(body.endsWith('\n') ? body : `${body}\n`));
 }

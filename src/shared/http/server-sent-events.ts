@@ -1,4 +1,4 @@
-import { defer, mergeMap, type OperatorFunction } from 'rxjs';
+import { defer, map, type OperatorFunction } from 'rxjs';
 
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
@@ -8,20 +8,20 @@ export interface ServerSentEvent {
 }
 
 /**
- * Makes of the pieces of a `text/event-stream`, wherever they were cut, its events; each as soon as
- * it is whole. Comments and what is not whole at the end are left out. Errors with the source, and
- * where an event has more than `largest` characters.
+ * Emits for each piece of a `text/event-stream`, wherever it was cut, the events that are whole
+ * with it: perhaps none. Comments and what is not whole at the end are left out. Errors with the
+ * source, and where an event has more than `largest` characters.
  */
 export function serverSentEvents(
   largest = 64 << 20,
-): OperatorFunction<Uint8Array, ServerSentEvent> {
+): OperatorFunction<Uint8Array, readonly ServerSentEvent[]> {
   return (source) =>
     defer(() => {
       const decoder = new TextDecoder();
       const pieces: string[] = [];
       let size = 0;
       return source.pipe(
-        mergeMap((bytes) => {
+        map((bytes) => {
           const piece = decoder.decode(bytes, { stream: true }).replaceAll('\r', '');
           if (piece === '') return [];
           const last = pieces.at(-1);
@@ -42,7 +42,7 @@ export function serverSentEvents(
 }
 
 /** The event of a block, which is what stands between two empty lines; none without data. Pure. */
-export function eventIn(block: string): readonly ServerSentEvent[] {
+function eventIn(block: string): readonly ServerSentEvent[] {
   const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []);
   const values = (name: string) =>
     fields.flatMap(([, field, value = '']) => (field === name ? [value] : []));

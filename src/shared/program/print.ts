@@ -1,4 +1,4 @@
-import { printableJson } from '../../shared/log/printable.ts';
+import { printableJson } from '../log/printable.ts';
 
 /**
  * Writes to the output of the program. Resolves when all is written; or when nobody reads any more,

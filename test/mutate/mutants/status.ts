@@ -105,13 +105,13 @@ export const status: readonly Mutant[] = [
   },
   {
     id: 'page/another-agent',
-    file: 'pilot-agent/page/known.ts',
+    file: 'pilot-agent/report/heard.ts',
     find: 'before.agent.pid === agent.pid &&',
     replace: '',
   },
   {
     id: 'page/line-once',
-    file: 'pilot-agent/page/known.ts',
+    file: 'pilot-agent/report/heard.ts',
     find: '.filter(({ id }) => id > last)',
     replace: '',
   },

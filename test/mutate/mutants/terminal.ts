@@ -45,9 +45,9 @@ export const terminal: readonly Mutant[] = [
   },
   {
     id: 'terminal/begins-anew',
-    file: 'pilot-agent/terminal/top-reducer.ts',
-    find: 'epochs: [], traffic: [], service: undefined, log: [] }, []];',
-    replace: 'traffic: [] }, []];',
+    file: 'pilot-agent/report/heard.ts',
+    find: ': { ...nothingHeard, report: told.data };',
+    replace: ': { ...before, report: told.data };',
   },
   {
     id: 'terminal/counts-fall',

@@ -50,6 +50,7 @@ import {
 import type { SecretsPlan } from './secrets-plan.ts';
 import type { SourceSecrets } from '../sources/source-secrets.ts';
 import type { ServersSign } from '../state/view.ts';
+import { workloadSecretNames } from '../../../shared/xds/secret-names.ts';
 import { workloadSecrets } from './workload-secrets.ts';
 
 /** What the secrets have to do with what is beside them. */
@@ -145,9 +146,13 @@ function serveSecrets(
       map((sign): SecretsEvent => (sign.type === 'part-failed' ? sign : { type: 'expiry', sign })),
     ),
     serving.kind !== 'off' && serving.workload === 'at-hand'
-      ? merge(merge(book.get('ROOTCA'), book.get('default')).pipe(ignoreElements()), outputs$).pipe(
-          asPart('secrets'),
-        )
+      ? merge(
+          merge(
+            book.get(workloadSecretNames.roots),
+            book.get(workloadSecretNames.certificate),
+          ).pipe(ignoreElements()),
+          outputs$,
+        ).pipe(asPart('secrets'))
       : EMPTY,
     sdsServer(socket, book).pipe(
       asServer('sds', { listening: 'listening', failed: 'failed' }),
@@ -191,7 +196,7 @@ function servedCertificates(
 ): Observable<readonly ServedCertificate[]> {
   return changes$.pipe(
     scan((before, { name, served }) => {
-      const isRenewed = hasAuthority && (name === 'default' || name === 'ROOTCA');
+      const isRenewed = hasAuthority && Object.values<string>(workloadSecretNames).includes(name);
       const certificate = served && servedCertificate(name, served.secret, { isRenewed });
       const others = [...before].filter(([other]) => other !== name);
       return new Map(certificate === undefined ? others : [...others, [name, certificate]]);

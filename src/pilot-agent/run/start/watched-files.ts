@@ -1,5 +1,6 @@
 import { resolve } from 'node:path';
 import type { AgentConfig } from '../../config/agent-config.ts';
+import { certificateFilesName, rootsFileName } from '../../../shared/xds/secret-names.ts';
 import type { CertificateFile } from '../../secrets/certificate-expiry.ts';
 
 /** The files whose change needs a new epoch, though Envoy reads them itself. */
@@ -10,10 +11,10 @@ export function watchedFiles({ watched, customConfigFile }: AgentConfig): readon
 /** The certificates that Envoy reads itself, each once, by the names of the Go agent. */
 export function certificateFiles({ certificates }: AgentConfig): readonly CertificateFile[] {
   const files = certificates.flatMap(({ chain, key, root }): readonly CertificateFile[] => [
-    { name: `file-cert:${chain}~${key}`, kind: 'pair', path: resolve(chain) },
+    { name: certificateFilesName(chain, key), kind: 'pair', path: resolve(chain) },
     ...(root === ''
       ? []
-      : [{ name: `file-root:${root}`, kind: 'roots', path: resolve(root) } as const]),
+      : [{ name: rootsFileName(root), kind: 'roots', path: resolve(root) } as const]),
   ]);
   return [...new Map(files.map((file) => [file.name, file])).values()];
 }

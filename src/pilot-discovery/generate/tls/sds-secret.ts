@@ -5,6 +5,12 @@ import {
   type ConfigSourceSchema,
 } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import type { SdsSecretConfigSchema } from '../../../shared/proto/envoy/extensions/transport_sockets/tls/v3/common_pb.ts';
+import {
+  certificateFilesName,
+  rootsFileName,
+  sdsClusterName,
+  workloadSecretNames,
+} from '../../../shared/xds/secret-names.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
@@ -12,10 +18,10 @@ type SdsSecret = Init<typeof SdsSecretConfigSchema>;
 type Source = Init<typeof ConfigSourceSchema>;
 
 /** The certificate of the workload: of the agent, for which Envoy waits as long as it takes. */
-export const workloadCertificate = (): SdsSecret => waitedFor('default');
+export const workloadCertificate = (): SdsSecret => waitedFor(workloadSecretNames.certificate);
 
 /** What the certificates of the mesh are checked by. */
-export const workloadRoot = (): SdsSecret => waitedFor('ROOTCA');
+export const workloadRoot = (): SdsSecret => waitedFor(workloadSecretNames.roots);
 
 /**
  * Who names a secret. Envoy waits for that of its workload as long as it takes; one that a rule
@@ -25,7 +31,7 @@ type NamedBy = 'workload' | 'rule';
 
 /** A certificate chain and its key, in files that the agent reads. */
 export const certificateInFiles = (chain: string, key: string, by: NamedBy): SdsSecret => ({
-  name: `file-cert:${chain}~${key}`,
+  name: certificateFilesName(chain, key),
   sdsConfig: ofAgent[by],
 });
 
@@ -34,7 +40,7 @@ export const certificateInFiles = (chain: string, key: string, by: NamedBy): Sds
  * machine.
  */
 export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({
-  name: `file-root:${path}`,
+  name: rootsFileName(path),
   sdsConfig: ofAgent[by],
 });
 
@@ -59,7 +65,7 @@ const agent: Source = {
       apiType: ApiType.GRPC,
       transportApiVersion: ApiVersion.V3,
       grpcServices: [
-        { targetSpecifier: { case: 'envoyGrpc', value: { clusterName: 'sds-grpc' } } },
+        { targetSpecifier: { case: 'envoyGrpc', value: { clusterName: sdsClusterName } } },
       ],
       setNodeOnFirstMessageOnly: true,
     },

@@ -1,8 +1,9 @@
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
 import { partsOf } from '../../../../src/pilot-agent/page/advice.ts';
 import { announcement, attention } from '../../../../src/pilot-agent/page/attention.ts';
-import { nothing, type Report } from '../../../../src/pilot-agent/page/known.ts';
+import { nothing } from '../../../../src/pilot-agent/page/known.ts';
 import { directionCells } from '../../../../src/pilot-agent/page/request-text.ts';
 import { hasData } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import { spanOf } from '../../../../src/pilot-agent/page/window.ts';
@@ -13,13 +14,13 @@ const { advice } = (await import(resolve('scripts/advice.mjs'))) as {
   advice: () => Readonly<Record<string, { cause: string; fix: string }>>;
 };
 const now = Date.parse(atSecond(310));
-const certificate = (told: Partial<Report['certificates'][number]>) => ({
+const certificate = (told: Partial<LiveReport['certificates'][number]>) => ({
   ...agentReport().certificates[0]!, // eslint-disable-line
   ...told,
 });
 
 /** Each kind of trouble that the page can have. */
-const troubled: Report = agentReport({
+const troubled: LiveReport = agentReport({
   ready: { ok: false, reason: 'Envoy has crashed and waits to be started again' },
   live: { ok: false, reason: 'Envoy hangs' },
   notes: [
@@ -94,7 +95,7 @@ describe('what needs attention', () => {
   });
 
   it('tells each trouble once, though probes have a note of it', () => {
-    const texts = (report: Report) => attention(report, [], now).map(({ text }) => text);
+    const texts = (report: LiveReport) => attention(report, [], now).map(({ text }) => text);
     const noted = {
       ...troubled,
       notes: [
@@ -107,7 +108,7 @@ describe('what needs attention', () => {
   });
 
   it('is said in one sentence, without a contradiction', () => {
-    const said = (report: Report) => announcement({ ...nothing, report });
+    const said = (report: LiveReport) => announcement({ ...nothing, report });
     expect(said(agentReport())).toBe('The agent is ready.');
     expect(said(troubled)).toBe(
       'The agent is not ready: Envoy has crashed and waits to be started again.',

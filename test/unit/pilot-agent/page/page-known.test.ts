@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import type { LiveReport } from '../../../../src/pilot-agent/report/heard.ts';
 import { attention } from '../../../../src/pilot-agent/page/attention.ts';
 import { filtered, noFilter, unfiltered } from '../../../../src/pilot-agent/page/log-filter.ts';
 import {
@@ -6,7 +7,6 @@ import {
   known,
   type PageMessage,
   nothing,
-  type Report,
 } from '../../../../src/pilot-agent/page/known.ts';
 import { charts } from '../../../../src/pilot-agent/page/traffic-rates.ts';
 import type { LiveEvent } from '../../../../src/pilot-agent/report/live-events.ts';
@@ -35,7 +35,7 @@ describe('what the page knows', () => {
   it('is the same after a new connection, which tells all again', () => {
     const away = known(all, { type: 'away', at: now, reason: 'gone' });
     const again = heard(told(life), known(away, { type: 'connected', at: now }));
-    expect(again).toEqual({ ...all, link: { state: 'connected' } });
+    expect(again).toEqual({ ...all, link: { kind: 'connected' } });
   });
 
   it('takes an epoch that has changed in place of what it was', () => {
@@ -68,7 +68,7 @@ describe('what the page knows', () => {
   it('is away since the first failure, not since the last one', () => {
     const away = (before: Known, at: number) => known(before, { type: 'away', at, reason: 'gone' });
     expect(away(away(nothing, 1_000), 9_000).link).toEqual({
-      state: 'away',
+      kind: 'away',
       reason: 'gone',
       since: 1_000,
     });
@@ -100,7 +100,7 @@ describe('what needs attention', () => {
   it('is nothing where all is well', () => {
     const report = Object.fromEntries(
       Object.entries(life.report).filter(([name]) => name !== 'refused'),
-    ) as unknown as Report;
+    ) as unknown as LiveReport;
     const well = { ...report, crashes: { count: 0, budget: 10 }, sources: [] };
     expect(attention(well, [], now)).toEqual([]);
     const { refused } = life.report;

@@ -152,15 +152,15 @@ describe('the reducer of top', () => {
     expect([many.epochs.length, many.epochs[0]?.epoch]).toEqual([1_000, 200]);
   });
 
-  it('keeps 5,000 lines of the log', () => {
-    const state = Array.from({ length: 5_010 }, (_, index) => log(index)).reduce(
+  it('keeps 5,000 lines of the log, or up to a tenth more', () => {
+    const state = Array.from({ length: 5_501 }, (_, index) => log(index)).reduce(
       (before, event) => reduceTop(before, event)[0],
       first,
     );
-    expect([state.log.length, state.log[0]?.id]).toEqual([5_000, 10]);
+    expect([state.log?.length, state.log?.[0]?.id]).toEqual([5_000, 501]);
   });
 
-  it('keeps what it knows while the agent is away, and begins anew when it is back', () => {
+  it('keeps what it knows while the agent is away, and begins anew with another agent', () => {
     const report = agentReport({ epochs: [] });
     const known = [
       { type: 'connected' },
@@ -179,11 +179,16 @@ describe('the reducer of top', () => {
       report,
       epochs: fourEpochs,
     });
-    expect(reduceTop(away, { type: 'connected' })[0]).toMatchObject({
-      link: { kind: 'connected' },
-      report,
+    const back = reduceTop(away, { type: 'connected' })[0];
+    expect(back).toMatchObject({ link: { kind: 'connected' }, report, epochs: fourEpochs });
+    const again = [{ type: 'heard', live: { event: 'report', data: report } }, log(1)] as const;
+    expect(again.reduce((state, event) => reduceTop(state, event)[0], back)).toEqual(back);
+    const other = { ...report, agent: { ...report.agent, pid: report.agent.pid + 1 } };
+    const live = { event: 'report', data: other } as const;
+    expect(reduceTop(back, { type: 'heard', live })[0]).toMatchObject({
+      report: other,
       epochs: [],
-      log: [],
+      log: undefined,
       traffic: [],
     });
   });

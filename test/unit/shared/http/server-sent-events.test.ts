@@ -1,4 +1,4 @@
-import { lastValueFrom, of, toArray } from 'rxjs';
+import { concatAll, lastValueFrom, of, toArray } from 'rxjs';
 import { describe, expect, it } from 'vitest';
 import { serverSentEvents } from '../../../../src/shared/http/server-sent-events.ts';
 
@@ -8,7 +8,7 @@ function read(text: string, length = text.length, largest?: number) {
   const pieces = Array.from({ length: Math.ceil(bytes.length / length) }, (_, index) =>
     bytes.subarray(index * length, (index + 1) * length),
   );
-  return lastValueFrom(of(...pieces).pipe(serverSentEvents(largest), toArray()), {
+  return lastValueFrom(of(...pieces).pipe(serverSentEvents(largest), concatAll(), toArray()), {
     defaultValue: [],
   });
 }
