@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import { resolve } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import {
   catchError,
   concat,
@@ -25,11 +24,9 @@ import {
 import { agent, type AgentTransition } from '../../epochs/agent.ts';
 import type { AdoptedEpoch, Proxy } from '../../epochs/ports.ts';
 import { fixedTiming, type Timing } from '../../epochs/timing.ts';
-import { envoyLogLevels } from '../config/envoy-log-levels.ts';
 import type { AgentConfig } from '../config/agent-config.ts';
 import { feedback, type Fold } from '../../operators/feedback.ts';
 import { ofType } from '../../operators/tagged-union.ts';
-import { certificateExpiry, type CertificateSign } from '../secrets/certificate-expiry.ts';
 import type { StatusEvent } from '../status/status-event.ts';
 import { noSource } from '../sources/compose.ts';
 import type { ContributingSource } from '../sources/contribution.ts';
@@ -48,20 +45,19 @@ import {
   toEpochReading,
   toSign,
 } from './config-signs.ts';
-import { applyRuntime, type RuntimeSign, type RuntimeWish } from './sources/apply-runtime.ts';
 import { awaitedSources } from './sources/awaited-sources.ts';
 import { afterBug, bugOf } from './end/bug.ts';
 import { uncaughtSign } from './end/broken-connection.ts';
 import { missingResources } from './status/control-plane-notes.ts';
-import { envoyVersion } from './status/envoy-version.ts';
 import { type HeldProcesses, holdProcesses } from './start/held-processes.ts';
 import { lastDrain } from './end/last-drain.ts';
 import { type Outside, real } from './outside.ts';
 import { asPart, asServer, type PartFailed } from './state/part.ts';
 import { runStep } from './run-step.ts';
+import { servingEnvoy } from './serving-envoy.ts';
 import type { StatusOptions } from './status/serve-status.ts';
 import type { KnownConfig, ShapedConfig } from './start/shape-source.ts';
-import { certificateFiles, watchedFiles } from './start/watched-files.ts';
+import { watchedFiles } from './start/watched-files.ts';
 import {
   firstView,
   type RunEvent,
@@ -118,195 +114,198 @@ interface HeldParts extends Omit<Parts, 'proxy'> {
   readonly held: HeldProcesses;
 }
 
+/** What a run is made of. */
+interface Run {
+  readonly config: AgentConfig;
+  readonly parts: HeldParts;
+  readonly outside: Outside;
+  readonly timing: Timing;
+  /** The signals that end the agent. */
+  readonly ending: readonly NodeJS.Signals[];
+  /** Exceptions that nobody has caught. */
+  readonly uncaught$: Observable<RunSign>;
+  readonly random: () => number;
+}
+
+/** What is asked of the agent, and what is known. */
+interface Streams {
+  readonly requests$: Observable<StatusEvent | PartFailed>;
+  readonly view$: Observable<RunView>;
+}
+
 function runHeld(
   config: AgentConfig,
   parts: HeldParts,
   outside: Outside,
 ): Observable<Fold<RunView, RunEvent>> {
-  const random = () => outside.random();
-  const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
-  const { beside = noSource } = parts;
-  const uncaught$ = outside.uncaught().pipe(map(uncaughtSign));
-  const ending = ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])] as const;
-  const timing: Timing = {
-    ...fixedTiming,
-    parentShutdown: config.parentShutdownDuration,
-    drainMinimum: config.drainMinimum,
-    drainCap: config.drainCap,
+  const run: Run = {
+    config,
+    parts,
+    outside,
+    timing: {
+      ...fixedTiming,
+      parentShutdown: config.parentShutdownDuration,
+      drainMinimum: config.drainMinimum,
+      drainCap: config.drainCap,
+    },
+    ending: ['SIGTERM', 'SIGINT', ...(parts.terminal ? ['SIGHUP' as const] : [])],
+    uncaught$: outside.uncaught().pipe(map(uncaughtSign)),
+    random: () => outside.random(),
   };
-
-  /**
-   * Files and signals: what the sources tell, readings by hand, and what the agent makes of both.
-   */
-  function life(
-    requests$: Observable<StatusEvent | PartFailed>,
-    view$: Observable<RunView>,
-  ): Observable<RunSign> {
-    const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
-    const orders$ = merge(
-      outside.signals(parts.terminal ? [] : ['SIGHUP']),
-      requests$.pipe(
-        ofType('restart-requested'),
-        map(({ by }) => by),
-      ),
-    );
-    const config$ = orders$.pipe(
-      connect((shared$) =>
-        concat(
-          awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
-          awaitedSources(beside, config).pipe(map(filesAwaited)),
-          sourceSigns(source, { minDelay: config.minDelay, quiet, random }, shared$).pipe(
-            map(toSign),
-          ),
-        ),
-      ),
-      asPart('sources', random),
-    );
-    return merge(
-      // First: so they are followed from the start, and once.
-      beside.changes$.pipe(filter(isStatus), asPart('sources', random)),
-      config$.pipe(
-        connect((signs$) =>
-          merge(
-            signs$.pipe(filter(isSourceSign)),
-            ahead(signs$),
-            transitions(signs$, requests$, view$),
-          ),
-        ),
-      ),
-      runtime(view$).pipe(asPart('sources', random)),
-      expiry(view$).pipe(asPart('expiry', random)),
-      envoyVersion(
-        view$.pipe(map(({ agent: { epochs } }) => epochs)),
-        parts.admin,
-        parts.identity.binary,
-      ).pipe(asPart('status', random)),
-    );
-  }
-
-  /** What takes long of a check, in the window before it. */
-  function ahead(signs$: Observable<ConfigSign>): Observable<never> {
-    return signs$.pipe(
-      ofType('foreseen'),
-      switchMap(({ reading }) => parts.held.proxy.checkAhead?.(toEpochReading(reading)) ?? EMPTY),
-    );
-  }
-
-  /** The Envoy that serves is told what it can be without a new epoch. */
-  function runtime(view$: Observable<RunView>): Observable<RuntimeSign> {
-    const wish$ = view$.pipe(
-      map(({ agent: { epochs }, runtime: settings }) => ({ epoch: newestLive(epochs), settings })),
-      filter((wish): wish is RuntimeWish => wish.epoch !== undefined),
-      distinctUntilChanged(
-        (a, b) => a.epoch === b.epoch && isDeepStrictEqual(a.settings, b.settings),
-      ),
-    );
-    return applyRuntime(wish$, parts.admin, envoyLogLevels(config), random);
-  }
-
-  /**
-   * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
-   * are drained.
-   */
-  function transitions(
-    signs$: Observable<ConfigSign>,
-    requests$: Observable<StatusEvent | PartFailed>,
-    view$: Observable<RunView>,
-  ): Observable<RunSign> {
-    const quit$ = requests$.pipe(ofType('quit-requested'));
-    return agent(
-      {
-        adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
-        config$: signs$.pipe(
-          map(toConfigEvent),
-          filter((event) => event !== undefined),
-        ),
-        restart$: signs$.pipe(
-          ofType('read'),
-          filter(isOrdered),
-          map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) })),
-        ),
-        resources$: view$.pipe(
-          map(({ xds }) => missingResources(xds)),
-          startWith(''),
-          distinctUntilChanged(),
-          skip(1),
-        ),
-        drain$: requests$.pipe(ofType('drain-requested')),
-        reopen$: outside.signals(['SIGUSR1']),
-        leave$: outside.signals(config.keepEnvoy ? ending : []),
-        terminate$: merge(
-          outside.signals(config.keepEnvoy ? [] : ending),
-          quit$.pipe(map(() => '/quitquitquit')),
-        ),
-      },
-      { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
-      {
-        proxy: parts.held.proxy,
-        timing,
-        random,
-      },
-    ).pipe(
-      map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
+  return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) =>
+    merge(run.uncaught$, served(run, view$)).pipe(
       catchError((error: unknown) => of(bugOf(error))),
-      takeUntil(uncaught$.pipe(ofType('bug'))),
-    );
-  }
-
-  /** When the certificates expire that each Envoy serves. */
-  function expiry(view$: Observable<RunView>): Observable<CertificateSign> {
-    const live$ = view$.pipe(
-      map(({ agent: { epochs } }) => newestLive(epochs)),
-      distinctUntilChanged(),
-      filter((epoch) => epoch !== undefined),
-    );
-    return certificateExpiry(certificateFiles(config), live$);
-  }
-
-  return feedback(firstView(parts.known, parts.startedAt), runStep, (view$) => {
-    const served$ = defer(() => outside.serve(config, view$, parts));
-    const status$ = served$.pipe(
-      asServer('status', { listening: 'listening', failed: 'failed' }, random),
-    );
-    const signs$ = merge(status$, outside.requests()).pipe(
-      connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
-        const known$ = view$.pipe(
-          map(({ known }) => known),
-          distinctUntilChanged(),
-        );
-        // A server that breaks and listens again later is no new life.
-        const servers$ = requests$.pipe(
-          ofType('listening'),
-          exhaustMap(() => parts.servers$(known$)),
-        );
-        const life$ = servers$.pipe(
-          connect((shared$) =>
-            merge(
-              shared$,
-              shared$.pipe(
-                ofType('servers-listening'),
-                exhaustMap(() => life(requests$, view$)),
-              ),
-            ),
-          ),
-        );
-        return merge(requests$, life$);
-      }),
-    );
-    return merge(uncaught$, signs$).pipe(
-      catchError((error: unknown) => of(bugOf(error))),
-      afterBug(view$, {
-        keepEnvoy: config.keepEnvoy,
-        takeDown$: (sign$, terminations) => {
-          const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
-          return lastDrain(parts.held, { terminate$, terminations }, timing);
-        },
-      }),
+      afterBug(view$, { keepEnvoy: config.keepEnvoy, takeDown$: takeDown(run) }),
       timestamp(),
       map(({ value: sign, timestamp: at }): RunEvent => ({ sign, at })),
       takeWhile(({ sign }) => !isEnd(sign), true),
-    );
-  });
+    ),
+  );
+}
+
+/** The status port, and once it listens the servers that Envoy needs, and once they do the life. */
+function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
+  const { config, parts, outside, random } = run;
+  const status$ = defer(() => outside.serve(config, view$, parts)).pipe(
+    asServer('status', { listening: 'listening', failed: 'failed' }, random),
+  );
+  const known$ = view$.pipe(
+    map(({ known }) => known),
+    distinctUntilChanged(),
+  );
+  return merge(status$, outside.requests()).pipe(
+    connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
+      // A server that breaks and listens again later is no new life.
+      const servers$ = requests$.pipe(
+        ofType('listening'),
+        exhaustMap(() => parts.servers$(known$)),
+      );
+      const life$ = servers$.pipe(
+        connect((shared$) =>
+          merge(
+            shared$,
+            shared$.pipe(
+              ofType('servers-listening'),
+              exhaustMap(() => life(run, { requests$, view$ })),
+            ),
+          ),
+        ),
+      );
+      return merge(requests$, life$);
+    }),
+  );
+}
+
+/** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
+function life(run: Run, streams: Streams): Observable<RunSign> {
+  const { config, parts, random } = run;
+  const { view$ } = streams;
+  return merge(
+    // First: so they are followed from the start, and once.
+    besideOf(run).changes$.pipe(filter(isStatus), asPart('sources', random)),
+    configSigns(run, streams).pipe(
+      connect((signs$) =>
+        merge(
+          signs$.pipe(filter(isSourceSign)),
+          ahead(run, signs$),
+          transitions(run, signs$, streams),
+        ),
+      ),
+    ),
+    servingEnvoy(config, { admin: parts.admin, binary: parts.identity.binary, random }, view$),
+  );
+}
+
+function besideOf({ parts }: Run): ContributingSource {
+  return parts.beside ?? noSource;
+}
+
+/** The files and sources that are waited for, and then what all sources tell. */
+function configSigns(run: Run, { requests$ }: Streams): Observable<ConfigSign> {
+  const { config, parts, outside, random } = run;
+  const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
+  const awaited$ = outside.missing(config.awaited.map((path) => resolve(path)));
+  const orders$ = merge(
+    outside.signals(parts.terminal ? [] : ['SIGHUP']),
+    requests$.pipe(
+      ofType('restart-requested'),
+      map(({ by }) => by),
+    ),
+  );
+  const delays = { minDelay: config.minDelay, quiet, random };
+  const config$ = orders$.pipe(
+    connect((shared$) =>
+      concat(
+        awaited$.pipe(map(filesAwaited), takeUntil(shared$)),
+        awaitedSources(besideOf(run), config).pipe(map(filesAwaited)),
+        sourceSigns(source, delays, shared$).pipe(map(toSign)),
+      ),
+    ),
+    asPart('sources', random),
+  );
+  return config$;
+}
+
+/** What takes long of a check, in the window before it. */
+function ahead({ parts }: Run, signs$: Observable<ConfigSign>): Observable<never> {
+  const { proxy } = parts.held;
+  return signs$.pipe(
+    ofType('foreseen'),
+    switchMap(({ reading }) => proxy.checkAhead?.(toEpochReading(reading)) ?? EMPTY),
+  );
+}
+
+/**
+ * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
+ * are drained.
+ */
+function transitions(
+  { config, parts, outside, timing, ending, uncaught$, random }: Run,
+  signs$: Observable<ConfigSign>,
+  { requests$, view$ }: Streams,
+): Observable<RunSign> {
+  const quit$ = requests$.pipe(ofType('quit-requested'));
+  return agent(
+    {
+      adopted$: of(parts.adopted).pipe(filter(({ length }) => length > 0)),
+      config$: signs$.pipe(
+        map(toConfigEvent),
+        filter((event) => event !== undefined),
+      ),
+      restart$: signs$.pipe(
+        ofType('read'),
+        filter(isOrdered),
+        map(({ orderedBy, reading }) => ({ by: orderedBy, reading: toEpochReading(reading) })),
+      ),
+      resources$: view$.pipe(
+        map(({ xds }) => missingResources(xds)),
+        startWith(''),
+        distinctUntilChanged(),
+        skip(1),
+      ),
+      drain$: requests$.pipe(ofType('drain-requested')),
+      reopen$: outside.signals(['SIGUSR1']),
+      leave$: outside.signals(config.keepEnvoy ? ending : []),
+      terminate$: merge(
+        outside.signals(config.keepEnvoy ? [] : ending),
+        quit$.pipe(map(() => '/quitquitquit')),
+      ),
+    },
+    { onCrash: config.envoyRestartPolicy, budget: config.envoyRestartBudget },
+    { proxy: parts.held.proxy, timing, random },
+  ).pipe(
+    map((transition: AgentTransition): RunSign => ({ type: 'transition', transition })),
+    catchError((error: unknown) => of(bugOf(error))),
+    takeUntil(uncaught$.pipe(ofType('bug'))),
+  );
+}
+
+/** Drains the Envoys that are left, without the core. */
+function takeDown({ parts, outside, ending, timing }: Run) {
+  return (sign$: Observable<RunSign>, terminations: number): Observable<never> => {
+    const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
+    return lastDrain(parts.held, { terminate$, terminations }, timing);
+  };
 }
 
 /** What a source tells of itself, but that it has changed. */
@@ -314,10 +313,6 @@ function isStatus(
   sign: SourceChange,
 ): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
   return sign.type !== 'ready' && sign.type !== 'changed';
-}
-
-function newestLive(epochs: RunView['agent']['epochs']): number | undefined {
-  return [...epochs].findLast(([, { stage }]) => stage === 'live')?.[0];
 }
 
 /** The run is over: the agent has stopped, or what it needs is not to be had. */
