@@ -1,3 +1,4 @@
+// Why: docs/decisions/084-small-features-stay.md
 import { isIP } from 'node:net';
 import type { RemoteService, TlsSettings } from '../config/proxy-config.ts';
 import type { BootstrapInputs } from './bootstrap-inputs.ts';

@@ -1,3 +1,4 @@
+// Why: docs/decisions/083-four-libraries-were-weighed.md
 import type { Command } from 'commander';
 import { bashCompletion } from './bash-completion.ts';
 import { completedWords } from './completed-words.ts';

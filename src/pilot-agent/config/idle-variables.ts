@@ -1,3 +1,4 @@
+// Why: docs/decisions/084-small-features-stay.md
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 
 /** A variable of a Go agent that has no effect here. */

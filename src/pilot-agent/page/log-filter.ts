@@ -1,3 +1,4 @@
+// Why: docs/decisions/084-small-features-stay.md
 import type { LogReport } from '../report/live-events.ts';
 import type { Logged } from './known.ts';
 

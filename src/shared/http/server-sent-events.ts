@@ -1,3 +1,4 @@
+// Why: docs/decisions/083-four-libraries-were-weighed.md
 import { defer, map, type OperatorFunction } from 'rxjs';
 
 /** One event of a stream of server-sent events. */
