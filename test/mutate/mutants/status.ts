@@ -237,15 +237,15 @@ export const status: readonly Mutant[] = [
   },
   {
     id: 'status/rewriter-name-free',
-    file: 'pilot-agent/status/scrape/exposition-rewriter.ts',
+    file: 'pilot-agent/status/scrape/rewritten-families.ts',
     find: '!taken.has(hashText(name)) &&',
     replace: '',
   },
   {
     id: 'status/rewriter-series-once',
     file: 'pilot-agent/status/scrape/exposition-rewriter.ts',
-    find: 'if (!series.add(sample.series)) {',
-    replace: 'if (series.add(sample.series) === undefined) {',
+    find: "if (!this.#series.add(sample.series)) return 'again';",
+    replace: 'this.#series.add(sample.series);',
   },
   {
     id: 'status/plain-label-once',
@@ -268,7 +268,7 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/bucket-series-once',
     file: 'pilot-agent/status/scrape/exposition-rewriter.ts',
-    find: 'if (series.add(bucket.series)) takeRow',
+    find: 'if (this.#series.add(bucket.series)) takeRow',
     replace: 'if (bucket.series >= 0) takeRow',
   },
   {

@@ -1,19 +1,13 @@
-import {
-  type ExpositionFormat,
-  type FamilyHead,
-  rowSuffixes,
-  suffixOf,
-  translateFamily,
-} from './exposition-format.ts';
 import type { AnswerText } from './answer-text.ts';
-import { type BucketRows, bucketRows } from './bucket-rows.ts';
+import { bucketRows } from './bucket-rows.ts';
+import { type ExpositionFormat, type FamilyHead, suffixOf } from './exposition-format.ts';
 import { hashText } from './hash-text.ts';
 import { type LeftOut, leftOutRows } from './left-out.ts';
 import { numberSet } from './number-set.ts';
 import { parseSample, type Sample } from './parse-sample.ts';
-import { plainRow, type RowName, rowNames } from './plain-row.ts';
-import { announce, type Announced, printHead, printRow, readComment } from './print-exposition.ts';
-import { sourceFamilies } from './source-families.ts';
+import { plainRow } from './plain-row.ts';
+import { printRow, readComment } from './print-exposition.ts';
+import { type Current, RewrittenFamilies, type Rewriting } from './rewritten-families.ts';
 import {
   boundOf,
   isGrouped,
@@ -38,24 +32,6 @@ export interface ExpositionRewriter {
   leftOut(): ReadonlyMap<LeftOut, string>;
 }
 
-/**
- * The family whose rows come now: as its source has it, and as the answer has it; `undefined` where
- * it is left out.
- */
-interface Current {
-  readonly source: FamilyHead;
-  readonly family: FamilyHead | undefined;
-  /** Whether rows of it were written before those of another family. */
-  readonly comesAgain: boolean;
-  /** Of its rows that may be copied. */
-  readonly names: readonly RowName[];
-  /** What goes before the first row; empty when it has gone. */
-  head: string;
-  group: MetricGroup | undefined;
-  /** Of that group. */
-  buckets: BucketRows | undefined;
-}
-
 /** In ms; in seconds. */
 const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ } as const;
 const [lineFeed, carriageReturn, cross] = [0x0a, 0x0d, 0x23];
@@ -75,197 +51,175 @@ export function expositionRewriter(
   allowed: (name: string) => boolean,
   answer: AnswerText,
 ): ExpositionRewriter {
-  let announced: Announced | undefined;
-  let current: Current | undefined;
-  let rows = 0;
+  return new Rewriter({ from, to, taken, allowed, answer });
+}
 
+class Rewriter implements ExpositionRewriter {
+  readonly #rewriting: Rewriting;
+  readonly #families: RewrittenFamilies;
   /** Of the whole source: the rows that came, and the metrics that were begun. */
-  const series = numberSet();
-  const metrics = numberSet();
-  const families = sourceFamilies(from);
-  const { drop, ...left } = leftOutRows();
-  const furtherBuckets = bucketRows();
+  readonly #series = numberSet();
+  readonly #metrics = numberSet();
+  readonly #left = leftOutRows();
+  readonly #furtherBuckets = bucketRows();
+  #rows = 0;
 
-  const isFree = ({ name, type }: FamilyHead): boolean =>
-    allowed(name) &&
-    !taken.has(hashText(name)) &&
-    rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(hashText(name + suffix)));
+  constructor(rewriting: Rewriting) {
+    this.#rewriting = rewriting;
+    this.#families = new RewrittenFamilies(rewriting);
+  }
 
-  const begin = (announced: Announced): Current => {
-    const before = families.named(announced.name);
-    const source = before?.source ?? { name: announced.name, type: announced.type ?? 'unknown' };
-    const family = before?.family ?? translateFamily(source, from, to).find(isFree);
-    return {
-      source,
-      family,
-      comesAgain: before !== undefined,
-      names: family === undefined ? [] : rowNames(source, family, from, to),
-      head: family === undefined || before !== undefined ? '' : printHead(family, announced, to),
-      group: undefined,
-      buckets: undefined,
-    };
-  };
+  take(text: Buffer, start: number, most: number): number {
+    let at = start;
+    for (let lines = 0; lines < most && at < text.length; lines++) {
+      const next = text[at] === cross ? 0 : this.#takeBucket(text, at) || this.#copyRow(text, at);
+      if (next > 0) {
+        at = next;
+        continue;
+      }
+      const end = text.indexOf(lineFeed, at);
+      this.#rewrite(text, at, text[end - 1] === carriageReturn && end > at ? end - 1 : end);
+      at = end + 1;
+    }
+    return at;
+  }
 
-  const enter = (now: Current): Current => {
-    if (!now.comesAgain) families.count();
-    [current, announced] = [now, undefined];
-    return now;
-  };
+  end(): void {
+    this.#closeGroup();
+    this.#families.current = undefined;
+  }
 
-  /** The family of a row that is not of the current one. */
-  const familyOf = ({ name }: Sample): Current => {
-    const isAnnounced =
-      announced !== undefined &&
-      suffixOf(name, { type: 'unknown', ...announced }, from) !== undefined;
-    const now = begin(
-      isAnnounced && announced !== undefined
-        ? announced
-        : (families.owning(name)?.source ?? { name }),
-    );
-    return suffixOf(name, now.source, from) === undefined ? begin({ name }) : now;
-  };
+  counts(): { readonly dropped: number; readonly rows: number; readonly families: number } {
+    return { dropped: this.#left.count(), rows: this.#rows, families: this.#families.size() };
+  }
 
-  /** The first row of a family brings its head along, and takes its names. */
-  const giveHead = (now: Current, { name, type }: FamilyHead): void => {
-    if (now.head === '') return;
-    answer.write(now.head);
-    now.head = '';
-    families.add({ source: now.source, family: now.family ?? now.source });
-    taken.add(hashText(name));
-    for (const suffix of rowSuffixes(type, to))
-      if (suffix !== '') taken.add(hashText(name + suffix));
-  };
+  leftOut(): ReadonlyMap<LeftOut, string> {
+    return this.#left.first();
+  }
 
-  const give = (now: Current, family: FamilyHead, text: string): void => {
-    giveHead(now, family);
-    answer.write(text);
-  };
+  /** Copies the row that begins there, if it can be; gives where the next line begins, or 0. */
+  #copyRow(text: Buffer, start: number): number {
+    const now = this.#families.next();
+    if (now?.family === undefined) return 0;
+    for (const name of now.names) {
+      const end = plainRow(text, start, name, this.#series);
+      if (end === 0) continue;
+      this.#rows += 1;
+      if (this.#families.current === undefined) this.#families.enter(now);
+      if (end < 0) {
+        this.#left.drop('again', () => text.toString('utf8', start, -end));
+        return -end;
+      }
+      this.#families.giveHead(now, now.family);
+      this.#rewriting.answer.copy(text, start, end);
+      return end;
+    }
+    return 0;
+  }
 
-  const closeGroup = (): void => {
+  /** Takes a bucket that is like the one before; gives where the next line begins, or 0. */
+  #takeBucket(text: Buffer, start: number): number {
+    const { buckets, group } = this.#families.current ?? {};
+    const bucket = buckets?.(text, start);
+    if (bucket === undefined || group === undefined) return 0;
+    this.#rows += 1;
+    if (this.#series.add(bucket.series)) takeRow(group, bucket.row);
+    else this.#left.drop('again', () => text.toString('utf8', start, bucket.end));
+    return bucket.end;
+  }
+
+  #rewrite(text: Buffer, start: number, end: number): void {
+    const line = text.toString('utf8', start, end);
+    const first = line.trimStart();
+    if (first.startsWith('#')) {
+      const comment = readComment(first);
+      if (comment !== undefined) this.#families.announce(comment, () => this.end());
+      return;
+    }
+    if (first === '') return;
+    this.#rows += 1;
+    const sample = parseSample(line);
+    if (sample === undefined) this.#left.drop('form', () => line);
+    else this.#row(sample, text, start, () => line);
+  }
+
+  #row(sample: Sample, text: Buffer, start: number, line: () => string): void {
+    const { from, to } = this.#rewriting;
+    const now = this.#familyOf(sample);
+    const { family } = now;
+    const suffix = family && suffixOf(sample.name, family, to);
+    if (family === undefined || suffix === undefined) {
+      if (family === undefined) this.#left.drop('taken', line); // rows that the other format does not have are no loss
+      return;
+    }
+    const flaw = this.#flawOf(sample, family, suffix);
+    if (flaw !== undefined) {
+      this.#left.drop(flaw, line);
+      return;
+    }
+    const printed = printRow(sample, family.type, suffix, from, to);
+    if (to === 'text' || !isGrouped(family.type)) {
+      this.#give(now, family, printed);
+      return;
+    }
+    const group = this.#groupOf(now, sample.metric + hashText(family.name));
+    if (group === undefined) {
+      this.#left.drop('apart', line); // it has ended already: its rows were to stand together
+      return;
+    }
+    const bound = sample.bound === undefined ? NaN : boundOf(sample.bound[1]);
+    takeRow(group, { suffix, bound, value: Number(sample.value), text: printed });
+    if (suffix === '_bucket') now.buckets ??= this.#furtherBuckets(sample, text, start);
+  }
+
+  /** The current family if the row is of it, else the next one. */
+  #familyOf(sample: Sample): Current {
+    const { current } = this.#families;
+    if (
+      current !== undefined &&
+      suffixOf(sample.name, current.source, this.#rewriting.from) !== undefined
+    )
+      return current;
+    this.end();
+    return this.#families.enter(this.#families.owning(sample.name));
+  }
+
+  /** Which rule of the answer's format a row breaks; one that is sound is counted as come. */
+  #flawOf(sample: Sample, { name, type }: FamilyHead, suffix: string): LeftOut | undefined {
+    const { from, to } = this.#rewriting;
+    const { timestamp } = sample;
+    const isTimed =
+      timestamp === undefined ||
+      (timeForms[from].test(timestamp) && !(to === 'text' && timestamp.startsWith('-')));
+    if (!isTimed) return 'time';
+    if (!soundRow(sample, name, type, suffix, to)) return 'value';
+    if (!this.#series.add(sample.series)) return 'again';
+    return undefined;
+  }
+
+  /** The group of a metric, begun with its first row; undefined if it has ended already. */
+  #groupOf(now: Current, metric: number): MetricGroup | undefined {
+    if (now.group?.key === metric) return now.group;
+    this.#closeGroup();
+    if (!this.#metrics.add(metric)) return undefined;
+    now.group = { key: metric, rows: [], size: 0 };
+    return now.group;
+  }
+
+  #closeGroup(): void {
+    const { current } = this.#families;
     if (current?.group === undefined || current.family === undefined) return;
     const { group, family } = current;
     current.group = undefined;
     current.buckets = undefined;
     const text = wholeMetric(group, family.type);
-    if (text === undefined) drop('not-whole', () => group.rows[0]?.text ?? '', group.rows.length);
-    else give(current, family, text);
-  };
+    if (text === undefined)
+      this.#left.drop('not-whole', () => group.rows[0]?.text ?? '', group.rows.length);
+    else this.#give(current, family, text);
+  }
 
-  const close = (): void => {
-    closeGroup();
-    current = undefined;
-  };
-
-  const row = (sample: Sample, text: Buffer, start: number, line: () => string): void => {
-    if (current === undefined || suffixOf(sample.name, current.source, from) === undefined) {
-      close();
-      current = enter(familyOf(sample));
-    }
-    const { family } = current;
-    const suffix = family && suffixOf(sample.name, family, to);
-    if (family === undefined || suffix === undefined) {
-      if (family === undefined) drop('taken', line); // rows that the other format does not have are no loss
-      return;
-    }
-    const { timestamp } = sample;
-    const timed =
-      timestamp === undefined ||
-      (timeForms[from].test(timestamp) && !(to === 'text' && timestamp.startsWith('-')));
-    if (!timed || !soundRow(sample, family.name, family.type, suffix, to)) {
-      drop(timed ? 'value' : 'time', line);
-      return;
-    }
-    if (!series.add(sample.series)) {
-      drop('again', line);
-      return;
-    }
-    const printed = printRow(sample, family.type, suffix, from, to);
-    if (to === 'text' || !isGrouped(family.type)) {
-      give(current, family, printed);
-      return;
-    }
-    const metric = sample.metric + hashText(family.name);
-    if (current.group?.key !== metric) {
-      closeGroup();
-      if (!metrics.add(metric)) {
-        drop('apart', line); // it has ended already: its rows were to stand together
-        return;
-      }
-      current.group = { key: metric, rows: [], size: 0 };
-    }
-    const bound = sample.bound === undefined ? NaN : boundOf(sample.bound[1]);
-    takeRow(current.group, { suffix, bound, value: Number(sample.value), text: printed });
-    if (suffix === '_bucket') current.buckets ??= furtherBuckets(sample, text, start);
-  };
-
-  /** Copies the row that begins there, if it can be; gives where the next line begins, or 0. */
-  const copyRow = (text: Buffer, start: number): number => {
-    const now = current ?? (announced && begin(announced));
-    if (now?.family === undefined) return 0;
-    for (const name of now.names) {
-      const end = plainRow(text, start, name, series);
-      if (end === 0) continue;
-      rows += 1;
-      if (current === undefined) enter(now);
-      if (end < 0) {
-        drop('again', () => text.toString('utf8', start, -end));
-        return -end;
-      }
-      giveHead(now, now.family);
-      answer.copy(text, start, end);
-      return end;
-    }
-    return 0;
-  };
-
-  /** Takes a bucket that is like the one before; gives where the next line begins, or 0. */
-  const takeBucket = (text: Buffer, start: number): number => {
-    const { buckets, group } = current ?? {};
-    const bucket = buckets?.(text, start);
-    if (bucket === undefined || group === undefined) return 0;
-    rows += 1;
-    if (series.add(bucket.series)) takeRow(group, bucket.row);
-    else drop('again', () => text.toString('utf8', start, bucket.end));
-    return bucket.end;
-  };
-
-  const rewrite = (text: Buffer, start: number, end: number): void => {
-    const line = text.toString('utf8', start, end);
-    const first = line.trimStart();
-    if (first.startsWith('#')) {
-      const comment = readComment(first);
-      if (comment === undefined) return;
-      if (announced?.name !== comment.name) {
-        close();
-        announced = { name: comment.name };
-      }
-      announce(announced, comment, from);
-      return;
-    }
-    if (first === '') return;
-    rows += 1;
-    const sample = parseSample(line);
-    if (sample === undefined) drop('form', () => line);
-    else row(sample, text, start, () => line);
-  };
-
-  return {
-    take(text, start, most) {
-      let at = start;
-      for (let lines = 0; lines < most && at < text.length; lines++) {
-        const next = text[at] === cross ? 0 : takeBucket(text, at) || copyRow(text, at);
-        if (next > 0) {
-          at = next;
-          continue;
-        }
-        const end = text.indexOf(lineFeed, at);
-        rewrite(text, at, text[end - 1] === carriageReturn && end > at ? end - 1 : end);
-        at = end + 1;
-      }
-      return at;
-    },
-    end: close,
-    counts: () => ({ dropped: left.count(), rows, families: families.size() }),
-    leftOut: left.first,
-  };
+  #give(now: Current, family: FamilyHead, text: string): void {
+    this.#families.giveHead(now, family);
+    this.#rewriting.answer.write(text);
+  }
 }

@@ -15,7 +15,7 @@ export interface Announced {
   unit?: string;
 }
 
-interface Comment {
+export interface Comment {
   readonly word: string;
   readonly name: string;
   readonly value: string;
