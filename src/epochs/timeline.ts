@@ -223,12 +223,11 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
   const epochs = [...next.epochs, record].slice(-kept.epochs);
   const restarted = reason === 'first' ? next : counted(next, 'restarts');
   const causes = withCauses(next.causes, reason, changed, kept.causes);
-  const left = reason === 'again' ? next.changed : [];
   return {
     ...(reason === 'rescue' ? counted(restarted, 'rescues') : restarted),
     epochs,
     causes,
-    changed: left,
+    changed: [],
   };
 }
 

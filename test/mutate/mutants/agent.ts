@@ -537,10 +537,4 @@ export const agent: readonly Mutant[] = [
     find: '{ ...change, from: earlier.from }',
     replace: 'change',
   },
-  {
-    id: 'agent/timeline-kept-over-crash',
-    file: 'epochs/timeline.ts',
-    find: "reason === 'again' ? next.changed : []",
-    replace: '[]',
-  },
 ];
