@@ -57,11 +57,7 @@ describe('a crash', () => {
     'ends the questions to one that was not LIVE yet at once, and not when its successor starts',
     marbles((m) => {
       const hash$ = m.hot('a');
-      const agent = scriptedAgent(
-        m,
-        { hash$ },
-        { processes: ['50ms k', '-'], health: ['u', 'l'] },
-      );
+      const agent = scriptedAgent(m, { hash$ }, { processes: ['50ms k', '-'], health: ['u', 'l'] });
       // The next one starts 200 ms after the crash: nobody is asked at 60 ms and later.
       const asked = at({ '0s': '0', '20ms': '0', '40ms': '0', '250ms': '1' });
       play(m, agent, { unsub: '^ 260ms !', serving: at({ '0s': 'n', '250ms': '1' }) });

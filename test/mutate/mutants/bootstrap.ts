@@ -90,7 +90,8 @@ export const bootstrap: readonly Mutant[] = [
     file: 'pilot-agent/bootstrap/proxy-config-json.ts',
     find: 'overlaid(passedOn(config), own)',
     replace: 'overlaid(own, passedOn(config))',
-    explained: 'No member is in both: readLayer divides those that the agent knows from all others.',
+    explained:
+      'No member is in both: readLayer divides those that the agent knows from all others.',
   },
   {
     id: 'bootstrap/heap-two',
