@@ -17,6 +17,8 @@ describe('the check of plain English', () => {
     'The failure is told once.',
     'A parent is told of its child.',
     'It is read-only, but for one folder.',
+    'The agent starts again by itself.',
+    'Whoever may write the folder decides.',
     'An agent starts one where it may.',
     'One is made where there is none.',
     `${'word '.repeat(46)}ends.`,

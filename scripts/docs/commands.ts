@@ -23,7 +23,7 @@ export const more: Readonly<Record<string, readonly string[]>> = {
       'is wrong.',
   ],
   'config check': [
-    'It checks a [configuration file](../guide/configuration-file.md) by itself, without the flags and variables of an agent. It prints a line for ' +
+    'It checks a [configuration file](../guide/configuration-file.md) alone, without the flags and variables of an agent. It prints a line for ' +
       'each mistake: `FILE:LINE:COLUMN: MEMBER: what is wrong`. It ends with 78 if there is one. A warning is no mistake.',
   ],
   'envoy install': [

@@ -105,7 +105,7 @@ export function filesPage(): string {
       '`envoy-B` has mode 0700. If its path would have more than 85 bytes, or the disk has no room for it, it is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or else in `/dev/shm`.',
       "Envoy's shared memory, `/dev/shm/envoy_shared_memory_*`, is removed after the last epoch of a base id.",
       '`/dev/shm/pilot-agent-B-*` is a socket by which the agent reserves base id B. The next agent removes what a dead one has left.',
-      '`envoy-kept.json` counts only where its owner is the user of the agent and nobody else can read or write it.',
+      '`envoy-kept.json` counts only if its owner is the user of the agent and nobody else can read or write it.',
     ]),
     section(
       'One agent for a folder',

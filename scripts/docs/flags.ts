@@ -53,7 +53,7 @@ const more: Readonly<Partial<Record<FlagName | LogFlagName, string>>> = {
     '`backoff` starts Envoy again after a crash. `exit` ends the agent with the exit code of Envoy.',
   xdsProxy:
     'The agent has the one connection to the control plane, keeps what Envoy has accepted, and gives that to an Envoy that starts while the ' +
-    'control plane is away. With `false` Envoy connects by itself.',
+    'control plane is away. With `false` Envoy connects to the control plane itself.',
   xdsStoreMaxAge:
     'Older than that, the configuration in `<configPath>/xds-store` is not given to any Envoy. It waits for the control plane.',
   rotation:

@@ -22,6 +22,8 @@ const markers: readonly (readonly [expression: RegExp, reason: string])[] = [
   [/\bfor ever\b/i, "'forever', or the limit"],
   [/\b(?:is|are|was|were) (?:told|said)\b(?! to\b)/i, 'who reports, logs or sends it'],
   [/\btold (?:of|aside|once|apart)\b/i, "'reported', 'logged' or 'distinguished'"],
+  [/\bby itself\b/i, "name who does it, or 'alone'"],
+  [/\bwhoever\b/i, 'name the user, client or program'],
   [/\bbut for\b/i, "'except'"],
   [/\bfor (?:that|want) of\b|\bby reason of\b/i, "'because', or 'without'"],
   [/\bin place of that of\b|\bthat is none\b|\bthere is none of\b/i, 'name the thing'],

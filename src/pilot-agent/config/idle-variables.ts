@@ -10,7 +10,7 @@ interface IdleVariable {
 }
 
 const noDns = "there is no DNS server here: do not redirect the pod's DNS to the agent";
-const noWasm = 'Envoy fetches Wasm modules by itself';
+const noWasm = 'Envoy itself fetches Wasm modules';
 const noNodeAgent = 'Envoy gets its secrets from this agent, and from no agent of the node';
 const rootFile = 'put the root where $PILOT_CERT_PROVIDER says';
 const ownPushes = 'a certificate is replaced when its time has come, and no stream is swept away';
@@ -77,7 +77,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: { usual: 'true', instead: noWasm },
   ISTIO_DUAL_STACK: {
     usual: 'false',
-    instead: 'the generated listeners are on IPv4, or on IPv6 where the node has nothing else',
+    instead: 'the generated listeners are on IPv4, or on IPv6 if the node has nothing else',
   },
   ISTIO_ENABLE_HTTP2_PROBING: {
     usual: 'true',

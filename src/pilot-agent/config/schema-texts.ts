@@ -40,7 +40,8 @@ export const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> =
   proxyStatsMatcher: 'further statistics',
   privateKeyProvider: 'hardware that works with private keys',
   proxyHeaders: 'which headers Envoy sets',
-  readinessProbe: 'probe of an application on a machine; values of headers are not told',
+  readinessProbe:
+    'probe of an application on a machine; values of headers are not sent to the control plane',
   fileFlushInterval: 'longest time until access logs are written to a file',
   fileFlushMinSizeKb: 'size of what is written of access logs at once',
   statsCompression: 'whether statistics are compressed',

@@ -109,7 +109,7 @@ export function discoveryFamilies(
         ([type, sizes]) => histogram('', '', sizes, { type }).samples,
       ),
     },
-    byType('pilot_inbound_updates', 'Changes that sources have told, by class.', counts.updates),
+    byType('pilot_inbound_updates', 'Changes of sources, by class.', counts.updates),
     gauge(
       'pilot_services',
       'Services that proxies may receive.',

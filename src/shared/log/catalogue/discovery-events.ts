@@ -22,7 +22,7 @@ export const discoveryEvents = {
   'discovery.removals_over': info('no removals are held back any longer'),
   /** Others than this machine reach xDS without TLS. */
   'discovery.open': warn('others than this machine reach xDS without TLS'),
-  /** A source of the control plane cannot be read. What it has told stays. */
+  /** A source of the control plane cannot be read. Its last content stays. */
   'discovery.source_lost': warn('a source cannot be read: what it has told stays'),
   /** A source of the control plane can be read again. */
   'discovery.source_back': info('a source can be read again'),
