@@ -242,8 +242,8 @@ export const push: readonly Mutant[] = [
     replace: 'true',
   },
   {
-    id: 'push/gateway-rank',
-    file: 'pilot-discovery/generate/scope/gateway-rules.ts',
+    id: 'push/exported-rank',
+    file: 'pilot-discovery/generate/scope/exported-rules.ts',
     find: 'rule.namespace === namespace ? 0 : 1',
     replace: '1',
   },

@@ -2,17 +2,13 @@ import type { GatewayHost } from '../../istio/gateway.ts';
 import type { Resource } from '../../istio/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { isWithin } from '../../istio/wildcard-host.ts';
+import { exportedRules } from './exported-rules.ts';
 import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
-import { isVisible } from './visible-services.ts';
 
 type Rule = Resource<'VirtualService'>;
 
 const byGateway = memoTable<ReadonlyMap<string, readonly Rule[]>>();
-
-/** A rule for its own namespace comes before one for some others, and that before one for all. */
-const rankOf = (rule: Rule, namespace: string): number =>
-  rule.spec.exportTo.length === 0 ? 2 : rule.namespace === namespace ? 0 : 1;
 
 /**
  * The VirtualServices that name a gateway and are exported to a proxy: the nearest first, and of
@@ -33,9 +29,7 @@ export function rulesOfGateway(
       }
     return rules;
   });
-  return (all.get(gateway) ?? [])
-    .filter((rule) => isVisible(rule.spec.exportTo, rule.namespace, namespace))
-    .sort((a, b) => rankOf(a, namespace) - rankOf(b, namespace));
+  return exportedRules(all.get(gateway) ?? [], namespace);
 }
 
 /**

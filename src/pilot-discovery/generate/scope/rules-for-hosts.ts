@@ -1,6 +1,7 @@
 import type { Resource } from '../../istio/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+import { exportedRules } from './exported-rules.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 type Rule = Resource<'VirtualService'>;
@@ -15,15 +16,14 @@ export interface Governed<S> {
 
 /**
  * The VirtualServices for HTTP that a sidecar of a namespace heeds: for the mesh, and exported to
- * it.
+ * it, the nearest first.
  */
 export function meshRules({ virtualServices }: Environment, { namespace }: ProxyNode): Rule[] {
-  return virtualServices.filter(
+  const ofMesh = virtualServices.filter(
     ({ spec }) =>
-      spec.http.length > 0 &&
-      (spec.gateways.length === 0 || spec.gateways.includes('mesh')) &&
-      (spec.exportTo.length === 0 || spec.exportTo.includes(namespace)),
+      spec.http.length > 0 && (spec.gateways.length === 0 || spec.gateways.includes('mesh')),
   );
+  return exportedRules(ofMesh, namespace);
 }
 
 /**

@@ -69,3 +69,30 @@ it.each([
   const rules = meshRules(environmentOf(rule('r a.mesh', 0, more)), proxyIn(''));
   expect(rules.length > 0).toBe(heeded);
 });
+
+describe('the VirtualServices of a sidecar', () => {
+  it('are those that are exported to it, the nearest first and then the oldest', () => {
+    const of = (name: string, namespace: string, second: number, exportTo: string) =>
+      rule(`${name} a.mesh`, second, `${http}${exportTo}`).replace(
+        'namespace: default',
+        `namespace: ${namespace}`,
+      );
+    const environment = environmentOf(
+      [
+        of('for-all', 'default', 1, ''),
+        of('for-all-too', 'other', 2, ", exportTo: ['*']"),
+        of('of-another', 'other', 3, ', exportTo: [default]'),
+        of('own', 'default', 5, ', exportTo: [.]'),
+        of('older-own', 'default', 4, ', exportTo: [., other]'),
+        of('of-others', 'other', 0, ', exportTo: [.]'),
+      ].join('---\n'),
+    );
+    expect(meshRules(environment, proxyIn('')).map(({ name }) => name)).toEqual([
+      'older-own',
+      'own',
+      'of-another',
+      'for-all',
+      'for-all-too',
+    ]);
+  });
+});
