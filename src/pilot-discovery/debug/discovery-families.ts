@@ -110,11 +110,7 @@ export function discoveryFamilies(
       ),
     },
     byType('pilot_inbound_updates', 'Changes of sources, by class.', counts.updates),
-    gauge(
-      'pilot_services',
-      'Services that proxies may receive.',
-      environment?.services.size ?? 0,
-    ),
+    gauge('pilot_services', 'Services that proxies may receive.', environment?.services.size ?? 0),
     gauge(
       'pilot_eds_no_instances',
       'Services without an endpoint, whose endpoints are known here.',
