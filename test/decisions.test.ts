@@ -53,8 +53,7 @@ describe('docs/decisions', () => {
 });
 
 describe('the reader of decisions', () => {
-  const text =
-    '# 7. A title\n\nArea: Secrets. It explains\n[`a.ts`](../../src/a.ts).\n\n## Context\n';
+  const text = '# 7. A title\n\nArea: Secrets. It explains\n`src/a.ts`.\n\n## Context\n';
 
   it('reads number, title, area, files and sections', () => {
     expect(decisionOf('007-a-title.md', text)).toEqual({
@@ -71,7 +70,7 @@ describe('the reader of decisions', () => {
     [
       '007-a-title.md',
       text.replace('Area', 'Part'),
-      "007-a-title.md needs '# N. TITLE', then 'Area: AREA. It explains LINKS.'",
+      "007-a-title.md needs '# N. TITLE', then 'Area: AREA. It explains FILES.'",
     ],
   ])('refuses %s with another form', (file, wrong, reason) => {
     expect(() => decisionOf(file, wrong)).toThrow(reason);

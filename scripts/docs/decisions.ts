@@ -29,14 +29,14 @@ export function decisionOf(file: string, text: string): Decision {
   const [, number, title, area, files] =
     /^# (\d+)\. (.+)\n\nArea: ([^.]+)\. It explains\s([^]*?)\.\n\n## /.exec(text) ?? [];
   if (title === undefined || area === undefined || files === undefined)
-    throw new Error(`${file} needs '# N. TITLE', then 'Area: AREA. It explains LINKS.'`);
+    throw new Error(`${file} needs '# N. TITLE', then 'Area: AREA. It explains FILES.'`);
   if (file.split('-')[0] !== number?.padStart(3, '0'))
     throw new Error(`${file} has another number in its title: ${number ?? 'none'}`);
   return {
     file,
     title,
     area,
-    explained: [...files.matchAll(/\]\(\.\.\/\.\.\/([^)]+)\)/g)].map(([, path = '']) => path),
+    explained: [...files.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path),
     sections: [...text.matchAll(/^## (.+)$/gm)].map(([, name = '']) => name),
   };
 }
