@@ -27,7 +27,7 @@ it('forty rotations by an authority under load: one Envoy, nine of ten certifica
   const issued: { readonly serial: number; readonly at: number }[] = [];
   server.answer = async ({ csr }) => {
     const { certificate, serial } = await rig.ca.sign(csr, {
-      notAfter: new Date(Date.now() + 10_000),
+      notAfter: new Date(Date.now() + 60_000),
     });
     issued.push({ serial: Number.parseInt(serial, 16), at: performance.now() });
     return [certificate, rig.ca.rootCert];
@@ -70,7 +70,7 @@ it('an authority that is down, or refuses, takes nothing away, and is asked unti
   const agent = start({ SECRET_GRACE_PERIOD_RATIO: '1' });
   expect((await agent.said('certificate.request_failed'))['reason']).toBe('not yet');
   server.answer = async ({ csr }) => [
-    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 60_000) })).certificate,
     rig.ca.rootCert,
   ];
   await agent.said('certificate.issued');
@@ -99,7 +99,7 @@ it('a proxy of the environment that refuses is not asked, at the start and later
   ]);
   const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
   server.answer = async ({ csr }) => [
-    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 5_000) })).certificate,
+    (await rig.ca.sign(csr, { notAfter: new Date(Date.now() + 60_000) })).certificate,
     rig.ca.rootCert,
   ];
   const agent = start({
