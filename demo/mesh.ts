@@ -23,7 +23,9 @@ import { openLog } from '../src/shared/log/open-log.ts';
 import { signals } from '../src/streams/process-events.ts';
 import { firstFreePort } from './first-free-port.ts';
 import { provideEnvoy } from './provide-envoy.ts';
-import { type Command, type MeshPorts, type SidecarPorts, twoSidecars } from './two-sidecars.ts';
+import { type GatewayPorts, type IngressGateway, ingressGateway } from './ingress-gateway.ts';
+import type { Command, ProxyPorts } from './mesh-agent.ts';
+import { type MeshPorts, twoSidecars } from './two-sidecars.ts';
 
 const programOf = (name: string) => fileURLToPath(new URL(`../dist/${name}.cjs`, import.meta.url));
 /** One Ctrl-C comes twice, from the terminal and from npm; a second press is later. In ms. */
@@ -41,8 +43,8 @@ process.exit(
 );
 
 /**
- * Runs a control plane and two sidecars over a folder of YAML, and asks the one by the other all
- * the time, until a signal. Resolves to the exit code.
+ * Runs a control plane, a gateway and two sidecars over a folder of YAML, and asks the one by the
+ * other all the time, until a signal. Resolves to the exit code.
  */
 async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(
@@ -62,10 +64,11 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-mesh-'));
   const ports = await portsOfMesh();
   const made = await twoSidecars(folder, ports);
+  const front = await ingressGateway(folder, made, ports);
   const log = openLog({ level: 'info', json: false, targets: ['stdout'] });
   log.open();
   try {
-    process.stderr.write(header(made.configDir, ports));
+    process.stderr.write(header(made.configDir, front, ports));
     const setpriv = findExecutable('setpriv', env['PATH']);
     const start = (program: string, { args, env: own }: Command) =>
       execa(
@@ -87,6 +90,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     const agents = [
       start('pilot-agent', made.agents.echo),
       start('pilot-agent', made.agents.client),
+      start('pilot-agent', front.agent),
     ];
     const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
@@ -148,14 +152,18 @@ function counts(answers: readonly string[]): Readonly<Record<string, number>> {
   );
 }
 
-async function portsOfMesh(): Promise<MeshPorts> {
+interface AllPorts extends MeshPorts {
+  readonly gateway: GatewayPorts;
+}
+
+async function portsOfMesh(): Promise<AllPorts> {
   let next = 15_100;
   const free = async (wanted = next) => {
     const port = await firstFreePort(wanted);
     if (wanted === next) next = port + 1;
     return port;
   };
-  const sidecar = async (): Promise<SidecarPorts> => ({
+  const proxy = async (): Promise<ProxyPorts> => ({
     admin: await free(),
     status: await free(),
     prometheus: await free(),
@@ -166,24 +174,31 @@ async function portsOfMesh(): Promise<MeshPorts> {
     xds: await free(),
     http: await free(),
     monitoring: await free(),
-    client: await sidecar(),
-    echo: await sidecar(),
+    client: await proxy(),
+    echo: await proxy(),
+    gateway: { ...(await proxy()), https: await free(8_443) },
     inbound: [await free(), await free()],
   };
 }
 
 /** What a person reads before the log begins: what runs where, and what to try. */
-function header(configDir: string, { service, http, monitoring, client, echo }: MeshPorts): string {
+function header(
+  configDir: string,
+  { root }: IngressGateway,
+  { service, http, monitoring, client, echo, gateway }: AllPorts,
+): string {
   return `
-pilot-discovery demo: two sidecars, and echo.mesh in two versions, configured by the files in
+pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, configured by the files in
   ${configDir}
 
   Try, in another terminal:
     curl -H 'Host: echo.mesh' http://127.0.0.1:${service}/
+    curl --cacert ${root} -H 'Host: echo.mesh' https://localhost:${gateway.https}/    # from outside
     $EDITOR ${configDir}/40-route.yaml        # change the weights, and save
     curl http://127.0.0.1:${http}/debug/syncz
     curl http://127.0.0.1:${monitoring}/metrics
-  The sidecars: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo)
+  The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
+    http://127.0.0.1:${gateway.status}/ (gateway)
 
   Ctrl-C drains and ends.
 

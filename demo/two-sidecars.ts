@@ -3,19 +3,15 @@ import { createServer, type Server } from 'node:http';
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { certificateRequest } from '../src/pilot-agent/secrets/ca/certificate-request.ts';
-import { certificateAuthority, writeCertificates } from './certificates.ts';
-
-/** A program to be started: its arguments, and the variables that it needs beside its own. */
-export interface Command {
-  readonly args: readonly string[];
-  readonly env: Readonly<Record<string, string>>;
-}
+import { certificateAuthority, type CertificateAuthority } from './certificates.ts';
+import { type Command, meshAgent, type ProxyPorts } from './mesh-agent.ts';
 
 /** A mesh of two sidecars and a control plane, ready to be started. */
 export interface TwoSidecars {
   /** The folder of YAML that the control plane reads. */
   readonly configDir: string;
+  /** Signs the certificates of the mesh. */
+  readonly ca: CertificateAuthority;
   /** Of `pilot-discovery`. */
   readonly discovery: Command;
   /** Of `pilot-agent`, by name of the sidecar. */
@@ -30,18 +26,10 @@ export interface MeshPorts {
   readonly xds: number;
   readonly http: number;
   readonly monitoring: number;
-  /** Of each sidecar: Envoy's admin endpoint, the status port, Prometheus, health. */
-  readonly client: SidecarPorts;
-  readonly echo: SidecarPorts;
+  readonly client: ProxyPorts;
+  readonly echo: ProxyPorts;
   /** Where the sidecar of `echo` takes requests for each version. */
   readonly inbound: readonly [number, number];
-}
-
-export interface SidecarPorts {
-  readonly admin: number;
-  readonly status: number;
-  readonly prometheus: number;
-  readonly health: number;
 }
 
 /** Loopback addresses of the two, so that they may have the same ports. */
@@ -65,53 +53,20 @@ export async function twoSidecars(folder: string, ports: MeshPorts): Promise<Two
   const [v1 = 0, v2 = 0] = applications.map((server) => (server.address() as AddressInfo).port);
   for (const [name, text] of Object.entries(resources(ports, [v1, v2])))
     writeFileSync(join(configDir, name), text);
-  const agent = async (name: 'client' | 'echo'): Promise<Command> => {
-    const certificates = join(folder, name, 'certs');
-    const { csr, key } = await certificateRequest(
-      `spiffe://cluster.local/ns/${namespaces[name]}/sa/${name}`,
-      {
-        algorithm: 'ECDSA',
-        pkcs8: true,
-      },
-    );
-    const { certificate, serial } = await ca.sign(csr);
-    writeCertificates(certificates, {
-      certChain: certificate,
-      key: key.toString('utf8'),
-      rootCert: ca.rootCert,
-      serial,
+  const agent = (name: 'client' | 'echo'): Promise<Command> =>
+    meshAgent(folder, ports.xds, ca, {
+      role: 'sidecar',
+      name,
+      namespace: namespaces[name],
+      address: addresses[name],
+      labels: { app: name },
+      ports: ports[name],
+      env: { ISTIO_META_INTERCEPTION_MODE: 'NONE' },
     });
-    const { admin, status, prometheus, health } = ports[name];
-    const flags = {
-      discoveryAddress: `127.0.0.1:${ports.xds}`,
-      configPath: join(folder, name, 'run'),
-      proxyAdminPort: String(admin),
-      statusPort: String(status),
-      proxyLogLevel: 'warning',
-      proxyComponentLogLevel: 'misc:error',
-    };
-    return {
-      args: [
-        'proxy',
-        'sidecar',
-        ...Object.entries(flags).flatMap(([flag, value]) => [`--${flag}`, value]),
-      ],
-      env: {
-        POD_NAME: `${name}-0`,
-        POD_NAMESPACE: namespaces[name],
-        SERVICE_ACCOUNT: name,
-        INSTANCE_IP: addresses[name],
-        PROV_CERT: certificates,
-        ISTIO_META_INTERCEPTION_MODE: 'NONE',
-        ISTIO_METAJSON_LABELS: JSON.stringify({ app: name }),
-        ENVOY_PROMETHEUS_PORT: String(prometheus),
-        ENVOY_STATUS_PORT: String(health),
-      },
-    };
-  };
   const listen = { grpcAddr: ports.xds, httpAddr: ports.http, monitoringAddr: ports.monitoring };
   return {
     configDir,
+    ca,
     discovery: {
       args: [
         'discovery',
@@ -207,6 +162,7 @@ kind: VirtualService
 metadata: { name: echo, namespace: default }
 spec:
   hosts: [echo.mesh]
+  gateways: [mesh, ${namespaces.client}/front]
   http:
     - route:
         - { destination: { host: echo.mesh, subset: v1 }, weight: 90 }

@@ -1,5 +1,5 @@
 import { execa } from 'execa';
-import type { Command } from '../../../demo/two-sidecars.ts';
+import type { Command } from '../../../demo/mesh-agent.ts';
 
 /** A line of the log of a program. */
 export interface Line {

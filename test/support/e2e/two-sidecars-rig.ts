@@ -1,13 +1,8 @@
 import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import {
-  addresses,
-  type Command,
-  type MeshPorts,
-  type SidecarPorts,
-  twoSidecars,
-} from '../../../demo/two-sidecars.ts';
+import type { Command, ProxyPorts } from '../../../demo/mesh-agent.ts';
+import { addresses, type MeshPorts, twoSidecars } from '../../../demo/two-sidecars.ts';
 import { type Answer, ask } from '../ask.ts';
 import { freePorts } from '../free-ports.ts';
 import { program } from './program.ts';
@@ -39,7 +34,7 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
   const [service = 0, xds = 0, http = 0, monitoring = 0, first = 0, second = 0, ...rest] =
     await freePorts(14);
-  const sidecar = (from: number): SidecarPorts => {
+  const sidecar = (from: number): ProxyPorts => {
     const [admin = 0, status = 0, prometheus = 0, health = 0] = rest.slice(from, from + 4);
     return { admin, status, prometheus, health };
   };
