@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { clientLimits } from './client-limits.ts';
 import { emptyAssignment } from './empty-assignment.ts';
-import type { Answer, ProxyStream } from './proxy-stream.ts';
+import { type Answer, type ProxyStream, withType } from './proxy-stream.ts';
 import { type Held, type TypeStream, unsettled, wantedOf } from './type-stream.ts';
 import type { Unsent } from './unsent.ts';
 import {
@@ -258,10 +258,6 @@ function mayNeedMore(stream: TypeStream, to: TypedView): boolean {
   if (isStillRefused) return true;
   if (stream.settled === to) return false;
   return goneOf(stream, wantedOf(stream, to), to).length > 0 || !hasAll(stream, to);
-}
-
-function withType(state: ProxyStream, type: XdsType, stream: TypeStream): ProxyStream {
-  return { ...state, types: { ...state.types, [type]: stream } };
 }
 
 function nonceOf({

@@ -84,3 +84,8 @@ export function freshProxy(variant: Variant): ProxyStream {
     unknown: new Set(),
   };
 }
+
+/** With the stream as it is now about one type. Pure. */
+export function withType(state: ProxyStream, type: XdsType, stream: TypeStream): ProxyStream {
+  return { ...state, types: { ...state.types, [type]: stream } };
+}

@@ -3,10 +3,15 @@ import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
 import { answerOf } from './answer-of.ts';
 import { clientLimits } from './client-limits.ts';
-import type { Answer, ProxyEffect, ProxyEvent, ProxyStream } from './proxy-stream.ts';
+import {
+  type Answer,
+  type ProxyEffect,
+  type ProxyEvent,
+  type ProxyStream,
+  withType,
+} from './proxy-stream.ts';
 import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
-import type { Unsent } from './unsent.ts';
-import { typeUrls, type XdsType, xdsTypes } from './view.ts';
+import { typeUrls, xdsTypes } from './view.ts';
 
 /** A proxy asks for a few types that are not served, such as secrets. */
 const mostUnknown = clientLimits.unservedTypes.value;
@@ -92,7 +97,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   if (isFirst || stream.names !== before.types[type].names)
     effects.push({ type: 'asked', typeUrl, names: stream.names });
   if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
-  return flush({ ...state, warming, types: { ...state.types, [type]: stream } }, effects);
+  return flush(withType({ ...state, warming }, type, stream), effects);
 }
 
 /** Why a request is no proxy's; undefined if it may be. Each list of it is counted. */
@@ -157,16 +162,13 @@ function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   for (const type of xdsTypes) {
     const [after, outcome] = answerOf(state, type, view);
     const waitsFor = outcome.type === 'answer' ? undefined : outcome.waitsFor;
-    const isOther = waitsFor !== after.types[type].waitsFor;
-    state = isOther ? waiting(after, type, waitsFor) : after;
+    const stream = after.types[type];
+    const isOther = waitsFor !== stream.waitsFor;
+    state = isOther ? withType(after, type, { ...stream, waitsFor }) : after;
     if (outcome.type === 'answer') effects.push(outcome);
     else if (isOther) effects.push({ type: 'unsent', typeUrl: typeUrls[type], waitsFor });
   }
   return [state, effects];
-}
-
-function waiting(state: ProxyStream, type: XdsType, waitsFor: Unsent | undefined): ProxyStream {
-  return { ...state, types: { ...state.types, [type]: { ...state.types[type], waitsFor } } };
 }
 
 function without(names: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {
