@@ -16,6 +16,7 @@ import {
 } from './members.ts';
 import { certificateHash, tlsVersion, versionsAreSorted } from './read-ingress-tls.ts';
 import type { Protocol } from './values.ts';
+import { isHttp, isTls } from './is-http.ts';
 
 /** Members of Istio that say which certificates, in a way that 1.26 does not serve either. */
 const unserved = ['credentialNames', 'tlsCertificates'];
@@ -73,8 +74,9 @@ const written: ReadMember<Written> = (value, place) =>
   });
 
 /** What a port of plain text says of TLS: whether its clients are sent to HTTPS. */
-function plain(read: Written, isHttp: boolean, place: Place): ServerTls {
-  if (!isHttp) wrong(place, 'its port is not of HTTPS or TLS: leave tls out, or change protocol');
+function plain(read: Written, protocol: Protocol, place: Place): ServerTls {
+  if (!isHttp(protocol))
+    wrong(place, 'its port is not of HTTPS or TLS: leave tls out, or change protocol');
   else if (read.mode !== 'passthrough')
     wrong(below(place, 'mode'), 'a port of HTTP has no TLS: leave it out, or make the port HTTPS');
   return { mode: read.redirect ? 'redirect' : 'plain' };
@@ -135,15 +137,14 @@ function checkCredential(name: string, place: Place): void {
 
 /** The `tls` of a server. Where it is wrong the resource is refused, or nothing is served by it. */
 export function gatewayTls(protocol: Protocol): ReadMember<ServerTls> {
-  const isTls = protocol === 'https' || protocol === 'tls';
-  const isHttp = ['http', 'http2', 'grpc', 'grpc-web'].includes(protocol);
   const read: ReadMember<ServerTls> = (value, place) => {
     if (value === undefined) {
-      if (isTls) wrong(place, 'it is missing: a port of HTTPS or TLS says what becomes of TLS');
-      return { mode: isTls ? 'closed' : 'plain' };
+      if (isTls(protocol))
+        wrong(place, 'it is missing: a port of HTTPS or TLS says what becomes of TLS');
+      return { mode: isTls(protocol) ? 'closed' : 'plain' };
     }
     const said = written(value, place);
-    if (!isTls) return plain(said, isHttp, place);
+    if (!isTls(protocol)) return plain(said, protocol, place);
     if (said.redirect)
       warn(below(place, 'httpsRedirect'), 'it has no effect: it is for ports of HTTP');
     const { mode, credentialName, serverCertificate, privateKey, caCertificates } = said;

@@ -13,6 +13,7 @@ import {
 } from './members.ts';
 import type { IngressTls, TlsVersion } from './sidecar.ts';
 import type { Protocol } from './values.ts';
+import { isTls } from './is-http.ts';
 
 export const tlsVersion: ReadMember<TlsVersion> = oneOf(
   { TLS_AUTO: 'auto', TLSV1_0: '1.0', TLSV1_1: '1.1', TLSV1_2: '1.2', TLSV1_3: '1.3' } as const,
@@ -82,8 +83,7 @@ function check(
   if (mode === undefined) wrong(below(place, 'mode'), 'it is missing: SIMPLE or MUTUAL');
   if (mode === 'mutual' && caCertificates === '')
     wrong(below(place, 'caCertificates'), 'it is missing: mode MUTUAL checks clients by it');
-  if (protocol !== 'https' && protocol !== 'tls')
-    wrong(place, 'the protocol of its port is neither HTTPS nor TLS');
+  if (!isTls(protocol)) wrong(place, 'the protocol of its port is neither HTTPS nor TLS');
   if (!versionsAreSorted({ minimum, maximum }))
     wrong(below(place, 'minProtocolVersion'), 'it is above maxProtocolVersion');
 }

@@ -21,6 +21,7 @@ import {
 import type { ServiceEntry, ServicePort, Workload } from './service-entry.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { checkSocketPath } from './socket-path.ts';
+import { isHttp, isTls } from './is-http.ts';
 
 /** Protocols of ports, by the words of Istio. */
 export const protocols: Readonly<Record<string, Protocol>> = {
@@ -171,9 +172,7 @@ function check(
         `'${host}' is no host of a service: give a DNS name, and this in addresses`,
       );
   });
-  const isByName =
-    addresses.length === 0 &&
-    ports.some(({ protocol }) => protocol === 'tls' || protocol === 'https');
+  const isByName = addresses.length === 0 && ports.some(({ protocol }) => isTls(protocol));
   hosts.forEach((host, index) => {
     const reason = `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`;
     if (isByName && isPartialWildcard(host)) warn(at(`hosts[${index}]`), reason);
@@ -187,8 +186,7 @@ function check(
   });
   if (ports.length === 0 && !hosts.some((host) => host.startsWith('*')))
     warn(at('ports'), 'without a port nothing is served');
-  const isTold = ({ protocol }: ServicePort) =>
-    ['http', 'http2', 'grpc', 'grpc-web', 'https', 'tls'].includes(protocol);
+  const isTold = ({ protocol }: ServicePort) => isHttp(protocol) || isTls(protocol);
   ports.forEach((one, index) => {
     if (hosts.length > 1 && resolution !== 'none' && !isTold(one))
       wrong(

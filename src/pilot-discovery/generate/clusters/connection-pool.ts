@@ -6,6 +6,7 @@ import type { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v
 import { HttpProtocolOptionsSchema } from '../../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
+import { isHttp2 } from '../../istio/is-http.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 type HttpProtocolOptions = Init<typeof HttpProtocolOptionsSchema>;
@@ -56,7 +57,7 @@ export function upstreamHttpOf(
 ): UpstreamHttp {
   if (pool?.http.useClientProtocol === true) return 'as-downstream';
   if (pool?.http.h2UpgradePolicy === 'upgrade') return 'http2';
-  if (protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web') return 'http2';
+  if (isHttp2(protocol)) return 'http2';
   // What a client speaks with a gateway tells nothing of the service.
   return protocol === 'auto' && role === 'sidecar' ? 'as-downstream' : 'unsaid';
 }

@@ -30,6 +30,7 @@ import { gatewayManager } from './http-connection-manager.ts';
 import { tlsInspector } from './listener-filters.ts';
 import { blackHole, tcpFilters } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
+import { isTls } from '../../istio/is-http.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
@@ -91,7 +92,7 @@ function chainsOf(
   const { protocol } = server.port;
   const { tls } = server;
   const isClosed = access.isClosed(port, protocol) || tls.mode === 'closed';
-  const names = protocol === 'https' || protocol === 'tls' ? serverNames(server) : [];
+  const names = isTls(protocol) ? serverNames(server) : [];
   const socket = 'certificate' in tls && {
     transportSocket: gatewayTls(node, tls, alpnOf(routeName, tls.mode)),
   };

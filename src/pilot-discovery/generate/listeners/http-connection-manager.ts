@@ -17,6 +17,7 @@ import { accessLogs } from './access-log.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { tracing } from './tracing.ts';
 import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
+import { isHttp2 } from '../../istio/is-http.ts';
 
 type Manager = Init<typeof HttpConnectionManagerSchema>;
 
@@ -30,7 +31,7 @@ export function outboundManager(
   return manager(mesh, node, {
     statPrefix: `outbound_${address};`,
     routeSpecifier: routesByName(routeName),
-    ...(protocol === 'grpc-web' && { httpFilters: [grpcWeb, ...httpFilters] }),
+    httpFilters: filtersOf(protocol, []),
   });
 }
 
@@ -54,7 +55,7 @@ export function gatewayManager(
     forwardClientCertDetails: ForwardClientCertDetails.SANITIZE_SET,
     setCurrentClientCertDetails: { subject: true, cert: true, dns: true, uri: true },
     httpProtocolOptions: { acceptHttp10: node.http10 === 'accepted' },
-    httpFilters: [...access, ...(protocol === 'grpc-web' ? [grpcWeb] : []), ...httpFilters],
+    httpFilters: filtersOf(protocol, access),
   });
 }
 
@@ -88,13 +89,18 @@ export function inboundManager(
     forwardClientCertDetails: ForwardClientCertDetails.APPEND_FORWARD,
     setCurrentClientCertDetails: { subject: true, dns: true, uri: true },
     ...(isHttp2(protocol) && { http2ProtocolOptions: {} }),
-    httpFilters: [...access, ...(protocol === 'grpc-web' ? [grpcWeb] : []), ...httpFilters],
+    httpFilters: filtersOf(protocol, access),
   });
 }
 
+const filtersOf = (protocol: Protocol, access: readonly TypedConfig[]): TypedConfig[] => [
+  ...access,
+  ...(protocol === 'grpc-web' ? [grpcWeb] : []),
+  ...httpFilters,
+];
+
 function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConfig {
   return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
-    httpFilters,
     useRemoteAddress: false,
     ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     ...special,
@@ -113,9 +119,6 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
 
 /** What answers of a workload or a gateway say of who answers. */
 const asServer = { serverName: 'istio-envoy' } as const satisfies Manager;
-
-const isHttp2 = (protocol: Protocol): boolean =>
-  protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
 
 const grpcWeb = typedConfig('envoy.filters.http.grpc_web', GrpcWebSchema);
 

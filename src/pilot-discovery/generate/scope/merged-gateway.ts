@@ -1,4 +1,4 @@
-import type { GatewayPort, GatewayServer } from '../../istio/gateway.ts';
+import type { GatewayServer } from '../../istio/gateway.ts';
 import type { Resource } from '../../istio/model.ts';
 import { byAge } from '../../environment/age.ts';
 import type { Environment } from '../../environment/environment.ts';
@@ -6,6 +6,7 @@ import { memoTable } from './memo.ts';
 import { ownPorts } from './own-ports.ts';
 import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { isHttp, isTls } from '../../istio/is-http.ts';
 
 type Gateway = Resource<'Gateway'>;
 
@@ -66,21 +67,15 @@ function movedPorts(environment: Environment, node: ProxyNode): ReadonlyMap<numb
   );
 }
 
-const isHttp = ({ protocol }: GatewayPort): boolean =>
-  protocol === 'http' || protocol === 'http2' || protocol === 'grpc' || protocol === 'grpc-web';
-
-/** Whether TLS is told by its names, whatever becomes of it. */
-const isTls = ({ protocol }: GatewayPort): boolean => protocol === 'https' || protocol === 'tls';
-
 const isTerminatedHttp = ({ port, tls }: GatewayServer): boolean =>
   port.protocol === 'https' && tls.mode !== 'passthrough' && tls.mode !== 'auto-passthrough';
 
-const kindOf = ({ port }: GatewayServer): MergedListener['kind'] =>
-  isHttp(port) ? 'http' : isTls(port) ? 'tls' : 'tcp';
+const kindOf = ({ port: { protocol } }: GatewayServer): MergedListener['kind'] =>
+  isHttp(protocol) ? 'http' : isTls(protocol) ? 'tls' : 'tcp';
 
 function routeNameOf({ name, namespace }: Gateway, server: GatewayServer, port: number): string {
   const bind = server.bind === '' ? '' : `.${server.bind}`;
-  if (isHttp(server.port)) return `http.${port}${bind}`;
+  if (isHttp(server.port.protocol)) return `http.${port}${bind}`;
   if (isTerminatedHttp(server))
     return `https.${server.port.number}.${server.port.name}.${name}.${namespace}${bind}`;
   return '';

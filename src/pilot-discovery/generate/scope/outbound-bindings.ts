@@ -11,6 +11,7 @@ import { bindAddresses, mayBind } from './bind-address.ts';
 import { memoTable, steadyLists } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { Services, VisibleService } from './visible-services.ts';
+import { isHttp, isTls } from '../../istio/is-http.ts';
 
 /** Where a port of a service is listened for. */
 export interface OutboundBinding {
@@ -29,15 +30,8 @@ export interface OutboundBinding {
 /** What is understood of a connection: nothing, HTTP, or what it turns out to be. */
 export type ListenerKind = 'tcp' | 'http' | 'auto';
 
-const kinds: Readonly<Partial<Record<Protocol, ListenerKind>>> = {
-  http: 'http',
-  http2: 'http',
-  grpc: 'http',
-  'grpc-web': 'http',
-  auto: 'auto',
-};
-
-export const listenerKindOf = (protocol: Protocol): ListenerKind => kinds[protocol] ?? 'tcp';
+export const listenerKindOf = (protocol: Protocol): ListenerKind =>
+  protocol === 'auto' ? 'auto' : isHttp(protocol) ? 'http' : 'tcp';
 
 /** The ports that the listeners for redirected connections have. */
 const captured: readonly number[] = [15_001, 15_006];
@@ -136,5 +130,3 @@ export function boundEndpoints(
     ),
   );
 }
-
-const isTls = (protocol: Protocol): boolean => protocol === 'tls' || protocol === 'https';
