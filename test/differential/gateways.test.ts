@@ -1,29 +1,20 @@
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Istiod, makeIstiod } from '../support/e2e/istiod.ts';
 import { routeNames, type Told } from '../support/ads-client.ts';
 import { controlPlane } from '../support/control-plane.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { leftOut } from '../support/left-out.ts';
-import { type Case, gateways } from './cases.ts';
+import { gateways } from './cases.ts';
 import { istiods, ours } from './compare.ts';
 import { deviations, gatewayDeviations } from './deviations.ts';
 import { differences } from './differences.ts';
+import { give, marked } from './marked-folder.ts';
 import { needless, unexplained } from './unexplained.ts';
 
 const explained = new Set<RegExp>();
 
 if (controlPlane === undefined)
   leftOut('the comparison of gateways with a real istiod', 'a program');
-
-/** A service that tells the folder of a case from that of the case before. */
-const marked = ({ yaml }: Case, number: number) => `${yaml}---
-apiVersion: networking.istio.io/v1
-kind: ServiceEntry
-metadata: { name: marker, namespace: default }
-spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, protocol: TCP }], resolution: STATIC }
-`;
 
 const named = (clusters: Told['cluster']) => clusters.map(({ name }) => String(name)).sort();
 
@@ -52,20 +43,12 @@ describe.skipIf(controlPlane === undefined)(
       expect(needless(gatewayDeviations, explained)).toEqual([]);
     });
 
-    it.each(gateways.map((one, number) => ({ ...one, yaml: marked(one, number), number })))(
-      '$name',
-      async ({ number, ...one }) => {
-        writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
-        const isThere = async () =>
-          JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(
-            `marker-${number}.mesh`,
-          );
-        await expect.poll(isThere).toBe(true);
-        const theirs = await istiods(one, port, 'REDIRECT');
-        const found = differences(ours(one, 'REDIRECT', 'all'), theirs);
-        expect(unexplained(found, [...gatewayDeviations, ...deviations], explained)).toEqual([]);
-      },
-    );
+    it.each(gateways.map(marked))('$name', async (one) => {
+      await give(istiod, port, one);
+      const theirs = await istiods(one, port, 'REDIRECT');
+      const found = differences(ours(one, 'REDIRECT', 'all'), theirs);
+      expect(unexplained(found, [...gatewayDeviations, ...deviations], explained)).toEqual([]);
+    });
 
     it.each(gateways)('has no cluster that nothing leads to: $name', (one) => {
       const all = ours(one, 'REDIRECT', 'all');

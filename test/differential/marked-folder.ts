@@ -1,0 +1,32 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { Istiod } from '../support/e2e/istiod.ts';
+import type { Case } from './cases.ts';
+import { istiods } from './compare.ts';
+
+/** A case with a service that tells its folder from that of the case before. */
+export interface MarkedCase extends Case {
+  readonly number: number;
+}
+
+export const marked = (one: Case, number: number): MarkedCase => ({
+  ...one,
+  number,
+  yaml: `${one.yaml}---
+apiVersion: networking.istio.io/v1
+kind: ServiceEntry
+metadata: { name: marker, namespace: default }
+spec: { hosts: [marker-${number}.mesh], ports: [{ number: 9999, name: tcp, protocol: TCP }], resolution: STATIC }
+`,
+});
+
+/** Gives istiod the folder of a case; resolves when it tells what is in it. */
+export async function give(istiod: Istiod, port: number, one: MarkedCase): Promise<void> {
+  writeFileSync(join(istiod.folder, 'all.yaml'), one.yaml);
+  const isThere = async () =>
+    JSON.stringify((await istiods(one, port, 'NONE')).cluster).includes(
+      `marker-${one.number}.mesh`,
+    );
+  await expect.poll(isThere).toBe(true);
+}
