@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import { failureOf, type Outcome } from '../../hostile/report.ts';
 import { rows } from '../../hostile/rows.ts';
 
-/** They end nothing and leave nothing, but hold up a change beside other work of the machine. */
-const slow = new Set([
-  'endpoints by 99,000 names that nobody has',
-  '600 namespaces that come and go',
-  'a ServiceEntry with 30,000 fields that nobody knows',
+/** They end nothing, and what does not hold of each is known. */
+const known = new Map([
+  ['2,000 streams without a request on 20 connections', 'it worked '],
+  ['3,000 domains that come and go', 'it keeps '],
+  ['a ServiceEntry with 30,000 fields that nobody knows', 'it worked '],
 ]);
 
 describe('test/hostile/report.md (npm run hostile)', () => {
@@ -17,18 +17,18 @@ describe('test/hostile/report.md (npm run hostile)', () => {
     .slice(1);
   const cells = told.map((line) => line.split('|').map((cell) => cell.trim()));
 
-  it('has each attack, and those alone do not hold that are known to take long', () => {
+  it('has each attack, and those alone do not hold that are known', () => {
     const results = new Map(
       cells.filter(([, name]) => !name?.startsWith('--')).map((row) => [row[1], row.at(-2)]),
     );
     expect([...results.keys()]).toEqual(rows.map(({ name }) => name));
     const others = [...results].filter(([, result]) => result !== 'holds');
     expect(
-      others.map(([name, result]) => [
-        name,
-        slow.has(name ?? '') && result?.startsWith('it worked '),
-      ]),
-    ).toEqual(others.map(([name]) => [name, true]));
+      others.filter(([name, result]) => {
+        const reason = known.get(name ?? '');
+        return reason === undefined || result?.startsWith(reason) !== true;
+      }),
+    ).toEqual([]);
   });
 });
 
