@@ -44,7 +44,8 @@ const mostLines = 1_000;
  * that memory is bounded whatever Envoy writes.
  *
  * A refusal of the configuration is for `debug`, without the configuration, which may hold secrets:
- * the agent tells it in its own words.
+ * the agent tells it in its own words. It lasts until the next header or the end, however slowly it
+ * comes, and nothing that has no header is emitted after it.
  */
 export function envoyLines(
   scheduler: SchedulerLike = asyncScheduler,
@@ -55,6 +56,7 @@ export function envoyLines(
       let pending:
         { readonly line: Omit<EnvoyLine, 'message'>; readonly text: string[] } | undefined;
       let touched = 0;
+      let hasRefused = false;
       let timer: ReturnType<SchedulerLike['schedule']> | undefined;
 
       const flush = () => {
@@ -71,12 +73,15 @@ export function envoyLines(
       const take = (text: string) => {
         const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
         const known = levels.get(level);
+        hasRefused ||= known !== undefined && isRefusal(message);
         if (known !== undefined) {
           flush();
           pending = { line: { level: known, component }, text: [message] };
         } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
           pending.text.push(text);
           if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end
+        } else if (hasRefused) {
+          return; // Envoy says it once more, with the configuration, and ends.
         } else if (
           pending === undefined ||
           accessLog.test(text) ||
@@ -94,6 +99,8 @@ export function envoyLines(
           take(text.slice(0, longestLine));
         return text;
       };
+      const isRefusing = () =>
+        isRefusal(pending?.text[0] ?? '') || isRefusal(header.exec(rest)?.[3] ?? '');
       const flushRest = () => {
         if (rest !== '') take(rest);
         rest = '';
@@ -106,7 +113,7 @@ export function envoyLines(
           timer = undefined;
           const left = quiet - (scheduler.now() - touched);
           if (left > 0) watch(left);
-          else flushRest();
+          else if (!isRefusing()) flushRest();
         }, delay);
       };
       subscriber.add(() => timer?.unsubscribe());

@@ -329,11 +329,14 @@ describe('the custom configuration', () => {
     );
   });
 
-  it.each(['backoff', 'exit'])(
+  it.each([
+    ['backoff', 'warning'],
+    ['exit', 'info'],
+  ])(
     "that Envoy refuses: 78 with Envoy's reason and the file, under the policy %s",
-    async (policy) => {
+    async (policy, level) => {
       writeFileSync(rig.config, '{ "nonsense": 1 }');
-      const agent = rig.start(['--envoyRestartPolicy', policy]);
+      const agent = rig.start(['--envoyRestartPolicy', policy, '--proxyLogLevel', level]);
       await expectEnd(
         rig,
         agent,

@@ -90,6 +90,11 @@ describe('envoyLines', () => {
       ],
     },
     {
+      what: 'has no word for what follows a refusal without a header',
+      text: `${header('critical')}error \`no a\` initializing config 'a.json'\n${header()}exiting\nkey: hush\n no a\n`,
+      lines: [line('error initializing configuration: no a', 'debug'), line('exiting')],
+    },
+    {
       what: 'sets lines of a JSON access log apart',
       text: `${header()}a\n{"path":"/"}\n{"path":"/b"}\n`,
       lines: [line('a'), stray('{"path":"/"}'), stray('{"path":"/b"}')],
@@ -192,6 +197,9 @@ describe('envoyLines', () => {
     '2': ': x\n#1: y\n',
     h: header().slice(0, 30),
     i: `${header().slice(30)}a\n`,
+    x: `${header('critical')}error \`key: hu`,
+    y: 'sh\n: Proto constraint validation failed (A: b)',
+    z: "` initializing config 'a.json'\nkey: hush\n",
   };
   const lines = {
     a: line('a'),
@@ -199,6 +207,7 @@ describe('envoyLines', () => {
     t: line('a\n#0: x\n#1: y'),
     s: line('a\n#0'),
     r: stray(': x\n#1: y'),
+    n: line('error initializing configuration: Proto constraint validation failed (A: b)', 'debug'),
   };
 
   it(
@@ -249,6 +258,15 @@ describe('envoyLines', () => {
       //                            [ 20ms ]
       const expected = '     20ms s 29ms r';
       m.expectObservable(source$.pipe(envoyLines()), '^ 200ms !').toBe(expected, lines);
+    }),
+  );
+
+  it(
+    'waits for all of a refusal, however slowly it comes, since its reason is the end of it',
+    marbles((m) => {
+      const source$ = m.hot('x 49ms y 49ms z 49ms (b|)', pieces);
+      const expected = '     150ms (nb|)';
+      m.expectObservable(source$.pipe(envoyLines())).toBe(expected, lines);
     }),
   );
 
