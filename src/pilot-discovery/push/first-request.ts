@@ -47,14 +47,14 @@ export const silence: SilenceBounds = {
   most: clientLimits.silentStreams.value,
 };
 
-/** So many ms streams begin in a row; then others have their turn. */
+/** So many ms streams begin, or are refused, in a row; then others have their turn. */
 const slice = 5;
 
 /**
  * Waits for the first request of each stream, and emits `begun` with it; or `silent` if none comes,
  * after `longest` or, for the oldest one, once there are more than `most`. Whoever opens many
  * streams and says nothing costs little: such a stream has no pipeline, and all of them have one
- * timer. Whoever begins many at once holds up nobody else: they begin in slices, and a stream that
+ * timer. Whoever opens many at once holds up nobody else: both signs come in slices. A stream that
  * has begun is paused until somebody listens and resumes it. Never completes, never errors.
  */
 export function firstRequests(
@@ -63,20 +63,24 @@ export function firstRequests(
   scheduler: SchedulerLike,
 ): Observable<Begun | Silent> {
   return new Observable((subscriber) => {
-    const waiting = new Map<Call, { readonly since: number; readonly forget: () => void }>(); // the oldest first
-    const giveUp = (call: Call, reason: string): void => {
-      waiting.get(call)?.forget();
-      subscriber.next({ type: 'silent', call, reason });
-    };
-    const beginning = new Map<Call, Begun>();
+    // The oldest is the first in both.
+    const waiting = new Map<Call, { readonly since: number; readonly forget: () => void }>();
+    const decided = new Map<Call, Begun | Silent>();
     const burst$ = new Subject<void>();
-    function* begins(): Generator<undefined, void, undefined> {
-      for (const [call, begun] of beginning) {
-        beginning.delete(call);
-        subscriber.next(begun);
+    const decide = (sign: Begun | Silent): void => {
+      waiting.get(sign.call)?.forget();
+      sign.call.once('cancelled', () => decided.delete(sign.call));
+      decided.set(sign.call, sign);
+      if (decided.size === 1) burst$.next();
+    };
+    function* signs(): Generator<undefined, void, undefined> {
+      for (const [call, sign] of decided) {
+        decided.delete(call);
+        subscriber.next(sign);
         yield;
       }
     }
+    const giveUp = (call: Call, reason: string): void => decide({ type: 'silent', call, reason });
     const wait = ([variant, call]: readonly [Variant, Call]): void => {
       const ends = ['end', 'cancelled', 'error'] as const;
       const forget = (): void => {
@@ -85,11 +89,8 @@ export function firstRequests(
         for (const end of ends) call.off(end, forget);
       };
       const begin = (first: StreamMessage): void => {
-        forget();
         call.pause();
-        call.once('cancelled', () => beginning.delete(call));
-        beginning.set(call, { type: 'begun', variant, call, first });
-        if (beginning.size === 1) burst$.next();
+        decide({ type: 'begun', variant, call, first });
       };
       const [oldest] = waiting.keys();
       if (waiting.size === most && oldest !== undefined)
@@ -112,7 +113,7 @@ export function firstRequests(
       }
     };
     subscriber.add(
-      burst$.pipe(concatMap(() => inSlices(begins, slice, scheduler))).subscribe({ error }),
+      burst$.pipe(concatMap(() => inSlices(signs, slice, scheduler))).subscribe({ error }),
     );
     subscriber.add(
       look$.pipe(switchMap((left) => timer(left, scheduler))).subscribe({ next: look, error }),

@@ -69,7 +69,12 @@ describe('firstRequests', () => {
   it('gives up the oldest of too many that say nothing', () => {
     comes('a').emit('data', first);
     for (const name of ['b', 'c', 'd']) comes(name);
-    expect(seen).toEqual(['0 b it has asked for nothing, and 2 streams have come since']);
+    scheduler.maxFrames = 0;
+    scheduler.flush();
+    expect(seen).toEqual([
+      '0 a begun',
+      '0 b it has asked for nothing, and 2 streams have come since',
+    ]);
   });
 
   it('forgets a stream that has gone before or after its first request', () => {
@@ -79,6 +84,15 @@ describe('firstRequests', () => {
     gone.emit('cancelled');
     scheduler.flush();
     expect(seen).toEqual([]);
+  });
+
+  it('gives up many in slices, so that others have their turn', () => {
+    cost = 2;
+    scheduler.maxFrames = 100;
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) comes(name);
+    scheduler.schedule(() => seen.push(`${scheduler.frame} another has its turn`), 1);
+    scheduler.flush();
+    expect(seen.map((line) => line.split(' ')[1])).toEqual(['a', 'b', 'c', 'another', 'd']);
   });
 
   it('lets many begin in slices, so that others have their turn', () => {
