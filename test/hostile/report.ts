@@ -51,8 +51,8 @@ Made by \`npm run hostile\`: ${machine}.
 
 Each attack meets a \`pilot-discovery\` of its own, with 500 services and one proxy that behaves. During the attack a
 service is changed. The attack holds if the program goes on, says what it has refused, works no longer than 500 ms
-before the proxy has the change, and if a minute later it has no more than 10 % more memory in use than before. The
-clock says how long the proxy waited, beside whatever else the machine did; 100 ms of it are the debounce.
+before the proxy has the change, and if a minute later it has no more than 10 % more memory in use than before. The code
+that V8 has compiled is not counted. The clock says how long the proxy waited, beside whatever else the machine did; 100 ms of it are the debounce.
 
 | Attack | Own time until the change, ms | By the clock, ms | Resident meanwhile, MiB | In use before, MiB | A minute later, MiB | Result |
 | --- | --: | --: | --: | --: | --: | --- |
