@@ -1,4 +1,5 @@
 import * as yaml from 'yaml';
+import { offsetOf } from '../../src/pilot-discovery/istio/field-offset.ts';
 import { parseYaml, valueOfYaml } from '../../src/shared/text/parse-yaml.ts';
 import type { QuickYaml } from '../../src/shared/text/quick-yaml.ts';
 
@@ -11,8 +12,28 @@ export function slowYaml(text: string): QuickYaml | undefined {
   const content = valueOfYaml(() => document.toJS() as unknown);
   if (!content.ok) return undefined;
   const { value } = content;
+  const { contents } = document;
+  if (value === null || contents === null) return { value, line: 1, lineOf: () => 1 };
+  const lineAt = (offset: number) => parsed.lines.linePos(offset).line;
+  const [begin] = contents.range;
   return {
     value,
-    line: value === null ? 1 : parsed.lines.linePos(document.contents?.range[0] ?? 0).line,
+    line: lineAt(begin),
+    lineOf: (field) => lineAt(offsetOf(contents, field) ?? begin),
   };
+}
+
+/** All fields of a value, and one that it does not have. */
+function fieldsOf(value: unknown, path = ''): readonly string[] {
+  if (typeof value !== 'object' || value === null) return [path, `${path}.none`, `${path}[0]`];
+  const steps = Array.isArray(value)
+    ? value.map((inner: unknown, index) => [`${path}[${index}]`, inner] as const)
+    : Object.entries(value).map(([name, inner]) => [`${path}.${name}`, inner] as const);
+  return [path, ...steps.flatMap(([step, inner]) => fieldsOf(inner, step))];
+}
+
+/** With the line of each field. */
+export function withLines({ value, line, lineOf }: QuickYaml): unknown {
+  const lines = fieldsOf(value).map((field) => [field, lineOf(field.replace(/^\./, ''))]);
+  return { value, line, lines };
 }

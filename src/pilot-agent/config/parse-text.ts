@@ -48,13 +48,8 @@ function jsonContent(text: string, { levels }: TextLimits): LayerContent | undef
 async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<LayerContent> {
   const yaml = await import('yaml');
   try {
-    if (text.length > tokens && hasMore(new yaml.Lexer().lex(text), tokens))
-      return {
-        ok: false,
-        reason: `it has more than ${tokens} words and marks of YAML, which is the limit`,
-      };
     // That names are unique is looked at below: the parser compares each with each.
-    const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, levels);
+    const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, { levels, tokens });
     if (!parsed.ok) return { ok: false, reason: parsed.reason };
     const { lines: lineCounter } = parsed;
     const [document, second] = parsed.documents;
@@ -77,12 +72,6 @@ async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<L
   } catch (error) {
     return { ok: false, reason: withoutContent((error as Error).message) }; // an alias without its anchor, or too many
   }
-}
-
-function hasMore(tokens: Iterable<string>, most: number): boolean {
-  const iterator = tokens[Symbol.iterator]();
-  for (let count = 0; iterator.next().done !== true; count += 1) if (count === most) return true;
-  return false;
 }
 
 /** Where a name stands that its map has already. */

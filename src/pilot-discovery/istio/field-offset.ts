@@ -1,10 +1,11 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml';
+import { stepsOf } from '../../shared/text/field-steps.ts';
 
 /** Where a field is, or the nearest that is there around it. Pure. */
 export function offsetOf(node: ParsedNode, field: string): number | undefined {
   let found: number | undefined;
   let inner: unknown = node;
-  for (const step of field.split(/\.|(?=\[)/)) {
+  for (const step of stepsOf(field)) {
     const index = /^\[(\d+)\]$/.exec(step)?.[1];
     if (index !== undefined && isSeq(inner)) inner = inner.items[Number(index)];
     else if (isMap(inner)) {

@@ -75,6 +75,9 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
   },
 };
 
+/** Words and marks of a document that is not read quickly, since all of it is composed at once. */
+const tokens = 100_000;
+
 /** So many things that are wrong with one resource are told. */
 const mostFlaws = 20;
 
@@ -89,19 +92,15 @@ export function readResources(content: string, place: TextPlace): ReadText {
   return atOnce(readResourcesInSteps(content, place));
 }
 
-/**
- * The same in steps. A text in which something is wrong is read a second time, with the place of
- * each value.
- */
+/** The same in steps. */
 export function* readResourcesInSteps(content: string, place: TextPlace): Steps<ReadText> {
   const quick = quickYaml(content);
   if (quick !== undefined && !isList(quick.value)) {
-    const { value, line } = quick;
-    const item: Item = { content: () => ({ ok: true, value }), line, lineOf: () => line };
-    const read = yield* readItems(value === null ? [] : [item], place);
-    if (read.flaws.length === 0) return read;
+    const { value, line, lineOf } = quick;
+    const item: Item = { content: () => ({ ok: true, value }), line, lineOf };
+    return yield* readItems(value === null ? [] : [item], place);
   }
-  const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true });
+  const parsed = yield* parseYamlInSteps(yaml, content, { uniqueKeys: true }, { tokens });
   if (!parsed.ok)
     return { resources: [], closing: [], flaws: [flawOf(place, parsed.line, parsed.reason)] };
   const lineAt = (offset: number) => Math.max(parsed.lines.linePos(offset).line, 1);

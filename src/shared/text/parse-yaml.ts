@@ -11,6 +11,14 @@ export type ParsedYaml =
     }
   | { readonly ok: false; readonly reason: string; readonly line: number; readonly column: number };
 
+/** How much a text may have. */
+export interface YamlLimits {
+  /** Infinity for a text of the program's own. */
+  readonly levels?: number;
+  /** As the lexer has them. */
+  readonly tokens?: number;
+}
+
 type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
 
 /**
@@ -19,15 +27,14 @@ type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
  * with the process. Pure; throws nothing.
  *
  * @param yaml the package, which some load only when they need it
- * @param levels Infinity for a text of the program's own
  */
 export function parseYaml(
   yaml: typeof Yaml,
   text: string,
   options: Options,
-  levels = mostLevels,
+  limits: YamlLimits = {},
 ): ParsedYaml {
-  return atOnce(parseYamlInSteps(yaml, text, options, levels));
+  return atOnce(parseYamlInSteps(yaml, text, options, limits));
 }
 
 /** The same in steps: the longest one makes a document of its tokens. */
@@ -35,14 +42,19 @@ export function* parseYamlInSteps(
   yaml: typeof Yaml,
   text: string,
   options: Options,
-  levels = mostLevels,
+  { levels = mostLevels, tokens: most = Infinity }: YamlLimits = {},
 ): Steps<ParsedYaml> {
   const lexemes: string[] = [];
-  const offset = yield* levelsFlawInSteps(kept(new yaml.Lexer().lex(text), lexemes), levels);
+  const lexed = kept(new yaml.Lexer().lex(text), lexemes, most);
+  const offset = yield* levelsFlawInSteps(lexed, levels);
   if (offset !== undefined) {
     const before = text.slice(0, offset).split('\n');
     const reason = `it is nested more than ${levels} levels deep`;
     return { ok: false, reason, line: before.length, column: (before.at(-1)?.length ?? 0) + 1 };
+  }
+  if (lexemes.length > most) {
+    const reason = `it has more than ${most} words and marks of YAML, which is the limit`;
+    return { ok: false, reason, line: 1, column: 1 };
   }
   const lines = new yaml.LineCounter();
   lines.addNewLine(0);
@@ -70,10 +82,10 @@ export function* parseYamlInSteps(
   };
 }
 
-/** The values as they come, each of which goes into `all` too. */
-function* kept<T>(values: Iterable<T>, all: T[]): Generator<T> {
+/** The values as they come, each of which goes into `all` too; ends after one more than `most`. */
+function* kept<T>(values: Iterable<T>, all: T[], most: number): Generator<T> {
   for (const value of values) {
-    all.push(value);
+    if (all.push(value) > most) return;
     yield value;
   }
 }

@@ -1,262 +1,194 @@
 // Why: docs/decisions/078-good-yaml-has-a-quick-parser.md
-import {
-  codes,
-  inKey,
-  isOther,
-  plainScalar,
-  quotedScalar,
-  setOf,
-  unsure,
-  type Unsure,
-} from './quick-scalar.ts';
+import { QuickCursor } from './quick-cursor.ts';
+import { codes, unsure } from './quick-scalar.ts';
+import { stepsOf } from './field-steps.ts';
 
-/** What a document says, and on which line. Where nothing is said: null, line 1. */
+/** What a document says. Where nothing is said: null, line 1. */
 export interface QuickYaml {
   readonly value: unknown;
+  /** Where it begins. */
   readonly line: number;
+  /** The line of a field as `spec.http[0].route`, or of what is there around it. */
+  readonly lineOf: (field: string) => number;
 }
 
-/** It is read without a pause. */
-const longestText = 64 << 10;
 /** Less than any reader bounds, so that whatever is read here is within its bound. */
 const mostLevels = 32;
-/** Characters of a key: YAML allows 1,024 of one that is not announced by `?`. */
-const longestKey = 256;
 
-const [newLine, space, doubleQuote, hash, singleQuote, comma, dash, dot, colon] =
-  codes('\n "#\',-.:');
-const [openList, backslash, closeList, openMap, closeMap] = codes('[\\]{}');
-const keyStart = setOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_');
-/** Of a scalar without quotes among brackets. */
-const inFlow = setOf(' ~^$@%+*()<>;=!?&|', inKey);
+const [comma, openList, closeList, openMap, closeMap] = codes(',[]{}');
 
-const readable = /^[\n\x20-\x7e]*$/;
+/** No tab, no sign that ends a line beside \n, none of control, no byte order mark. */
+const readable =
+  /^[\n\x20-\x7e\u00a1-\u2027\u202f-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const begin = /^---[ ]*(?:\n|$)/;
+
+/** Where each member is in the text, by its key or as `[0]`: made when a line is asked for. */
+type Marks = Map<string, { readonly offset: number; readonly inner: Marks }>;
 
 /**
  * Reads one document in the part of YAML that nearly all resources are written in, ten times as
- * fast as the package `yaml`. Undefined for a text that is not surely in that part, or is wrong:
- * that package knows the rest, and the place of each value. What comes out is what it says. Pure.
+ * fast as the package `yaml`. Undefined for a text that is not surely in that part, or is no YAML:
+ * that package knows the rest. What comes out is what it says. Pure.
  */
 export function quickYaml(text: string): QuickYaml | undefined {
-  if (text.length > longestText || !readable.test(text)) return undefined;
-  const { length } = text;
-  let at = 0;
-  let lineStart = 0;
-  let column = -1; // of the first sign of this line; -1 after the last line
-
-  const codeAt = (place: number): number => text.charCodeAt(place);
-  /** Whether a key, or a dash, ends here. */
-  const isEnd = (place: number): boolean =>
-    place >= length || codeAt(place) === space || codeAt(place) === newLine;
-  const isItem = (): boolean => codeAt(at) === dash && isEnd(at + 1);
-
-  const skipSpaces = (): void => {
-    while (codeAt(at) === space) at += 1;
+  if (!readable.test(text)) return undefined;
+  const cursor = start(text);
+  if (cursor.column === -1) return { value: null, line: 1, lineOf: () => 1 };
+  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+  const begun = cursor.at;
+  const value = root(cursor, undefined);
+  if (value === unsure) return undefined;
+  let marks: Marks | undefined;
+  return {
+    value,
+    line: lineAt(begun),
+    lineOf: (field) => {
+      if (marks === undefined) root(start(text), (marks = new Map()));
+      return lineAt(offsetIn(marks, field) ?? begun);
+    },
   };
+}
 
-  /** To the first sign that is in no comment, from the start of a line. */
-  const toLine = (start: number): void => {
-    for (lineStart = start; lineStart < length;) {
-      at = lineStart;
-      skipSpaces();
-      column = at - lineStart;
-      if (at < length && codeAt(at) !== newLine && codeAt(at) !== hash) return;
-      lineStart = afterLine(at);
-    }
-    [at, column] = [length, -1];
+function start(text: string): QuickCursor {
+  const cursor = new QuickCursor(text);
+  cursor.toLine(begin.exec(text)?.[0].length ?? 0);
+  return cursor;
+}
+
+function offsetIn(marks: Marks, field: string): number | undefined {
+  let inner: Marks | undefined = marks;
+  let offset: number | undefined;
+  for (const step of stepsOf(field)) {
+    const mark: ReturnType<Marks['get']> = inner?.get(step);
+    inner = mark?.inner;
+    if (mark === undefined) break;
+    offset = mark.offset;
+  }
+  return offset;
+}
+
+function root(cursor: QuickCursor, marks: Marks | undefined): unknown {
+  if (cursor.column > 0) return unsure;
+  const isFlow = cursor.code() === openMap;
+  const value = isFlow ? flowMap(cursor, -1, 1, marks) : blockMap(cursor, 0, 0, marks);
+  return (isFlow && !cursor.endLine()) || cursor.column !== -1 ? unsure : value;
+}
+
+/** The marks of what is in a member that begins here. */
+function marked(marks: Marks | undefined, step: string, offset: number): Marks | undefined {
+  const inner: Marks | undefined = marks && new Map();
+  if (inner !== undefined) marks?.set(step, { offset, inner });
+  return inner;
+}
+
+/** All entries up to a bracket; `take` reads one. */
+function entries(
+  cursor: QuickCursor,
+  close: number | undefined,
+  around: number,
+  take: () => boolean,
+): boolean {
+  cursor.at += 1;
+  if (!cursor.skipBlanks(around)) return false;
+  for (let isMore = cursor.code() !== close; isMore;) {
+    if (!take() || !cursor.skipBlanks(around)) return false;
+    isMore = cursor.code() === comma;
+    if (isMore) cursor.at += 1;
+    else if (cursor.code() !== close) return false;
+    if (isMore && !cursor.skipBlanks(around)) return false;
+  }
+  cursor.at += 1;
+  return true;
+}
+
+function flowList(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  const made: unknown[] = [];
+  const take = () => {
+    const inner = marked(marks, `[${made.length}]`, cursor.at);
+    return made.push(inLine(cursor, 'flow', around, level, inner)) > 0 && made.at(-1) !== unsure;
   };
+  return entries(cursor, closeList, around, take) ? made : unsure;
+}
 
-  const afterLine = (from: number): number => {
-    const end = text.indexOf('\n', from);
-    return end === -1 ? length : end + 1;
+function flowMap(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  const made: Record<string, unknown> = {};
+  const take = () => {
+    const from = cursor.at;
+    const key = cursor.key('flow');
+    if (key === undefined || key === unsure || !cursor.skipBlanks(around)) return false;
+    const value = inLine(cursor, 'flow', around, level, marked(marks, key, from));
+    return value !== unsure && put(made, key, value);
   };
+  return entries(cursor, closeMap, around, take) ? made : unsure;
+}
 
-  /** Past what may be behind a value: nothing, or a comment. */
-  const endLine = (): boolean => {
-    const before = at;
-    skipSpaces();
-    if (at < length && codeAt(at) !== newLine && (codeAt(at) !== hash || at === before))
-      return false;
-    toLine(afterLine(at));
-    return true;
-  };
+function inLine(
+  cursor: QuickCursor,
+  within: 'flow' | 'block',
+  around: number,
+  level: number,
+  marks: Marks | undefined,
+): unknown {
+  if (cursor.isQuote()) return cursor.quoted();
+  if (level >= mostLevels) return unsure;
+  const first = cursor.code();
+  if (first === openMap) return flowMap(cursor, around, level + 1, marks);
+  if (first === openList) return flowList(cursor, around, level + 1, marks);
+  return within === 'flow' ? cursor.plainInFlow() : cursor.plain();
+}
 
-  const quoted = (): string | Unsure => {
-    const sign = codeAt(at);
-    const from = at + 1;
-    if (sign === singleQuote) {
-      for (at = from; ; at += 2) {
-        at = text.indexOf("'", at);
-        if (at === -1) return unsure;
-        if (codeAt(at + 1) !== singleQuote) break;
-      }
-    } else {
-      for (at = from; codeAt(at) !== doubleQuote; at += 1) {
-        if (codeAt(at) === backslash) at += 1;
-        if (at >= length) return unsure;
-      }
-    }
-    const inner = text.slice(from, at);
-    at += 1;
-    return quotedScalar(inner, sign === singleQuote ? 'single' : 'double');
-  };
+/** A value behind a dash or a key, to the end of its line. */
+function lineValue(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  const found = inLine(cursor, 'block', around, level, marks);
+  return found !== unsure && cursor.endLine() && cursor.column <= around ? found : unsure;
+}
 
-  /** The key that begins here, past its colon; undefined where there is none. */
-  const keyHere = (within: 'flow' | 'block'): string | undefined | Unsure => {
-    const from = at;
-    const first = codeAt(at);
-    const isQuoted = first === doubleQuote || first === singleQuote;
-    let key: string | Unsure;
-    if (isQuoted) key = quoted();
-    else {
-      if (keyStart[first] !== 1) return undefined;
-      while (inKey[codeAt(at)] === 1) at += 1;
-      key = text.slice(from, at);
-    }
-    if (codeAt(at) !== colon || !(isEnd(at + 1) || (within === 'flow' && isQuoted))) {
-      at = from;
-      return key === unsure ? unsure : undefined;
-    }
-    at += 1;
-    const isOdd =
-      key === unsure ||
-      key.length > longestKey ||
-      key === '__proto__' ||
-      (!isQuoted && isOther(key));
-    return isOdd ? unsure : key;
-  };
+function blockMap(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  const made: Record<string, unknown> = {};
+  if (level >= mostLevels) return unsure;
+  do {
+    const from = cursor.at;
+    const key = cursor.key('block');
+    if (key === undefined || key === unsure) return unsure;
+    const inner = marked(marks, key, from);
+    cursor.skipSpaces();
+    const found = cursor.isBare()
+      ? below(cursor, around, level + 1, inner)
+      : lineValue(cursor, around, level + 1, inner);
+    if (found === unsure || !put(made, key, found)) return unsure;
+  } while (cursor.column === around);
+  return cursor.column < around ? made : unsure;
+}
 
-  const plain = (): unknown => {
-    const from = at;
-    for (; at < length && codeAt(at) !== newLine; at += 1) {
-      const code = codeAt(at);
-      if (code === colon && isEnd(at + 1)) return unsure;
-      if (code === hash && codeAt(at - 1) === space) break;
-    }
-    return textFrom(from);
-  };
+/** The value of a key with nothing behind it. */
+function below(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  cursor.toNextLine();
+  const { column } = cursor;
+  if (column > around)
+    return (cursor.isItem() ? blockList : blockMap)(cursor, column, level, marks);
+  return column === around && cursor.isItem() ? blockList(cursor, around, level, marks) : null;
+}
 
-  const plainInFlow = (): unknown => {
-    const from = at;
-    while (inFlow[codeAt(at)] === 1 || (codeAt(at) === colon && inKey[codeAt(at + 1)] === 1))
-      at += 1;
-    return textFrom(from);
-  };
-
-  const textFrom = (from: number): unknown => {
-    while (at > from && codeAt(at - 1) === space) at -= 1;
-    return plainScalar(text.slice(from, at));
-  };
-
-  /** Blanks among brackets: further lines are to the right of the block around them. */
-  const skipBlanks = (around: number): boolean => {
-    skipSpaces();
-    if (codeAt(at) !== newLine) return true;
-    while (codeAt(at) === newLine) {
-      lineStart = at + 1;
-      at = lineStart;
-      skipSpaces();
-    }
-    return at - lineStart > around && (at > lineStart || codeAt(at) !== dot); // '...' ends a document
-  };
-
-  /** All entries up to a bracket; `take` reads one. */
-  const entries = (close: number | undefined, around: number, take: () => boolean): boolean => {
-    at += 1;
-    if (!skipBlanks(around)) return false;
-    for (let isMore = codeAt(at) !== close; isMore;) {
-      if (!take() || !skipBlanks(around)) return false;
-      isMore = codeAt(at) === comma;
-      if (isMore) at += 1;
-      else if (codeAt(at) !== close) return false;
-      if (isMore && !skipBlanks(around)) return false;
-    }
-    at += 1;
-    return true;
-  };
-
-  const listInFlow = (around: number, level: number): unknown => {
-    const made: unknown[] = [];
-    const take = () => made.push(inLine(around, level, plainInFlow)) > 0 && made.at(-1) !== unsure;
-    return entries(closeList, around, take) ? made : unsure;
-  };
-
-  const mapInFlow = (around: number, level: number): unknown => {
-    const made: Record<string, unknown> = {};
-    const take = () => {
-      const key = keyHere('flow');
-      if (key === undefined || key === unsure || !skipBlanks(around)) return false;
-      const value = inLine(around, level, plainInFlow);
-      return value !== unsure && put(made, key, value);
-    };
-    return entries(closeMap, around, take) ? made : unsure;
-  };
-
-  const inLine = (around: number, level: number, plainText: () => unknown): unknown => {
-    const first = codeAt(at);
-    if (first === doubleQuote || first === singleQuote) return quoted();
-    if (level >= mostLevels) return unsure;
-    if (first === openMap) return mapInFlow(around, level + 1);
-    return first === openList ? listInFlow(around, level + 1) : plainText();
-  };
-
-  /** A value behind a dash or a key, to the end of its line. */
-  const value = (around: number, level: number): unknown => {
-    const found = inLine(around, level, plain);
-    return found !== unsure && endLine() && column <= around ? found : unsure;
-  };
-
-  const map = (around: number, level: number): unknown => {
-    const made: Record<string, unknown> = {};
-    if (level >= mostLevels) return unsure;
-    do {
-      const key = keyHere('block');
-      if (key === undefined || key === unsure) return unsure;
-      skipSpaces();
-      const isBare = at >= length || codeAt(at) === newLine || codeAt(at) === hash;
-      const found = isBare ? below(around, level + 1) : value(around, level + 1);
-      if (found === unsure || !put(made, key, found)) return unsure;
-    } while (column === around);
-    return column < around ? made : unsure;
-  };
-
-  /** The value of a key with nothing behind it. */
-  const below = (around: number, level: number): unknown => {
-    toLine(afterLine(at));
-    if (column > around) return isItem() ? list(column, level) : map(column, level);
-    return column === around && isItem() ? list(around, level) : null;
-  };
-
-  const list = (around: number, level: number): unknown => {
-    const made: unknown[] = [];
-    if (level >= mostLevels) return unsure;
-    do {
-      at += 1;
-      skipSpaces();
-      const from = at;
-      const key = keyHere('block');
-      at = from;
-      column = at - lineStart;
-      const found =
-        key === unsure
-          ? unsure
-          : key === undefined
-            ? value(around, level + 1)
-            : map(column, level + 1);
-      if (found === unsure) return unsure;
-      made.push(found);
-    } while (column === around && isItem());
-    return column <= around ? made : unsure;
-  };
-
-  toLine(begin.exec(text)?.[0].length ?? 0);
-  if (column === -1) return { value: null, line: 1 };
-  const line = text.slice(0, at).split('\n').length;
-  const isFlow = codeAt(at) === openMap;
-  const root = column > 0 ? unsure : isFlow ? inLine(-1, 0, plain) : map(0, 0);
-  if (root === unsure || (isFlow && !endLine()) || column !== -1) return undefined;
-  return { value: root, line };
+function blockList(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
+  const made: unknown[] = [];
+  if (level >= mostLevels) return unsure;
+  do {
+    cursor.at += 1;
+    cursor.skipSpaces();
+    const from = cursor.at;
+    const key = cursor.key('block');
+    cursor.at = from;
+    cursor.column = from - cursor.lineStart;
+    const inner = marked(marks, `[${made.length}]`, from);
+    if (key === unsure) return unsure;
+    const found =
+      key === undefined
+        ? lineValue(cursor, around, level + 1, inner)
+        : blockMap(cursor, cursor.column, level + 1, inner);
+    if (found === unsure) return unsure;
+    made.push(found);
+  } while (cursor.column === around && cursor.isItem());
+  return cursor.column <= around ? made : unsure;
 }
 
 /** Whether a map had no such key before. None of them is `__proto__`. */

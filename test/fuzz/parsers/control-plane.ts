@@ -23,7 +23,7 @@ import { typeUrls } from '../../../src/pilot-discovery/push/view.ts';
 import { readRequest, type Variant } from '../../../src/shared/xds/messages.ts';
 import { quickYaml } from '../../../src/shared/text/quick-yaml.ts';
 import { environmentOf } from '../../support/generated.ts';
-import { slowYaml } from '../../support/slow-yaml.ts';
+import { slowYaml, withLines } from '../../support/slow-yaml.ts';
 import { yamlTexts } from '../../support/yaml-texts.ts';
 import { fuzzed, textOf } from '../parser.ts';
 
@@ -323,7 +323,9 @@ export const controlPlane = [
     inputs: yamlTexts,
     parse: (text) => {
       const quick = quickYaml(text);
-      if (quick !== undefined && !isDeepStrictEqual(quick, slowYaml(text)))
+      if (quick === undefined) return;
+      const slow = slowYaml(text);
+      if (!isDeepStrictEqual(withLines(quick), slow && withLines(slow)))
         throw new Error('the package yaml says something else');
     },
     growing: {

@@ -31,7 +31,7 @@ describe('levels are counted before a text is parsed', () => {
   });
 
   it('names the line', () => {
-    expect(parseYaml(yaml, 'a: 1\nb: [[[1]]]\n', {}, 2)).toEqual({
+    expect(parseYaml(yaml, 'a: 1\nb: [[[1]]]\n', {}, { levels: 2 })).toEqual({
       ok: false,
       reason: 'it is nested more than 2 levels deep',
       line: 2,
@@ -54,6 +54,25 @@ describe('levels are counted before a text is parsed', () => {
       ok: false,
       reason,
     });
+  });
+});
+
+describe('the words and marks of a text', () => {
+  it('have a limit, after which it is not parsed', () => {
+    expect(parseYaml(yaml, '[a, b]', {}, { tokens: 9 })).toMatchObject({ ok: true });
+    expect(parseYaml(yaml, '[a, b]', {}, { tokens: 8 })).toEqual({
+      ok: false,
+      reason: 'it has more than 8 words and marks of YAML, which is the limit',
+      line: 1,
+      column: 1,
+    });
+  });
+
+  it('are bounded in a resource that is not read quickly', () => {
+    const text = `a: &a ${JSON.stringify(Array.from({ length: 34_000 }, () => 1))}`;
+    expect(readResources(text, place).flaws).toMatchObject([
+      { reason: 'it has more than 100000 words and marks of YAML, which is the limit' },
+    ]);
   });
 });
 

@@ -7,7 +7,7 @@ import { readResources } from '../../../../src/pilot-discovery/istio/read-resour
 import { documentsOf } from '../../../../src/pilot-discovery/registry/files/documents.ts';
 import { quickYaml } from '../../../../src/shared/text/quick-yaml.ts';
 import { cases, resourceOf } from '../../../verdicts/cases.ts';
-import { slowYaml } from '../../../support/slow-yaml.ts';
+import { slowYaml, withLines } from '../../../support/slow-yaml.ts';
 import { yamlTexts } from '../../../support/yaml-texts.ts';
 
 const filesIn = (folder: string): readonly string[] =>
@@ -29,10 +29,10 @@ describe('whatever is read quickly is what the package yaml says', () => {
       const quick = quickYaml(text);
       if (quick === undefined) return;
       const slow = slowYaml(text);
-      expect(quick, text).toEqual(slow);
+      expect(withLines(quick), text).toEqual(slow && withLines(slow));
       expect(JSON.stringify(quick.value), 'the order of keys').toBe(JSON.stringify(slow?.value));
     };
-    fc.assert(fc.property(yamlTexts, agrees), { numRuns: 2_000 });
+    fc.assert(fc.property(yamlTexts, agrees), { numRuns: 4_000 });
   });
 
   it.each([
@@ -43,7 +43,8 @@ describe('whatever is read quickly is what the package yaml says', () => {
       const quick = quickYaml(text);
       return quick === undefined ? [] : [{ text, quick: quick, slow: slowYaml(text) }];
     });
-    for (const { text, quick, slow } of read) expect(quick, text).toEqual(slow);
+    for (const { text, quick, slow } of read)
+      expect(withLines(quick), text).toEqual(slow && withLines(slow));
     expect(read.length).toBeGreaterThan(texts.length * 0.8);
   });
 
@@ -53,6 +54,7 @@ describe('whatever is read quickly is what the package yaml says', () => {
     ['---\na: 1\n', { a: 1 }],
     ['a:\n- x: 1\n  y: "q"\n- [b, {c: d}]\n', { a: [{ x: 1, y: 'q' }, ['b', { c: 'd' }]] }],
     ['{"a": [\n  1,\n  {"b":"c\\n"}\n]}\n', { a: [1, { b: 'c\n' }] }],
+    ['a: "é 🙂" # ü\nb: ré\n', { a: 'é 🙂', b: 'ré' }],
     ["a: 'it''s' # c\nb: http://x#y\n\n# c\nc:\n", { a: "it's", b: 'http://x#y', c: null }],
   ])('%j', (text, value) => {
     expect(quickYaml(text)?.value).toEqual(value);
@@ -83,9 +85,8 @@ describe('the package yaml is asked of', () => {
     ['true in another spelling', 'a: True\n'],
     ['tabs', 'a:\tb\n'],
     ['CR', 'a: b\r\n'],
-    ['anything but ASCII', 'a: é\n'],
+    ['a text that begins with no sign of ASCII', 'a: é\n'],
     ['33 levels', `a: ${'['.repeat(33)}${']'.repeat(33)}\n`],
-    ['64 KiB and more', `a: ${'x'.repeat(64 << 10)}\n`],
   ])('%s', (_, text) => {
     expect(quickYaml(text)).toBeUndefined();
   });
@@ -93,7 +94,7 @@ describe('the package yaml is asked of', () => {
 
 it('each resource and each flaw is the same as without it, on the same line', () => {
   // A text that has this is not read quickly.
-  const before = '# é\n';
+  const before = '# \t\n';
   const moved = (text: string) =>
     JSON.parse(JSON.stringify(readResources(before + text, place)), (name, value: unknown) =>
       name === 'line' ? Number(value) - 1 : value,
