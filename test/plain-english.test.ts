@@ -1,5 +1,7 @@
+import { Linter } from 'eslint';
+import tseslint from 'typescript-eslint';
 import { describe, expect, it } from 'vitest';
-import { medianWords, proseFlaws } from './support/plain-english.ts';
+import { medianWords, plainComments, proseFlaws } from '../scripts/plain-english.mjs';
 
 const reasons = (markdown: string) => proseFlaws(markdown).map(({ reason }) => reason);
 
@@ -66,5 +68,51 @@ describe('the check of plain English', () => {
       ),
     ).toBe(3);
     expect(medianWords('# Title\n')).toBe(0);
+  });
+});
+
+describe('the lint of comments', () => {
+  const linesWithFlaws = (lines: readonly string[]) => [
+    ...new Set(
+      new Linter()
+        .verify(
+          lines.join('\n'),
+          {
+            files: ['**/*.ts'],
+            plugins: { local: { rules: { plain: plainComments } } },
+            languageOptions: { parser: tseslint.parser },
+            rules: { 'local/plain': 'error' },
+          },
+          'some.ts',
+        )
+        .map(({ line }) => line),
+    ),
+  ];
+
+  it('finds a flaw in each kind of comment, at its line', () => {
+    expect(
+      linesWithFlaws([
+        '/** Of what may not be called. */',
+        'export const port = 80; // Where no Envoy serves, one is started.',
+        '/**',
+        ' * The port.',
+        ' *',
+        ' * @param port it is read anew',
+        ' */',
+        '/* Whoever asks. */',
+      ]),
+    ).toEqual([1, 2, 6, 8]);
+  });
+
+  it('reads the lines of a comment as one text, and no code, link or string', () => {
+    expect(
+      linesWithFlaws([
+        '// The cluster is not',
+        '// needed any more.',
+        '/** Returns `anew`, as {@link whoever} says. */',
+        "export const told = 'anew'; // The second",
+        '// Of what is left.',
+      ]),
+    ).toEqual([1, 5]);
   });
 });

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { medianWords, proseFlaws } from './support/plain-english.ts';
+import { medianWords, proseFlaws } from '../scripts/plain-english.mjs';
 
 /** In columns. A table may be wider where a cell cannot be shorter. */
 const widest = 120;

@@ -1,20 +1,5 @@
-/** A sentence of a page that a reader would read twice, and why. */
-export interface ProseFlaw {
-  readonly line: number;
-  readonly sentence: string;
-  readonly reason: string;
-}
-
-/** A piece of prose: a paragraph, an item of a list or a cell of a table. */
-interface Piece {
-  readonly kind: 'text' | 'cell';
-  /** Of its first line, from 1. */
-  readonly line: number;
-  readonly text: string;
-}
-
 /** Words that a reader stumbles over, and what to write instead. They count in cells too. */
-const markers: readonly (readonly [expression: RegExp, reason: string])[] = [
+const markers = [
   [/\ball that what\b|\bof what may\b|\bof which nothing\b/i, 'name the thing'],
   [/\banew\b/i, "'again', or 'new'"],
   [/\b(?:not|no|nothing|nobody|never|longer)\b[^.;:]*\bany more\b/i, "'no longer'"],
@@ -35,7 +20,7 @@ const markers: readonly (readonly [expression: RegExp, reason: string])[] = [
 ];
 
 /** How a fragment, or a condition of place, begins a sentence. */
-const beginnings: readonly (readonly [expression: RegExp, reason: string])[] = [
+const beginnings = [
   [/^Of /, 'a sentence begins with its subject'],
   [/^What [^?]*$/, 'a sentence begins with its subject'],
   [/^Where [^?]*$/, "'if' for a condition"],
@@ -49,8 +34,8 @@ const longest = 45;
  * The prose of a page. Code blocks, comments, headings and the heads of tables are not prose.
  * Code stands as the word `code`.
  */
-function pieces(markdown: string): readonly Piece[] {
-  const blank = (text: string) => text.replace(/[^\n]/g, '');
+function pieces(markdown) {
+  const blank = (text) => text.replace(/[^\n]/g, '');
   const prose = markdown
     .replace(/^( *)```[^]*?^\1```$/gm, blank)
     .replace(/<!--[^]*?-->/g, blank)
@@ -61,7 +46,7 @@ function pieces(markdown: string): readonly Piece[] {
     .replace(/`[^`]*`/g, (code) => `code${blank(code)}`)
     .replace(/<[^>\n]*>/g, '')
     .replace(/[[\]*_]/g, '');
-  const found: Piece[] = [];
+  const found = [];
   prose.split('\n').forEach((text, index) => {
     const line = index + 1;
     if (/^ *\|[ :|-]+\|$/.test(text)) return;
@@ -71,7 +56,7 @@ function pieces(markdown: string): readonly Piece[] {
           .trim()
           .slice(1, -1)
           .split('|')
-          .map((cell): Piece => ({ kind: 'cell', line, text: cell.trim() })),
+          .map((cell) => ({ kind: 'cell', line, text: cell.trim() })),
       );
       return;
     }
@@ -84,16 +69,16 @@ function pieces(markdown: string): readonly Piece[] {
   return found.filter(({ text }) => text !== '');
 }
 
-function sentences({ text }: Piece): readonly string[] {
+function sentences({ text }) {
   return text.split(/(?<=[.!?][")]?)\s+(?=["(]?(?:[A-Z]|code\b))/);
 }
 
 /** Without code, which a reader takes in at a glance. */
-const wordsOf = (sentence: string) =>
+const wordsOf = (sentence) =>
   sentence.replace(/\bcode\b/g, '').match(/[\p{L}\p{N}][\p{L}\p{N}'’.,/%-]*/gu) ?? [];
 
 /** Everything in a page that {@link markers} and the rules of a sentence forbid. */
-export function proseFlaws(markdown: string): readonly ProseFlaw[] {
+export function proseFlaws(markdown) {
   return pieces(markdown).flatMap((piece) =>
     sentences(piece).flatMap((sentence) =>
       [
@@ -107,7 +92,7 @@ export function proseFlaws(markdown: string): readonly ProseFlaw[] {
 }
 
 /** The median length of the sentences outside of tables, in words; 0 if there is none. */
-export function medianWords(markdown: string): number {
+export function medianWords(markdown) {
   const lengths = pieces(markdown)
     .filter(({ kind }) => kind === 'text')
     .flatMap(sentences)
@@ -115,3 +100,59 @@ export function medianWords(markdown: string): number {
     .sort((a, b) => a - b);
   return lengths[Math.floor(lengths.length / 2)] ?? 0;
 }
+
+/**
+ * The prose of a comment: without its marks, its tags and its links.
+ */
+function proseOf({ type, value }) {
+  const marks = type === 'Block' ? /^[ \t]*\*? ?/gm : /^ /;
+  return value
+    .replace(/^\*/, '')
+    .replace(marks, '')
+    .replace(/^@\w+ ?/gm, '- ')
+    .replace(/\{@link ([^}]*)\}/g, '`$1`');
+}
+
+/** Finds what {@link proseFlaws} finds in a page, in the comments of a file. */
+export const plainComments = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: { flaw: '{{ sentence }} Plain English: {{ reason }}.' },
+  },
+  create(context) {
+    const { sourceCode } = context;
+    return {
+      Program() {
+        const paragraphs = [];
+        for (const comment of sourceCode.getAllComments()) {
+          const last = paragraphs.at(-1);
+          const isSameParagraph =
+            comment.type === 'Line' &&
+            last?.type === 'Line' &&
+            last.end === comment.loc.start.line - 1 &&
+            last.column === comment.loc.start.column;
+          const { line, column } = comment.loc.start;
+          if (isSameParagraph) {
+            last.prose += `\n${proseOf(comment)}`;
+            last.end = line;
+          } else
+            paragraphs.push({
+              type: comment.type,
+              line,
+              column,
+              end: line,
+              prose: proseOf(comment),
+            });
+        }
+        for (const { line, column, prose } of paragraphs)
+          for (const flaw of proseFlaws(prose))
+            context.report({
+              loc: { line: line + flaw.line - 1, column },
+              messageId: 'flaw',
+              data: { sentence: flaw.sentence, reason: flaw.reason },
+            });
+      },
+    };
+  },
+};
