@@ -47,6 +47,10 @@ export const deviations: readonly Deviation[] = [
     'Ports of the entries of a host are joined by number; istiod joins them by name, and leaves out an entry whose port has another name.',
   ],
   [
+    /\/providers\/origins-\d+\/local_jwks\/inline_string: "\{\\"keys\\":\[\{\\"kty\\":\\"EC\\",\\"kid\\":\\"nobody\\",.*, istiod: "\{\\n /,
+    'If the keys of an issuer are not known, there is one of which nobody has the private half; istiod sends that of its own as well.',
+  ],
+  [
     /^(?:cluster|listener)\/.*\/transport_socket\/.*sds_config\/initial_fetch_timeout: "1s", istiod: nothing$/,
     'Envoy waits 1 s for a certificate that a rule names: 15 s, in which it accepts no other clusters, would hold up what comes next.',
   ],
@@ -106,6 +110,10 @@ export const fileDeviations: readonly Deviation[] = [
 
 /** The same for gateways. */
 export const gatewayDeviations: readonly Deviation[] = [
+  [
+    /\/dynamic_metadata\/\d+\/value\/(?:present_match: true, istiod: nothing|or_match: nothing, istiod: \{)/,
+    'A claim that is there is one that Envoy finds; istiod sends a match of no text, and Envoy refuses all routes of the port.',
+  ],
   [
     /^listener\/.*\/(?:tls_certificate_sds_secret_configs\/0|validation_context_sds_secret_config)\/(?:name: "([^"]*)", istiod: "kubernetes:\/\/\1"|sds_config\/(?:ads: nothing|api_config_source: \{.*"sds-grpc"))/,
     'The secret of a credentialName is asked of the agent of the gateway; istiod, which has the Secrets of Kubernetes, is asked itself.',

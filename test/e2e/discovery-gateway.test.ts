@@ -16,6 +16,7 @@ import {
 import { ask } from '../support/ask.ts';
 import { eventually } from '../support/eventually.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { tokenIssuer } from '../support/token-issuer.ts';
 import { program } from '../support/e2e/program.ts';
 import { type Running, startRunning } from '../support/e2e/running.ts';
 
@@ -265,6 +266,53 @@ spec:
 
   it('passes TCP on', async () => {
     expect(await greeting(tcp ?? 0)).toBe('hello');
+  });
+
+  it('sends requests by a claim of their token, and refuses a token that is not valid', async () => {
+    const [issuer, other] = [tokenIssuer('one'), tokenIssuer('one')];
+    const to = (path: string, match = '') =>
+      `{ ${match}rewrite: { authority: ${path} }, route: [{ destination: { host: plain.mesh } }] }`;
+    write(
+      '40-tokens.yaml',
+      `
+apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: { name: tokens, namespace: default }
+spec:
+  selector: { matchLabels: { istio: ingressgateway } }
+  jwtRules: [{ issuer: issuer, jwks: '${issuer.keys}' }]
+---
+apiVersion: networking.istio.io/v1
+kind: Gateway
+metadata: { name: claims, namespace: default }
+spec:
+  selector: { istio: ingressgateway }
+  servers: [${server(http ?? 0, 'http-claims', 'HTTP', 'claims.example.com')}]
+---
+apiVersion: networking.istio.io/v1
+kind: VirtualService
+metadata: { name: claims, namespace: default }
+spec:
+  hosts: [claims.example.com]
+  gateways: [claims]
+  http:
+    - ${to('admin', "match: [{ headers: { '@request.auth.claims[realm][groups]': { exact: admin } } }], ")}
+    - ${to('no-subject', "match: [{ withoutHeaders: { '@request.auth.claims.sub': {} } }], ")}
+    - ${to('others')}
+`,
+    );
+    const sent = async (headers: Readonly<Record<string, string>>) => {
+      const { status, body } = await ask(http ?? 0, '/', { host: 'claims.example.com', headers });
+      return status === 200 ? body.replace(' plain', '') : String(status);
+    };
+    const bearer = (by: typeof issuer, claims: Readonly<Record<string, unknown>>) =>
+      sent({ authorization: `Bearer ${by.sign({ iss: 'issuer', ...claims })}` });
+    await expect.poll(() => sent({})).toBe('no-subject');
+    const admin = { sub: 'me', realm: { groups: ['staff', 'admin'] } };
+    expect(await bearer(issuer, admin)).toBe('admin');
+    expect(await bearer(issuer, { sub: 'you', realm: { groups: ['staff'] } })).toBe('others');
+    expect(await bearer(issuer, {})).toBe('no-subject');
+    expect(await bearer(other, admin)).toBe('401');
   });
 
   it('shows a new certificate once its folder has it', async () => {

@@ -26,7 +26,11 @@ export const cases: readonly Case[] = readdirSync(folder).flatMap((file) => {
 
 /** The resource of a case, as it is written for Kubernetes and in a file. */
 export function resourceOf({ kind, spec }: Case) {
-  const isSecurity = ['PeerAuthentication', 'AuthorizationPolicy'].includes(kind);
+  const isSecurity = [
+    'PeerAuthentication',
+    'AuthorizationPolicy',
+    'RequestAuthentication',
+  ].includes(kind);
   const group = isSecurity ? 'security' : 'networking';
   return {
     apiVersion: `${group}.istio.io/v1`,

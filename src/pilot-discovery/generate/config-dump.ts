@@ -15,6 +15,7 @@ import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/pr
 import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_stats_v3_config } from '../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_web_v3_grpc_web } from '../../shared/proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
+import { file_envoy_extensions_filters_http_jwt_authn_v3_config } from '../../shared/proto/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts';
 import { file_envoy_extensions_filters_http_rbac_v3_rbac } from '../../shared/proto/envoy/extensions/filters/http/rbac/v3/rbac_pb.ts';
 import { file_envoy_extensions_filters_http_router_v3_router } from '../../shared/proto/envoy/extensions/filters/http/router/v3/router_pb.ts';
 import { file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector } from '../../shared/proto/envoy/extensions/filters/listener/http_inspector/v3/http_inspector_pb.ts';
@@ -43,6 +44,7 @@ const registry = createRegistry(
   file_envoy_extensions_filters_http_fault_v3_fault,
   file_envoy_extensions_filters_http_grpc_stats_v3_config,
   file_envoy_extensions_filters_http_grpc_web_v3_grpc_web,
+  file_envoy_extensions_filters_http_jwt_authn_v3_config,
   file_envoy_extensions_filters_http_rbac_v3_rbac,
   file_envoy_extensions_filters_http_router_v3_router,
   file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector,

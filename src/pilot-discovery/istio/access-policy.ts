@@ -1,3 +1,4 @@
+import type { TokenRule } from './token-rule.ts';
 import type { Selector } from './values.ts';
 
 /** An AuthorizationPolicy or a RequestAuthentication, for the workloads that it selects. */
@@ -10,12 +11,12 @@ export type AccessEffect =
   | { readonly type: 'nothing' }
   /** It is not served, or is refused. It restricts access, so nobody may connect. */
   | { readonly type: 'closes'; readonly covers: Covered }
-  | AccessRules;
+  | AccessRules
+  /** Of a RequestAuthentication: a token that none of these finds valid is refused. */
+  | { readonly type: 'tokens'; readonly rules: readonly TokenRule[] };
 
 export type Covered =
-  | { readonly type: 'ports'; readonly ports: readonly number[] }
-  /** `http`: not those of which the protocol is known to be another. */
-  | { readonly type: 'all'; readonly protocols: 'any' | 'http' };
+  { readonly type: 'ports'; readonly ports: readonly number[] } | { readonly type: 'all' };
 
 export interface AccessRules {
   readonly type: 'rules';

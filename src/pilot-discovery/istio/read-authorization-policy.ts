@@ -190,6 +190,6 @@ function portsOf(rules: readonly AccessRule[]): Covered {
       .flatMap(({ values }) => values.map(Number)),
   );
   return ports.some((those) => those.length === 0)
-    ? { type: 'all', protocols: 'any' }
+    ? { type: 'all' }
     : { type: 'ports', ports: [...new Set(ports.flat())].sort((a, b) => a - b) };
 }

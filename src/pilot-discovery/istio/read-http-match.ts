@@ -1,3 +1,4 @@
+import { isClaim } from './claim-path.ts';
 import { isHeaderName } from './header-format.ts';
 import { gatewayName } from './host-names.ts';
 import {
@@ -17,9 +18,6 @@ import {
 import { matchLabels } from './match-labels.ts';
 import type { StringMatch } from './values.ts';
 import type { HttpMatch } from './virtual-service.ts';
-
-/** Whether a match of a header is one of a claim of a token, which gateways alone look at. */
-export const isClaim = (name: string): boolean => /^@request\.auth\.claims[.[]/.test(name);
 
 const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>> = (
   value,

@@ -1,8 +1,8 @@
-import { below, type Place, warn, wrong } from './members.ts';
-import { isClaim } from './read-http-match.ts';
+import { claimPath, isClaim } from './claim-path.ts';
+import { below, type Place, wrong } from './members.ts';
 import type { HttpRoute } from './virtual-service.ts';
 
-/** Says where claims of a token are matched: gateways look at them, but there is no JWT yet. */
+/** Says what is wrong where claims of a token are matched: gateways alone look at them. */
 export function sayWhereClaims(
   http: readonly HttpRoute[],
   by: 'the mesh' | 'gateways',
@@ -10,12 +10,14 @@ export function sayWhereClaims(
 ): void {
   http.forEach(({ match }, index) => {
     match.forEach(({ headers, withoutHeaders }, number) => {
-      const claim = [...Object.keys(headers), ...Object.keys(withoutHeaders)].find(isClaim);
+      const claims = [...Object.keys(headers), ...Object.keys(withoutHeaders)].filter(isClaim);
       const at = below(place, `http[${index}].match[${number}]`);
-      if (claim === undefined) return;
-      if (by === 'the mesh')
+      const [claim] = claims;
+      const unnamed = claims.find((name) => claimPath(name)?.includes('') === true);
+      if (claim !== undefined && by === 'the mesh')
         wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
-      else warn(at, `'${claim}' is of a token, which is not served yet: no request has it`);
+      else if (unnamed !== undefined)
+        wrong(at, `'${unnamed}' has no name of a claim: @request.auth.claims[NAME]`);
     });
   });
 }

@@ -297,9 +297,9 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/gateway-claim',
-    file: 'pilot-discovery/generate/routes/route.ts',
-    find: ' || asksForClaim(match)',
-    replace: '',
+    file: 'pilot-discovery/generate/routes/route-match.ts',
+    find: 'invert: true',
+    replace: 'invert: false',
   },
   {
     id: 'push/gateway-passed-once',

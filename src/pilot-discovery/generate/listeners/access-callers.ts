@@ -3,6 +3,7 @@ import type { AccessCondition, CallerAttribute } from '../../istio/access-policy
 import type { PrincipalSchema } from '../../../shared/proto/envoy/config/rbac/v3/rbac_pb.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
 import type { ValueMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/value_pb.ts';
+import { claimMatcher, oneOrInList } from '../encoding/claim-matcher.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import {
   type AccessLayer,
@@ -122,13 +123,7 @@ function claimPrincipal(claim: readonly string[], values: readonly string[]): Pr
   const each = values.map((value): ValueMatcher => ({
     matchPattern: { case: 'stringMatch', value: wildcardMatcher(value) },
   }));
-  const oneOf = anyOf(each);
-  const inList: ValueMatcher = {
-    matchPattern: { case: 'listMatch', value: { matchPattern: { case: 'oneOf', value: oneOf } } },
-  };
-  return inToken(claim, {
-    matchPattern: { case: 'orMatch', value: { valueMatchers: [inList, oneOf] } },
-  });
+  return inToken(claim, oneOrInList(anyOf(each)));
 }
 
 function anyOf(matchers: readonly ValueMatcher[]): ValueMatcher {
@@ -140,12 +135,5 @@ function anyOf(matchers: readonly ValueMatcher[]): ValueMatcher {
 
 /** What Envoy's filter of tokens has found in one that is valid. */
 const inToken = (path: readonly string[], value: ValueMatcher): Principal => ({
-  identifier: {
-    case: 'metadata',
-    value: {
-      filter: 'envoy.filters.http.jwt_authn',
-      path: ['payload', ...path].map((key) => ({ segment: { case: 'key', value: key } })),
-      value,
-    },
-  },
+  identifier: { case: 'metadata', value: claimMatcher(path, value) },
 });

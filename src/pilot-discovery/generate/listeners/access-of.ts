@@ -1,18 +1,16 @@
-import type { Covered } from '../../istio/access-policy.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
-import type { Protocol } from '../../istio/values.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import { accessFilters, type AccessFilters } from './access-filters.ts';
 import { peerAuthenticationOf, selects, type SetMode } from '../scope/peer-authentication-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { tokenFilter } from './token-filter.ts';
 
 /** Who may connect to a workload, and what else is asked of who calls. */
 export interface PortAccess {
   /** What holds for a port, and for one that nothing names (undefined). */
-  readonly modeAt: (port: number | undefined, protocol: Protocol) => SetMode;
+  readonly modeAt: (port: number | undefined) => SetMode;
   /** Whether a policy closes a port, whatever PeerAuthentications say. */
-  readonly isClosed: (port: number | undefined, protocol: Protocol) => boolean;
+  readonly isClosed: (port: number | undefined) => boolean;
   /** Those for which something is said; sorted. */
   readonly ports: readonly number[];
   readonly filters: AccessFilters;
@@ -25,7 +23,7 @@ export interface PortAccess {
  */
 export function accessOf(
   environment: Environment,
-  node: Pick<ProxyNode, 'namespace' | 'labels'>,
+  node: Pick<ProxyNode, 'namespace' | 'labels' | 'role'>,
 ): PortAccess {
   const peers = peerAuthenticationOf(environment, node);
   const places = new Set([node.namespace, environment.mesh.rootNamespace]);
@@ -38,25 +36,21 @@ export function accessOf(
     effect.type === 'closes' ? [effect.covers] : [],
   );
   const closed = covered.flatMap((covers) => (covers.type === 'ports' ? covers.ports : []));
-  const isClosed: PortAccess['isClosed'] = (port, protocol) =>
-    covered.some((covers) => isCovered(covers, port, protocol));
+  const isClosed: PortAccess['isClosed'] = (port) =>
+    covered.some(({ type }) => type === 'all') || (port !== undefined && closed.includes(port));
+  const tokens = tokenFilter(
+    policies.flatMap(({ spec: { effect } }) => (effect.type === 'tokens' ? effect.rules : [])),
+    node.role,
+  );
+  const filters = accessFilters(policies, environment.mesh.trustDomain);
   return {
     isClosed,
-    modeAt: (port, protocol) =>
-      isClosed(port, protocol)
+    modeAt: (port) =>
+      isClosed(port)
         ? 'closed'
         : ((port === undefined ? undefined : peers.ports.get(port)) ?? peers.mode),
     ports: [...new Set([...peers.ports.keys(), ...closed])].sort((a, b) => a - b),
-    filters: accessFilters(policies, environment.mesh.trustDomain),
+    filters: { ...filters, http: [...(tokens === undefined ? [] : [tokens]), ...filters.http] },
     of: [...peers.of.map(keyOf), ...policies.map(keyOf)],
   };
-}
-
-function isCovered(covers: Covered, port: number | undefined, protocol: Protocol): boolean {
-  switch (covers.type) {
-    case 'ports':
-      return port !== undefined && covers.ports.includes(port);
-    case 'all':
-      return covers.protocols === 'any' || listenerKindOf(protocol) !== 'tcp';
-  }
 }

@@ -91,7 +91,7 @@ function chainsOf(
   const { server, routeName, port } = one;
   const { protocol } = server.port;
   const { tls } = server;
-  const isClosed = access.isClosed(port, protocol) || tls.mode === 'closed';
+  const isClosed = access.isClosed(port) || tls.mode === 'closed';
   const names = isTls(protocol) ? serverNames(server) : [];
   const socket = 'certificate' in tls && {
     transportSocket: gatewayTls(node, tls, alpnOf(routeName, tls.mode)),

@@ -71,7 +71,7 @@ function captureListener(
       filters: [blackHole],
     },
     ...[
-      ...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port, 'auto'))),
+      ...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port))),
       ...ports,
     ].flatMap((port) => inboundChains(mesh, node, policy.filters, port)),
   ];
@@ -119,7 +119,7 @@ function capturedPorts(
       tcpName: name,
       port: endpoint.port,
       protocol: port.protocol,
-      mode: policy.modeAt(endpoint.port, port.protocol),
+      mode: policy.modeAt(endpoint.port),
       tls: undefined,
       cluster: `inbound|${endpoint.port}||`,
       statPrefix: `inbound_${name};`,
@@ -158,7 +158,7 @@ function ingressPort(
     tcpName: name,
     port: port.number,
     protocol: port.protocol,
-    mode: tls === 'closed' ? tls : policy.modeAt(port.number, port.protocol),
+    mode: tls === 'closed' ? tls : policy.modeAt(port.number),
     tls: tls === 'closed' ? undefined : tls,
     cluster: `inbound|${port.number}||`,
     statPrefix: `inbound_${name};`,

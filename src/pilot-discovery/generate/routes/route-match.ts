@@ -1,17 +1,22 @@
 import type { StringMatch } from '../../istio/values.ts';
-import { isClaim } from '../../istio/read-http-match.ts';
+import { claimPath, isClaim } from '../../istio/claim-path.ts';
 import type { HttpMatch } from '../../istio/virtual-service.ts';
 import type {
   HeaderMatcherSchema,
   QueryParameterMatcherSchema,
   RouteMatchSchema,
 } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
+import type { MetadataMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/metadata_pb.ts';
+import type { ValueMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/value_pb.ts';
+import { claimMatcher, oneOrInList } from '../encoding/claim-matcher.ts';
 import { stringMatcher } from '../encoding/string-matcher.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 type RouteMatch = Init<typeof RouteMatchSchema>;
 type HeaderMatcher = Init<typeof HeaderMatcherSchema>;
 type QueryMatcher = Init<typeof QueryParameterMatcherSchema>;
+type ClaimMatcher = Init<typeof MetadataMatcherSchema>;
+type ValueMatcher = Init<typeof ValueMatcherSchema>;
 type Matches = Readonly<Record<string, StringMatch | undefined>>;
 
 /** Which requests a route takes. */
@@ -20,7 +25,9 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
   const { uri, headers, withoutHeaders, method, authority, scheme, queryParams, ignoreUriCase } =
     match;
   const named = [
-    ...Object.entries(headers).map(header),
+    ...Object.entries(headers)
+      .filter(([name]) => !isClaim(name))
+      .map(header),
     ...Object.entries(withoutHeaders)
       .filter(([name]) => !isClaim(name))
       .map(absent),
@@ -34,23 +41,27 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
       ...pseudo.flatMap(([name, value]) => (value === undefined ? [] : [header([name, value])])),
     ],
     queryParameters: sorted(queryParams).map(queryMatcher),
+    dynamicMetadata: [
+      ...sorted(headers).flatMap(claim),
+      ...sorted(withoutHeaders).flatMap((one) =>
+        claim(one).map((matcher) => ({ ...matcher, invert: true })),
+      ),
+    ],
   };
 }
-
-/** Whether a match asks for a claim of a token, which no request has: there is no JWT yet. */
-export const asksForClaim = ({ headers }: Pick<HttpMatch, 'headers'>): boolean =>
-  Object.keys(headers).some(isClaim);
 
 /** Whether a match takes every request, so that no route after it is ever reached. */
 export function takesAll({
   pathSpecifier,
   headers = [],
   queryParameters = [],
+  dynamicMetadata = [],
 }: RouteMatch): boolean {
   const anyPath =
     (pathSpecifier?.case === 'prefix' && pathSpecifier.value === '/') ||
     (pathSpecifier?.case === 'safeRegex' && pathSpecifier.value.regex === '.*');
-  return anyPath && headers.length === 0 && queryParameters.length === 0;
+  const others = headers.length + queryParameters.length + dynamicMetadata.length;
+  return anyPath && others === 0;
 }
 
 /** The path of a match, as the name of a span has it. */
@@ -84,6 +95,17 @@ function header([name, match]: readonly [string, StringMatch | undefined]): Head
   if (match === undefined)
     return { name, headerMatchSpecifier: { case: 'presentMatch', value: true } };
   return { name, headerMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
+}
+
+/** What a claim of a valid token is to be; nothing for a match of a header. */
+function claim([name, match]: readonly [string, StringMatch | undefined]): ClaimMatcher[] {
+  const path = claimPath(name);
+  if (path === undefined) return [];
+  const value: ValueMatcher =
+    match === undefined
+      ? { matchPattern: { case: 'presentMatch', value: true } }
+      : oneOrInList({ matchPattern: { case: 'stringMatch', value: stringMatcher(match) } });
+  return [claimMatcher(path, value)];
 }
 
 /** A header that is not there counts as one that does not match. */

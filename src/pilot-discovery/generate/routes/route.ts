@@ -9,7 +9,7 @@ import { headersToAdd } from './header-operations.ts';
 import { selects } from '../scope/peer-authentication-of.ts';
 import { routeAction, type RouteSurroundings } from './route-action.ts';
 import { routeFilters } from './route-filters.ts';
-import { asksForClaim, pathOf, routeMatch, takesAll } from './route-match.ts';
+import { pathOf, routeMatch, takesAll } from './route-match.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 type Route = Init<typeof RouteSchema>;
@@ -36,7 +36,7 @@ export function routesOfVirtualService(
   for (const http of rule.spec.http) {
     if (http.match.length === 0) return [...routes, routeOf(rule, http, undefined, around)];
     for (const match of http.match) {
-      if (!isFor(match, caller, around.port) || asksForClaim(match)) continue;
+      if (!isFor(match, caller, around.port)) continue;
       const route = routeOf(rule, http, match, around);
       routes.push(route);
       if (takesAll(routeMatch(match))) return routes;

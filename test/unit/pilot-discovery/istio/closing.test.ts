@@ -273,8 +273,8 @@ describe('a policy that is not served', () => {
     ['AuthorizationPolicy', '{ targetRefs: [{ kind: Gateway, name: a }] }', ''],
     [
       'RequestAuthentication',
-      '{ jwtRules: [{ issuer: a, jwksUri: "https://a/keys" }] }',
-      '8080, others',
+      '{ jwtRules: [{ issuer: a, jwks: \'{"keys":[{"kty":"oct","k":"AQAB"}]}\' }], targetRefs: [{ kind: Gateway, name: a }] }',
+      '',
     ],
     ['RequestAuthentication', '{}', ''],
   ])('%s %s closes what it covers, with a warning', (kind, spec, ports) => {

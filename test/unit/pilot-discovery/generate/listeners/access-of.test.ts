@@ -1,23 +1,27 @@
 import { describe, expect, it } from 'vitest';
 import { accessOf } from '../../../../../src/pilot-discovery/generate/listeners/access-of.ts';
 import { proxyIn, resourceText } from '../../../../support/golden.ts';
+import { published } from '../../../../support/envoy-api.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
-/** The mode of the ports 80 (HTTP) and 90 (TCP) of a workload with the label `app: app`. */
+/** The mode of the ports 80, 90 and others of a workload with the label `app: app`. */
 function modesOf(...resources: readonly string[]): readonly string[] {
   const { modeAt } = accessOf(environmentOf(resources.join('---\n')), proxyIn(''));
-  return [modeAt(80, 'http'), modeAt(90, 'tcp'), modeAt(undefined, 'auto')];
+  return [modeAt(80), modeAt(90), modeAt(undefined)];
 }
 const peers = (spec: string, metadata = {}) =>
   resourceText('PeerAuthentication', 'p', spec, metadata);
 const policy = (spec: string, metadata = {}) =>
   resourceText('AuthorizationPolicy', 'a', spec, metadata);
 
+const tokens = (name: string, rules: string, metadata = {}, more = '') =>
+  resourceText('RequestAuthentication', name, `{ jwtRules: ${rules}${more} }`, metadata);
+
 /** A policy of which a provider decides. */
 const custom = (rule: string, more = '') =>
   `{ action: CUSTOM, provider: { name: p }, rules: [${rule}]${more} }`;
 
-describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and others', () => {
+describe('who may connect to the ports of a workload: 80, 90 and others', () => {
   it.each<[what: string, resources: readonly string[], modes: readonly string[]]>([
     ['everybody', [], ['permissive', 'permissive', 'permissive']],
     ['peers of the mesh', [peers('{ mtls: { mode: STRICT } }')], ['strict', 'strict', 'strict']],
@@ -64,19 +68,49 @@ describe('who may connect to the ports of a workload: 80 (HTTP), 90 (TCP) and ot
       [policy('{ rules: [{ from: [{ source: { namespaces: [a] } }] }] }')],
       ['permissive', 'permissive', 'permissive'],
     ],
-    [
-      'nobody by HTTP, of whom a RequestAuthentication would ask a token',
-      [
-        resourceText(
-          'RequestAuthentication',
-          'r',
-          `{ jwtRules: [{ issuer: a, jwks: '{"keys":[]}' }] }`,
-        ),
-      ],
-      ['closed', 'permissive', 'closed'],
-    ],
   ])('%s', (_, resources, modes) => {
     expect(modesOf(...resources)).toEqual(modes);
+  });
+
+  it('looks at tokens before it looks at what policies say of them', () => {
+    const environment = environmentOf(
+      `${policy('{ action: DENY, rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }] }')}---\n${tokens('r', '[{ issuer: a, jwks: \'{"keys":[]}\' }]')}`,
+    );
+    const { filters, of } = accessOf(environment, proxyIn(''));
+    expect(filters.http.map(({ name }) => name)).toEqual([
+      'envoy.filters.http.jwt_authn',
+      'envoy.filters.http.rbac',
+    ]);
+    expect(filters.tcp.map(({ name }) => name)).toEqual(['envoy.filters.network.rbac']);
+    expect(of).toEqual(['AuthorizationPolicy/default/a', 'RequestAuthentication/default/r']);
+  });
+
+  it('asks for tokens by all that select it: of its namespace, then of the mesh', () => {
+    const rule = (audience: string) =>
+      `[{ issuer: a, audiences: [${audience}], jwks: '{"keys":[]}' }]`;
+    const environment = environmentOf(
+      [
+        tokens('root', rule('of-the-mesh'), { namespace: 'istio-system' }),
+        tokens('b', rule('of-b')),
+        tokens('c', rule('of-c'), { creationTimestamp: '2020-01-01T00:00:00Z' }),
+        tokens('other', rule('of-others'), {}, ', selector: { matchLabels: { app: other } }'),
+        tokens('elsewhere', rule('elsewhere'), { namespace: 'elsewhere' }),
+      ].join('---\n'),
+    );
+    const [filter] = accessOf(environment, proxyIn('')).filters.http;
+    const { providers } = JSON.parse(
+      JSON.stringify(
+        published(
+          filter?.configType.value.typeUrl ?? '',
+          filter?.configType.value.value ?? new Uint8Array(),
+        ),
+      ),
+    ) as { readonly providers: Readonly<Record<string, { readonly audiences: unknown }>> };
+    expect(Object.values(providers).map(({ audiences }) => audiences)).toEqual([
+      ['of-b'],
+      ['of-c'],
+      ['of-the-mesh'],
+    ]);
   });
 
   it('lists the ports of which something is said, and what says it', () => {

@@ -137,7 +137,7 @@ describe('the virtual hosts of a gateway', () => {
       host('a.example.com:80', '/ to outbound|80||b.mesh'),
     ],
     [
-      'lack a match of a claim, which no request has',
+      'have a match of a claim',
       [
         front,
         rule(
@@ -146,7 +146,7 @@ describe('the virtual hosts of a gateway', () => {
           `${to('a.mesh', "{ headers: { '@request.auth.claims.group': { exact: a } } }")}, ${to('b.mesh', "{ withoutHeaders: { '@request.auth.claims.group': { exact: a } } }")}`,
         ),
       ],
-      host('a.example.com:80', '/ to outbound|80||b.mesh'),
+      host('a.example.com:80', '/ to outbound|80||a.mesh,/ to outbound|80||b.mesh'),
     ],
     [
       'send requests to HTTPS, with or without a rule',

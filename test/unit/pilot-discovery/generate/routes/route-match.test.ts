@@ -5,7 +5,7 @@ import {
   takesAll,
 } from '../../../../../src/pilot-discovery/generate/routes/route-match.ts';
 import { RouteMatchSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
-import { canonical, httpRouteIn, messageYaml } from '../../../../support/golden.ts';
+import { canonical, httpRouteIn, messageYaml, specIn } from '../../../../support/golden.ts';
 
 /** The match of a VirtualService, as it is read; undefined if it is not said. */
 const read = (match: string) => httpRouteIn(match === '' ? '' : `match: [${match}]`).match[0];
@@ -99,4 +99,51 @@ it.each<[match: string, path: string, takes: 'all' | 'some']>([
 ])('the match %s is called %s in spans and takes %s requests', (match, path, takes) => {
   const made = routeMatch(read(match));
   expect([pathOf(made), takesAll(made)]).toEqual([path, takes === 'all']);
+});
+
+describe('the match of a claim of a token', () => {
+  const matcher = (path: string, value: string) => `
+  - filter: envoy.filters.http.jwt_authn
+    path: [{ key: payload }, ${path}]
+    value: ${value}`;
+  const either = (value: string) =>
+    `{ or_match: { value_matchers: [{ list_match: { one_of: { string_match: ${value} } } }, { string_match: ${value} }] } }`;
+  const ofGateway = (match: string) =>
+    specIn(
+      'VirtualService',
+      `{ hosts: [a.mesh], gateways: [front], http: [{ match: [${match}], route: [{ destination: { host: a.mesh } }] }] }`,
+    ).http[0]?.match[0];
+
+  it.each<[what: string, match: string, envoy: string]>([
+    [
+      'one value, or a list that has it',
+      "{ headers: { '@request.auth.claims.sub': { exact: a } } }",
+      matcher('{ key: sub }', either('{ exact: a }')),
+    ],
+    [
+      'by path, in the order of their names, beside a header',
+      "{ headers: { '@request.auth.claims[b][c]': { prefix: a }, '@request.auth.claims.b.a': { regex: 'a.*' }, x-a: { exact: a } } }",
+      `${matcher('{ key: b }, { key: a }', either('{ safe_regex: { regex: a.* } }'))}${matcher('{ key: b }, { key: c }', either('{ prefix: a }'))}
+headers: [{ name: x-a, string_match: { exact: a } }]`,
+    ],
+    [
+      'that is there, and one that is not there',
+      "{ headers: { '@request.auth.claims.b': {} }, withoutHeaders: { '@request.auth.claims.a': {} } }",
+      `${matcher('{ key: b }', '{ present_match: true }')}${matcher('{ key: a }', '{ present_match: true }')}
+    invert: true`,
+    ],
+  ])('%s', (_, match, envoy) => {
+    expect(messageYaml(RouteMatchSchema, routeMatch(ofGateway(match)))).toBe(
+      canonical(`
+prefix: /
+case_sensitive: true
+dynamic_metadata:${envoy}`),
+    );
+  });
+
+  it('leaves requests to the routes after it', () => {
+    expect(
+      takesAll(routeMatch(ofGateway("{ withoutHeaders: { '@request.auth.claims.a': {} } }"))),
+    ).toBe(false);
+  });
 });

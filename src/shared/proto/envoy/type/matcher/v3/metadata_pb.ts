@@ -17,7 +17,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_type_matcher_v3_metadata: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CiRlbnZveS90eXBlL21hdGNoZXIvdjMvbWV0YWRhdGEucHJvdG8SFWVudm95LnR5cGUubWF0Y2hlci52MyLAAQoPTWV0YWRhdGFNYXRjaGVyEg4KBmZpbHRlchgBIAEoCRJACgRwYXRoGAIgAygLMjIuZW52b3kudHlwZS5tYXRjaGVyLnYzLk1ldGFkYXRhTWF0Y2hlci5QYXRoU2VnbWVudBIyCgV2YWx1ZRgDIAEoCzIjLmVudm95LnR5cGUubWF0Y2hlci52My5WYWx1ZU1hdGNoZXIaJwoLUGF0aFNlZ21lbnQSDQoDa2V5GAEgASgJSABCCQoHc2VnbWVudGIGcHJvdG8z',
+    'CiRlbnZveS90eXBlL21hdGNoZXIvdjMvbWV0YWRhdGEucHJvdG8SFWVudm95LnR5cGUubWF0Y2hlci52MyLQAQoPTWV0YWRhdGFNYXRjaGVyEg4KBmZpbHRlchgBIAEoCRJACgRwYXRoGAIgAygLMjIuZW52b3kudHlwZS5tYXRjaGVyLnYzLk1ldGFkYXRhTWF0Y2hlci5QYXRoU2VnbWVudBIyCgV2YWx1ZRgDIAEoCzIjLmVudm95LnR5cGUubWF0Y2hlci52My5WYWx1ZU1hdGNoZXISDgoGaW52ZXJ0GAQgASgIGicKC1BhdGhTZWdtZW50Eg0KA2tleRgBIAEoCUgAQgkKB3NlZ21lbnRiBnByb3RvMw',
     [file_envoy_type_matcher_v3_value],
   );
 
@@ -39,6 +39,11 @@ export type MetadataMatcher = Message<'envoy.type.matcher.v3.MetadataMatcher'> &
    * @generated from field: envoy.type.matcher.v3.ValueMatcher value = 3;
    */
   value?: ValueMatcher;
+
+  /**
+   * @generated from field: bool invert = 4;
+   */
+  invert: boolean;
 };
 
 /**

@@ -17,7 +17,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_type_matcher_v3_value: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CiFlbnZveS90eXBlL21hdGNoZXIvdjMvdmFsdWUucHJvdG8SFWVudm95LnR5cGUubWF0Y2hlci52MyLNAQoMVmFsdWVNYXRjaGVyEjwKDHN0cmluZ19tYXRjaBgDIAEoCzIkLmVudm95LnR5cGUubWF0Y2hlci52My5TdHJpbmdNYXRjaGVySAASOAoKbGlzdF9tYXRjaBgGIAEoCzIiLmVudm95LnR5cGUubWF0Y2hlci52My5MaXN0TWF0Y2hlckgAEjQKCG9yX21hdGNoGAcgASgLMiAuZW52b3kudHlwZS5tYXRjaGVyLnYzLk9yTWF0Y2hlckgAQg8KDW1hdGNoX3BhdHRlcm4iVQoLTGlzdE1hdGNoZXISNQoGb25lX29mGAEgASgLMiMuZW52b3kudHlwZS5tYXRjaGVyLnYzLlZhbHVlTWF0Y2hlckgAQg8KDW1hdGNoX3BhdHRlcm4iSAoJT3JNYXRjaGVyEjsKDnZhbHVlX21hdGNoZXJzGAEgAygLMiMuZW52b3kudHlwZS5tYXRjaGVyLnYzLlZhbHVlTWF0Y2hlcmIGcHJvdG8z',
+    'CiFlbnZveS90eXBlL21hdGNoZXIvdjMvdmFsdWUucHJvdG8SFWVudm95LnR5cGUubWF0Y2hlci52MyLmAQoMVmFsdWVNYXRjaGVyEjwKDHN0cmluZ19tYXRjaBgDIAEoCzIkLmVudm95LnR5cGUubWF0Y2hlci52My5TdHJpbmdNYXRjaGVySAASFwoNcHJlc2VudF9tYXRjaBgFIAEoCEgAEjgKCmxpc3RfbWF0Y2gYBiABKAsyIi5lbnZveS50eXBlLm1hdGNoZXIudjMuTGlzdE1hdGNoZXJIABI0Cghvcl9tYXRjaBgHIAEoCzIgLmVudm95LnR5cGUubWF0Y2hlci52My5Pck1hdGNoZXJIAEIPCg1tYXRjaF9wYXR0ZXJuIlUKC0xpc3RNYXRjaGVyEjUKBm9uZV9vZhgBIAEoCzIjLmVudm95LnR5cGUubWF0Y2hlci52My5WYWx1ZU1hdGNoZXJIAEIPCg1tYXRjaF9wYXR0ZXJuIkgKCU9yTWF0Y2hlchI7Cg52YWx1ZV9tYXRjaGVycxgBIAMoCzIjLmVudm95LnR5cGUubWF0Y2hlci52My5WYWx1ZU1hdGNoZXJiBnByb3RvMw',
     [file_envoy_type_matcher_v3_string],
   );
 
@@ -35,6 +35,13 @@ export type ValueMatcher = Message<'envoy.type.matcher.v3.ValueMatcher'> & {
          */
         value: StringMatcher;
         case: 'stringMatch';
+      }
+    | {
+        /**
+         * @generated from field: bool present_match = 5;
+         */
+        value: boolean;
+        case: 'presentMatch';
       }
     | {
         /**

@@ -1,0 +1,88 @@
+import type { TokenRule } from '../../istio/token-rule.ts';
+import {
+  JwtAuthenticationSchema,
+  type JwtProviderSchema,
+  type JwtRequirementSchema,
+} from '../../../shared/proto/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts';
+import { byText } from '../../environment/age.ts';
+import { claimsMember, tokenFilterName } from '../encoding/claim-matcher.ts';
+import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+
+type Provider = Init<typeof JwtProviderSchema>;
+type Requirement = Init<typeof JwtRequirementSchema>;
+
+/**
+ * The filter that refuses requests with a token that none of the rules finds valid (401), and tells
+ * the filters after it what a valid one says; undefined without rules. A request without a token
+ * gets through. The rules are in order; those of one issuer follow each other. Pure.
+ *
+ * @param role of a gateway the route is chosen again, for it may depend on a claim
+ */
+export function tokenFilter(
+  rules: readonly TokenRule[],
+  role: ProxyNode['role'],
+): TypedConfig | undefined {
+  if (rules.length === 0) return undefined;
+  const sorted = [...rules].sort((a, b) => byText(a.issuer, b.issuer));
+  const named = sorted.map((rule, index) => [`origins-${index}`, rule] as const);
+  return typedConfig(tokenFilterName, JwtAuthenticationSchema, {
+    providers: Object.fromEntries(named.map(([name, rule]) => [name, providerOf(rule, role)])),
+    rules: [
+      {
+        match: { pathSpecifier: { case: 'prefix', value: '/' } },
+        requirementType: { case: 'requires', value: requirement(named.map(([name]) => name)) },
+      },
+    ],
+    bypassCorsPreflight: true,
+  });
+}
+
+function providerOf(rule: TokenRule, role: ProxyNode['role']): Provider {
+  const { issuer, audiences, keys, fromHeaders, fromParams, fromCookies } = rule;
+  return {
+    issuer,
+    audiences: [...audiences],
+    jwksSourceSpecifier: {
+      case: 'localJwks',
+      value: { specifier: { case: 'inlineString', value: keys } },
+    },
+    forward: rule.original === 'forwarded',
+    fromHeaders: fromHeaders.map(({ name, prefix }) => ({ name, valuePrefix: prefix })),
+    fromParams: [...fromParams],
+    fromCookies: [...fromCookies],
+    forwardPayloadHeader: rule.payloadHeader,
+    payloadInMetadata: claimsMember,
+    normalizePayloadInMetadata: { spaceDelimitedClaims: ['scope', 'permission'] },
+    claimToHeaders: rule.claimHeaders.map(({ header, claim }) => ({
+      headerName: header,
+      claimName: claim,
+    })),
+    clearRouteCache: role === 'router',
+  };
+}
+
+/**
+ * One valid token is enough, wherever it is; else each place is to have none. So two rules may look
+ * at one place.
+ */
+function requirement(names: readonly string[]): Requirement {
+  const each = names.map(valid);
+  const [only] = names;
+  if (names.length === 1 && only !== undefined) return validOrMissing(only);
+  const all: Requirement = {
+    requiresType: { case: 'requiresAll', value: { requirements: names.map(validOrMissing) } },
+  };
+  return anyOf([...each, all]);
+}
+
+const valid = (name: string): Requirement => ({
+  requiresType: { case: 'providerName', value: name },
+});
+
+const validOrMissing = (name: string): Requirement =>
+  anyOf([valid(name), { requiresType: { case: 'allowMissing', value: {} } }]);
+
+const anyOf = (requirements: Requirement[]): Requirement => ({
+  requiresType: { case: 'requiresAny', value: { requirements } },
+});

@@ -1,0 +1,135 @@
+// Why: docs/decisions/085-a-token-without-keys-is-refused.md
+import { createPublicKey, type JsonWebKey } from 'node:crypto';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { parseJson } from '../../shared/text/parse-json.ts';
+
+/** The public keys of an issuer, as they are read from JSON (JWKS, RFC 7517). */
+export type TokenKeys =
+  | {
+      readonly ok: true;
+      /** For Envoy: with what it needs of each key, and never without a key that it takes. */
+      readonly keys: string;
+      /** Why no token is valid with them; undefined if one can be. */
+      readonly noToken: string | undefined;
+    }
+  | { readonly ok: false; readonly reason: string };
+
+type Fields = Readonly<Record<string, unknown>>;
+type Texts = Readonly<Record<string, string>>;
+
+/**
+ * Envoy refuses a listener with a rule that has no key that it takes. Nobody has the private half
+ * of this one: it is the first point of P-256 whose x is the SHA-256 of `nobody 0`, `nobody 1`, …
+ */
+const nobodysKey: Texts = {
+  kty: 'EC',
+  kid: 'nobody',
+  crv: 'P-256',
+  x: 'TFKm-UlL0tq6rvtZJwZaSft11pljF1viRPFGKWtfwJw',
+  y: 'CZvq8YJtNWnq3V4PwNnGBu0ZvqNIUKFm86XlcVnTBoo',
+};
+
+const jwks = (keys: readonly Texts[]): string => JSON.stringify({ keys });
+
+/** With these no token is valid. */
+export const nobodysKeys: string = jwks([nobodysKey]);
+
+/** What a key needs, by its type (RFC 7518 §6, RFC 8037). */
+const needs: ReadonlyMap<string, readonly string[]> = new Map([
+  ['RSA', ['n', 'e']],
+  ['EC', ['crv', 'x', 'y']],
+  ['oct', ['k']],
+  ['OKP', ['crv', 'x']],
+]);
+
+/** What Envoy reads of a key beside these. A private key is none of its business. */
+const further = ['kty', 'kid', 'alg'];
+
+/** Reads public keys. Pure. */
+export function tokenKeys(text: string): TokenKeys {
+  const read = parsed(text);
+  if (read === undefined) return bad('it is no JSON');
+  if (!isObject(read)) return bad('it is no object');
+  const given = ownMember(read, 'keys');
+  const isOne = given === undefined && ownMember(read, 'kty') !== undefined;
+  if (isOne) return { ok: true, keys: nobodysKeys, noToken: 'it is a key, not {"keys": […]}' };
+  if (!Array.isArray(given)) return bad('it has no list of keys');
+  const flaws = given.map(keyFlaw);
+  const at = flaws.findIndex((flaw) => flaw !== undefined);
+  if (at >= 0) return bad(`keys[${at}] ${flaws[at] ?? ''}`);
+  const keys = (given as readonly Fields[]).map(forEnvoy);
+  if (keys.some(isTaken)) return { ok: true, keys: jwks(keys), noToken: undefined };
+  const noToken = keys.length === 0 ? 'it has no keys' : 'it has no key of a kind that Envoy takes';
+  return { ok: true, keys: jwks([...keys, nobodysKey]), noToken };
+}
+
+const bad = (reason: string): TokenKeys => ({ ok: false, reason });
+
+function keyFlaw(key: unknown): string | undefined {
+  if (!isObject(key)) return 'is no object';
+  const type = ownMember(key, 'kty');
+  const members = typeof type === 'string' ? needs.get(type) : undefined;
+  if (members === undefined) return `has a kty that is none of ${[...needs.keys()].join(', ')}`;
+  const missing = members.find((name) => !isBase64(ownMember(key, name)));
+  return missing === undefined
+    ? undefined
+    : `has no ${missing} in base64url, which ${String(type)} needs`;
+}
+
+/** The members that Envoy reads, in the order in which they are given. */
+function forEnvoy(key: Fields): Texts {
+  const names = [...further, ...(needs.get(String(key['kty'])) ?? [])];
+  return Object.fromEntries(
+    Object.entries(key).filter(
+      (member): member is [string, string] =>
+        names.includes(member[0]) && typeof member[1] === 'string' && isWellFormed(member[1]),
+    ),
+  );
+}
+
+/** Whether it is a text of Unicode: JSON may say half a character. */
+const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
+
+const algorithms: ReadonlyMap<string, RegExp> = new Map([
+  ['RSA', /^[RP]S(?:256|384|512)$/],
+  ['EC P-256', /^ES256$/],
+  ['EC P-384', /^ES384$/],
+  ['EC P-521', /^ES512$/],
+  ['oct', /^HS(?:256|384|512)$/],
+  ['OKP Ed25519', /^EdDSA$/],
+]);
+
+/** The lengths in bits that Envoy takes of a key of RSA. */
+const bitsOfRsa = { least: 512, most: 16_384 };
+
+/** Whether Envoy takes a key; one that it does not take it ignores. */
+function isTaken(key: Texts): boolean {
+  const { kty = '', crv = '', alg, k } = key;
+  const known = algorithms.get(crv === '' ? kty : `${kty} ${crv}`);
+  if (known === undefined || (alg !== undefined && !known.test(alg))) return false;
+  if (kty === 'oct') return k !== undefined && /^[\w-]+$/.test(k) && k.length % 4 !== 1;
+  try {
+    const made = createPublicKey({ format: 'jwk', key: key as JsonWebKey });
+    const { modulusLength: bits, publicExponent: e = 3n } = made.asymmetricKeyDetails ?? {};
+    const { least, most } = bitsOfRsa;
+    return bits === undefined || (bits >= least && bits <= most && e % 2n === 1n && e < 2n ** 33n);
+  } catch {
+    return false;
+  }
+}
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** So is the name of a curve. */
+const isBase64 = (value: unknown): boolean =>
+  typeof value === 'string' && /^[A-Za-z0-9_-]+={0,2}$/.test(value);
+
+/** Undefined for a text that is no JSON. */
+function parsed(text: string): unknown {
+  try {
+    return parseJson(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,172 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { eventually } from '../support/eventually.ts';
+import { tokenIssuer } from '../support/token-issuer.ts';
+import { twoSidecarsRig, type TwoSidecarsRig } from '../support/e2e/two-sidecars-rig.ts';
+
+const [issuer, other] = [tokenIssuer('one'), tokenIssuer('one')];
+const iss = 'https://issuer.example.com';
+const bearer = (token: string) => ({ authorization: `Bearer ${token}` });
+
+const tokens = {
+  good: issuer.sign({
+    iss,
+    sub: 'me',
+    aud: 'shop',
+    groups: ['admin', 'staff'],
+    scope: 'read write',
+  }),
+  'of another group': issuer.sign({ iss, sub: 'you', aud: ['a', 'shop'], groups: ['staff'] }),
+  'of another audience': issuer.sign({ iss, sub: 'me', aud: 'bank' }),
+  'of another key': other.sign({ iss, sub: 'me', aud: 'shop' }),
+  'of another issuer': issuer.sign({ iss: 'https://other.example.com', sub: 'me', aud: 'shop' }),
+  expired: issuer.sign({ iss, sub: 'me', aud: 'shop', exp: 1_000_000_000 }),
+  'no token at all': 'nonsense',
+};
+
+const authentication = (rules: string, more = '') => `---
+apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: { name: tokens${more} }
+spec: { jwtRules: [${rules}] }
+`;
+const policy = (spec: string) => `---
+apiVersion: security.istio.io/v1
+kind: AuthorizationPolicy
+metadata: { name: tokens, namespace: default }
+spec: ${spec}
+`;
+const rule = (more = '') => `{ issuer: '${iss}', jwks: '${issuer.keys}'${more} }`;
+
+describe('tokens over two real sidecars', () => {
+  let rig: TwoSidecarsRig;
+  let application: Server;
+  beforeAll(async () => {
+    rig = await twoSidecarsRig();
+    application = createServer(
+      ({ headers }, response) => void response.end(JSON.stringify(headers)),
+    );
+    await once(application.listen(0, '127.0.0.1'), 'listening');
+    const { port } = application.address() as AddressInfo;
+    rig.write(
+      '20-sidecar.yaml',
+      rig.read('20-sidecar.yaml').replace(/(?<=defaultEndpoint: 127\.0\.0\.1:)\d+/g, String(port)),
+    );
+    rig.startDiscovery();
+    rig.startAgents();
+    await eventually(async () => (await rig.ask()).status === 200);
+  });
+  afterAll(async () => {
+    await rig.dispose();
+    application.close();
+  });
+
+  /** The status without a token, and with each token. */
+  async function statuses(
+    headersOf: (token: string) => Readonly<Record<string, string>> = bearer,
+  ): Promise<Readonly<Record<string, number>>> {
+    const each = Object.entries(tokens).map(
+      async ([name, token]) => [name, (await rig.ask('/', headersOf(token))).status] as const,
+    );
+    return Object.fromEntries([
+      ['none', (await rig.ask()).status] as const,
+      ...(await Promise.all(each)),
+    ]);
+  }
+  const bad = {
+    'of another key': 401,
+    'of another issuer': 401,
+    expired: 401,
+    'no token at all': 401,
+  };
+  const valid = { none: 200, good: 200, 'of another group': 200, ...bad };
+
+  it.each<[what: string, text: string, right: Readonly<Record<string, number>>]>([
+    [
+      'of any audience',
+      authentication(rule(), ', namespace: default'),
+      { ...valid, 'of another audience': 200 },
+    ],
+    [
+      'of one audience',
+      authentication(rule(', audiences: [shop]'), ', namespace: default'),
+      { ...valid, 'of another audience': 403 },
+    ],
+    [
+      'by a rule of the mesh',
+      authentication(rule(', audiences: [shop]'), ', namespace: istio-system'),
+      { ...valid, 'of another audience': 403 },
+    ],
+    [
+      'of one of two issuers',
+      authentication(
+        `${rule(', audiences: [shop]')}, { issuer: second, jwks: '${other.keys}' }`,
+        ', namespace: default',
+      ),
+      { ...valid, 'of another audience': 403 },
+    ],
+    [
+      'whose keys are not known: none is valid',
+      authentication(`{ issuer: '${iss}', jwks: '{"keys":[]}' }`, ', namespace: default'),
+      { ...valid, good: 401, 'of another group': 401, 'of another audience': 401 },
+    ],
+    [
+      'that each request needs',
+      `${authentication(rule(', audiences: [shop]'), ', namespace: default')}${policy(
+        '{ action: DENY, rules: [{ from: [{ source: { notRequestPrincipals: ["*"] } }] }] }',
+      )}`,
+      { ...valid, none: 403, 'of another audience': 403 },
+    ],
+    [
+      'of one principal',
+      `${authentication(rule(', audiences: [shop]'), ', namespace: default')}${policy(
+        `{ rules: [{ from: [{ source: { requestPrincipals: ["${iss}/me"] } }] }] }`,
+      )}`,
+      { ...valid, none: 403, 'of another group': 403, 'of another audience': 403 },
+    ],
+    [
+      'with a claim',
+      `${authentication(rule(), ', namespace: default')}${policy(
+        '{ rules: [{ when: [{ key: "request.auth.claims[groups]", values: [admin] }, { key: "request.auth.claims[scope]", values: [write] }, { key: "request.auth.audiences", values: [shop] }] }] }',
+      )}`,
+      { ...valid, none: 403, 'of another group': 403, 'of another audience': 403 },
+    ],
+  ])('%s', async (_, text, right) => {
+    rig.write('40-tokens.yaml', text);
+    await expect.poll(statuses).toEqual(right);
+  });
+
+  it('are looked for where the rule says, and told to the application as it says', async () => {
+    const more =
+      ', audiences: [shop], fromHeaders: [{ name: x-token, prefix: "T " }], fromParams: [t], fromCookies: [c], outputPayloadToHeader: x-payload, outputClaimToHeaders: [{ header: x-sub, claim: sub }]';
+    rig.write('40-tokens.yaml', authentication(rule(more), ', namespace: default'));
+    const refused = 'Jwt';
+    const with_ = (token: string) => ({ 'x-token': `T ${token}` });
+    await expect.poll(() => statuses(with_)).toEqual({ ...valid, 'of another audience': 403 });
+    const told = async (path: string, headers: Readonly<Record<string, string>>) => {
+      const { status, body } = await rig.ask(path, headers);
+      return { status, headers: body.startsWith(refused) ? {} : (JSON.parse(body) as object) };
+    };
+    const { good } = tokens;
+    expect(await told('/', with_(good))).toMatchObject({
+      status: 200,
+      headers: { 'x-sub': 'me', 'x-payload': good.split('.')[1] },
+    });
+    expect((await told('/', with_(good))).headers).not.toHaveProperty('x-token');
+    expect((await told(`/?t=${good}`, {})).headers).toMatchObject({ 'x-sub': 'me' });
+    expect((await told('/', { cookie: `c=${good}` })).headers).toMatchObject({ 'x-sub': 'me' });
+    expect((await told('/', bearer(good))).headers).not.toHaveProperty('x-sub');
+    expect((await told('/', { ...bearer(good), 'x-sub': 'forged' })).headers).not.toHaveProperty(
+      'x-sub',
+    );
+    rig.write(
+      '40-tokens.yaml',
+      authentication(rule(`${more}, forwardOriginalToken: true`), ', namespace: default'),
+    );
+    await expect
+      .poll(async () => (await told('/', with_(good))).headers)
+      .toMatchObject({ 'x-token': `T ${good}` });
+  });
+});
