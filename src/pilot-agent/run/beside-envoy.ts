@@ -29,18 +29,18 @@ import type { KnownConfig } from './start/shape-source.ts';
 
 export interface ServerPlans {
   readonly secrets: SecretsPlan;
-  /** Undefined where Envoy asks the control plane itself. */
+  /** Undefined if Envoy asks the control plane itself. */
   readonly xds: XdsPlan | undefined;
-  /** The configuration that holds: the control plane may be another one. */
+  /** The configuration in effect: its control plane may differ from that of the start. */
   readonly known$: Observable<KnownConfig>;
-  /** The secrets that sources give; undefined where none can. */
+  /** The secrets that sources provide; undefined if no source can provide any. */
   readonly ofSources?: SourceSecrets | undefined;
 }
 
 /**
- * The servers that Envoy talks to beside the agent, as far as they are asked for: of xDS, of
- * secrets, and of tokens. As {@link asOneServer}. Each is loaded only if it runs, and started again
- * where it fails. Never errors.
+ * Runs the servers that Envoy talks to beside the agent, as far as they are configured: xDS,
+ * secrets, and tokens. Reports as {@link asOneServer}. Each server is loaded only if it runs, and
+ * is started again if it fails. Never errors.
  */
 export function besideEnvoy(
   { secrets: plan, xds, known$, ofSources }: ServerPlans,
@@ -52,7 +52,7 @@ export function besideEnvoy(
     filter((target) => target !== undefined),
     distinctUntilChanged<ControlPlaneAddress>(isDeepStrictEqual),
   );
-  // For the control plane, which the agent shows what an authority has issued.
+  // The certificate that an authority issued. The agent shows it to the control plane.
   let pair: Pair | undefined;
   const names = { listening: 'servers-listening', failed: 'servers-failed' } as const;
   const notAsked$ = of<ServersSign>({ type: 'servers-listening' });
@@ -94,8 +94,8 @@ export function besideEnvoy(
 }
 
 /**
- * Emits what the servers tell as it comes, but that they listen only once, when all of them have.
- * Completes after the first that fails, and lets go of the others. Cold; errors as they do.
+ * Merges the signs of several servers. Emits `servers-listening` once, when all servers listen.
+ * Completes after the first server that fails, and stops the others. Cold; errors if a server does.
  */
 export function asOneServer(
   servers: readonly Observable<ServersSign | PartFailed>[],
@@ -106,7 +106,7 @@ export function asOneServer(
   );
 }
 
-/** The first so many times that a server listens are left out, and all but the next one. */
+/** Drops the first `first` signs that a server listens, passes the next one, and drops the rest. */
 function listeningOnce(first: number): MonoTypeOperatorFunction<ServersSign | PartFailed> {
   return connect((signs$) =>
     merge(

@@ -10,22 +10,22 @@ import { type SecretsPlan, secretsPlan } from './secrets/secrets-plan.ts';
 import { workloadSecrets } from './secrets/workload-secrets.ts';
 import { type XdsPlan, xdsPlan } from './secrets/xds-plan.ts';
 
-/** A configuration that is in order, and what follows from it. */
+/** A valid configuration, and what follows from it. */
 export interface CheckedConfig extends EffectiveConfig {
   readonly plan: SecretsPlan;
-  /** Undefined where Envoy asks the control plane itself. */
+  /** Undefined if Envoy asks the control plane itself. */
   readonly xds: XdsPlan | undefined;
 }
 
-/** The configuration as far as it is known, be it in order or not. */
+/** Returns the configuration as far as it is known, valid or not. */
 export function knownOf(resolved: ResolvedConfig): Rest {
   return resolved.ok ? { config: resolved.config, isCertain: () => true } : resolved.rest;
 }
 
 /**
- * The configuration, if it is in order with all that it names, as far as the machine does not
- * matter: metadata, template, authority. Rejects with one {@link Fatal} that tells all that is
- * wrong. What follows from a wrong value is not looked at.
+ * Checks the configuration and everything that it names, as far as the machine does not matter:
+ * metadata, template, authority. Rejects with one {@link Fatal} that lists all mistakes. It does
+ * not check what follows from a wrong value.
  */
 export async function checkedConfig(resolved: ResolvedConfig): Promise<CheckedConfig> {
   const { config, isCertain } = knownOf(resolved);
@@ -66,7 +66,7 @@ function served(config: AgentConfig, plan: SecretsPlan): void {
   if (!secrets.ok) throw new Fatal(secrets.reason, exitCodes.config);
 }
 
-/** Throws a {@link Fatal} where there is a custom configuration that cannot be read. */
+/** Throws a {@link Fatal} if a custom configuration is given and cannot be read. */
 export function checkCustomConfig(resolved: ResolvedConfig): void {
   const { config, isCertain } = knownOf(resolved);
   const { customConfigFile: file } = config;

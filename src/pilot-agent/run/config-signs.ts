@@ -7,7 +7,7 @@ import type { ShapedConfig } from './start/shape-source.ts';
 
 type Read = Extract<SourceSign<ShapedConfig>, { type: 'read' }>;
 type ReadSign = Exclude<SourceSign<ShapedConfig>, { type: 'source-failed' }>;
-/** What is told of the configuration: by its sources, and of the files that are waited for. */
+/** A report on the configuration: from its sources, or about the files that the agent waits for. */
 export type ConfigSign = ReadSign | PartFailed | Extract<ConfigEvent, { type: 'files-awaited' }>;
 
 export function filesAwaited(missing: readonly string[]): ConfigSign {
@@ -18,14 +18,14 @@ export function toSign(sign: SourceSign<ShapedConfig>): ReadSign | PartFailed {
   return sign.type === 'source-failed' ? partFailed('sources', sign.error, sign.delayMs) : sign;
 }
 
-/** What is told to the outside: not what nobody has decided on yet. */
+/** Says whether a sign is reported outside. A foreseen reading is not: nothing is decided yet. */
 export function isSourceSign(
   sign: ConfigSign,
 ): sign is Exclude<ReadSign, { type: 'foreseen' }> | PartFailed {
   return sign.type !== 'files-awaited' && sign.type !== 'foreseen';
 }
 
-/** What the agent is told of a sign; undefined where that is nothing. */
+/** Returns the event that a sign is for the agent; undefined if it is none. */
 export function toConfigEvent(sign: ConfigSign): ConfigEvent | undefined {
   if (sign.type === 'files-awaited') return sign;
   if (sign.type !== 'read' || isOrdered(sign)) return undefined;

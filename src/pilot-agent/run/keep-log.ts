@@ -3,12 +3,12 @@ import type { AgentLog } from '../../shared/log/open-log.ts';
 import type { Fold } from '../../operators/feedback.ts';
 import type { RunEvent, RunView } from './state/view.ts';
 
-/** Events on the way to the first Envoy, which is not to wait for the log. */
+/** The events before the first Envoy is started, which does not wait for the log. */
 const beforeSpawn: readonly AgentEvent['type'][] = ['config-changed', 'turn-granted'];
 
 /**
- * Does to the log what a step of the run asks of it: writes its lines, sets the level, opens the
- * log once the first Envoy is on its way, and opens its files anew.
+ * Carries out what a step of the run asks of the log: writes its lines, sets the level, opens the
+ * log once the first Envoy is being started, and opens its files again.
  */
 export function keepLog(
   step: Fold<RunView, RunEvent>,

@@ -4,16 +4,19 @@ import type { LogLine } from '../../shared/log/log-line.ts';
 import { isoTime } from '../report/epoch-report.ts';
 import type { LogReport } from '../report/live-events.ts';
 
-/** Lines that are kept for whoever looks. */
+/** The number of lines that are kept for later readers. */
 const kept = 500;
 
-/** A log that can be looked at. */
+/** A log whose newest lines can be read. */
 export interface TappedLog extends AgentLog {
-  /** At once the newest lines, then each as it is written. Hot; never errors, never completes. */
+  /**
+   * Emits the newest lines at once, then each line as it is written. Hot; never errors, never
+   * completes.
+   */
   readonly lines$: Observable<readonly LogReport[]>;
 }
 
-/** Keeps the newest lines of a log, whatever its level. What it does itself stays as it is. */
+/** Keeps the newest lines of a log, whatever its level. The log itself works as before. */
 export function tapLog(log: AgentLog): TappedLog {
   const later$ = new Subject<LogReport>();
   const lines: (readonly [id: number, at: number, line: LogLine])[] = [];

@@ -10,12 +10,12 @@ import { partLine } from './state/part.ts';
 import { exitOf, type ProgramExit } from './end/program-exit.ts';
 import type { RunEvent, RunView } from './state/view.ts';
 
-/** What there is to say of something that has happened in a run. Pure. */
+/** Returns the log lines for something that happened in a run. Pure. */
 export function narrateRun(step: Fold<RunView, RunEvent>): readonly LogLine[] {
   return [...narrateLife(step), ...narrateSources(step), ...narrateStatus(step.value.sign)];
 }
 
-/** What is no matter of the sources or of the status server. */
+/** Returns the lines that concern neither the sources nor the status server. */
 function narrateLife({
   value: { sign },
   before,

@@ -7,7 +7,7 @@ import type { ShapedConfig } from './start/shape-source.ts';
 import type { SourceStatuses } from './state/source-status.ts';
 import type { RunEvent, RunView } from './state/view.ts';
 
-/** What there is to say of the sources of configuration, and of what they change. Pure. */
+/** Returns the log lines about the sources of configuration, and about what they change. Pure. */
 export function narrateSources({
   value: { sign },
   before,
@@ -40,7 +40,7 @@ export function narrateSources({
   }
 }
 
-/** What a reading says that is new, but for a new epoch, of which the agent itself tells. */
+/** Returns the lines for what is new in a reading. The agent itself logs a new epoch. */
 function narrateReading(
   { reading, isNew }: Extract<SourceSign<ShapedConfig>, { type: 'read' }>,
   before: RunView,
@@ -59,14 +59,14 @@ function narrateReading(
   ];
 }
 
-/** The end of an outage, be it learned from the source or from a reading of all of them. */
+/** Logs the end of an outage, whether the source or a reading of all sources shows it. */
 function readAgain(before: SourceStatuses, now: SourceStatuses): readonly LogLine[] {
   return [...now.values()]
     .filter(({ name, trouble }) => trouble === undefined && before.get(name)?.trouble !== undefined)
     .map(({ name }) => line('source.read_again', { component: 'sources', source: name }));
 }
 
-/** An outage is told once. */
+/** Logs an outage once. */
 function unreadable(
   { source, reason, delayMs }: Extract<SourceChange, { type: 'source-unreadable' }>,
   before: SourceStatuses,

@@ -1,7 +1,7 @@
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { RunSign } from './state/view.ts';
 
-/** What there is to say of the status server, and of what it has found out. Pure. */
+/** Returns the log lines about the status server, and about what it found. Pure. */
 export function narrateStatus(sign: RunSign): readonly LogLine[] {
   const said = statusLine(sign);
   return said === undefined ? [] : [{ component: 'status', ...said }];

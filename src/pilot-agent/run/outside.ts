@@ -6,24 +6,24 @@ import { signals, uncaught } from '../../streams/process-events.ts';
 import { waitForFiles } from '../../streams/wait-for-files.ts';
 import { serveStatus } from './status/serve-status.ts';
 
-/** Where files, signals, chance and the status port come from. */
+/** The origin of files, signals, random numbers and status requests. */
 export interface Outside {
   files(paths: readonly string[]): ConfigSource<never>;
   /** As {@link waitForFiles}. */
   missing(paths: readonly string[]): Observable<readonly string[]>;
-  /** Each signal of these names by its name; and what else has the meaning of one, by its own. */
+  /** Emits the name of each signal of `names`, and of any other event with the same meaning. */
   signals(names: readonly NodeJS.Signals[]): Observable<string>;
   /** As {@link serveStatus}. */
   serve(...given: Parameters<typeof serveStatus>): Observable<StatusEvent>;
-  /** What is asked of the agent in another way than over the status port. */
+  /** Requests to the agent that do not come over the status port. */
   requests(): Observable<StatusRequest>;
-  /** What nobody has caught. */
+  /** Exceptions that nobody has caught. */
   uncaught(): Observable<unknown>;
   /** Makes a number from 0 up to, but not including, 1. */
   random(): number;
 }
 
-/** Those of this machine. */
+/** The files, signals and status port of this machine. */
 export const real: Outside = {
   files: (paths) => fileSource(paths),
   missing: (paths) => waitForFiles(paths),
@@ -34,18 +34,18 @@ export const real: Outside = {
   random: () => Math.random(),
 };
 
-/** What the program of which an agent is a part may do to it. */
+/** The means by which the program that an agent is a part of controls it. */
 interface OfProgram {
-  /** Ends it, as SIGTERM does. */
+  /** Ends the agent, as SIGTERM does. */
   readonly signal: AbortSignal | undefined;
   readonly requests$?: Observable<StatusRequest>;
-  /** It obeys signals to the process. */
+  /** The agent obeys signals to the process. */
   readonly obeys: boolean;
 }
 
 /**
- * Those of this machine for an agent that is a part of a program. Signals to the process, and what
- * nobody has caught, are the agent's only if it is asked to obey them.
+ * Returns the outside for an agent that is a part of a program. Signals to the process and uncaught
+ * exceptions reach the agent only if `obeys` is true.
  */
 export function outsideOf({ signal, requests$ = NEVER, obeys }: OfProgram): Outside {
   const aborted$ =

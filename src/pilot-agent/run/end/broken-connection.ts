@@ -2,7 +2,7 @@ import { bugOf } from './bug.ts';
 import { troubleOf } from '../state/part.ts';
 import type { BugSign, ConnectionBroken } from '../state/view.ts';
 
-/** What the kernel says when a peer, or the way to it, ends a connection. */
+/** The error codes of the kernel if a peer, or the path to it, ends a connection. */
 const codes = [
   'ECONNRESET',
   'ECONNREFUSED',
@@ -15,13 +15,14 @@ const codes = [
   'EHOSTDOWN',
 ];
 const calls = ['connect', 'read', 'write', 'shutdown'];
-/** What Node's TLS, HTTP/2 and HTTP parser say of bytes that a peer has sent. */
+/** The error codes of Node's TLS, HTTP/2 and HTTP parser for bad bytes from a peer. */
 const ofPeer =
   /^(?:ERR_SSL_|ERR_TLS_|ERR_HTTP2_(?:ERROR|SESSION_ERROR|STREAM_ERROR|GOAWAY_SESSION)$|HPE_)/;
 
 /**
- * An exception that nobody has caught: a bug, unless it is the error of a connection. Its socket is
- * destroyed then, and nothing else is affected: whatever a peer does, the agent goes on. Pure.
+ * Classifies an uncaught exception: it is a bug, unless it is the error of a connection. The socket
+ * of that connection is then destroyed, and nothing else is affected: no peer can end the agent.
+ * Pure.
  */
 export function uncaughtSign(error: unknown): BugSign | ConnectionBroken {
   return isOfConnection(error) ? { type: 'connection-broken', ...troubleOf(error) } : bugOf(error);

@@ -15,26 +15,25 @@ import { ofType } from '../../../operators/tagged-union.ts';
 import { troubleOf } from '../state/part.ts';
 import type { BugSign, RunSign, RunView } from '../state/view.ts';
 
-/** The core has failed with `error`, or nobody has caught it. */
+/** Returns the sign for an error of the core, or for an uncaught exception. */
 export function bugOf(error: unknown): BugSign {
   return { type: 'bug', ...troubleOf(error), leaves: false };
 }
 
 export interface Takedown {
-  /** Envoy outlives the agent, unless somebody has asked for its end before. */
+  /** Envoy outlives the agent, unless somebody has asked the agent to end before. */
   readonly keepEnvoy: boolean;
   /**
-   * Takes the Envoys down, and completes. `sign$` is what happens meanwhile, `terminations` how
-   * often the agent has been asked to end before.
+   * Takes the Envoys down, and completes. `sign$` emits what happens meanwhile; `terminations` is
+   * how often the agent was asked to end before.
    */
   readonly takeDown$: (sign$: Observable<RunSign>, terminations: number) => Observable<never>;
 }
 
 /**
- * After the first bug, which is passed on, the Envoys are taken down, or left; then comes
- * `bug-over`. Whatever else happens is passed on, before and meanwhile, but no further bug.
- * Completes with the source, not before `bug-over` if there is a bug. Errors if the source or
- * `takeDown$` does.
+ * Takes the Envoys down after the first bug, or leaves them, and then emits `bug-over`. The first
+ * bug and all other signs are passed on, before and meanwhile, but no further bug. Completes with
+ * the source; if there is a bug, not before `bug-over`. Errors if the source or `takeDown$` does.
  */
 export function afterBug(
   view$: Observable<RunView>,

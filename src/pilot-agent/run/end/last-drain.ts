@@ -34,26 +34,27 @@ import { ofType } from '../../../operators/tagged-union.ts';
 import type { HeldProcess, HeldProcesses } from '../start/held-processes.ts';
 
 /**
- * Beyond the cap of the drain, for the ends of the processes. What is not over then is given up. In
- * ms.
+ * The time beyond the cap of the drain in which the processes must end, in ms. The drain is then
+ * abandoned.
  */
 const grace = 10_000;
 
 export interface LastRequests {
-  /** Who asks the agent to end. */
+  /** Emits when somebody asks the agent to end. */
   readonly terminate$: Observable<unknown>;
-  /** How often that has been asked before. */
+  /** How often the agent was asked to end before. */
   readonly terminations: number;
 }
 
 /**
- * Takes the Envoys down where the core no longer can: drains the newest of each lineage, waits as
- * the core does until nothing is in flight, the cap at most, and then ends them, in each lineage
- * the youngest first. It needs nothing of the core but what counts the requests in flight.
+ * Takes the Envoys down if the core no longer can. It drains the newest of each lineage, waits as
+ * the core does until nothing is in flight, at most for the cap, and then ends them, in each
+ * lineage the youngest first. It uses nothing of the core except the code that counts requests in
+ * flight.
  *
- * The second request to end, those before counted, skips the drain, and the third one kills.
- * Completes when no process is left, 10 s after the cap at the latest. Cold; never errors: what
- * fails is skipped.
+ * The second request to end skips the drain, and the third one kills; requests that came before
+ * count too. Completes when no process is left, at the latest 10 s after the cap. Cold. Never
+ * errors: a step that fails is skipped.
  */
 export function lastDrain(
   { living, proxy }: Pick<HeldProcesses, 'living' | 'proxy'>,
@@ -79,7 +80,10 @@ export function lastDrain(
     );
   }
 
-  /** A child that comes up is killed: SIGTERM to it would end its parent at once. */
+  /**
+   * Ends a process. A child that is coming up is killed: SIGTERM to it would end its parent at
+   * once.
+   */
   function end(
     { epoch, life$, send }: HeldProcess,
     index: number,
@@ -127,7 +131,7 @@ export function lastDrain(
   });
 }
 
-/** The exit of a process as the core knows it. */
+/** Emits the exit of a process as the event that the core knows. */
 function exitOf({ epoch, life$ }: HeldProcess): Observable<AgentEvent> {
   return life$.pipe(
     ofType('exited'),

@@ -7,11 +7,12 @@ import { openLog } from '../../../shared/log/open-log.ts';
 import { seeExit } from '../../../shared/program/exit.ts';
 
 /**
- * Writes into the log of an agent why it ends with `code`, and resolves to whether that is to be
- * seen where stderr goes. A log that cannot be opened is passed over.
+ * Writes into the log of an agent why it ends with `code`. Resolves to whether that shows where
+ * stderr goes. A log that cannot be opened is skipped.
  *
- * Each place gets the reason once. A terminal that is stderr too gets the line that every command
- * writes; where a log of JSON goes to the same file or pipe as stderr, it gets the line of the log.
+ * Each destination gets the reason once. If a terminal is both log and stderr, it gets the line
+ * that every command writes. If a JSON log goes to the same file or pipe as stderr, it gets the log
+ * line.
  */
 export async function lastWords(
   code: number,
@@ -41,7 +42,7 @@ export async function lastWords(
   return stderr !== undefined && opened.some(({ place }) => place === stderr);
 }
 
-/** What is the same for two names of one file, pipe or terminal; undefined where there is none. */
+/** Identifies a file, pipe or terminal, whatever its name; undefined if it does not exist. */
 function placeOf(target: string): string | undefined {
   try {
     const stream = streamOf(target);

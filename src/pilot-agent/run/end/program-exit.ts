@@ -6,11 +6,11 @@ import { exitCodes } from '../../../shared/program/exit.ts';
 import type { TakenPort } from '../../../shared/program/taken-port.ts';
 import type { RunSign, RunView } from '../state/view.ts';
 
-/** An exit code, and one line that says why where that is not what was asked for. */
+/** An exit code, and one line with the reason if the end was not requested. */
 export interface ProgramExit {
   readonly code: number;
   readonly why?: string;
-  /** The port that is in use, where that is why. */
+  /** The port that is in use, if that is the reason. */
   readonly taken?: TakenPort;
 }
 
@@ -19,10 +19,7 @@ type Ports = Pick<
   'statusPort' | 'proxyAdminPort' | 'healthPort' | 'prometheusPort' | 'customConfigFile'
 >;
 
-/**
- * How the program ends after a run, by the last thing that happened in it, and what is known then.
- * Pure.
- */
+/** Returns how the program ends after a run, from the last sign and the view at that time. Pure. */
 export function runExit(
   last: RunSign,
   { agent }: Pick<RunView, 'agent'>,
@@ -53,7 +50,7 @@ export function runExit(
   };
 }
 
-/** The advice fits the unit of a machine and the security context of a container. */
+/** Adds advice that fits both the unit of a machine and the security context of a container. */
 function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramExit {
   const port = /:(\d+)$/.exec(address)?.[1];
   if (port === undefined)
@@ -65,7 +62,9 @@ function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramE
   };
 }
 
-/** Why a server of the agent cannot listen, by what Node says behind the flag with its port. */
+/**
+ * Explains why a server of the agent cannot listen, from Node's error after the flag and its port.
+ */
 function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: string } {
   const [, flag = '', asked = '', code, host = '', port] =
     /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
@@ -81,7 +80,7 @@ function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: stri
       };
 }
 
-/** What says that Envoy is to listen on a port. */
+/** Returns the name of the setting that makes Envoy listen on a port. */
 function choiceOf(
   port: number,
   { proxyAdminPort, healthPort, prometheusPort, customConfigFile }: Ports,
@@ -95,7 +94,7 @@ function choiceOf(
   return Object.entries(names).find(([, own]) => own === port)?.[0] ?? 'the listener that has it';
 }
 
-/** How the program ends with the agent. Pure. */
+/** Returns how the program ends with the agent. Pure. */
 export function exitOf(outcome: Outcome): ProgramExit {
   switch (outcome.kind) {
     case 'asked':

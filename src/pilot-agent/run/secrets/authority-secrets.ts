@@ -8,10 +8,10 @@ import { workloadFiles } from '../../secrets/file-secrets.ts';
 import type { SetReading } from '../../secrets/secret.ts';
 
 /**
- * The set that the authority at `address` issues, and what became of each request. As
+ * Returns the set that the authority at `address` issues, and the result of each request. As
  * {@link caSecrets}.
  *
- * @param provisioned the folder of the certificate that the authority is shown; empty for none
+ * @param provisioned the folder of the client certificate for the authority; empty for none
  * @param controlPlane$ emits when the control plane answers again
  */
 export function authoritySecrets(
@@ -41,7 +41,7 @@ export function authoritySecrets(
   });
   return caSecrets(issue$, {
     ...{ name: authority.name, ratio, initialBackOff, random: Math.random },
-    // One that fails though it is there may have been started together with the control plane.
+    // An authority that is up but fails may have been started together with the control plane.
     back$: (failure) => merge(controlPlane$, failure === 'away' ? authority.reached$ : EMPTY),
   });
 }

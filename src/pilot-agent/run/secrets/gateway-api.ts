@@ -28,24 +28,23 @@ import { secretReading } from '../../secrets/secret-data.ts';
 import type { SetReading } from '../../secrets/secret.ts';
 import type { SourceChange } from '../../../streams/config-source.ts';
 
-/** How it stands with the source that the Secrets are, under a name of its own. */
+/** The state of the Secrets as a source with its own name. */
 type SourceTold = Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>;
 
 export interface GatewayApi extends GatewaySource {
-  /** How it stands with the Secrets. Hot; asks for nothing itself. */
+  /** The state of the Secrets. Hot; does not list or watch anything itself. */
   readonly told$: Observable<SourceTold>;
 }
 
-/** The data of a Secret; undefined for one that is none of a gateway. */
+/** The data of a Secret; undefined if the Secret does not belong to a gateway. */
 type Data = object | undefined;
 
 /** The name of the source, in the log and elsewhere. */
 const name = 'gateway';
 
 /**
- * The secrets of a gateway from the Secrets of a namespace, which are listed and watched as long
- * as somebody follows one of them; however many, it is done once. What is known of them stays
- * through an outage.
+ * Reads the secrets of a gateway from the Secrets of a namespace. One list and one watch serve all
+ * subscribers, and run while there is one. During an outage the known Secrets stay.
  */
 export function gatewayApi(
   { namespace, kubeconfig }: { readonly namespace: string; readonly kubeconfig: string },
@@ -100,7 +99,7 @@ function readings(
   );
 }
 
-/** Nothing else of a Secret is kept. */
+/** Returns the data of a Secret. Nothing else of it is kept. */
 function dataOf({ data }: KubeObject): Data {
   if (typeof data !== 'object' || data === null) return {};
   return 'token' in data ? undefined : data;

@@ -2,29 +2,34 @@ import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import type { AgentConfig } from '../../config/agent-config.ts';
 
-/** Where the secrets of a gateway come from, and where else than on the agent's socket they go. */
+/** The source of the secrets of a gateway, and a second path to the agent's socket. */
 export interface GatewayPlan {
   readonly source:
     | { readonly kind: 'none' }
     | { readonly kind: 'folder'; readonly path: string }
-    /** The Secrets of a namespace. A kubeconfig, or '' for the service account of the pod. */
+    /**
+     * The Secrets of a namespace, read with a kubeconfig, or if '' with the service account of the
+     * pod.
+     */
     | { readonly kind: 'api'; readonly namespace: string; readonly kubeconfig: string };
-  /** A path at which the agent's socket is to be found too. */
+  /** A path where the agent's socket is also available. */
   readonly link: string | undefined;
   readonly warnings: readonly string[];
 }
 
-/** Is in the pods of ingress gateways of Istio 1.1 to 1.6. Their Envoys look for `sds` in it. */
+/**
+ * Exists in the pods of ingress gateways of Istio 1.1 to 1.6. Their Envoys look for `sds` in it.
+ */
 const ingressGateway = '/var/run/ingress_gateway';
 
 const scheme = 'kubernetes://';
 
 /**
- * Where `GATEWAY_SECRETS` says: in a folder, or in a namespace of Kubernetes; without it, for a
- * router that has the folder of an ingress gateway, in the namespace of the pod, as with the Go
+ * Returns the source that `GATEWAY_SECRETS` names: a folder, or a namespace of Kubernetes. Without
+ * it, a router with the folder of an ingress gateway uses the namespace of the pod, as with the Go
  * agents 1.5 and 1.6.
  *
- * @param folder that of an ingress gateway
+ * @param folder the folder of an ingress gateway
  */
 export function gatewayPlan(
   {

@@ -4,9 +4,9 @@ import { Observable } from 'rxjs';
 import { remove } from '../../../shared/files/whole-file.ts';
 
 /**
- * Keeps a link at `path` that leads to a socket: makes it on subscribe, in the place of another
- * link or socket, and removes it on unsubscribe, if it is still its own. Cold; never emits, never
- * completes; errors where it cannot be made.
+ * Keeps a link at `path` to a socket. Creates it on subscribe, in the place of another link or
+ * socket. Removes it on unsubscribe, unless it leads elsewhere by then. Cold; never emits, never
+ * completes; errors if the link cannot be created.
  */
 export function linkedSocket(path: string, socket: string): Observable<never> {
   return new Observable(() => {

@@ -53,22 +53,22 @@ import type { ServersSign } from '../state/view.ts';
 import { workloadSecretNames } from '../../../shared/xds/secret-names.ts';
 import { workloadSecrets } from './workload-secrets.ts';
 
-/** What the secrets have to do with what is beside them. */
+/** The connections between the secrets and the other servers. */
 export interface BesideSecrets {
-  /** Is told each pair of the workload as it comes. */
+  /** Receives each pair of the workload when it arrives. */
   readonly issued: (pair: Pair) => void;
   /** Emits when the control plane answers again. */
   readonly controlPlane$: Observable<unknown>;
-  /** Undefined where no source can give a secret. */
+  /** Undefined if no source can provide a secret. */
   readonly ofSources?: SourceSecrets | undefined;
 }
 
 /**
- * The secrets, and the server that Envoy takes them from: tells once when it listens, or why it
- * cannot, and serves until it is unsubscribed. Tells its metrics at once and whenever one is
- * counted, and what there is to log. Cold; never completes once it listens. The sources of secrets
- * and the server are started again each by itself where they fail: a server that comes back has at
- * once what it served.
+ * Runs the secrets, and the server that Envoy requests them from. Emits once that the server
+ * listens, or why it cannot, and serves until it is unsubscribed. Emits its metrics at once and
+ * when a count changes, and its log lines. Cold; never completes once it listens. The sources of
+ * secrets and the server are supervised separately: a server that is started again serves at once
+ * what it served before.
  */
 export function runSecrets(
   plan: SecretsPlan,
@@ -97,7 +97,8 @@ function serveSecrets(
   ofSources: SourceSecrets | undefined,
 ): Observable<ServersSign | PartFailed> {
   const failures$ = new Subject<PartFailed>();
-  // Who looks at `signs$` only hears what others ask for: an authority is not asked because of it.
+  // A subscriber of `signs$` only sees what others request: it does not make the agent ask an
+  // authority.
   const signs$ = new Subject<SetReading | CaEvent>();
   const workload$ = source$.pipe(
     steady('secrets', failures$),
@@ -131,7 +132,7 @@ function serveSecrets(
     ),
   );
   const events$ = merge(
-    failures$, // first: what fails on subscribe is told too
+    failures$, // first: so that a failure on subscribe is reported too
     signs$.pipe(
       filter(isCaEvent),
       map((event): SecretsEvent => ({
@@ -181,7 +182,7 @@ function serveSecrets(
   );
   const link$ =
     gateway.link === undefined ? EMPTY : linkedSocket(gateway.link, socket).pipe(asPart('sds'));
-  // The first one hears what the last one causes.
+  // The earlier streams see what a later one causes.
   return merge(api?.told$ ?? EMPTY, link$, known$).pipe(finalize(() => over$.next()));
 }
 
@@ -189,7 +190,7 @@ function isCaEvent(sign: SetReading | CaEvent): sign is CaEvent {
   return sign.type === 'asked' || sign.type === 'issued' || sign.type === 'request-failed';
 }
 
-/** The certificates of all secrets that are followed. An authority renews those of the workload. */
+/** Emits the certificates of all watched secrets. An authority renews those of the workload. */
 function servedCertificates(
   changes$: SecretBook['changes$'],
   hasAuthority: boolean,

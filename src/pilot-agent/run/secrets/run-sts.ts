@@ -30,8 +30,8 @@ export interface StsParts {
 }
 
 /**
- * The token server: tells once when it listens, or why it cannot, and serves until it is
- * unsubscribed. Tells its metrics, and what there is to log. Cold, never completes.
+ * Runs the token server: emits once that it listens, or why it cannot, and serves until it is
+ * unsubscribed. Emits its metrics and its log lines. Cold, never completes.
  */
 export function runSts(
   {
@@ -49,8 +49,8 @@ export function runSts(
 ): Observable<ServersSign> {
   return defer(() => {
     const proxy = { url: httpProxy, except: noProxy };
-    // The project is known by a variable, or by the metadata server a little later: who asks for a
-    // token meanwhile waits.
+    // The project comes from a variable, or a little later from the metadata server. A client that
+    // asks for a token meanwhile waits.
     const exchange$ = (tokenManagerPlugin === 'GoogleTokenExchange' ? platform$ : EMPTY).pipe(
       map(({ metadata }) => metadata['gcp_project_number'] ?? ''),
       filter((projectNumber) => projectNumber !== ''),
@@ -82,7 +82,7 @@ export function runSts(
         ),
       ),
     );
-    return merge(exchange$.pipe(ignoreElements()), served$); // the project is looked for before somebody asks
+    return merge(exchange$.pipe(ignoreElements()), served$); // looks up the project before a client asks
   });
 }
 

@@ -49,12 +49,12 @@ import type { XdsPlan } from './xds-plan.ts';
 const logged = serversLog('xds');
 
 /**
- * The xDS proxy: tells once when it listens, or why it cannot, and serves until it is unsubscribed.
- * Tells how it stands with the control plane, its metrics, and what there is to log. Cold; never
- * completes. Errors only by a bug.
+ * Runs the xDS proxy: emits once that it listens, or why it cannot, and serves until it is
+ * unsubscribed. Emits the state of the control plane, its metrics, and its log lines. Cold; never
+ * completes. Errors only because of a bug.
  *
- * @param target$ where the control plane is: at once, and when it is another one
- * @param issued the pair that an authority has issued, if there is one
+ * @param target$ emits the address of the control plane, at once and when it changes
+ * @param issued returns the pair that an authority has issued, if there is one
  */
 export function runXds(
   { socket, store: path, nodeId, maxAge, ...plan }: XdsPlan,
@@ -125,7 +125,7 @@ function usable(
   return good === undefined ? {} : { stored: good };
 }
 
-/** What there is to tell of the transitions of the relay. */
+/** Emits the signs for the transitions of the relay. */
 function signs(
   transition$: Observable<RelayTransition>,
   address: () => string,
@@ -190,7 +190,10 @@ function outcome(
   return [logged(line('xds.listening')), { type: 'servers-listening' }];
 }
 
-/** The lines of a store, by why it cannot be written each time; the first success is no news. */
+/**
+ * Emits a log line each time that the reason why the store cannot be written changes. A first
+ * success is not logged.
+ */
 export function narrateWrites(path: string): OperatorFunction<string | undefined, LogLine> {
   return (written$) =>
     written$.pipe(

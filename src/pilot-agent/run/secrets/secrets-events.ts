@@ -35,13 +35,13 @@ import {
 import type { ServersSign } from '../state/view.ts';
 import { serversLog } from './servers-log.ts';
 
-/** What happens with the secrets, at their sources and on their way to Envoy. */
+/** An event of the secrets, at their sources or on their way to Envoy. */
 export type SecretsEvent =
   | { readonly type: 'ca'; readonly event: CaEvent; readonly address: string }
   | { readonly type: 'secret'; readonly state: SecretState }
   | { readonly type: 'expiry'; readonly sign: ExpirySign }
   | { readonly type: 'not-written'; readonly path: string; readonly reason: string }
-  /** They could not be before. */
+  /** Writing works again after a failure. */
   | { readonly type: 'written'; readonly path: string }
   | { readonly type: 'sds'; readonly event: SdsEvent }
   | PartFailed;
@@ -53,14 +53,14 @@ interface Counts {
 
 export const noCounts: Counts = { sds: noSds, ca: noCa };
 
-/** How often what has happened, once more has. Pure. */
+/** Returns the counts after one more event. Pure. */
 export function count(counts: Counts, happened: SecretsEvent): Counts {
   if (happened.type === 'ca') return { ...counts, ca: countCa(counts.ca, happened.event) };
   if (happened.type === 'sds') return { ...counts, sds: countSds(counts.sds, happened.event) };
   return counts;
 }
 
-/** The metrics as they are now. */
+/** Returns the current metrics. */
 export function measure(
   states: readonly SecretState[],
   { sds, ca }: Counts,
@@ -72,9 +72,9 @@ interface Known {
   readonly event: SecretsEvent;
   readonly troubles: SecretTroubles;
   readonly awaiting: Awaiting;
-  /** What else is wrong than before. */
+  /** The signs for troubles that have changed. */
   readonly news: readonly ServersSign[];
-  /** It was told before. */
+  /** The event was logged before. */
   readonly isOld: boolean;
 }
 
@@ -86,7 +86,7 @@ export const noKnowledge: Known = {
   isOld: false,
 };
 
-/** What has happened last, and what is wrong since. Pure. */
+/** Returns the newest event, and the troubles after it. Pure. */
 export function know(
   { troubles: before, awaiting: awaitedBefore }: Known,
   event: SecretsEvent,
@@ -121,7 +121,7 @@ export function know(
   };
 }
 
-/** What there is to tell of what has happened last. Pure. */
+/** Returns the signs to emit for the newest event. Pure. */
 export function told({
   event,
   troubles,
@@ -138,7 +138,7 @@ export function told({
   ];
 }
 
-/** What is known of a secret and of its pushes. */
+/** Returns the signs about a watched secret and its pushes. */
 function followed(happened: SecretsEvent): readonly ServersSign[] {
   if (happened.type === 'secret') {
     const { name, source, served } = happened.state;
@@ -180,7 +180,7 @@ function narrate(happened: SecretsEvent, isServed: (name: string) => boolean): r
   }
 }
 
-/** What becomes of the server. */
+/** Returns the signs about the state of the server. */
 function outcome(happened: SecretsEvent): readonly (ServersSign | PartFailed)[] {
   if (happened.type === 'part-failed') return [happened];
   if (happened.type !== 'sds') return [];

@@ -15,18 +15,18 @@ type WorkloadSource =
   | { readonly kind: 'authority'; readonly address: string };
 
 /**
- * What becomes of a secret that changes. `pushed`: Envoy gets it over SDS. `offered`: whoever asks
- * gets it over SDS, and the files of the workload restart Envoy. `off`: no server runs, and the
- * files restart Envoy.
+ * The handling of a secret that changes. `pushed`: Envoy gets it over SDS. `offered`: each client
+ * that requests it gets it over SDS, and the files of the workload restart Envoy. `off`: no server
+ * runs, and the files restart Envoy.
  *
- * The workload's secrets are `at-hand` before Envoy asks. An authority that nobody has named is not
- * asked before somebody wants a certificate (`on-demand`).
+ * The workload's secrets are `at-hand` before Envoy requests them. With `on-demand`, an authority
+ * that no setting names is not asked before a client requests a certificate.
  */
 export type Serving =
   | { readonly kind: 'off' }
   | { readonly kind: 'offered' | 'pushed'; readonly workload: 'at-hand' | 'on-demand' };
 
-/** What asks for secrets over SDS. */
+/** A reason to serve secrets over SDS. */
 type Asker =
   | 'rotation'
   | 'configuration'
@@ -37,20 +37,20 @@ type Asker =
   | 'source'
   | 'gateway';
 
-/** How secrets come to Envoy in this run. */
+/** The way secrets reach Envoy in this run. */
 export interface SecretsPlan {
   readonly rotation: WayOfRotation;
-  /** Of the secret discovery server. */
+  /** The path of the socket of the secret discovery server. */
   readonly socket: string;
   readonly serving: Serving;
-  /** Where `default` and `ROOTCA` come from. */
+  /** The source of `default` and `ROOTCA`. */
   readonly workload: WorkloadSource;
   readonly gateway: GatewayPlan;
-  /** The file of the token by which the workload proves who it is; undefined if there is none. */
+  /** The file of the token that proves the identity of the workload; undefined if there is none. */
   readonly token: string | undefined;
-  /** The file of the roots that vouch for the control plane. */
+  /** The file of the roots that verify the control plane. */
   readonly controlPlaneRoot: string;
-  /** What a generated bootstrap says of it. */
+  /** The part of a generated bootstrap that refers to the server. */
   readonly sds: BootstrapInputs['sds'];
   /** The agent's configuration with the files that Envoy reads itself. */
   readonly running: AgentConfig;
@@ -58,7 +58,7 @@ export interface SecretsPlan {
   readonly warnings: readonly string[];
 }
 
-/** Looks at Envoy's configuration, for a token and for certificates, and makes the plan. */
+/** Makes the plan from Envoy's configuration, the token and the certificates that exist. */
 export function secretsPlan(agent: AgentConfig): SecretsPlan {
   const {
     rotation: given,
@@ -82,7 +82,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     { ...agent.own.server, isNamed: config.namesServer },
     { ...agent.own.client, isNamed: config.namesClient },
   ]);
-  // What a variable names is on its way, if it is not there yet.
+  // A pair that a variable names counts as mounted, even if its files are not there yet.
   const isMounted =
     (config.namesPair || (existsSync(mounted.chain) && existsSync(mounted.key))) &&
     !isOutput(mounted, config.output);
@@ -97,7 +97,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
       ? provCert !== '' || address !== ''
       : namesPath(own, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
-  // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap does.
+  // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap contains.
   const gateway = gatewayPlan(agent);
   const askers: Readonly<Record<Asker, boolean>> = {
     rotation: rotation.way === 'sds',
@@ -111,8 +111,8 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
   };
   const asked = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
   const serving = servingOf(own === '' ? 'generated' : 'own', workload, new Set(asked));
-  // The Go agent takes it for granted that istiod has issued its own certificate; files of a
-  // workload say more.
+  // The Go agent assumes that istiod issued its own certificate. If the workload has certificate
+  // files, those decide.
   const isOfIstiod =
     workload.kind === 'authority' && provCert === '' && agent.pilotCertProvider === undefined;
   const root = isOfIstiod ? caFiles.istiod : agent.controlPlaneTls.root;
@@ -149,8 +149,8 @@ function servingOf(
     bootstrap === 'generated' || asksForWorkload || asked.has('source') || asked.has('gateway');
   if (!isServed) return { kind: 'off' };
   const isNamed = asked.has('CA_ADDR') || asked.has('OUTPUT_CERTS');
-  // What an authority gives is in no file that a generated bootstrap could name, but where it is
-  // written into some.
+  // A certificate from an authority is in no file that a generated bootstrap could name, unless
+  // OUTPUT_CERTS writes it to files.
   const isInNoFile =
     bootstrap === 'generated' && workload.kind === 'authority' && !asked.has('OUTPUT_CERTS');
   return {
@@ -160,8 +160,8 @@ function servingOf(
 }
 
 /**
- * `host:port`; empty where none is to be asked. Who has a token, and no certificate of a machine
- * that somebody else provides, has the control plane for one, as in the Go agent.
+ * Returns `host:port`; empty if no authority is used. If there is a token, and no machine
+ * certificate from elsewhere, the control plane is the authority, as in the Go agent.
  */
 function authorityOf(
   { fileMountedCerts, provCert, discoveryAddress }: AgentConfig,
@@ -174,7 +174,7 @@ function authorityOf(
     : caAddress;
 }
 
-/** What is in the folder of `PROV_CERT`, or on its way there, comes from another than the agent. */
+/** Says whether the folder of `PROV_CERT` contains a certificate that the agent has not written. */
 function isProvided(provCert: string, output: string): boolean {
   const { chain, key } = workloadFiles(provCert, []);
   return (
@@ -183,13 +183,16 @@ function isProvided(provCert: string, output: string): boolean {
   );
 }
 
-/** What the agent has written itself, in an earlier life perhaps, is no source. */
+/**
+ * Says whether the agent has written the files itself, perhaps in an earlier run: they are no
+ * source.
+ */
 function isOutput({ chain }: SecretPaths, output: string): boolean {
   return output !== '' && resolve(dirname(chain)) === resolve(output);
 }
 
-/** Whether a file has one of these paths in it. */
+/** Says whether a file contains one of these paths. */
 export function namesPath(file: string, paths: readonly string[]): boolean {
   const read = readOutsideSync(file, largest.envoy);
-  return read.kind === 'read' && paths.some((path) => read.bytes.includes(path)); // else whoever uses it says why
+  return read.kind === 'read' && paths.some((path) => read.bytes.includes(path)); // otherwise the code that uses the file reports the error
 }

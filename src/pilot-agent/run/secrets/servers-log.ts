@@ -2,7 +2,7 @@ import type { LogLine } from '../../../shared/log/log-line.ts';
 import type { Part } from '../state/part.ts';
 import type { ServersSign } from '../state/view.ts';
 
-/** Makes the signs of a server beside Envoy that has lines for the log. Pure. */
+/** Returns a function that makes a sign from a log line of a server beside Envoy. Pure. */
 export function serversLog(component: Part): (own: LogLine) => ServersSign {
   return (own) => ({ type: 'servers-log', line: { component, ...own } });
 }

@@ -8,17 +8,17 @@ import type { SetReading } from '../../secrets/secret.ts';
 import type { SecretsPlan } from './secrets-plan.ts';
 
 /**
- * The readings of a set, with what became of each request to an authority if it comes from one; or
- * why there can be none.
+ * The readings of a set, and the result of each request if the set comes from an authority; or why
+ * there can be no readings.
  */
 export type WorkloadSecrets =
   | { readonly ok: true; readonly signs$: Observable<SetReading | CaEvent> }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * The set that `default` and `ROOTCA` are of, from where the plan says. `PROV_CERT` beside an
- * authority is what the agent shows the authority. `signs$` is cold, and never completes. What an
- * authority needs is loaded when it is subscribed; it errors if that fails.
+ * Returns the set that contains `default` and `ROOTCA`, from the source in the plan. With an
+ * authority, `PROV_CERT` is the client certificate for it. `signs$` is cold, and never completes.
+ * On subscribe it loads the code for an authority; it errors if that fails.
  *
  * @param controlPlane$ emits when the control plane answers again
  */

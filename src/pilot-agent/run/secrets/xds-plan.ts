@@ -5,11 +5,11 @@ import { nodeString } from '../../bootstrap/node-id.ts';
 import type { ControlPlaneAddress } from '../../xds-proxy/control-plane.ts';
 import { namesPath, type SecretsPlan } from './secrets-plan.ts';
 
-/** How Envoy comes to its configuration in this run, where the agent has the connection. */
+/** The way Envoy gets its configuration in this run, if the agent has the connection. */
 export interface XdsPlan {
-  /** Of the xDS proxy. */
+  /** The path of the socket of the xDS proxy. */
   readonly socket: string;
-  /** The file of the last good configuration, and the node that it is for. */
+  /** The file of the last good configuration, and the node that it belongs to. */
   readonly store: string;
   readonly nodeId: string;
   readonly target: ControlPlaneAddress;
@@ -18,8 +18,8 @@ export interface XdsPlan {
 }
 
 /**
- * The plan; undefined where Envoy asks the control plane itself: by `--xdsProxy=false`, or because
- * a configuration or a template of the user's does not name the socket.
+ * Returns the plan; undefined if Envoy asks the control plane itself: because of
+ * `--xdsProxy=false`, or because the user's configuration or template does not name the socket.
  */
 export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | undefined {
   const {
@@ -48,8 +48,8 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
 }
 
 /**
- * A token says more than a certificate if there are both, as in the Go agent. A provisioned
- * certificate says more than a token; until it is there, the token stands for it.
+ * If there are both a token and a certificate, the agent uses the token, as the Go agent does. A
+ * provisioned certificate comes before a token; until it exists, the token is used.
  */
 function tlsOf(
   agent: AgentConfig,

@@ -13,11 +13,11 @@ import type { AdminClient } from '../../../proxy/admin-client.ts';
 import { supervise } from '../../../operators/supervise.ts';
 import { noSettings, runtimeRequests, type RuntimeSettings } from '../start/runtime-settings.ts';
 
-/** What became of runtime settings. */
+/** The result of sending runtime settings. */
 export type RuntimeSign =
-  /** The Envoy of this epoch has them. */
+  /** The Envoy of this epoch has applied them. */
   | { readonly type: 'runtime-told'; readonly epoch: number; readonly settings: RuntimeSettings }
-  /** It has not taken them, and is told again after `delayMs`. */
+  /** Envoy did not apply them. They are sent again after `delayMs`. */
   | {
       readonly type: 'runtime-refused';
       readonly epoch: number;
@@ -25,19 +25,20 @@ export type RuntimeSign =
       readonly delayMs: number;
     };
 
-/** The epoch that serves, and the settings that it is to have. */
+/** The epoch that serves, and the settings that it should have. */
 export interface RuntimeWish {
   readonly epoch: number;
   readonly settings: RuntimeSettings;
 }
 
 /**
- * Tells each Envoy that comes to serve its settings, and each change of them to the one that does,
- * through its admin endpoint: what differs from what it was told. One that does not take them is
- * told again as {@link supervise} does, until there is another wish. Emits what became of that; a
- * wish that asks for nothing makes no sign. Completes with `wish$`. Never errors.
+ * Sends the settings to each Envoy that begins to serve, and each change of them to the one that
+ * serves. It uses the admin endpoint, and sends only what differs from the settings that this Envoy
+ * has. If Envoy does not apply them, they are sent again as {@link supervise} does, until the next
+ * wish. Emits the result; a wish that changes nothing emits nothing. Completes with `wish$`. Never
+ * errors.
  *
- * @param started what Envoy is started with
+ * @param started the log levels that Envoy is started with
  */
 export function applyRuntime(
   wish$: Observable<RuntimeWish>,
@@ -47,7 +48,7 @@ export function applyRuntime(
   scheduler?: SchedulerLike,
 ): Observable<RuntimeSign> {
   return defer(() => {
-    let told: RuntimeWish | undefined; // by Envoy's own word
+    let told: RuntimeWish | undefined; // confirmed by Envoy
     const tell$ = (wish: RuntimeWish): Observable<RuntimeSign> => {
       const had = told?.epoch === wish.epoch ? told.settings : noSettings;
       const requests = runtimeRequests(had, wish.settings, started);

@@ -12,12 +12,12 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import type { ContributingSource, Contribution } from '../../sources/contribution.ts';
 
 /**
- * Emits which sources the first Envoy has to wait for, each time that they, or the reason why they
- * cannot be read, are others, and none at last; completes then. Nothing where it need not wait.
+ * Emits the sources that the first Envoy waits for, when they or the reasons why they cannot be
+ * read change, and finally an empty list; then completes. Emits nothing if Envoy does not wait.
  * Never errors.
  *
- * It waits where Envoy's configuration is to come from a source and none has said anything yet,
- * unless a custom configuration can serve meanwhile.
+ * Envoy waits if its configuration comes from a source and none has been read yet, unless a custom
+ * configuration can serve meanwhile.
  */
 export function awaitedSources(
   { changes$, reading$ }: ContributingSource,

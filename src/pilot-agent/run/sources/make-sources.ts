@@ -7,9 +7,9 @@ import type { ContributingSource } from '../../sources/contribution.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
 /**
- * The sources that the user asks for, and those of a program, as one, which is followed once. What
- * a source needs is loaded when it is listened to, or read, for the first time. Documents at URLs
- * are asked for through `proxy`. Throws a {@link Fatal} (78) for two of one name.
+ * Combines the sources of the user and those of a program into one that is subscribed once. The
+ * code of a source is loaded when it is first subscribed, or read. Documents at URLs are fetched
+ * through `proxy`. Throws a {@link Fatal} (78) if two sources have the same name.
  */
 export function makeSources(
   asked: readonly SourceConfig[],
@@ -22,7 +22,7 @@ export function makeSources(
   ];
   const name = repeated(all.flatMap(({ names = [] }) => names));
   if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
-  return all.length === 0 ? noSource : shared(compose(...all)); // which tells its first reading as a change
+  return all.length === 0 ? noSource : shared(compose(...all)); // it reports its first reading as a change
 }
 
 async function make(

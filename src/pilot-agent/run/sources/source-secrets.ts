@@ -15,16 +15,16 @@ import type { ContributingSource, Contribution } from '../../sources/contributio
 import { follow } from '../../sources/held.ts';
 
 export interface SourceSecrets extends GatewaySource {
-  /** Whether the user asks for a source that has the secret of this name. */
+  /** Says whether the user configured a source for the secret of this name. */
   isNamed(name: string): boolean;
 }
 
 /**
- * The secrets that sources give (`as: secret`). Envoy asks for one by the name of its source, or by
- * what is after the last `/` in it: `front` for `kube/Secret/default/front`. Undefined where no
- * source can have one.
+ * Returns the secrets that sources provide (`as: secret`). Envoy requests one by the name of its
+ * source, or by the part after its last `/`: `front` for `kube/Secret/default/front`. Undefined if
+ * no source can provide one.
  *
- * @param hasOthers there are sources that the user did not ask for, but a program has
+ * @param hasOthers the program has sources that the user did not configure
  */
 export function sourceSecrets(
   beside: ContributingSource,

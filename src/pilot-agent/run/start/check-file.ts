@@ -7,17 +7,17 @@ import { findMembers, type TextPosition } from '../../../shared/text/text-positi
 import { noLayers } from '../../config/text-layers.ts';
 import { largest, readOutsideSync } from '../../../shared/files/outside-file.ts';
 
-/** One thing that is to be said of a file. */
+/** A finding in a file. */
 export interface Remark extends TextPosition {
-  /** A file with a mistake is not taken; a warning changes nothing. */
+  /** A file with a mistake is refused; a warning has no effect. */
   readonly kind: 'mistake' | 'warning';
-  /** The path of the member, and what would be right. */
+  /** The path of the member, and how to correct it. */
   readonly text: string;
 }
 
 /**
- * Checks a configuration file of the agent by itself, as if there were no flags, variables and
- * other files; tells all that is to be said of it, in the order of the file.
+ * Checks one configuration file of the agent, as if there were no flags, variables and other files.
+ * Returns all findings in the order of the file.
  */
 export async function checkFile(path: string): Promise<readonly Remark[]> {
   const read = readOutsideSync(path, largest.text);
@@ -60,14 +60,14 @@ export async function checkFile(path: string): Promise<readonly Remark[]> {
   return remarks.sort((one, other) => one.line - other.line || one.column - other.column);
 }
 
-/** The parser says itself where it stopped, if it knows. */
+/** Takes the position from the parser's message, if it has one. */
 function unparsed(reason: string): Remark {
   const [, line = '1', column = '1', text = reason] =
     /^line (\d+), column (\d+): (.*)$/s.exec(reason) ?? [];
   return { kind: 'mistake', line: Number(line), column: Number(column), text };
 }
 
-/** The path of a member by what the member is called elsewhere. */
+/** Returns the path of a member, from the name that other places use for it. */
 function memberOf(
   place: string,
   name: string,

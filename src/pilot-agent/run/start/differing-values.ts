@@ -3,17 +3,17 @@ import { resolveConfig } from '../../config/resolve-config.ts';
 import { noLayers } from '../../config/text-layers.ts';
 import { presentConfig, type PresentedConfig } from './present-config.ts';
 
-/** Of one value. In characters. */
+/** The limit of one value. In characters. */
 const longest = 60;
-/** Each process has one, and it configures nothing. */
+/** Every process has this variable, and it configures nothing. */
 const usual = 'PATH';
 
 /**
- * The values that are not the defaults, each as it was given, for one line of the log:
+ * Lists the values that differ from the defaults, each with its source, for one line of the log:
  * `--concurrency=2, CA_ADDR=ca:15012, drainDuration=30s (PROXY_CONFIG)`. Metadata of the node are
  * left out. Pure.
  *
- * @param addresses of this machine, by which the node has its name where nothing else says it
+ * @param addresses the addresses of this machine, which name the node if nothing else does
  */
 export function differingValues(shown: PresentedConfig, addresses: readonly string[]): string {
   const nothing = resolveConfig({

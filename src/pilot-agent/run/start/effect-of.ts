@@ -1,10 +1,10 @@
 import type { Contribution, Use } from '../../sources/contribution.ts';
 import { noSettings, type RuntimeSettings } from './runtime-settings.ts';
 
-/** What a change of configuration leads to. */
+/** The consequence of a change of configuration. */
 export type ConfigEffect = 'nothing' | 'push' | 'runtime' | 'epoch';
 
-/** The effect of a change of a source, by what the source is for. */
+/** The effect of a change of a source, by its use. */
 export const effects: Readonly<Record<Use, ConfigEffect>> = {
   restart: 'epoch',
   envoy: 'epoch',
@@ -13,19 +13,19 @@ export const effects: Readonly<Record<Use, ConfigEffect>> = {
   secret: 'push',
 };
 
-/** What a new reading is compared with, and what it says. */
+/** A new reading, and the settings before it. */
 export interface EffectInputs {
-  /** Its hash differs, which is of all that a new epoch is started from or for. */
+  /** Its hash differs: the hash covers everything that requires a new epoch. */
   readonly isNew: boolean;
-  /** The settings before, and now; undefined where they stay as they were. */
+  /** The settings before, and now; undefined if they stay the same. */
   readonly had: RuntimeSettings | undefined;
   readonly settings: RuntimeSettings | undefined;
   readonly contributions: readonly Contribution[];
 }
 
 /**
- * What follows from a reading, and why, as the log says it. A secret is pushed as it comes, and is
- * no part of a reading. Pure.
+ * Returns the effect of a reading, and the reason for the log. A secret is pushed when it arrives,
+ * and is not part of a reading. Pure.
  */
 export function effectOf({
   isNew,

@@ -14,15 +14,15 @@ import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 /**
- * Where Kubernetes' downward API writes the labels and annotations of the pod, below the working
- * directory as with the Go agent.
+ * The files into which Kubernetes' downward API writes the labels and annotations of the pod, below
+ * the working directory as with the Go agent.
  */
 export const labelsFile = './etc/istio/pod/labels';
 export const annotationsFile = './etc/istio/pod/annotations';
 
 /**
- * Labels or annotations of the pod. A file that is not there has none; one that cannot be used has
- * none either, and a warning says why.
+ * Reads labels or annotations of the pod. A missing file has no entries. A file that cannot be used
+ * has none either, and a warning gives the reason.
  */
 export function readDownward(path: string): {
   readonly entries: Readonly<Record<string, string>>;
@@ -39,12 +39,12 @@ export function readDownward(path: string): {
   return parsed.ok ? { entries: parsed.entries, warnings: [] } : ignored(parsed.reason);
 }
 
-/** The files of the injection are found where nobody names them, and may be of no use. */
+/** Files of the injection are used without being named, and may not matter. */
 type Need = 'needed' | 'not needed';
 
 /**
- * Reads and parses the texts of the configuration. A file that is not there is none; one that
- * cannot be read is told, and where it is not needed it is passed over.
+ * Reads and parses the texts of the configuration. A missing file has no content. A file that
+ * cannot be read is a problem, or is passed over if it is not needed.
  */
 async function readLayers(
   {
@@ -72,7 +72,7 @@ async function readLayers(
   };
 }
 
-/** Undefined for a file that is not there. */
+/** Returns undefined if the file does not exist. */
 async function readMesh(
   path: string,
 ): Promise<(LayerContent & { readonly isUnreadable: boolean }) | undefined> {
@@ -83,7 +83,7 @@ async function readMesh(
   return { ...(await parseText(file.bytes.toString())), isUnreadable: false };
 }
 
-/** A member of the content of a layer, if it is a text. */
+/** Returns a member of the content of a layer, if it is a text. */
 function textOf(content: unknown, member: string): string | undefined {
   const found = ownMember(content as Readonly<Record<string, unknown>> | undefined, member);
   return typeof found === 'string' ? found : undefined;
@@ -94,8 +94,8 @@ async function parsed(text: string | undefined): Promise<LayerContent | undefine
 }
 
 /**
- * What a configuration file of the agent says; undefined where none is named. The module that reads
- * it is loaded only then.
+ * Reads a configuration file of the agent; undefined if none is named. Only then the module that
+ * reads it is loaded.
  */
 async function readFile(path: string): Promise<ConfigFile | undefined> {
   if (path === '') return undefined;
@@ -109,7 +109,7 @@ async function readFile(path: string): Promise<ConfigFile | undefined> {
   );
 }
 
-/** What a command line says, and the variables beside it. */
+/** The content of a command line, and the variables beside it. */
 export interface CommandLine {
   /** The flags that were given, by name. */
   readonly given: GivenFlags;
@@ -127,9 +127,9 @@ export type ReadConfig = ResolvedConfig & {
 };
 
 /**
- * The configuration that follows from a command line, variables, and the files of this process. An
- * Envoy configuration of the user's needs no mesh file and no annotations, unless the mesh file is
- * named.
+ * Resolves the configuration from a command line, variables, and the files of this process. If the
+ * user has a custom Envoy configuration, the annotations are not needed, and the mesh file only if
+ * it is named.
  */
 export async function readConfig({
   given,
@@ -163,12 +163,12 @@ export async function readConfig({
   };
 }
 
-/** A configuration that is in order. */
+/** A valid configuration. */
 export type EffectiveConfig = Omit<Extract<ResolvedConfig, { readonly ok: true }>, 'ok'>;
 
 /**
- * The same, of a process that runs by one already. Rejects with a {@link Fatal} that tells all that
- * is wrong.
+ * Resolves the configuration as {@link readConfig} does, for a process that has one already.
+ * Rejects with a {@link Fatal} that lists all mistakes.
  */
 export async function effectiveConfig(line: CommandLine): Promise<EffectiveConfig> {
   const resolved = await readConfig(line);
@@ -176,7 +176,7 @@ export async function effectiveConfig(line: CommandLine): Promise<EffectiveConfi
   throw problemsAsFatal(resolved);
 }
 
-/** 64 if the command line alone is wrong, 78 if files, variables or annotations are part of it. */
+/** Returns 64 if only the command line is wrong, 78 if files, variables or annotations are. */
 export function problemsAsFatal({
   problems,
   usage,

@@ -21,20 +21,20 @@ import { type Platform, unknownPlatform } from '../../bootstrap/cloud.ts';
 import { limits, type Limits } from '../../../proxy/limits.ts';
 
 /**
- * What is so around the agent, beside the addresses of the node. It is taken when an epoch is made,
- * and is no reason to make one.
+ * The facts around the agent, except the addresses of the node. They are read when an epoch is
+ * made, and never cause one.
  */
 export interface Facts {
   readonly platform: Platform;
   /** `ip:port` of statsd; '' for none. */
   readonly statsd: string;
-  /** Of the CPU and of memory. */
+  /** The limits of CPU and memory. */
   readonly limits: Limits;
-  /** What is not known that should be. */
+  /** Facts that are missing. */
   readonly warnings: readonly string[];
 }
 
-/** Before anything was asked. */
+/** The facts before any query. */
 export const noFacts: Facts = {
   platform: unknownPlatform,
   statsd: '',
@@ -44,14 +44,14 @@ export const noFacts: Facts = {
 
 type Asking = Pick<AgentConfig, 'statsdUdpAddress' | 'customConfigFile' | 'cpuLimit'>;
 
-/** How long an epoch waits for the platform, in ms, from when it is asked for first. */
+/** How long an epoch waits for the platform, in ms, from the first query. */
 const platformWait = 1_000;
 
 /**
- * Asks for the facts: emits them once, and completes.
+ * Returns a function that gets the facts: it emits them once, and completes.
  *
- * The platform is asked for with the first subscription, and waited for 1 s at most; what it says
- * later is known to the subscriptions after that. Statsd is looked up for each one. Never errors.
+ * The first subscription queries the platform and waits at most 1 s; a later answer reaches later
+ * subscriptions. Each subscription looks up statsd. Never errors.
  */
 export function factsOf(
   platform$: Observable<Platform>,
@@ -77,7 +77,9 @@ export function factsOf(
     );
 }
 
-/** Envoy takes no name for statsd. Undefined where there is none. */
+/**
+ * Resolves the address of statsd, because Envoy accepts no name for it. Undefined if there is none.
+ */
 function statsd({
   statsdUdpAddress,
   customConfigFile,

@@ -3,15 +3,15 @@ import { findExecutable } from '../../envoy/find-envoy.ts';
 import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import type { Tools } from '../../../proxy/spawn-envoy.ts';
 
-/** Beside the bundle, or beside the one executable. */
+/** Beside the bundle, or beside the single executable. */
 const folders = [import.meta.dirname, dirname(process.execPath)];
 
-/** The agent's own small program, where it was installed with one. */
+/** Returns the path of the agent's guard program, if it was installed. */
 export function findGuard(): string | undefined {
   return findExecutable('pilot-agent-guard', folders.join(':'));
 }
 
-/** What takes part in a start: the guard, or else what is in `path`. */
+/** Finds the programs for a start: the guard, and the tools in `path`. */
 export function toolsIn(path: string | undefined): Tools {
   const [mkfifo, setpriv, sh] = ['mkfifo', 'setpriv', 'sh'].map((name) =>
     findExecutable(name, path),
@@ -20,8 +20,8 @@ export function toolsIn(path: string | undefined): Tools {
 }
 
 /**
- * The small programs that take part in a start, and a warning for each that is missing; and one
- * where the agent is process 1.
+ * Finds the small programs for a start. Logs a warning for each missing one, and one if the agent
+ * is process 1.
  */
 export function findTools(
   path: string | undefined,

@@ -8,11 +8,11 @@ import { remove } from '../../../shared/files/whole-file.ts';
 import { pollUntil } from '../../../operators/poll-until.ts';
 import { parseJson } from '../../../shared/text/parse-json.ts';
 
-/** An agent, as it says of itself. */
+/** An agent, as it describes itself. */
 export interface Holder {
-  /** In its own namespace. */
+  /** The process id in its own namespace. */
   readonly pid: number;
-  /** Since when it has the folder, or wants it (ISO 8601). */
+  /** Since when it owns or wants the folder (ISO 8601). */
   readonly since: string;
   readonly version: string;
 }
@@ -21,41 +21,40 @@ export type FolderLock =
   | {
       readonly ok: true;
       /**
-       * The disk is full: nobody has the folder, but who comes later will not hear that this
-       * process does.
+       * The disk is full: no other agent owns the folder, but later agents will not notice this
+       * one.
        */
       readonly isSilent: boolean;
-      /** Lets go of the folder. Synchronous; may be called again. */
+      /** Releases the folder. Synchronous; may be called again. */
       release(): void;
     }
-  /** Without `holder` nobody says who has the folder. */
+  /** Without `holder`, the owner of the folder does not identify itself. */
   | { readonly ok: false; readonly holder?: Holder };
 
 type Held = { readonly kind: 'held'; readonly holder?: Holder };
-/** What a socket of the folder says to an agent that wants it. `gone`: nobody listens there. */
+/** The answer of a socket of the folder to an agent that wants it. `gone`: nobody listens there. */
 type Answer = Held | { readonly kind: 'gone' | 'gives-way' };
 
-/** What the system says where there is no room for a socket. */
+/** The error codes of the system if there is no room for a socket. */
 const full: readonly string[] = ['ENOSPC', 'EDQUOT'];
 /**
- * How long an answer may take; and how long after a hang-up without one the question is put again.
- * In ms.
+ * The time limit of an answer, and the delay before the question is repeated after a connection was
+ * closed without an answer. In ms.
  */
 const timeoutMs = 1_000;
 const again = 10;
-/** The socket of an agent, and what it is called before it is listened on. */
+/** The socket of an agent, and its name before the agent listens on it. */
 export const socketName = /^agent-[0-9a-f]{16}\.lock$/;
 const earlyName = /^agent-[0-9a-f]{16}\.lock\.new$/;
 
 /**
- * Holds a folder that exists for this process, or resolves to who holds it. An agent listens on a
- * socket of its own in the folder, and then asks all others. A name is never used again: so a
- * socket on which nobody listens can be removed at any time.
+ * Locks an existing folder for this process, or resolves to its owner. An agent listens on its own
+ * socket in the folder, and then asks all others. No name is ever used twice, so a socket on which
+ * nobody listens can be removed at any time.
  *
- * Of two that want the folder at the same moment the one with the lower name gets it. Who takes a
- * connection and does not answer within a second has the folder too: it is stopped, or busy. Each
- * answer has `tells` in it.
- * Rejects where there can be no socket, with what the system says.
+ * If two agents want the folder at the same moment, the one with the lower name gets it. An agent
+ * that accepts a connection and does not answer within a second owns the folder too: it is stopped,
+ * or busy. Each answer contains `tells`. Rejects with the system's error if there can be no socket.
  */
 export async function lockFolder(
   folder: string,
@@ -74,7 +73,7 @@ export async function lockFolder(
     return { ok: false, ...(held.holder !== undefined && { holder: held.holder }) };
   }
   const dead = others.filter((_, index) => answers[index]?.kind === 'gone');
-  // Whoever has an early name and lives finds it gone, and begins anew.
+  // A live agent whose early name is removed notices that, and starts again with a new name.
   for (const name of [...dead, ...own.names(earlyName)]) remove(own.path(name));
   return { ok: true, isSilent: own.isSilent, release: () => own.leave() };
 }
@@ -84,19 +83,19 @@ interface Candidate {
   readonly name: string;
   /** It has no socket. */
   readonly isSilent: boolean;
-  /** What it asks the others. */
+  /** The question to the other agents. */
   readonly question: string;
-  /** The entries of the folder that are called like that. */
+  /** Returns the matching entries of the folder. */
   names(pattern: RegExp): readonly string[];
   path(entry: string): string;
-  /** From now on it holds the folder, if nothing is returned. */
+  /** Returns the owner of the folder. If it returns nothing, this agent owns the folder. */
   decide(answers: readonly Answer[]): Held | undefined;
   leave(): void;
 }
 
 async function enter(folder: string, version: string, tells: object): Promise<Candidate> {
   const descriptor = openSync(folder, constants.O_RDONLY | constants.O_DIRECTORY);
-  // The path of a socket has 107 bytes at most (unix(7)); that of the folder may have more.
+  // The path of a socket has at most 107 bytes (unix(7)); that of the folder may be longer.
   const path = (entry: string) => `/proc/self/fd/${descriptor}/${entry}`;
   const id = randomBytes(8).toString('hex');
   const name = `agent-${id}.lock`;
@@ -138,7 +137,7 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
     }
   }
   try {
-    if (!isSilent) renameSync(path(`${name}.new`), path(name)); // who is asked between bind and listen seems to be dead
+    if (!isSilent) renameSync(path(`${name}.new`), path(name)); // an agent that is asked between bind and listen seems dead
   } catch (error) {
     leave();
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
@@ -163,7 +162,7 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
 
 function listen(server: Server, path: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    // An error that comes later, of a connection that cannot be taken, is nobody's.
+    // A later error, of a connection that cannot be accepted, needs no handling.
     server.on('error', reject).unref();
     privately(() => server.listen(path, resolve));
   });
@@ -179,8 +178,8 @@ function ask(path: string, question: string): Observable<Answer> {
 }
 
 /**
- * Emits what is answered, and completes; undefined where the other side hangs up without a word, as
- * when its process ends.
+ * Emits the answer, and completes; undefined if the other side closes the connection without one,
+ * as when its process ends.
  */
 function askOnce(path: string, question: string): Observable<Answer | undefined> {
   return new Observable((subscriber) => {

@@ -14,27 +14,27 @@ import type { Reading } from '../../../streams/reading.ts';
 export interface HeldProcess {
   readonly epoch: number;
   readonly lineage: number;
-  /** What becomes of it from now on; completes after its exit. */
+  /** Emits the further events of the process; completes after its exit. */
   readonly life$: Observable<ProcessEvent>;
   readonly send: (signal: Signal) => void;
 }
 
 export interface HeldProcesses {
   /**
-   * As the proxy that is held, but a process lives on when its run is unsubscribed, or what sends
-   * it signals errors, until `release`.
+   * Behaves as the wrapped proxy, with one exception: until `release`, a process lives on if its
+   * run is unsubscribed, or if its stream of signals errors.
    */
   readonly proxy: Proxy;
-  /** The oldest first. */
+  /** The living processes, oldest first. */
   readonly living: () => readonly HeldProcess[];
-  /** From now on, and for those that are left, unsubscribing a run ends it. */
+  /**
+   * From now on, unsubscribing a run ends its process. Processes that are already unsubscribed end
+   * now.
+   */
   readonly release: () => void;
 }
 
-/**
- * Holds the processes of a proxy, so that they are still there when the core that has started them
- * is not.
- */
+/** Keeps the processes of a proxy alive, so that they survive the core that started them. */
 export function holdProcesses(proxy: Proxy): HeldProcesses {
   const living = new Set<HeldProcess>();
   const released$ = new AsyncSubject<void>();
@@ -46,8 +46,8 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
     const orders$ = new Subject<Signal>();
     const gone = () => living.delete(own);
     const life$ = start$(orders$).pipe(
-      tap({ error: gone, complete: gone, unsubscribe: gone }), // before anybody hears of it
-      // Or who asks after its end would start another.
+      tap({ error: gone, complete: gone, unsubscribe: gone }), // before any subscriber hears of it
+      // Otherwise a subscriber after its end would start another process.
       share({ resetOnError: false, resetOnComplete: false, resetOnRefCountZero: () => released$ }),
     );
     const own: HeldProcess = { epoch, lineage, life$, send: (signal) => orders$.next(signal) };
@@ -88,10 +88,14 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
   };
 }
 
-/** How a process of a refused reading ends: at once. The check, which follows, tells the reason. */
+/**
+ * The end of a process of a refused reading: immediate. The check that follows gives the reason.
+ */
 const notRun: ProcessEvent = { type: 'exited', exit: { kind: 'failed', code: 1, tail: [] } };
 
-/** The verdict on a reading that is refused before a proxy sees it; undefined if none is. */
+/**
+ * Returns the verdict on a reading that is refused before a proxy sees it; undefined if it is not.
+ */
 function refusalOf({ config }: Reading<EpochConfig>): Observable<Verdict> | undefined {
   return config.kind === 'refused' ? of({ kind: 'refused', reason: config.reason }) : undefined;
 }

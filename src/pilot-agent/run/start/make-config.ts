@@ -23,11 +23,11 @@ export interface ShapeFiles {
   readonly override: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
-  /** Undefined where none is asked for. */
+  /** Undefined if no template is configured. */
   readonly template: FileText | undefined;
-  /** Why Envoy should not be let read its custom configuration; undefined if it may. */
+  /** Why Envoy must not read its custom configuration; undefined if it may. */
   readonly customFlaw: string | undefined;
-  /** What the mesh file says, as it is: it is in the configuration already. */
+  /** The text of the mesh file, unparsed: the configuration already contains its values. */
   readonly mesh: FileText | undefined;
   readonly warnings: readonly string[];
 }
@@ -43,9 +43,8 @@ export interface ShapePaths {
 }
 
 /**
- * Reads them. An override that cannot be read is left out with a warning, as with the Go agent;
- * labels and annotations that are not there are none, and an Envoy configuration of the user's has
- * no use for them.
+ * Reads these files. An override that cannot be read is left out with a warning, as with the Go
+ * agent. Missing labels and annotations are empty. A custom Envoy configuration does not use them.
  */
 export function readShape({
   meshConfig,
@@ -85,17 +84,17 @@ export interface MadeConfig {
 }
 
 export interface Surroundings {
-  /** What sources give beside the files. */
+  /** The contributions of sources beside the files. */
   readonly contributions?: readonly Contribution[];
   readonly facts: Facts;
   readonly sds: SdsInputs | undefined;
-  /** Of the xDS proxy; undefined where there is none. */
+  /** The path of the socket of the xDS proxy; undefined if there is none. */
   readonly xdsSocket: string | undefined;
 }
 
 /**
- * What Envoy is started from: what a source says, the custom configuration, or a bootstrap that is
- * made of all that shapes one; with what sources lay over it. Pure.
+ * Makes the configuration that Envoy is started from: that of a source, the custom configuration,
+ * or a generated bootstrap. Then adds the overlays of sources. Pure.
  */
 export function makeConfig(
   asked: AgentConfig,
@@ -133,19 +132,19 @@ export function makeConfig(
   };
 }
 
-/** What sources lay over the configuration, in their order. */
+/** Returns the overlays of sources, in their order. */
 function overlaysOf(contributions: readonly Contribution[]): readonly Overlay[] {
   return contributions.flatMap(({ source, use, at, content }) =>
     use === 'merge' && content !== undefined ? [{ source, at, text: contentText(content) }] : [],
   );
 }
 
-/** Envoy chooses its parser by it. */
+/** Returns the file extension, by which Envoy chooses its parser. */
 function extensionOf(text: string): '.json' | '.yaml' {
   return text.trimStart().startsWith('{') ? '.json' : '.yaml';
 }
 
-/** The override, and where it is from. */
+/** Returns the override, and its path. */
 function overrideOf(
   { bootstrapOverride }: AgentConfig,
   { override }: ShapeFiles,
@@ -153,7 +152,7 @@ function overrideOf(
   return override === '' ? { override } : { override, overridePath: bootstrapOverride };
 }
 
-/** The custom configuration, or the bootstrap. */
+/** Makes the custom configuration, or the bootstrap. */
 function makeOwn(
   asked: AgentConfig,
   files: ShapeFiles,
@@ -190,7 +189,7 @@ function makeOwn(
     stsPort: config.stsPort,
     sds,
   });
-  // Without it all else is looked at too, for all that is wrong is told at once.
+  // Without metadata the rest is still checked, so that all mistakes are reported together.
   const known = metadata.ok ? metadata.metadata : {};
   const flaws = metadata.ok ? [] : metadata.problems;
   const controlPlane = controlPlaneOf(config);

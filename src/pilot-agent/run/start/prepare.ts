@@ -6,8 +6,8 @@ import { attempt, exitCodes, Fatal } from '../../../shared/program/exit.ts';
 import { type Holder, lockFolder } from './folder-lock.ts';
 
 /**
- * The Envoy of this process: `binaryPath`, or the one that is found without it. Throws a
- * {@link Fatal} where there is none (69).
+ * Returns the path of Envoy for this process: `binaryPath`, or the one that is found without it.
+ * Throws a {@link Fatal} (69) if there is none.
  */
 export function envoyBinary(
   binaryPath: string | undefined,
@@ -23,16 +23,16 @@ export function envoyBinary(
   return found.path;
 }
 
-/** What a program says about the Envoy that it runs. */
+/** The choice of a program about the Envoy that it runs. */
 export interface EnvoyChoice {
   readonly line: { readonly env?: NodeJS.ProcessEnv };
-  /** `install`: where there is none, the pinned one is put into the cache. */
+  /** `install`: if there is none, the pinned one is installed into the cache. */
   readonly envoy: 'find' | 'install';
-  /** Ends an installation: then it rejects with the reason of the signal. */
+  /** Cancels an installation, which then rejects with the reason of the signal. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** The same as {@link envoyBinary}, or one that is installed first. */
+/** As {@link envoyBinary}, but may install an Envoy first. */
 export async function envoyOrInstalled(
   binaryPath: string | undefined,
   { line: { env = process.env }, envoy, signal }: EnvoyChoice,
@@ -54,8 +54,8 @@ export async function envoyOrInstalled(
 }
 
 /**
- * Makes a folder, 0700 where it is new, and throws where nothing can be written into it. Not
- * `recursive`: below /proc that never returns (Node 20).
+ * Makes a folder, with mode 0700 if it is new, and throws if it is not writable. It does not use
+ * `recursive`, which never returns below /proc (Node 20).
  */
 export function prepareFolder(path: string): void {
   try {
@@ -70,17 +70,17 @@ export function prepareFolder(path: string): void {
   accessSync(`${path}/`, constants.W_OK | constants.X_OK);
 }
 
-/** A folder that is held, and what is odd about that. */
+/** A locked folder, and what is unusual about it. */
 export interface HeldFolder {
   readonly oddities: readonly string[];
-  /** Lets go of it. Synchronous; may be called again. */
+  /** Releases the folder. Synchronous; may be called again. */
   readonly release: () => void;
 }
 
 /**
- * Makes `--configPath` where it is not there, and holds it until it is released. Rejects with a
- * {@link Fatal} where it cannot be written (78), or is another agent's (69): then nothing in it was
- * touched. Commands that ask there are told `tells`.
+ * Creates `--configPath` if it does not exist, and locks it until it is released. Rejects with a
+ * {@link Fatal} if it is not writable (78), or belongs to another agent (69); then nothing in it
+ * has changed. The answer to commands that ask there contains `tells`.
  */
 export async function holdFolder(
   path: string,

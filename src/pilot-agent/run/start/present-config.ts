@@ -14,8 +14,8 @@ import { ownMember } from '../../../shared/text/own-member.ts';
 import { parseJson } from '../../../shared/text/parse-json.ts';
 
 /**
- * Each value by the name under which it is given: a flag, a field of ProxyConfig, a variable. A
- * value is as JSON can have it.
+ * Each value by the name under which the user sets it: a flag, a field of ProxyConfig, a variable.
+ * All values are JSON.
  */
 export type PresentedConfig = Readonly<
   Record<string, { readonly value: unknown; readonly source: string }>
@@ -27,12 +27,12 @@ interface Known {
 }
 
 type Row = readonly [name: string, value: unknown, source: string];
-/** A field that one flag, one field of ProxyConfig or one variable says. */
+/** A field that is set by one flag, one field of ProxyConfig or one variable. */
 type Plain = 'role' | keyof ProxyConfig | keyof AgentFlags | keyof typeof variables;
-/** Nobody gives it: it follows from values that are shown. */
+/** The rows of a field that no user sets: it follows from values that are shown. */
 const derived = () => [];
 
-/** The rows of all other fields: a new one does not compile before it is here. */
+/** The rows of all other fields. The code does not compile if a new field is missing here. */
 const parts: Readonly<
   Record<
     Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further',
@@ -102,8 +102,8 @@ const parts: Readonly<
 };
 
 /**
- * A configuration for people, nothing of it left out: times with their unit, `null` for what is not
- * there, and `***` where there is a secret. Pure.
+ * Returns a complete configuration for people: times with their unit, `null` for missing values,
+ * and `***` for secrets. Pure.
  */
 export function presentConfig(known: Known): PresentedConfig {
   const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
@@ -130,7 +130,7 @@ function plain(field: Plain, value: unknown, sources: Sources): Row {
   ];
 }
 
-/** Those of the sources that speak of a part of a field; a flag alone, for it wins. */
+/** Returns the sources that set a part of a field. If one is a flag, only that: it wins. */
 function among(all: string, ...own: readonly string[]): string {
   const found = all
     .split(', ')
@@ -147,10 +147,10 @@ function policyOf(tokenFile: string): string {
   return [...tokenFiles].find(([, file]) => file === tokenFile)?.[0] ?? 'none';
 }
 
-/** `any-name`: the names in it are no fields of ours. */
+/** Returns a value as it is shown. `any-name`: the names in it are not fields of ours. */
 function shown(field: string, value: unknown, names: 'fields' | 'any-name'): unknown {
   const present = names === 'any-name' ? presentFreely : presentable;
-  // Most are: it is the time before Envoy is started.
+  // A shortcut for most values, because this runs before Envoy is started.
   if (typeof value !== 'object' || value === null) return present(field, value) ?? null;
   return (
     ownMember(
@@ -166,7 +166,7 @@ function presentFreely(name: string, value: unknown): unknown {
   return typeof value === 'string' && looksSecret(name, value) ? '***' : presentable(name, value);
 }
 
-/** A value as PROXY_CONFIG has it: times with their unit, and nothing where there is a secret. */
+/** Returns a value in the form of PROXY_CONFIG: times with their unit, and `***` for a secret. */
 function presentable(name: string, value: unknown): unknown {
   if (value instanceof Map) return Object.fromEntries(value);
   if (name === 'headers' && Array.isArray(value))
@@ -176,7 +176,7 @@ function presentable(name: string, value: unknown): unknown {
   return typeof value === 'string' && value !== '' && isSecretName(name) ? '***' : value;
 }
 
-/** A URL without user, password and query; any other text as it is. */
+/** Returns a URL without user, password and query; any other text unchanged. */
 function shownUrl(text: string): string {
   if (!text.includes('://') || !URL.canParse(text)) return text;
   const { protocol, username, password, host, pathname, search } = new URL(text);
@@ -184,7 +184,7 @@ function shownUrl(text: string): string {
   return `${protocol}//${username + password === '' ? '' : '***@'}${host}${pathname}${search === '' ? '' : '?***'}`;
 }
 
-/** They may have a password, or a token in the query. */
+/** Says whether a value is a URL, which may contain a password, or a token in the query. */
 function isUrl(name: string): boolean {
   return ['configUrl', 'consulAddress', 'httpProxy', 'url', 'address'].includes(name);
 }

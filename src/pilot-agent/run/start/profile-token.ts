@@ -8,9 +8,9 @@ export interface ProfileToken {
 }
 
 /**
- * The token for profiles: random, and new for each agent. Writes it into `profile-token` in
- * `folder`, for the owner's eyes only, until it is removed. Throws what the system says where it
- * cannot be written.
+ * Makes the token for profiles: random, and new for each agent. Writes it into `profile-token` in
+ * `folder`, readable only by the owner, until it is removed. Throws the system's error if it cannot
+ * be written.
  */
 export function profileToken(folder: string): ProfileToken {
   const path = `${folder}/profile-token`;

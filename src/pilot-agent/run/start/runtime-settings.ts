@@ -2,11 +2,11 @@ import { parseText } from '../../config/parse-text.ts';
 import { type Content, contentText, type Contribution, isMap } from '../../sources/contribution.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
-/** What an Envoy that runs can be told without a new epoch. */
+/** The settings that a running Envoy can receive without a new epoch. */
 export interface RuntimeSettings {
-  /** Of all loggers; '' for the one that Envoy was started with. */
+  /** The level of all loggers; '' for the one that Envoy was started with. */
   readonly logLevel: string;
-  /** Of some, by their names. */
+  /** The levels of single loggers, by their names. */
   readonly componentLogLevels: Readonly<Record<string, string>>;
   /** Values of Envoy's runtime, by their keys. */
   readonly values: Readonly<Record<string, string>>;
@@ -17,15 +17,15 @@ export const noSettings: RuntimeSettings = { logLevel: '', componentLogLevels: {
 const levels = ['trace', 'debug', 'info', 'warning', 'error', 'critical', 'off'];
 const fields = ['logLevel', 'componentLogLevels', 'runtime'];
 
-/** The settings of a content, or what is wrong with it. */
+/** The settings in a content, or what is wrong with it. */
 type Parsed =
   | { readonly ok: true; readonly settings: RuntimeSettings }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Resolves to what all sources of runtime settings say together, the last one above those before
- * it. Where something is wrong with one of them `flaws` says what, and there are no settings:
- * those that hold stay.
+ * Resolves to the combined settings of all sources of runtime settings; a later source overrides
+ * earlier ones. If one of them has a mistake, `flaws` describes it, and there are no settings: the
+ * current ones stay.
  */
 export async function runtimeSettings(contributions: readonly Contribution[]): Promise<{
   readonly settings: RuntimeSettings | undefined;
@@ -100,8 +100,8 @@ function isLevel(value: unknown): boolean {
 }
 
 /**
- * What to ask of an Envoy's admin endpoint, in this order, so that it has `wanted` in the place of
- * `had`. A level that nobody wants any more is the one that it was started with. Pure.
+ * Returns the requests to an Envoy's admin endpoint, in order, that replace `had` with `wanted`. A
+ * level that is no longer wanted goes back to the one that Envoy was started with. Pure.
  */
 export function runtimeRequests(
   had: RuntimeSettings,
@@ -127,7 +127,7 @@ export function runtimeRequests(
     ...(withoutLevels || paths.length === 0
       ? []
       : [`/logging?${query([['paths', paths.join(',')]])}`]),
-    // An empty value removes what was set.
+    // An empty value removes the setting.
     ...(changed.length === 0
       ? []
       : [

@@ -41,20 +41,23 @@ import { factsOf, noFacts } from './facts.ts';
 import { makeConfig, readShape, type ShapeFiles } from './make-config.ts';
 import { type RuntimeSettings, runtimeSettings } from './runtime-settings.ts';
 
-/** A configuration, and where its values are from. */
+/** A configuration, and the source of each value. */
 export type KnownConfig = Pick<EffectiveConfig, 'config' | 'sources'>;
 
-/** What Envoy is started from, and what that was made of. */
+/** Everything that Envoy is started from, and its origin. */
 export interface ShapedConfig {
   readonly epoch: EpochConfig;
-  /** Undefined where the configuration has mistakes: then it stays as it was. */
+  /** Undefined if the configuration has mistakes: then the previous one stays. */
   readonly known: KnownConfig | undefined;
   readonly warnings: readonly string[];
-  /** What an Envoy that runs is told without a new epoch; undefined where it stays as it was. */
+  /**
+   * The settings that a running Envoy receives without a new epoch; undefined if they stay the
+   * same.
+   */
   readonly runtime?: RuntimeSettings | undefined;
-  /** What the sources beside the files give. */
+  /** The contributions of sources beside the files. */
   readonly contributions?: readonly Contribution[];
-  /** What is wrong with what a source says, by its name; it counts for nothing then. */
+  /** By source: what is wrong with its content, which is then ignored. */
   readonly flaws?: ReadonlyMap<string, string>;
 }
 
@@ -62,24 +65,24 @@ export interface ShapeOptions {
   /** The sources beside the files, composed. */
   readonly beside?: ContributingSource;
   /**
-   * As the agent was started with it: what only a new agent can honour stays as it is here. Files
-   * that are passed over are not watched.
+   * The configuration that the agent was started with: values that only a new agent can apply stay
+   * as they are here. Files that were passed over are not watched.
    */
   readonly initial: KnownConfig & Told & Partial<Pick<ReadConfig, 'passedOver'>>;
   /**
-   * Resolves the configuration as it is now; rejects with a {@link Fatal} that says what is wrong
-   * with it.
+   * Resolves to the current configuration; rejects with a {@link Fatal} that describes its
+   * mistakes.
    */
   readonly reread: () => Promise<EffectiveConfig>;
   readonly platform$: Observable<Platform>;
-  /** As of the start: the servers of secrets and of xDS are as old as the agent. */
+  /** Fixed at the start: the servers of secrets and xDS live as long as the agent. */
   readonly sds: SdsInputs | undefined;
   readonly xdsSocket: string | undefined;
 }
 
 /**
- * What a running agent keeps: its own ports, folders and times, the arguments of its Envoys, and
- * what it does for the application.
+ * The values that a running agent keeps: its own ports, folders and times, the arguments of its
+ * Envoys, and its services for the application.
  */
 const startedWith = [
   ...(Object.keys(agentFlagsSchema.shape) as (keyof AgentFlags)[]),
@@ -104,12 +107,13 @@ const startedWith = [
 ] as const satisfies readonly (keyof AgentConfig)[];
 
 /**
- * Everything that shapes what Envoy is started from, but for certificates, as one source: the mesh
- * file, labels and annotations of the pod, the template and the override.
+ * Combines everything that shapes what Envoy is started from, except certificates, into one source:
+ * the mesh file, labels and annotations of the pod, the template and the override.
  *
- * A reading makes it anew, with the facts as they are then. Facts are no part of its hash: another
- * address, another answer of a name server or of a metadata server is no other configuration. What
- * cannot be made is a reading too, and says why. Never errors.
+ * Each reading builds it again, with the facts at that time. Facts are not part of its hash:
+ * another address, or another answer of a name server or metadata server, does not make another
+ * configuration. A configuration that cannot be made is also a reading, and contains the reason.
+ * Never errors.
  */
 export function shapeSource({
   initial,
@@ -128,7 +132,7 @@ export function shapeSource({
     const { config, sources } = known;
     const name = repeated((given.config ?? []).map(({ source }) => source));
     if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
-    // Secrets go another way, and what they are is nothing to keep.
+    // Secrets reach Envoy in another way, and their content is not kept here.
     const contributions = given.config?.filter(({ use }) => use !== 'secret') ?? [];
     const isPart = ({ source }: SourcePart) => contributions.some((one) => one.source === source);
     return forkJoin([factsFor$(config), runtimeSettings(contributions)]).pipe(
@@ -178,7 +182,7 @@ export function shapeSource({
   const isOver = (file: string) => initial.passedOver?.some(({ path }) => path === file) === true;
   const watched = files.filter((file) => file !== '' && !isOver(file)).map((file) => resolve(file));
   return {
-    // How the sources are is told by whoever follows them.
+    // The state of each source is reported by the subscriber of these sources.
     changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(isReason))),
     reading$: forkJoin([defer(() => from(reread())), beside.reading$]).pipe(
       switchMap(([read, given]) => shaped(asStarted(read, initial), given)),
@@ -196,7 +200,9 @@ export function shapeSource({
   };
 }
 
-/** Each source whose change is a reason for a new epoch, though Envoy is told nothing of it. */
+/**
+ * Returns the sources whose change causes a new epoch, although Envoy does not get their content.
+ */
 function restartHashes(
   contributions: readonly Contribution[],
 ): readonly (readonly [string, string])[] {
@@ -209,7 +215,7 @@ function warningsOf(flaws: ReadonlyMap<string, string>): readonly string[] {
   return [...flaws].map(([source, reason]) => `source ${source} is ignored: ${reason}`);
 }
 
-/** Whether there is something to read anew. */
+/** Says whether a change requires a new reading. */
 function isReason(sign: SourceChange): boolean {
   return sign.type === 'ready' || (sign.type === 'changed' && sign.isPushed !== true);
 }
@@ -219,9 +225,9 @@ interface Told {
 }
 
 /**
- * A configuration with what only a new agent can honour as it was at the start, a warning that
- * names what differs, and those that were not told at the start. The node is who it was, at the
- * addresses that it has now. Pure.
+ * Returns the configuration with the start's values for everything that only a new agent can apply.
+ * Adds a warning that names the changes, and drops the warnings that were logged at the start. The
+ * node keeps its identity, with its current addresses. Pure.
  */
 function asStarted(
   { config, sources, warnings }: KnownConfig & Told,
@@ -259,7 +265,7 @@ function fileParts(
     part('files', labelsFile, files.labels),
     part('files', annotationsFile, files.annotations),
   ];
-  return parts.filter((file) => file.part !== ''); // it is not configured
+  return parts.filter((file) => file.part !== ''); // an empty name: the file is not configured
 }
 
 function configParts(config: AgentConfig): readonly SourcePart[] {

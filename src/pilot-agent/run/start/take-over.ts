@@ -15,7 +15,9 @@ export interface DetachTools {
   readonly sh: string;
 }
 
-/** Looks in the folders of `path` (`PATH`'s form). Throws a {@link Fatal} where one is missing. */
+/**
+ * Searches the folders of `path` (`PATH`'s form). Throws a {@link Fatal} if a program is missing.
+ */
 export function findDetachTools(path: string | undefined): DetachTools {
   const [setsid, sh] = ['setsid', 'sh'].map((name) => findExecutable(name, path));
   if (setsid !== undefined && sh !== undefined) return { setsid, sh };
@@ -23,19 +25,19 @@ export function findDetachTools(path: string | undefined): DetachTools {
 }
 
 export interface TakeOverOptions {
-  /** What detached Envoys need; undefined without `--keepEnvoy`. */
+  /** The programs that detached Envoys need; undefined without `--keepEnvoy`. */
   readonly tools: DetachTools | undefined;
   /** `--configPath`. */
   readonly folder: string;
-  /** Where Envoy writes down its admin address. */
+  /** The file into which Envoy writes its admin address. */
   readonly addressFile: string;
   readonly log: (line: LogLine) => void;
 }
 
 /**
- * Sees to what an agent that is gone has left in `folder`: its Envoys are killed, FIFOs and sockets
- * removed. With `tools` those that it has left on purpose are adopted instead; without them nothing
- * is returned. Rejects with a {@link Fatal} where that cannot be done.
+ * Cleans up what an ended agent has left in `folder`: kills its Envoys, removes FIFOs and sockets.
+ * With `tools`, the Envoys that it left on purpose are adopted instead; without them it returns
+ * nothing. Rejects with a {@link Fatal} if that is not possible.
  */
 export async function takeOver({
   tools,
@@ -52,7 +54,7 @@ export async function takeOver({
       `an Envoy of an agent that is gone cannot be killed (${pid})`,
     );
     const memory = sharedMemoryOf(baseId);
-    // The arguments of a process may name what is not its own.
+    // The arguments of a process may name a file that is not its own.
     if (lstatSync(memory, { throwIfNoEntry: false })?.uid === uid) remove(memory);
   }
   removeFifos(folder);
@@ -60,7 +62,7 @@ export async function takeOver({
   return detached;
 }
 
-/** Each is in the folder for a moment only: then its reader has it open. */
+/** A FIFO is in the folder only for a moment: then its reader has opened it. */
 const fifo = /^envoy-(?:rev\d+|check|ahead)\.stderr$/;
 
 /** Removes the FIFOs of an agent that was killed in such a moment. */

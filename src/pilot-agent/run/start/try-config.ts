@@ -16,8 +16,8 @@ import { toolsIn } from './find-tools.ts';
 const silent: Verdict = { kind: 'refused', reason: 'it says nothing' };
 
 /**
- * Lets an Envoy check what it would be started from by that configuration, before there is an
- * agent, and resolves to its verdict. Rejects where there can be no temporary folder.
+ * Has an Envoy check this configuration before there is an agent, and resolves to its verdict.
+ * Rejects if there can be no temporary folder.
  */
 export async function tryConfig(
   config: AgentConfig,

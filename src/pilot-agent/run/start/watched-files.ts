@@ -3,12 +3,12 @@ import type { AgentConfig } from '../../config/agent-config.ts';
 import { certificateFilesName, rootsFileName } from '../../../shared/xds/secret-names.ts';
 import type { CertificateFile } from '../../secrets/certificate-expiry.ts';
 
-/** The files whose change needs a new epoch, though Envoy reads them itself. */
+/** Returns the files whose change needs a new epoch, although Envoy reads them itself. */
 export function watchedFiles({ watched, customConfigFile }: AgentConfig): readonly string[] {
   return [...watched, customConfigFile].filter((path) => path !== '').map((path) => resolve(path));
 }
 
-/** The certificates that Envoy reads itself, each once, by the names of the Go agent. */
+/** Returns the certificates that Envoy reads itself, each once, with the names of the Go agent. */
 export function certificateFiles({ certificates }: AgentConfig): readonly CertificateFile[] {
   const files = certificates.flatMap(({ chain, key, root }): readonly CertificateFile[] => [
     { name: certificateFilesName(chain, key), kind: 'pair', path: resolve(chain) },

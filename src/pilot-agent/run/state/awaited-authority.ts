@@ -1,20 +1,20 @@
 import type { CaEvent } from '../../secrets/ca/ca-secrets.ts';
 
-/** An authority of which the first certificate is not there yet. */
+/** An authority that has not issued its first certificate yet. */
 export interface AwaitedAuthority {
   /** `host:port`. */
   readonly address: string;
-  /** What is wrong with it. */
+  /** Why there is no certificate. */
   readonly reason: string;
-  /** When it was asked first: ms since 1970. */
+  /** When the agent first asked it: ms since 1970. */
   readonly since: number;
 }
 
-/** Whether an authority is awaited. A fold of what happens with it. */
+/** Whether the agent waits for an authority: a fold of the events of that authority. */
 export type Awaiting =
   { readonly stage: 'not asked' | 'served' } | ({ readonly stage: 'awaited' } & AwaitedAuthority);
 
-/** Once more has happened with the authority at `address`. Pure. */
+/** Returns the state after one more event of the authority at `address`. Pure. */
 export function afterCa(before: Awaiting, address: string, event: CaEvent): Awaiting {
   if (before.stage === 'served') return before;
   if (event.type === 'issued') return { stage: 'served' };
@@ -28,7 +28,7 @@ export function afterCa(before: Awaiting, address: string, event: CaEvent): Awai
     : { ...before, reason: event.reason };
 }
 
-/** Why there is no certificate, in one line. Pure. */
+/** Explains in one line why there is no certificate. Pure. */
 export function awaitedText({ address, reason, since }: AwaitedAuthority): string {
   return `certificate authority ${address}: ${reason}, since ${new Date(since).toISOString()}`;
 }

@@ -10,7 +10,7 @@ import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { supervise } from '../../../operators/supervise.ts';
 import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
-/** What surrounds the core. None of it can end the run. */
+/** The parts that surround the core. None of them can end the run. */
 export const parts = [
   'status',
   'sds',
@@ -25,7 +25,7 @@ export const parts = [
 
 export type Part = (typeof parts)[number];
 
-/** What an error says: in a word, and where it is from. */
+/** The text of an error in one line, and its stack. */
 export interface Trouble {
   readonly reason: string;
   readonly stack: string | undefined;
@@ -38,7 +38,7 @@ export interface PartFailed extends Trouble {
   readonly delayMs: number;
 }
 
-/** What has been thrown need not be an error. Never throws. */
+/** Describes anything that was thrown, even if it is not an error. Never throws. */
 export function troubleOf(error: unknown): Trouble {
   try {
     return error instanceof Error
@@ -49,7 +49,10 @@ export function troubleOf(error: unknown): Trouble {
   }
 }
 
-/** An error that ends an agent, as one that says how; any other one is a bug. Never throws. */
+/**
+ * Converts an error that ends an agent: a {@link Fatal} stays, any other error is a bug. Never
+ * throws.
+ */
 export function failureOf(error: unknown): Fatal {
   if (error instanceof Fatal) return error;
   return new Fatal(`this is a bug: ${troubleOf(error).reason}`, exitCodes.software, {
@@ -58,22 +61,19 @@ export function failureOf(error: unknown): Fatal {
 }
 
 /**
- * An error of the source is told as {@link PartFailed}, and the source is started again. As
- * {@link supervise}.
+ * Emits an error of the source as {@link PartFailed}, and starts the source again, as
+ * {@link supervise} does.
  */
 export function asPart<T>(part: Part, random?: () => number): OperatorFunction<T, T | PartFailed> {
   return supervise((error, delayMs) => partFailed(part, error, delayMs), random);
 }
 
-/** That a part has failed, and is started again after so many ms. Never throws. */
+/** Returns the sign that a part has failed, and is started again after `delayMs`. Never throws. */
 export function partFailed(part: Part, error: unknown, delayMs: number): PartFailed {
   return { type: 'part-failed', part, ...troubleOf(error), delayMs };
 }
 
-/**
- * As {@link asPart}, but its failures are told aside, by `failures$`: whoever follows it hears of
- * values alone.
- */
+/** As {@link asPart}, but failures go to `failures$`; subscribers receive only values. */
 export function steady<T extends object>(
   part: Part,
   failures$: Subject<PartFailed>,
@@ -90,9 +90,9 @@ export function steady<T extends object>(
 }
 
 /**
- * A part that listens, and tells so by a value of type `listening`. That it cannot, a value of type
- * `failed`, is told as it is before that; after it that is an error like others, for it has been
- * possible, and may be again. As {@link asPart}.
+ * Supervises a part that listens, as {@link asPart} does. A value of type `listening` says that it
+ * listens, one of type `failed` that it cannot. Before the first `listening`, `failed` is passed
+ * on. After it, `failed` is an error like others: listening was possible, and may be again.
  */
 export function asServer<T extends { readonly type: string }>(
   part: Part,
@@ -118,7 +118,7 @@ function isFailure(value: object): value is PartFailed {
   return 'type' in value && value.type === 'part-failed';
 }
 
-/** What there is to log of a part that has failed. */
+/** Returns the log line for a part that has failed. */
 export function partLine({ part, reason, stack, delayMs }: Omit<PartFailed, 'type'>): LogLine {
   return line('part.failed', { part, reason, delayMs, stack });
 }

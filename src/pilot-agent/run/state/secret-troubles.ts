@@ -2,27 +2,33 @@ import type { SdsEvent } from '../../secrets/sds/sds-telemetry.ts';
 import { rejectionText, type SecretState } from '../../secrets/secret.ts';
 import { type AwaitedAuthority, awaitedText } from './awaited-authority.ts';
 
-/** What is wrong with one secret. */
+/** The trouble of one secret. */
 export interface SecretTrouble {
   readonly name: string;
   readonly reason: string;
-  /** Envoy has one, and what came last is refused; else it asks for one and there is none. */
+  /**
+   * Envoy has this secret, and the newest version is refused. If false, Envoy asks for it and gets
+   * none.
+   */
   readonly isServed: boolean;
 }
 
-/** What is wrong with the secrets, and what of it was told. A fold of what happens with them. */
+/** The troubles of all secrets, and which of them were logged: a fold of their events. */
 export interface SecretTroubles {
-  /** By stream: what its client asks for in vain, or rejects while it has no other; and why. */
+  /**
+   * By stream: the secrets that its client requests in vain, or NACKs while it has no other; and
+   * why.
+   */
   readonly missing: ReadonlyMap<number, ReadonlyMap<string, string>>;
-  /** The secrets of which there is one that Envoy has, or is given. */
+  /** The secrets that Envoy has, or is given. */
   readonly served: ReadonlySet<string>;
-  /** What is served, and why what came last is refused. */
+  /** The secrets that are served, and why their newest version is refused. */
   readonly refused: ReadonlyMap<string, string>;
-  /** By secret: the reasons that were told for that there is none. */
+  /** By secret: the reasons for its absence that were logged. */
   readonly told: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Of what was told: a control plane may name ever new secrets. */
+/** The limit of logged secrets: a control plane may name new secrets without end. */
 const mostTold = 1_000;
 
 export const noTroubles: SecretTroubles = {
@@ -32,7 +38,7 @@ export const noTroubles: SecretTroubles = {
   told: new Map(),
 };
 
-/** What is wrong once a secret is in another state. Pure. */
+/** Returns the troubles after a change of a secret. Pure. */
 export function afterState(
   before: SecretTroubles,
   { name, served, refused }: SecretState,
@@ -51,10 +57,10 @@ export function afterState(
   };
 }
 
-/** What is wrong once more has happened on the streams. Pure. */
+/** Returns the troubles after one more event of the streams. Pure. */
 export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTroubles {
   switch (event.type) {
-    case 'listening': // the streams of a server that has failed are gone with it
+    case 'listening': // the streams of a failed server are gone with it
       return { ...before, missing: new Map() };
     case 'stream-closed':
       return { ...before, missing: without(before.missing, event.stream) };
@@ -82,7 +88,7 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
   }
 }
 
-/** The client of a stream has nothing under a name. */
+/** Records that the client of a stream has no secret under a name. */
 function lacking(
   before: SecretTroubles,
   {
@@ -101,14 +107,14 @@ function lacking(
 }
 
 /**
- * Whether the log has it already: a name is missed on every stream, and an authority asked again.
- * Pure.
+ * Says whether this was logged before: each stream reports a missing secret, and an authority is
+ * asked repeatedly. Pure.
  */
 export function wasTold({ told }: SecretTroubles, event: SdsEvent): boolean {
   return event.type === 'missing' && told.get(event.name)?.has(event.reason) === true;
 }
 
-/** Each secret with which something is wrong, once: those that are missing first. Pure. */
+/** Returns the trouble of each secret once, missing secrets first. Pure. */
 export function listTroubles({ missing, refused }: SecretTroubles): readonly SecretTrouble[] {
   const wanted = new Map([...missing.values()].flatMap((names) => [...names]));
   return [
@@ -118,17 +124,17 @@ export function listTroubles({ missing, refused }: SecretTroubles): readonly Sec
 }
 
 /**
- * Without one of its own secrets a workload can answer nobody by mTLS. Those of a gateway are one
- * host's each.
+ * The secrets of the workload: if one is missing, the workload cannot answer any client by mTLS. A
+ * secret of a gateway concerns one host.
  */
 const ofWorkload = /^(?:default$|ROOTCA$|file-cert:|file-root:)/;
 
-/** What an authority gives, where there is one. */
+/** The secrets that an authority provides, if there is one. */
 const ofAuthority = /^(?:default|ROOTCA)$/;
 
 /**
- * Why Envoy is not ready for want of a secret: the first of the workload's own that it asks for and
- * that cannot be served; undefined if there is none. Pure.
+ * Returns why a missing secret makes Envoy not ready: the first secret of the workload that Envoy
+ * requests and that cannot be served. Undefined if there is none. Pure.
  */
 export function secretUnready(
   troubles: readonly SecretTrouble[],
@@ -138,12 +144,15 @@ export function secretUnready(
   return trouble === undefined ? undefined : told(trouble, authority);
 }
 
-/** Why Envoy may wait without asking for a secret: its control plane wants a certificate. Pure. */
+/**
+ * Explains why Envoy may wait without a request for a secret: its control plane requires a
+ * certificate. Pure.
+ */
 export function uncertified(authority: AwaitedAuthority): string {
   return `no certificate yet: ${awaitedText(authority)}`;
 }
 
-/** The others, which speak against nothing. Pure. */
+/** Returns the troubles that do not affect readiness. Pure. */
 export function secretNotes(
   troubles: readonly SecretTrouble[],
   authority: AwaitedAuthority | undefined,

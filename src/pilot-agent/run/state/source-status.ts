@@ -6,16 +6,16 @@ import type { SourceReport } from '../../report/agent-report.ts';
 import { isoTime } from '../../report/epoch-report.ts';
 import { effects } from '../start/effect-of.ts';
 
-/** How it stands with one source of configuration. Times in ms since 1970. */
+/** The state of one source of configuration. Times in ms since 1970. */
 export interface SourceStatus {
   readonly name: string;
-  /** What it is for; undefined until it was read once. */
+  /** The use of its content; undefined until the first reading. */
   readonly use: Use | undefined;
-  /** Names what it says; '' for nothing. */
+  /** The hash of its content; '' if there is none. */
   readonly hash: string;
-  /** Why it cannot be read now, and since when; undefined where it can. */
+  /** Why it cannot be read now, and since when; undefined if it can. */
   readonly trouble: { readonly reason: string; readonly since: number } | undefined;
-  /** Why what it says counts for nothing; undefined where it counts. */
+  /** Why its content is ignored; undefined if the content is used. */
   readonly flaw: string | undefined;
   readonly readAt: number | undefined;
   readonly changedAt: number | undefined;
@@ -38,7 +38,7 @@ const unread = {
   changes: 0,
 } as const;
 
-/** What is known of all sources once one has told something more. Pure. `at`: ms since 1970. */
+/** Returns the state of all sources after a sign of one. Pure. `at`: ms since 1970. */
 export function sourceTold(before: SourceStatuses, sign: SourceChange, at: number): SourceStatuses {
   if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return before;
   const known = before.get(sign.source) ?? { name: sign.source, ...unread };
@@ -57,13 +57,13 @@ export function sourceTold(before: SourceStatuses, sign: SourceChange, at: numbe
   });
 }
 
-/** What a reading of all sources says of each. */
+/** The report of each source in a reading of all sources. */
 interface ReadTogether {
   readonly contributions?: readonly Contribution[];
   readonly flaws?: ReadonlyMap<string, string>;
 }
 
-/** The same once all of them were read together. Pure. */
+/** Returns the state of all sources after they were read together. Pure. */
 export function sourcesRead(
   before: SourceStatuses,
   { contributions = [], flaws }: ReadTogether,
@@ -83,7 +83,7 @@ export function sourcesRead(
   }, before);
 }
 
-/** Why each source that has a trouble cannot be read, as notes for a probe. Pure. */
+/** Returns, as notes for a probe, why each source with a trouble cannot be read. Pure. */
 export function sourceNotes(statuses: SourceStatuses): readonly string[] {
   return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
     if (trouble === undefined)
@@ -94,8 +94,8 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
 }
 
 /**
- * The sources as `/debug/sources` shows them, those too that were never read: never what they say.
- * Pure.
+ * Returns the sources as `/debug/sources` shows them, also those that were never read, and never
+ * their content. Pure.
  */
 export function sourcesShown(
   statuses: SourceStatuses,
@@ -140,7 +140,7 @@ export function sourcesShown(
   });
 }
 
-/** What the sources have to tell as metrics. Pure. */
+/** Returns the metrics of the sources. Pure. */
 export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[] {
   const of = (value: (status: SourceStatus) => number | undefined): MetricFamily['samples'] =>
     [...statuses.values()].flatMap((status) => {

@@ -17,52 +17,52 @@ import { noSettings, type RuntimeSettings } from '../start/runtime-settings.ts';
 import type { KnownConfig, ShapedConfig } from '../start/shape-source.ts';
 import { sourcesRead, type SourceStatuses, sourceTold } from './source-status.ts';
 
-/** What the servers beside Envoy tell. */
+/** A sign of the servers beside Envoy. */
 export type ServersSign =
-  /** How it stands with a source of secrets. */
+  /** The state of a source of secrets. */
   | Extract<SourceChange, { type: 'source-read' | 'source-unreadable' }>
-  /** All of them listen. */
+  /** All servers listen. */
   | { readonly type: 'servers-listening' }
   /**
-   * One of them cannot listen, or is configured wrongly; `exit` names the exit code of the agent.
+   * A server cannot listen, or its configuration is wrong; `exit` names the exit code of the agent.
    */
   | {
       readonly type: 'servers-failed';
       readonly exit: 'unavailable' | 'config';
       readonly reason: string;
     }
-  /** `families` makes the metrics of one as they are now, until its next sign of this type. */
+  /** `families` returns the current metrics of one server, until its next sign of this type. */
   | {
       readonly type: 'servers-measured';
       readonly server: 'secrets' | 'xds' | 'sts';
       readonly families: () => readonly MetricFamily[];
     }
-  /** How it stands with the control plane, as far as the xDS proxy knows. */
+  /** The state of the control plane, as far as the xDS proxy knows it. */
   | { readonly type: 'xds-changed'; readonly xds: XdsSummary }
   /** The authority whose first certificate is awaited; undefined once it is there. */
   | { readonly type: 'authority-awaited'; readonly authority: AwaitedAuthority | undefined }
-  /** The certificate of a secret that is followed; undefined once it is not, or has none. */
+  /** The certificate of a watched secret; undefined once it is not watched, or has none. */
   | {
       readonly type: 'secret-followed';
       readonly name: string;
       readonly certificate: KnownCertificate | undefined;
     }
-  /** A secret was given to an Envoy, or that has answered. */
+  /** A secret was pushed to an Envoy, or Envoy has answered. */
   | { readonly type: 'secret-pushed'; readonly push: Omit<PushRecord, 'at'> }
-  /** All that is wrong with the secrets now. */
+  /** All current troubles of the secrets. */
   | { readonly type: 'secrets-troubled'; readonly troubles: readonly SecretTrouble[] }
-  /** Each is loaded only if it runs, with what it has to say: so the line comes ready-made. */
+  /** A finished log line: a server is loaded only if it runs, and brings its messages with it. */
   | { readonly type: 'servers-log'; readonly line: LogLine };
 
-/** What was told of itself by the Envoy that serves. */
+/** A report of the Envoy that serves about itself. */
 export interface EnvoySign {
   readonly type: 'envoy-told';
-  /** As `1.36.2`. */
+  /** Such as `1.36.2`. */
   readonly version: string;
   readonly path: string;
 }
 
-/** A push of a secret, and what Envoy has made of it. */
+/** A push of a secret, and Envoy's answer. */
 export interface PushRecord {
   /** ms since 1970. */
   readonly at: number;
@@ -74,19 +74,19 @@ export interface PushRecord {
 
 const keptPushes = 100;
 
-/** What the core of the agent, or what nobody has caught, has failed with. */
+/** A failure of the core, or an uncaught exception. */
 export type BugSign =
-  /** The core is no more. Its Envoys are drained, or left alone. */
+  /** The core has ended. Its Envoys are drained, or left alone. */
   | (Trouble & { readonly type: 'bug'; readonly leaves: boolean })
-  /** They are gone, or left: the run is over. */
+  /** The Envoys are gone, or left: the run is over. */
   | (Trouble & { readonly type: 'bug-over' });
 
-/** A connection broke at a moment at which no code of the agent listened for its errors. */
+/** A connection broke while no code of the agent listened for its errors. */
 export interface ConnectionBroken extends Trouble {
   readonly type: 'connection-broken';
 }
 
-/** All that happens in a run of the agent. */
+/** Everything that can happen in a run of the agent. */
 export type RunSign =
   | { readonly type: 'transition'; readonly transition: AgentTransition }
   | SourceSign<ShapedConfig>
@@ -99,57 +99,57 @@ export type RunSign =
   | ConnectionBroken
   | BugSign;
 
-/** Something that has happened, and when: ms since 1970. */
+/** A sign and its time: ms since 1970. */
 export interface RunEvent {
   readonly sign: RunSign;
   readonly at: number;
 }
 
-/** What is known of a run: a fold of all that has happened in it. */
+/** Everything that is known of a run: a fold of all signs. */
 export interface RunView {
   readonly agent: AgentState;
   readonly past: Timeline;
-  /** Of the servers beside Envoy, by server. */
+  /** The metrics of the servers beside Envoy, by server. */
   readonly families: ReadonlyMap<string, () => readonly MetricFamily[]>;
-  /** Of the control plane; undefined where Envoy asks it itself. */
+  /** The state of the control plane; undefined if Envoy asks it itself. */
   readonly xds: XdsSummary | undefined;
-  /** The authority whose first certificate is awaited; undefined where none is, or not any more. */
+  /** The authority whose first certificate is awaited; undefined if none is, or no longer. */
   readonly authority: AwaitedAuthority | undefined;
-  /** What is wrong with the secrets. */
+  /** The troubles of the secrets. */
   readonly secrets: readonly SecretTrouble[];
-  /** Those of the files that the Envoy that serves reads itself. */
+  /** The certificates in files that the Envoy that serves reads itself. */
   readonly certificates: readonly KnownCertificate[];
-  /** Those that are pushed, by secret. */
+  /** The certificates that are pushed, by secret. */
   readonly followed: ReadonlyMap<string, KnownCertificate>;
   /** The newest hundred, oldest first. */
   readonly pushes: readonly PushRecord[];
-  /** Of the Envoy that serves, or has served; undefined until one has told it. */
+  /** The version of the newest Envoy that has reported one; undefined if none has. */
   readonly envoyVersion: string | undefined;
-  /** When the run has begun: ms since 1970. */
+  /** When the run began: ms since 1970. */
   readonly startedAt: number;
-  /** How it stands with each source of configuration that tells of itself, by name. */
+  /** The state of each source of configuration that reports one, by name. */
   readonly sources: SourceStatuses;
-  /** What the Envoy that serves is to have without a new epoch. */
+  /** The settings that the Envoy that serves receives without a new epoch. */
   readonly runtime: RuntimeSettings;
-  /** The newest configuration without mistakes. */
+  /** The newest valid configuration. */
   readonly known: KnownConfig;
-  /** When a probe has found the agent ready for the first time: ms since 1970. */
+  /** When a probe first found the agent ready: ms since 1970. */
   readonly readyAt: number | undefined;
-  /** A change was told, and no reading has come since. */
+  /** A change was reported, and no reading has followed yet. */
   readonly isChangeTold: boolean;
-  /** The warnings that were told. */
+  /** The warnings that were logged. */
   readonly warned: ReadonlySet<string>;
   /** How often each part has failed. */
   readonly failures: Readonly<Record<Part, number>>;
   /** The core has failed, and the agent ends. */
   readonly isBroken: boolean;
-  /** What has first asked the agent to end: a signal, or an endpoint. */
+  /** The first request that asked the agent to end: a signal, or an endpoint. */
   readonly askedBy: string | undefined;
-  /** What there is to say of what has happened last. */
+  /** The log lines for the newest sign. */
   readonly lines: readonly LogLine[];
 }
 
-/** Before anything has happened. `startedAt`: ms since 1970. */
+/** Returns the view before anything has happened. `startedAt`: ms since 1970. */
 export function firstView(known: KnownConfig, startedAt: number): RunView {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
@@ -176,7 +176,7 @@ export function firstView(known: KnownConfig, startedAt: number): RunView {
   };
 }
 
-/** What is known once something more has happened. Pure. */
+/** Returns the view after one more sign. Pure. */
 export function view(before: RunView, { sign, at }: RunEvent): RunView {
   const { past } = before;
   switch (sign.type) {
@@ -249,7 +249,7 @@ function followed(
   return new Map(certificate === undefined ? others : [...others, [name, certificate]]);
 }
 
-/** With one failure more of a part. Pure. */
+/** Returns the view with one more failure of a part. Pure. */
 export function withFailure(before: RunView, { part }: Pick<PartFailed, 'part'>): RunView {
   return { ...before, failures: { ...before.failures, [part]: before.failures[part] + 1 } };
 }

@@ -3,18 +3,20 @@ import type { XdsSummary } from '../../xds-proxy/relay-telemetry.ts';
 import type { AwaitedAuthority } from '../state/awaited-authority.ts';
 import { uncertified } from '../state/secret-troubles.ts';
 
-/** What Envoy waits for before it is ready. */
+/** The things that Envoy waits for before it is ready. */
 export interface Waits {
   /** The authority whose first certificate is awaited. */
   readonly authority: AwaitedAuthority | undefined;
-  /** Undefined where Envoy asks the control plane at `address` itself; empty: nobody knows. */
+  /**
+   * Undefined if Envoy asks the control plane at `address` itself; that is empty if it is unknown.
+   */
   readonly xds: XdsSummary | undefined;
   readonly address: string;
 }
 
 /**
- * Why Envoy is not ready: where it waits, with what is wrong with whom it waits for. Without a
- * certificate there may be no connection to a control plane: so the authority is named first. Pure.
+ * Explains why Envoy is not ready: what it waits for, and what is wrong there. Without a
+ * certificate there may be no connection to a control plane, so the authority is named first. Pure.
  */
 export function withWaits(reason: string, { authority, xds, address }: Waits): string {
   const isUnconfigured = reason.startsWith('config not received');
@@ -30,7 +32,7 @@ export function withWaits(reason: string, { authority, xds, address }: Waits): s
   return xds.trouble === undefined ? reason : `${reason}; ${wrong(xds.address, xds.trouble)}`;
 }
 
-/** What there is to note of the control plane while Envoy is ready. Pure. `now`: ms since 1970. */
+/** Returns the notes about the control plane while Envoy is ready. Pure. `now`: ms since 1970. */
 export function controlPlaneNotes(xds: XdsSummary | undefined, now: number): readonly string[] {
   if (xds === undefined) return [];
   const { address, trouble, storedOf } = xds;
@@ -44,7 +46,7 @@ function wrong(address: string, { reason, since }: NonNullable<XdsSummary['troub
   return `control plane ${address}: ${reason}, since ${new Date(since).toISOString()}`;
 }
 
-/** What a new Envoy would wait for; empty where the agent has it. Pure. */
+/** Returns the resources that a new Envoy would wait for; empty if the agent has them. Pure. */
 export function missingResources(xds: XdsSummary | undefined): string {
   return xds === undefined || xds.isHeld ? '' : `clusters and listeners of ${xds.address}`;
 }

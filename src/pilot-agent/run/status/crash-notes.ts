@@ -2,10 +2,10 @@ import { exitCause } from '../../../epochs/exit-cause.ts';
 import type { EpochRecord, Timeline } from '../../../epochs/timeline.ts';
 import { span } from '../../../shared/log/span.ts';
 
-/** How long a crash is told. In ms. */
+/** How long a crash is reported. In ms. */
 const recent = 600_000;
 
-/** An Envoy that ended without being told to. */
+/** An Envoy that ended without a request. */
 type Crash = EpochRecord & Required<Pick<EpochRecord, 'exit' | 'endedAt'>>;
 
 function crashesOf({ epochs }: Pick<Timeline, 'epochs'>): readonly Crash[] {
@@ -15,7 +15,7 @@ function crashesOf({ epochs }: Pick<Timeline, 'epochs'>): readonly Crash[] {
   );
 }
 
-/** Why the agent is not ready: where Envoy has crashed, with how it ended. Pure. */
+/** Adds to the reason for unreadiness how Envoy ended, if it has crashed. Pure. */
 export function withCrash(reason: string, past: Pick<Timeline, 'epochs'>): string {
   const last = lastOf(crashesOf(past));
   return last === undefined || !reason.startsWith('Envoy has crashed')
@@ -23,7 +23,10 @@ export function withCrash(reason: string, past: Pick<Timeline, 'epochs'>): strin
     : `${reason}: ${exitCause(last.exit)}`;
 }
 
-/** How often Envoy has crashed lately, and how it did so last. Pure. `now`: ms since 1970. */
+/**
+ * Returns how often Envoy has crashed recently, and how the last crash ended. Pure. `now`: ms since
+ * 1970.
+ */
 export function crashNotes(past: Pick<Timeline, 'epochs'>, now: number): readonly string[] {
   const lately = crashesOf(past).filter(({ endedAt }) => now - endedAt < recent);
   const last = lastOf(lately);

@@ -3,12 +3,12 @@ import type { AdminClient } from '../../../proxy/admin-client.ts';
 import type { AgentState } from '../../../epochs/model.ts';
 import type { EnvoySign } from '../state/view.ts';
 
-/** `<commit>/1.36.2/Clean/RELEASE/BoringSSL`, as Envoy 1.36 tells it. */
+/** `<commit>/1.36.2/Clean/RELEASE/BoringSSL`, the format of Envoy 1.36. */
 const form = /"version":\s*"[^"/]*\/([^"/]+)\//;
 
 /**
- * The version of each Envoy that is LIVE, as it tells itself, with the path of its binary; nothing
- * of one that does not. Never errors.
+ * Emits the version of each Envoy that becomes LIVE, as it reports it, with the path of its binary.
+ * An Envoy that reports none is skipped. Never errors.
  */
 export function envoyVersion(
   epochs$: Observable<AgentState['epochs']>,

@@ -13,15 +13,18 @@ import {
 } from 'rxjs';
 import type { StatusEvent } from '../../status/status-event.ts';
 
-/** From one look to the next. In ms. */
+/** The interval between two checks. In ms. */
 const look = 250;
-/** It is told that it is not ready after so long, and then as often. In ms. */
+/**
+ * The times after which it is reported that the agent is not ready: the first, and the interval. In
+ * ms.
+ */
 const patience = { first: 10_000, next: 60_000 };
 
 /**
- * Looks whether the agent is ready, which `unready$` emits once, 4 times a second. Emits why it is
- * not, after 10 s and then once a minute. Cold; never completes: who has seen that it is ready
- * unsubscribes.
+ * Checks 4 times a second whether the agent is ready; `unready$` emits once for each check. Emits
+ * the reason why it is not, after 10 s and then once a minute. Cold; never completes: unsubscribe
+ * when the agent is ready.
  */
 export function firstReadiness(
   unready$: Observable<string | undefined>,

@@ -4,7 +4,7 @@ import { nodeString } from '../../bootstrap/node-id.ts';
 import type { Identity } from './make-report.ts';
 import { version } from '../../../shared/program/version.ts';
 
-/** Who an agent of this process is, as status, page and log name it. */
+/** Returns the identity of an agent of this process, for status, page and log. */
 export function identityOf(
   { role, node, configPath, statusPort, proxyAdminPort }: AgentConfig,
   binary: string,

@@ -11,12 +11,12 @@ import type { KnownConfig } from '../start/shape-source.ts';
 import { sourcesShown } from '../state/source-status.ts';
 import type { RunView } from '../state/view.ts';
 
-/** What does not change while the agent runs. */
+/** The facts that do not change while the agent runs. */
 export type Identity = Omit<AgentIdentity, 'startedAt' | 'envoy' | 'configuration'> & {
   readonly binary: string;
 };
 
-/** What was asked for the report. A reason is undefined where nothing is wrong. */
+/** The results of the probes for a report. A reason is undefined if nothing is wrong. */
 export interface ProbeReasons {
   readonly unready: string | undefined;
   readonly unlive: string | undefined;
@@ -25,7 +25,7 @@ export interface ProbeReasons {
   readonly now: number;
 }
 
-/** How it stands with the agent. Pure. */
+/** Returns the report on the state of the agent. Pure. */
 export function agentReport(
   view: RunView,
   { binary, ...identity }: Identity,
@@ -60,7 +60,7 @@ export function agentReport(
   };
 }
 
-/** The pushes of secrets, oldest first. Pure. */
+/** Returns the pushes of secrets, oldest first. Pure. */
 export function pushReports({ pushes }: Pick<RunView, 'pushes'>): readonly SecretPush[] {
   return pushes.map(({ at, ...push }) => ({ at: isoTime(at), ...push }));
 }
@@ -100,7 +100,7 @@ function certificateReports({
   ];
 }
 
-/** Where Envoy finds the control plane, as far as the agent has told it; empty for nowhere. */
+/** Returns the address of the control plane that the agent gave Envoy; empty if it gave none. */
 export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }

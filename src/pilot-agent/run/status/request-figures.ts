@@ -26,15 +26,17 @@ import {
 import { isoTime } from '../../report/epoch-report.ts';
 import type { DirectionReport, ServiceReport } from '../../report/request-report.ts';
 
-/** From one look at Envoy to the next. In ms. */
+/** The interval between two queries of Envoy. In ms. */
 const every = 5_000;
-/** Requests of so long are told of. In ms. */
+/** The time that the figures cover. In ms. */
 const window = 60_000;
-/** How long Envoy has for an answer. In ms. */
+/** The time limit of an answer of Envoy. In ms. */
 const patience = 3_000;
-/** Of an answer of Envoy, in bytes: the statistics of some 10,000 clusters. */
+/**
+ * The limit of an answer of Envoy, in bytes: enough for the statistics of about 10,000 clusters.
+ */
 const largest = 8 << 20;
-/** Of clusters, of listeners. */
+/** The limit of listed clusters, and of listed listeners. */
 const mostListed = 200;
 
 type Answer = Settled<string>;
@@ -45,15 +47,15 @@ interface Look {
 }
 
 interface Looks {
-  /** The newest last; those of a minute, all of one Envoy. */
+  /** The looks of the last minute, all of one Envoy, newest last. */
   readonly kept: readonly Look[];
   readonly report: ServiceReport | undefined;
 }
 
 /**
- * What Envoy says of its service, every 5 s, for all who look at the same time; it is asked only
- * while somebody does, and who comes later has the newest report at once. What it answers is read
- * up to 8 MiB. Never errors, never completes.
+ * Emits every 5 s what Envoy reports of its service, shared by all subscribers. Envoy is queried
+ * only while somebody is subscribed, and a late subscriber gets the newest report at once. Answers
+ * are read up to 8 MiB. Never errors, never completes.
  */
 export function serviceFigures(
   admin: Pick<AdminClient, 'open'>,
@@ -85,7 +87,7 @@ function ask(
   );
 }
 
-/** What is known once Envoy has answered both questions, or has not. Pure. */
+/** Returns the looks after Envoy has answered both queries, or has not. Pure. */
 export function looked(
   before: Looks,
   stats: Answer | undefined,
@@ -102,7 +104,7 @@ export function looked(
   }
   const look: Look = { at: now, counts: serviceCounts(stats.value) };
   const recent = before.kept.filter(({ at }) => at >= now - window);
-  // Another Envoy counts from 0.
+  // A new Envoy counts from 0.
   const kept = recent.every((earlier) => follows(earlier.counts, look.counts))
     ? [...recent, look]
     : [look];

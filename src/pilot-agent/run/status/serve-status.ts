@@ -52,7 +52,7 @@ import { whyUnready } from './why-unready.ts';
 
 export interface StatusOptions {
   readonly admin: AdminClient;
-  /** What is asked whether it is ready: `state` where no Envoy runs, but something in its place. */
+  /** The origin of readiness: `state` if something else runs in the place of Envoy. */
   readonly readyBy?: 'envoy' | 'state';
   readonly status: Pick<
     StatusParts,
@@ -62,7 +62,7 @@ export interface StatusOptions {
   readonly lines$: Observable<readonly LogReport[]>;
 }
 
-/** Where requests come in: {@link statusServer} and {@link statusSocket}. */
+/** How the status port and socket listen: {@link statusServer} and {@link statusSocket}. */
 interface Listen {
   port(port: number, parts: StatusParts): Observable<StatusEvent>;
   socket(path: string, parts: StatusParts): Observable<StatusEvent>;
@@ -74,8 +74,8 @@ const real: Listen = {
 };
 
 /**
- * The status port and the status socket over what is known of the run, which `view$` emits at once
- * and then as it changes. As {@link statusServer}; without a port it listens at once.
+ * Runs the status port and the status socket over the view of the run, which `view$` emits at once
+ * and when it changes. As {@link statusServer}; without a port it emits `listening` at once.
  */
 export function serveStatus(
   {
@@ -125,7 +125,7 @@ export function serveStatus(
     unready$,
     notes$,
     unlive$,
-    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret is not to be killed for it
+    unstarted$: notStarted(state$, unserving$), // a pod that waits for a secret must not be killed for it
     families$: view$.pipe(
       map(({ agent, past, readyAt, failures, families, sources, certificates }) =>
         joinedByName([
@@ -158,7 +158,8 @@ export function serveStatus(
       ),
     ),
   };
-  // Nobody need ask: from the first Envoy on it is looked at until it is ready for the first time.
+  // The agent does not wait for a probe. From the first Envoy on it checks until Envoy is first
+  // ready.
   const isReady$ = probed$.pipe(filter((reason) => reason === undefined));
   const spawned$ = state$.pipe(
     first(({ epochs }) => [...epochs.values()].some(({ pid }) => pid !== undefined)),

@@ -18,15 +18,15 @@ import type { LiveEvent, LogReport, TrafficReport } from '../../report/live-even
 import type { ServiceReport } from '../../report/request-report.ts';
 import type { RunView } from '../state/view.ts';
 
-/** At most so often something that changes is told. In ms. */
+/** The shortest interval between two events about changes. In ms. */
 const pace = 200;
-/** What nobody tells is looked at so often: whether Envoy is ready. In ms. */
+/** The interval of checks for facts that emit no change, such as whether Envoy is ready. In ms. */
 const look = 1_000;
 
-/** What a look at the agent shows. */
+/** The streams that a live view of the agent shows. */
 export interface LiveParts {
   readonly view$: Observable<Pick<RunView, 'agent' | 'past'>>;
-  /** Emits once how it stands now, and completes. */
+  /** Emits the current report once, and completes. */
   readonly report$: Observable<AgentReport>;
   readonly traffic$: Observable<readonly TrafficReport[]>;
   readonly service$: Observable<ServiceReport>;
@@ -34,8 +34,8 @@ export interface LiveParts {
 }
 
 /**
- * What there is to see of an agent, at once and as it changes, as {@link LiveEvent} says; the log
- * only with `withLog`. Cold: nothing is done while nobody is subscribed. Never completes.
+ * Emits the live view of an agent, at once and as it changes, as {@link LiveEvent} describes it;
+ * the log only with `withLog`. Cold: it does nothing without a subscriber. Never completes.
  */
 export function liveEvents(
   { view$, report$, traffic$, service$, lines$ }: LiveParts,
@@ -72,7 +72,9 @@ interface Changed {
   readonly changed: readonly KnownEpoch[];
 }
 
-/** A record, and the state of a process, are other objects once they have changed. Pure. */
+/**
+ * Returns the epochs that changed. A record or process state that changed is a new object. Pure.
+ */
 function changedSince(
   before: readonly KnownEpoch[],
   all: readonly KnownEpoch[],

@@ -20,14 +20,14 @@ import { isoTime } from '../../report/epoch-report.ts';
 import type { ProcessReport, TrafficReport } from '../../report/live-events.ts';
 import type { RunView } from '../state/view.ts';
 
-/** From one look at Envoy to the next. In ms. */
+/** The interval between two queries of Envoy. In ms. */
 const every = 1_000;
-/** Ten minutes. */
+/** The number of reports in ten minutes. */
 const mostReports = 600;
-/** Of epochs whose requests are counted apart. */
+/** The number of epochs whose requests are counted separately. */
 const mostEpochs = 100;
 
-/** What is counted so far, and what Envoy said last. */
+/** The counts so far, and Envoy's last answer. */
 interface Counted {
   readonly requests: number;
   readonly failures: number;
@@ -36,9 +36,9 @@ interface Counted {
 }
 
 /**
- * What Envoy's clients do, once a second, for all who look at the same time; Envoy is asked only
- * while somebody does. Emits at once what was seen in the last ten minutes, then a report a second.
- * Never errors, never completes.
+ * Emits once a second what Envoy's clients do, shared by all subscribers. Envoy is queried only
+ * while somebody is subscribed. Emits the reports of the last ten minutes at once, then one each
+ * second. Never errors, never completes.
  *
  * A request counts for the epoch that serves when it is seen: what a parent answers while it drains
  * counts for its child.
@@ -87,9 +87,9 @@ export function traffic(
 }
 
 /**
- * A child counts from 0, and what its parent goes on to do is added to it (Envoy's documentation of
- * the hot restart): a count that is lower than before is one of another Envoy. Before the first
- * look nothing counts.
+ * Adds what happened since the last look. A child counts from 0, and what its parent still does is
+ * added to it (Envoy's documentation of the hot restart). So a count that is lower than before
+ * belongs to another Envoy. Before the first look nothing counts.
  */
 function count(
   { requests, failures, byEpoch, last }: Counted,

@@ -7,17 +7,17 @@ import { withCrash } from './crash-notes.ts';
 import { secretUnready } from '../state/secret-troubles.ts';
 import type { RunView } from '../state/view.ts';
 
-/** Why an agent is not ready: each emits once, on subscribe, and says undefined if it is. */
+/** Why an agent is not ready. Each emits once on subscribe: undefined if the agent is ready. */
 export interface WhyUnready {
   readonly unready$: Observable<string | undefined>;
-  /** The same, but that secrets are awaited does not count. */
+  /** As `unready$`, but missing secrets do not count. */
   readonly unserving$: Observable<string | undefined>;
 }
 
 /**
- * Looks at what is known of a run, which `view$` emits at once, and then at Envoy.
+ * Checks the view of the run, which `view$` emits at once, and then Envoy.
  *
- * @param admin of Envoy; undefined where something else runs in its place, which has none
+ * @param admin of Envoy; undefined if something else runs in its place, which has no admin endpoint
  */
 export function whyUnready(
   view$: Observable<RunView>,
