@@ -12,7 +12,10 @@ import { value } from '../../shared/text/value.ts';
 
 const levels = flags.proxyLogLevel.choices;
 
-/** A level, after which may come levels of components, as in the Go agent 1.30. */
+/**
+ * Says whether a text is a level, optionally followed by levels of components, as in the Go agent
+ * 1.30.
+ */
 function isLogLevel(text: string): boolean {
   const [, level = '', components] = /^([^,]*)(?:,(.*))?$/s.exec(text) ?? [];
   return (
@@ -30,7 +33,7 @@ function areComponentLevels(text: string): boolean {
     );
 }
 
-/** What flags alone can say. */
+/** The values that only flags set. */
 export const agentFlagsSchema = value.message({
   meshConfig: value.text,
   proxyLogLevel: value.parsed(
@@ -68,13 +71,13 @@ export const agentFlagsSchema = value.message({
 
 export type AgentFlags = z.output<typeof agentFlagsSchema>;
 
-/** What the agent runs by; nothing in it is optional. Durations in ms. */
+/** The complete configuration of the agent; nothing in it is optional. Durations in ms. */
 export interface AgentConfig
   extends ProxyConfig, AgentFlags, AgentEnvironment, CertificateFiles, Application {
   readonly role: 'sidecar' | 'router';
   readonly node: NodeIdentity;
   readonly drainCap: number;
   readonly logging: LogOptions;
-  /** Each has a name of its own. */
+  /** Each source has its own name. */
   readonly sources: readonly SourceConfig[];
 }

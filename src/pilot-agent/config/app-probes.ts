@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
 
 interface ProbeTiming {
-  /** In ms, for all of it. */
+  /** The time limit of the whole probe, in ms. */
   readonly timeout: number;
 }
 
@@ -12,7 +12,7 @@ export interface HttpProbe extends ProbeTiming {
   readonly port: number;
   readonly path: string;
   readonly secure: boolean;
-  /** In their order; a name may come more than once. */
+  /** In their order; a name may occur more than once. */
   readonly headers: readonly (readonly [name: string, value: string])[];
 }
 
@@ -25,7 +25,7 @@ interface TcpProbe extends ProbeTiming {
 export interface GrpcProbe extends ProbeTiming {
   readonly kind: 'grpc';
   readonly port: number;
-  /** Whose health is asked for; empty for that of the whole server. */
+  /** The service whose health is requested; empty for the whole server. */
   readonly service: string;
 }
 
@@ -33,7 +33,7 @@ export interface GrpcProbe extends ProbeTiming {
 export type AppProbe = HttpProbe | TcpProbe | GrpcProbe;
 
 /**
- * The probes by the path at which they are asked for, and what is wrong with each that is left out.
+ * The probes by the path at which the kubelet requests them, and the flaw of each that is left out.
  */
 export interface AppProbes {
   readonly probes: ReadonlyMap<string, AppProbe>;
@@ -45,7 +45,7 @@ const standardTimeout = 1_000;
 const pathForm =
   /^\/app-(?:health|lifecycle)\/[^/]+\/(?:livez|readyz|startupz|prestopz|poststartz)$/;
 const kinds = ['httpGet', 'tcpSocket', 'grpc'] as const;
-/** As Go does, members are known in any case of their letters: `gRPC` is `grpc`. */
+/** The names of members match in any case, as in Go: `gRPC` is `grpc`. */
 const members = new Map(
   [
     ...kinds,
@@ -62,7 +62,8 @@ const members = new Map(
 );
 
 /**
- * What a probe has to look like. Made when it is read: an agent without probes starts without it.
+ * Returns the schemas of probes. They are built on demand: an agent without probes starts without
+ * them.
  */
 function probeForms() {
   const port = z.number().check(z.int(), z.minimum(1), z.maximum(65_535));
@@ -90,7 +91,7 @@ function probeForms() {
   };
 }
 
-/** The map of probes, for the JSON Schema. Pure. */
+/** Returns the schema of the map of probes, for the JSON Schema. Pure. */
 export function probersForm() {
   const { seconds, httpGet, tcpSocket, grpc } = probeForms();
   const probe = z.looseObject({
@@ -103,9 +104,9 @@ export function probersForm() {
 }
 
 /**
- * The application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe as a pod
- * has it, or, as the Go agent 1.1 took it, to what is within its `httpGet`. Members that nobody
- * knows are ignored. One that is wrong is left out. Pure.
+ * Returns the application's probes from `ISTIO_KUBE_APP_PROBERS`: JSON that maps a path to a probe
+ * in the format of a pod, or, as the Go agent 1.1 took it, to the content of its `httpGet`. Unknown
+ * members are ignored. An invalid probe is left out. Pure.
  */
 export function appProbes(json: string): AppProbes {
   let decoded: unknown;
@@ -113,7 +114,7 @@ export function appProbes(json: string): AppProbes {
     decoded = parseJson(json, withKnownNames);
   } catch (error) {
     const why = error instanceof TooDeep ? error.message : 'it is not JSON';
-    return { probes: new Map(), flaws: [`failed to decode app prober: ${why}`] }; // the parser's own word repeats what is there
+    return { probes: new Map(), flaws: [`failed to decode app prober: ${why}`] }; // the parser's own message repeats the content
   }
   const entries = z.record(z.string(), z.looseObject({})).safeParse(decoded);
   if (!entries.success)

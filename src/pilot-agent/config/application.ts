@@ -2,21 +2,21 @@ import { type AppProbe, type AppProbes, appProbes } from './app-probes.ts';
 import { type MetricsTarget, metricsTargets } from './metrics-targets.ts';
 import { type ProbeDestination, probeHosts } from './probe-hosts.ts';
 
-/** The variables about the application; an empty text is none. */
+/** The variables about the application; an empty text counts as not set. */
 export interface ApplicationTexts {
   readonly ISTIO_KUBE_APP_PROBERS: string;
   readonly ISTIO_PROMETHEUS_ANNOTATIONS: string;
   readonly PILOT_AGENT_METRICS_TARGETS: string;
 }
 
-/** What the status port does for the application. */
+/** The services of the status port for the application. */
 export interface Application {
-  /** By the path at which they are asked for. */
+  /** By the path at which the kubelet requests them. */
   readonly probes: ReadonlyMap<string, AppProbe>;
   readonly metricsTargets: readonly MetricsTarget[];
 }
 
-/** What the status port has to know of the application. Pure. */
+/** Returns what the status port needs to know about the application. Pure. */
 export function askedOf({
   probes,
   metricsTargets: targets,
@@ -38,8 +38,8 @@ export interface ApplicationInputs {
 }
 
 /**
- * The probes and the metrics of the application. What is wrong with them is a warning, and left
- * out: an annotation of a pod does not keep its proxy from serving. Pure.
+ * Returns the probes and the metrics of the application. Invalid ones are left out with a warning:
+ * an annotation of a pod must not keep its proxy from serving. Pure.
  */
 export function application(
   {

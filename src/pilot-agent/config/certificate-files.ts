@@ -1,13 +1,13 @@
 import type { ProxyConfig, RemoteService, TlsSettings } from './proxy-config.ts';
 
-/** The files of one side of TLS. An empty text where there is none. */
+/** The files of one side of TLS. An empty text means that there is none. */
 export interface TlsFiles {
   readonly chain: string;
   readonly key: string;
   readonly root: string;
 }
 
-/** Where a sidecar has its certificates without a word to the contrary. */
+/** The default paths of a sidecar's certificates. */
 const defaultTlsFiles: TlsFiles = {
   chain: '/etc/certs/cert-chain.pem',
   key: '/etc/certs/key.pem',
@@ -15,10 +15,10 @@ const defaultTlsFiles: TlsFiles = {
 };
 
 /**
- * The files that Envoy reads for a connection with these settings, where `given` are the paths of
+ * Returns the files that Envoy reads for a connection with these settings. `given` are the paths of
  * `ISTIO_META_TLS_CLIENT_*`, which win. Pure.
  *
- * The Go agent has the defaults of ISTIO_MUTUAL for chain and root the wrong way round.
+ * The Go agent has swapped the defaults of ISTIO_MUTUAL for chain and root.
  */
 function tlsFiles(
   { mode, clientCertificate, privateKey, caCertificates }: TlsSettings,
@@ -37,7 +37,7 @@ function tlsFiles(
 }
 
 interface ControlPlaneFilesInputs {
-  /** What `ISTIO_META_TLS_CLIENT_*` name. */
+  /** The paths in `ISTIO_META_TLS_CLIENT_*`. */
   readonly client: Partial<TlsFiles>;
   /** `PROV_CERT`; empty for none. */
   readonly provCert: string;
@@ -46,23 +46,23 @@ interface ControlPlaneFilesInputs {
 }
 
 /**
- * Where the CA of istiod is by who has issued istiod's certificate (`PILOT_CERT_PROVIDER`), below
- * the working directory, as in the Go agent 1.6.
+ * The path of istiod's CA, by the issuer of istiod's certificate (`PILOT_CERT_PROVIDER`), below the
+ * working directory, as in the Go agent 1.6.
  */
 export const caFiles = {
   istiod: './var/run/secrets/istio/root-cert.pem',
   kubernetes: './var/run/secrets/kubernetes.io/serviceaccount/ca.crt',
-  /** For the certificate authority only: Envoy has the client's own CA there. */
+  /** For the certificate authority only: Envoy has the client's own CA at this path. */
   custom: './etc/certs/root-cert.pem',
 } as const;
 
 /**
- * The certificate and key by which this proxy proves to the control plane who it is, and the CA by
- * which it knows the control plane.
+ * Returns the certificate and key that prove this proxy's identity to the control plane, and the CA
+ * that verifies the control plane.
  *
- * A folder of provisioned certificates comes first, then the client's own files; a provider that is
- * named decides about the CA. (The Go agent 1.5 without SDS: the client's own three. 1.6 takes
- * `istiod` for granted, and has no CA at all for `custom`.) Pure.
+ * A folder of provisioned certificates comes first, then the client's own files. If a provider is
+ * named, it decides about the CA. (The Go agent 1.5 without SDS uses the client's own three. 1.6
+ * assumes `istiod`, and has no CA at all for `custom`.) Pure.
  */
 function controlPlaneFiles({
   client,
@@ -81,33 +81,34 @@ function controlPlaneFiles({
   return isKnown ? { ...own, root: caFiles[pilotCertProvider] } : own;
 }
 
-/** The files that Envoy reads, by what they are needed for. */
+/** The files that Envoy reads, by their use. */
 interface EnvoyFiles {
   /**
-   * Pairs of certificate and key that are checked before a restart, with the CA beside them if
-   * there is one (else it is empty).
+   * Pairs of certificate and key that are checked before a restart, with the CA beside them, which
+   * is empty if there is none.
    */
   readonly certificates: readonly TlsFiles[];
   /**
-   * What Envoy is restarted for: the files of all pairs, and CAs without a pair. Each path once.
+   * The files whose change restarts Envoy: those of all pairs, and CAs without a pair. Each path
+   * once.
    */
   readonly watched: readonly string[];
   /**
-   * What the first start waits for: what a variable names, the control plane's TLS needs, or a
-   * service's. Each path once.
+   * The files that the first start waits for: those that a variable names, and those that TLS to
+   * the control plane or to a service needs. Each path once.
    */
   readonly awaited: readonly string[];
 }
 
 /** The certificates of an agent. */
 export interface CertificateFiles extends EnvoyFiles {
-  /** What the control plane's TLS is made of, where it has any. */
+  /** The files for TLS to the control plane, if it uses TLS. */
   readonly controlPlaneTls: TlsFiles;
   /** The workload's own, as a server and as a client. */
   readonly own: { readonly server: TlsFiles; readonly client: TlsFiles };
   /**
-   * What is left for Envoy to read where the certificates of the workload are pushed to it: those
-   * of the services that it reports to.
+   * The files that Envoy still reads if the certificates of the workload are pushed to it: those of
+   * the services that it reports to.
    */
   readonly besidePushed: EnvoyFiles;
 }
@@ -117,14 +118,14 @@ export interface CertificateInputs {
     ProxyConfig,
     'controlPlaneAuthPolicy' | 'envoyMetricsService' | 'envoyAccessLogService'
   >;
-  /** What `ISTIO_META_TLS_*` names. */
+  /** The paths in `ISTIO_META_TLS_*`. */
   readonly server: Partial<TlsFiles>;
   readonly client: Partial<TlsFiles>;
   readonly provCert: string;
   readonly pilotCertProvider: string | undefined;
 }
 
-/** The certificate files of a configuration. Pure. */
+/** Returns the certificate files of a configuration. Pure. */
 export function certificateFiles({
   config,
   server,

@@ -13,24 +13,24 @@ import { isMap } from '../../shared/text/split-content.ts';
 import type { LayerContent } from './text-layers.ts';
 import { value } from '../../shared/text/value.ts';
 
-/** What a configuration file of the agent says. */
+/** The content of a configuration file of the agent. */
 export interface ConfigFile {
-  /** As the source of a value: `config file PATH`. */
+  /** Its name as the source of a value: `config file PATH`. */
   readonly name: string;
-  /** Whether it could be read and parsed. */
+  /** The file was read and parsed. */
   readonly isKnown: boolean;
-  /** Below the flags of the file. */
+  /** Lower than the flags of the file. */
   readonly proxyConfig: Layer;
   readonly flagged: FlagLayer;
   readonly logFlags: GivenLogFlags;
   readonly role: string | undefined;
-  /** Variables, which those of the process replace. */
+  /** Variables; those of the process win. */
   readonly environment: Readonly<Record<string, string>>;
   readonly sources: ListedSources;
   readonly problems: readonly Problem[];
 }
 
-/** What a file has besides flags and `$schema`. Two of these have checks of their own. */
+/** The members of a file besides flags and `$schema`. Two of these have separate checks. */
 export const fileMembers = {
   role: value.oneOf('sidecar', 'router'),
   environment: z.record(
@@ -43,34 +43,36 @@ export const fileMembers = {
   sources: sourceList,
 } as const;
 
-/** The logging flags that a file can say. */
+/** The logging flags that a file can set. */
 export const fileLogFlags = {
   log_output_level: value.text,
   log_as_json: z.union([z.boolean(), z.string()], 'is not true or false'),
   log_target: z.union([z.string(), value.texts], 'is not a path, nor a list of paths'),
 } as const;
 
-/** Flags that a file can say: a file names no other, and what has no effect is none. */
+/**
+ * The flags that a file can set. A file names no other file, and flags without effect are left out.
+ */
 export const fileFlags = Object.keys(flags).filter(
   (name) => name !== 'config' && !('ignored' in flags[name as keyof typeof flags]),
 );
-/** What is said by a member of the file, and not by a variable in it. */
+/** The variables that members of the file replace. */
 const besideVariables = new Set([
   'PROXY_CONFIG',
   'ISTIO_KUBE_APP_PROBERS',
   ...Object.values(flags).flatMap((flag) => ('variable' in flag ? [flag.variable] : [])),
 ]);
 
-/** The variables that a file can say, each with the kind of its value. Pure. */
+/** Returns the variables that a file can set, each with the kind of its value. Pure. */
 export function fileVariables(): ReadonlyMap<string, z.ZodMiniType> {
   return new Map([...knownVariables()].filter(([name]) => !besideVariables.has(name)));
 }
 
 /**
- * Reads what a configuration file says, and tells each thing that is wrong by its path. A member
- * that is null says nothing; one that nobody knows is a mistake. Pure.
+ * Reads a configuration file, and reports each mistake with its path. A member that is null counts
+ * as missing; an unknown member is a mistake. Pure.
  *
- * @param content what was made of the text of the file
+ * @param content the parsed text of the file
  */
 export function readConfigFile(path: string, content: LayerContent): ConfigFile {
   const name = `config file ${path}`;
@@ -154,7 +156,7 @@ interface ReadVariables {
   readonly problems: readonly Problem[];
 }
 
-/** A value that is not understood is a mistake: nobody else has written the file. */
+/** An invalid value is a mistake here: the user has written the file, not an injector. */
 function readEnvironment(said: Variables = {}): ReadVariables {
   if (Object.keys(said).length === 0) return { texts: {}, problems: [] };
   const known = fileVariables();

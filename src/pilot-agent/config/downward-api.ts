@@ -18,14 +18,14 @@ const single = new Map(
 /** An escape of Go's `%q`, without its backslash. */
 const escape =
   /([abfnrtv\\"])|([0-3][0-7]{2})|x([\da-fA-F]{2})|u([\da-fA-F]{4})|U(00(?:0[\da-fA-F]|10)[\da-fA-F]{4})/y;
-/** No pod has as many, and each is walked through more than once. */
+/** The limit of entries. No pod has as many, and the code walks through each more than once. */
 const most = 10_000;
 
 /**
- * The labels or annotations of a pod, from the file that Kubernetes' downward API makes of them:
- * `key="value"` a line, quoted as in Go.
+ * Returns the labels or annotations of a pod, from the file that Kubernetes' downward API writes:
+ * `key="value"` on each line, quoted as in Go.
  *
- * A line without `=` says nothing; a value that is not quoted makes the file worthless. Pure.
+ * A line without `=` is ignored; if a value is not quoted, the whole file is invalid. Pure.
  */
 export function parseDownwardApi(text: string): DownwardApi {
   const entries: (readonly [string, string])[] = [];
@@ -45,8 +45,8 @@ export function parseDownwardApi(text: string): DownwardApi {
 }
 
 /**
- * What stands between the quotes; undefined where that is no quoted text. Escapes of bytes make up
- * characters together, so all become bytes first: never more than the escapes have.
+ * Returns the text between the quotes; undefined if it is not a quoted text. Several byte escapes
+ * may form one character, so everything becomes bytes first: never more than the escapes have.
  */
 function unquote(quoted: string): string | undefined {
   if (quoted.length < 2 || !quoted.startsWith('"') || !quoted.endsWith('"')) return undefined;
@@ -75,7 +75,7 @@ function unquote(quoted: string): string | undefined {
   return hasQuote(text) ? undefined : bytes.toString('utf8', 0, length);
 }
 
-/** A quote without a backslash before it ends the text too early. */
+/** Says whether a quote without a backslash ends the text too early. */
 function hasQuote(text: string): boolean {
   return text.replace(/\\./gs, '').includes('"');
 }

@@ -5,17 +5,17 @@ const names = ['drainDuration', 'parentShutdownDuration'] as const;
 type Durations = Readonly<Record<(typeof names)[number], number>>;
 
 interface Conflict {
-  /** The number of the higher of the two readings; −1 if both are defaults. */
+  /** The index of the higher of the two readings; −1 if both are defaults. */
   readonly from: number;
   readonly problem: Problem;
 }
 
 /**
- * A parent that is gone while it still drains is a conflict, told at the higher of the two layers;
- * if neither duration is wrong in itself. Pure.
+ * Finds a conflict: a parent that ends while it still drains. The problem belongs to the higher of
+ * the two layers. There is none if a duration itself is wrong. Pure.
  *
- * Nothing else about the two is refused: fractions of a second and more than an hour, which the Go
- * agent does not take, are taken. They are compared as Envoy counts them, in whole seconds.
+ * Nothing else about the two is refused: unlike the Go agent, this agent accepts fractions of a
+ * second and more than an hour. The durations are compared in whole seconds, as Envoy counts them.
  */
 function conflictOf(
   { drainDuration: drain, parentShutdownDuration: parent }: Durations,
@@ -47,8 +47,9 @@ function conflictOf(
 }
 
 /**
- * The readings without durations that contradict each other: a problem, or, in a layer that spares
- * these fields, a warning, and those of the layers below hold. Pure.
+ * Returns the readings without durations that contradict each other. The conflict is a problem. In
+ * a layer that spares these fields it is a warning, and the durations of the layers below are used.
+ * Pure.
  */
 export function withoutDrainConflict<R extends LayerReading<Partial<Durations>>>(
   readings: readonly R[],

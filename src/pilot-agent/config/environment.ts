@@ -8,16 +8,16 @@ import { type ProbeDestination, probeDestination } from './probe-hosts.ts';
 import { type ReadVariable, secretsConfig, type SecretsConfig } from './secrets-config.ts';
 import { value } from '../../shared/text/value.ts';
 
-/** What variables alone say. */
+/** The values that only variables set. */
 export interface AgentEnvironment {
-  /** The longest drain at the end, in ms; undefined where `terminationDrainDuration` holds. */
+  /** The longest drain at the end, in ms; undefined if `terminationDrainDuration` applies. */
   readonly drainCap: number | undefined;
   readonly drainMinimum: number;
-  /** `istiod`, `kubernetes`, `custom`; undefined where it is not given. */
+  /** `istiod`, `kubernetes`, `custom`; undefined if it is not set. */
   readonly pilotCertProvider: string | undefined;
   /** The folder of a machine's own certificates; empty for none. */
   readonly provCert: string;
-  /** No certificate authority is asked. */
+  /** The agent asks no certificate authority. */
   readonly fileMountedCerts: boolean;
   /** The namespace of the control plane. */
   readonly istioNamespace: string;
@@ -26,28 +26,28 @@ export interface AgentEnvironment {
   /** Ports of Envoy's listeners for Prometheus and for the readiness probe. */
   readonly prometheusPort: number;
   readonly healthPort: number;
-  /** How long Envoy may think over whether it is ready. In ms. */
+  /** The time limit for Envoy's answer to a readiness check. In ms. */
   readonly readinessTimeout: number;
-  /** Of the pod. An empty text is one that is not given. */
+  /** The names of the pod. An empty text counts as not set. */
   readonly podName: string;
   readonly podNamespace: string;
   readonly instanceIp: string;
   readonly serviceAccount: string;
-  /** What the surroundings say of the CPU, in whole cores; undefined or 0 where they do not. */
+  /** The CPU limit of the surroundings, in whole cores; undefined or 0 if it is unknown. */
   readonly cpuLimit: number | undefined;
-  /** Envoy asks for what has changed alone (delta xDS). */
+  /** Envoy requests only changes (delta xDS). */
   readonly deltaXds: boolean;
-  /** Keys of the metadata that proxies tell each other, with commas between them. */
+  /** Keys of the metadata that proxies exchange, separated by commas. */
   readonly exchangeKeys: string;
-  /** What is known of a machine at Google; empty for nothing. */
+  /** Known facts about a machine at Google; empty for none. */
   readonly gcpMetadata: string;
-  /** Google's metadata server, a host with or without a port; empty for the usual one. */
+  /** Google's metadata server, a host with or without a port; empty for the default. */
   readonly metadataHost: string;
-  /** Where a probe goes that names no host. */
+  /** The destination of a probe that names no host. */
   readonly probeDestination: ProbeDestination;
-  /** The cluster for which tokens are got; empty for none. */
+  /** The cluster that tokens are requested for; empty for none. */
   readonly gkeClusterUrl: string;
-  /** Folders of programs, with colons between them. */
+  /** Folders of programs, separated by colons. */
   readonly searchPath: string;
   /** `ISTIO_META_*` and `ISTIO_METAJSON_*`, in their order. */
   readonly metadataVariables: Readonly<Record<string, string>>;
@@ -56,24 +56,24 @@ export interface AgentEnvironment {
 
 export interface ReadEnvironment {
   readonly values: AgentEnvironment;
-  /** The variable that a value is from. */
+  /** The variable that a value comes from. */
   readonly sources: Readonly<Partial<Record<keyof AgentEnvironment, string>>>;
-  /** The paths that `ISTIO_META_TLS_*` name. */
+  /** The paths in `ISTIO_META_TLS_*`. */
   readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
   readonly tlsSources: readonly string[];
-  /** What is beneath all other layers but the defaults. */
+  /** The lowest layer above the defaults. */
   readonly lowest: Layer;
-  /** What the variables of flags say. */
+  /** The variables that stand for flags. */
   readonly flagged: FlagLayer;
-  /** What is above them. */
+  /** The layer above all others. */
   readonly highest: Layer;
-  /** `PROXY_CONFIG`, a layer that is yet to be parsed. */
+  /** `PROXY_CONFIG`, a layer that is parsed later. */
   readonly proxyConfig: string | undefined;
   readonly application: ApplicationTexts;
   readonly warnings: readonly string[];
 }
 
-/** The variable of each value that one variable says. */
+/** The variables that each set one value. */
 export const variables = {
   drainCap: 'TERMINATION_DRAIN_DURATION_SECONDS',
   drainMinimum: 'MINIMUM_DRAIN_DURATION',
@@ -99,7 +99,7 @@ export const variables = {
   searchPath: 'PATH',
 } as const satisfies Partial<Record<keyof AgentEnvironment, string>>;
 
-/** How the variable of a file of TLS ends. */
+/** The ends of the names of variables for TLS files. */
 export const tlsVariables = { chain: 'CERT_CHAIN', key: 'KEY', root: 'ROOT_CERT' } as const;
 const stackdriver = 'STACKDRIVER_TRACING_';
 const limits = {
@@ -109,16 +109,16 @@ const limits = {
 };
 
 /**
- * Where the control plane is if it has a certificate that somebody has issued. The injectors of the
- * Go agents from 1.6 on do not name what is the default there; those before name the address.
+ * The address of a control plane with an issued certificate. The injectors of the Go agents from
+ * 1.6 on do not name the default there; earlier ones name the address.
  */
 const istiod = 'istiod.istio-system.svc:15012';
 
 /**
- * All that the environment says to the agent. A value that is not understood is a warning, and the
- * default holds, as with the Go agent. Pure.
+ * Reads everything that the environment sets for the agent. An invalid value is a warning, and the
+ * default is used, as with the Go agent. Pure.
  *
- * @param asked is told each variable that has a kind, given or not
+ * @param asked is called for each variable that has a kind, set or not
  */
 export function environment(
   env: NodeJS.ProcessEnv,
@@ -232,7 +232,7 @@ export function environment(
   };
 }
 
-/** An empty text is none. */
+/** Returns undefined for an empty text, which counts as not set. */
 function given(text: string | undefined): string | undefined {
   return text === '' ? undefined : text;
 }

@@ -1,14 +1,15 @@
 import type { AgentConfig } from './agent-config.ts';
 
-/** As Envoy takes them: `--log-level`, and `--component-log-level`. Empty: Envoy's own. */
+/** Arguments of Envoy: `--log-level` and `--component-log-level`. Empty: Envoy's default. */
 export interface EnvoyLogLevels {
   readonly logLevel: string;
   readonly componentLogLevel: string;
 }
 
 /**
- * Envoy's levels. Those of components may follow the level in `--proxyLogLevel`, as in the Go agent
- * 1.30; they come last, so that they win over `--proxyComponentLogLevel` and its default. Pure.
+ * Returns Envoy's levels. Levels of components may follow the level in `--proxyLogLevel`, as in the
+ * Go agent 1.30; they come last, so that they win over `--proxyComponentLogLevel` and its default.
+ * Pure.
  */
 export function envoyLogLevels({
   proxyLogLevel,

@@ -12,7 +12,7 @@ type RepeatedFlag = {
   [Name in FlagName]: (typeof flags)[Name] extends { readonly repeated: true } ? Name : never;
 }[FlagName];
 
-/** The flags that were given, each with its value, or with all of them where it may be repeated. */
+/** The flags that were given, each with its value, or with all its values if it may be repeated. */
 export type GivenFlags = Readonly<
   Partial<Record<Exclude<FlagName, RepeatedFlag>, string> & Record<RepeatedFlag, readonly string[]>>
 >;
@@ -23,10 +23,10 @@ export interface FlagLayer {
   readonly warnings: readonly string[];
 }
 
-/** What a flag is called where it is given. */
+/** Returns the name of a flag at the place where it is given. */
 type Called = (name: FlagName) => string;
 
-/** What a flag sets: a path in the configuration, and the value in proto JSON. */
+/** The effect of a flag: a path in the configuration, and the value in proto JSON. */
 interface Setting {
   readonly name: FlagName;
   readonly field: string;
@@ -35,7 +35,8 @@ interface Setting {
 }
 
 /**
- * Tracers that flags can name, the strongest first: this agent's own, then as in the Go agent 1.5.
+ * The tracers that flags can name, strongest first: this agent's own, then the order of the Go
+ * agent 1.5.
  */
 const tracers = ['openTelemetry', 'lightstep', 'zipkin', 'datadog'];
 const table = Object.entries<Flag>(flags).map(([name, flag]) => ({
@@ -45,11 +46,11 @@ const table = Object.entries<Flag>(flags).map(([name, flag]) => ({
 }));
 
 /**
- * Flags as a layer of the configuration, in which what a flag sets is a path: `--zipkinAddress` is
- * `tracing.zipkin.address`. Pure.
+ * Converts flags to a layer of the configuration, in which each flag is a path: `--zipkinAddress`
+ * is `tracing.zipkin.address`. Pure.
  *
- * @param called what a flag is called where it is given: as `--flag`, or by another name
- * @param whole what all of them together are called as a source
+ * @param called returns the name of a flag at its place: `--flag`, or another name
+ * @param whole the name of all of them together as a source
  * @param spares as {@link Layer} has it
  */
 export function flagLayer(
@@ -63,7 +64,7 @@ export function flagLayer(
   const said: Setting[] = [];
   for (const { name, field, value: kind, ignored, repeated } of table) {
     const text = given[name];
-    // A part of something that is empty is not given: templates write all flags of a tracer.
+    // An empty part of a field counts as not given: templates write all flags of a tracer.
     if (
       text === undefined ||
       text === null ||
@@ -102,8 +103,8 @@ export function flagLayer(
 }
 
 /**
- * The same of flags that are given by their variables, which `read` reads. An empty one is not
- * given. Pure.
+ * Converts flags that are given by their variables, which `read` returns. An empty one counts as
+ * not given. Pure.
  */
 export function variableLayer(read: (variable: string) => string | undefined): FlagLayer {
   const given = table.flatMap(({ name, variable, repeated }) => {
@@ -120,7 +121,7 @@ export function variableLayer(read: (variable: string) => string | undefined): F
   );
 }
 
-/** Why a flag says nothing beside the others, or undefined if it does. */
+/** Returns why a flag has no effect beside the others; undefined if it has one. */
 function withoutEffect(
   { field }: Setting,
   said: readonly Setting[],
@@ -143,7 +144,7 @@ function isBelow(path: string, top: string): boolean {
   return path === top || path.startsWith(`${top}.`) || path.startsWith(`${top}[`);
 }
 
-/** Undefined for what should be JSON and is not. What is no boolean is left to the schema. */
+/** Returns undefined for invalid JSON. An invalid boolean is left to the schema. */
 function valueOf(kind: string, text: string): unknown {
   if (kind === 'bool') return parseBoolean(text) ?? text;
   if (kind !== 'json') return text;
@@ -165,11 +166,11 @@ function withValue(
   return { ...content, [first]: rest.length === 0 ? value : withValue(inner ?? {}, rest, value) };
 }
 
-/** What was found among the arguments that no known flag took. */
+/** The role, and the unknown flags, among the arguments that no known flag took. */
 export interface FoundRole {
   /**
-   * The first argument that is neither an unknown flag nor the value of one; `standard` without
-   * one.
+   * The first argument that is neither an unknown flag nor the value of one; `standard` if there is
+   * none.
    */
   readonly role: string;
   readonly unknownFlags: readonly string[];
@@ -178,12 +179,11 @@ export interface FoundRole {
 const roles: readonly string[] = ['sidecar', 'router'];
 
 /**
- * The role among leftover arguments.
+ * Finds the role among leftover arguments.
  *
- * Unknown flags are tolerated, as the Go agent does for the sake of newer injection templates; one
- * that is nearly a known one is refused elsewhere.
- * Without `=` such a flag takes the next token for its value, unless that is a role: the Go agent
- * lost the role there.
+ * Unknown flags are tolerated, as in the Go agent, for newer injection templates; one that looks
+ * like a known flag is refused elsewhere. An unknown flag without `=` takes the next token as its
+ * value, unless that is a role: the Go agent lost the role there.
  */
 export function resolveRole(leftover: readonly string[], standard = 'sidecar'): FoundRole {
   const unknownFlags: string[] = [];

@@ -4,7 +4,7 @@ import { sourceFlags } from './source-flags.ts';
 
 /**
  * The flags of `proxy`, by name. Names, units and defaults are those of the Go agent 1.5 and 1.6;
- * from `openTelemetryAddress` on those with an effect are this agent's own.
+ * from `openTelemetryAddress` on, the flags with an effect are this agent's own.
  */
 export const flags = {
   binaryPath: {

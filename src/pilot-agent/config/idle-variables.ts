@@ -3,7 +3,7 @@ import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 
 /** A variable of a Go agent that has no effect here. */
 interface IdleVariable {
-  /** The value that changes nothing: the Go agent's default, which injectors write too. */
+  /** The value that changes nothing: the Go agent's default, which injectors also write. */
   readonly usual: string;
   /** Why it has no effect, and what to do instead. */
   readonly instead: string;
@@ -17,7 +17,7 @@ const ownPushes = 'a certificate is replaced when its time has come, and no stre
 const ofGateway =
   'a router with /var/run/ingress_gateway takes its secrets from Kubernetes; $GATEWAY_SECRETS names another source';
 
-/** The variables of the Go agents 1.5, 1.6 and 1.30 whose effect is not to be had here. */
+/** The variables of the Go agents 1.5, 1.6 and 1.30 whose effect this agent does not have. */
 export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   CA_PROVIDER: {
     usual: 'Citadel',
@@ -137,8 +137,8 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
 };
 
 /**
- * A warning for each variable that was given and has no effect, unless its value is the usual one
- * or empty. Pure.
+ * Returns a warning for each variable that is set and has no effect, unless its value is the usual
+ * one or empty. Pure.
  */
 export function idleWarnings(env: NodeJS.ProcessEnv): readonly string[] {
   const given = new Map(Object.entries(env));
@@ -148,7 +148,7 @@ export function idleWarnings(env: NodeJS.ProcessEnv): readonly string[] {
   });
 }
 
-/** The same for texts that Go reads alike: `5m` and `5m0s`, `true` and `1`. */
+/** Returns the same value for texts that Go reads alike: `5m` and `5m0s`, `true` and `1`. */
 function sense(text: string): boolean | number | string {
   return parseBoolean(text) ?? parseDuration(text) ?? text;
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod/mini';
 import { value } from '../../shared/text/value.ts';
 
-/** A message of which each field may be missing. */
+/** Returns a message in which each field may be missing. */
 function some<T extends z.core.$ZodLooseShape>(fields: T) {
   return z.partial(value.message(fields));
 }
@@ -17,16 +17,16 @@ const clientCertificate = value.listed(
 const disabled = some({ disabled: value.boolean });
 const enabled = some({ enabled: value.boolean });
 const keys = some({ pollDelay: value.timeText, fallback: value.boolean });
-/** Their values may be passwords, of which the control plane has no use. */
+/** The values may be passwords, which the control plane does not need. */
 const headers = z.pipe(
   z.array(some({ name: value.text, value: value.text })),
   z.transform((all) => all.map(({ name = '' }) => ({ name }))),
 );
 
 /**
- * What the control plane reads in a ProxyConfig and this agent does not: the rest of Istio's API as
- * of 1.26 and 1.30, as the JSON of protobuf. istiod serves nothing at all to a proxy of which one
- * field has a wrong type, so all types are checked here.
+ * The fields of a ProxyConfig that only the control plane reads: the rest of Istio's API as of 1.26
+ * and 1.30. They are in the JSON of protobuf. istiod serves nothing at all to a proxy if one field
+ * has a wrong type, so the agent checks all types.
  */
 export const istioFields = some({
   tracingServiceName: value.listed(
@@ -90,7 +90,7 @@ export const istioFields = some({
   fileFlushInterval: value.timeText,
   fileFlushMinSizeKb: value.count,
   statsCompression: value.boolean,
-  // What is deprecated.
+  // Deprecated fields.
   discoveryRefreshDelay: value.timeText,
   zipkinAddress: value.text,
   envoyMetricsServiceAddress: value.text,
@@ -101,7 +101,7 @@ export const istioFields = some({
 /** A tag: `literal`, `environment` or `header`, each with its texts. */
 const customTag = z.record(z.string(), z.record(z.string(), value.text));
 
-/** The same of its `tracing`. */
+/** The same for `tracing`. */
 export const istioTracing = {
   sampling: z.optional(value.percent),
   maxPathTagLength: z.optional(value.count),

@@ -14,10 +14,10 @@ import { parseJson } from '../../shared/text/parse-json.ts';
 type Node = Readonly<Record<string, unknown>>;
 
 /**
- * The JSON Schema of a configuration file of the agent, made of the schemas that check it; a
- * ProxyConfig is a definition in it. Throws for a field that is not described. Pure.
+ * Returns the JSON Schema of a configuration file of the agent, made from the schemas that check
+ * it. It defines ProxyConfig separately. Throws if a field has no description. Pure.
  *
- * @param variables what each variable is
+ * @param variables the description of each variable
  */
 export function agentSchema(variables: Readonly<Record<string, string>>): Node {
   const all = partial({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
@@ -56,12 +56,15 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
   };
 }
 
-/** A ProxyConfig as PROXY_CONFIG, a mesh file, an annotation and a configuration file take it. */
+/**
+ * Returns the schema of a ProxyConfig in PROXY_CONFIG, a mesh file, an annotation or a
+ * configuration file.
+ */
 export function proxyConfigNode(): Node {
   return { title: 'ProxyConfig', ...described(partial(proxyConfigSchema.shape)) };
 }
 
-/** As draft 7 has it, which editors know best. */
+/** Converts a schema to draft 7, which editors support best. */
 function made(schema: z.ZodMiniType): Node {
   const node = Object.entries(
     z.toJSONSchema(schema, { io: 'input', reused: 'inline', target: 'draft-7' }),
@@ -78,7 +81,7 @@ function standardOf({ default: standard }: Flag): Node {
   return { default: /^(?:\d+|true|false)$/.test(standard) ? parseJson(standard) : standard };
 }
 
-/** A number and a boolean may be written as such. */
+/** A number or a boolean may be written without quotes. */
 function environmentSchema(texts: Readonly<Record<string, string>>): Node {
   const properties = [...fileVariables()].map(([name, kind]) => {
     const description = ownMember(texts, name);
@@ -115,7 +118,7 @@ const flagOf = new Map(
   Object.entries<Flag>(flags).map(([name, flag]) => [flag.field ?? name, flag]),
 );
 
-/** A schema whose fields say what they are, and what they are without a word. */
+/** Adds the description and the default of each field to a schema. */
 function described(schema: Node, path = ''): Node {
   if (schema['properties'] === undefined) return schema;
   const fields = Object.entries(schema['properties'] as Readonly<Record<string, Node>>).map(

@@ -2,11 +2,11 @@ import type * as z from 'zod/mini';
 import { environment } from './environment.ts';
 import { value } from '../../shared/text/value.ts';
 
-/** Istio takes whatever begins so. */
+/** Istio accepts any variable that begins so. */
 export const freeVariable = /^ISTIO_META(?:JSON)?_/;
 
 /**
- * The variables that the configuration is read from, each with the kind of its value; but for
+ * Returns the variables that the configuration is read from, each with the kind of its value; not
  * `PATH`, which every process has. Pure.
  */
 export function knownVariables(): ReadonlyMap<string, z.ZodMiniType> {

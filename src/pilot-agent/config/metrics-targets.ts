@@ -3,7 +3,7 @@ import type { Problem } from '../../shared/text/value.ts';
 import { parseBoolean } from '../../shared/text/value.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** An application that has metrics, on this machine. */
+/** An application on this machine that has metrics. */
 export interface MetricsTarget {
   /** The variable that names it. */
   readonly variable: (typeof metricsVariables)[number];
@@ -13,7 +13,7 @@ export interface MetricsTarget {
 
 export interface MetricsTargets {
   readonly targets: readonly MetricsTarget[];
-  /** What is no target, and why. */
+  /** Entries that are left out, and why. */
   readonly flaws: readonly Problem[];
 }
 
@@ -32,10 +32,11 @@ export function isMetricsVariable(name: string): name is (typeof metricsVariable
 }
 
 /**
- * The applications to scrape: one from `ISTIO_PROMETHEUS_ANNOTATIONS`, an object with `port` (80),
- * `path` (`/metrics`) and `scrape`, any number from `PILOT_AGENT_METRICS_TARGETS`, an array of
- * such. An empty text is the default, as Istio's injector writes it. What cannot be scraped is left
- * out. A port of `own`, by its meaning, would scrape the agent itself. Pure.
+ * Returns the applications to scrape. `ISTIO_PROMETHEUS_ANNOTATIONS` names one, an object with
+ * `port` (80), `path` (`/metrics`) and `scrape`. `PILOT_AGENT_METRICS_TARGETS` is an array of such
+ * objects. An empty text is the default, as Istio's injector writes it. A target that cannot be
+ * scraped is left out. The ports in `own`, each with its meaning, would scrape the agent itself.
+ * Pure.
  */
 export function metricsTargets(
   values: Readonly<Partial<Record<(typeof metricsVariables)[number], string>>>,
@@ -72,7 +73,7 @@ export function metricsTargets(
   return { targets, flaws };
 }
 
-/** Why a target cannot be one beside those before it; undefined if it can. */
+/** Returns why a target is invalid beside those before it; undefined if it is valid. */
 function flaw(
   { port, path }: MetricsTarget,
   written: string | number,

@@ -1,14 +1,16 @@
 import { freeVariable, knownVariables } from './known-variables.ts';
 import { meant } from '../../shared/text/one-edit.ts';
 
-/** What Kubernetes sets for each service of the namespace, and Docker for each link. */
+/**
+ * The variables that Kubernetes sets for each service of the namespace, and Docker for each link.
+ */
 const serviceLink =
   /_(?:SERVICE_HOST|SERVICE_PORT(?:_\w+)?|PORT_\d+_(?:TCP|UDP|SCTP)(?:_(?:PROTO|PORT|ADDR))?)$/;
 
 /**
- * A warning for each variable that is nearly one of the agent's: one edit away from one that is not
- * set. Whatever else is not known is left alone, for injectors, newer Istios and service links set
- * many. Pure.
+ * Returns a warning for each variable whose name is one edit away from a variable of the agent that
+ * is not set. Other unknown variables are ignored, because injectors, newer Istios and service
+ * links set many. Pure.
  */
 export function misspeltVariables(env: NodeJS.ProcessEnv): readonly string[] {
   const known = [...knownVariables().keys()];

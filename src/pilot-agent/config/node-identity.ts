@@ -5,30 +5,30 @@ export interface NodeIdentity {
   readonly ip: string;
   readonly id: string;
   readonly domain: string;
-  /** Its addresses, each once; the first one names it. */
+  /** All addresses of the node, each once; the first one names it. */
   readonly addresses: readonly string[];
   /** No address of the node is an IPv4 one. */
   readonly ipv6: boolean;
 }
 
 export interface NodeInputs {
-  /** `--ip`, taken as it is. */
+  /** `--ip`, used unchecked. */
   readonly ip: string;
   readonly id: string;
   readonly domain: string;
-  /** `Kubernetes`, `Consul`; anything else is "other". */
+  /** `Kubernetes` or `Consul`; anything else is "other". */
   readonly registry: string;
-  /** Of the pod; empty where they are not given. */
+  /** The names of the pod; empty if they are not set. */
   readonly podName: string;
   readonly podNamespace: string;
   readonly instanceIp: string;
-  /** The addresses of this machine's interfaces, loopback left out. */
+  /** The addresses of this machine's interfaces, without loopback. */
   readonly addresses: readonly string[];
 }
 
 /**
- * Who this node is to the control plane: the rules of the Go agent 1.6, less link-local addresses,
- * which nobody else can reach. Pure.
+ * Returns the identity of this node for the control plane. It follows the Go agent 1.6, without
+ * link-local addresses, which no other machine can reach. Pure.
  */
 export function nodeIdentity({
   ip,

@@ -4,12 +4,14 @@ import { parseYaml } from '../../shared/text/parse-yaml.ts';
 import type { LayerContent } from './text-layers.ts';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
 
-/** How much one text may have. */
+/** The limits of one text. */
 export interface TextLimits {
   readonly characters: number;
-  /** Of YAML: its parser takes some 7 µs for each, and the agent does nothing else meanwhile. */
+  /**
+   * The limit of YAML tokens: the parser needs about 7 µs for each, and blocks the agent meanwhile.
+   */
   readonly tokens: number;
-  /** Of any text, for what it says is walked through more than once. */
+  /** The limit of values in any text, because the code walks through them more than once. */
   readonly values: number;
   readonly levels: number;
 }
@@ -17,9 +19,9 @@ export interface TextLimits {
 const usual: TextLimits = { characters: 256 << 10, tokens: 10_000, values: 10_000, levels: 100 };
 
 /**
- * What a text of YAML says, of which JSON is a part; an empty text says null. One that is beyond
- * the limits is refused, by which none holds the agent for more than 100 ms, and so is a name
- * that a map has twice. The parser of YAML is loaded only for what is no JSON. Never rejects.
+ * Parses a text of YAML, which includes JSON; an empty text is null. A text beyond the limits is
+ * refused, so that no text blocks the agent for more than 100 ms. A map with a repeated name is
+ * refused too. The YAML parser is loaded only if the text is not JSON. Never rejects.
  */
 export async function parseText(text: string, limits: TextLimits = usual): Promise<LayerContent> {
   if (text.length > limits.characters)
@@ -32,7 +34,7 @@ export async function parseText(text: string, limits: TextLimits = usual): Promi
   return flaw === undefined ? content : { ok: false, reason: flaw };
 }
 
-/** In this, YAML has no other brackets than JSON: neither comments, nor texts in single quotes. */
+/** In such a text, YAML has no other brackets than JSON: no comments, no texts in single quotes. */
 const brackets = /^\s*[[{][^#']*$/;
 
 function jsonContent(text: string, { levels }: TextLimits): LayerContent | undefined {
@@ -48,7 +50,7 @@ function jsonContent(text: string, { levels }: TextLimits): LayerContent | undef
 async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<LayerContent> {
   const yaml = await import('yaml');
   try {
-    // That names are unique is looked at below: the parser compares each with each.
+    // Repeated names are found below: the parser compares each name with each.
     const parsed = parseYaml(yaml, text, { merge: true, uniqueKeys: false }, { levels, tokens });
     if (!parsed.ok) return { ok: false, reason: parsed.reason };
     const { lines: lineCounter } = parsed;
@@ -74,7 +76,7 @@ async function readYaml(text: string, { tokens, levels }: TextLimits): Promise<L
   }
 }
 
-/** Where a name stands that its map has already. */
+/** Returns the position of a name that its map already has. */
 function repeatedName(
   document: Yaml.Document,
   { isScalar, visit }: typeof Yaml,
@@ -103,7 +105,7 @@ function placeOf(offset: number, lineCounter: Yaml.LineCounter): string {
   return `line ${line}, column ${col}`;
 }
 
-/** Some messages end with what was found there, which may be a secret. */
+/** Removes the content that some messages quote at their end, because it may be a secret. */
 function withoutContent(message: string): string {
   return message.replace(/:? ["'].*$|(?<=\S): .*$| \\.*$/s, '');
 }

@@ -1,17 +1,18 @@
 import { isMap } from '../../shared/text/split-content.ts';
 
 /**
- * Envoy refuses 100 levels, and readers of protobuf count three for each; some are around this.
+ * Envoy refuses 100 levels, and protobuf readers count three for each; other levels surround this
+ * value.
  */
 const deepest = 25;
 
 /**
- * Why a value cannot be passed on as JSON; undefined if it can. YAML has values that JSON has not,
- * and values that contain themselves. Pure.
+ * Returns why a value cannot be passed on as JSON; undefined if it can. YAML has values that JSON
+ * does not have, and values that contain themselves. Pure.
  */
 export function jsonFlaw(value: unknown): string | undefined {
   try {
-    JSON.stringify(value); // throws for what contains itself, and for what is too deep for it
+    JSON.stringify(value); // throws if a value contains itself, or is nested too deep
   } catch {
     return tooDeep;
   }
@@ -31,16 +32,16 @@ function flaw(value: unknown, level: number): string | undefined {
 }
 
 /**
- * Whether what is called so is a secret as a rule. Pure.
+ * Says whether a value with this name is usually a secret. Pure.
  *
- * Of the agent's own fields that is the token of LightStep. `proxyMetadata` and `ISTIO_META_*` may
- * have others, and the JSON of a variable may have them anywhere.
+ * The token of LightStep is the only one of the agent's own fields. `proxyMetadata` and
+ * `ISTIO_META_*` may contain others, and the JSON of a variable may contain them anywhere.
  */
 export function isSecretName(name: string): boolean {
   return /^ISTIO_METAJSON_|(?:token|secret|password|credential|(?:api|access)_?key)s?$/i.test(name);
 }
 
-/** JSON without what is a secret by its name or its text. Pure. */
+/** Returns JSON without values that are secrets by their name or their text. Pure. */
 export function withoutSecrets(value: unknown): unknown {
   if (Array.isArray(value)) return value.filter((item) => !isKey(item)).map(withoutSecrets);
   if (typeof value !== 'object' || value === null) return value;

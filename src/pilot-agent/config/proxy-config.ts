@@ -11,8 +11,7 @@ import { isMap } from '../../shared/text/split-content.ts';
 import { value } from '../../shared/text/value.ts';
 
 /**
- * How a connection is secured, by Istio's `ClientTLSSettings`. An empty text is one that is not
- * given.
+ * The security of a connection, as in Istio's `ClientTLSSettings`. An empty text counts as not set.
  */
 export interface TlsSettings {
   readonly mode: 'DISABLE' | 'SIMPLE' | 'MUTUAL' | 'ISTIO_MUTUAL';
@@ -28,12 +27,12 @@ export interface RemoteService {
   /** `host:port`; empty for none. */
   readonly address: string;
   readonly tlsSettings: TlsSettings | undefined;
-  /** Times in ms; 0 leaves one out. */
+  /** Times in ms; 0 leaves a value out. */
   readonly tcpKeepalive:
     { readonly probes: number; readonly time: number; readonly interval: number } | undefined;
 }
 
-/** Where traces go. One of the tracers at most. */
+/** The destination of traces: at most one of the tracers. */
 export interface Tracing extends IstioTracing {
   readonly zipkin: { readonly address: string } | undefined;
   readonly lightstep:
@@ -53,20 +52,20 @@ export interface Tracing extends IstioTracing {
         readonly maxNumberOfMessageEvents: number;
       }
     | undefined;
-  /** An OTLP collector (gRPC): this agent's own. */
+  /** An OTLP collector (gRPC), which only this agent has. */
   readonly openTelemetry: { readonly address: string } | undefined;
-  /** For the control plane alone. */
+  /** Only for the control plane. */
   readonly openCensusAgent?: z.output<typeof openCensusAgent> | undefined;
   readonly tlsSettings: TlsSettings | undefined;
 }
 
 /**
  * Istio's ProxyConfig after all layers. Addresses are `host:port`; durations in ms; an empty text
- * is one that is not given.
+ * counts as not set.
  */
 export interface ProxyConfig extends IstioFields {
   readonly configPath: string;
-  /** Undefined: looked for. */
+  /** Undefined: the agent searches for Envoy. */
   readonly binaryPath: string | undefined;
   readonly serviceCluster: string;
   readonly drainDuration: number;
@@ -77,7 +76,7 @@ export interface ProxyConfig extends IstioFields {
   /** 0 = no status server. */
   readonly statusPort: number;
   readonly controlPlaneAuthPolicy: 'NONE' | 'MUTUAL_TLS';
-  /** 0 = one worker for each core. Undefined: by the limit of the CPU. */
+  /** 0 = one worker for each core. Undefined: by the CPU limit. */
   readonly concurrency: number | undefined;
   readonly connectTimeout: number;
   readonly dnsRefreshRate: number;
@@ -90,7 +89,7 @@ export interface ProxyConfig extends IstioFields {
   readonly tracing: Tracing | undefined;
   readonly extraStatTags: readonly string[];
   readonly proxyMetadata: Readonly<Record<string, string>>;
-  /** What no schema here knows, as JSON without secrets: the control plane gets it. */
+  /** Fields that no schema here knows, as JSON without secrets: the control plane gets them. */
   readonly further: Readonly<Record<string, unknown>>;
 }
 
@@ -188,15 +187,15 @@ const tracing = z.pipe(
 );
 
 /**
- * Istio's ProxyConfig in proto JSON, with all that has a default. What a layer says is a part of
- * it.
+ * The schema of Istio's ProxyConfig in proto JSON, including all fields with a default. A layer
+ * contains a part of it.
  */
 export const proxyConfigSchema = value.message({
   configPath: value.name,
   binaryPath: z.exactOptional(value.name),
   serviceCluster: value.name,
   drainDuration: value.durationDown,
-  parentShutdownDuration: value.durationUp, // a parent that ends early takes what still drains along
+  parentShutdownDuration: value.durationUp, // a parent that ends early cuts off the connections that still drain
   terminationDrainDuration: value.duration,
   discoveryAddress: value.address,
   proxyAdminPort: value.port,
@@ -217,17 +216,17 @@ export const proxyConfigSchema = value.message({
 });
 
 /**
- * Fields of what a proxy can serve without: a wrong value in a text that an injector writes is left
- * out, with a warning. How the control plane is reached and trusted, folders, ports and times are
- * not among them. Pure.
+ * Says whether a proxy can serve without a field. If an injected text has a wrong value for such a
+ * field, the value is left out with a warning. The address and trust of the control plane, folders,
+ * ports and times are not such fields. Pure.
  */
 export function isOptional(field: string): boolean {
   return optionalFields.has(field);
 }
 
 /**
- * Whether the rest of an optional field is of use without this member, `field.member`. Nothing that
- * secures a connection is such a member. Pure.
+ * Says whether the rest of an optional field is useful without this member, `field.member`. No
+ * member that secures a connection is optional. Pure.
  */
 export function isOptionalMember(path: string): boolean {
   return (
@@ -236,8 +235,8 @@ export function isOptionalMember(path: string): boolean {
 }
 
 /**
- * Whether a path in a ProxyConfig says how a connection is secured. With such a field unread the
- * connection might be less safe than it was meant to be. Pure.
+ * Says whether a path in a ProxyConfig secures a connection. Without such a field the connection
+ * might be less secure than intended. Pure.
  */
 export function isSecuring(path: string): boolean {
   return path.split('.').includes('tlsSettings');

@@ -6,50 +6,50 @@ import { isMap, splitContent } from '../../shared/text/split-content.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import type { Problem } from '../../shared/text/value.ts';
 
-/** What one place of the configuration says. */
+/** The content of one place of the configuration. */
 export interface Layer {
-  /** In proto JSON; nothing where it is null or undefined. */
+  /** In proto JSON; null or undefined counts as empty. */
   readonly content: unknown;
-  /** What the place is called as the source of a field. */
+  /** Returns the name of the place as the source of a field. */
   readonly source: (field: string) => string;
   /**
-   * What the place of a path in the content is called, `tracing.zipkin.address`; an empty path is
-   * the content itself.
+   * Returns the name of the place of a path in the content, such as `tracing.zipkin.address`; an
+   * empty path is the content itself.
    */
   readonly place: (path: string) => string;
   /**
-   * Whether a wrong value of a field is a warning, and is left out so that the layer below holds.
-   * If only an optional member of it is wrong, that member is left out. A layer without this has no
-   * such field.
+   * Says whether a wrong value of a field is only a warning. The field is then left out, and the
+   * layer below applies. If only an optional member of it is wrong, just that member is left out. A
+   * layer without this function has no such field.
    */
   readonly spares?: (field: string) => boolean;
 }
 
-/** What was understood of a layer. */
+/** The result of reading a layer. */
 export interface LayerReading<T> {
   readonly layer: Layer;
-  /** Whatever is right. A field that is wrong in itself or in a part of it is left out. */
+  /** The valid fields. A field is left out if it, or a part of it, is wrong. */
   readonly fields: T;
   /** The names of the fields that are wrong. */
   readonly wrong: readonly string[];
-  /** What the schema does not have, as JSON and without secrets, at the places where it was. */
+  /** Fields that the schema does not have, as JSON without secrets, at their original paths. */
   readonly further: Readonly<Record<string, unknown>>;
   readonly problems: readonly Problem[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Reads a layer, of which each field may be missing, by the rules of proto JSON: names in camel or
- * snake case, null for what is not said. A field that the schema does not have is a warning, and is
- * kept apart; a value that it does not take is a problem, and so is one that JSON does not have, or
- * a field that is not known among those that secure a connection. Pure.
+ * Reads a layer, in which each field may be missing, by the rules of proto JSON: names in camel or
+ * snake case, null for missing. A field that the schema does not have is a warning, and is kept
+ * separately. A problem is a value that the schema refuses, a value that JSON does not have, or an
+ * unknown field among those that secure a connection. Pure.
  */
 export function readLayer<Schema extends z.ZodMiniObject>(
   schema: Schema,
   layer: Layer,
 ): LayerReading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
-  // What is no map has no fields, and the schema says so.
+  // A content that is not a map has no fields, and the schema reports it.
   const { known, further, paths } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
@@ -127,12 +127,12 @@ export function readLayer<Schema extends z.ZodMiniObject>(
 
 const notSecured = 'is not known here, and may be what secures the connection';
 
-/** `field.member` of a path below it. */
+/** Returns `field.member` for a path below it. */
 function memberOf(path: string): string {
   return path.split('.').slice(0, 2).join('.');
 }
 
-/** A field less its members that are wrong, if it can do without all of them. */
+/** Returns a field without its wrong members, if all of these are optional. */
 function withoutMembers(
   value: unknown,
   field: string,
@@ -146,20 +146,20 @@ function withoutMembers(
   );
 }
 
-/** For a name that is nearly one of the schema's own. */
+/** Returns a suggestion for a name that is nearly one of the schema. */
 function suggested(name: string, shape: object): string {
   const right = meant(name, Object.keys(shape));
   return right === undefined ? '' : ` (did you mean ${right}?)`;
 }
 
-/** The first of them, and how many there are besides. Pure. */
+/** Returns the first 20 entries, and one that says how many more there are. Pure. */
 export function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
   return all.length > mostTold ? [...all.slice(0, mostTold), others(all.length - mostTold)] : all;
 }
 
 const mostTold = 20;
 
-/** A path as people write it: `tracing.customTags[0]`. Pure. */
+/** Returns a path in its usual notation: `tracing.customTags[0]`. Pure. */
 export function pathText(path: readonly PropertyKey[]): string {
   return path
     .map((part) => (typeof part === 'number' ? `[${part}]` : `.${String(part)}`))

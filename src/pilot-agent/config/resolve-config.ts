@@ -20,13 +20,13 @@ import { meant } from '../../shared/text/one-edit.ts';
 import type { AgentConfig } from './agent-config.ts';
 import type { ConfigFile } from './config-file.ts';
 
-/** The port on which istiod wants to know who asks. */
+/** The port on which istiod authenticates its clients. */
 const securedPort = ':15012';
 
 /**
- * How the control plane is talked to: by its port it is `MUTUAL_TLS` whatever is said, as in the Go
- * agent. Not so where certificates are mounted files, which may be none of the mesh: there it has
- * to be said. Pure.
+ * Returns the policy for the connection to the control plane. On the secured port it is
+ * `MUTUAL_TLS` whatever the setting, as in the Go agent. If certificates are mounted files, these
+ * may not belong to the mesh, so then the setting decides. Pure.
  */
 function authPolicy(
   {
@@ -47,7 +47,7 @@ export type ResolvedConfig =
       readonly sources: Sources;
       readonly warnings: readonly string[];
     }
-  /** `usage`: the command line alone is wrong. */
+  /** `usage`: only the command line is wrong. */
   | {
       readonly ok: false;
       readonly problems: readonly Problem[];
@@ -55,11 +55,13 @@ export type ResolvedConfig =
       readonly rest: Rest;
     };
 
-/** What there is besides the problems, so that what follows from it can be looked at too. */
+/** The known rest of a configuration with problems, so that later checks can use it. */
 export interface Rest {
-  /** With a lower layer's value, or the default, in the place of each that is wrong. */
+  /** Each wrong value is replaced by that of a lower layer, or by the default. */
   readonly config: AgentConfig;
-  /** Whether the value of a field is the one that it will have when all problems are mended. */
+  /**
+   * Says whether a field has the value that it will have when all mistakes are corrected.
+   */
   readonly isCertain: (field: keyof ProxyConfig) => boolean;
 }
 
@@ -71,14 +73,14 @@ export interface ConfigInputs {
   /** The arguments that no flag took. */
   readonly leftover: readonly string[];
   readonly surroundings: ReadEnvironment;
-  /** The addresses of this machine's interfaces, loopback left out. */
+  /** The addresses of this machine's interfaces, without loopback. */
   readonly addresses: readonly string[];
   readonly layers: Layers;
   /** `--config`, if it is given. Its variables are a part of the surroundings. */
   readonly file?: ConfigFile | undefined;
 }
 
-/** What stands for a flag on the command line of a command that takes all these. */
+/** All flags, as written on the command line of a command that accepts them. */
 export const knownFlags = [
   ...Object.keys({ ...flags, ...logFlags }),
   'help',
@@ -87,19 +89,18 @@ export const knownFlags = [
   'validate',
 ].map((name) => `--${name}`);
 
-/** Flags that an injector writes from annotations of the pod: how much Envoy logs. */
+/** The flags that an injector writes from annotations of the pod: Envoy's log levels. */
 const injectedFlags: ReadonlySet<string> = new Set(['proxyLogLevel', 'proxyComponentLogLevel']);
 
 const flagsSchema = z.object({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
 
 /**
- * The configuration after all layers, and where each value is from; or all that is wrong with it,
- * each thing once for each place.
+ * Returns the configuration after all layers, and the source of each value; or all mistakes in it,
+ * each once for each place.
  *
- * Layers, the lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the
- * configuration file, the variables
- * of flags, flags that were given. A field of a higher layer takes the place of the whole field
- * below. A value is checked in its layer, even if a higher one has another. Pure.
+ * Layers, lowest first: defaults, the mesh file, PROXY_CONFIG, the annotations, the configuration
+ * file, the variables of flags, flags that were given. A field of a higher layer replaces the whole
+ * field below. Each value is checked in its layer, even if a higher layer replaces it. Pure.
  */
 export function resolveConfig({
   given,
@@ -192,7 +193,8 @@ export function resolveConfig({
   };
   if (problems.length > 0) {
     const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
-    // What a text that cannot be parsed may say is above all that is below it.
+    // A text that cannot be parsed might set any field, so the values of lower layers are
+    // uncertain.
     const ofFile = file?.isKnown === false ? fileReadings.length : 0;
     const first = texts.problems.length + ofFile > 0 ? 1 + textReadings.length + ofFile : -1;
     const isCertain = (field: string) => {
@@ -221,14 +223,14 @@ export function resolveConfig({
   };
 }
 
-/** An authority is asked again and again: so what can be no address is told at the start. */
+/** Finds a wrong address at the start, because the agent would otherwise ask it again and again. */
 function authorityProblems(address: string): readonly Problem[] {
   const { host = '', port } = parseHostPort(address) ?? {};
   const isRight = address === '' || (/^[^\s/]+$/.test(host) && portNumber(port) !== undefined);
   return isRight ? [] : [{ place: 'CA_ADDR', text: `'${address}' is not host:port` }];
 }
 
-/** All fields without a layer. Most have a flag, which says the default. */
+/** Returns all fields without a layer. Most have a flag, which contains the default. */
 function defaults() {
   const texts = Object.entries(flags).flatMap(([name, flag]) =>
     ['binaryPath', 'concurrency'].includes(name)
@@ -247,7 +249,7 @@ function defaults() {
   return { ...absent, ...flagsSchema.parse({ ...(content as object), ...others }) };
 }
 
-/** The members that the other one does not have. */
+/** Returns the members that the other object does not have. */
 function without(
   one: Readonly<Record<string, unknown>>,
   other: object,

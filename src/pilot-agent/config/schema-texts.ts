@@ -1,6 +1,6 @@
 import type { istioFields } from './istio-fields.ts';
 
-/** What the fields are that no flag tells of, or not of the whole, by their paths. */
+/** Descriptions, by path, of the fields that no flag describes, or not as a whole. */
 export const descriptions: Readonly<Record<string, string>> = {
   terminationDrainDuration: 'longest drain at the end; $TERMINATION_DRAIN_DURATION_SECONDS wins',
   tracing: 'where traces go: one tracer',
@@ -25,7 +25,7 @@ export const descriptions: Readonly<Record<string, string>> = {
   extraStatTags: 'further tags of the statistics',
   proxyMetadata: 'variables for the metadata of the node; those of the environment win',
 };
-/** What the fields are that only the control plane reads. */
+/** Descriptions of the fields that only the control plane reads. */
 export const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> = {
   tracingServiceName:
     'how the name of the service is made for traces, in the place of serviceCluster',
@@ -51,7 +51,7 @@ export const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> =
   availabilityZone: 'deprecated',
   sds: 'deprecated',
 };
-/** The same for the parts of messages that are in several places. */
+/** Descriptions of the parts of messages that occur in several places. */
 export const parts: Readonly<Record<string, string>> = {
   address: 'host:port',
   tlsSettings: 'TLS to the service',
@@ -66,7 +66,7 @@ export const parts: Readonly<Record<string, string>> = {
   time: 'idle time before the first probe; 0s: the default of the system',
   interval: 'from one probe to the next; 0s: the default of the system',
 };
-/** The members of a source, where one is not the same in all kinds by its kind. */
+/** Descriptions of the members of a source, for all kinds. */
 export const ofSources: Readonly<Record<string, string>> = {
   kind: 'what is read',
   name: 'in the log and in metrics; each source has its own',
@@ -88,7 +88,7 @@ export const ofSources: Readonly<Record<string, string>> = {
   prefix: 'the keys below this one',
   service: 'the healthy instances of this service',
 };
-/** The members of a configuration file that are no flags. */
+/** Descriptions of the members of a configuration file that are not flags. */
 export const ofFile = {
   $schema: 'for editors',
   role: 'sidecar or router; an argument of the command line wins',

@@ -3,11 +3,11 @@ import type { TlsFiles } from './certificate-files.ts';
 import { parseDuration, value } from '../../shared/text/value.ts';
 
 /**
- * What the environment says of where secrets come from. An empty text is one that is not given.
+ * The settings of the environment about the source of secrets. An empty text counts as not set.
  * Times in ms.
  */
 export interface SecretsConfig {
-  /** Where the token of the workload is mounted. */
+  /** The path at which the token of the workload is mounted. */
   readonly tokenFile: string;
   /** `host:port` of the certificate authority. */
   readonly caAddress: string;
@@ -16,33 +16,30 @@ export interface SecretsConfig {
   readonly algorithm: 'RSA' | 'ECDSA';
   readonly pkcs8: boolean;
   readonly ttl: number;
-  /** The share of a certificate's lifetime that is left when the next one is asked for. */
+  /** The share of a certificate's lifetime that is left when the next one is requested. */
   readonly graceRatio: number;
   readonly initialBackOff: number;
   /** A folder into which the secrets of the workload are written. */
   readonly output: string;
-  /** A folder with the secrets of a gateway, a folder each; or `kubernetes://NAMESPACE`. */
+  /** A folder with one subfolder for each secret of a gateway; or `kubernetes://NAMESPACE`. */
   readonly gateway: string;
-  /** Whether a variable names a path of the server's side, and of the client's. */
+  /** A variable names a path of the server's side, and of the client's. */
   readonly namesServer: boolean;
   readonly namesClient: boolean;
-  /** Whether one names a certificate or a key of either. */
+  /** A variable names a certificate or a key of either side. */
   readonly namesPair: boolean;
 }
 
-/**
- * The value of a variable; undefined where there is none, or one that is not understood (a
- * warning).
- */
+/** Returns the value of a variable; undefined if it is not set, or invalid (a warning). */
 export type ReadVariable = <T>(name: string, kind: z.ZodMiniType<T>) => T | undefined;
 
 export interface SecretsInputs {
   readonly read: ReadVariable;
-  /** The paths that `ISTIO_META_TLS_*` name. */
+  /** The paths in `ISTIO_META_TLS_*`. */
   readonly tls: { readonly server: Partial<TlsFiles>; readonly client: Partial<TlsFiles> };
 }
 
-/** The variable of each value; undefined for what follows from `ISTIO_META_TLS_*`. */
+/** The variable of each value; undefined for values that follow from `ISTIO_META_TLS_*`. */
 export const secretVariables = {
   tokenFile: 'JWT_POLICY',
   caAddress: 'CA_ADDR',
@@ -60,7 +57,7 @@ export const secretVariables = {
   namesPair: undefined,
 } as const satisfies Record<keyof SecretsConfig, string | undefined>;
 
-/** Where the token of each `JWT_POLICY` is; any other policy has none. */
+/** The path of the token for each `JWT_POLICY`; any other policy has none. */
 export const tokenFiles = new Map([
   ['third-party-jwt', './var/run/secrets/tokens/istio-token'],
   ['first-party-jwt', '/var/run/secrets/kubernetes.io/serviceaccount/token'],

@@ -1,16 +1,16 @@
-/** What every source has, whatever it reads. */
+/** The common members of all sources. */
 interface Common {
-  /** In the log, in metrics and at `/debug/sources`; each has its own. */
+  /** The name in the log, in metrics and at `/debug/sources`; each source has its own. */
   readonly name: string;
-  /** What a reading is for. */
+  /** The use of a reading. */
   readonly as: 'restart' | 'envoy' | 'merge' | 'runtime' | 'secret';
-  /** For `merge`: the field of Envoy's configuration that it is laid over; '' for the whole. */
+  /** For `merge`: the field of Envoy's configuration that is overlaid; '' for the whole. */
   readonly at: string;
 }
 
 /**
- * A source of configuration as the user asks for it, by a flag, a variable or a configuration file.
- * Times in ms. An empty text is one that is not given.
+ * A source of configuration as the user sets it, by a flag, a variable or a configuration file.
+ * Times in ms. An empty text counts as not set.
  */
 export type SourceConfig =
   | (Common & { readonly kind: 'files'; readonly paths: readonly string[] })
@@ -19,18 +19,18 @@ export type SourceConfig =
       readonly url: string;
       readonly every: number;
       readonly timeout: number;
-      /** Of the document, in bytes. */
+      /** The limit of the document, in bytes. */
       readonly largest: number;
       readonly caFile: string;
       readonly tokenFile: string;
     })
   | (Common & {
       readonly kind: 'kube';
-      /** `Secret`, `ConfigMap`, or a custom resource as `Gateway.networking.istio.io`. */
+      /** `Secret`, `ConfigMap`, or a custom resource such as `Gateway.networking.istio.io`. */
       readonly resource: string;
       readonly namespace: string;
       readonly object: string;
-      /** The key of a Secret or ConfigMap whose value is meant; '' for all data. */
+      /** The key of a Secret or ConfigMap whose value is used; '' for all data. */
       readonly key: string;
       /** A kubeconfig; '' for the service account of the pod. */
       readonly kubeconfig: string;
@@ -39,7 +39,7 @@ export type SourceConfig =
       readonly kind: 'consul';
       /** `http://host:port`. */
       readonly address: string;
-      /** What is watched: the keys below a prefix, or the healthy instances of a service. */
+      /** The watched entity: the keys below a prefix, or the healthy instances of a service. */
       readonly watch: { readonly prefix: string } | { readonly service: string };
       readonly caFile: string;
       readonly tokenFile: string;

@@ -1,6 +1,6 @@
 import type { Flag } from '../../shared/text/flag.ts';
 
-/** The flags that make sources of configuration, and those that say how to reach them. */
+/** The flags that create sources of configuration, and those that configure the access to them. */
 export const sourceFlags = {
   config: {
     group: 'sources',

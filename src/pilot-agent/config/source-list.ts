@@ -18,7 +18,10 @@ const common = {
   at: file,
 };
 
-/** A source of each kind, as a configuration file has it. What has a default may be missing. */
+/**
+ * A source of each kind, in the format of a configuration file. Members with a default are
+ * optional.
+ */
 const forms = {
   files: z.strictObject({
     kind: z.literal('files'),
@@ -69,8 +72,8 @@ export const sourceList = z.array(
 type Listed = z.output<typeof sourceList>[number];
 
 /**
- * The sources that a configuration file lists, or what is wrong with each by its path:
- * `[1].every`. Pure.
+ * Returns the sources that a configuration file lists, and all mistakes by their path: `[1].every`.
+ * Pure.
  */
 export function readSourceList(content: unknown): {
   readonly count: number;
@@ -97,13 +100,13 @@ export function readSourceList(content: unknown): {
   };
 }
 
-/** What is said of a name that nobody knows. Pure. */
+/** Returns the message for an unknown name. Pure. */
 export function unknownText(name: string, known: readonly string[]): string {
   const right = meant(name, known);
   return `is not known${right === undefined ? '' : `: did you mean ${right}?`}`;
 }
 
-/** What is wrong between the members of a source. */
+/** Returns the contradictions between the members of a source. */
 function flaws(source: Listed): readonly (readonly [member: string, text: string])[] {
   const isAside = source.at !== undefined && source.as !== 'merge';
   const named =
@@ -155,7 +158,7 @@ function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
     }
     case 'consul': {
       const { as = 'restart', address, prefix = '', service } = source;
-      // A token is for the server that it was given for.
+      // A token is only for the server that it was given for.
       const reach = address === undefined ? consul : { address, caFile: '', tokenFile: '' };
       const { caFile = reach.caFile, tokenFile = reach.tokenFile } = source;
       const watch = service === undefined ? { prefix } : { service };

@@ -26,7 +26,7 @@ type SourceFlags = z.output<typeof sourceFlagsSchema>;
 export interface ListedSources {
   readonly made: (reach: Reach) => readonly SourceConfig[];
   readonly count: number;
-  /** What the list is called. */
+  /** The name of the list. */
   readonly place: string;
 }
 
@@ -37,10 +37,10 @@ export interface SourceConfigs {
 }
 
 /**
- * The sources that flags and a configuration file ask for, and what is wrong with them as a whole:
- * each has a name of its own. Pure.
+ * Returns the sources of flags and a configuration file, and the mistakes of the whole list: each
+ * source needs its own name. Pure.
  *
- * @param place what a flag is called where it was given
+ * @param place returns the name by which a flag was given
  */
 export function sourceConfigs(
   flags: SourceFlags,
@@ -124,7 +124,7 @@ function consul(text: string, reach: Reach): SourceConfig {
   return { kind: 'consul', name: `consul/${text}`, as: 'restart', at: '', ...reach.consul, watch };
 }
 
-/** A warning for what changes nothing, and for a token that anybody on the way can read. */
+/** Returns warnings for settings without effect, and for a token that is sent in plaintext. */
 function warningsOf(
   flags: SourceFlags,
   place: (flag: keyof SourceFlags) => string,
@@ -142,7 +142,7 @@ function warningsOf(
   ];
 }
 
-/** Consul's own programs take `host:port` too. */
+/** Accepts `host:port` too, as Consul's own programs do. */
 function consulUrl(text: string): string | undefined {
   const whole = text.includes('://') ? text : `http://${text}`;
   return isUrl(whole) ? whole : undefined;

@@ -2,7 +2,7 @@ import * as z from 'zod/mini';
 import { isIpAddress, parseHostPort, portNumber } from '../../shared/text/host-port.ts';
 import { parseDuration, value } from '../../shared/text/value.ts';
 
-/** How a source is reached that does not say it itself. */
+/** The access to sources that do not specify it themselves. */
 export interface Reach {
   readonly kubeconfig: string;
   readonly consul: {
@@ -12,13 +12,13 @@ export interface Reach {
   };
 }
 
-/** What a source is unless something else is said; times in ms, sizes in bytes. */
+/** The defaults of a source; times in ms, sizes in bytes. */
 export const sourceDefaults = {
   http: { every: 30_000, timeout: 10_000, largest: 16 << 20 },
   kube: (resource: string) => (resource === 'Secret' ? 'secret' : 'restart'),
 } as const;
 
-/** It may have a password: what was given is not repeated. */
+/** A URL may contain a password, so messages do not repeat it. */
 const notUrl = 'is not an http or https URL';
 const notProxy = 'is not http://HOST:PORT';
 const proxyForm = /^[Hh][Tt]{2}[Pp]:\/\/[^\s/?#]+\/?$/;
@@ -31,7 +31,7 @@ const forms = {
 } as const;
 const size = 'a number of bytes, from 1 to 256 MiB';
 
-/** Whether a text is a URL of HTTP. Pure. */
+/** Says whether a text is a URL of HTTP. Pure. */
 export function isUrl(text: string): boolean {
   return urlForm.test(text) && URL.canParse(text);
 }
@@ -48,7 +48,7 @@ export const sourceValues = {
   proxy: z
     .string(notProxy)
     .check(z.regex(proxyForm, { error: notProxy, abort: true }), z.refine(isUrl, notProxy)),
-  /** What is asked without the proxy, with commas between. */
+  /** Hosts that are accessed without the proxy, separated by commas. */
   exceptions: value.parsed(
     'a list of hosts, addresses, ranges of addresses or *, with commas between',
     (text) => (text.split(',').every((entry) => isException(entry.trim())) ? text : undefined),
@@ -85,7 +85,9 @@ export const sourceValues = {
   consulWatch: matching('kv/PREFIX or service/NAME', forms.consul),
 } as const;
 
-/** `*`, `host`, `.host`, `host:port`, `[address]:port`, an address or a range of addresses. */
+/**
+ * Accepts `*`, `host`, `.host`, `host:port`, `[address]:port`, an address or a range of addresses.
+ */
 function isException(text: string): boolean {
   const [range = '', digits] = text.split('/');
   if (digits !== undefined)

@@ -7,8 +7,8 @@ import { sourceFlagsSchema } from './source-settings.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * Where each value is from: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`,
- * `annotation NAME`, `config file PATH`, `$VARIABLE`, or several of them.
+ * The origin of each value: `default`, `--flag`, `mesh file PATH`, `PROXY_CONFIG`, `annotation
+ * NAME`, `config file PATH`, `$VARIABLE`, or several of them.
  */
 export type Sources = Readonly<Record<keyof AgentConfig, string>>;
 
@@ -21,7 +21,7 @@ export interface Origins {
   readonly file: ConfigFile | undefined;
 }
 
-/** The source of each value of a configuration. Pure. */
+/** Returns the source of each value of a configuration. Pure. */
 export function sources(
   config: AgentConfig,
   { readings, surroundings, leftover, logFlags, file }: Origins,
@@ -34,7 +34,7 @@ export function sources(
   const services = (['envoyMetricsService', 'envoyAccessLogService'] as const)
     .filter((field) => config[field]?.tlsSettings !== undefined)
     .map(layered);
-  // Its port may say it too.
+  // The port of the control plane may also set the policy.
   const policy =
     config.controlPlaneAuthPolicy === 'NONE'
       ? []

@@ -4,13 +4,13 @@ import type { Layer } from './read-layer.ts';
 import type { Problem } from '../../shared/text/value.ts';
 import { value } from '../../shared/text/value.ts';
 
-/** What was made of a text of the configuration: what it says, or why it says nothing. */
+/** The result of parsing a text of the configuration: its value, or why there is none. */
 export type LayerContent =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
 /**
- * The layers of the configuration that are texts, read and parsed, the lowest first. Undefined
- * where there is none.
+ * The layers of the configuration that are texts, read and parsed, lowest first. Undefined for a
+ * text that is missing.
  */
 export interface Layers {
   /** `--meshConfig`, a MeshConfig. */
@@ -21,11 +21,11 @@ export interface Layers {
   readonly annotation: LayerContent | undefined;
   /** All annotations of the pod. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** What else was noticed on the way. */
+  /** Other warnings from reading the texts. */
   readonly warnings: readonly string[];
 }
 
-/** No text at all. */
+/** The layers without any text. */
 export const noLayers: Layers = {
   mesh: undefined,
   proxyConfig: undefined,
@@ -43,12 +43,12 @@ interface Text {
 }
 
 /**
- * The texts of the configuration as layers, the lowest first. A text that could not be read or
+ * Converts the texts of the configuration to layers, lowest first. A text that could not be read or
  * parsed is a problem, and no layer.
  *
- * Whatever is wrong in an annotation is a warning, and what was there before holds: an annotation
- * does not keep a proxy from serving. In the other texts this goes for the fields of what is
- * optional. (With a wrong status port the Go agent has no status server.) Pure.
+ * A mistake in an annotation is only a warning, and the lower layers apply: an annotation must not
+ * keep a proxy from serving. In the other texts this applies only to optional fields. (With a wrong
+ * status port the Go agent has no status server.) Pure.
  */
 export function textLayers({ mesh, proxyConfig, annotation, annotations, warnings }: Layers): {
   readonly layers: readonly Layer[];
@@ -100,7 +100,7 @@ export function textLayers({ mesh, proxyConfig, annotation, annotations, warning
   };
 }
 
-/** Of a MeshConfig one field counts. */
+/** Uses only one field of a MeshConfig. */
 function meshText(mesh: Layers['mesh']): Text {
   const name = `mesh file ${mesh?.path ?? ''}`;
   const place = below(`${name}: defaultConfig`, '.');
