@@ -19,21 +19,21 @@ import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 /** In the folder of `--configPath`; only the user of the agent, and root, may connect. */
 const socketName = 'status';
-/** How long an agent has to answer. In ms. */
+/** The time limit of an answer. In ms. */
 const timeoutMs = 5_000;
-/** In bytes. */
+/** The limit of an answer. In bytes. */
 const largest = 64 << 20;
 
-/** The folder of an agent, and what is said of it where nobody answers. */
+/** The folder of an agent, and the start of the message if no agent answers there. */
 export interface AgentFolder {
   readonly folder: string;
-  /** Why nobody answers there, before what was wrong. */
+  /** The start of the message: that no agent was found here; '' if one was found or named. */
   readonly alone: string;
 }
 
 /**
- * The folder of the agent that is meant: that of the flag, else that of the one that runs here,
- * else the usual one. Rejects with a {@link Fatal} where several run.
+ * Returns the folder of the requested agent: that of the flag, else that of the agent that runs
+ * here, else the default. Rejects with a {@link Fatal} if several run.
  */
 export async function agentFolder(configPath: string | undefined): Promise<AgentFolder> {
   const agent = configPath === undefined ? await theAgent(byFolder) : undefined;
@@ -45,8 +45,8 @@ export async function agentFolder(configPath: string | undefined): Promise<Agent
 }
 
 /**
- * Hands the path of the socket in the folder to what asks there, as one that is short enough for a
- * socket wherever the folder is. Cold; emits what that emits. Errors where there is no such folder.
+ * Passes the path of the folder's socket to `ask$`, in a form that is short enough for a socket
+ * whatever the folder. Cold; emits what `ask$` emits. Errors if the folder does not exist.
  */
 export function bySocket<T>(
   folder: string,
@@ -63,7 +63,7 @@ export function bySocket<T>(
   });
 }
 
-/** Why a socket was of no use, without the path that it was opened by. Pure. */
+/** Explains why a socket could not be used, without the path that it was opened by. Pure. */
 export function whyNot(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no socket';
@@ -73,9 +73,9 @@ export function whyNot(error: unknown): string {
 }
 
 /**
- * Asks the agent of a folder, over the socket on which it answers its owner what the status port
- * answers; emits a whole answer, and completes. Errors with a {@link Fatal} where no agent answers
- * within 5 s, which says how the last agent of the folder has ended, if that is known.
+ * Asks the agent of a folder over its status socket, which serves its owner the same as the status
+ * port. Emits a whole answer, and completes. Errors with a {@link Fatal} if no agent answers within
+ * 5 s; it says how the last agent of the folder ended, if that is known.
  */
 export function askAgent(
   { folder, alone }: AgentFolder,
@@ -94,7 +94,7 @@ export function askAgent(
   );
 }
 
-/** Errors with what there is to say where no agent answers. */
+/** Errors with the reason why no agent answers. */
 function unanswered({ folder, alone }: AgentFolder, error: unknown): Observable<never> {
   return goneFrom(folder, (error as NodeJS.ErrnoException).code, asyncScheduler.now()).pipe(
     map((gone) => {

@@ -2,8 +2,8 @@ import { allCommands, type Completed, type CompletedCommand, waysTo } from './co
 import { parseJson } from '../../shared/text/parse-json.ts';
 
 /**
- * A script with which bash completes the command lines of a program. It needs no package of bash's
- * own completions. Pure.
+ * Returns a script with which bash completes the command lines of a program. It needs no package of
+ * bash's own completions. Pure.
  */
 export function bashCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
@@ -15,7 +15,7 @@ export function bashCompletion(program: CompletedCommand, name: string): string 
       .filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean)
       .map(({ option }) => option),
   );
-  // An option that is the same in all commands that have it stands there once.
+  // An option that is the same in all its commands appears once.
   const values = options.flatMap(
     ({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
       const others = options.filter((other) => other.option === option);

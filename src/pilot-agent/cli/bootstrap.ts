@@ -21,9 +21,9 @@ export interface PrintBootstrapOptions extends GivenLogFlags {
 }
 
 /**
- * `pilot-agent bootstrap`: writes what `proxy` with the same arguments would start Envoy from,
- * before the override is laid over it. Rejects with a {@link Fatal} where that is nothing, and, if
- * it is to be validated, where Envoy refuses it.
+ * `pilot-agent bootstrap`: writes the configuration from which `proxy` with the same arguments
+ * would start Envoy, before the override is merged. Rejects with a {@link Fatal} if there is none,
+ * and, with `validate`, if Envoy refuses it.
  */
 export async function printBootstrap(
   given: GivenFlags,

@@ -14,9 +14,9 @@ export interface CheckCommandOptions extends GivenLogFlags {
 }
 
 /**
- * `pilot-agent check`: writes what is in order and what is not for an agent with this command line,
- * be it before its start or while it runs. Changes nothing. Rejects with 1 where something will
- * keep the proxy from serving, and with 64 for a command line that is wrong by itself.
+ * `pilot-agent check`: writes what is right and wrong for an agent with this command line, before
+ * its start or while it runs. Changes nothing. Rejects with 1 if something will keep the proxy from
+ * serving, and with 64 if the command line itself is wrong.
  */
 export async function check(
   given: GivenFlags,
@@ -45,7 +45,7 @@ function heading(agent: AgentHere | undefined, folder: string): string {
     : `agent ${agent.version} runs (process ${agent.pid}, --configPath ${agent.configPath})`;
 }
 
-/** What comes from outside may have line breaks and controls. */
+/** Removes line breaks and control characters, which a text from outside may contain. */
 function oneLine(text: string): string {
   return printable(text.replace(/\s+/g, ' ').trim());
 }

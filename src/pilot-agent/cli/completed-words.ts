@@ -1,6 +1,6 @@
 import type { Argument, Command, Option } from 'commander';
 
-/** What a shell may complete a word to. */
+/** The completions that a shell may offer for a word. */
 export type Completed =
   | { readonly kind: 'words'; readonly words: readonly string[] }
   | { readonly kind: 'files' | 'folders' | 'command' | 'anything' };
@@ -9,10 +9,10 @@ export interface CompletedOption {
   /** `-o` and `--output`. */
   readonly names: readonly string[];
   readonly text: string;
-  /** What its value is called; undefined for an option without one. */
+  /** The placeholder of its value; undefined for an option without one. */
   readonly placeholder: string | undefined;
   readonly value: Completed;
-  /** Alone it is true; a value follows after `=` only. */
+  /** Alone it means true; a value follows only after `=`. */
   readonly isBoolean: boolean;
   readonly isRepeated: boolean;
 }
@@ -22,23 +22,23 @@ export interface CompletedArgument {
   readonly value: Completed;
 }
 
-/** A command, with all that may stand behind it. */
+/** A command, with everything that may follow it. */
 export interface CompletedCommand {
   /** `config print`; '' for the program itself. */
   readonly words: string;
-  /** The last of them, and others that mean the same. */
+  /** The last of the words, and its aliases. */
   readonly name: string;
   readonly aliases: readonly string[];
   readonly text: string;
   readonly below: readonly CompletedCommand[];
-  /** Its own, and those of all commands. */
+  /** The options of this command, and those of all commands. */
   readonly options: readonly CompletedOption[];
   readonly arguments: readonly CompletedArgument[];
 }
 
 /**
- * What can be completed after a command, and after all commands below it: `outer` are the options
- * of the program, which commander takes after each command. Pure.
+ * Returns the completions after a command, and after all commands below it. `outer` are the options
+ * of the program, which commander accepts after each command. Pure.
  */
 export function completedWords(
   command: Command,
@@ -76,15 +76,15 @@ export function completedWords(
 }
 
 /**
- * The words that lead to a command below another one, with a space before each of its own, by each
- * of its names. Pure.
+ * Returns the words that lead to a command below another one, once for each of its names. Each
+ * begins with a space if the parent is the program. Pure.
  */
 export function waysTo({ words, name, aliases }: CompletedCommand): readonly string[] {
   const parent = words.slice(0, words.length - name.length).trimEnd();
   return [name, ...aliases].map((last) => `${parent} ${last}`);
 }
 
-/** All commands of a tree, the outer one first. Pure. */
+/** Returns all commands of a tree, the outer one first. Pure. */
 export function allCommands(command: CompletedCommand): readonly CompletedCommand[] {
   return [command, ...command.below.flatMap(allCommands)];
 }

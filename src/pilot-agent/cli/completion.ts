@@ -5,7 +5,7 @@ import { completedWords } from './completed-words.ts';
 import { fishCompletion } from './fish-completion.ts';
 import { zshCompletion } from './zsh-completion.ts';
 
-/** The shells, and what makes the script of each. */
+/** The shells, and the function that makes the script of each. */
 const scripts = { bash: bashCompletion, zsh: zshCompletion, fish: fishCompletion };
 
 export type Shell = keyof typeof scripts;

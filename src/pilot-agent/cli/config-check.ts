@@ -3,9 +3,9 @@ import { checkFile } from '../run/start/check-file.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 
 /**
- * `pilot-agent config check FILE`: writes a line for each mistake of a configuration file and for
- * each warning: file, line, column, member, and what would be right. Rejects with 78 where there is
- * a mistake.
+ * `pilot-agent config check FILE`: writes a line for each mistake in a configuration file and for
+ * each warning: file, line, column, member, and the correction. Rejects with 78 if there is a
+ * mistake.
  */
 export async function configCheck(path: string): Promise<void> {
   const remarks = await checkFile(path);

@@ -11,8 +11,8 @@ export interface ConfigPrintOptions extends GivenLogFlags {
 }
 
 /**
- * `pilot-agent config print`: writes each value of the configuration and where it is from. Secrets
- * are struck out. Rejects as `proxy` does.
+ * `pilot-agent config print`: writes each value of the configuration and its source. Secrets are
+ * hidden. Rejects as `proxy` does.
  */
 export async function configPrint(
   given: GivenFlags,
@@ -40,7 +40,7 @@ function table(shown: PresentedConfig): string {
     source,
   ]);
   const cells = [['NAME', 'VALUE', 'SOURCE'], ...rows];
-  // A long value pushes its own source aside, not all of them.
+  // A long value shifts only its own source.
   const [names, values] = [0, 1].map((column) =>
     Math.min(48, Math.max(...cells.map((row) => row[column]?.length ?? 0))),
   );

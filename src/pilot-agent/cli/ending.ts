@@ -2,8 +2,8 @@ import { CommanderError } from 'commander';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 
 /**
- * The exit code that an error stands for, and what there is to say: one line for what a user did,
- * with the lines of a text that it is about, and a stack trace for a bug.
+ * Returns the exit code for an error, and the message: one line for a mistake of the user, with the
+ * relevant lines of a text, or a stack trace for a bug.
  */
 export function ending(error: unknown): readonly [code: number, why?: string, excerpt?: string] {
   if (error instanceof Fatal) {

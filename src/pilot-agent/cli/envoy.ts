@@ -10,8 +10,8 @@ export interface EnvoyInstallOptions {
 }
 
 /**
- * Puts an Envoy into the cache, the pinned version if none is named, and prints its path. Ctrl-C
- * leaves nothing half-made.
+ * Installs an Envoy into the cache, the pinned version if none is named, and prints its path.
+ * Ctrl-C leaves no partial files.
  */
 export async function envoyInstall(
   wanted: string | undefined,

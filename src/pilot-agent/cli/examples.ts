@@ -1,8 +1,8 @@
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * The examples at the end of the help page of a command, by its words; '' for a command without
- * any. They lie in the function, so that a start does not make them. Pure.
+ * Returns the examples at the end of the help page of a command, by its words; '' for a command
+ * without any. They are inside the function, so that a start does not create them. Pure.
  */
 export function examples(command: string): string {
   const pages: Readonly<Record<string, string>> = {

@@ -21,22 +21,22 @@ import { showWaiting } from './waiting.ts';
 
 /** The flags of `exec`, as they were given or by default. */
 export interface ExecOptions {
-  /** Without it: that of the agent that runs here, else the usual one. */
+  /** If left out: the port of the agent that runs here, else the default. */
   readonly statusPort?: string;
   readonly timeoutSeconds: string;
   readonly quiet?: boolean;
 }
 
 /**
- * How a command has ended, for whoever asks for its exit code as a shell does; with a word for one
- * that could not be started.
+ * The end of a command: its exit code as a shell reports it, and a message if it could not be
+ * started.
  */
 interface End {
   readonly code: number;
   readonly why: string;
 }
 
-/** From one question to the next, and for each answer. In ms. */
+/** The interval between two questions, and the time limit of each answer. In ms. */
 const period = 500;
 const timeoutMs = 5_000;
 const nobody = 'nobody was asked';
@@ -50,11 +50,11 @@ const passedOn = [
 ] as const satisfies readonly NodeJS.Signals[];
 
 /**
- * `pilot-agent exec`: runs a command once the agent is ready, and shows what it waits for until
- * then; passes signals on to it, and asks the agent to quit when it has ended. Resolves if the
- * command ended with 0; rejects with a {@link Fatal} with its code, 128 + n for a signal, 126 or
- * 127 where it could not be started; and with 69, without having started it, where the agent is not
- * ready in time.
+ * `pilot-agent exec`: runs a command once the agent is ready, and shows meanwhile what it waits
+ * for. Passes signals on to the command, and asks the agent to quit when the command has ended.
+ * Resolves if the command ended with 0. Rejects with a {@link Fatal} with the code of the command,
+ * 128 + n for a signal, or 126 or 127 if it could not be started. If the agent is not ready in
+ * time, it rejects with 69 and does not start the command.
  */
 export async function exec(
   command: readonly string[],
@@ -83,7 +83,7 @@ export async function exec(
   if (problems.length > 0 || code !== 0) throw new Fatal(problems.join('; '), code);
 }
 
-/** Of the agent that runs here at the moment of the question. */
+/** Emits the status port of the agent that runs here at the time of the subscription. */
 const theStatusPort$ = theAgent$(({ statusPort }) => `--statusPort ${statusPort}`).pipe(
   map((agent) =>
     agent === undefined || agent.statusPort === 0
@@ -97,14 +97,14 @@ function agentAt(port: number): string {
 }
 
 /**
- * Emits how it ended, and completes. The command has this program's input, output and terminal:
- * what is typed there, Ctrl-C too, it gets by itself.
+ * Runs a command, emits its end, and completes. The command uses this program's input, output and
+ * terminal, so it receives what is typed there directly, including Ctrl-C.
  */
 function run([file = '', ...args]: readonly string[]): Observable<End> {
   return new Observable((subscriber) => {
     const typed: readonly NodeJS.Signals[] = isatty(0) ? ['SIGINT', 'SIGQUIT'] : [];
     const signals$ = signals(passedOn).pipe(filter((signal) => !typed.includes(signal)));
-    // Before the command is started: a signal that comes with its first moments is not lost.
+    // Subscribed before the command is started, so that no early signal is lost.
     subscriber.add(
       signals$.subscribe({
         next: (signal) => child.kill(signal),

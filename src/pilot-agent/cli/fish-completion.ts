@@ -6,7 +6,7 @@ import {
   waysTo,
 } from './completed-words.ts';
 
-/** A script with which fish completes the command lines of a program. Pure. */
+/** Returns a script with which fish completes the command lines of a program. Pure. */
 export function fishCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
   const all = commands.flatMap(({ options }) => options);

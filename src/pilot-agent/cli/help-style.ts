@@ -1,12 +1,12 @@
 import type { Argument, HelpConfiguration, Option, OutputConfiguration } from 'commander';
 import { hasColours, painted } from '../../shared/log/paint.ts';
 
-/** Choices are in the text already. */
+/** Describes an option or argument, without its choices: the text already contains them. */
 function described({ description, defaultValueDescription: standard }: Option | Argument): string {
   return standard === undefined ? description : `${description} (default: ${standard})`;
 }
 
-/** How a page is painted; commander takes the colours out again where there are none. */
+/** The colours of a page; commander removes them if the output has none. */
 export const helpStyle: HelpConfiguration = {
   optionDescription: described,
   argumentDescription: described,
@@ -19,13 +19,13 @@ export const helpStyle: HelpConfiguration = {
     text.replace(/\(default: [^)]*\)$/, (standard) => painted('gray', standard)),
 };
 
-/** Where a page has colours. */
+/** Says whether a page has colours. */
 export const helpColours: OutputConfiguration = {
   getOutHasColors: () => hasColours(process.stdout),
   getErrHasColors: () => hasColours(process.stderr),
 };
 
-/** The examples of a page, painted as a page is. Pure. */
+/** Returns the examples of a page in the colours of a page. Pure. */
 export function styledExamples(text: string): string {
   return text.replace(/^\w.*:$|^ {2}#.*$|^ {2}\$/gm, (piece) =>
     painted(piece.startsWith(' ') ? 'gray' : 'bold', piece),

@@ -4,8 +4,8 @@ import { examples } from './examples.ts';
 import { styledExamples } from './help-style.ts';
 
 /**
- * Adds to a command, and to all below it, the examples of its page, a `help` where there are
- * commands below, and errors that say where to look.
+ * Adds to a command, and to all below it, the examples of its page, a `help` command if there are
+ * commands below, and errors that refer to the page.
  */
 export function addHelp(command: Command): void {
   const words = wordsOf(command);
@@ -35,19 +35,22 @@ function told(error: CommanderError, words: string): Error {
   return new Fatal(why.endsWith('?)') ? why : `${why}; see ${words} --help`, exitCodes.usage);
 }
 
-/** Prints the page of what the names lead to, and throws what commander ends with. */
+/** Prints the page of the named command, and throws the error with which commander ends. */
 function pageOf(command: Command, [name, ...names]: readonly string[]): never {
   if (name === undefined || command.commands.length === 0) return command.help();
   return pageOf(named(command, name), names);
 }
 
-/** The command of this name or alias. Throws what commander says of a name that none has. */
+/** Returns the command with this name or alias. Throws commander's error if there is none. */
 function named(command: Command, name: string): Command {
   const found = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
   return found ?? command.parse([name], { from: 'user' });
 }
 
-/** Commander prints the page of a command for an unknown command below it: `config prnt --help`. */
+/**
+ * Throws for an unknown command below this one. Without this check, commander prints the page of
+ * the parent: `config prnt --help`.
+ */
 function checked(command: Command): string {
   const [name = '-'] = command.args;
   if (!name.startsWith('-')) named(command, name);

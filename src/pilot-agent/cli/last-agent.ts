@@ -7,17 +7,17 @@ import { holdersOf } from '../run/end/agents-here.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { ago, between, timeSpan } from '../terminal/time-span.ts';
 
-/** An agent that is gone: one line, one below it that says what to do, and both for a program. */
+/** An agent that has ended: one line, a second line with advice, and both for a program. */
 export interface Gone {
   readonly message: string;
   readonly advice?: string;
   readonly end: GoneReport;
 }
 
-/** How an agent has ended, as it told itself; or when it was there, if it told nothing. */
+/** How an agent ended, as it recorded; if it recorded nothing, the traces that it left. */
 export type GoneReport = { readonly folder: string } & (AgentEnd | Traces);
 
-/** Nobody answers, since the agent of the folder has ended. */
+/** No agent answers, because the agent of the folder has ended. */
 export class AgentGone extends Fatal {
   readonly end: GoneReport;
 
@@ -27,20 +27,21 @@ export class AgentGone extends Fatal {
   }
 }
 
-/** What an agent has left behind that was killed, or has crashed: it tells no end. */
+/** The traces of an agent that was killed or has crashed, and so has not recorded its end. */
 export interface Traces {
-  /** When its socket was made, which is at its start. ISO 8601. */
+  /** When its socket was created, which is at its start. ISO 8601. */
   readonly startedAt: string;
   /**
-   * When something was made in its folder, or removed, for the last time. If an Envoy ran, that is
-   * the end: what is left over removes its sockets.
+   * When an entry of its folder was last created or removed. If an Envoy ran, that is the end: the
+   * processes that outlive the agent remove its sockets.
    */
   readonly changedAt: string;
 }
 
 /**
- * What became of the agent of a folder whose socket has said `code` instead of an answer. Emits
- * undefined where an agent has the folder, or nothing is known, and completes. Never errors.
+ * Explains what happened to the agent of a folder whose socket gave the error `code` instead of an
+ * answer. Emits undefined if an agent owns the folder, or nothing is known, and completes. Never
+ * errors.
  */
 export function goneFrom(
   folder: string,
@@ -60,7 +61,7 @@ export function goneFrom(
   );
 }
 
-/** An agent that has told its end. `now`: ISO 8601. Pure. */
+/** Describes an agent that has recorded its end. `now`: ISO 8601. Pure. */
 export function ended(folder: string, end: AgentEnd, now: string): Gone {
   const { at, startedAt, code, reason, fix } = end;
   const lived = timeSpan(Math.max(0, between(startedAt, at) ?? 0));
@@ -71,7 +72,7 @@ export function ended(folder: string, end: AgentEnd, now: string): Gone {
   };
 }
 
-/** An agent that has told none. `now`: ISO 8601. Pure. */
+/** Describes an agent that has not recorded its end. `now`: ISO 8601. Pure. */
 export function endedSilently(folder: string, { startedAt, changedAt }: Traces, now: string): Gone {
   return {
     message:

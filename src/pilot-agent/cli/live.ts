@@ -19,18 +19,18 @@ import { liveEventOf } from '../report/live-events.ts';
 import type { TopEvent } from '../terminal/top-model.ts';
 import { bySocket, whyNot } from './agent-socket.ts';
 
-/** How long an agent has to answer. In ms. */
+/** The time limit of an answer. In ms. */
 const answering = 5_000;
-/** An agent that is well says something each 15 s at least. In ms. */
+/** The longest silence of an agent, which sends something at least every 15 s. In ms. */
 const silence = 20_000;
-/** Between two tries to reach the agent. In ms. */
+/** The interval between two attempts to reach the agent. In ms. */
 const pause = 500;
 const url = 'http://localhost/debug/events';
 
 /**
- * What the agent of a folder sends of itself: `connected` whenever it begins to, all that it says,
- * `away` with the reason when it ends or cannot be reached. It is asked again half a second later.
- * Cold; never completes, never errors.
+ * Emits the live events of the agent of a folder: `connected` when it begins to send, each of its
+ * events, and `away` with the reason when it ends or cannot be reached. Then asks again after half
+ * a second. Cold; never completes, never errors.
  */
 export function liveEvents(folder: string): Observable<TopEvent> {
   return concat(

@@ -4,37 +4,42 @@ import { join } from 'node:path';
 import { getRawAsset, isSea } from 'node:sea';
 import { constants, Script } from 'node:vm';
 
-// Without a listener Node opens its inspector at this signal, to everybody who can connect.
+// Without a listener, Node opens its inspector at this signal, to everybody who can connect.
 process.on('SIGUSR1', () => undefined);
 
 /**
- * Runs the bundle with V8's code cache of it, so that a start does not compile what every start
- * compiles. Bundle and cache are beside this file, or in the executable.
+ * Runs the bundle with its V8 code cache, so that no start compiles the same code again. Bundle and
+ * cache are beside this file, or in the executable.
  *
- * The cache holds for the Node that made it, and for its V8 flags; for any other V8 refuses it and
- * compiles, which is slower and nothing else. V8 itself compares no more than the length of the
- * bundle, and a cache that has changed can end the process: before the cache is the hash of bundle
- * and cache, and one that does not match is not used. In an executable they are one file, and the
- * hash is not looked at.
+ * The cache is valid only for the Node that made it, and for its V8 flags. Any other V8 refuses it
+ * and compiles, which is only slower. V8 itself compares no more than the length of the bundle, and
+ * a changed cache can end the process. So the hash of bundle and cache precedes the cache, and a
+ * cache with a wrong hash is not used. In an executable both are one file, and the hash is not
+ * checked.
  *
- * The build makes a cache by a trial run with `PILOT_AGENT_CODE_CACHE=write`; with `check` a part
- * is named on the error stream whose cache V8 does not use.
+ * The build makes a cache with a trial run (`PILOT_AGENT_CODE_CACHE=write`). With `check`, stderr
+ * names each part whose cache V8 refuses.
  */
 const mode = process.env['PILOT_AGENT_CODE_CACHE'];
 const hashLength = 32;
-/** What is no part of this program: the launchers, and the control plane. */
+/** Files that are not part of this program: the launchers, and the control plane. */
 const programs = /^(?:pilot-|launcher\.)/;
 const loaded = new Map<string, { exports: unknown }>();
-/** What caches are made of. Otherwise the bytes of a part are let go of: V8 has its own copy. */
+/**
+ * The input of the caches. Without `write`, the bytes of a part are not kept: V8 has its own copy.
+ */
 const written = new Map<string, { readonly script: Script; readonly source: Buffer }>();
 
-/** What Node itself gives to a file: in an executable its own modules alone. */
+/** Node's own `require` for a file: in an executable it finds only Node's modules. */
 const requireOfNode: (id: string) => unknown = require;
 
 if (mode === 'write') process.once('exit', writeCaches);
 load('main.cjs');
 
-/** The exports of a part of the program; what most runs do not need is a part of its own. */
+/**
+ * Returns the exports of a part of the program. Code that most runs do not need is in separate
+ * parts.
+ */
 function load(name: string): unknown {
   const known = loaded.get(name);
   if (known !== undefined) return known.exports;
@@ -80,7 +85,10 @@ function readCache(name: string, source: Buffer): Buffer | undefined {
   }
 }
 
-/** Of what the run has loaded as it was used, of the other parts as they are loaded. */
+/**
+ * Writes the caches: of the loaded parts as the run has used them, of the others as they are
+ * loaded.
+ */
 function writeCaches(): void {
   for (const name of readdirSync(__dirname))
     if (name.endsWith('.cjs') && !programs.test(name)) load(name);

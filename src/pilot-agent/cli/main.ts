@@ -19,14 +19,14 @@ function end([code, why, excerpt]: ReturnType<typeof ending>): void {
 }
 
 process.on('uncaughtException', (error) => {
-  if (process.listenerCount('uncaughtException') === 1) void fail(error); // an agent that runs sees to its Envoys first
+  if (process.listenerCount('uncaughtException') === 1) void fail(error); // a running agent first takes its Envoys down
 });
 
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
 const all = program();
 
-/** An agent says in its log too why it ends. */
+/** Ends the program. An agent also logs the reason. */
 async function fail(error: unknown): Promise<void> {
   const words = ending(error);
   const [code, why] = words;
@@ -40,7 +40,7 @@ async function fail(error: unknown): Promise<void> {
 }
 
 void all
-  // Not an action of the program itself: with one, commander takes an unknown command for an
-  // argument too many, and has no `help`.
+  // Without an action of the program itself: with one, commander reports an unknown command as an
+  // extra argument, and has no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })
   .then(() => end([exitCodes.ok]), fail);

@@ -21,8 +21,8 @@ import { printVersion, type VersionOptions } from './version.ts';
 import type { WaitCommandOptions } from './wait.ts';
 
 /**
- * Arguments in which a flag of a boolean that stands alone, which is true, has its value: what
- * comes after such a flag never is it, as in Go. Pure.
+ * Returns the arguments, in which each boolean flag without a value gets `=true`. The next argument
+ * is never its value, as in Go. Pure.
  */
 export function spelledOut(
   args: readonly string[],
@@ -34,14 +34,17 @@ export function spelledOut(
   return args.map((arg) => (booleans.includes(arg) ? `${arg}=true` : arg));
 }
 
-/** Runs with the flags of `proxy` that were given, what no flag took, and all other options. */
+/**
+ * Runs a command with the flags of `proxy` that were given, the leftover arguments, and all other
+ * options.
+ */
 type Run<Options extends OptionValues> = (
   given: GivenFlags,
   leftover: readonly string[],
   options: Options,
 ) => Promise<void>;
 
-/** Names values for the completion of a shell. What else is given is somebody else's to judge. */
+/** Names values for the completion of a shell. It does not check other values. */
 function offering<Taking extends Option | Argument>(
   choices: readonly string[] | undefined,
   taking: Taking,
@@ -49,7 +52,7 @@ function offering<Taking extends Option | Argument>(
   return choices === undefined ? taking : Object.assign(taking, { argChoices: [...choices] });
 }
 
-/** A flag of a table, below the heading of its group. */
+/** Makes the option for a flag of a table, below the heading of its group. */
 function flagOption(
   name: string,
   { group, value, text, default: standard, choices, repeated }: Flag,
@@ -64,7 +67,7 @@ function flagOption(
     : made;
 }
 
-/** How a command prints what it has: one of `formats`. */
+/** Makes the option for the output format of a command: one of `formats`. */
 function outputOption(
   formats: readonly string[],
   otherwise: { readonly default?: string; readonly without?: string },
@@ -78,7 +81,7 @@ function outputOption(
   return standard === undefined ? made : made.default(standard, standard);
 }
 
-/** An option of one command, with its default as a user would write it. */
+/** Makes an option of one command, with its default as a user would write it. */
 function option(written: string, text: string, standard: string): Option {
   return new Option(written, text).default(standard, standard);
 }
@@ -87,7 +90,7 @@ const sorted = Object.keys(flagGroups).flatMap((group) =>
   Object.entries<Flag>(flags).filter(([, flag]) => flag.group === group),
 );
 
-/** Makes a command that takes the role, options of its own, and all flags of `proxy` by group. */
+/** Makes a command that takes the role, its own options, and all flags of `proxy` by group. */
 function agentCommand<Options extends OptionValues>(
   command: Command,
   own: readonly Option[],
@@ -119,8 +122,8 @@ function agentCommand<Options extends OptionValues>(
 }
 
 /**
- * The command line: what each command takes, and which module runs it. Nothing of a command is
- * loaded before it is run.
+ * Makes the command line: the arguments of each command, and the module that runs it. The code of a
+ * command is loaded only when the command runs.
  */
 export function program(): Command {
   const all = new Command('pilot-agent')
@@ -211,7 +214,7 @@ function addEnvoy(all: Command): void {
     .action(async () => (await import('./envoy.ts')).envoyPath());
 }
 
-/** Commands that talk to an agent that runs. */
+/** Adds the commands that talk to a running agent. */
 function addClients(all: Command): void {
   const configPath = () =>
     new Option(

@@ -4,8 +4,8 @@ import { real } from '../run/outside.ts';
 import { wholeAgent } from '../run/whole-agent.ts';
 
 /**
- * `pilot-agent proxy`: runs the agent until it has ended as it was asked to. Rejects with a `Fatal`
- * for any other end.
+ * `pilot-agent proxy`: runs the agent until it has ended as requested. Rejects with a `Fatal` for
+ * any other end.
  *
  * @param given the flags that were given, by name
  * @param leftover the arguments that no flag took

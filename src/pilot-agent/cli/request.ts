@@ -8,11 +8,13 @@ import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
 export interface RequestOptions {
   /**
-   * Port of Envoy's admin endpoint on 127.0.0.1. Without it: where the running Envoy has written
-   * down that it is, else 15000.
+   * The port of Envoy's admin endpoint on 127.0.0.1. If left out: the port that the running Envoy
+   * has recorded, else 15000.
    */
   readonly port?: string;
-  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  /**
+   * `--configPath` of an agent. If left out: that of the agent that runs here, else the default.
+   */
   readonly configPath?: string;
 }
 
@@ -21,9 +23,9 @@ const timeoutMs = 60_000;
 const silence: Settled<AdminAnswer> = { ok: false, error: new Error('it hung up') };
 
 /**
- * `pilot-agent request`: asks Envoy's admin endpoint one thing and prints the answer, and nothing
- * else, so that a program can read it. 404 is an answer too. Rejects with a {@link Fatal} for any
- * other status above 399, and if there is no answer within 60 s.
+ * `pilot-agent request`: sends one request to Envoy's admin endpoint and prints only the answer, so
+ * that a program can read it. 404 is an answer too. Rejects with a {@link Fatal} for any other
+ * status above 399, and if there is no answer within 60 s.
  */
 export async function request(
   method: string,

@@ -12,18 +12,20 @@ import { printable, printableJson } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { byFolder, nobodyHere, theAgent } from './the-agent.ts';
 
-/** How long an agent has to answer. In ms. */
+/** The time limit of an answer. In ms. */
 const timeoutMs = 5_000;
 
 export interface SecretsOptions {
-  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  /**
+   * `--configPath` of an agent. If left out: that of the agent that runs here, else the default.
+   */
   readonly configPath?: string;
   readonly output?: string;
 }
 
 /**
- * `pilot-agent secrets`: prints what the agent serves, never a key. Rejects with a
- * {@link Fatal} where no agent answers.
+ * `pilot-agent secrets`: prints the secrets that the agent serves, never a key. Rejects with a
+ * {@link Fatal} if no agent answers.
  */
 export async function printSecrets({ configPath, output }: SecretsOptions): Promise<void> {
   const agent = configPath === undefined ? await theAgent(byFolder) : undefined;

@@ -12,19 +12,21 @@ import { print, printJson } from '../../shared/program/print.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
 export interface StatusCommandOptions {
-  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  /**
+   * `--configPath` of an agent. If left out: that of the agent that runs here, else the default.
+   */
   readonly configPath?: string;
   readonly output?: string;
 }
 
-/** Not to be: a connection ends with an answer or an error. */
+/** Never used: a connection ends with an answer or an error. */
 const silence: HttpAnswer = { status: 0, headers: {}, body: '' };
 
 /**
- * `pilot-agent status`: prints how it stands with an agent: on a terminal as much as fits,
- * elsewhere and with `wide` all of it. Resolves where the agent is ready. Rejects with a
- * {@link Fatal} without words (1) where it is not, which is in what was printed, and with one (69)
- * where no agent answers: if it has ended, `json` and `yaml` have the end.
+ * `pilot-agent status`: prints the state of an agent: on a terminal as much as fits, elsewhere and
+ * with `wide` everything. Resolves if the agent is ready. If it is not, the output says so, and
+ * this rejects with a {@link Fatal} (1) without a message. If no agent answers, it rejects with one
+ * (69), and `json` and `yaml` print the end of an agent that has ended.
  */
 export async function status({ configPath, output }: StatusCommandOptions): Promise<void> {
   const report = await reportOf(configPath).catch(async (error: unknown) => {
@@ -42,7 +44,7 @@ function isForm(output: string | undefined): output is Form {
   return output === 'json' || output === 'yaml';
 }
 
-/** For a program. */
+/** Prints a value for a program. */
 async function printAs(form: Form, value: unknown): Promise<void> {
   await (form === 'json'
     ? printJson(value)
@@ -72,7 +74,7 @@ function parsed(text: string): AgentReport | undefined {
   }
 }
 
-/** All of it where there is room: in a file, and with `wide`. */
+/** Returns the page; in a file and with `wide` it is complete. */
 function page(report: AgentReport, isWide: boolean): string {
   const { stdout } = process;
   const size = sizeOf(stdout);

@@ -2,12 +2,12 @@ import { defer, type Observable } from 'rxjs';
 import { type AgentHere, agentsHere } from '../run/end/agents-here.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 
-/** What is said where a command had to guess. */
+/** The message if a command had to guess the agent. */
 export const nobodyHere = 'no agent is found here';
 
 /**
- * The one agent that runs here; undefined where there is none. Rejects with a {@link Fatal} (64)
- * that names them where there are several, with the flag that says which.
+ * Returns the single agent that runs here; undefined if there is none. If there are several,
+ * rejects with a {@link Fatal} (64) that names each with the flag that selects it.
  */
 export async function theAgent(
   flagFor: (agent: AgentHere) => string,
@@ -28,7 +28,7 @@ function statusOf({ statusPort }: AgentHere): string {
   return statusPort === 0 ? 'no status port' : `--statusPort ${statusPort}`;
 }
 
-/** The same, each time that it is subscribed. */
+/** As {@link theAgent}, each time that it is subscribed. */
 export function theAgent$(
   flagFor: (agent: AgentHere) => string,
 ): Observable<AgentHere | undefined> {
@@ -39,7 +39,10 @@ export function byFolder({ configPath }: AgentHere): string {
   return `--configPath ${configPath}`;
 }
 
-/** Where an agent says whether its proxy is ready; without a status port, Envoy passes it on. */
+/**
+ * Returns the URL of an agent's readiness; without a status port, that of Envoy's readiness
+ * listener.
+ */
 export function readyUrl({
   statusPort,
   healthPort,

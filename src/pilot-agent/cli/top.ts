@@ -35,20 +35,22 @@ import { agentFolder, type AgentFolder, askAgent } from './agent-socket.ts';
 import { liveEvents } from './live.ts';
 
 export interface TopOptions {
-  /** `--configPath` of an agent. Without it: of the one that runs here, else the usual one. */
+  /**
+   * `--configPath` of an agent. If left out: that of the agent that runs here, else the default.
+   */
   readonly configPath?: string;
 }
 
-/** Between two drawings. In ms. */
+/** The shortest interval between two drawings. In ms. */
 const drawing = 50;
-/** A program that nobody can continue is not stopped, and goes on after so many ms. */
+/** If no shell can continue this program, it is not stopped, and goes on after this time. In ms. */
 const stopping = 100;
 
 /**
- * `pilot-agent top`: shows on the terminal how it stands with an agent, as it changes, until it is
- * told to quit. The terminal is as before when it resolves or rejects. Rejects with a
- * {@link Fatal}: 64 where there is no terminal, 69 where no agent answers at the start; one that
- * goes away later is waited for.
+ * `pilot-agent top`: shows the state of an agent on the terminal, as it changes, until the user
+ * quits. The terminal is as before when it resolves or rejects. Rejects with a {@link Fatal}: 64 if
+ * there is no terminal, 69 if no agent answers at the start. If the agent goes away later, it waits
+ * for it.
  */
 export async function top({ configPath }: TopOptions): Promise<void> {
   const { stdin, stdout } = process;
@@ -71,7 +73,7 @@ export async function top({ configPath }: TopOptions): Promise<void> {
   );
 }
 
-/** What is to be shown, at most 20 times a second; completes when it is over. */
+/** Emits the states to show, at most 20 times a second; completes when the user quits. */
 function states(where: AgentFolder, screen: Screen): Observable<TopState> {
   const { stdin, stdout } = process;
   const outside$ = merge(
@@ -106,7 +108,7 @@ function states(where: AgentFolder, screen: Screen): Observable<TopState> {
   );
 }
 
-/** Stops this program as its shell does, and emits when it goes on. */
+/** Stops this program as its shell does, and emits when it continues. */
 const stopped$: Observable<TopEvent> = defer(() => {
   process.kill(0, 'SIGTSTP');
   return race(fromEvent(process, 'SIGCONT'), timer(stopping)).pipe(take(1));

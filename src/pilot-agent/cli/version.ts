@@ -1,9 +1,9 @@
 import { version } from '../../shared/program/version.ts';
 
 export interface VersionOptions {
-  /** The number alone, whatever the output. */
+  /** Only the number, whatever the output. */
   readonly short?: boolean;
-  /** In the shape of the Go agent's `version`. Without it: one line. */
+  /** The format of the Go agent's `version`. If left out: one line. */
   readonly output?: 'yaml' | 'json';
 }
 

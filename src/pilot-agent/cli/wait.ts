@@ -16,8 +16,8 @@ import { nobodyHere, readyUrl, theAgent$ } from './the-agent.ts';
 import { showWaiting } from './waiting.ts';
 
 /**
- * A flag's value times `unit`, at most what a timer of Node can count in ms (24.8 days). Throws a
- * {@link Fatal} for what is below `least`, or no number.
+ * Returns a flag's value times `unit`, at most the limit of a Node timer (24.8 days in ms). Throws
+ * a {@link Fatal} if it is below `least`, or not a number.
  */
 export function wholeNumber(flag: string, value: string, least: number, unit: number): number {
   if (/^\d+$/.test(value) && Number(value) >= least)
@@ -33,7 +33,7 @@ export function unreadyAt(url: string): Observable<string | undefined> {
     map((answer) => {
       if (!answer.ok) {
         const { message, code } = answer.error as NodeJS.ErrnoException;
-        return message === '' ? (code ?? 'no connection') : message; // of several addresses, each with its own error, only the code is told
+        return message === '' ? (code ?? 'no connection') : message; // if several addresses fail, each with its own error, there is only the code
       }
       const { status, body } = answer.value;
       return status === 200 ? undefined : `it answers ${status}${body === '' ? '' : `: ${body}`}`;
@@ -45,17 +45,16 @@ export function unreadyAt(url: string): Observable<string | undefined> {
 export interface ReadyLimits {
   /** For all questions together. 0: one question. */
   readonly limit: number;
-  /** For one question; less where less is left. */
+  /** For one question; less if less time is left. */
   readonly timeoutMs: number;
-  /** From an answer to the next question. */
+  /** The delay from an answer to the next question. */
   readonly period: number;
 }
 
 /**
- * Asks `look$`, which emits why something is not ready or undefined if it is, until it is ready.
- * Emits each answer, undefined or what was wrong last as the last one, and completes: before
- * `limit` is over, as soon as no further question fits into it. At least one is asked. Cold; errors
- * only if `look$` does.
+ * Repeats `look$` until something is ready; it emits the reason why it is not, or undefined. Emits
+ * each answer, finally undefined or the last reason, and completes. If no further question fits
+ * into `limit`, it completes early. It asks at least once. Cold; errors only if `look$` does.
  */
 export function awaitReady(
   look$: Observable<string | undefined>,
@@ -84,14 +83,14 @@ export interface WaitCommandOptions {
   readonly timeoutSeconds: string;
   readonly requestTimeoutMillis: string;
   readonly periodMillis: string;
-  /** Without it: that of the agent that runs here, else that of Envoy's usual port. */
+  /** If left out: the URL of the agent that runs here, else that of Envoy's default port. */
   readonly url?: string;
   readonly quiet?: boolean;
 }
 
 const usualUrl = 'http://localhost:15021/healthz/ready';
 
-/** As {@link unreadyAt}, of the agent that runs here at the moment of the question. */
+/** As {@link unreadyAt}, for the agent that runs here at the time of the subscription. */
 const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
   switchMap((agent) => {
     const url = agent === undefined ? usualUrl : readyUrl(agent);
@@ -102,8 +101,8 @@ const theProxy$ = theAgent$((agent) => `--url ${readyUrl(agent)}`).pipe(
 
 /**
  * `pilot-agent wait`: resolves when the URL, or the agent that runs here, answers with 200, and
- * shows what it waits for until then. Rejects with a {@link Fatal} that names the last failure when
- * the time is up, and at once for options that are none, and where several agents run.
+ * shows meanwhile what it waits for. Rejects with a {@link Fatal} that names the last failure when
+ * the time is up, and at once if an option is invalid, or if several agents run.
  */
 export async function wait({
   timeoutSeconds,

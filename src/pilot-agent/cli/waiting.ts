@@ -31,7 +31,7 @@ type Answer = string | undefined;
 /** A stream such as stderr. */
 export interface WaitingTarget {
   readonly isTTY?: boolean;
-  /** How wide a terminal is, at the moment. */
+  /** The current width of a terminal. */
   readonly columns?: number;
   write(text: string): unknown;
 }
@@ -40,21 +40,21 @@ export interface WaitingFor {
   readonly what: string;
   /** In ms. */
   readonly limit: number;
-  /** Nothing is to be shown. */
+  /** Shows nothing. */
   readonly quiet?: boolean | undefined;
 }
 
 /** Goes to the start of the line of a terminal, and clears it. */
 const clear = '\r\x1b[K';
-/** From one look at a terminal to the next, and before the first one. In ms. */
+/** The interval between two updates of a terminal, and the delay of the first one. In ms. */
 const second = 1_000;
 const usualWidth = 80;
 
 /**
- * Passes answers on, and shows meanwhile what is waited for: on a terminal as one line that has
- * the seconds and the newest reason, and is gone at the end; elsewhere as a line for each reason
- * that differs from the one before. The end is told if the beginning was. What is ready at once,
- * and a single question, is shown nowhere.
+ * Passes answers on, and shows meanwhile what the program waits for. On a terminal this is one line
+ * with the seconds and the newest reason, which is removed at the end. Elsewhere it is a line for
+ * each reason that differs from the one before. The end is shown only if the beginning was. If the
+ * first answer is ready, or there is only one question, nothing is shown.
  */
 export function showWaiting(
   waiting: WaitingFor,
@@ -79,7 +79,10 @@ export function showWaiting(
   );
 }
 
-/** What is written, piece by piece. `width` is that of a terminal. Ends with the answers. */
+/**
+ * Emits the text to write, piece by piece. `width` is that of a terminal. Completes with the
+ * answers.
+ */
 function waitingTexts(
   answers$: Observable<Answer>,
   { what, limit }: WaitingFor,
@@ -140,8 +143,8 @@ function oneLine(text: string): string {
 }
 
 /**
- * A text in `width` columns. What does not fit is taken out of the middle of what is behind the
- * first `kept` columns: a reason says at its beginning who, and at its end why. Pure.
+ * Shortens a text to `width` columns. It removes the middle of the part after the first `kept`
+ * columns: a reason begins with who, and ends with why. Pure.
  */
 function cut(text: string, width: number, kept: number): string {
   const whole = stringWidth(text);

@@ -6,8 +6,8 @@ import {
 } from './completed-words.ts';
 
 /**
- * A script with which zsh completes the command lines of a program: for a folder of `$fpath`, or to
- * be evaluated. Pure.
+ * Returns a script with which zsh completes the command lines of a program, for a folder of
+ * `$fpath`, or for `eval`. Pure.
  */
 export function zshCompletion(program: CompletedCommand, name: string): string {
   return `#compdef ${name}
@@ -66,7 +66,7 @@ ${command.below.map((one) => `        ${[one.name, ...one.aliases].join(' | ')})
 }`;
 }
 
-/** One for each name of an option; each name excludes the others. */
+/** Returns one specification for each name of an option; each name excludes the others. */
 function specs({
   names,
   text,
