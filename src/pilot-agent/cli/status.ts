@@ -25,8 +25,8 @@ const silence: HttpAnswer = { status: 0, headers: {}, body: '' };
 /**
  * `pilot-agent status`: prints the state of an agent: on a terminal as much as fits, elsewhere and
  * with `wide` everything. Resolves if the agent is ready. If it is not, the output says so, and
- * this rejects with a {@link Fatal} (1) without a message. If no agent answers, it rejects with one
- * (69), and `json` and `yaml` print the end of an agent that has ended.
+ * this rejects with a {@link Fatal} (1) without a message. If no agent answers, it rejects with 69;
+ * if the agent has ended, `json` and `yaml` print its end.
  */
 export async function status({ configPath, output }: StatusCommandOptions): Promise<void> {
   const report = await reportOf(configPath).catch(async (error: unknown) => {

@@ -7,7 +7,6 @@ export interface VersionOptions {
   readonly output?: 'yaml' | 'json';
 }
 
-/** Prints the version. */
 export function printVersion({ short, output }: VersionOptions): void {
   const info = { version, node_version: process.version };
   if (short === true) console.log(version);

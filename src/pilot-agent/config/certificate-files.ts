@@ -100,7 +100,6 @@ interface EnvoyFiles {
   readonly awaited: readonly string[];
 }
 
-/** The certificates of an agent. */
 export interface CertificateFiles extends EnvoyFiles {
   /** The files for TLS to the control plane, if it uses TLS. */
   readonly controlPlaneTls: TlsFiles;

@@ -79,7 +79,6 @@ const kinds = {
   ),
 } as const;
 
-/** Reads the variables about secrets. */
 export function secretsConfig({ read, tls: { server, client } }: SecretsInputs): SecretsConfig {
   const names = secretVariables;
   const text = (name: string) => read(name, value.text) ?? '';

@@ -38,7 +38,6 @@ interface Text {
   readonly name: string;
   readonly place: Layer['place'];
   readonly content: LayerContent | undefined;
-  /** It is an annotation of the pod. */
   readonly isAnnotation?: true;
 }
 

@@ -30,7 +30,7 @@ export interface Facts {
   readonly statsd: string;
   /** The limits of CPU and memory. */
   readonly limits: Limits;
-  /** Facts that are missing. */
+  /** Warnings about facts that are missing. */
   readonly warnings: readonly string[];
 }
 

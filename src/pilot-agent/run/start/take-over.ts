@@ -9,7 +9,6 @@ import { removeMeetingPlaces } from '../../../proxy/meeting-places.ts';
 import { staleEnvoys } from '../../../proxy/proc.ts';
 import { attempt, exitCodes, Fatal } from '../../../shared/program/exit.ts';
 
-/** The paths of programs. */
 export interface DetachTools {
   readonly setsid: string;
   readonly sh: string;
