@@ -5,9 +5,10 @@ import type { AdoptedEpoch } from './ports.ts';
 import { type AgentStep, stay } from './step.ts';
 
 /**
- * Goes on with what an earlier agent has left. It is not known whether the newest is LIVE, nor what
- * any of them was started from: the first reading makes a child of the newest. Nor is it known
- * whether the parent's time is over, so the end of the parent does not count against the newest.
+ * Takes over the processes that an earlier agent left. The agent does not know whether the newest
+ * one is LIVE, nor from which reading each one was started: so the first reading starts a child of
+ * the newest. Nor does it know whether the parent's time is over, so the end of the parent does not
+ * count against the newest.
  */
 export function adopt(state: AgentState, adopted: readonly AdoptedEpoch[]): AgentStep {
   const newest = adopted.at(-1);

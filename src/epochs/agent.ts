@@ -13,41 +13,44 @@ import type { Reading } from '../streams/reading.ts';
 import type { RestartPolicy } from './exits.ts';
 import { reducer } from './reducer.ts';
 
-/** What moves the agent from outside. */
+/** The inputs that drive the agent. */
 export interface Inputs {
   /**
-   * What the sources tell: which files are missing, and each reading that differs from the one
-   * before. The first reading starts the first epoch.
+   * The missing files, and each reading that differs from the one before. The first reading starts
+   * the first epoch.
    */
   readonly config$: Observable<ConfigEvent>;
   /**
-   * Which resources are missing, as text, each time that it is another one: '' as soon as an Envoy
-   * would be answered at once. Where it does not emit nothing is missing. Never errors.
+   * The missing resources, as text, whenever they change: '' once an Envoy would get an answer at
+   * once. Nothing is missing before the first value. Never errors.
    */
   readonly resources$: Observable<string>;
-  /** A restart by hand: who asks for it, and what an Envoy would be started from now. */
+  /** A restart by hand: who requests it, and the reading from which an Envoy would start now. */
   readonly restart$: Observable<{ readonly by: string; readonly reading: Reading<EpochConfig> }>;
-  /** Someone asks to drain without ending. */
+  /** Requests to drain without ending. */
   readonly drain$: Observable<unknown>;
-  /** Someone has moved the log files away. */
+  /** Emits when the log files were moved away. */
   readonly reopen$: Observable<unknown>;
-  /** The processes that an earlier agent has left, the oldest first; none if it does not emit. */
+  /** The processes that an earlier agent left, oldest first. If it does not emit there are none. */
   readonly adopted$: Observable<readonly AdoptedEpoch[]>;
-  /** Who asks the agent to end without its proxy. */
+  /** Requests to end the agent without its proxy; the value is who asks. */
   readonly leave$: Observable<string>;
-  /** Who asks the agent to end. The second one skips the drain, the third one kills. */
+  /**
+   * Requests to end the agent; the value is who asks. The second one skips the drain, the third one
+   * kills.
+   */
   readonly terminate$: Observable<string>;
 }
 
-/** The agent's life, one transition at a time. */
+/** One transition of the agent. */
 export type AgentTransition = Transition<AgentState, AgentEvent>;
 
 /**
- * The whole agent: emits each transition, and completes after the one to the phase `stopped`, when
- * no process is left, or all are left alone.
+ * Runs the whole agent: emits each transition, and completes after the transition to the phase
+ * `stopped`. Then no process is left, or all are left running on purpose.
  *
- * Cold: a subscription is an agent with processes of its own. Unsubscribing kills them. Errors only
- * by a bug.
+ * Cold: each subscription is an agent with its own processes. Unsubscribing kills them. Errors only
+ * because of a bug.
  */
 export function agent(
   { adopted$, config$, resources$, restart$, drain$, reopen$, leave$, terminate$ }: Inputs,

@@ -1,18 +1,21 @@
 import type { AgentEvent } from './model.ts';
 import type { Change } from '../streams/reading.ts';
 
-/** How many epochs there were for a reason. `source` and `part` are those of a {@link Change}. */
+/**
+ * A reason for epochs, and how many epochs it caused. `source` and `part` are those of a {@link
+ * Change}.
+ */
 export interface Cause extends Pick<Change, 'source' | 'part'> {
   readonly why: string;
   readonly count: number;
 }
 
-/** Where there are too many reasons. */
+/** Stands for all further reasons once there are too many. */
 const other = { source: 'other', part: '' };
 
 /**
- * What has changed since the newest epoch, each part once, after one event more. Nothing has if the
- * reading is what that epoch was started from. Pure.
+ * Returns what has changed since the newest epoch, after one more event. Each part appears once.
+ * The result is empty if the reading is the one from which that epoch was started. Pure.
  */
 export function changedBy(
   changed: readonly Change[],
@@ -30,7 +33,7 @@ export function changedBy(
   }, changed);
 }
 
-/** What has changed, in a few words. Pure. */
+/** Describes a change in a few words. Pure. */
 export function changeText({ source, part, from, to }: Change): string {
   const name = part === '' ? source : `${source} ${part}`;
   return from === undefined && to === undefined
@@ -39,8 +42,8 @@ export function changeText({ source, part, from, to }: Change): string {
 }
 
 /**
- * One epoch more for its reasons, of which there are `most`, and beyond them `other` for each
- * `why`. Pure.
+ * Counts one more epoch for each of its reasons. After `most` reasons, further ones count as
+ * `other`, once for each `why`. Pure.
  */
 export function withCauses(
   causes: readonly Cause[],

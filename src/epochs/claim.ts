@@ -9,9 +9,9 @@ import { type AgentStep, andThen, stay, withoutRetry } from './step.ts';
 type RunningStep = AgentStep<Running>;
 
 /**
- * Claims the next epoch for the newest reading. A claim that exists takes that reading: one epoch
- * at a time comes up, and the newest wins. Without a reading nothing is claimed: the first one
- * claims by itself.
+ * Claims the next epoch for the newest reading. If there is a claim already, it takes that reading:
+ * only one epoch comes up at a time, and the newest reading wins. Without a reading nothing is
+ * claimed; the first reading then makes the claim.
  */
 export function claim(state: Running, how: 'forced' | 'unforced'): RunningStep {
   const { claim: claimed, wanted } = state;
@@ -29,22 +29,25 @@ export function claim(state: Running, how: 'forced' | 'unforced'): RunningStep {
   );
 }
 
-/** Claims an Envoy that is nobody's child, without waiting for a turn, and checks its reading. */
+/** Claims a standalone epoch, which needs no turn, and checks its reading. */
 export function claimStandalone(state: Running): RunningStep {
   return standalone(state, state.wanted);
 }
 
-/** Starts an Envoy that is nobody's child at once. */
+/** Starts a standalone epoch at once. */
 export function launchStandalone(state: Running): RunningStep {
   return standalone(state, state.wanted, launch);
 }
 
-/** Replaces what runs by an Envoy that is nobody's child, without a check. */
+/** Replaces the running Envoys by a standalone one, without a check. */
 export function replaceByStandalone(state: Running): RunningStep {
   return standalone(state, state.wanted, replace);
 }
 
-/** What is to be done with the claim next, if nothing holds it back, is its check by default. */
+/**
+ * Claims a standalone epoch. `next` is the next step of the claim if nothing holds it back; by
+ * default its check.
+ */
 function standalone(
   state: Running,
   reading: Reading<EpochConfig> | undefined,
@@ -72,8 +75,9 @@ type TurnTaken = Pick<
 >;
 
 /**
- * The reading of the claim is checked. Where its Envoy would have to wait for its configuration
- * while another one serves, the claim waits for that first: what serves is not given up.
+ * Checks the reading of the claim. If its Envoy would have to wait for its configuration while
+ * another one serves, the claim waits for the resources first: the agent does not give up an Envoy
+ * that serves.
  */
 export function goOn(
   state: Running,
@@ -84,24 +88,26 @@ export function goOn(
   return checked(state, { ...claimed, stage: 'checking', unchecked: 0 }, 0);
 }
 
-/** An Envoy serves, and the next one would have no configuration. A rescue is not held back. */
+/**
+ * Whether an Envoy serves and the next one would have no configuration. A rescue is not held back.
+ */
 export function isHeldBack(state: Running): boolean {
   return state.missing !== '' && serves(state) && !parentEndedEarly(state);
 }
 
-/** The claim that has waited for resources goes on once nothing holds it back. */
+/** Continues a claim that has waited for resources, once nothing holds it back. */
 export function released(state: AgentState): AgentStep {
   if (state.phase !== 'running' || state.claim?.stage !== 'fetching' || isHeldBack(state))
     return stay(state);
   return goOn(state, state.claim);
 }
 
-/** The state with a claim whose reading is checked, after `delay` ms. */
+/** Returns the state with a claim whose reading is checked after `delay` ms. */
 export function checked(state: Running, claimed: Claim, delay: number): RunningStep {
   return [{ ...state, claim: claimed }, [{ type: 'check', reading: claimed.reading, delay }]];
 }
 
-/** Asks for the turn of an epoch. One that no hot restart can follow has none to wait for. */
+/** Requests the turn of an epoch. An epoch that cannot be a hot restart needs no turn. */
 export function takeTurn(
   state: Running,
   { epoch, reading, forced }: Pick<Claim, 'epoch' | 'reading' | 'forced'>,
@@ -124,14 +130,17 @@ export function takeTurn(
   ];
 }
 
-/** Of a parent that drains nothing is to be expected: its child is gone, and it serves no one. */
+/**
+ * Returns what a turn waits for. A parent that drains is not awaited: its child is gone, and it
+ * serves no one.
+ */
 function awaits({ stage, answering }: Epoch): AwaitedParent['awaits'] {
   if (stage === 'starting') return 'epoch-live';
   if (stage !== 'live') return undefined;
   return answering ? 'answer' : 'epoch-answered';
 }
 
-/** The Envoy that was to be the parent of the claim is gone: the claim asks for its turn anew. */
+/** Requests the turn again because the Envoy that was to be the parent of the claim is gone. */
 export function claimAnew(state: Running): RunningStep {
   const { claim: claimed } = state;
   return claimed === undefined
@@ -139,7 +148,7 @@ export function claimAnew(state: Running): RunningStep {
     : andThen(withdraw(state), (next) => takeTurn(next, claimed));
 }
 
-/** Gives the claim up. */
+/** Withdraws the claim. */
 export function withdraw(state: Running): RunningStep {
   return state.claim === undefined
     ? stay(state)
@@ -147,8 +156,8 @@ export function withdraw(state: Running): RunningStep {
 }
 
 /**
- * The claim's turn has come: it goes on, and the very first epoch is launched, which nothing
- * delays.
+ * Continues the claim whose turn has come. The very first epoch is launched without a check, so
+ * nothing delays it.
  */
 export function turnGranted(
   state: Running,

@@ -25,11 +25,11 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; at the
- * cap in any case, also when the count is not known. `active` is the last count.
+ * Emits `drained` once and completes: when nothing is in flight, but not before the minimum; and at
+ * the cap in any case, even if the count is unknown. `active` is the last count.
  *
- * The count is that of those of `epochs` that live. While one of `parents` lives, whose work a
- * child's gauges repeat up to 5 s late, nothing counts as zero that is not zero for 6 s.
+ * The count covers the running processes of `epochs`. A child's gauges repeat its parent's work up
+ * to 5 s late. So while one of `parents` runs, a count of zero is trusted only after 6 s at zero.
  */
 export function drained(
   { epochs, parents }: Pick<Extract<Effect, { type: 'await-drained' }>, 'epochs' | 'parents'>,

@@ -3,20 +3,20 @@ import { concat, ignoreElements, map, type Observable, of, type SchedulerLike, t
 import type { Proxy, Signal } from './ports.ts';
 import type { Timing } from './timing.ts';
 
-/** A process that is to end. */
+/** A process that must end. */
 export interface Leaving {
   readonly epoch: number;
-  /** Its child has asked it to end. */
+  /** Its child has already asked it to end. */
   readonly toldByChild: boolean;
 }
 
 /**
- * Closes the listeners of a process, which turns new clients away instead of cutting them, and
- * emits what is then sent to it: SIGTERM, and SIGKILL if it stays. Whoever sees its end
- * unsubscribes. Errors if the drain does.
+ * Closes the listeners of a process, which turns new clients away instead of cutting them. Then
+ * emits the signals to send: SIGTERM, and SIGKILL if the process stays. The subscriber unsubscribes
+ * when the process has ended. Errors if the drain does.
  *
- * One that its child has asked already (Envoy does that when it ends) gets a SIGTERM only if it
- * stays: a second one in its last moments would kill it before its access log is written.
+ * An Envoy that ends asks its parent to end too. Such a parent gets a SIGTERM only if it stays: a
+ * second request in its last moments would kill it before it writes its access log.
  */
 export function ending(
   { epoch, toldByChild }: Leaving,

@@ -1,42 +1,46 @@
-/** The stages of a process: it starts, serves, is drained by its successor, is told to end. */
+/**
+ * The stages of a process: it starts, serves, drains after its successor took over, was asked to
+ * end.
+ */
 export type Stage = 'starting' | 'live' | 'draining' | 'stopping';
 
 /**
- * How much time the parent of an Envoy has left. `running`: the end of the parent ends this Envoy
- * 10 s later. `ending`: the parent is about to be told to end, so a clean end of it is in order,
- * and any other is not. `over`: it never had a parent, or its parent has been told to end.
+ * How much time the parent of an Envoy has left. `running`: if the parent ends, this Envoy ends 10
+ * s later. `ending`: this Envoy is about to ask its parent to end, so a clean end of the parent is
+ * expected, and any other is not. `over`: it never had a parent, or has asked its parent to end.
  */
 export type ParentTime = 'running' | 'ending' | 'over';
 
 /** An Envoy process that exists. */
 export interface Epoch {
-  /** Of the reading that it was started from; empty for one that was adopted. */
+  /** The hash of the reading that it was started from; empty if it was adopted. */
   readonly hash: string;
-  /** What Envoy is told as `--restart-epoch`: its living parent's plus one, 0 without one. */
+  /**
+   * The value of `--restart-epoch`: the restart epoch of its living parent plus one, 0 without a
+   * parent.
+   */
   readonly restartEpoch: number;
-  /** The lineage that it belongs to, with a base id of its own. A rescue begins the next one. */
+  /** Its lineage, which has its own base id. A rescue begins the next lineage. */
   readonly lineage: number;
   readonly parentTime: ParentTime;
   readonly stage: Stage;
-  /**
-   * False from the moment that the admin endpoint has been unresponsive for 2 s, until it answers
-   * again.
-   */
+  /** False once the admin endpoint has been unresponsive for 2 s, until it answers again. */
   readonly answering: boolean;
   /**
-   * A child of it has ended while it came up, and it has not answered since. It may have handed
-   * over: then its admin endpoint is closed, and it serves no one.
+   * A child of this epoch ended while it came up, and this epoch has not answered since. It may
+   * have handed over: then its admin endpoint is closed, and it serves no one.
    */
   readonly lostChild?: boolean;
-  /** Another one was LIVE before it was: it drains, and has perhaps never been. */
+  /** A later epoch was LIVE before this one was: it drains, and perhaps was never LIVE. */
   readonly overtaken?: boolean;
-  /** It was told to end by SIGKILL while it came up, and is not gone yet. */
+  /** It got SIGKILL while it came up, and is not gone yet. */
   readonly killed?: boolean;
-  /** It was not LIVE in time while another one serves: it is killed. */
+  /** It was not LIVE in time while another epoch serves: the agent kills it. */
   readonly late?: boolean;
   /**
-   * A child of it that was late has closed its admin endpoint, and was killed before it took over:
-   * it serves, and can be asked by connections alone that were kept. No child can follow any more.
+   * A late child closed its admin endpoint, and was killed before it took over. The epoch serves,
+   * but only connections that were kept can reach its admin endpoint. It can no longer have a
+   * child.
    */
   readonly mute?: boolean;
   /** Absent until it is known to exist. */

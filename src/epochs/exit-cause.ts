@@ -1,8 +1,8 @@
 import type { Exit } from './ports.ts';
 
 /**
- * Lines that say why a process ends: of Envoy's own handlers, of the C++ runtime, of the allocator,
- * of a sanitizer, of Lua and of V8.
+ * Lines that say why a process ends. They come from Envoy's own handlers, the C++ runtime, the
+ * allocator, a sanitizer, Lua and V8.
  */
 const telling =
   /assert failure|\bpanic\b|^Caught .+, suspect faulting address|terminate called|terminating (?:due to|with)|Uncaught .*exception|Check failed:|Fatal (?:error in|JavaScript)|ERROR: \w*Sanitizer|double free|corrupt|stack smashing|bad_alloc|Unable to allocate/i;
@@ -13,8 +13,8 @@ const frame = /^#\d+: /;
 const longest = 300;
 
 /**
- * What an Envoy wrote last, with one message more: so many at most. The frames of a stack give way
- * first, for what comes before them says why it ended. Pure.
+ * Returns the last messages of an Envoy with one more added, `most` at most. Stack frames are
+ * dropped first, because the messages before them say why it ended. Pure.
  */
 export function withMessage(
   tail: readonly string[],
@@ -33,8 +33,8 @@ function causeIn(message: string): string | undefined {
 }
 
 /**
- * What Envoy wrote of why it ended, in one line; undefined where that is not known. A signal may
- * come from outside: then what it wrote last has nothing to do with it. Pure.
+ * Returns Envoy's message about why it ended, in one line; undefined if there is none. A signal may
+ * come from outside: then the last message has nothing to do with the end. Pure.
  */
 export function exitWords(exit: Exit): string | undefined {
   if (!('tail' in exit)) return undefined;
@@ -43,7 +43,7 @@ export function exitWords(exit: Exit): string | undefined {
   return words === undefined || words.trim() === '' ? undefined : printable(words);
 }
 
-/** How an Envoy ended, and why as far as it said so, in one line. Pure. */
+/** Describes in one line how an Envoy ended, and why if it wrote that. Pure. */
 export function exitCause(exit: Exit): string {
   const words = exitWords(exit);
   return words === undefined ? how(exit) : `${how(exit)}: ${words}`;

@@ -16,33 +16,36 @@ import type { Exit } from './ports.ts';
 import { type AgentStep, andThen, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
-/** Before an Envoy is started again after so many crashes, give or take a fifth. In ms. Pure. */
+/**
+ * Returns the pause, in ms, before an Envoy is started again after this many crashes. The real
+ * pause is up to a fifth longer or shorter. Pure.
+ */
 export function crashPause(crashes: number): number {
   return backOff(pauses, crashes - 1);
 }
 
-/** What a crash leads to. */
+/** The policy after a crash. */
 export interface RestartPolicy {
   /**
    * `exit` ends the agent with the last Envoy, as the Go agent of 1.4–1.6 did, but with the true
-   * code.
+   * exit code.
    */
   readonly onCrash: 'backoff' | 'exit';
   /** Restarts after a crash before the agent gives up; 0 = no limit. */
   readonly budget: number;
 }
 
-/** Before an Envoy that has crashed is started again. In ms. */
+/** The pauses before a crashed Envoy is started again. In ms. */
 const pauses = { first: 200, longest: 30_000 };
 
 /**
- * Starts a crashed Envoy again after a while, or ends with it. While an older one serves there is
- * no reason to end.
+ * Starts a crashed Envoy again after a pause, or ends the agent with it. The agent does not end
+ * while an older Envoy serves.
  */
 export function crash(state: Running, exit: Exit, { onCrash, budget }: RestartPolicy): AgentStep {
   const spent = onCrash === 'exit' || (budget !== 0 && state.crashes >= budget);
-  // One that could not even be started has done no harm to the Envoy that serves, and what it
-  // lacked may be there later.
+  // An Envoy that could not be started did no harm to the one that serves, and what it lacked may
+  // be there later.
   if (exit.kind === 'spawn-failed' && newestEpoch(state)?.stage === 'live')
     return withRetry(state, pauses.longest);
   if (!spent)
@@ -52,7 +55,7 @@ export function crash(state: Running, exit: Exit, { onCrash, budget }: RestartPo
     : stopAll(state, { kind: 'envoy', exit });
 }
 
-/** The last Envoy is gone, and nobody had asked for it. */
+/** Handles the end of the last Envoy, which nobody requested. */
 function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep {
   if (exit.kind === 'clean' || (!state.served && exit.kind === 'spawn-failed'))
     return stopAll(state, { kind: 'envoy', exit });
@@ -66,8 +69,8 @@ function lastGone(state: Running, exit: Exit, policy: RestartPolicy): AgentStep 
 }
 
 /**
- * A child is gone, its parent is there: the next child follows at once, but once only. What that
- * one ends with tells how the parent is.
+ * Handles the end of a child whose parent is there. The next child follows at once, but only once.
+ * How that one ends shows whether the parent can have a child.
  */
 function childGone(
   state: Running,
@@ -88,8 +91,8 @@ function childGone(
 }
 
 /**
- * A standalone Envoy that was to replace others side by side is gone. They go on, unless nobody
- * serves or nobody may run beside them.
+ * Handles the end of a standalone Envoy that was to replace others side by side. The others go on,
+ * unless none of them serves or nothing may run beside them.
  */
 function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartPolicy): AgentStep {
   const serves = [...state.epochs.values()].some(
@@ -99,7 +102,10 @@ function neighbourGone(state: Running, gone: Epoch, exit: Exit, policy: RestartP
   return inTheWay ? replaceByStandalone(state) : crash(state, exit, policy);
 }
 
-/** A process has ended: what becomes of the others, and whether the agent starts another one. */
+/**
+ * Handles the end of a process: decides what happens to the others, and whether the agent starts
+ * another one.
+ */
 export function exited(
   before: AgentState,
   number: number,
@@ -111,7 +117,7 @@ export function exited(
   const epochs = without(before.epochs, { ...gone, number }, exit);
   const survivor = newestEpoch({ epochs });
   const relative = newestEpoch({ epochs }, gone.lineage);
-  // Where a lineage has never served, the one before stays the current one.
+  // If a lineage has never served, the one before stays the current one.
   const lineage =
     gone.stage === 'starting' && relative === undefined && survivor !== undefined
       ? survivor.lineage
@@ -145,14 +151,14 @@ export function exited(
     [state, [{ type: 'follow', epoch: survivor.number, isChild: false }]],
     (next): AgentStep => {
       if (gone.late === true) return lateGone(next, gone);
-      // A child that was silent while it came up has hung on its parent, which is silent too.
+      // The child was silent while it came up, so it hung on its parent, which is silent too.
       if (parent !== undefined && gone.stage === 'starting' && !gone.answering)
         return launchStandalone(next);
-      // The claim has waited for it. Those that are left have a turn of their own to wait for, or
-      // none.
+      // The claim has waited for this epoch. The epochs that are left need another turn, or none.
       if (next.claim?.stage === 'waiting' && gone.stage !== 'draining')
         return claimAnew({ ...next, retried: true });
-      // Where it drains, its child went first and comes back: neither a crash nor a reason to end.
+      // If it drains, its child went first and is started again: this end is neither a crash nor a
+      // reason to end.
       if (next.claim !== undefined || gone.stage === 'draining') return stay(next);
       if (exit.kind === 'clean' && gone.stage === 'live')
         return stopAll(next, { kind: 'envoy', exit });
@@ -164,9 +170,9 @@ export function exited(
 }
 
 /**
- * Somebody has told an Envoy to end that serves: it has told its parent first, whose end then looks
- * as one before its time. What was claimed for that is not needed. An Envoy that has lost its
- * parent aborts.
+ * Whether somebody asked an Envoy that serves to end. It asks its parent to end first, so the
+ * parent seems to end too early. The claim that was made for that is not needed. An Envoy that
+ * loses its parent aborts instead.
  */
 function wasTold(before: AgentState, gone: Epoch, exit: Exit): boolean {
   const claimed = claimOf(before);
@@ -176,9 +182,8 @@ function wasTold(before: AgentState, gone: Epoch, exit: Exit): boolean {
 }
 
 /**
- * The processes without the one that has ended. To its child that makes no difference if it was
- * about to tell it to end, and it has ended in order. Its parent has lost a child, if that was
- * coming up.
+ * Returns the processes without the one that ended. If its child was about to ask it to end, and it
+ * ended cleanly, the child's parent time is over. If it was coming up, its parent has lost a child.
  */
 function without(
   before: AgentState['epochs'],

@@ -30,14 +30,18 @@ import type { Proxy, Health } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Asks how an epoch is, one question at a time: every 20 ms in its first second, then every 500 ms,
- * and every 5 s while it is LIVE. Emits what is new: `epoch-live` when it is first seen LIVE,
- * `epoch-late` when it answers after 20 s and is not, `epoch-unresponsive` when questions of 2 s
- * had no answer, `epoch-answered` when it is back, `epoch-hung` 30 s after its last answer, or 10 s
- * of a child that was not seen LIVE. A time in which the agent itself could not listen is not
- * Envoy's silence.
+ * Asks for the health of an epoch, one question at a time: every 20 ms in its first second, then
+ * every 500 ms, and every 5 s while it is LIVE. Emits only what is new:
  *
- * Never completes, never errors if the proxy does not: what ends an epoch ends the subscription.
+ * - `epoch-live` when it is first seen LIVE,
+ * - `epoch-late` when it answers after 20 s and is not LIVE,
+ * - `epoch-unresponsive` when questions of 2 s had no answer,
+ * - `epoch-answered` when it answers again,
+ * - `epoch-hung` 30 s after its last answer; 10 s if it is a child that was not seen LIVE.
+ *
+ * Time in which the agent itself could not listen does not count as Envoy's silence.
+ *
+ * Never completes, and errors only if the proxy does: the caller unsubscribes when the epoch ends.
  */
 export function follow(
   { epoch, isChild }: Pick<Extract<Effect, { type: 'follow' }>, 'epoch' | 'isChild'>,
@@ -52,7 +56,7 @@ export function follow(
     timer(0, quickPoll, scheduler).pipe(take(quick / quickPoll)),
     timer(quickPoll, poll, scheduler),
   );
-  // No timer runs from one look at a LIVE Envoy to the next: each would wake an agent at rest.
+  // No timer runs between two questions to a LIVE Envoy: each timer would wake an idle agent.
   const whileLive$ = ask(timer(livePoll, livePoll, scheduler)).pipe(
     takeWhile((answer) => answer === 'live', true),
   );

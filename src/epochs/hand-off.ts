@@ -23,14 +23,15 @@ import type { Timing } from './timing.ts';
 
 /**
  * Sends the clients of an epoch elsewhere, then emits `epoch-handed-off` once and completes. The
- * epoch drains gracefully for 1 s, then its listeners close, so that new clients reach its
- * neighbour alone. What is in flight is waited for as long as that of a parent.
+ * epoch drains gracefully for 1 s, then its listeners close, so that new clients reach only its
+ * neighbour. Then this waits for the requests in flight, as long as for those of a parent.
  *
- * Where nobody takes new clients before its successor does, the listeners stay open until nothing
- * is in flight, as long as a parent at most; what is in flight then is waited for 1 s more.
+ * If the clients go to a successor, nobody takes new clients until it is up. So the listeners stay
+ * open until nothing is in flight, at most as long as for a parent; then this waits 1 s more for
+ * what is still in flight.
  *
- * Where the admin endpoint does not answer the epoch cannot drain: `unresponsive`, at once.
- * Completes without a word when the epoch ends. Never errors if the proxy does not.
+ * If the admin endpoint does not answer the epoch cannot drain: the event says `unresponsive`, at
+ * once. Completes without an event if the epoch ends. Errors only if the proxy does.
  */
 export function handOff(
   { epoch, to }: Pick<Extract<Effect, { type: 'hand-off' }>, 'epoch' | 'to'>,

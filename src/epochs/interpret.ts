@@ -25,28 +25,27 @@ import { handOff } from './hand-off.ts';
 import type { Timing } from './timing.ts';
 import { turn } from './turn.ts';
 
-/** What effects act on. */
+/** Everything that effects act on. */
 export interface World {
   readonly proxy: Proxy;
   readonly timing: Timing;
-  /** Makes a number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * A back-off is up to this share longer or shorter, so that a fleet that fell together does not
- * rise together.
+ * A back-off is longer or shorter by at most this share, so that a fleet that failed together does
+ * not restart together.
  */
 const retryJitter = 0.2;
 
 /**
- * Carries out effects and emits what comes of them: the one place that decides what runs side by
- * side.
+ * Carries out effects and emits their results. Only this function decides what runs concurrently.
  *
- * Turns go one after the other; processes live beside each other; of looking after an epoch,
- * waiting for a retry and checking, only the newest goes on. Cold; completes with `effects$`, and
- * never errors if the proxy does not.
+ * Turns run one after the other, and processes run side by side. For following an epoch, waiting
+ * for a retry and checking, only the newest effect counts. Cold; completes with `effects$`, and
+ * errors only if the proxy does.
  */
 export function interpret({ proxy, timing, random, scheduler = asyncScheduler }: World) {
   return (
@@ -60,7 +59,7 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
       return effects$.pipe(filter((effect) => effect.type === type && effect.epoch === epoch));
     }
 
-    /** A process is asked to end, then made to. */
+    /** Runs a process, and sends it the signals that end it. */
     function run({ launch }: Extract<Effect, { type: 'launch' }>): Observable<AgentEvent> {
       const { epoch } = launch;
       const stopping$ = effects$.pipe(
@@ -156,8 +155,8 @@ export function interpret({ proxy, timing, random, scheduler = asyncScheduler }:
     }
 
     /**
-     * Around the moment at which Envoy tells its parent to end: LIVE is seen later than it is, and
-     * a parent takes a while to end.
+     * Emits before and after the moment at which Envoy asks its parent to end: the agent sees LIVE
+     * late, and a parent takes a while to end.
      */
     function parentExpiry(epoch: number): Observable<AgentEvent> {
       const { parentShutdown, parentMargin } = timing;

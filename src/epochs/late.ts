@@ -6,20 +6,21 @@ import { isParentOf, newestEpoch, othersServe } from './lineage.ts';
 import type { AgentState, Running } from './model.ts';
 import { type AgentStep, stay, withEpoch, withRetry } from './step.ts';
 
-/** Before the reading of an Envoy that was late is claimed again. In ms. */
+/** The pauses before the reading of a late Envoy is claimed again. In ms. */
 const pauses = { first: 30_000, longest: 300_000 };
 
 /**
- * An epoch is not LIVE after 20 s: it waits for its configuration, or hangs in its start. Where
- * another one serves it is killed, for as a child it has closed the admin endpoint of its parent,
- * and would take over with what it has got when its own patience ends.
+ * Handles an epoch that is not LIVE after 20 s: it waits for its configuration, or hangs in its
+ * start. If another epoch serves, the late one is killed. As a child it has closed the admin
+ * endpoint of its parent, and would take over with an incomplete configuration when its own wait
+ * ends.
  */
 export function late(state: AgentState, number: number): AgentStep {
   if (!isGivenUp(state, number)) return stay(state);
   return [withEpoch(state, number, { late: true }), [{ type: 'kill-unless-live', epoch: number }]];
 }
 
-/** Whether an epoch that is late is killed for it. */
+/** Whether a late epoch is killed. */
 export function isGivenUp(state: AgentState, number: number): boolean {
   return (
     state.phase === 'running' &&
@@ -28,15 +29,15 @@ export function isGivenUp(state: AgentState, number: number): boolean {
   );
 }
 
-/** It cannot be asked, but serves. */
+/** Whether an epoch serves but does not answer questions. */
 export function isMute({ epochs }: AgentState, number: number): boolean {
   return epochs.get(number)?.mute === true;
 }
 
 /**
- * An epoch that was late is gone. Its parent serves on, but can be nobody's parent any more (it
- * refuses: "previous envoy process is still initializing", measured with Envoy 1.36.2). A claim
- * that has waited goes on at once, and otherwise the newest reading is claimed after a pause.
+ * Handles the end of a late epoch. Its parent goes on serving, but can have no other child: it
+ * refuses with "previous envoy process is still initializing" (measured with Envoy 1.36.2). A claim
+ * that has waited continues at once. Otherwise the newest reading is claimed after a pause.
  */
 export function lateGone(before: Running, gone: Epoch): AgentStep<Running> {
   const state = withMuteParent(before, gone);

@@ -7,8 +7,9 @@ import { type AgentStep, andThen, stay, withEpoch } from './step.ts';
 type RunningStep = AgentStep<Running>;
 
 /**
- * A hot restart where the newest Envoy of the lineage can be a parent. Otherwise an Envoy of its
- * own: side by side with those that there are, as a new lineage, of which there are two at most.
+ * Launches the claimed epoch. It is a hot restart if the newest Envoy of the lineage can be a
+ * parent. Otherwise it is a standalone Envoy in a new lineage, side by side with the existing ones.
+ * There are two lineages at most.
  */
 export function launch(before: Running): RunningStep {
   const alone =
@@ -47,7 +48,7 @@ export function launch(before: Running): RunningStep {
 
 /**
  * Makes way for an Envoy without a parent and without a neighbour. Its claim is launched when the
- * last process is gone. What serves drains first.
+ * last process is gone. The Envoy that serves drains first.
  */
 export function replace(state: Running): RunningStep {
   const { claim: claimed } = state;
@@ -63,9 +64,9 @@ export function replace(state: Running): RunningStep {
 }
 
 /**
- * An epoch is LIVE: it is the one that others find. Where it has come up just now, it serves, and
- * all that there were before it drain. Envoy counts the time of its parent from the end of its own
- * initialization, which is then just over.
+ * Handles an epoch that is LIVE: its admin endpoint becomes the published one. If it has just come
+ * up, it serves, and all earlier epochs drain. Envoy counts its parent's time from the end of its
+ * own initialization, which is just over then.
  */
 export function live(before: AgentState, number: number): AgentStep {
   const epoch = before.epochs.get(number);
@@ -84,7 +85,8 @@ export function live(before: AgentState, number: number): AgentStep {
 }
 
 /**
- * The state in which one epoch serves, and the others drain, but for those that are told to end.
+ * Returns the state in which one epoch serves and the others drain, except those that were asked to
+ * end.
  */
 function withServing<State extends Pick<Running, 'epochs' | 'served' | 'late'>>(
   state: State,

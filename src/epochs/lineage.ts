@@ -6,8 +6,8 @@ import { type AgentStep, andThen, stay } from './step.ts';
 type Processes = Pick<AgentState, 'epochs'>;
 
 /**
- * The youngest process that exists: the one that serves, or is about to. With `lineage`, the
- * youngest of that lineage.
+ * Returns the youngest process: the one that serves, or is about to. With `lineage`, the youngest
+ * of that lineage.
  */
 export function newestEpoch(
   { epochs }: Processes,
@@ -19,7 +19,9 @@ export function newestEpoch(
   return found && { ...found[1], number: found[0] };
 }
 
-/** The hash of what the Envoy that serves, or is about to, was started from. */
+/**
+ * Returns the hash of the reading from which the Envoy that serves, or is about to, was started.
+ */
 export function appliedHash(state: Processes): string | undefined {
   const newest = newestEpoch(state);
   return newest?.stage === 'starting' || newest?.stage === 'live' ? newest.hash : undefined;
@@ -37,8 +39,8 @@ function hasParent({ epochs }: Processes, child: Kin): boolean {
 }
 
 /**
- * The parent of the Envoy that serves, or is about to, has gone before its time: that Envoy ends
- * some seconds later, and can be nobody's parent.
+ * Whether the parent of the Envoy that serves, or is about to, ended too early. Then that Envoy
+ * ends some seconds later, and can have no child.
  */
 export function parentEndedEarly(state: AgentState): boolean {
   const newest = newestEpoch(state, state.lineage);
@@ -53,10 +55,10 @@ export function parentEndedEarly(state: AgentState): boolean {
 }
 
 /**
- * No Envoy serves or comes up, and nothing is under way that ends with one that does. A child that
- * comes up without its parent does not count: it waits for it in vain. Nor does a silent parent
- * that may have handed over to a child that is gone. A pause after a crash or a refusal counts, and
- * so does the end of what makes way.
+ * Whether no Envoy serves or comes up, and nothing under way will lead to one that does. A child
+ * that comes up without its parent does not count: it waits for the parent in vain. A silent parent
+ * that may have handed over to a child that is gone does not count either. A pause after a crash or
+ * a refusal does count, and so does a claim that waits for the processes that it replaces to end.
  */
 export function isUnserved(state: AgentState): boolean {
   if (state.phase !== 'running' || !state.served || state.wanted === undefined) return false;
@@ -70,7 +72,10 @@ export function isUnserved(state: AgentState): boolean {
   });
 }
 
-/** An Envoy serves, as far as can be known. A parent that may have handed over in vain does not. */
+/**
+ * Whether an Envoy serves, as far as the agent can know. A silent parent that may have handed over
+ * to a child that is gone does not.
+ */
 export function serves({ epochs }: Processes): boolean {
   return [...epochs.values()].some(isServing);
 }
@@ -80,8 +85,9 @@ function isServing({ stage, answering, lostChild }: Epoch): boolean {
 }
 
 /**
- * The children that come up beside their parents. SIGTERM to one that waits for its configuration
- * would end its parent at once, without a drain (measured, Envoy 1.36.2): it can only be killed.
+ * Returns the children that come up beside their parents. A SIGTERM to a child that waits for its
+ * configuration would end its parent at once, without a drain (measured, Envoy 1.36.2): such a
+ * child can only be killed.
  */
 export function childrenComingUp(state: Processes): readonly number[] {
   return [...state.epochs].flatMap(([number, epoch]) => {
@@ -91,15 +97,18 @@ export function childrenComingUp(state: Processes): readonly number[] {
 }
 
 /**
- * The one Envoy that there is comes up: nothing is lost by ending it. One that was adopted may have
- * served.
+ * Whether the only Envoy is coming up, so that nothing is lost if it ends. An adopted Envoy may
+ * have served.
  */
 export function comesUpAlone({ epochs }: Processes): boolean {
   const newest = newestEpoch({ epochs });
   return epochs.size === 1 && newest?.stage === 'starting' && newest.hash !== '';
 }
 
-/** An Envoy other than this one serves, and will: it has not lost its parent before its time. */
+/**
+ * Whether another Envoy serves and will go on serving, because it has not lost its parent too
+ * early.
+ */
 export function othersServe(state: Processes, number: number): boolean {
   return [...state.epochs].some(([other, epoch]) => {
     const goesOn = epoch.parentTime === 'over' || hasParent(state, epoch);
@@ -112,8 +121,8 @@ function lineagesOf({ epochs }: Processes): readonly number[] {
 }
 
 /**
- * Tells the Envoys of a lineage to end, the youngest first, whose end is the sign for the next: a
- * child that loses its parent waits for it, and can only be killed (Envoy 1.36.2).
+ * Asks the Envoys of a lineage to end, starting with the youngest; the end of each one triggers the
+ * next. A child that loses its parent waits for it, and can only be killed (Envoy 1.36.2).
  */
 export function stopLineage<State extends AgentState>(
   state: State,
@@ -138,7 +147,7 @@ export function stopLineage<State extends AgentState>(
   return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 
-/** Ends the Envoys of a lineage that nobody can ask to end. */
+/** Kills the Envoys of a lineage, which do not answer a request to end. */
 export function killLineage<State extends AgentState>(
   state: State,
   lineage: number,
@@ -150,7 +159,7 @@ export function killLineage<State extends AgentState>(
   return [next, numbers.map((epoch) => ({ type: 'kill', epoch }))];
 }
 
-/** Tells the Envoys of all lineages to end, or of all but one. */
+/** Asks the Envoys of all lineages to end, or of all except one. */
 export function stopLineages<State extends AgentState>(
   state: State,
   except?: number,
@@ -162,7 +171,7 @@ export function stopLineages<State extends AgentState>(
   );
 }
 
-/** Sends the clients of all lineages elsewhere but those of the one that serves now. */
+/** Sends the clients of all lineages elsewhere, except those of the lineage that serves now. */
 export function handOffOthers<State extends AgentState>(state: State): AgentStep<State> {
   const newest = lineagesOf(state).flatMap((lineage) =>
     lineage === state.lineage ? [] : (newestEpoch(state, lineage) ?? []),
@@ -176,8 +185,8 @@ export function handOffOthers<State extends AgentState>(state: State): AgentStep
 }
 
 /**
- * Asks the newest Envoy of each lineage to drain, for each lineage has listeners of its own. While
- * a child comes up its parent has them.
+ * Asks the newest Envoy of each lineage to drain, because each lineage has its own listeners. While
+ * a child comes up, its parent has them.
  */
 export function askDrain(state: Processes): readonly Extract<Effect, { type: 'ask-drain' }>[] {
   const children = childrenComingUp(state);

@@ -2,19 +2,19 @@ import type { Epoch } from './epoch.ts';
 import type { Acceptance, EpochConfig, AdoptedEpoch, Exit, Launch, Refusal } from './ports.ts';
 import type { Reading } from '../streams/reading.ts';
 
-/** The one epoch that is to come. */
+/** The claim of the next epoch. */
 interface Claimed {
   readonly epoch: number;
   readonly reading: Reading<EpochConfig>;
-  /** It goes on even if its reading is the one that runs: a restart by hand, or a rescue. */
+  /** The claim goes on even if its reading is the running one: a restart by hand, or a rescue. */
   readonly forced: boolean;
 }
 
 /**
- * A claim waits for its turn, then for the resources that its Envoy needs, if one serves meanwhile,
- * then for the check of its reading; where no other Envoy may run beside it, also for the end of
- * the processes that it replaces. `standalone`: no hot restart, it comes up without a parent, side
- * by side with what runs.
+ * A claim waits for its turn. Then it waits for the resources that its Envoy needs, if another one
+ * serves meanwhile, and then for the check of its reading. If no other Envoy may run beside it, it
+ * also waits for the end of the processes that it replaces. `standalone`: no hot restart; the epoch
+ * comes up without a parent, side by side with the running ones.
  */
 export type Claim =
   | (Claimed & { readonly stage: 'waiting' })
@@ -22,7 +22,7 @@ export type Claim =
   | (Claimed & {
       readonly stage: 'checking';
       readonly standalone: boolean;
-      /** The checks of this reading that have come to no verdict. */
+      /** The number of checks of this reading that came to no verdict. */
       readonly unchecked: number;
     })
   | (Claimed & { readonly stage: 'replacing'; readonly standalone: boolean });
@@ -34,34 +34,34 @@ export type Outcome =
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'address-taken' | 'address-denied'; readonly address: string };
 
-/** What there is in each phase. */
+/** The state that all phases have. */
 interface Known {
-  /** The highest epoch number ever launched, −1 before the first. It only grows. */
+  /** The highest epoch number launched so far, −1 before the first. It only grows. */
   readonly lastEpoch: number;
-  /** The lineage of the epoch that was launched last. */
+  /** The lineage of the epoch launched last. */
   readonly lineage: number;
-  /** The processes that exist, by epoch, oldest first. */
+  /** The existing processes by epoch, oldest first. */
   readonly epochs: ReadonlyMap<number, Epoch>;
-  /** Files that the first epoch waits for. */
+  /** The files that the first epoch waits for. */
   readonly awaited: readonly string[];
-  /** The resources that an Envoy would have to wait for, as text; '' where it would not. */
+  /** The resources that an Envoy would have to wait for, as text; '' if there are none. */
   readonly missing: string;
   /** The newest reading. */
   readonly wanted: Reading<EpochConfig> | undefined;
-  /** The last reading that was checked, if it cannot work. */
+  /** The reading that was checked last, if it cannot work. */
   readonly refused: { readonly hash: string; readonly reason: string } | undefined;
-  /** Since the budget was last full. */
+  /** The crashes since the budget was last full. */
   readonly crashes: number;
   /**
-   * A child that failed beside its parent was tried again at once. That is done once until an Envoy
-   * runs stably.
+   * A child that failed beside its parent was tried again at once. The agent does that once, until
+   * an Envoy runs stably.
    */
   readonly retried: boolean;
-  /** Epochs in a row that were late, since the last change. */
+  /** The number of consecutive late epochs since the last change. */
   readonly late: number;
-  /** An Envoy has been LIVE once. */
+  /** An Envoy was LIVE at least once. */
   readonly served: boolean;
-  /** Requests to terminate so far. */
+  /** The number of requests to terminate so far. */
   readonly terminations: number;
 }
 
@@ -69,20 +69,18 @@ interface Known {
 export interface Running extends Known {
   readonly phase: 'running';
   readonly claim: Claim | undefined;
-  /** How the first Envoy ended, while a check finds out whether its configuration is why. */
+  /** How the first Envoy ended, while a check finds out whether its configuration is the reason. */
   readonly examined: Exit | undefined;
-  /**
-   * A pause is under way, after a crash or a refusal, and the newest reading is claimed after it.
-   */
+  /** A pause after a crash or a refusal is under way. After it, the newest reading is claimed. */
   readonly retrying: boolean;
 }
 
-/** Clients are sent elsewhere; what runs goes on until nothing is in flight. */
+/** The agent sends clients elsewhere; the processes run on until nothing is in flight. */
 export interface Draining extends Known {
   readonly phase: 'draining';
 }
 
-/** Every process is told to end; after the last one the agent is `stopped`. */
+/** Every process was asked to end; after the last exit the agent is `stopped`. */
 export interface Ending extends Known {
   readonly phase: 'stopping' | 'stopped';
   readonly outcome: Outcome;
@@ -90,17 +88,20 @@ export interface Ending extends Known {
 
 export type AgentState = Running | Draining | Ending;
 
-/** The claim of the agent, which has one only while it runs. */
+/** Returns the claim of the agent, which has one only in the phase `running`. */
 export function claimOf(state: AgentState): Claim | undefined {
   return state.phase === 'running' ? state.claim : undefined;
 }
 
-/** Whether a claim is for an epoch without a parent; one that waits for its turn is not yet. */
+/**
+ * Whether a claim is for an epoch without a parent. While a claim waits for its turn this is not
+ * decided yet.
+ */
 export function isStandalone(claim: Claim | undefined): boolean {
   return claim !== undefined && claim.stage !== 'waiting' && claim.standalone;
 }
 
-/** The agent before anything has happened. */
+/** The state of the agent at its start. */
 export const initialState: Running = {
   phase: 'running',
   lastEpoch: -1,
@@ -120,27 +121,27 @@ export const initialState: Running = {
   terminations: 0,
 };
 
-/** What has happened. */
+/** An event that the agent reacts to. */
 export type AgentEvent =
-  /** An agent that is gone has left these processes, the oldest first. */
+  /** An earlier agent left these processes, oldest first. */
   | { readonly type: 'epochs-adopted'; readonly epochs: readonly AdoptedEpoch[] }
   | ConfigEvent
-  /** A new epoch is wanted by hand, whatever the reading says. */
+  /** Someone requests a new epoch, even if the reading is the running one. */
   | {
       readonly type: 'restart-requested';
       readonly by: string;
       readonly reading: Reading<EpochConfig>;
     }
   | { readonly type: 'terminate-requested'; readonly by: string }
-  /** The agent alone is to end. */
+  /** Someone asks the agent to end without its proxy. */
   | { readonly type: 'leave-requested'; readonly by: string }
-  /** New clients are to go elsewhere; the agent goes on. */
+  /** Someone asks to send new clients elsewhere; the agent goes on. */
   | { readonly type: 'drain-requested' }
-  /** Log files have been moved away. */
+  /** The log files were moved away. */
   | { readonly type: 'reopen-requested' }
-  /** `missing` is as in the state. */
+  /** The missing resources changed. `missing` is as in the state. */
   | { readonly type: 'resources-known'; readonly missing: string }
-  /** The epoch before is LIVE, or gone, or has had its 20 s, or is one to be replaced. */
+  /** The epoch before is LIVE, or gone, or has had its 20 s, or must be replaced. */
   | {
       readonly type: 'turn-granted';
       readonly epoch: number;
@@ -152,7 +153,7 @@ export type AgentEvent =
       readonly verdict: Acceptance;
     }
   | ({ readonly type: 'config-refused'; readonly hash: string } & Refusal)
-  /** The check has come to no verdict. */
+  /** The check came to no verdict. */
   | {
       readonly type: 'config-unchecked';
       readonly hash: string;
@@ -161,38 +162,41 @@ export type AgentEvent =
     }
   | { readonly type: 'epoch-spawned'; readonly epoch: number; readonly pid: number }
   | { readonly type: 'epoch-live'; readonly epoch: number }
-  /** It answers, but has not been LIVE for 20 s. */
+  /** The epoch answers, but was not LIVE within 20 s. */
   | { readonly type: 'epoch-late'; readonly epoch: number }
   | { readonly type: 'epoch-unresponsive'; readonly epoch: number }
   | { readonly type: 'epoch-answered'; readonly epoch: number }
   | { readonly type: 'epoch-hung'; readonly epoch: number }
   | { readonly type: 'epoch-stable'; readonly epoch: number }
-  /** This epoch is about to tell its parent to end. */
+  /** This epoch is about to ask its parent to end. */
   | { readonly type: 'parent-expiring'; readonly epoch: number }
-  /** This epoch has told its parent to end. */
+  /** This epoch has asked its parent to end. */
   | { readonly type: 'parent-expired'; readonly epoch: number }
-  /** Its clients have been sent elsewhere, as far as that went: `unresponsive` means not at all. */
+  /**
+   * The clients of the epoch were sent elsewhere as far as possible; if it was `unresponsive`, not
+   * at all.
+   */
   | { readonly type: 'epoch-handed-off'; readonly epoch: number; readonly unresponsive: boolean }
   | { readonly type: 'epoch-exited'; readonly epoch: number; readonly exit: Exit }
   | { readonly type: 'retry-due' }
-  /** No Envoy has served or come up for a moment. */
+  /** For a moment no Envoy has served or come up. */
   | { readonly type: 'rescue-due' }
   | { readonly type: 'drained'; readonly active: number | undefined };
 
-/** What the sources tell the agent. */
+/** The events that come from the sources. */
 export type ConfigEvent =
-  /** The first epoch waits for these files, or, with none, no longer. */
+  /** The first epoch waits for these files; if there are none, it no longer waits. */
   | { readonly type: 'files-awaited'; readonly missing: readonly string[] }
-  /** The configuration is another one than before. */
+  /** The configuration has changed. */
   | { readonly type: 'config-changed'; readonly reading: Reading<EpochConfig> }
-  /** It is the same, with the facts as they are now. */
+  /** The configuration is the same; the reading has the current facts. */
   | { readonly type: 'config-confirmed'; readonly reading: Reading<EpochConfig> };
 
-/** What is to be done. An effect carries all that it needs. */
+/** An action of the agent. An effect has all the data that it needs. */
 export type Effect =
   /**
-   * `older` are the epochs before the parent that still drain: a start would cut them. `others`, of
-   * another lineage, have the admin endpoint.
+   * Wait for the turn of an epoch. `older` are the epochs before the parent that still drain: a
+   * start would cut them. `others`, of another lineage, have the admin endpoint.
    */
   | {
       readonly type: 'await-turn';
@@ -205,16 +209,15 @@ export type Effect =
   /** `delay` is in ms. */
   | { readonly type: 'check'; readonly reading: Reading<EpochConfig>; readonly delay: number }
   | { readonly type: 'launch'; readonly launch: Launch }
-  /**
-   * Watch this epoch's admin endpoint, and no other's. `isChild`: it comes up as the child of
-   * another one.
-   */
+  /** Watch the admin endpoint of this epoch, and of no other. `isChild`: it comes up as a child. */
   | { readonly type: 'follow'; readonly epoch: number; readonly isChild: boolean }
-  /** From now on this epoch's admin endpoint is the one that others find. */
+  /** Make this epoch's admin endpoint the one that others find. */
   | { readonly type: 'publish-admin'; readonly epoch: number }
   | { readonly type: 'await-stable'; readonly epoch: number }
   | { readonly type: 'await-parent-expiry'; readonly epoch: number }
-  /** Send the clients of this epoch and of its parent to one that serves, or comes after it. */
+  /**
+   * Send the clients of this epoch and of its parent to a neighbour that serves, or to a successor.
+   */
   | { readonly type: 'hand-off'; readonly epoch: number; readonly to: 'neighbour' | 'successor' }
   | { readonly type: 'retry'; readonly delay: number }
   | { readonly type: 'cancel-retry' }
@@ -222,34 +225,36 @@ export type Effect =
   | { readonly type: 'cancel-rescue' }
   | { readonly type: 'ask-drain'; readonly epoch: number }
   /**
-   * `epochs` are counted, the newest of each lineage; `parents` still drain beside them, and are in
-   * their gauges.
+   * Wait until nothing is in flight. `epochs`, the newest of each lineage, are counted. `parents`
+   * still drain beside them, and their gauges include those of `parents`.
    */
   | {
       readonly type: 'await-drained';
       readonly epochs: readonly number[];
       readonly parents: readonly number[];
     }
-  /** Open log files anew. */
+  /** Open the log files again. */
   | { readonly type: 'reopen'; readonly epoch: number }
-  /** `toldByChild`: its child has ended in order, and has asked it to end likewise. */
+  /** Ask an epoch to end. `toldByChild`: its child ended cleanly, and has asked it to end too. */
   | { readonly type: 'stop'; readonly epoch: number; readonly toldByChild: boolean }
   | { readonly type: 'kill'; readonly epoch: number }
-  /** The same, unless it is LIVE by now. */
+  /** Kill an epoch unless it is LIVE by now. */
   | { readonly type: 'kill-unless-live'; readonly epoch: number };
 
 export interface AwaitedParent {
   readonly epoch: number;
   /**
-   * What is waited for first: that it is LIVE, that it answers again, or an answer to a question;
-   * nothing where it has handed over.
+   * The event that the turn waits for: the parent is LIVE, answers again, or answers a question.
+   * Undefined if it has handed over.
    */
   readonly awaits: 'epoch-live' | 'epoch-answered' | 'answer' | undefined;
   /**
-   * It is asked first. If it does not answer it has handed over to a child that is gone, and
-   * nothing is waited for.
+   * The parent lost a child, so the turn asks it first. If it does not answer, it has handed over
+   * to a child that is gone, and the turn waits for nothing.
    */
   readonly lostChild: boolean;
-  /** It comes up alone: one that waits for its configuration is replaced, and needs no patience. */
+  /**
+   * The parent comes up alone. If it waits for its configuration it is replaced after a short wait.
+   */
   readonly replaceable: boolean;
 }

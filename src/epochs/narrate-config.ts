@@ -6,7 +6,7 @@ import { shortHash } from './narrate-decision.ts';
 import { type Narrators, nothing } from './narrator.ts';
 import { checkPause } from './verdict.ts';
 
-/** What there is to say of a configuration: that it was read, and what a check says of it. */
+/** The log lines about a configuration: that it was read, and the verdict of its check. */
 export const configNarrators: Narrators<
   | 'files-awaited'
   | 'config-changed'

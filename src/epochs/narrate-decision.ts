@@ -4,15 +4,15 @@ import { exitWords } from './exit-cause.ts';
 import { crashPause } from './exits.ts';
 import { claimOf, isStandalone } from './model.ts';
 
-/** Stands for a hash in the log. Pure. */
+/** Shortens a hash for the log. Pure. */
 export function shortHash(hash: string): string {
   return hash.slice(0, 8);
 }
 
 /**
- * What there is to say of what the agent does about an event. Pure.
+ * Returns the log lines about the agent's decision on an event. Pure.
  *
- * @param budget of crashes; 0: no limit
+ * @param budget the limit of crashes; 0: no limit
  */
 export function narrateDecision(
   { event, before, state }: AgentTransition,

@@ -5,7 +5,7 @@ import { newestEpoch } from './lineage.ts';
 import type { AgentState } from './model.ts';
 import type { Exit } from './ports.ts';
 
-/** What there is to say of the end of an epoch, by what it was before. Pure. */
+/** Returns the log line about the end of an epoch. It depends on the state before. Pure. */
 export function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLine {
   const { stage, late } = before.epochs.get(epoch) ?? {};
   const expected = stage === 'stopping' || late === true || before.phase !== 'running';
@@ -16,7 +16,7 @@ export function narrateEnd(epoch: number, exit: Exit, before: AgentState): LogLi
         return line('epoch.ended', { epoch }, 'drained');
       return line('epoch.ended_early', { epoch });
     case 'failed': {
-      // The check that follows the end of a first Envoy tells what it refuses.
+      // After the end of a first Envoy a check reports what Envoy refuses.
       const tail = before.served ? exit.tail : exit.tail.filter((line) => !isRefusal(line));
       return line('epoch.failed', { epoch, kind: exit.kind, code: exit.code, tail });
     }

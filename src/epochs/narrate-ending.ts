@@ -2,7 +2,7 @@ import { line, type LogLine } from '../shared/log/log-line.ts';
 import type { AgentState } from './model.ts';
 import type { Narrators } from './narrator.ts';
 
-/** What there is to say of what somebody asks of the agent: to end, to drain, to reopen its log. */
+/** The log lines about requests to the agent: to end, to drain, to open its log again. */
 export const endingNarrators: Narrators<
   'leave-requested' | 'terminate-requested' | 'drain-requested' | 'reopen-requested' | 'drained'
 > = {

@@ -6,7 +6,7 @@ import { narrateEnd } from './narrate-end.ts';
 import { type Narrators, nothing } from './narrator.ts';
 import type { EpochRecord } from './timeline.ts';
 
-/** What there is to say of an epoch, from its turn to its end. */
+/** The log lines about an epoch, from its turn to its end. */
 export const epochNarrators: Narrators<
   | 'epochs-adopted'
   | 'turn-granted'

@@ -15,12 +15,12 @@ const narrators: Narrators<AgentEvent['type']> = {
 };
 
 /**
- * What there is to say of a transition, in the order in which it is to be read: what happened, then
- * what the agent does about it. Of a hot restart that goes well three lines are for everybody: what
- * has changed, that the new epoch is LIVE, and the end of the old one. Pure.
+ * Returns the log lines about a transition in the order to read them: first what happened, then
+ * what the agent does about it. A hot restart that goes well logs three lines for everybody: what
+ * changed, that the new epoch is LIVE, and the end of the old one. Pure.
  *
- * @param epochs what is known of them after the transition
- * @param budget of crashes; 0: no limit
+ * @param epochs the records of the epochs after the transition
+ * @param budget the limit of crashes; 0: no limit
  */
 export function narrate(
   { event, before, state }: AgentTransition,

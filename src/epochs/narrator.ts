@@ -3,8 +3,8 @@ import type { AgentEvent, AgentState } from './model.ts';
 import type { EpochRecord } from './timeline.ts';
 
 /**
- * For each of these events: what there is to say of it, by what was before it, and what is known of
- * the epochs after it. Pure.
+ * For each of these events, a function that returns its log lines from the state before the event
+ * and the records of the epochs after it. Pure.
  */
 export type Narrators<Type extends AgentEvent['type']> = {
   readonly [One in Type]: (
@@ -14,5 +14,5 @@ export type Narrators<Type extends AgentEvent['type']> = {
   ) => readonly LogLine[];
 };
 
-/** Nothing is said of an event of which the agent's answer, or another event, tells. */
+/** Logs nothing, because another event or the agent's decision is logged instead. */
 export const nothing = (): readonly LogLine[] => [];

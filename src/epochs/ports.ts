@@ -1,120 +1,121 @@
 import type { Observable } from 'rxjs';
 import type { Reading } from '../streams/reading.ts';
 
-/** What a source lays over Envoy's configuration. */
+/** A piece of configuration that a source merges over Envoy's. */
 export interface Overlay {
-  /** The name of the source. */
   readonly source: string;
-  /** The field that it is laid over, as `static_resources.clusters`; '' for the whole. */
+  /**
+   * The field that it is merged over, such as `static_resources.clusters`; '' for the whole
+   * configuration.
+   */
   readonly at: string;
   /** YAML or JSON. */
   readonly text: string;
 }
 
-/** What is done to a configuration before an Envoy is started from it. */
+/** Changes to a configuration before an Envoy is started from it. */
 export interface Additions {
-  /** Laid over it before the override, in their order. */
+  /** Merged over it before the override, in this order. */
   readonly overlays?: readonly Overlay[];
-  /** It gets an admin layer of runtime values where it has none. */
+  /** Adds an admin layer of runtime values if the configuration has none. */
   readonly withAdminLayer?: true;
-  /** Where the override comes from, for a person. */
+  /** The origin of the override, for a person. */
   readonly overridePath?: string;
 }
 
 /**
- * What an Envoy is started from: a file of the user's, a generated bootstrap, or nothing that could
- * work.
+ * The configuration from which an Envoy is started: a file of the user's, a generated bootstrap, or
+ * a refusal because nothing could work.
  */
 export type EpochConfig =
   | (Additions & { readonly kind: 'given'; readonly path: string; readonly override: string })
   | (Additions & {
       readonly kind: 'generated';
       readonly text: string;
-      /** Where the text comes from, for a person; undefined where the agent has made it. */
+      /** The origin of the text, for a person; undefined if the agent generated it. */
       readonly origin?: string;
-      /** The path of the template that it is made of. */
+      /** The path of the template of the text. */
       readonly template?: string;
-      /** Envoy chooses its parser by it. */
+      /** Envoy chooses its parser by this extension. */
       readonly extension: '.json' | '.yaml';
-      /** YAML that Envoy lays over the bootstrap (`--config-yaml`); '' for none. */
+      /** YAML that Envoy merges over the bootstrap (`--config-yaml`); '' for none. */
       readonly override: string;
     })
   | { readonly kind: 'refused'; readonly reason: string };
 
-/** How an Envoy process ended. `unknown`: it is gone, and nobody was left to see how. */
+/** How an Envoy process ended. `unknown`: it is gone, and the agent did not see how. */
 export type Exit =
   | { readonly kind: 'clean' }
   | {
       readonly kind: 'failed';
       readonly code: number;
-      /** The last lines that it wrote. */
+      /** The last lines that Envoy wrote. */
       readonly tail: readonly string[];
-      /** The address that it says it could not bind. */
+      /** The address that Envoy could not bind, according to its log. */
       readonly addressTaken?: string;
-      /** The address that it says its user may not bind. */
+      /** The address that Envoy's user may not bind, according to Envoy's log. */
       readonly addressDenied?: string;
     }
   | {
       readonly kind: 'signaled';
       readonly signal: NodeJS.Signals;
       readonly tail: readonly string[];
-      /** Whether the kernel has killed for want of memory, where it says so. */
+      /** Whether the kernel killed it because memory ran out; absent if the kernel does not say. */
       readonly outOfMemory?: boolean;
     }
   | { readonly kind: 'spawn-failed'; readonly reason: string }
   | { readonly kind: 'unknown'; readonly tail: readonly string[] };
 
-/** What names a process: the number of its epoch, and its place in its lineage. */
+/** The identity of a process: the number of its epoch, and its place in its lineage. */
 interface Place {
   readonly epoch: number;
-  /** What Envoy is told as `--restart-epoch`. */
+  /** The value of `--restart-epoch`. */
   readonly restartEpoch: number;
   readonly lineage: number;
 }
 
-/** A process to start, or one that an earlier agent has left and that is adopted. */
+/** A process to start, or a process that an earlier agent left and this one adopts. */
 export type Launch =
   | (Place & {
       readonly adopted: false;
       readonly reading: Reading<EpochConfig>;
       /**
-       * Another lineage has the admin endpoint of the configuration: this process needs one of its
-       * own.
+       * Another lineage has the admin endpoint of the configuration, so this process needs a
+       * separate one.
        */
       readonly sideBySide: boolean;
     })
   | (Place & { readonly adopted: true });
 
-/** A process that an earlier agent has left, so that the next agent goes on with it. */
+/** A process that an earlier agent left and that the next agent takes over. */
 export interface AdoptedEpoch extends Place {
   readonly pid: number;
 }
 
-/** What a process has to tell: at most once that it exists, and once how it ended. */
+/** An event of a process: at most one when it exists, and one when it has ended. */
 export type ProcessEvent =
   | { readonly type: 'spawned'; readonly pid: number }
   | { readonly type: 'exited'; readonly exit: Exit };
 
-/** What is sent to a process: to end, to be ended, to open its log files anew. */
+/** A signal to a process: asks it to end, kills it, or makes it open its log files again. */
 export type Signal = 'SIGTERM' | 'SIGKILL' | 'SIGUSR1';
 
 /**
- * What the admin endpoint says of an epoch: LIVE; up, but not LIVE or not this epoch yet; no
- * answer; or that there is no address to ask.
+ * The answer of an epoch's admin endpoint: LIVE; up, but not LIVE or not yet this epoch; no answer;
+ * or no address to ask.
  */
 export type Health = 'live' | 'up' | 'unresponsive' | 'unknown';
 
 /** Why a configuration cannot work. */
 export interface Refusal {
-  /** On one line. */
   readonly reason: string;
-  /** The line of the text that is to blame, and a caret under it. */
+  /** The faulty line of the text, with a caret under it. */
   readonly excerpt?: string;
 }
 
 /**
- * How a configuration works. `works-alone`: not as the child of what runs. `no-room`: not while
- * another Envoy runs, and why.
+ * How a configuration works. `works-alone`: not as the child of the running Envoy. `no-room`: not
+ * while another Envoy runs, with the reason.
  */
 export type Acceptance =
   | { readonly kind: 'works' }
@@ -122,8 +123,8 @@ export type Acceptance =
   | { readonly kind: 'no-room'; readonly reason: string };
 
 /**
- * What the check says of a configuration. `unchecked`: the check itself was killed, took too long
- * or could not be started, which says nothing of the configuration.
+ * The result of the check of a configuration. `unchecked`: the check itself was killed, took too
+ * long or could not be started, so its result says nothing about the configuration.
  */
 export type Verdict =
   | Acceptance
@@ -136,45 +137,45 @@ export type Verdict =
  */
 export type Drain = 'graceful' | 'close';
 
-/** The one proxy whose life the agent owns, in as many processes as there are epochs. */
+/** The proxy that the agent runs, with one process for each epoch. */
 export interface Proxy {
   /**
-   * Starts a process on subscribe, emits what becomes of it, and completes after its exit. Never
-   * errors. What cannot run beside another lineage is not started, which is an exit too.
+   * Starts a process on subscribe, emits its events, and completes after its exit. Never errors. If
+   * it may not run beside another lineage it is not started, which is emitted as an exit too.
    *
-   * Each value of `signals$` is sent to the process, whose end is still emitted. Unsubscribing
-   * kills it too, unreported: that is the net below a crashing agent, not the way to stop an epoch.
-   * A proxy that outlives its agent on purpose is let go instead.
+   * Sends each value of `signals$` to the process, and still emits its end. Unsubscribing also
+   * kills it, without an event: this protects against a crashing agent, and is not the way to stop
+   * an epoch. A proxy that outlives its agent on purpose is left running instead.
    */
   run(launch: Launch, signals$: Observable<Signal>): Observable<ProcessEvent>;
   /**
-   * Asks once how an epoch is; one without a process is unknown. Emits one value within a second
-   * and completes. Never errors.
+   * Asks once for the health of an epoch; without a process it is unknown. Emits one value within a
+   * second and completes. Never errors.
    */
   health(epoch: number): Observable<Health>;
   /**
-   * Makes the admin endpoint of an epoch the one that others find, if it is the newest: where two
-   * lineages run side by side each has its own. Completes at once. Never errors.
+   * Makes the admin endpoint of an epoch the one that others find, if it is the newest: if two
+   * lineages run side by side, each has its own. Completes at once. Never errors.
    */
   publishAdmin(epoch: number): Observable<never>;
   /**
-   * Tries a reading, and the files that it names as they are now, without touching a running
+   * Checks a reading, and the files that it names as they are now, without touching a running
    * process. Emits one verdict and completes. Never errors.
    */
   check(reading: Reading<EpochConfig>): Observable<Verdict>;
   /**
-   * Does ahead what takes long of a check that is likely to follow, and tells nothing: the next
-   * check of the same hash is the faster for it. Completes. Never errors.
+   * Does the slow part of a likely check in advance, and emits nothing: the next check of the same
+   * hash is faster. Completes. Never errors.
    */
   checkAhead?(reading: Reading<EpochConfig>): Observable<never>;
   /**
-   * Asks the Envoys of an epoch's lineage to drain. Completes when its questions are answered, or
-   * have had a second each. Never errors.
+   * Asks the Envoys of an epoch's lineage to drain. Completes when each question was answered or
+   * has waited a second. Never errors.
    */
   drain(epoch: number, how: Drain): Observable<never>;
   /**
-   * Counts once what is in flight in an epoch's lineage; undefined where that is not known. Emits
-   * one value within a second and completes. Never errors.
+   * Counts once the work in flight in an epoch's lineage; undefined if it is unknown. Emits one
+   * value within a second and completes. Never errors.
    */
   active(epoch: number): Observable<number | undefined>;
 }

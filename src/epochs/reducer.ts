@@ -19,7 +19,9 @@ import { type AgentStep, andThen, stay, withEpoch, withoutRetry } from './step.t
 import { drain, leave, stopAll, terminate } from './termination.ts';
 import { accepted, refused, unchecked } from './verdict.ts';
 
-/** The pure core: what the agent makes of what has happened. No I/O, no clock, no log. */
+/**
+ * Makes the pure core, which decides how the agent reacts to an event. No I/O, no clock, no log.
+ */
 export function reducer(
   policy: RestartPolicy,
 ): (state: AgentState, event: AgentEvent) => AgentStep {
@@ -142,8 +144,8 @@ function decisions(policy: RestartPolicy): (state: AgentState, event: AgentEvent
 }
 
 /**
- * A new reading makes an epoch, unless it is what runs: then what was to come for another one is
- * withdrawn.
+ * Claims an epoch for a new reading, unless it is the running one: then the claim for another
+ * reading is withdrawn.
  */
 function changed(state: Running, { hash }: Reading<EpochConfig>): AgentStep {
   const refilled: Running = { ...state, crashes: 0, retried: false, late: 0 };
@@ -152,7 +154,10 @@ function changed(state: Running, { hash }: Reading<EpochConfig>): AgentStep {
   return andThen(withoutRetry({ ...refilled, refused: undefined }), withdraw);
 }
 
-/** The facts have changed at most: they are taken over by a claim that is not checked yet. */
+/**
+ * Takes over a reading in which at most the facts changed. A claim that is not checked yet takes it
+ * too.
+ */
 function confirmed(state: AgentState, reading: Reading<EpochConfig>): AgentState {
   if (state.wanted?.hash !== reading.hash) return state;
   const next: AgentState = { ...state, wanted: reading };

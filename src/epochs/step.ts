@@ -2,18 +2,15 @@ import type { Step } from '../operators/reduce-with-effects.ts';
 import type { Epoch } from './epoch.ts';
 import type { AgentState, Effect, Running } from './model.ts';
 
-/**
- * What the reducer makes of an event: the next state, and what is to be done about it, in this
- * order.
- */
+/** The result of the reducer: the next state, and the effects in their order. */
 export type AgentStep<State extends AgentState = AgentState> = Step<State, Effect>;
 
-/** Nothing is to be done. */
+/** Returns the state without effects. */
 export function stay<State extends AgentState>(state: State): AgentStep<State> {
   return [state, []];
 }
 
-/** One step after the other: the effects of both, in their order. */
+/** Does one step after the other, and joins their effects in order. */
 export function andThen<State extends AgentState, Next extends AgentState>(
   [state, effects]: AgentStep<State>,
   next: (state: State) => AgentStep<Next>,
@@ -22,17 +19,17 @@ export function andThen<State extends AgentState, Next extends AgentState>(
   return [last, [...effects, ...more]];
 }
 
-/** The newest reading is claimed after a pause of so many ms. */
+/** Claims the newest reading after `delay` ms. */
 export function withRetry(state: Running, delay: number): AgentStep<Running> {
   return [{ ...state, retrying: true }, [{ type: 'retry', delay }]];
 }
 
-/** There is nothing to pause for any more. */
+/** Ends the pause. */
 export function withoutRetry(state: Running): AgentStep<Running> {
   return [{ ...state, retrying: false }, [{ type: 'cancel-retry' }]];
 }
 
-/** The state with a change of one process; unchanged where that does not exist. */
+/** Returns the state with a change of one process; the same state if the process does not exist. */
 export function withEpoch<State extends AgentState>(
   state: State,
   number: number,

@@ -11,7 +11,7 @@ import {
 } from './model.ts';
 import { type AgentStep, stay } from './step.ts';
 
-/** The state without what only one phase has. */
+/** Returns the state without the fields that only one phase has. */
 function known(state: AgentState): Omit<Draining, 'phase'> {
   const {
     lastEpoch,
@@ -48,7 +48,7 @@ function withdrawal(state: AgentState): readonly Effect[] {
   return claimed === undefined ? [] : [{ type: 'withdraw-turn', epoch: claimed.epoch }];
 }
 
-/** Tells every process to end; the last one's exit ends the agent. */
+/** Asks every process to end; the exit of the last one ends the agent. */
 export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> {
   const phase = state.epochs.size === 0 ? 'stopped' : 'stopping';
   const [next, stops] = stopLineages<Ending>({ ...known(state), phase, outcome });
@@ -56,8 +56,8 @@ export function stopAll(state: AgentState, outcome: Outcome): AgentStep<Ending> 
 }
 
 /**
- * Sends clients elsewhere, does what comes `then`, and starts nothing any more. The agent goes on.
- * A child that comes up is killed: its parent is the one that drains.
+ * Sends clients elsewhere, then adds the effects `then`. Nothing is started after this, but the
+ * agent goes on. A child that comes up is killed: its parent is the one that drains.
  */
 export function drain(state: AgentState, then: readonly Effect[] = []): AgentStep<Draining> {
   const kills = childrenComingUp(state).map((epoch): Effect => ({
@@ -71,8 +71,8 @@ export function drain(state: AgentState, then: readonly Effect[] = []): AgentSte
 }
 
 /**
- * Ends the agent and its processes: the first request drains before, the second one skips the
- * drain, the third one kills.
+ * Ends the agent and its processes: the first request drains first, the second one skips the drain,
+ * the third one kills.
  */
 export function terminate(before: AgentState): AgentStep {
   const state: AgentState = { ...before, terminations: before.terminations + 1 };
@@ -100,7 +100,8 @@ export function terminate(before: AgentState): AgentStep {
 }
 
 /**
- * Ends the agent alone, if that is the first request and there is a process to go on without it.
+ * Ends only the agent, if this is the first request and a process can go on without it. Otherwise
+ * ends the processes too.
  */
 export function leave(state: AgentState): AgentStep {
   const goesOn =

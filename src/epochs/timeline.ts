@@ -7,8 +7,8 @@ import type { Exit } from './ports.ts';
 import type { Change } from '../streams/reading.ts';
 
 /**
- * From the launch of an epoch to LIVE; from when it was told to drain to its end; from its launch
- * to its end.
+ * The measured times: from the launch of an epoch to LIVE; from its request to drain to its end;
+ * from its launch to its end.
  */
 export type Spans = 'start' | 'drain' | 'life';
 
@@ -18,14 +18,14 @@ const limits: Readonly<Record<Spans, readonly number[]>> = {
   life: [1, 10, 60, 600, 3_600, 21_600, 86_400, 604_800],
 };
 
-/** One without anything in it for each span. */
+/** An empty histogram for each span. */
 const spans: Readonly<Record<Spans, Histogram>> = {
   start: emptyHistogram(limits.start),
   drain: emptyHistogram(limits.drain),
   life: emptyHistogram(limits.life),
 };
 
-/** With what has come to its end, in ms. Pure. */
+/** Adds the spans that ended, in ms. Pure. */
 function withEnded(
   before: Readonly<Record<Spans, Histogram>>,
   ended: Readonly<Partial<Record<Spans, number>>>,
@@ -35,44 +35,47 @@ function withEnded(
   return { start: add('start'), drain: add('drain'), life: add('life') };
 }
 
-/** Something that is kept, and when it happened: ms since 1970. */
+/** Something that the timeline records, and when it happened: ms since 1970. */
 export type Happening =
   | { readonly type: 'transition'; readonly at: number; readonly transition: AgentTransition }
-  /** A source has said that something may have changed. */
+  /** A source reported that something may have changed. */
   | { readonly type: 'change-seen'; readonly at: number }
-  /** All sources have been read, after a window or without one. */
+  /** All sources were read, after a window or without one. */
   | { readonly type: 'window-closed'; readonly at: number }
   /**
-   * Envoy serves what is stored, as it was confirmed then; or, undefined, what the control plane
-   * says.
+   * Envoy serves the stored configuration, which was confirmed at `of`; if `of` is undefined, that
+   * of the control plane.
    */
   | { readonly type: 'stored-served'; readonly at: number; readonly of: number | undefined };
 
-/** The life of one Envoy process. All times in ms since 1970, absent until it comes to that. */
+/**
+ * The life of one Envoy process. All times are in ms since 1970, and absent until the event
+ * happens.
+ */
 export interface EpochRecord {
   readonly epoch: number;
   readonly lineage: number;
   readonly hash: string;
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
-  /** What has changed since the epoch before, and who asked for it; empty where neither is why. */
+  /** The changes since the epoch before, and who requested it; empty if neither is the reason. */
   readonly changed: readonly Change[];
-  /** Of one that was adopted: when that was. */
+  /** The time of the launch; if it was adopted, of the adoption. */
   readonly launchedAt: number;
   readonly spawnedAt?: number;
   readonly liveAt?: number;
-  /** Its child, or the Envoy beside it, was LIVE, or the agent was asked to end. */
+  /** When its child, or its neighbour, was LIVE, or the agent was asked to end. */
   readonly toldToDrainAt?: number;
   readonly endedAt?: number;
   /** Absent until it is known to exist. */
   readonly pid?: number;
   readonly exit?: Exit;
-  /** It was told to end, or had drained. */
+  /** The agent had asked it to end, or it had drained. */
   readonly isExpected?: boolean;
 }
 
-/** What has happened so far, as much of it as is kept. */
+/** The part of the agent's history that is kept. */
 export interface Timeline {
-  /** The newest thousand, oldest first. */
+  /** The newest thousand epochs, oldest first. */
   readonly epochs: readonly EpochRecord[];
   readonly counters: Readonly<
     Record<
@@ -83,22 +86,26 @@ export interface Timeline {
   readonly durations: Readonly<Record<Spans, Histogram>>;
   /** Each reason once, a hundred at most; an epoch with two changes counts for both. */
   readonly causes: readonly Cause[];
-  /** What has changed since the newest epoch was launched. */
+  /** The changes since the newest epoch was launched. */
   readonly changed: readonly Change[];
-  /** Since when a reading is refused; undefined where none is. In ms since 1970. */
+  /** Since when a reading is refused, in ms since 1970; undefined if none is. */
   readonly refusedAt: number | undefined;
-  /** When a crashed Envoy is started again, give or take a fifth of the pause. In ms since 1970. */
+  /**
+   * When a crashed Envoy is started again, in ms since 1970. The real time differs by up to a fifth
+   * of the pause.
+   */
   readonly retryAt: number | undefined;
   /**
-   * When Envoy served what was stored, since the control plane did not answer: the newest hundred
-   * times, oldest first, each with when it was confirmed last. In ms since 1970.
+   * When Envoy served the stored configuration because the control plane did not answer: the newest
+   * hundred times, oldest first. `of` is when the configuration was last confirmed. In ms since
+   * 1970.
    */
   readonly stored: readonly { readonly of: number; readonly from: number; readonly to?: number }[];
 }
 
 const kept = { epochs: 1_000, causes: 100, stored: 100 };
 
-/** Before anything has happened. */
+/** The empty timeline. */
 export const noTimeline: Timeline = {
   epochs: [],
   counters: { changes: 0, windows: 0, restarts: 0, refusals: 0, crashes: 0, rescues: 0, drains: 0 },
@@ -110,7 +117,7 @@ export const noTimeline: Timeline = {
   retryAt: undefined,
 };
 
-/** Folds one thing more into the timeline. Pure: the clock is in what happens. */
+/** Adds one happening to the timeline. Pure: the time comes with the happening. */
 export function timeline(before: Timeline, happening: Happening): Timeline {
   switch (happening.type) {
     case 'change-seen':
@@ -250,8 +257,8 @@ type Update =
   Partial<EpochRecord> | readonly [Partial<EpochRecord>, Partial<Record<Spans, number>>];
 
 /**
- * The record of an epoch with a change to it, and with what has come to its end. What is not kept
- * any more is left alone.
+ * Changes the record of an epoch, and adds the spans that ended. If the record is no longer kept,
+ * nothing changes.
  */
 function changed(
   before: Timeline,

@@ -1,72 +1,72 @@
 // Why: docs/decisions/013-no-envoy-for-750-ms.md
-/** How long things take or may take. All in ms. */
+/** The durations of the agent's waits and limits. All in ms. */
 export interface Timing {
   /**
-   * How long a parent may take to be LIVE before the next epoch does without it: the Go agent's
-   * (1.4–1.6), above Envoy's own limits of 15 s.
+   * How long a parent may take to be LIVE before the next epoch starts without it. It is the Go
+   * agent's figure (1.4–1.6), above Envoy's own limits of 15 s.
    */
   readonly liveTimeout: number;
   /**
-   * How long the next epoch waits for one that has no parent and waits for its configuration,
-   * before it takes its place.
+   * How long the next epoch waits for an epoch without a parent that still waits for its
+   * configuration, before it takes its place.
    */
   readonly replaceable: number;
   /**
-   * Between two questions to the admin endpoint of an epoch in its first `quick` ms, in which it
-   * comes up as a rule.
+   * Time between two questions to the admin endpoint of an epoch in its first `quick` ms. Usually
+   * it comes up in that time.
    */
   readonly quickPoll: number;
   readonly quick: number;
-  /** Between two questions to the admin endpoint of an epoch that comes up or goes. */
+  /** Time between two questions to the admin endpoint of an epoch that comes up or goes. */
   readonly poll: number;
   /**
-   * Between two questions to the admin endpoint of an epoch that is LIVE. Its exit is an event, and
-   * a probe asks by itself.
+   * Time between two questions to the admin endpoint of an epoch that is LIVE. Its exit is an
+   * event, and a probe sends its own question.
    */
   readonly livePoll: number;
   /**
-   * How long an epoch that drains is protected from the start of another: after that it is gone by
-   * itself (Envoy's `--parent-shutdown-time-s`).
+   * How long an epoch that drains is protected from the start of another. After that time it has
+   * ended (Envoy's `--parent-shutdown-time-s`).
    */
   readonly parentShutdown: number;
   /**
-   * So much earlier or later than after `parentShutdown`, from when it was seen LIVE, may an Envoy
-   * tell its parent to end.
+   * An Envoy asks its parent to end `parentShutdown` after it is LIVE, as the agent sees it. This
+   * is how much earlier or later it may do so.
    */
   readonly parentMargin: number;
-  /** Questions of this length without an answer, after which an Envoy does not count as ready. */
+  /** After this long without an answer an Envoy does not count as ready. */
   readonly unresponsive: number;
-  /** Silence of the admin endpoint after which an Envoy is killed, from its last answer. */
+  /** After this long without an answer, counted from the last one, an Envoy is killed. */
   readonly hung: number;
   /**
-   * The same of a child that comes up: its parent hands over in a tenth of a second (measured,
+   * The same for a child that comes up: its parent hands over in a tenth of a second (measured,
    * Envoy 1.36.2), or hangs.
    */
   readonly childHung: number;
   /**
-   * How long nobody serves or comes up before an Envoy of its own is started, whatever else is
+   * If no Envoy serves or comes up for this long, a standalone Envoy is started, whatever else is
    * under way.
    */
   readonly unserved: number;
-  /** A run of this length is no crash loop. */
+  /** After a run of this length a crash is no longer part of a crash loop. */
   readonly stable: number;
   readonly drainMinimum: number;
   readonly drainCap: number;
   /**
-   * A child's gauges include its parent's as they were at most this long ago (Envoy's stats flush,
+   * A child's gauges include its parent's with a delay of at most this long (Envoy's stats flush,
    * and a second).
    */
   readonly gaugeLag: number;
   /**
-   * How long an epoch that is replaced side by side tells its clients to go, before its listeners
+   * How long an epoch that is replaced side by side asks its clients to leave, before its listeners
    * close.
    */
   readonly gracefulDrain: number;
-  /** From SIGTERM to SIGKILL. */
+  /** Time from SIGTERM to SIGKILL. */
   readonly killAfter: number;
 }
 
-/** The figures that no flag changes. */
+/** The durations that no flag changes. */
 export const fixedTiming = {
   liveTimeout: 20_000,
   replaceable: 1_000,

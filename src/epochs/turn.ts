@@ -23,13 +23,15 @@ import type { Proxy } from './ports.ts';
 import type { Timing } from './timing.ts';
 
 /**
- * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s, or
- * 1 s of one that comes up alone, which has then answered that it is not LIVE (`waiting`);
- * but not while an epoch older than the parent still drains, which the start of the next would cut
- * at once (measured, Envoy 1.36.2), nor while another lineage has the admin endpoint. A silent
- * parent that has lost a child serves no one: then the turn is granted at once.
+ * Emits `turn-granted` once and completes: when the parent serves, is gone, or has had its 20 s. A
+ * parent that comes up alone has 1 s; the turn is granted when it then answers that it is not LIVE
+ * (`waiting`).
  *
- * Reads `events$` from its subscription on. Never errors.
+ * The turn is not granted while an epoch older than the parent still drains, which the start of the
+ * next would cut at once (measured, Envoy 1.36.2), nor while another lineage has the admin
+ * endpoint. A silent parent that has lost a child serves no one: then the turn is granted at once.
+ *
+ * Reads `events$` from the time of its subscription. Never errors.
  */
 export function turn(
   { epoch, parent, older, others }: Extract<Effect, { type: 'await-turn' }>,
@@ -65,8 +67,8 @@ export function turn(
   function gone(epochs: readonly number[]): Observable<unknown> {
     return forkJoin(epochs.map((number) => endOf(number, events$))).pipe(defaultIfEmpty(undefined));
   }
-  // A parent that comes up tells them to end so long after it is LIVE. For one that never is none
-  // of them drains.
+  // A parent that comes up asks older epochs to end `parentShutdown` after it is LIVE. If it is
+  // never LIVE, none of them drains.
   const limit$ = (states$: typeof ready$) =>
     parent.awaits === 'epoch-live'
       ? states$.pipe(

@@ -7,7 +7,7 @@ import type { Acceptance } from './ports.ts';
 import { type AgentStep, stay, withRetry } from './step.ts';
 import { stopAll } from './termination.ts';
 
-/** The claim that this verdict is about; undefined where it is about one that is no more. */
+/** Returns the claim that this verdict is about; undefined if that claim no longer exists. */
 function checkedClaim(
   { claim }: Running,
   hash: string,
@@ -15,7 +15,7 @@ function checkedClaim(
   return claim?.stage === 'checking' && claim.reading.hash === hash ? claim : undefined;
 }
 
-/** The reading of the claim works. */
+/** Continues the claim, because its reading works. */
 export function accepted(
   state: Running,
   hash: string,
@@ -25,31 +25,36 @@ export function accepted(
   if (claimed === undefined) return stay(state);
   const standalone = claimed.standalone || how === 'works-alone';
   const next = { ...state, claim: { ...claimed, standalone } };
-  if (isHeldBack(next)) return goOn(next, next.claim); // the resources went missing during the check
+  if (isHeldBack(next)) return goOn(next, next.claim); // resources went missing during the check
   const parent = newestEpoch(state, state.lineage);
   if (how === 'no-room' || (comesUpAlone(state) && !next.claim.standalone)) return replace(next);
   const isUnready =
     parent?.stage === 'starting' ||
     (parent?.stage === 'live' && !parent.answering && parent.lostChild !== true);
-  return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next); // it became unresponsive during the check
+  // The parent became silent during the check.
+  return isUnready && !next.claim.standalone ? takeTurn(next, claimed) : launch(next);
 }
 
-/** Before a check that came to no verdict is repeated; then the epoch starts without it. In ms. */
+/**
+ * The pauses before a check that came to no verdict is repeated. After the last one the epoch
+ * starts without a check. In ms.
+ */
 const repeats = [1_000, 2_000, 4_000, 8_000];
 /**
- * The same where memory was short: a start without a check would need more than the check. In ms.
+ * The same if memory was short: a start without a check would need more memory than the check. In
+ * ms.
  */
 const memoryRepeat = 60_000;
 
 /**
- * After so many checks without a verdict: how long until the next one, in ms; undefined where the
- * epoch starts without one.
+ * Returns the pause, in ms, before the next check after `unchecked` checks without a verdict;
+ * undefined if the epoch starts without one.
  */
 export function checkPause(outOfMemory: boolean, unchecked: number): number | undefined {
   return outOfMemory ? memoryRepeat : repeats[unchecked];
 }
 
-/** The check of the claim has come to no verdict, which is no refusal. */
+/** Handles a check that came to no verdict, which is no refusal. */
 export function unchecked(state: Running, hash: string, outOfMemory: boolean): AgentStep<Running> {
   const claimed = checkedClaim(state, hash);
   if (claimed === undefined) return stay(state);
@@ -59,14 +64,14 @@ export function unchecked(state: Running, hash: string, outOfMemory: boolean): A
 }
 
 /**
- * What is refused is checked again after so many ms, for the refusal may have been the fault of the
- * moment: a file was missing, or memory.
+ * A refused reading is checked again after this many ms, because the reason may have been
+ * temporary: a missing file, or too little memory.
  */
 const recheck = 30_000;
 
 /**
- * The reading of the claim, or of the first Envoy that ended at once, cannot work. What runs goes
- * on.
+ * Handles a refusal of the reading of the claim, or of the first Envoy that ended at once. A
+ * running Envoy goes on.
  */
 export function refused(state: Running, hash: string, reason: string): AgentStep {
   const refusal =
