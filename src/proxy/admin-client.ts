@@ -28,11 +28,12 @@ export interface AdminAnswer {
   readonly body: string;
 }
 
-/** Envoy's admin endpoint, wherever the newest epoch has it. */
+/** A client of Envoy's admin endpoint, at whatever address the newest epoch has it. */
 export interface AdminClient {
   /**
-   * Asks once, on subscribe; emits the answer, or what went wrong, within `timeoutMs` ms (1,000) in
-   * which the agent could listen, and completes. Never errors. Unsubscribing abandons the request.
+   * Asks once, on subscribe; emits the answer, or the error, and completes. Waits at most
+   * `timeoutMs` ms (1,000), and does not count time in which the agent could not listen. Never
+   * errors. Unsubscribing cancels the request.
    */
   request(
     method: 'GET' | 'POST',
@@ -41,29 +42,29 @@ export interface AdminClient {
     body?: string,
   ): Observable<Settled<AdminAnswer>>;
   /**
-   * Asks by GET, and emits the answer when its head is there, to be read; see {@link openAnswer}.
-   * Errors if there is none.
+   * Asks by GET, and emits the answer as soon as its head has arrived; the caller reads the rest.
+   * See {@link openAnswer}. Errors if there is no answer.
    */
   open(path: string, headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
   /**
-   * Whether Envoy has written down where its admin endpoint is: only then does its silence mean
-   * that Envoy itself is silent.
+   * Whether Envoy has written the address of its admin endpoint to its file. Only then does silence
+   * mean that Envoy itself does not answer.
    */
   located(): boolean;
 }
 
-/** In bytes. A busy sidecar's statistics are some megabytes. */
+/** In bytes. The statistics of a busy sidecar are some megabytes. */
 const largestBody = 64 << 20;
 /**
- * Who answers is asked over a connection of its own, and what one epoch alone is meant to do: one
- * that was kept leads to the epoch before for one question more (measured, Envoy 1.36.2).
+ * These requests concern one epoch, so each gets a new connection: a kept connection leads to the
+ * epoch before for one more question (measured, Envoy 1.36.2).
  */
 const ofOneEpoch = /^\/(?:server_info|logging|runtime_modify)(?:\?|$)/;
 
 /**
- * A client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so that a
- * custom configuration may have its admin endpoint anywhere; until there is one, of
- * 127.0.0.1:`port`.
+ * Returns a client of the address that Envoy writes to `addressFile` (`--admin-address-path`), so
+ * that a custom configuration can put its admin endpoint anywhere. Until the file has an address
+ * the client asks 127.0.0.1:`port`.
  */
 export function adminClient(
   addressFile: string,
@@ -121,7 +122,10 @@ function collect(answer: IncomingMessage): Observable<AdminAnswer> {
   });
 }
 
-/** Changes when another epoch has written there, or its file was put in the place. */
+/**
+ * Returns a text that changes when another epoch writes to the file, or when its file replaces this
+ * one.
+ */
 function versionOf(file: string): string {
   try {
     const { ino, mtimeMs } = statSync(file);
@@ -131,12 +135,12 @@ function versionOf(file: string): string {
   }
 }
 
-/** Of a path, in bytes. */
+/** The longest path that is read, in bytes. */
 const longest = 4_096;
 
 /**
- * `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. An address of all interfaces is asked
- * on the loopback.
+ * Reads `127.0.0.1:15000`, `[::1]:15000` or the path of a socket. The address of all interfaces
+ * becomes the loopback address.
  */
 function readAddress(file: string): RequestOptions | undefined {
   const read = readOutsideSync(file, longest);
@@ -152,9 +156,9 @@ function readAddress(file: string): RequestOptions | undefined {
 class StaleConnection extends Error {}
 
 /**
- * Asks over HTTP on subscribe; emits the answer when its head is there, and completes when its end
- * is. Errors with what went wrong before that. Unsubscribing abandons the request, or the rest of
- * the answer: whoever is to read it stays subscribed until it has.
+ * Asks over HTTP on subscribe; emits the answer when its head has arrived, and completes at its
+ * end. Errors if anything fails before the head. Unsubscribing cancels the request, or the rest of
+ * the answer: the reader stays subscribed until it has read all.
  */
 export function openAnswer(
   options: RequestOptions,
@@ -171,8 +175,8 @@ export function openAnswer(
     (error, { reusedSocket }) =>
       reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error,
   ).pipe(
-    // A server may close a kept connection in the moment that it is used again, which says nothing
-    // about the server.
+    // A server may close a kept connection just when it is used again; that does not mean that the
+    // server fails.
     retry({
       count: 2,
       delay: (error: Error) =>
@@ -182,8 +186,8 @@ export function openAnswer(
 }
 
 /**
- * Envoy's `/stats` as text: one `name: value` a line. What is no number (histograms, text readouts)
- * is left out.
+ * Parses Envoy's `/stats` as text: one `name: value` a line. Leaves out values that are no number
+ * (histograms, text readouts).
  */
 export function parseStats(body: string): ReadonlyMap<string, number> {
   const stats = new Map<string, number>();

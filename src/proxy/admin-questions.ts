@@ -3,7 +3,7 @@ import type { AdminClient } from './admin-client.ts';
 import { parseJson } from '../shared/text/parse-json.ts';
 
 /**
- * What is asked of Envoy's `/server_info`. While a child comes up it is still its parent that
+ * The fields that are read from Envoy's `/server_info`. While a child comes up its parent still
  * answers.
  */
 interface ServerInfo {
@@ -11,7 +11,7 @@ interface ServerInfo {
   readonly command_line_options?: { readonly base_id?: string; readonly restart_epoch?: number };
 }
 
-/** Whether an answer of `/server_info` says LIVE, and is of the epoch that is meant. */
+/** Whether an answer of `/server_info` says LIVE, and comes from the epoch that is meant. */
 export function isLive(
   body: string,
   meant: { readonly baseId: number; readonly restartEpoch: number } | undefined,
@@ -24,7 +24,10 @@ export function isLive(
   );
 }
 
-/** Somebody else may be where the admin endpoint is looked for, and answer what he likes. */
+/**
+ * Parses an answer that may come from any program: another one may have the address of the admin
+ * endpoint.
+ */
 function parseInfo(body: string): ServerInfo {
   try {
     return (parseJson(body) as ServerInfo | null) ?? {};
@@ -34,27 +37,27 @@ function parseInfo(body: string): ServerInfo {
 }
 
 /**
- * The statistics that {@link activeRequests} needs, as Envoy's `filter` takes them. Not `usedonly`:
- * an unused gauge says zero, an absent one nothing.
+ * The statistics that {@link activeRequests} needs, as Envoy's `filter` takes them. Without
+ * `usedonly`: an unused gauge means zero, and an absent one means unknown.
  */
 export const activeFilter =
   '^(http\\..+\\.downstream_rq_active|listener\\..+\\.(downstream_cx_active|http\\..+\\.downstream_rq_completed))$';
 
 /**
- * What belongs to Envoy and the agent themselves: the admin endpoint, the metrics and health
- * listeners of a generated bootstrap; and listeners within Envoy, such as a waypoint has. What is
- * in flight there came in by another listener (seen with Envoy 1.36.2), and the connections between
- * the two are kept when they are idle.
+ * Statistics that are not of clients' traffic: of the admin endpoint, of the metrics and health
+ * listeners of a generated bootstrap, and of listeners within Envoy, such as a waypoint has.
+ * Traffic within Envoy came in by another listener (seen with Envoy 1.36.2), and the connections
+ * between the two stay open when they are idle.
  */
 export const ownStats =
   /^(?:(?:http|listener)\.(?:admin|stats|agent)|listener\.envoy_internal_.+)\./;
 
 /**
- * What is in flight: requests of all HTTP connection managers, and connections of the listeners
- * that have none.
+ * Counts the work in flight: requests of all HTTP connection managers, and connections of the
+ * listeners that have none.
  *
- * Idle keep-alive connections do not count. Undefined where there is neither a gauge of the one
- * kind nor of the other: what is not measured may still be there.
+ * Idle keep-alive connections do not count. Undefined if neither kind of gauge exists: there may be
+ * work that is not measured.
  */
 export function activeRequests(stats: ReadonlyMap<string, number>): number | undefined {
   const names = [...stats.keys()].filter((name) => !ownStats.test(name));
@@ -78,7 +81,7 @@ export function activeRequests(stats: ReadonlyMap<string, number>): number | und
 }
 
 /**
- * A field mask keeps the static ones small; into the dynamic ones Envoy 1.36 does not let it reach.
+ * A field mask keeps the static listeners small; Envoy 1.36 does not apply it to the dynamic ones.
  */
 const questions = [
   'resource=static_listeners&mask=listener.traffic_direction',
@@ -87,7 +90,7 @@ const questions = [
 
 /**
  * Emits once, within a second, whether Envoy has a listener that is marked as inbound. Never
- * errors: no answer is a no.
+ * errors: no answer means no.
  */
 export function hasInbound(admin: AdminClient): Observable<boolean> {
   return forkJoin(
@@ -105,9 +108,9 @@ const listenerKinds = ['static_listeners', 'dynamic_listeners'];
 const unshared = /"?enable_reuse_port"?\s*:\s*false/;
 
 /**
- * Emits once, within a second, whether another Envoy may listen where this one does (SO_REUSEPORT,
- * Envoy's default): as far as it says so itself, or `config` does, the text that it was started
- * from. Never errors.
+ * Emits once, within a second, whether another Envoy may listen on the same ports (SO_REUSEPORT,
+ * Envoy's default). Looks at Envoy's listeners, and at `config`, the text from which it was
+ * started. Never errors.
  */
 export function sharesPorts(admin: AdminClient, config: string): Observable<boolean> {
   return forkJoin(

@@ -6,11 +6,11 @@ import { isMeetingPlace, type MeetingPlace } from './meeting-places.ts';
 import { startTime, uidOf } from './proc.ts';
 import { parseJson } from '../shared/text/parse-json.ts';
 
-/** An Envoy that outlives its agent: all that the next agent has to know of it. */
+/** An Envoy that outlives its agent, with everything that the next agent must know about it. */
 export interface AdoptedEnvoy extends AdoptedEpoch, MeetingPlace {
   /** See {@link startTime}. */
   readonly startTime: string;
-  /** Where it has written down its admin address. */
+  /** The file with its admin address. */
   readonly addressFile: string;
 }
 
@@ -18,16 +18,16 @@ const numbers = ['epoch', 'restartEpoch', 'lineage', 'pid', 'baseId'] as const;
 const texts = ['startTime', 'addressFile', 'socketPath'] as const;
 
 /**
- * The Envoys that `file` says were adopted and that still run, the oldest first: the same process,
- * of this user, with the base id, the sockets, the restart epoch and the address file that are
- * written there. What is not understood is not there. Nor is anything where others could have
- * written it: what an agent is told of its Envoys, it ends, and removes.
+ * Returns the Envoys of `file` that still run, oldest first. Each must be the same process of this
+ * user, with the base id, the sockets, the restart epoch and the address file of its entry. Entries
+ * that cannot be understood are ignored. So is a file that other users could have written: the
+ * agent ends the Envoys that it names, and removes their files.
  */
 export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
   const folder = dirname(file);
   const written = parse(readOwn(file));
   const entries: readonly unknown[] = Array.isArray(written) ? written : [];
-  // An earlier agent has written nothing of sockets: its Envoys have abstract ones.
+  // An earlier version of the agent recorded no sockets: its Envoys have abstract ones.
   const whole = entries.map((entry) => ({ socketPath: '', ...(entry as object | null) }));
   return whole.filter(isAdopted).filter((adopted) => {
     const { pid, addressFile, socketPath } = adopted;
@@ -47,7 +47,10 @@ export function adoptedEnvoys(file: string): readonly AdoptedEnvoy[] {
   });
 }
 
-/** One that is asked for a neighbour's address, or for a former one's, has another name. */
+/**
+ * Whether a path can be an address file. An Envoy beside another one, and one that was replaced,
+ * have files with a suffix.
+ */
 function isAddressFile(path: string, folder: string): boolean {
   return (
     path.startsWith(`${folder}/`) &&
@@ -71,7 +74,10 @@ function parse(text: string): unknown {
   }
 }
 
-/** What a file says that this user alone can write and read, as an agent makes it; '' else. */
+/**
+ * Reads a file that only this user can read and write, as the agent makes it; '' for any other
+ * file.
+ */
 function readOwn(path: string): string {
   try {
     const fd = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);

@@ -5,23 +5,20 @@ import { connect, createServer } from 'node:net';
 import { privately } from '../shared/files/privately.ts';
 import { remove } from '../shared/files/whole-file.ts';
 
-/** Envoy multiplies `--base-id` by this, and keeps the numbers between for its epochs. */
+/** Envoy multiplies `--base-id` by this, and uses the numbers between for its epochs. */
 const factor = 10;
-/**
- * Above 2³¹ what Envoy makes of it wraps (seen with 1.36.2: a socket
- * `…_18446744072414584320`).
- */
+/** Above 2³¹ Envoy's product wraps (seen with 1.36.2: a socket `…_18446744072414584320`). */
 const highest = 200_000_000;
 
-/** Where Envoys share memory, and agents that share this folder stay apart. */
+/** The folder in which Envoys share memory. Agents that share it must draw different base ids. */
 const folder = '/dev/shm';
-/** The socket of a reservation: the base id, and what makes the name one that never comes again. */
+/** The socket of a reservation: the base id, and a random part so that no name is used twice. */
 const reserved = /^pilot-agent-(\d+)-[0-9a-f]{16}(?:\.new)?$/;
 const memory = /^envoy_shared_memory_(\d+)$/;
-/** So many others are looked at, and so many ids are drawn: anybody may fill that folder. */
+/** The most reservations to look at, and the most ids to draw: anybody may fill that folder. */
 const most = 100;
 
-/** What Envoy leaves in `/dev/shm` for a base id, whichever way it ends. */
+/** Returns the file that Envoy leaves in `/dev/shm` for a base id, however it ends. */
 export function sharedMemoryOf(baseId: number): string {
   return `/dev/shm/envoy_shared_memory_${baseId * factor}`;
 }
@@ -29,18 +26,18 @@ export function sharedMemoryOf(baseId: number): string {
 /** A base id that no other agent draws until `release`, or the end of this process. */
 export interface ReservedBaseId {
   readonly baseId: number;
-  /** May be called again. */
+  /** A second call does nothing. */
   release(): void;
 }
 
 /**
- * Draws a base id that nobody has, and reserves it. Throws what the system says where there is no
- * `/dev/shm` that can be written, without which no Envoy starts. Synchronous.
+ * Draws a base id that nobody uses, and reserves it. Throws the system's error if there is no
+ * writable `/dev/shm`, without which no Envoy starts. Synchronous.
  *
  * A reservation is a socket on which this process listens, under a name that is never used again.
- * It is put there first, and then all others are looked at: of two agents that draw the same id at
- * least one sees the other, whatever else they do not share, and draws again. The socket of a dead
- * agent answers nobody: who finds it removes it.
+ * The agent makes its own socket first, and then looks at all others. So if two agents draw the
+ * same id, at least one of them sees the other and draws again, even if they share nothing else.
+ * The socket of a dead agent does not answer: the agent that finds it removes it.
  */
 export function reserveBaseId(draw = () => randomInt(1, highest)): ReservedBaseId {
   accessSync(folder, constants.W_OK | constants.X_OK);
@@ -57,7 +54,7 @@ export function reserveBaseId(draw = () => randomInt(1, highest)): ReservedBaseI
   throw new Error(`no base id is free in ${folder}`);
 }
 
-/** Whether any of these files but the reservation `own` has to do with that base id. */
+/** Whether any of these files belongs to that base id, except the reservation `own`. */
 function isTaken(baseId: number, names: readonly string[], own?: string): boolean {
   return names.some((name) => {
     const memoryId = memory.exec(name)?.[1];
@@ -66,10 +63,7 @@ function isTaken(baseId: number, names: readonly string[], own?: string): boolea
   });
 }
 
-/**
- * Reserves a base id that Envoys have already, which an earlier agent has left; undefined where no
- * socket can be made.
- */
+/** Reserves a base id of Envoys that an earlier agent left; undefined if no socket can be made. */
 export function holdBaseId(
   baseId: number,
 ): (ReservedBaseId & { readonly name: string }) | undefined {
@@ -80,7 +74,7 @@ export function holdBaseId(
     .unref();
   privately(() => server.listen(`${path}.new`));
   try {
-    renameSync(`${path}.new`, path); // who is asked between bind and listen seems to be dead
+    renameSync(`${path}.new`, path); // between bind and listen it would seem dead
   } catch {
     server.close();
     return undefined;
@@ -95,7 +89,7 @@ export function holdBaseId(
   };
 }
 
-/** Removes the reservations on which nobody listens any more. Answers come later. */
+/** Removes the reservations on which no process listens. The answers come after this returns. */
 function removeDead(names: readonly string[]): void {
   for (const name of names
     .filter((found) => reserved.test(found) && !found.endsWith('.new'))

@@ -6,9 +6,10 @@ import type { Verdict } from '../epochs/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
 
 /**
- * The verdict on a configuration that would work, with what there is to know of `newest`, the Envoy
- * that runs: whether there is room for another one, and whether one from `binary` as it is now can
- * be its child. `started` is what that was when the newest Envoy was started. Never rejects.
+ * Adds to the verdict on a configuration that works what depends on `newest`, the running Envoy:
+ * whether there is room for another one, and whether one from the current `binary` can be its
+ * child. `started` is the identity of the binary from which the newest Envoy was started. Never
+ * rejects.
  */
 export async function withCompatibility(
   verdict: Verdict,
@@ -20,7 +21,7 @@ export async function withCompatibility(
   const { pid, socketPath } = newest;
   const reason = noRoomFor(memory(), residentOf(pid));
   if (reason !== undefined) return { kind: 'no-room', reason };
-  // A child would have abstract sockets too, which everybody reaches.
+  // A child would have abstract sockets too, which everybody can reach.
   if (socketPath === '') return { kind: 'works-alone' };
   const flaw = socketsFlaw(dirname(socketPath));
   if (flaw !== undefined) return flaw;
@@ -32,7 +33,10 @@ export async function withCompatibility(
   return now === before ? verdict : { kind: 'works-alone' };
 }
 
-/** A child has sockets beside those of its parent. Where it cannot now, it may be able to later. */
+/**
+ * Returns a verdict if a child cannot make its sockets beside those of its parent. It may be
+ * possible later.
+ */
 function socketsFlaw(folder: string): Verdict | undefined {
   try {
     accessSync(folder, constants.W_OK | constants.X_OK);
@@ -48,10 +52,13 @@ function socketsFlaw(folder: string): Verdict | undefined {
   }
 }
 
-/** In ms; 70 as a rule. */
+/** In ms; usually it takes 70. */
 const timeoutMs = 2_000;
 
-/** What tells one file from another that took its place; '' for none. */
+/**
+ * Returns an identity that changes when another file takes the place of this one; '' if there is
+ * none.
+ */
 export function identityOf(path: string): string {
   try {
     const { dev, ino, size, mtimeMs } = statSync(path);
@@ -62,8 +69,8 @@ export function identityOf(path: string): string {
 }
 
 /**
- * Resolves with what an Envoy binary says of the protocol by which its epochs talk, or undefined if
- * it does not. Never rejects.
+ * Resolves with the version of a binary's hot restart protocol, or undefined if it does not report
+ * one. Never rejects.
  */
 async function hotRestartVersion(binary: string): Promise<string | undefined> {
   return promisify(execFile)(binary, ['--hot-restart-version'], {

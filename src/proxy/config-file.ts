@@ -2,20 +2,21 @@ import { defer, finalize, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../epochs/ports.ts';
 import { remove, writeWhole } from '../shared/files/whole-file.ts';
 
-/** What to do with a configuration file, and what to say where there can be none. */
+/** The uses of a configuration file, and of a failure to make one. */
 export interface ConfigUse<T> {
   use(path: string): Observable<T>;
-  /** `refused`: another try would end the same. `unwritten`: it may not. */
+  /** `refused`: another try would fail again. `unwritten`: another try may succeed. */
   failed(reason: string, outcome: 'refused' | 'unwritten'): T;
-  /** The file stays when that is over. */
+  /** The file stays after its use. */
   readonly outlives?: boolean;
 }
 
 /**
- * Hands `then.use` the path of what Envoy is started from. A generated bootstrap, and any
- * configuration that something is laid over, is written to `stem` plus its extension for as long
- * as that lasts: as a whole, for its owner's eyes only (it may hold tokens). Cold; never errors if
- * `use` does not: where there is no such file it emits `then.failed`.
+ * Calls `then.use` with the path of a configuration from which Envoy can start. A generated
+ * bootstrap, and any configuration that something is merged over, is written to `stem` plus its
+ * extension while the result of `use` is active. It is written as a whole, and only its owner can
+ * read it, because it may hold tokens. Cold; errors only if `use` does: without a file it emits
+ * `then.failed`.
  */
 export function withConfigFile<T>(
   config: EpochConfig,

@@ -1,16 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-/** A control group and all above it. */
+/** A control group and all groups above it. */
 export interface ControlGroup {
   readonly version: 1 | 2;
-  /** The lowest first; some need not be there. */
+  /** The lowest first; some may not exist. */
   readonly folders: readonly string[];
 }
 
 /**
- * The control group that this process is in for a controller, of either version; undefined where
- * there is none. Below `root`, for tests.
+ * Returns the control group of this process for a controller, in either version; undefined if there
+ * is none. `root` is for tests.
  *
  * Within a container the group's path is often that of the host, and its files are at the top.
  */
@@ -36,7 +36,7 @@ function upwards(mount: string, path: string): readonly string[] {
   }
 }
 
-/** The text of a small file; empty where it cannot be read. */
+/** Returns the text of a small file; empty if it cannot be read. */
 export function readText(path: string): string {
   try {
     return readFileSync(path, 'utf8').trim();

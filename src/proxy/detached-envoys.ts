@@ -9,36 +9,37 @@ import { type AdoptedEnvoy, adoptedEnvoys } from './adopted-envoys.ts';
 import { startTime } from './proc.ts';
 import { watchDetached, type Watched } from './watch-detached.ts';
 
-/** Starts Envoys that outlive the agent, and looks after those that an earlier agent has left. */
+/** Starts Envoys that outlive the agent, and watches those that an earlier agent left. */
 export interface DetachedEnvoys {
-  /** The Envoys that were left, the oldest first. */
+  /** The Envoys that an earlier agent left, oldest first. */
   readonly adopted: readonly AdoptedEnvoy[];
-  /** Starts one on subscribe; like `Proxy.run`, but unsubscribing leaves it alone. */
+  /** Starts an Envoy on subscribe; like `Proxy.run`, but unsubscribing does not end it. */
   start(
     own: Named,
     binary: string,
     args: readonly string[],
     signals$: Observable<Signal>,
   ): Observable<ProcessEvent>;
-  /** Looks after one of `adopted`. It does not say that it exists. */
+  /** Watches one of `adopted`. Emits no event about its start. */
   watch(adopted: AdoptedEnvoy, signals$: Observable<Signal>): Observable<ProcessEvent>;
-  /** Writes down for the next agent which Envoys there are. */
+  /** Records the running Envoys for the next agent. */
   remember(running: Iterable<Remembered>): void;
-  /** Removes what an Envoy that has ended needed. */
+  /** Removes the files that an ended Envoy needed. */
   clear(own: Named): void;
 }
 
 /**
- * What names the files of one Envoy: an epoch's number alone comes again where nothing was left.
+ * The name of one Envoy's files. The base id is part of it, because an epoch's number is used again
+ * if no Envoy was left.
  */
 interface Named {
   readonly epoch: number;
   readonly baseId: number;
 }
 
-/** A process as it is written down for the next agent. */
+/** A process as it is recorded for the next agent. */
 interface Remembered extends Omit<AdoptedEnvoy, 'pid' | 'startTime'> {
-  /** Undefined until it exists. */
+  /** Undefined until the process exists. */
   readonly pid: number | undefined;
 }
 
@@ -51,11 +52,11 @@ export interface DetachedOptions {
 }
 
 /**
- * Runs Envoy, says which process that is, and waits for it, for a process that is nobody's child
- * tells nobody how it has ended. With the agent's pipe closed, nothing is left between the two.
+ * Runs Envoy, prints its process id, and waits for it: an Envoy that is not the agent's child
+ * cannot report its exit to the agent. After the agent's pipe is closed, nothing connects the two.
  *
- * The log is open already. The exit code is what a link leads to: others may write into the folder
- * too, and to make a link follows none of theirs and waits for no FIFO.
+ * The log is open already. The exit code is written as the target of a link: other users may also
+ * write into the folder, and making a link neither follows their links nor waits for their FIFOs.
  */
 const script = `ended=$1; shift
 "$@" </dev/null >&3 2>&3 3>&- &
@@ -65,8 +66,8 @@ wait "$!"
 ln -sfnT "$?" "$ended"`;
 
 /**
- * The detached Envoys of one agent, with its files in `folder`: `envoy-kept.json`, `envoy.log`, and
- * for each Envoy a link that leads to its exit code. Their mode is 0600.
+ * Returns the detached Envoys of one agent. Its files in `folder` are `envoy-kept.json`,
+ * `envoy.log`, and for each Envoy a link whose target is its exit code. Their mode is 0600.
  */
 export function detachedEnvoys({
   setsid,
@@ -79,8 +80,9 @@ export function detachedEnvoys({
   const logFile = `${folder}/envoy.log`;
   const endOf = ({ epoch, baseId }: Named) => `${folder}/envoy-rev${epoch}-${baseId}.exit`;
   /**
-   * Envoy would make it for everybody to read, and write into what a link leads to. Returns what
-   * `use` does of it, open, and its length in bytes; throws where it cannot be made.
+   * Opens the log, because Envoy would make it readable for everybody, and would follow a link.
+   * Returns the result of `use`, which gets the open file and its length in bytes; throws if the
+   * log cannot be made.
    */
   function withLog<T>(use: (fd: number, length: number) => T): T {
     const { O_WRONLY, O_APPEND, O_CREAT, O_NOFOLLOW, O_NONBLOCK } = constants;
@@ -193,13 +195,13 @@ export function detachedEnvoys({
   };
 }
 
-/** What a small program says where it fails; its whole command line is no reason. */
+/** Returns the error message of a small program; its command line is no reason. */
 function reasonOf(error: unknown): string {
   const { stderr, message } = error as Error & { readonly stderr?: Buffer };
   return (String(stderr ?? '').trim() || message).split('\n')[0] ?? message;
 }
 
-/** 0 where there can be no log: Envoy goes on without. */
+/** Returns 0 if there can be no log: Envoy runs without it. */
 function lengthOf(makeLog: () => number): number {
   try {
     return makeLog();

@@ -1,6 +1,6 @@
 import type { MeetingPlace } from './meeting-places.ts';
 
-/** What Envoy is started with, whatever the epoch. Durations in ms, of whole seconds. */
+/** The arguments that all epochs share. Durations are in ms, and whole seconds. */
 export interface EnvoyArgs {
   readonly drainDuration: number;
   readonly parentShutdownDuration: number;
@@ -8,32 +8,32 @@ export interface EnvoyArgs {
   readonly serviceNode: string;
   readonly ipv6: boolean;
   readonly logFormat: string;
-  /** '' leaves the option out, as with the Go agent. */
+  /** '' omits the option, as the Go agent does. */
   readonly logLevel: string;
   readonly componentLogLevel: string;
-  /** 0 leaves the option out: Envoy takes a worker for each core. */
+  /** 0 omits the option: Envoy starts a worker for each core. */
   readonly concurrency: number;
 }
 
-/** What differs from one epoch to the next. */
+/** The arguments that differ between epochs. */
 export interface EpochArgs {
   readonly config: string;
   /**
-   * JSON that Envoy lays over its configuration; '' for none. Everybody on the machine can read it:
-   * it says where the admin endpoint is, and no more.
+   * JSON that Envoy merges over its configuration; '' for none. Everybody on the machine can read
+   * it, so it holds only the address of the admin endpoint.
    */
   readonly override: string;
   readonly restartEpoch: number;
-  /** Undefined for a check where no Envoy runs. No check opens a socket. */
+  /** Undefined for a check while no Envoy runs. No check opens a socket. */
   readonly place?: MeetingPlace | undefined;
 }
 
 /**
- * Envoy's argument vector, in the order of the Go agent 1.6 without what Envoy 1.36 no longer
- * knows, and with what keeps epochs safe.
+ * Returns Envoy's arguments in the order of the Go agent 1.6, without the options that Envoy 1.36
+ * no longer knows, and with those that keep epochs safe.
  *
- * `--skip-hot-restart-on-no-parent` goes with a parent only: without one Envoy 1.36 warns of a
- * failed hot restart that nobody asked for.
+ * `--skip-hot-restart-on-no-parent` is used only with a parent: without one Envoy 1.36 warns of a
+ * failed hot restart that nobody requested.
  */
 export function envoyArgs(
   args: EnvoyArgs,
@@ -59,8 +59,9 @@ export function envoyArgs(
 }
 
 /**
- * Envoy's own way are abstract sockets, which anybody in the network namespace reaches: who asks
- * there gets the listening sockets, and may end it. A child finds its parent by the same path only.
+ * By default Envoy uses abstract sockets, which every process in the network namespace can reach:
+ * such a process can take the listening sockets, and can end Envoy. A child finds its parent only
+ * by the same path.
  */
 function meetingAt({ baseId, socketPath }: MeetingPlace): readonly string[] {
   return [

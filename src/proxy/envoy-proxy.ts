@@ -28,24 +28,24 @@ import { spawnEnvoy } from './spawn-envoy.ts';
 
 export interface EnvoyOptions extends CheckOptions {
   readonly admin: AdminClient;
-  /** Where Envoy writes down its admin address. */
+  /** The file to which Envoy writes its admin address. */
   readonly addressFile: string;
   /**
-   * A sidecar drains what comes from outside and keeps its application's own calls going; a router
-   * drains all.
+   * Whether a drain covers all listeners. A sidecar drains only inbound traffic, and its
+   * application can still make calls; a router drains all.
    */
   readonly drainsAll: boolean;
-  /** Where Envoys outlive the agent. */
+  /** Present if Envoys outlive the agent. */
   readonly detached?: DetachedEnvoys | undefined;
-  /** Where the Envoys of a lineage meet. */
+  /** The places where the Envoys of a lineage meet. */
   readonly places: MeetingPlaces;
   readonly onLine: (line: EnvoyLine, epoch: number) => void;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
- * An admin endpoint that is handed over may leave a question unanswered: the next one is not to
- * wait for it. In ms.
+ * The wait for an answer, in ms. An admin endpoint that is handed over may leave a question
+ * unanswered, which must not delay the next one.
  */
 const answerWithin = 500;
 
@@ -53,7 +53,7 @@ const alone = 'enable_reuse_port is false: no other Envoy can listen beside the 
 
 type NewLaunch = Extract<Launch, { readonly adopted: false }>;
 
-/** The proxy as a real Envoy. */
+/** Returns the proxy that runs real Envoys. */
 export function envoyProxy(options: EnvoyOptions): Proxy {
   const { binary, args, admin, folder, drainsAll, detached, scheduler = asyncScheduler } = options;
   const running = processes(options);
@@ -64,7 +64,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
     scheduler,
   );
 
-  /** An Envoy that an earlier agent has left. */
+  /** Watches an Envoy that an earlier agent left. */
   function watched(
     adopted: AdoptedEnvoy | undefined,
     signals$: Observable<Signal>,
@@ -132,8 +132,8 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const asked = running.find(epoch);
         const admin = running.adminOf(epoch);
         const answer$ = (path: string) => admin.request('GET', path, answerWithin);
-        // Who is LIVE is worth 110 KB of JSON until this epoch has been seen to be; after that it
-        // is enough that somebody is.
+        // Until this epoch was seen LIVE, 110 KB of JSON show which epoch answers; after that any
+        // LIVE answer is enough.
         const isKnown = asked?.seenLive === true;
         return answer$('/ready').pipe(
           switchMap((ready) =>
@@ -191,7 +191,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
   };
 }
 
-/** What is made, or why it cannot be. */
+/** Returns the result of `make`, or the reason of its failure. */
 function entered<T>(make: () => T): T | string {
   try {
     return make();
@@ -200,7 +200,10 @@ function entered<T>(make: () => T): T | string {
   }
 }
 
-/** An override that cannot be read ends an Envoy with 1. The check says the same of it. */
+/**
+ * Returns the exit for an unreadable override, with which Envoy would end with 1. The check reports
+ * the same.
+ */
 function notTaken(reason: string): ProcessEvent {
   return { type: 'exited', exit: { kind: 'failed', code: 1, tail: [reason] } };
 }
@@ -218,8 +221,8 @@ interface Start {
 }
 
 /**
- * Starts the Envoy of an epoch: as a child that does not outlive the agent, or, with `--keepEnvoy`,
- * as one that does. As `Proxy.run`.
+ * Starts the Envoy of an epoch. With `--keepEnvoy` it outlives the agent, otherwise not. Works as
+ * `Proxy.run`.
  */
 function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,

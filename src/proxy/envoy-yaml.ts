@@ -1,7 +1,7 @@
 import type { ScalarTag } from 'yaml';
 import { parseYaml, valueOfYaml } from '../shared/text/parse-yaml.ts';
 
-/** What a text says, or why it says nothing. No reason has anything of the text in it. */
+/** The value of a text, or the reason why it has none. No reason contains any part of the text. */
 export type Parsed =
   | { readonly ok: true; readonly value: unknown }
   | {
@@ -12,7 +12,9 @@ export type Parsed =
 
 const int32 = 2 ** 31;
 
-/** Plain scalars as yaml-cpp has them: booleans of YAML 1.1, and octal numbers with a 0. */
+/**
+ * Plain scalars as yaml-cpp reads them: booleans of YAML 1.1, and octal numbers with a leading 0.
+ */
 const asEnvoy: ScalarTag[] = [
   {
     tag: 'tag:yaml.org,2002:null',
@@ -40,7 +42,10 @@ const asEnvoy: ScalarTag[] = [
   },
 ];
 
-/** What does not fit into 32 bits is a text for Envoy, and all that is no integer: `0.5` too. */
+/**
+ * Parses an integer. Envoy takes one that does not fit into 32 bits as a text, and also every other
+ * number, such as `0.5`.
+ */
 function integer(text: string): number | string {
   const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(text) ?? [];
   const value = BigInt(/^0\d/.test(digits) ? `0o${digits}` : digits) * (sign === '-' ? -1n : 1n);
@@ -49,8 +54,8 @@ function integer(text: string): number | string {
 }
 
 /**
- * Reads YAML as Envoy 1.36 does (`--config-yaml`, and files `.yaml`): of two keys that are the same
- * the last one counts, there are no merge keys, and only the first document is read.
+ * Parses YAML as Envoy 1.36 does (`--config-yaml`, and files `.yaml`): of two equal keys the last
+ * one counts, there are no merge keys, and only the first document is read.
  */
 export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   const yaml = await import('yaml');
@@ -73,7 +78,7 @@ export async function parseEnvoyYaml(text: string): Promise<Parsed> {
   }
   visit(document, {
     Pair(_, { key }) {
-      if (isScalar(key) && key.type === 'PLAIN') key.value = key.source; // a name, whatever it looks like
+      if (isScalar(key) && key.type === 'PLAIN') key.value = key.source; // a name
     },
   });
   const read = valueOfYaml(() => document.toJS() as unknown);

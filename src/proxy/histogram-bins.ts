@@ -1,4 +1,4 @@
-/** How often values of a range were measured, by where it begins. */
+/** The number of measured values in each range, by the start of the range. */
 export type Bins = ReadonlyMap<number, Bin>;
 
 interface Bin {
@@ -7,8 +7,8 @@ interface Bin {
 }
 
 /**
- * What Envoy prints of a histogram with `histogram_buckets=detailed`: `1,0.1:25, 2,0.1:3`, each
- * range with its width and its count. What is not of that form is left out. Pure.
+ * Parses a histogram as Envoy prints it with `histogram_buckets=detailed`: `1,0.1:25, 2,0.1:3`,
+ * each range with its width and its count. Leaves out ranges of another form. Pure.
  */
 export function parseBins(text: string): Bins {
   const bins = new Map<number, Bin>();
@@ -25,7 +25,7 @@ export function parseBins(text: string): Bins {
   return bins;
 }
 
-/** All that was measured in several histograms. Pure. */
+/** Joins the values of several histograms. Pure. */
 export function joinedBins(all: readonly Bins[]): Bins {
   const sum = new Map<number, Bin>();
   for (const bins of all)
@@ -34,7 +34,10 @@ export function joinedBins(all: readonly Bins[]): Bins {
   return sum;
 }
 
-/** What was measured since an earlier look; undefined where something is less than then. Pure. */
+/**
+ * Returns the values measured since an earlier look; undefined if any count is less than then.
+ * Pure.
+ */
 export function binsSince(before: Bins, now: Bins): Bins | undefined {
   if ([...before].some(([from, { count }]) => (now.get(from)?.count ?? 0) < count))
     return undefined;
@@ -46,7 +49,9 @@ export function binsSince(before: Bins, now: Bins): Bins | undefined {
   );
 }
 
-/** The value that a share of all that was measured does not exceed; undefined of nothing. Pure. */
+/**
+ * Returns the value that a share of all values does not exceed; undefined if there are none. Pure.
+ */
 export function quantile(bins: Bins, share: number): number | undefined {
   const sorted = [...bins]
     .filter(([, { count }]) => count > 0)

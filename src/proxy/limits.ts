@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { controlGroup, readText } from './control-group.ts';
 import { memory } from './memory.ts';
 
-/** What this process and its Envoys may use; undefined where nothing limits it. */
+/** The resources that this process and its Envoys may use; undefined if there is no limit. */
 export interface Limits {
   /** In cores, with a fraction. */
   readonly cpu: number | undefined;
@@ -12,9 +12,9 @@ export interface Limits {
 }
 
 /**
- * The limits as they are now: of the CPU as `ISTIO_CPU_LIMIT` says it, else the quota of the
- * control group if that is less than the machine has; of memory as the control group has it. Below
- * `root`, for tests.
+ * Returns the current limits. The CPU limit is `ISTIO_CPU_LIMIT`, or else the quota of the control
+ * group if that is less than the machine has. The memory limit is that of the control group. `root`
+ * is for tests.
  */
 export function limits(
   cpuLimit: number | undefined,
@@ -26,7 +26,7 @@ export function limits(
   return { cpu: known ?? (quota < cores ? quota : undefined), memory: memory(root)?.limit };
 }
 
-/** The lowest on the way up, in cores. */
+/** Returns the lowest quota of the group and those above it, in cores. */
 function cpuQuota(root: string): number {
   const { version, folders } = controlGroup('cpu', root) ?? { version: 2, folders: [] };
   const quotas = folders.map((folder) => {
@@ -40,8 +40,8 @@ function cpuQuota(root: string): number {
 }
 
 /**
- * How many worker threads Envoy is to have: as many as are asked for, else one for each core that
- * may be used, a part of one too; 0 leaves it to Envoy, which takes one for each core. Pure.
+ * Returns the number of Envoy's worker threads: the requested number, or else one for each core
+ * that may be used, rounded up. 0 leaves the number to Envoy, which takes one for each core. Pure.
  */
 export function workerThreads(concurrency: number | undefined, { cpu = 0 }: Limits): number {
   return concurrency ?? Math.ceil(cpu);

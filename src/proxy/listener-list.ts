@@ -8,14 +8,14 @@ export interface ListenerPlace {
 
 export const listenersQuestion = '/listeners?format=json';
 
-/** Of a name, in characters. */
+/** The longest name, in characters. */
 const longestName = 200;
 
 type Json = Readonly<Record<string, unknown>>;
 
 /**
- * The listeners that Envoy names at `/listeners?format=json`; undefined of what is no such answer.
- * Pure.
+ * Returns the listeners in Envoy's answer to `/listeners?format=json`; undefined if this is no such
+ * answer. Pure.
  */
 export function listenersIn(body: string): readonly ListenerPlace[] | undefined {
   const all = parsed(body)['listener_statuses'];
@@ -45,7 +45,7 @@ const asObject = (value: unknown): Json =>
 const text = (value: unknown) =>
   typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, longestName) : '';
 
-/** The name that the statistics of a listener have. Pure. */
+/** Returns the name of a listener in the statistics. Pure. */
 export function statsNameOf({ address }: ListenerPlace): string {
   return address.replaceAll(':', '_');
 }

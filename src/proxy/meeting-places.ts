@@ -5,43 +5,46 @@ import { dirname } from 'node:path';
 import { remove } from '../shared/files/whole-file.ts';
 import { holdBaseId, type ReservedBaseId, reserveBaseId, sharedMemoryOf } from './base-ids.ts';
 
-/** By what the Envoys of one lineage find each other, and nobody else does. */
+/** The base id and sockets by which only the Envoys of one lineage find each other. */
 export interface MeetingPlace {
   /** `--base-id`. */
   readonly baseId: number;
   /**
-   * `--socket-path`: how the paths of their sockets begin. '' for the abstract sockets of an Envoy
-   * that an earlier agent has left.
+   * `--socket-path`: the start of the paths of their sockets. '' for the abstract sockets of an
+   * Envoy that an earlier agent left.
    */
   readonly socketPath: string;
 }
 
 export interface MeetingPlaces {
   /**
-   * One that no other agent has, with a folder for the sockets. Throws what the system says where
-   * there can be none.
+   * Makes a place that no other agent has, with a folder for the sockets. Throws the system's error
+   * if it cannot be made.
    */
   make(): MeetingPlace;
-  /** One where Envoys that are adopted meet already. */
+  /** Enters the place where adopted Envoys meet already. */
   enter(place: MeetingPlace): void;
-  /** Removes what the last Envoy there has left. */
+  /** Removes what the last Envoy of the place left. */
   clear(place: MeetingPlace): void;
-  /** The agent goes, and its Envoys stay there. */
+  /** Gives the place up without removing anything: the agent ends, and its Envoys stay there. */
   leave(place: MeetingPlace): void;
 }
 
-/** What sockaddr_un holds, less its final zero (unix(7)): Envoy aborts where a path is longer. */
+/**
+ * The longest path of a socket: sockaddr_un without its final zero (unix(7)). Envoy aborts if a
+ * path is longer.
+ */
 const longest = 107;
-/** How the names of its sockets begin. */
+/** The start of the names of its sockets. */
 const stem = '/s';
-/** What Envoy 1.36 puts behind `--socket-path`, at most. */
+/** The longest text that Envoy 1.36 appends to `--socket-path`. */
 const appended = '_udp_parent_1999999999';
 const folderName = /^envoy-\d+$/;
 
 /**
- * The meeting places of one agent. Their sockets are in `folder`, each place in a folder of its own
- * with mode 0700; where the path would be too long, or there is no room, below the folder for
- * temporary files, or else in `/dev/shm`, without which no Envoy starts.
+ * Returns the meeting places of one agent. Each place has its own folder with mode 0700 for its
+ * sockets, in `folder`. If that path is too long, or there is no room, the folder is below the one
+ * for temporary files, or else in `/dev/shm`, without which no Envoy starts.
  */
 export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingPlaces {
   const held = new Map<number, ReservedBaseId>();
@@ -100,8 +103,8 @@ function privateFolder(first: string): string {
 }
 
 /**
- * Whether `socketPath` can be that of a meeting place of an agent that has `folder`: what is
- * written down somewhere may name any path.
+ * Whether `socketPath` can be a meeting place of an agent with `folder`: a recorded path may be any
+ * path.
  */
 export function isMeetingPlace({ baseId, socketPath }: MeetingPlace, folder: string): boolean {
   if (socketPath === '') return true;
@@ -114,7 +117,7 @@ export function isMeetingPlace({ baseId, socketPath }: MeetingPlace, folder: str
   );
 }
 
-/** Whether that is a folder, no link to one, that only this user has to do with. */
+/** Whether the path is a folder, not a link, that only this user can access. */
 function isPrivate(path: string): boolean {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   return (
@@ -122,7 +125,7 @@ function isPrivate(path: string): boolean {
   );
 }
 
-/** Removes from `folder` what dead Envoys have left of their sockets: all but those of `kept`. */
+/** Removes from `folder` the sockets that dead Envoys left, except those of `kept`. */
 export function removeMeetingPlaces(folder: string, kept: readonly MeetingPlace[]): void {
   const used = new Set(kept.map(({ socketPath }) => dirname(socketPath)));
   for (const name of readdirSync(folder)) {

@@ -3,15 +3,16 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { controlGroup, readText } from './control-group.ts';
 
-/** What a control group allows, in bytes, and what has come of it. */
+/** The limit and use of a control group's memory, in bytes. */
 export interface Memory {
-  /** The lowest limit on the way up; undefined where there is none. */
+  /** The lowest limit of the group and those above it; undefined if there is none. */
   readonly limit: number | undefined;
   /**
-   * What counts against it, without the part of the page cache that the kernel gives back at once.
+   * The memory that counts against the limit, without the part of the page cache that the kernel
+   * frees at once.
    */
   readonly used: number;
-  /** Processes that the kernel has killed for want of memory; undefined where it does not say. */
+  /** The processes that the kernel killed because memory ran out; undefined if it does not say. */
   readonly oomKills: number | undefined;
 }
 
@@ -34,12 +35,12 @@ const v1: Files = {
   events: 'memory.oom_control',
   inactive: 'total_inactive_file',
 };
-/** Version 1 says "no limit" by the largest number of pages. */
+/** Version 1 reports "no limit" as the largest number of pages. */
 const unlimited = 2 ** 62;
 
 /**
- * The memory of the control group that this process is in, of either version; undefined where there
- * is none to be read. Below `root`, for tests.
+ * Returns the memory of the control group of this process, in either version; undefined if none can
+ * be read. `root` is for tests.
  */
 export function memory(root = '/'): Memory | undefined {
   const { version, folders } = controlGroup('memory', root) ?? { version: 2, folders: [] };
@@ -61,13 +62,13 @@ export function memory(root = '/'): Memory | undefined {
   };
 }
 
-/** How much is left free, for what the two need while they hand over: a share of the limit. */
+/** The share of the limit that stays free, because both Envoys need more while they hand over. */
 const reserve = 0.05;
 const mebibyte = 1 << 20;
 
 /**
- * Why a second Envoy as large as the one of `resident` bytes would not fit; undefined if it would,
- * or nothing limits it. Pure.
+ * Returns the reason why a second Envoy as large as the one of `resident` bytes would not fit;
+ * undefined if it fits, or nothing limits it. Pure.
  */
 export function noRoomFor(memory: Memory | undefined, resident: number): string | undefined {
   if (memory?.limit === undefined) return undefined;
@@ -79,7 +80,7 @@ export function noRoomFor(memory: Memory | undefined, resident: number): string 
   return `a second Envoy needs about ${needed} MiB, and ${left} of ${limit} MiB are free`;
 }
 
-/** What a process holds of memory of its own, in bytes; 0 if it is gone. */
+/** Returns the memory that belongs to a process alone, in bytes; 0 if it is gone. */
 export function residentOf(pid: number): number {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
@@ -94,13 +95,13 @@ export function residentOf(pid: number): number {
 }
 
 /**
- * Where memory runs short the kernel ends this process first, whatever its size (`oom_score_adj`,
- * proc(5)). Raising that needs no privilege.
+ * Makes the kernel end this process first if memory runs short, whatever its size (`oom_score_adj`,
+ * proc(5)). This needs no privilege.
  */
 export function endFirst(pid: number): void {
   try {
     writeFileSync(`/proc/${pid}/oom_score_adj`, '1000');
   } catch {
-    // It is gone, or /proc is not to be written: then the kernel decides by size.
+    // It is gone, or /proc is not writable: then the kernel decides by size.
   }
 }

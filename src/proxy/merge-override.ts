@@ -7,15 +7,15 @@ import { parseJson, TooDeep } from '../shared/text/parse-json.ts';
 type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
 
-/** The configuration with all that is laid over it, as JSON; or why there is none. */
+/** The configuration with everything merged over it, as JSON; or the reason why there is none. */
 export type Merged =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 const ofUser = 'ISTIO_BOOTSTRAP_OVERRIDE';
 
 /**
- * Lays what sources say, and the override above them, over a configuration, as Envoy does with
- * `--config-yaml`, where everybody could read it. Never rejects.
+ * Merges the overlays of sources, and then the override, over a configuration. Envoy would do so
+ * for `--config-yaml`, but everybody can read its arguments. Never rejects.
  */
 export async function mergeOverride(config: WithOverride): Promise<Merged> {
   const overlays = [
@@ -58,7 +58,7 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
   for (const { name, at, text } of overlays) {
     const above = await parseEnvoyYaml(text);
     if (!above.ok) return { ok: false, reason: `${name}${placeOf(above)}: ${above.reason}` };
-    if (above.value === undefined || above.value === null) continue; // it says nothing
+    if (above.value === undefined || above.value === null) continue; // it is empty
     const over = placed(above.value, at);
     if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
     whole = mergeMessages(whole, over);
@@ -69,7 +69,7 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
   };
 }
 
-/** Runtime values can be set in an admin layer alone, of which there is one at most. */
+/** Adds an admin layer, because only there runtime values can be set. There can be only one. */
 function adminLayered(config: Fields): Fields {
   const name = 'layeredRuntime' in config ? 'layeredRuntime' : 'layered_runtime';
   const runtime = isFields(config[name]) ? config[name] : {};
@@ -82,7 +82,7 @@ function adminLayered(config: Fields): Fields {
   };
 }
 
-/** A value as the field of a configuration, by the path of its name. */
+/** Returns a value as the field of a configuration, at the path `at`. */
 function placed(value: unknown, at: string): unknown {
   const fields = at === '' ? [] : at.split('.');
   return fields.reduceRight((inner, field) => ({ [field]: inner }), value);
@@ -119,9 +119,9 @@ function parseEnvoyJson(text: string): Parsed {
 }
 
 /**
- * Fields of which a message has one at most. The names are those of all messages that a merge can
- * reach: the elements of a repeated field are never merged, so few are
- * (envoy/config/bootstrap/v3/bootstrap.proto and what its singular fields lead to).
+ * Groups of fields of which a message can have only one. The list covers all messages that a merge
+ * can reach. They are few, because the elements of a repeated field are never merged
+ * (envoy/config/bootstrap/v3/bootstrap.proto and the messages of its singular fields).
  */
 const oneofs: readonly (readonly string[])[] = [
   ['socket_address', 'pipe', 'envoy_internal_address'],
@@ -134,7 +134,7 @@ const oneofs: readonly (readonly string[])[] = [
   ['user_agent_version', 'user_agent_build_version'],
   ['json_format', 'text_format'],
 ];
-/** Maps by a key, and google.protobuf.Struct: a value in them takes another's place. */
+/** Maps by a key, and google.protobuf.Struct: a value in them replaces the other one. */
 const maps: readonly string[] = [
   'metadata',
   'config',
@@ -145,9 +145,9 @@ const maps: readonly string[] = [
 ];
 
 /**
- * What protobuf's `MergeFrom` makes of two messages, in JSON: repeated fields are put behind each
- * other, messages are merged, other fields replaced. A field that has its default (0, false, '') is
- * one that is not set. Pure.
+ * Merges two messages in JSON as protobuf's `MergeFrom` does: repeated fields are appended,
+ * messages are merged, other fields are replaced. A field with its default (0, false, '') counts as
+ * not set. Pure.
  */
 export function mergeMessages(base: Fields, over: Fields): Fields {
   const merged = new Map(Object.entries(base));
@@ -171,7 +171,7 @@ function mergeValues(field: string, base: unknown, over: unknown): unknown {
   return maps.includes(field) ? { ...base, ...over } : mergeMessages(base, over);
 }
 
-/** JSON of protobuf has a field by either of its names. */
+/** Returns one name for a field, because protobuf's JSON allows two. */
 function snake(name: string): string {
   return name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
 }

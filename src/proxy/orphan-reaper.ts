@@ -6,10 +6,10 @@ import type { MeetingPlace } from './meeting-places.ts';
 import type { Tools } from './spawn-envoy.ts';
 
 /**
- * Waits for the end of its input, which comes with the end of the agent, whichever way that ends,
- * and then kills whatever has the base id among its arguments: Envoys, and what is on the way to be
- * one. The id is not among its own. What they shared stays otherwise. The guard does the same
- * (native/pilot-agent-guard.c).
+ * Waits for the end of its input, which comes when the agent ends, however it ends. Then kills
+ * every process with the base id among its arguments: Envoys, and processes that are about to
+ * become one. The id is not among the reaper's own arguments. Then removes what the Envoys shared,
+ * which would otherwise stay. The guard does the same (native/pilot-agent-guard.c).
  */
 const script = `while read -r _; do :; done
 for found in $(grep -lzx -- "$PILOT_AGENT_BASE_ID" /proc/[0-9]*/cmdline 2>/dev/null); do
@@ -20,11 +20,11 @@ rm -f "$PILOT_AGENT_SHARED_MEMORY" "$PILOT_AGENT_SOCKETS"/s_* "/dev/shm/pilot-ag
 rmdir "$PILOT_AGENT_SOCKETS"`;
 
 /**
- * Starts a small process that outlives the agent just long enough to kill its Envoys, and returns
- * how to end it without that. Undefined where there is nothing to start.
+ * Starts a small process that outlives the agent just long enough to kill its Envoys. Returns a
+ * function that ends that process without killing them; undefined if there is no program to start.
  *
- * The parent-death signal alone is not enough: while it starts, Envoy replaces it by SIGTERM, which
- * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not hear (seen with
+ * The parent-death signal alone is not enough: during its start Envoy replaces it by SIGTERM, which
+ * an Envoy that is stopped, or waits for a parent that is gone (10 s), does not handle (seen with
  * Envoy 1.36.2).
  */
 export function orphanReaper(

@@ -16,18 +16,18 @@ import { largest, type OutsideFile, readOutside } from '../shared/files/outside-
 import { refusalOf } from '../shared/log/envoy-refusal.ts';
 import { spawnEnvoy, type Tools } from './spawn-envoy.ts';
 
-/** The two files that a TLS identity is made of. */
+/** The two files of a TLS identity. */
 export interface KeyPair {
   readonly chain: string;
   readonly key: string;
 }
 
 /**
- * Reads each pair as it is on disk now, and emits whether all can be served. Cold; one verdict;
- * never errors.
+ * Reads each pair from the disk, and emits whether all can be served. Cold; one verdict; never
+ * errors.
  *
- * A pair of which nothing is there passes: whether Envoy needs it, Envoy knows. Half a pair is on
- * its way, and does not.
+ * A pair without files passes: only Envoy knows whether it needs the pair. Half a pair is still
+ * being written, and does not pass.
  */
 export function checkPairs(
   pairs: readonly KeyPair[],
@@ -67,22 +67,22 @@ async function read(path: string): Promise<OutsideFile> {
 
 export interface Validation {
   readonly binary: string;
-  /** The real arguments of an epoch. */
+  /** The arguments of a real epoch. */
   readonly args: readonly string[];
-  /** Where one can be made for its error stream. */
+  /** A path where a FIFO for its error stream can be made. */
   readonly fifo: string;
   readonly tools: Tools;
-  /** Without an Envoy a start can do no harm: only Envoy's own refusal counts then. */
+  /** Whether no Envoy runs. Then a start can do no harm, and only Envoy's own refusal counts. */
   readonly alone: () => boolean;
   readonly scheduler: SchedulerLike;
 }
 
-/** 60–80 ms as a rule (measured, Envoy 1.36.2). In ms. */
+/** In ms. Usually it takes 60–80 ms (measured, Envoy 1.36.2). */
 const timeoutMs = 20_000;
 
 /**
- * Lets Envoy try its configuration in a process of its own (`--mode validate`), and emits what it
- * says of it. Cold; one verdict; never errors.
+ * Lets Envoy check its configuration in a separate process (`--mode validate`), and emits the
+ * verdict. Cold; one verdict; never errors.
  */
 export function validate({
   binary,
@@ -114,8 +114,8 @@ export function validate({
 }
 
 /**
- * What the end of `--mode validate` says. Only code 1 is a refusal for sure; a crash may be the
- * configuration's fault, so it counts as one beside an Envoy.
+ * Returns the verdict from the end of `--mode validate`. Only code 1 is a certain refusal. A crash
+ * may be the configuration's fault, so it counts as a refusal if an Envoy runs.
  */
 function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   const isRefusal = exit.kind === 'failed' && exit.code === 1;
@@ -137,7 +137,7 @@ function verdictOf(exit: Exit, isLate: boolean, isAlone: boolean): Verdict {
   };
 }
 
-/** The signals by which a program ends itself, or is ended for what it did. */
+/** The signals by which a program ends itself, or is ended for its own fault. */
 const crashes: readonly NodeJS.Signals[] = [
   'SIGABRT',
   'SIGBUS',
@@ -152,8 +152,8 @@ const crashes: readonly NodeJS.Signals[] = [
 const longest = 4_000;
 
 /**
- * Why Envoy did not take a configuration, in its own words and on one line, from how
- * `--mode validate` ended.
+ * Returns why Envoy refused a configuration, in its own words and on one line, from how `--mode
+ * validate` ended.
  */
 export function refusalReason(exit: Exit): string {
   if (exit.kind === 'clean') return 'Envoy accepts it';

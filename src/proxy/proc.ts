@@ -2,8 +2,8 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
 /**
- * When a process has started, as the kernel counts it (field 22 of `/proc/PID/stat`): with its
- * number it names one process. Undefined once it has ended.
+ * Returns when a process started, as the kernel counts it (field 22 of `/proc/PID/stat`). Together
+ * with its number this identifies one process. Undefined once it has ended.
  */
 export function startTime(pid: number): string | undefined {
   try {
@@ -16,7 +16,10 @@ export function startTime(pid: number): string | undefined {
   }
 }
 
-/** The Envoys of the agent with this folder, of whichever user: their arguments say so. */
+/**
+ * Returns the Envoys, of any user, of the agent with this folder. They are found by their
+ * arguments.
+ */
 export function envoysOf(folder: string): readonly number[] {
   const addressFile = join(resolve(folder), 'envoy-admin-address');
   return pids().filter((pid) => isOf(addressFile, read(`/proc/${pid}/cmdline`).split('\0')));
@@ -25,15 +28,16 @@ export function envoysOf(folder: string): readonly number[] {
 /** An Envoy whose agent is gone. */
 export interface StaleEnvoy {
   readonly pid: number;
-  /** Whose process it is. */
+  /** The user that owns the process. */
   readonly uid: number;
   readonly baseId: number;
 }
 
 /**
- * The Envoys that write their admin address below `addressFile`, as those of an agent with this
- * folder do, and whose agent is gone: their parent does not run `program`. A stopped one is found,
- * too. Processes of other users count for root only: anybody can give a process such arguments.
+ * Returns the Envoys that write their admin address below `addressFile`, as those of an agent with
+ * this folder do, and whose agent is gone: their parent does not run `program`. This includes
+ * stopped processes. Processes of other users count only for root: anybody can give a process such
+ * arguments.
  */
 export function staleEnvoys(
   addressFile: string,
@@ -45,7 +49,8 @@ export function staleEnvoys(
     if (args[3] === 'envoy-keeper') return []; // it ends with its Envoy
     if (!isOf(addressFile, args)) return [];
     const parent = /^\d+ \(.*\) \S (\d+)/s.exec(read(`/proc/${pid}/stat`))?.[1];
-    if (Number(parent) !== self && programOf(parent) === program) return []; // ours as process 1: it was given to us
+    // Its agent runs. If this agent is process 1, its own children are orphans of another one.
+    if (Number(parent) !== self && programOf(parent) === program) return [];
     const uid = uidOf(pid);
     if (uid === undefined || (uid !== process.geteuid?.() && process.geteuid?.() !== 0)) return [];
     return [{ pid, uid, baseId: Number(args[args.indexOf('--base-id') + 1]) }];
@@ -67,8 +72,8 @@ function isOf(addressFile: string, args: readonly string[]): boolean {
 }
 
 /**
- * Whose process that is; undefined once it has ended. The owner of `/proc/PID` says something else
- * for a program with capabilities of its own.
+ * Returns the user that owns a process; undefined once it has ended. The owner of `/proc/PID` can
+ * be another one if the program has capabilities.
  */
 export function uidOf(pid: number): number | undefined {
   const uid = /^Uid:\t\d+\t(\d+)/m.exec(read(`/proc/${pid}/status`))?.[1];
@@ -91,17 +96,17 @@ function read(path: string): string {
   }
 }
 
-/** What a process uses. */
+/** The memory and CPU time of a process. */
 export interface Usage {
   readonly residentBytes: number;
   /** User and system time since its start, in s. */
   readonly cpuSeconds: number;
 }
 
-/** The kernel counts time in hundredths of a second for whoever reads it (USER_HZ, proc(5)). */
+/** The kernel reports time in hundredths of a second (USER_HZ, proc(5)). */
 const ticksPerSecond = 100;
 
-/** Undefined once the process has ended. */
+/** Returns undefined once the process has ended. */
 export function usage(pid: number): Usage | undefined {
   const [, ...fields] = read(`/proc/${pid}/stat`)
     .replace(/^.*\) /s, '')

@@ -9,21 +9,21 @@ import type { DetachedEnvoys } from './detached-envoys.ts';
 import type { AdoptedEnvoy } from './adopted-envoys.ts';
 import type { Tools } from './spawn-envoy.ts';
 
-/** A process that has been started, or is about to be, and has not ended. */
+/** A process that was started, or is about to be, and has not ended. */
 export interface RunningProcess extends MeetingPlace {
   readonly epoch: number;
   readonly restartEpoch: number;
   readonly lineage: number;
-  /** For a configuration of its own. */
+  /** The path of a separate copy of the configuration. */
   readonly config: string;
   pid: number | undefined;
-  /** Where it writes down its admin address. */
+  /** The file to which it writes its admin address. */
   addressFile: string;
-  /** Who is asked about it. */
+  /** The client of its admin endpoint. */
   admin: AdminClient;
-  /** Once it is, it is enough that somebody answers. */
+  /** It was LIVE before; then any LIVE answer is enough. */
   seenLive: boolean;
-  /** Its exit was seen. One that outlives the agent has none. */
+  /** The agent saw its exit. The exit of an Envoy that outlives the agent is not seen. */
   ended: boolean;
 }
 
@@ -44,11 +44,11 @@ interface Premises {
 }
 
 /**
- * The processes of one agent, each with the meeting place of its lineage and its admin endpoint,
- * and what has to be cleared away after them.
+ * Returns the processes of one agent, each with the meeting place of its lineage and its admin
+ * endpoint, and removes their files after their end.
  *
- * Two lineages that run side by side have an admin endpoint each. The one that was published last
- * is where `admin` and `addressFile` lead.
+ * Two lineages that run side by side have an admin endpoint each. `admin` and `addressFile` lead to
+ * the one that was published last.
  */
 export function processes({ admin, addressFile, folder, tools, detached, places }: Premises) {
   const running = new Set<RunningProcess>();
@@ -75,8 +75,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
 
   return {
     /**
-     * `adopted` runs already. Throws what the system says where the Envoys of a new lineage can
-     * have no place to meet.
+     * Adds a process. `adopted` runs already. Throws the system's error if no meeting place can be
+     * made for a new lineage.
      */
     enter(
       { epoch, restartEpoch, lineage }: Launch,
@@ -101,7 +101,7 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
       return own;
     },
 
-    /** It runs beside another lineage, with its admin endpoint at a port of its own. */
+    /** Gives the process a separate admin port, because it runs beside another lineage. */
     placeSideBySide(own: RunningProcess, port: number): void {
       own.addressFile = `${addressFile}-${own.epoch}`;
       own.admin = adminClient(own.addressFile, port);
@@ -116,8 +116,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
     },
 
     /**
-     * The newest one is the one that is asked from now on, if it was not, and those that were keep
-     * an endpoint of their own.
+     * Publishes the admin endpoint of the newest process, if it is not published yet. The processes
+     * that were published keep a separate endpoint.
      */
     publishAdmin(epoch: number): void {
       const own = newest();
@@ -134,7 +134,7 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
       detached?.remember(running);
     },
 
-    /** Nobody looks after it any more. What lives on needs all that it has. */
+    /** Stops watching a process. If it runs on, its files stay. */
     leave(own: RunningProcess): void {
       if (detached !== undefined && own.pid !== undefined && !own.ended) {
         places.leave(own);
@@ -147,8 +147,8 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
 
     find,
     /**
-     * Who is asked about that epoch. Where there is no such process nobody answers: whoever has its
-     * address now is another one.
+     * Returns the client of the epoch's admin endpoint. If there is no such process, the client
+     * fails at once: another process may have that address now.
      */
     adminOf: (epoch: number): AdminClient => find(epoch)?.admin ?? nobody,
     newest,
@@ -159,7 +159,7 @@ function rename(from: string, to: string): void {
   try {
     renameSync(from, to);
   } catch {
-    // It was not there, or its folder is gone: then nobody finds the address, and the question
+    // It did not exist, or its folder is gone: then nobody finds the address, and the question
     // fails.
   }
 }

@@ -26,38 +26,40 @@ export interface CheckOptions {
   readonly binary: string;
   readonly args: EnvoyArgs;
   /**
-   * An empty folder, or one of the agent's own, for each epoch's bootstrap, and a FIFO for a
-   * moment.
+   * An empty folder, or one of the agent's, for the bootstrap of each epoch, and briefly for a
+   * FIFO.
    */
   readonly folder: string;
   readonly pairs: readonly KeyPair[];
   readonly tools: Tools;
-  /** Tells in words for a person what Envoy has against a configuration. Never rejects. */
+  /** Explains Envoy's objection to a configuration for a person. Never rejects. */
   readonly explain: (config: EpochConfig, words: string) => Promise<Refusal>;
 }
 
-/** What the checks have to know of what runs. */
+/** The facts about the running Envoys that the checks need. */
 export interface Runs {
   /** The newest Envoy. */
   readonly newest: () => RunningProcess | undefined;
-  /** Names the binary that it was started from. */
+  /** The identity of the binary that it was started from. */
   readonly identity: () => string;
 }
 
-/** The rest of what is written file by file comes within this time. In ms. */
+/** How long the rest of files that are written one by one may take. In ms. */
 const rest = 100;
 
-/** The checks of a proxy that is Envoy. */
+/** Returns the checks of a proxy that is Envoy. */
 export function readingChecks(
   { binary, args, folder, pairs, tools, explain }: CheckOptions,
   { newest, identity }: Runs,
   scheduler: SchedulerLike,
 ): Required<Pick<Proxy, 'check' | 'checkAhead'>> {
   const isAlone = () => newest() === undefined;
-  /** The hash of what Envoy has accepted ahead of its check, once. */
+  /** The hash of the reading that Envoy accepted in advance; it is used once. */
   let acceptedAhead: string | undefined;
 
-  /** Envoy's own word on a configuration, by a process that has the files of `stem` for itself. */
+  /**
+   * Emits Envoy's own verdict on a configuration. The files of `stem` belong to this check alone.
+   */
   function validated({ config }: Reading<EpochConfig>, stem: string): Observable<Verdict> {
     return withConfigFile<Verdict>(config, stem, {
       failed: (reason, outcome) =>
@@ -87,13 +89,13 @@ export function readingChecks(
     });
   }
 
-  // Where no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the
+  // If no Envoy runs there is nothing to protect, and Envoy itself knows whether it needs the
   // pairs.
   const pairs$ = defer(() =>
     isAlone() ? of<Verdict>({ kind: 'works' }) : checkPairs(pairs, scheduler),
   );
 
-  /** One look at all. */
+  /** Checks everything once. */
   function looked(reading: Reading<EpochConfig>): Observable<Verdict> {
     const accepted$ = pairs$.pipe(
       ifGood(() => {
@@ -106,7 +108,7 @@ export function readingChecks(
     );
     return accepted$.pipe(
       ifGood((verdict) => from(withCompatibility(verdict, binary, identity(), newest()))),
-      // The child reads the files when it starts: they may have changed since they were checked.
+      // The child reads the files when it starts: they may have changed since the check.
       ifGood((verdict) => pairs$.pipe(map((again) => (again.kind === 'works' ? verdict : again)))),
     );
   }
@@ -114,7 +116,8 @@ export function readingChecks(
   return {
     check(reading) {
       const look$ = looked(reading);
-      // The files may have been written at the first look, and what runs can wait for a second one.
+      // At the first look the files may have been half written, and the running Envoy can wait for
+      // a second look.
       const again$ = timer(rest, scheduler).pipe(switchMap(() => look$));
       return look$.pipe(
         switchMap((verdict) => (verdict.kind !== 'refused' || isAlone() ? of(verdict) : again$)),
@@ -130,7 +133,7 @@ export function readingChecks(
   };
 }
 
-/** Goes on with what speaks for it so far. */
+/** Continues with the next check if the verdict is good so far. */
 function ifGood(
   next$: (verdict: Verdict) => Observable<Verdict>,
 ): MonoTypeOperatorFunction<Verdict> {

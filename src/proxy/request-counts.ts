@@ -5,43 +5,42 @@ import { type Bins, joinedBins, parseBins } from './histogram-bins.ts';
 export interface DirectionCounts {
   readonly requests: number;
   readonly failures: number;
-  /** How long they took, in ms; undefined where Envoy does not measure it. */
+  /** How long they took, in ms; undefined if Envoy does not measure it. */
   readonly times: Bins | undefined;
 }
 
-/** What an Envoy has counted of its service. A direction, or all clusters, may be uncounted. */
+/** The counts of an Envoy's service. A direction, or all clusters, may be uncounted. */
 export interface ServiceCounts {
   readonly inbound: DirectionCounts | undefined;
   readonly outbound: DirectionCounts | undefined;
   readonly clusters:
     | readonly { readonly name: string; readonly healthy: number; readonly total: number }[]
     | undefined;
-  /** How many clusters there are; no more than {@link mostClusters} of them are looked at. */
+  /** The number of all clusters; at most {@link mostClusters} of them are counted. */
   readonly clusterCount: number;
-  /** Open connections, by the name that the statistics of a listener have. */
+  /** Open connections, by the name of a listener in the statistics. */
   readonly connections: ReadonlyMap<string, number>;
 }
 
-/** The question of which {@link serviceCounts} is the answer. */
+/** The question whose answer {@link serviceCounts} parses. */
 export const serviceQuestion = `/stats?histogram_buckets=detailed&filter=${encodeURIComponent(
   '^(http\\..+\\.downstream_rq_(completed|5xx|time)|cluster\\..+\\.(membership_(healthy|total)|upstream_rq_(completed|5xx|time))|listener\\..+\\.downstream_cx_active)$',
 )}`;
 
 const mostClusters = 10_000;
-/** Of a name, in characters. */
+/** The longest name, in characters. */
 const longestName = 200;
 
-/** Parts of a cluster, of a listener: they are counted in the whole. */
+/** Parts of a cluster or of a listener: the counts of the whole include them. */
 const part = /\.(?:external|internal|canary|zone\.[^.]+\.[^.]+|worker_\d+|main_thread)\.[^.]+$/;
 
-/** By these Envoy asks the agent or the control plane, which is told of elsewhere. */
+/** Envoy uses these clusters to ask the agent or the control plane, which other metrics report. */
 const ownClusters = /^cluster\.(?:xds-grpc|sds-grpc)\./;
 
 /**
- * What Envoy has counted, from what it prints with `histogram_buckets=detailed`. Where its HTTP
- * listeners are named `inbound_…` and `outbound_…`, as those of a mesh, these are the directions.
- * Elsewhere inbound is what comes to its listeners, and outbound is what it asks of its clusters.
- * Pure.
+ * Parses Envoy's counts, as it prints them with `histogram_buckets=detailed`. If the HTTP listeners
+ * are named `inbound_…` and `outbound_…`, as in a mesh, these are the directions. Otherwise inbound
+ * is the traffic of its listeners, and outbound that of its clusters. Pure.
  */
 export function serviceCounts(body: string): ServiceCounts {
   const numbers = new Map<string, number>();

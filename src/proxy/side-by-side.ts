@@ -7,8 +7,8 @@ import { sharesPorts } from './admin-questions.ts';
 import { parseJson } from '../shared/text/parse-json.ts';
 
 /**
- * What an Envoy is started from, what is put over that, and where its admin endpoint then is, if
- * that is not what its configuration says.
+ * The configuration from which an Envoy is started, what is merged over it, and the port of its
+ * admin endpoint if that differs from the configuration.
  */
 export interface StartFrom {
   readonly config: string;
@@ -18,9 +18,9 @@ export interface StartFrom {
 }
 
 /**
- * Finds out how an Envoy can be started beside the one that `admin` leads to, and emits that once,
- * undefined if it can not be: with the same configuration, but an admin endpoint of its own, and
- * clusters that follow it, for which the configuration is written to `copy`. Cold.
+ * Finds out how an Envoy can be started beside the one of `admin`, and emits that once; undefined
+ * if it cannot. The new one has the same configuration, but a separate admin endpoint. If clusters
+ * must follow that endpoint, the configuration is written to `copy`. Cold.
  */
 export function sideBySide(
   given: StartFrom,
@@ -58,7 +58,7 @@ function freePort(host: string): Promise<number> {
   });
 }
 
-/** What is put over a configuration so that Envoy's admin endpoint is at `port`. */
+/** Returns the override that moves Envoy's admin endpoint to `port`. */
 export function adminOverride(host: string, port: number): string {
   return JSON.stringify({
     admin: { address: { socket_address: { address: host, port_value: port } } },
@@ -66,9 +66,9 @@ export function adminOverride(host: string, port: number): string {
 }
 
 /**
- * The bootstrap `text` with the clusters that lead to its own admin endpoint on a loopback address
- * led to `port` instead, which is how a listener for metrics follows a rescue. Undefined where it
- * has none, or is no JSON: a configuration that the agent has made is. Pure.
+ * Returns the bootstrap `text` with changed clusters: those that lead to its own admin endpoint on
+ * a loopback address lead to `port` instead. So a listener for metrics follows a rescue. Undefined
+ * if it has no such cluster, or is no JSON; the agent's own configuration is JSON. Pure.
  */
 export function followAdmin(text: string, port: number): string | undefined {
   const bootstrap = parse(text);
@@ -100,7 +100,7 @@ interface Bootstrap {
   readonly static_resources?: { readonly clusters?: readonly unknown[] };
 }
 
-/** The port of a loopback address. */
+/** Returns the port of a loopback address. */
 function portOf(value: unknown): number | undefined {
   const { address, port_value: port } = (value as Address | null | undefined)?.socket_address ?? {};
   return address !== undefined && /^(127\.|::1$|localhost$)/.test(address) ? port : undefined;

@@ -10,9 +10,9 @@ import { remove } from '../shared/files/whole-file.ts';
 import { type EnvoyLine, envoyLines } from './envoy-lines.ts';
 import { endFirst, memory } from './memory.ts';
 
-/** The small programs that take part in a start, where the machine has them. */
+/** The small programs that help to start an Envoy, if the machine has them. */
 export interface Tools {
-  /** Does what the others do, and the work of the orphan reaper; then nobody asks for them. */
+  /** Does the work of the others and of the orphan reaper; if it exists the others are not used. */
   readonly guard?: string | undefined;
   readonly mkfifo: string | undefined;
   readonly setpriv: string | undefined;
@@ -22,39 +22,39 @@ export interface Tools {
 export interface Spawn {
   readonly binary: string;
   readonly args: readonly string[];
-  /** Where the FIFO may be for a moment. */
+  /** The path of the FIFO, which exists only briefly. */
   readonly fifo: string;
   readonly tools: Tools;
   /**
-   * Where its output stream goes: an access log on `/dev/stdout` is part of the agent's own output,
-   * the word of a validation is not.
+   * The target of its output stream: an access log on `/dev/stdout` is part of the agent's output,
+   * and the output of a validation is not.
    */
   readonly stdout: 'inherit' | 'ignore';
-  /** Where memory runs short, the kernel is to end it before the agent and what serves. */
+  /** If memory runs short, the kernel ends it before the agent and the Envoy that serves. */
   readonly expendable?: true;
   readonly onLine: (line: EnvoyLine) => void;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
 }
 
-/** So many of the last lines are repeated in the event of a crash. */
+/** The number of last lines that are repeated after a crash. */
 const tailLines = 20;
-/** How long what Envoy wrote last may take to arrive after its exit. In ms. */
+/** How long Envoy's last text may take to arrive after its exit. In ms. */
 const lastWords = 200;
 
 /**
- * Ends Envoy by the parent-death signal, and does not even start it if the agent died before that
- * was set.
+ * Starts Envoy only if the agent still lives: it may have died before the parent-death signal,
+ * which ends Envoy, was set.
  */
 const unlessOrphaned = '[ "$PPID" = "$0" ] && exec "$@"';
 
 /**
- * Starts Envoy in a process group of its own, and emits its start and its exit. Cold; never errors;
+ * Starts Envoy in a new process group, and emits its start and its exit. Cold; never errors;
  * unsubscribing kills it.
  *
- * Its error stream is a FIFO that only Envoy writes to: Node's pipes are sockets, which Envoy can
- * not open by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so
- * `onLine` has seen all before the exit is emitted.
+ * Its error stream is a FIFO that only Envoy writes to: Node's pipes are sockets, which Envoy
+ * cannot open by path for an access log on `/dev/stderr`. It is read until Envoy has closed it, so
+ * `onLine` has seen every line before the exit is emitted.
  */
 export function spawnEnvoy({
   binary,
@@ -71,7 +71,7 @@ export function spawnEnvoy({
     const errors = openFifo(tools, fifo);
     const wrapped = protect(tools, binary, args);
     const child = execa(wrapped.file, wrapped.args, {
-      // execa takes any descriptor, its types only the first ten
+      // execa takes any descriptor, but its types only the first ten
       stdio: ['ignore', stdout, errors === undefined ? 'inherit' : (errors.write as 3)],
       detached: true,
       cleanup: false,
@@ -138,7 +138,9 @@ function protect(
   return { file: setpriv, args: ['--pdeathsig', 'KILL', ...guarded] };
 }
 
-/** Both ends of a FIFO that has no name any more, or nothing where the machine can not make one. */
+/**
+ * Returns both ends of a FIFO whose name is removed, or undefined if the machine cannot make one.
+ */
 function openFifo(
   { guard, mkfifo }: Tools,
   path: string,
@@ -171,8 +173,7 @@ function readAll(fd: number, onPiece: (piece: string) => void): Promise<void> {
 }
 
 /**
- * What is known of a process that has ended, or could not be started: the fields of execa's result
- * that count here.
+ * The fields of execa's result that count here, for a process that ended or could not be started.
  */
 export interface Ended {
   readonly exitCode?: number | undefined;
@@ -181,8 +182,8 @@ export interface Ended {
 }
 
 /**
- * How a process ended, from what the operating system and its last words say; and how many the
- * kernel had killed for want of memory before and after.
+ * Returns how a process ended, from the operating system's result and its last lines. `killsBefore`
+ * and `killsAfter` are the counts of processes that the kernel killed because memory ran out.
  */
 export function toExit(
   { exitCode, signal, originalMessage }: Ended,
@@ -202,7 +203,8 @@ export function toExit(
   if (exitCode === undefined)
     return { kind: 'spawn-failed', reason: originalMessage ?? 'it could not be started' };
   if (exitCode === 0) return { kind: 'clean' };
-  // The word of guard, shell and setpriv for what can not be executed. Envoy ends with 0 or 1.
+  // The exit codes of guard, shell and setpriv for a program that cannot be executed. Envoy ends
+  // with 0 or 1.
   if (exitCode === 126 || exitCode === 127)
     return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
   const unbound = tail

@@ -1,13 +1,13 @@
 import { activeRequests, ownStats } from './admin-questions.ts';
 
-/** What the clients of an Envoy have done since it was started, and do now. */
+/** The traffic of an Envoy's clients since its start, and now. */
 export interface TrafficCounts {
-  /** HTTP requests that were answered, and connections of listeners that do not speak HTTP. */
+  /** Answered HTTP requests, and connections of listeners that do not speak HTTP. */
   readonly requests: number;
-  /** Requests that were answered with 5xx. */
+  /** Requests answered with 5xx. */
   readonly failures: number;
   readonly connections: number;
-  /** Requests in flight; 0 where that is not measured. */
+  /** Requests in flight; 0 if that is not measured. */
   readonly active: number;
 }
 
@@ -15,7 +15,7 @@ export interface TrafficCounts {
 export const trafficFilter =
   '^(http\\..+\\.downstream_rq_active|listener\\..+\\.(downstream_cx_(active|total)|http\\..+\\.downstream_rq_(completed|5xx)))$';
 
-/** Pure. */
+/** Computes the traffic from the statistics. Pure. */
 export function trafficCounts(stats: ReadonlyMap<string, number>): TrafficCounts {
   const names = [...stats.keys()].filter(
     (name) => !ownStats.test(name) && !/\.(?:worker_\d+|main_thread)\.[^.]+$/.test(name),

@@ -35,34 +35,37 @@ import { toExit } from './spawn-envoy.ts';
 
 export interface Watched {
   readonly pid: number;
-  /** Of that process; undefined if it had ended before it could be looked at. */
+  /** The start time of that process; undefined if it had ended before it was looked at. */
   readonly startTime: string | undefined;
-  /** Into this file its keeper writes what it has ended with. */
+  /** The path at which its keeper records the exit code. */
   readonly ended: string;
-  /** Where its log goes. */
+  /** The file of its log. */
   readonly log: string;
-  /** How long that was before, in bytes: what is there is not its own. */
+  /** The length of the log before its start, in bytes: the text before is not its own. */
   readonly from: number;
-  /** Is called before it is told to open its log anew. */
+  /** Called before the process is asked to open its log again. */
   readonly reopening: () => void;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
 }
 
-/** Between two looks at a process that is nobody's child. In ms. */
+/** Time between two looks at a process that is not a child of this one. In ms. */
 const every = 100;
-/** How long its keeper may take to write down its end, and between two looks for that. In ms. */
+/**
+ * How long its keeper may take to record its end, and the time between two looks for that record.
+ * In ms.
+ */
 const timeoutMs = 1_000;
 const again = 10;
-/** Of the end of the log so much is read for its last lines. */
+/** The length of the end of the log that is read for its last lines. */
 const tailBytes = 65_536;
 const tailLines = 20;
 /** In bytes. */
 const longestStatus = 8;
 
 /**
- * Looks after an Envoy that is no child of this process: passes signals on to it, emits its end,
- * and completes. Cold; never errors. Unsubscribing leaves it alone.
+ * Watches an Envoy that is not a child of this process: passes signals on to it, emits its end, and
+ * completes. Cold; never errors. Unsubscribing does not end it.
  */
 export function watchDetached({
   pid,
@@ -119,11 +122,11 @@ function send(pid: number, signal: Signal): void {
   try {
     process.kill(pid, signal);
   } catch {
-    // It has ended in this moment.
+    // It has just ended.
   }
 }
 
-/** A shell tells of a signal by 128 and its number. */
+/** Returns the exit from a status of a shell, which reports a signal as 128 plus its number. */
 function exitOf(
   status: number | undefined,
   tail: readonly string[],
@@ -142,8 +145,9 @@ function exitOf(
 }
 
 /**
- * The exit code that a link of this user's leads to. An earlier agent has it in a file. Whatever
- * else is there was put there by others, and is neither followed nor waited for.
+ * Returns the exit code that is the target of a link of this user. An earlier version of the agent
+ * wrote it to a file. Anything else was put there by other users, and is neither followed nor
+ * waited for.
  */
 function statusIn(path: string): number | undefined {
   try {
@@ -156,7 +160,7 @@ function statusIn(path: string): number | undefined {
   }
 }
 
-/** A regular file that is short. Throws for anything else. */
+/** Returns the text of a short regular file. Throws for anything else. */
 function textIn(path: string): string {
   const fd = openRegular(path);
   try {
@@ -167,7 +171,9 @@ function textIn(path: string): string {
   }
 }
 
-/** Follows no link, and waits for no FIFO. Throws where no regular file is. */
+/**
+ * Opens a regular file. Follows no link, and waits for no FIFO. Throws if there is no regular file.
+ */
 function openRegular(path: string): number {
   const fd = openSync(
     path,
@@ -179,8 +185,8 @@ function openRegular(path: string): number {
 }
 
 /**
- * The last bytes of a file behind `from`, or of all of it where it is shorter than that: it is
- * another one then.
+ * Returns the last bytes of a file after `from`. If the file is shorter than that it is another
+ * file, and all of it counts.
  */
 function readEnd(file: string, from: number): string {
   try {
