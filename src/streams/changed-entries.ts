@@ -1,39 +1,41 @@
 import type { PathEvent } from './watch-folders.ts';
 
-/** What may have changed since it was looked at last. */
+/** The entries that may have changed since the last look. */
 export interface ChangedEntries {
-  /** Takes an event. Whether it is the first since the last time that somebody took. */
+  /** Adds an event. Returns whether it is the first since the last `take`. */
   readonly add: (event: PathEvent) => boolean;
-  /** Makes that each entry of each folder may have changed. */
+  /** Marks each entry of each folder as possibly changed. */
   readonly addAll: () => void;
   /**
-   * What may have changed until now, which is forgotten. Without any event, each entry may have:
-   * who looks then does not rely on events.
+   * Returns the entries that may have changed until now, and clears them. If there was no event,
+   * each entry may have changed: then the caller looks for another reason than an event.
    */
   readonly take: () => TakenEntries;
 }
 
 export interface TakenEntries {
-  /** Folder → the names in it that may have changed; `all` where each entry of each may have. */
+  /**
+   * Folder → the names in it that may have changed; `all` if each entry of each folder may have.
+   */
   readonly entries: 'all' | ReadonlyMap<string, ReadonlySet<string>>;
-  /** The watched paths that an event names themselves. */
+  /** The watched paths that an event named themselves. */
   readonly named: ReadonlySet<string>;
 }
 
 /**
- * So many events at a time, and the kernel may have dropped some: it keeps 16,384 for a process
- * that is late (inotify(7)), and says nothing of it to Node.
+ * After this many events the kernel may have dropped some: it keeps 16,384 for a process that is
+ * late (inotify(7)), and Node does not learn of the loss.
  */
 const most = 4_000;
 
 /**
- * Gathers events until somebody looks, in bounded memory: after so many each entry counts as
+ * Collects events until the next look, in bounded memory: after `most` of them each entry counts as
  * changed.
  */
 export function changedEntries(): ChangedEntries {
   let [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
   let count = 0;
-  let isAll = true; // nothing has been looked at yet
+  let isAll = true; // nothing was looked at yet
   const addAll = () => {
     isAll = true;
     folders.clear();

@@ -1,14 +1,14 @@
 import { defaultIfEmpty, forkJoin, map, merge, type Observable } from 'rxjs';
 
 /**
- * What a source has to say about itself: it listens, something may have changed, or a part of it
- * cannot be listened to for now. `source` is its name, where it has one.
+ * A report of a source: it listens, something may have changed, or a part of it cannot be watched
+ * for now. `source` is its name, if it has one.
  */
 export type SourceChange =
   | { readonly type: 'ready' }
   /**
-   * `isPushed`: secrets alone have changed, which are pushed as they are. `isGathered`: the source
-   * has a window of its own, so that nothing waits for that of the agent.
+   * `isPushed`: only secrets have changed, and the agent pushes them without an epoch.
+   * `isGathered`: the source has its own window, so the change skips the agent's window.
    */
   | {
       readonly type: 'changed';
@@ -18,9 +18,11 @@ export type SourceChange =
       readonly isGathered?: true;
     }
   | { readonly type: 'watch-failed'; readonly path: string; readonly reason: string }
-  /** It was read, be it the same as before or not. `hash` names what it says. */
+  /** The source was read, with or without a change. `hash` is the hash of its content. */
   | { readonly type: 'source-read'; readonly source: string; readonly hash: string }
-  /** It could not be read, and is tried again after `delayMs`. What was read last stays. */
+  /**
+   * The source could not be read, and is tried again after `delayMs`. The last reading stays valid.
+   */
   | {
       readonly type: 'source-unreadable';
       readonly source: string;
@@ -28,14 +30,14 @@ export type SourceChange =
       readonly delayMs: number;
     };
 
-/** A part of what a source reads, with a hash of its own: it tells what has changed. */
+/** A part of a source's reading, with its own hash, which shows what has changed. */
 export interface SourcePart {
   /** The name of the source. */
   readonly source: string;
   /** The path of a file, or the name of a member. */
   readonly part: string;
   readonly hash: string;
-  /** What a person knows its state by, for a log: the serial of a certificate. */
+  /** A text by which a person recognizes its state in a log: the serial of a certificate. */
   readonly mark?: string;
 }
 
@@ -45,34 +47,34 @@ export interface SourceReading<Config = unknown> {
   readonly hash: string;
   /** Undefined if a change of the source only causes a restart: Envoy reads the files itself. */
   readonly config: Config | undefined;
-  /** Is called only for readings that differ. */
+  /** Called only for readings that differ. */
   readonly parts: () => readonly SourcePart[];
 }
 
 /**
  * A piece of configuration that may change while Envoy runs.
  *
- * A change only triggers, the reading decides: `changes$` may speak too often, never too rarely.
+ * A change only triggers a reading, and the reading decides: `changes$` may emit too often, but
+ * never too rarely.
  */
 export interface ConfigSource<Config = unknown> {
   /**
-   * Emits `ready` when it starts to listen, since what changed before that went unheard. Never
-   * errors.
+   * Emits `ready` when it starts to listen, because it has missed earlier changes. Never errors.
    */
   readonly changes$: Observable<SourceChange>;
   /**
-   * Cold: one reading a subscription. What is wrong with the configuration has a hash too; an error
-   * means that it cannot be read for now.
+   * Cold: one reading a subscription. A faulty configuration has a hash too; an error means that it
+   * cannot be read for now.
    */
   readonly reading$: Observable<SourceReading<Config>>;
 }
 
 /**
- * Makes many sources one: its changes are theirs, and one reading of it reads all of them. Their
- * hashes are joined by '+'; the configuration is that of the last source that has one.
+ * Joins many sources into one: it has all their changes, and one reading of it reads all of them.
+ * Their hashes are joined by '+'; the configuration is that of the last source that has one.
  *
- * As cold as the sources. A source that has not changed yet delays nothing, as `combineLatest` of
- * readings would.
+ * As cold as the sources. A source that has not changed yet delays nothing, unlike with
+ * `combineLatest` of readings.
  */
 export function composeSources<Config>(
   ...sources: readonly ConfigSource<Config>[]
@@ -80,7 +82,7 @@ export function composeSources<Config>(
   return {
     changes$: merge(...sources.map(({ changes$ }) => changes$)),
     reading$: forkJoin(sources.map(({ reading$ }) => reading$)).pipe(
-      defaultIfEmpty([]), // no source at all still starts the first epoch
+      defaultIfEmpty([]), // without any source the first epoch still starts
       map((readings) => ({
         hash: readings.map(({ hash }) => hash).join('+'),
         config: readings.findLast(({ config }) => config !== undefined)?.config,

@@ -2,8 +2,9 @@ import { watch } from 'node:fs';
 import { Observable } from 'rxjs';
 
 /**
- * Emits the name of each entry of a folder that may have changed, as the kernel tells it, and looks
- * at none; undefined where it may be any, and so once as soon as the folder is watched.
+ * Emits the name of each entry of a folder that may have changed, as the kernel reports it, without
+ * looking at the entry. Emits undefined if any entry may have changed, and so once as soon as the
+ * folder is watched.
  *
  * Cold: watches before subscribing returns, until unsubscribe. Never completes; errors if the
  * folder cannot be watched. Does not keep the process alive.

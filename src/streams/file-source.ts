@@ -11,16 +11,19 @@ import { eachPiece, largest } from '../shared/files/outside-file.ts';
 import type { ConfigSource, SourceReading } from './config-source.ts';
 import { watchFiles } from './watch-files.ts';
 
-/** Path, length and digest; the latter are absent for what is not a readable regular file. */
+/** Path, length and digest. The last two are absent if the file is not a readable regular file. */
 type FileReading = readonly [path: string, length?: number, digest?: string];
 
-/** With the serial of the first certificate that is in it. */
+/** A reading with the serial of its first certificate. */
 interface MarkedReading {
   readonly file: FileReading;
   readonly mark?: string;
 }
 
-/** What is no regular file, or larger than a configuration of Envoy, is as if it were absent. */
+/**
+ * Reads a file. If it is no regular file, or larger than a configuration of Envoy, it counts as
+ * absent.
+ */
 function read(path: string): Observable<MarkedReading> {
   return new Observable((subscriber) => {
     const hash = createHash('sha256');
@@ -43,7 +46,7 @@ function read(path: string): Observable<MarkedReading> {
   });
 }
 
-/** As `openssl x509 -serial` prints it. */
+/** Returns the serial as `openssl x509 -serial` prints it. */
 function serialOf(text: Buffer): string | undefined {
   if (!text.includes('-----BEGIN CERTIFICATE-----')) return undefined;
   try {
@@ -65,22 +68,22 @@ function hashOf(files: readonly MarkedReading[]): string {
 
 /**
  * Emits one sha256 (hex) over the files at `paths`, in their order: name, presence, length and
- * content of each, so that neither content that moves from one file to the next nor a file that is
- * emptied instead of removed goes unnoticed (the Go agent hashes contents alone).
+ * content of each. So it changes when content moves from one file to the next, or when a file is
+ * emptied instead of removed (the Go agent hashes only contents).
  *
- * Cold: one reading a subscription, in chunks of 64 KiB; unsubscribing ends it. What is absent,
- * unreadable, no regular file or larger than 64 MiB counts as absent. Errors where the system is
- * short of file descriptors or memory.
+ * Cold: one reading a subscription, in chunks of 64 KiB; unsubscribing ends it. A path that is
+ * absent, unreadable, no regular file or larger than 64 MiB counts as absent. Errors if the system
+ * is short of file descriptors or memory.
  */
 export function hashFiles(paths: readonly string[]): Observable<string> {
   return readFiles(paths).pipe(map(hashOf));
 }
 
 /**
- * The source whose configuration is the files at `paths`, which Envoy reads itself; empty and
- * repeated paths are dropped. Without any it never changes.
+ * Returns the source of the files at `paths`, which Envoy reads itself; empty and repeated paths
+ * are dropped. Without any path it never changes.
  *
- * Cold; changes never end nor error; a reading errors as that of `hashFiles` does.
+ * Cold; the changes never complete nor error; a reading errors as that of `hashFiles` does.
  */
 export function fileSource(
   paths: readonly string[],

@@ -3,17 +3,17 @@ import { lstat, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /**
- * Entry (an absolute path, free of links up to its last name) → identity of what is there, with `/`
- * at its end for a folder; '' for nothing.
+ * Entry (an absolute path whose folders are no links) → identity of what is there, followed by `/`
+ * for a folder; '' for nothing.
  */
 export type LinkHops = ReadonlyMap<string, string>;
 
-/** As in the kernel, which gives up with ELOOP after 40 links (path_resolution(7)). */
+/** The kernel's limit: it gives up with ELOOP after 40 links (path_resolution(7)). */
 const maxLinks = 40;
 
 /**
- * Names a file or folder as long as it exists. An inode number alone is given to the next one as
- * soon as its own is gone (ext4). Pure.
+ * Returns the identity of a file or folder. An inode number alone is not enough, because ext4
+ * reuses it as soon as it is free. Pure.
  */
 export function identityOf({ dev, ino, birthtimeNs }: BigIntStats): string {
   return `${dev}:${ino}:${birthtimeNs}`;
@@ -30,9 +30,9 @@ const targetOf = (link: string) => readlink(link).catch(() => '');
 const namesOf = (path: string) => path.split('/').filter((name) => name !== '' && name !== '.');
 
 /**
- * Walks `path` as the kernel does and resolves with every entry whose change can change what the
- * path leads to: each folder, each link and the file at the end. The walk stops at the first entry
- * that is absent, whose appearance is then what matters. Never rejects.
+ * Walks `path` as the kernel does and resolves with every entry whose change can change the target
+ * of the path: each folder, each link and the file at the end. The walk stops at the first entry
+ * that is absent: the path changes when that entry appears. Never rejects.
  */
 export async function linkHops(path: string): Promise<LinkHops> {
   const hops = new Map<string, string>();

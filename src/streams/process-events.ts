@@ -8,8 +8,7 @@ const ignore = () => undefined;
 /**
  * Emits the name of each signal of `names` that the process gets.
  *
- * Hot: listens from subscribe to unsubscribe, and the signals are ignored from then on. Never
- * completes.
+ * Hot: listens from subscribe to unsubscribe. After that the signals are ignored. Never completes.
  */
 export function signals(
   names: readonly NodeJS.Signals[],
@@ -19,19 +18,19 @@ export function signals(
 }
 
 /**
- * Emits each exception that nobody has caught, and each rejection that nobody has handled, which
- * Node makes one of.
+ * Emits each uncaught exception, and each unhandled rejection, which Node turns into one.
  *
- * Hot: listens from subscribe to unsubscribe, and they are ignored from then on. Never completes.
+ * Hot: listens from subscribe to unsubscribe. After that they are ignored. Never completes.
  */
 export function uncaught(emitter: Emitter = process): Observable<unknown> {
   return heard('uncaughtException', emitter);
 }
 
 /**
- * Emits what comes with each event of this name. One listener is left behind: without a listener
- * the default would come back, and the next signal or exception would end the agent in the middle
- * of a drain, or while it writes its last lines. Never completes for the same reason.
+ * Emits the first argument of each event of this name. One listener stays after unsubscribe:
+ * without a listener Node's default would return, and the next signal or exception would end the
+ * agent in the middle of a drain, or while it writes its last lines. Never completes for the same
+ * reason.
  */
 function heard(name: string, emitter: Emitter): Observable<unknown> {
   return defer(() => {

@@ -5,7 +5,10 @@ export interface Change {
   readonly source: string;
   /** The path of a file, or the name of a member; '' for the source as a whole. */
   readonly part: string;
-  /** What a person knows it by, before and after, if there is that: the serial of a certificate. */
+  /**
+   * A text by which a person recognizes it, before and after the change, if there is one: the
+   * serial of a certificate.
+   */
   readonly from?: string;
   readonly to?: string;
 }
@@ -13,11 +16,11 @@ export interface Change {
 /** The configuration at one moment. */
 export interface Reading<Config> {
   /**
-   * sha256 (hex) of all that an Envoy would be started from. Two readings with the same hash are
-   * the same.
+   * sha256 (hex) of everything that an Envoy would be started from. Two readings with the same hash
+   * are the same.
    */
   readonly hash: string;
   readonly config: Config;
-  /** What differs from the reading before; empty for the first one. */
+  /** The differences from the reading before; empty for the first one. */
   readonly changed: readonly Change[];
 }

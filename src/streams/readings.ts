@@ -31,23 +31,26 @@ import type { ConfigSource, SourceChange, SourcePart, SourceReading } from './co
 
 /** In ms. */
 export interface ReadingDelays {
-  /** From the first change to the reading that takes in all of them. */
+  /** The time from the first change to the reading that covers all of them. */
   readonly minDelay: number;
-  /** Between two readings that nobody asked for, the net below a lost event. */
+  /** The time between two readings that nothing triggers, in case an event was lost. */
   readonly reread?: number;
-  /** From a change without another one to the reading ahead of the window; none if left out. */
+  /**
+   * The time from a change without another one to the reading in advance, before the window closes;
+   * none if left out.
+   */
   readonly quiet?: number;
   /**
-   * Spreads the pauses after readings that error: makes a number from 0 up to, but not including,
+   * Spreads the pauses after readings that error: returns a number from 0 up to, but not including,
    * 1.
    */
   readonly random?: () => number;
 }
 
-/** What happens on the way from a change to a reading. */
+/** An event between a change and its reading. */
 export type SourceSign<Config> =
   | SourceChange
-  /** The first change of a row: the source is read when the window closes. */
+  /** The first of several changes: the source is read when the window closes. */
   | {
       readonly type: 'window-opened';
       readonly source?: string;
@@ -55,14 +58,15 @@ export type SourceSign<Config> =
       readonly delayMs: number;
     }
   /**
-   * What the window will bring, unless there are more changes: it differs from the reading before.
+   * The reading that the window will bring if nothing else changes: it differs from the reading
+   * before.
    */
   | { readonly type: 'foreseen'; readonly reading: Reading<Config | undefined> }
-  /** The source could not be read, or not be listened to, which is tried again so much later. */
+  /** The source could not be read, or not be watched, and is tried again after `delayMs`. */
   | SourceFailed
   /**
-   * `isNew`: it differs from the reading before. `orderedBy`: who has ordered it; then it counts
-   * even if it does not.
+   * `isNew`: the reading differs from the one before. `orderedBy`: who requested it; then it counts
+   * even without a difference.
    */
   | {
       readonly type: 'read';
@@ -87,18 +91,19 @@ type RawSign<Config> =
   | { readonly type: 'ahead'; readonly reading: SourceReading<Config> };
 
 /**
- * Reads a source: emits a reading at once, and then one after each change, each with what differs
- * from the one before; and beside them the changes themselves.
+ * Reads a source: emits a reading at once, and then one after each change, each with its
+ * differences from the one before. Also emits the changes themselves.
  *
- * The source is read `minDelay` after the first of a row of changes, at once when it becomes ready,
- * for a change that is gathered already, and for each of `orders$`, which says who orders it, and
- * every `reread` ms (60 s) as if there had been a change. Readings come one at a time, in the order
- * in which they began: no slow one overtakes a newer one. The first one waits for no change, and
- * nothing is watched before it, so that the first epoch does not wait for the watcher either. What
- * errors is told, and begun again as {@link supervise} does. Cold; never ends, never errors.
+ * The source is read `minDelay` after the first of several changes. It is read at once when it
+ * becomes ready, after a change that is already gathered, and for each of `orders$`, whose values
+ * say who requests it. Every `reread` ms (60 s) it is read as if there had been a change. Readings
+ * come one at a time, in the order in which they began: no slow one overtakes a newer one. The
+ * first one waits for no change, and nothing is watched before it, so that the first epoch does not
+ * wait for the watcher either. An error is reported and followed by another try, as {@link
+ * supervise} does. Cold; never ends, never errors.
  *
- * With `quiet` the source is read once more in each window, at the first pause of that length: what
- * takes long can be done before the window closes. No reading is compared with that one.
+ * With `quiet` the source is read once more in each window, at the first pause of that length: so
+ * slow work can be done before the window closes. No reading is compared with that one.
  */
 export function sourceSigns<Config>(
   { changes$, reading$ }: ConfigSource<Config>,
@@ -129,9 +134,10 @@ export function sourceSigns<Config>(
         map((changed) => ({ ...changed, type: 'window-opened' as const, delayMs: 0 })),
       );
       const occasions$ = merge(
-        shared$.pipe(ofType('ready')), // what changed before it went unheard
+        shared$.pipe(ofType('ready')), // earlier changes were missed
         gathered$,
-        // The net opens a window too: it is not to read in the middle of a change.
+        // The regular reading opens a window too, because it must not read in the middle of a
+        // change.
         merge(changed$, interval(reread, scheduler)).pipe(coalesce(minDelay, scheduler)),
       );
       const pauses$ = opened$.pipe(
@@ -170,7 +176,7 @@ function sourceFailed(error: unknown, delayMs: number): SourceFailed {
 }
 
 /**
- * Emits each reading that differs from the one before, the first one at once. As
+ * Emits each reading that differs from the one before, the first one at once. Works as
  * `sourceSigns`, but errors with the source.
  */
 export function readings<Config>(
@@ -218,7 +224,7 @@ function foreseen<Config>(
     : { type: 'foreseen', reading: withChanges(reading, last) };
 }
 
-/** A reading with what differs from the one before. */
+/** Returns a reading with its differences from the one before. */
 function withChanges<Config>(
   { hash, config, parts }: SourceReading<Config>,
   before: SourceReading<Config> | undefined,

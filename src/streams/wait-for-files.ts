@@ -13,18 +13,20 @@ import { skip, startWith, takeUntil, timer } from 'rxjs';
 import { pollUntil } from '../operators/poll-until.ts';
 import { settle } from '../operators/settle.ts';
 
-/** What a look at a path finds. `barred`: it cannot be known, and waiting does not help. */
+/**
+ * The result of a look at a path. `barred`: the result cannot be known, and waiting does not help.
+ */
 export type FileSign = 'there' | 'absent' | 'barred';
 
 export interface FileSystem {
-  /** Looks once, on subscribe; emits what it finds, and completes. Never errors. */
+  /** Looks once, on subscribe; emits the result, and completes. Never errors. */
   look(path: string): Observable<FileSign>;
 }
 
 export interface WaitOptions {
-  /** For all files together, in ms. */
+  /** The limit for all files together, in ms. */
   readonly limit?: number;
-  /** From one look to the next, in ms. */
+  /** The time from one look to the next, in ms. */
   readonly poll?: number;
   readonly files?: FileSystem;
 }
@@ -44,12 +46,12 @@ const realFiles: FileSystem = {
 };
 
 /**
- * Emits which of the files at `paths` are missing, whenever that changes, and completes when there
- * are none to wait for any more, or after `limit` ms (2 minutes). What was emitted last is still
- * missing then; where nothing was ever missing, nothing is emitted.
+ * Emits the missing files of `paths` whenever they change. Completes when there are none left to
+ * wait for, or after `limit` ms (2 minutes): then the files emitted last are still missing. If
+ * nothing was ever missing, nothing is emitted.
  *
- * The files are waited for side by side, each until it exists, whatever is in it. One that cannot
- * be looked for counts as missing, but is not waited for. Empty and repeated paths are dropped.
+ * The files are awaited side by side, each until it exists, whatever its content. A file that
+ * cannot be looked for counts as missing, but is not awaited. Empty and repeated paths are dropped.
  * Cold, never errors.
  */
 export function waitForFiles(

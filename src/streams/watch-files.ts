@@ -24,9 +24,9 @@ import type { SourceChange } from './config-source.ts';
 import { entryNames } from './entry-names.ts';
 import { type LinkHops, linkHops } from './link-hops.ts';
 
-/** ms from an event to a new round, so that a burst of events costs one. */
+/** ms from an event to a new round, so that a burst of events causes only one. */
 const settleDelay = 50;
-/** Before what could not be watched is tried again. */
+/** The pauses before another try to watch a path. */
 const pauses = { first: 1_000, longest: 30_000 };
 
 const walk = async (paths: readonly string[]): Promise<LinkHops> =>
@@ -41,31 +41,32 @@ const failure = (error: unknown) => {
 };
 
 /**
- * Emits `ready`, from then on the events of the hops, and at any time what can not be watched.
- * Never completes.
+ * Emits `ready`, then the events of the hops, and at any time a path that cannot be watched. Never
+ * completes.
  */
 function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
   return new Observable<SourceChange>((subscriber) => {
-    let isReady = false; // before it chokidar reports links that it merely finds
+    let isReady = false; // until then chokidar reports links that it merely finds
     const ready = () => {
       isReady = true;
       subscriber.next({ type: 'ready' });
     };
     const failed = (error: unknown) => {
       const sign = failure(error);
-      if (!/^(ENOENT|ENOTDIR)$/.test(sign.reason)) subscriber.next(sign); // gone since the walk: the next one finds out
+      if (!/^(ENOENT|ENOTDIR)$/.test(sign.reason)) subscriber.next(sign); // gone since the walk: the next walk finds out
     };
     const report = (path: string) => {
       if (isReady && hops.has(path)) subscriber.next({ type: 'changed', path });
     };
 
     const folders = new Set([...hops.keys()].map(dirname));
-    const ends = [...hops].filter(([, identity]) => !identity.endsWith('/')).map(([path]) => path); // files, links, and what is not there yet
+    const ends = [...hops].filter(([, identity]) => !identity.endsWith('/')).map(([path]) => path); // files, links, and absent entries
     const listed = new Set(ends.map(dirname));
-    // chokidar 5.0.0 takes the root folder for removed, and with it all that it watches below.
+    // chokidar 5.0.0 treats the root folder as removed, and with it everything that it watches
+    // below.
     listed.delete('/');
-    // It also asks for the state of every entry of a folder at each event, also of a folder in the
-    // one that is listed: too much for a folder that a path leads to, and for an /etc on the way.
+    // It also reads the state of every entry of a folder at each event, even of a folder within the
+    // listed one. That is too slow for a folder that a path leads to, and for an /etc on the way.
     for (const folder of folders)
       if (!listed.has(folder))
         subscriber.add(
@@ -80,13 +81,13 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
       ignoreInitial: true,
       ignored: (path) => !listed.has(path) && !hops.has(path),
       atomic: false, // true hides names that end in ~ or .swp
-      persistent: false, // true shares one inotify watch per path, even if the folder at that path is another one by now
+      persistent: false, // true shares one inotify watch per path, even after another folder has replaced the one at that path
     });
     watcher.on('ready', ready);
     watcher.on('error', failed);
     watcher.on('all', (_, path) => report(path));
-    // 'all' comes from comparing folder listings and is throttled, so it misses what is quick, or a
-    // link that leads nowhere; inotify does not.
+    // 'all' comes from comparing folder listings and is throttled, so it misses quick changes, and
+    // links that lead nowhere; inotify does not.
     watcher.on('raw', (_, name: string | null, details) => {
       const { watchedPath } = details as { watchedPath?: string };
       if (name === null || watchedPath === undefined) return;
@@ -95,31 +96,32 @@ function watchHops(hops: LinkHops, watch: typeof Watch): Observable<SourceChange
     });
     subscriber.add(() => {
       void watcher.close();
-      watcher.on('error', () => undefined); // close() drops ours, and a lstat under way may still fail
+      watcher.on('error', () => undefined); // close() drops our listener, and a pending lstat may still fail
     });
-    if (listed.size === 0) ready(); // chokidar would never say so
+    if (listed.size === 0) ready(); // chokidar would not report it
   });
 }
 
 /**
- * Emits `ready` once, when the files at `paths` are watched, and `changed` whenever what one of the
- * paths leads to may have changed, be it by a link, a folder on the way, or a path that did not
+ * Emits `ready` once, when the files at `paths` are watched, and `changed` whenever the target of
+ * one of the paths may have changed: through a link, a folder on the way, or a path that did not
  * exist before. Other entries of the same folders cause nothing.
  *
- * Works in rounds: walk the paths, watch each hop, and after an event do it again, for the event
- * may have led the path elsewhere. Between two rounds nobody listens, so each later round begins
- * with a `changed` of its own. What can not be watched is told once as `watch-failed` and tried
- * again after 1 s, doubling to 30 s, while the rest is watched. Cold: one chokidar a subscription,
- * closed on unsubscribe. Never ends, never errors, and does not keep the process alive.
+ * Works in rounds: walk the paths, watch each hop, and start again after an event, because it may
+ * have changed where the path leads. Between two rounds nothing is watched, so each later round
+ * begins with a `changed`. A path that cannot be watched is reported once as `watch-failed` and
+ * tried again after 1 s, doubling to 30 s; the rest is still watched. Cold: one chokidar a
+ * subscription, closed on unsubscribe. Never ends, never errors, and does not keep the process
+ * alive.
  */
 export function watchFiles(
   paths: readonly string[],
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<SourceChange> {
   return defer(() => {
-    let rounds = 0; // that were ready
-    let failures = 0; // rounds in a row that could not watch everything
-    const told = new Set<string>(); // what they could not watch
+    let rounds = 0; // the rounds that became ready
+    let failures = 0; // consecutive rounds that could not watch everything
+    const told = new Set<string>(); // the paths that they could not watch
 
     function round(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
       let isWhole = true;
@@ -149,7 +151,7 @@ export function watchFiles(
       );
     }
 
-    // Loaded here, for by then the first Envoy has been started.
+    // Loaded here, because the first Envoy has been started by now.
     return defer(() => Promise.all([walk(paths), import('chokidar')])).pipe(
       switchMap(([hops, { watch }]) => round(hops, watch)),
       repeat(),

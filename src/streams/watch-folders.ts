@@ -23,31 +23,34 @@ import { entryNames } from './entry-names.ts';
 import { identityOf } from './link-hops.ts';
 import { watchFiles } from './watch-files.ts';
 
-/** Something may have changed. */
+/** A path or an entry that may have changed. */
 export interface PathEvent {
-  /** The folder that it is in; undefined where it is on the way to a path, or one itself. */
+  /**
+   * The folder of the entry; undefined if a watched path itself, or an entry on the way to it, may
+   * have changed.
+   */
   readonly folder: string | undefined;
-  /** The name of the entry in the folder, or its path; undefined where it may be any. */
+  /** The name of the entry in the folder, or its path; undefined if it may be any. */
   readonly name: string | undefined;
 }
 
-/** What is watched. */
+/** The folders and paths to watch. */
 export interface Places {
   /** Folders whose entries are watched: path → identity. Another identity is another folder. */
   readonly folders: ReadonlyMap<string, string>;
-  /** Files, links and folders that are watched themselves, with what is on the way to them. */
+  /** Files, links and folders that are watched themselves, with the entries on the way to them. */
   readonly paths: readonly string[];
 }
 
-/** Before a folder that could not be watched is tried again, in ms. */
+/** The pauses before another try to watch a folder, in ms. */
 const pauses = { first: 1_000, longest: 30_000 };
 
 /**
- * Emits what may have changed at places, as long as they are among them, and once when each is
- * watched, since what changed before that went unheard. Entries of folders are told by the kernel
- * one by one, and none of them is looked at. A folder that cannot be watched is tried again after 1
- * s, doubling to 30 s. Cold; never errors, does not keep the process alive. Completes with the
- * places.
+ * Emits each change that may have happened at the places while they are among `places$`. Emits once
+ * when each is watched, because earlier changes were missed. The kernel reports the entries of
+ * folders one by one, and none of them is looked at. A folder that cannot be watched is tried again
+ * after 1 s, doubling to 30 s. Cold; never errors, does not keep the process alive. Completes with
+ * the places.
  */
 export function watchPlaces(
   places$: Observable<Places>,
@@ -68,7 +71,8 @@ export function watchPlaces(
 }
 
 /**
- * The same of paths that lead to files and to folders, whatever they are by now. Never completes.
+ * Does the same for paths that lead to files or folders, which may change into each other. Never
+ * completes.
  */
 export function watchFolders(
   paths: readonly string[],
@@ -88,7 +92,7 @@ function onTheWay(paths: readonly string[], scheduler: SchedulerLike): Observabl
   );
 }
 
-/** The paths that lead to folders, and the identities of these. Never rejects. */
+/** Returns the paths that lead to folders, with the identities of the folders. Never rejects. */
 async function foldersAt(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all(
     paths.map(async (path) => {
@@ -99,7 +103,7 @@ async function foldersAt(paths: readonly string[]): Promise<ReadonlyMap<string, 
   return new Map(found.filter((one) => one !== undefined));
 }
 
-/** Watches each folder as long as it is the one that it was. */
+/** Watches each folder until another one replaces it. */
 function entriesOfEach(
   folders$: Observable<ReadonlyMap<string, string>>,
   scheduler: SchedulerLike,
