@@ -13,13 +13,13 @@ import {
 
 /** The longest step. In ms. */
 const longestStep = 500;
-/** An answer that comes while the loop is late is read between two steps: it needs some. */
+/** If the loop is late, an answer is read between two steps, so there must be several. */
 const fewestSteps = 4;
 
 /**
- * Emits 0 once and completes: after `delay` ms in which this process could listen. It goes by steps
- * of 500 ms at most, and a time in which the event loop did nothing else, or the process was
- * stopped, counts as one step: who is waited for may have answered meanwhile. Cold; never errors.
+ * Emits 0 once and completes: after `delay` ms in which this process could listen. It counts in
+ * steps of at most 500 ms. If the event loop was blocked, or the process was stopped, that time
+ * counts as one step: an answer may have arrived meanwhile. Cold; never errors.
  */
 export function attentiveTimer(
   delay: number,

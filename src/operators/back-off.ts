@@ -1,21 +1,21 @@
 /** Pauses between tries, in ms. */
 export interface Pauses {
-  /** The first one. Each further one is twice as long as the one before. */
+  /** The first pause. Each further one is twice as long as the one before. */
   readonly first: number;
   readonly longest: number;
 }
 
 /**
- * The pause in ms before try number `attempt`, from 0: doubling from the first to the longest.
- * Pure.
+ * Returns the pause in ms before try number `attempt`, from 0: it doubles from the first to the
+ * longest. Pure.
  */
 export function backOff({ first, longest }: Pauses, attempt: number): number {
   return Math.min(first * 2 ** attempt, longest);
 }
 
 /**
- * The same pause, up to `share` of it longer or shorter, so that many that have failed together do
- * not try again together. Pure.
+ * Returns the pause, up to `share` of it longer or shorter, so that programs that failed together
+ * do not try again together. Pure.
  *
  * @param random from 0 up to, but not including, 1
  */

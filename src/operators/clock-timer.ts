@@ -10,13 +10,13 @@ import {
   timer,
 } from 'rxjs';
 
-/** Between two looks at the clock. In ms. */
+/** Time between two looks at the clock. In ms. */
 const look = 60_000;
 
 /**
- * Emits 0 once and completes: after `delay` ms, or earlier, within a minute, where the clock says
- * that so much time is over. The timers of a machine that is suspended stand still; its clock does
- * not. Cold; never errors.
+ * Emits 0 once and completes: after `delay` ms, or up to a minute after the clock shows that
+ * `delay` is over, whichever is earlier. While a machine is suspended its timers stand still, but
+ * its clock does not. Cold; never errors.
  */
 export function clockTimer(
   delay: number,

@@ -4,9 +4,9 @@ import { asyncScheduler, auditTime, type MonoTypeOperatorFunction, type Schedule
 /**
  * Opens a window of `minDelay` ms at the first value, and emits the latest value when it closes.
  *
- * Unlike `debounceTime`, a steady trickle of values cannot postpone the emission for ever: this is
- * the window of the Go agent (1.1–1.6, `watchFileEvents`). What is pending when the source
- * completes is still emitted at the end of its window.
+ * Unlike with `debounceTime`, a steady trickle of values cannot postpone the emission forever: this
+ * is the window of the Go agent (1.1–1.6, `watchFileEvents`). If a value is pending when the source
+ * completes, it is emitted at the end of its window.
  */
 export function coalesce<T>(
   minDelay: number,

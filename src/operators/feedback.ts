@@ -1,7 +1,7 @@
 // Why: docs/decisions/066-one-operator-closes-the-circle.md
 import { BehaviorSubject, map, Observable } from 'rxjs';
 
-/** A value, and the folded state on either side of it. */
+/** A value, and the folded states before and after it. */
 export interface Fold<State, Value> {
   readonly value: Value;
   readonly before: State;
@@ -9,13 +9,13 @@ export interface Fold<State, Value> {
 }
 
 /**
- * Emits each value of what `make$` returns, with the state that all values so far fold to, and
- * gives that state back to `make$`: this closes a cycle in which what is made depends on what came
- * of it.
+ * Emits each value of the stream that `make$` returns, with the state that all values so far fold
+ * to. `make$` gets the states too: this closes a cycle in which the values depend on their own
+ * results.
  *
  * `state$` emits the state at once and then after each value, before the value itself is emitted.
- * Completes, errors and ends with what `make$` returns. Cold: a subscription has a state of its
- * own.
+ * Completes and errors with the stream that `make$` returns, and ends it on unsubscribe. Cold: each
+ * subscription has its own state.
  */
 export function feedback<State, Value>(
   first: State,

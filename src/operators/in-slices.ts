@@ -1,9 +1,9 @@
 import { asyncScheduler, Observable, type SchedulerLike } from 'rxjs';
 
 /**
- * Does work that a generator has cut into steps, as many in a row as fit in `slice` ms, and lets
- * others have their turn before it goes on. Emits what the generator returns, and completes; errors
- * with what it throws. Cold; on unsubscribe the rest is left undone.
+ * Does work that a generator has split into steps: runs as many steps as fit in `slice` ms, then
+ * lets other work run before it continues. Emits the generator's result, and completes; errors if
+ * the generator throws. Cold; on unsubscribe the rest is not done.
  */
 export function inSlices<R>(
   work: () => Generator<unknown, R, undefined>,

@@ -1,8 +1,9 @@
 import { Observable, type Subscriber } from 'rxjs';
 
 /**
- * A place that one can have at a time. To subscribe is to wait for it: emits once, when it is free
- * and those who came before have had it; to unsubscribe gives it back. Never completes.
+ * Returns a place that only one subscriber has at a time. Subscribing waits for it: emits once,
+ * when the place is free and all earlier subscribers have had it. Unsubscribing frees it. Never
+ * completes.
  */
 export function onePlace(): Observable<void> {
   const waiting = new Set<Subscriber<void>>();

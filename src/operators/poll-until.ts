@@ -9,21 +9,21 @@ import {
   timer,
 } from 'rxjs';
 
-/** How often, and how long, something is asked. In ms. */
+/** How often, and for how long, the source is asked. In ms. */
 export interface Polling {
   /** From the end of an answer to the next question. */
   readonly every: number;
   /**
-   * What is answered so long after the first question, or later, is answered last. Without it there
-   * is no such end.
+   * The first answer this long after the first question, or later, is the last one. Without it
+   * there is no such end.
    */
   readonly limit?: number;
 }
 
 /**
- * Asks the source, which is to be cold, again and again, one question at a time, until `isEnough`
- * holds of a value. Emits each value, that one too, and completes with it; or with the first answer
- * that ends when the limit is over. Errors if the source or `isEnough` does.
+ * Asks the source repeatedly, one question at a time, until `isEnough` accepts a value. The source
+ * must be cold. Emits each value, including that one, and completes with it; or with the first
+ * answer that ends after the limit. Errors if the source or `isEnough` does.
  */
 export function pollUntil<T>(
   isEnough: (value: T) => boolean,

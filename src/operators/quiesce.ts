@@ -7,17 +7,18 @@ import {
 } from 'rxjs';
 
 /**
- * How long nothing is to come before what has come is emitted, in ms. Asked at the first value of a
- * window, with the ms of silence before it (Infinity before the very first), and the answer to the
- * question before (0 then).
+ * Returns how long no value may come before the merged value is emitted, in ms. Called at the first
+ * value of a window, with the ms of silence before it (Infinity before the very first), and its
+ * previous result (0 at first).
  */
 export type Quiet = (silence: number, before: number) => number;
 
 /**
- * Merges values, and emits what they have become `quiet` ms after the last of them, or `max` ms
- * after the first, whichever is earlier. 0 ms is at once.
+ * Merges values, and emits the result `quiet` ms after the last of them, or `max` ms after the
+ * first, whichever is earlier. 0 ms means at once.
  *
- * What waits when the source completes is emitted when it is due. An error passes at once.
+ * If a value is pending when the source completes, it is emitted when it is due. An error passes at
+ * once.
  */
 export function quiesce<T>(
   quiet: number | Quiet,
@@ -35,7 +36,7 @@ export function quiesce<T>(
         if (waiting === undefined && isEnded) subscriber.complete();
         if (waiting === undefined) return;
         const now = scheduler.now();
-        [first, last] = [Math.min(first, now), Math.min(last, now)]; // a clock may be put back
+        [first, last] = [Math.min(first, now), Math.min(last, now)]; // a clock may be set back
         const rest = Math.min(last + length, first + max) - now;
         if (rest > 0) {
           timer = scheduler.schedule(go, rest);

@@ -10,10 +10,10 @@ import {
   Subject,
 } from 'rxjs';
 
-/** What a reducer answers: the next state, and what is to be done about it. */
+/** The result of a reducer: the next state, and the effects to carry out. */
 export type Step<State, Effect> = readonly [State, readonly Effect[]];
 
-/** One event, and the states on either side of it. */
+/** One event, and the states before and after it. */
 export interface Transition<State, Event> {
   readonly event: Event;
   readonly before: State;
@@ -23,10 +23,10 @@ export interface Transition<State, Event> {
 /**
  * Emits each transition that `reduce` makes of the events of the source and of the effects.
  *
- * Events are folded first in, first out: an effect that answers synchronously is queued behind what
- * is already there, so every reader sees the states, and `interpret` the effects, in the order of
- * the events. A transition is emitted before its effects run. Never completes by itself; errors
- * only if the source, `reduce` or `interpret` does. Unsubscribing ends the effects.
+ * Events are folded first in, first out: if an effect answers synchronously, its event is queued
+ * behind the existing ones. So every reader sees the states, and `interpret` the effects, in the
+ * order of the events. A transition is emitted before its effects run. Never completes; errors only
+ * if the source, `reduce` or `interpret` does. Unsubscribing ends the effects.
  */
 export function reduceWithEffects<State, Event, Effect>(
   initial: State,
@@ -56,6 +56,6 @@ export function reduceWithEffects<State, Event, Effect>(
       subscriber.add(
         interpret(steps$.pipe(mergeMap(({ effects }) => effects)), events$).subscribe(feed),
       );
-      subscriber.add(source.subscribe(feed)); // last: nobody misses the first event
+      subscriber.add(source.subscribe(feed)); // last, so that nobody misses the first event
     });
 }

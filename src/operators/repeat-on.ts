@@ -14,11 +14,11 @@ import {
 } from 'rxjs';
 
 /**
- * Subscribes to the source at once, and after its end again: at the next value of `occasion$`, or
- * after so many ms as `pause` says of what it emitted last; never by itself if it says undefined.
- * However many occasions come while the source runs, they cause one more run after it.
+ * Subscribes to the source at once, and again after its end: at the next value of `occasion$`, or
+ * after the pause in ms that `pause` returns for the last value. If it returns undefined only
+ * `occasion$` counts. All occasions while the source runs cause one more run after it.
  *
- * Emits what the source does. Never completes; errors with the source or with `occasion$`.
+ * Emits the values of the source. Never completes; errors with the source or with `occasion$`.
  */
 export function repeatOn<T>(
   occasion$: Observable<unknown>,

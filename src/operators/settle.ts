@@ -1,6 +1,6 @@
 import { catchError, map, of, type OperatorFunction } from 'rxjs';
 
-/** How a stream of one promise's result went: its value, or what it failed with. */
+/** The outcome of a promise as a value: its result, or its error. */
 export type Settled<T> =
   { readonly ok: true; readonly value: T } | { readonly ok: false; readonly error: unknown };
 

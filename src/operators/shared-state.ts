@@ -11,17 +11,18 @@ import {
   timer,
 } from 'rxjs';
 
-/** The states of something, for many who listen. */
+/** The states of something, for many subscribers. */
 export interface SharedState<T> {
-  /** The last state at once, if there is one, and then each. */
+  /** Emits the last state at once, if there is one, and then each new one. */
   readonly state$: Observable<T>;
-  /** Each state that comes from now on. */
+  /** Emits each new state. */
   readonly later$: Observable<T>;
 }
 
 /**
- * Listens to `source$` once, however many listen to its states, and only while somebody does;
- * between two who listen one after the other it is not let go of. Objects tell states apart.
+ * Subscribes to `source$` once for all subscribers, and only while there is one. If one subscriber
+ * follows another at once, the subscription to the source is kept. Two states differ if they are
+ * different objects.
  */
 export function sharedState<T extends object>(
   source$: Observable<T>,

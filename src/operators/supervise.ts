@@ -14,20 +14,20 @@ import {
 import { backOff, jitter } from './back-off.ts';
 import { settle } from './settle.ts';
 
-/** As for an Envoy that crashes. */
+/** The pauses of an Envoy that crashes. */
 const pauses = { first: 200, longest: 30_000 };
 const spread = 0.2;
-/** A run of this length is no row of failures. In ms. */
+/** After a run of this length the next failure counts as the first. In ms. */
 const stable = 60_000;
 
 /**
- * Keeps what surrounds the core running: an error of the source, or an exception on
- * subscribe, becomes a value by `failed`, and the source is subscribed again after a pause: 200 ms,
- * twice as long after each further failure, 30 s at most, 20 % more or less. A source that has run
- * for a minute begins with 200 ms again. Cold. Completes with the source. Never errors if `failed`
- * does not throw.
+ * Keeps the parts around the core running. Turns an error of the source, or an exception on
+ * subscribe, into a value by `failed`, and subscribes to the source again after a pause: 200 ms,
+ * doubled after each further failure up to 30 s, 20 % more or less. After the source has run for a
+ * minute, the pauses start at 200 ms again. Cold. Completes with the source. Never errors if
+ * `failed` does not throw.
  *
- * @param random makes a number from 0 up to, but not including, 1
+ * @param random returns a number from 0 up to, but not including, 1
  */
 export function supervise<T, F>(
   failed: (error: unknown, delay: number) => F,

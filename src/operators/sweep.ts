@@ -9,10 +9,11 @@ import {
 } from 'rxjs';
 
 /**
- * Sweeps each `period` ms from the time that something has come, for as long as anything is left:
- * no timer goes on while there is nothing. Emits nothing; ends and errors with `come$`.
+ * Sweeps every `period` ms once `come$` has emitted, and as long as anything is left: while nothing
+ * is left no timer runs. Emits nothing; completes and errors with `come$`.
  *
- * @param sweep forgets what is used no more, and says how much is left to be looked at again
+ * @param sweep drops entries that are no longer used, and returns how many are left to look at
+ * again
  */
 export function sweepUp(
   come$: Observable<unknown>,

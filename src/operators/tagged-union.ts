@@ -1,13 +1,13 @@
 import { filter, type OperatorFunction } from 'rxjs';
 
-/** Lets through the members of a tagged union that carry `type`, narrowed to them. */
+/** Passes on the members of a tagged union with this `type`, narrowed to them. */
 export function ofType<M extends { readonly type: string }, T extends M['type']>(
   type: T,
 ): OperatorFunction<M, Extract<M, { readonly type: T }>> {
   return filter((message): message is Extract<M, { readonly type: T }> => message.type === type);
 }
 
-/** The end of an exhaustive switch: the compiler refuses a value that can still occur here. */
+/** Ends an exhaustive switch: the compiler rejects a value that can still occur here. */
 export function unreachable(value: never): never {
   throw new Error(`unreachable: ${JSON.stringify(value)}`);
 }
