@@ -1,14 +1,14 @@
 import { TestScheduler } from 'rxjs/testing';
 
-/** A sign of a diagram, and when it comes: in ms from its start. */
+/** A sign of a diagram, and its time in ms from the start. */
 export interface DrawnSign {
   readonly at: number;
   readonly sign: string;
 }
 
 /**
- * The signs of a diagram; of its end only that of an error, as #. In `TestScheduler.run`: outside
- * of it a sign takes 10 ms.
+ * Returns the signs of a diagram. An error at its end is #; a completion is left out. For use in
+ * `TestScheduler.run`: outside of it a sign takes 10 ms.
  */
 export function signsOf(diagram: string): readonly DrawnSign[] {
   const messages = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true);
@@ -18,7 +18,7 @@ export function signsOf(diagram: string): readonly DrawnSign[] {
   });
 }
 
-/** The diagram of some signs, in their order. Signs of one time are a group. Pure. */
+/** Returns the diagram of some signs, in their order. Signs of one time are a group. Pure. */
 export function diagramOf(signs: readonly DrawnSign[]): string {
   let next = 0;
   const parts = [...new Set(signs.map(({ at }) => at))].map((time) => {

@@ -30,25 +30,25 @@ import { diagramOf, type DrawnSign, signsOf } from './diagram.ts';
 import type { Script } from './fake-proxy.ts';
 import { scriptedAgent } from './scripted-agent.ts';
 
-/** Reads what is drawn, as it is at that time. */
+/** Reads the drawn content of the current time. */
 type DrawnRead = () => Observable<string>;
 
-/** What is drawn by one diagram. */
+/** The source of one diagram. */
 export interface DrawnSource {
   readonly read: DrawnRead;
   readonly changed$: Observable<unknown>;
 }
 
-/** What happens to an agent, in marbles. */
+/** The inputs of an agent, in marbles. */
 export interface Drawing extends Partial<Script> {
   /**
-   * What is to be read, from when on: a letter is a content, # says that reading fails. Before the
-   * first sign reading fails too.
+   * The content over time: a letter is a content, and # means that reading fails. Before the first
+   * sign reading fails too.
    */
   readonly config: string;
   /**
-   * Makes the source of what is drawn: `read` reads it as it is at that time, `changed$` emits at
-   * each sign after the first ms. If left out, that is a source which reads at each sign.
+   * Makes the source of the drawing: `read` reads the content of the current time, and `changed$`
+   * emits at each sign after the first ms. If it is left out, the source reads at each sign.
    */
   readonly source?: (
     read: DrawnRead,
@@ -56,45 +56,48 @@ export interface Drawing extends Partial<Script> {
     beside: Readonly<Record<string, DrawnSource>>,
   ) => ConfigSource;
   /**
-   * Further diagrams as `config`, by name. `source` gets each; if that is left out, they are
-   * sources beside it.
+   * Further diagrams such as `config`, by name. `source` gets each of them; if it is left out, they
+   * are additional sources.
    */
   readonly beside?: Readonly<Record<string, string>>;
-  /** From the first change to the reading of all, in ms; 10,000 if left out, as `--minDelay`. */
+  /**
+   * The time from the first change to the reading of all, in ms; 10,000 if left out, as
+   * `--minDelay`.
+   */
   readonly minDelay?: number;
-  /** A restart by hand, by any sign. */
+  /** Any sign is a restart by hand. */
   readonly restart?: string;
-  /** The agent is asked to end, by any sign: the second one skips the drain, the third kills. */
+  /** Any sign asks the agent to end: the second one skips the drain, the third kills. */
   readonly terminate?: string;
   readonly policy?: Partial<RestartPolicy>;
   readonly timing?: Partial<Timing>;
 }
 
-/** An agent over a scripted Envoy, which lives anew for each expectation. */
+/** An agent with a scripted Envoy. Each expectation runs it from the start. */
 export interface DrawnAgent {
   /**
    * Expects epochs at these times, and no others: each is drawn as the content that it was started
-   * from. Throws an `AssertionError` that has both diagrams.
+   * from. Throws an `AssertionError` with both diagrams.
    */
   expectEpochs(diagram: string): DrawnAgent;
   /**
-   * Expects who serves: the number of an epoch, or n for nobody; D while draining, T while
-   * stopping; at the end A (asked), E (Envoy), R (refused) or P (port). As `expectEpochs`.
+   * Expects the epoch that serves: its number, or n for none; D while draining, T while stopping;
+   * at the end A (asked), E (Envoy), R (refused) or P (port). Throws as `expectEpochs`.
    */
   expectServing(diagram: string): DrawnAgent;
 }
 
-/** How long an agent lives on after the last sign of any diagram, in ms. */
+/** How long an agent runs after the last sign of any diagram, in ms. */
 const beyond = 300_000;
 
 /**
- * Draws an agent: what its source says, what its Envoys do, and then by `expect…` what comes of
- * that. All times are virtual and real durations: `drawAgent({ config: 'a 9s b' })` has `b` from
- * the tenth second on, and its agent is one with the times of the program.
+ * Draws an agent: the contents of its source, the behaviour of its Envoys, and then by `expect…`
+ * the results. All times are virtual but real durations: `drawAgent({ config: 'a 9s b' })` has `b`
+ * from the tenth second on, and its agent has the timing of the program.
  *
- * An Envoy is LIVE 100 ms after its launch if nothing else is drawn, and serves until it is told to
- * end: as a parent, `parentShutdown` (60 s) after its child is LIVE. Nothing runs before something
- * is expected.
+ * If nothing else is drawn, an Envoy is LIVE 100 ms after its launch, and serves until it is asked
+ * to end. A parent is asked `parentShutdown` (60 s) after its child is LIVE. Nothing runs before
+ * the first expectation.
  */
 export function drawAgent(drawing: Drawing): DrawnAgent {
   function expectDrawn(what: 'epochs' | 'serving', diagram: string): DrawnAgent {
@@ -114,7 +117,7 @@ export function drawAgent(drawing: Drawing): DrawnAgent {
   return drawn;
 }
 
-/** What is seen of an agent, up to long after the end of what is drawn; and what was drawn. */
+/** Returns the signs of the agent until long after the end of the drawing, and the drawn ones. */
 function played(drawing: Drawing, what: 'epochs' | 'serving', diagram: string) {
   const { config, beside = {}, restart = '', terminate = '' } = drawing;
   const seen: DrawnSign[] = [];
@@ -162,7 +165,7 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
         throw new Error(`source ${sign.source}: ${sign.reason}`);
     }),
     ofType('read'),
-    share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes while the agent subscribes
+    share({ connector: () => new ReplaySubject(Infinity) }), // the first one comes early
   );
   return scriptedAgent(
     m,
@@ -186,7 +189,10 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
   );
 }
 
-/** As the agent has it: what it tells the Envoy that runs, or pushes, is no reason for an epoch. */
+/**
+ * Changes the hashes as the agent does: content that it sets in the running Envoy, or pushes, is no
+ * reason for an epoch.
+ */
 function asRun({ changes$, reading$ }: ConfigSource): ConfigSource {
   const isReason = ({ use }: Contribution) => use !== 'runtime' && use !== 'secret';
   const hashOf = (config: readonly Contribution[]) =>
@@ -206,7 +212,7 @@ function asRun({ changes$, reading$ }: ConfigSource): ConfigSource {
   };
 }
 
-/** What a reading is drawn as: its contents, or the hash of a source that has none. */
+/** Returns how a reading is drawn: by its contents, or by the hash of a source that has none. */
 function contentOf({ reading: { config, hash } }: { readonly reading: Reading<unknown> }): string {
   if (!Array.isArray(config)) return hash;
   return (config as readonly Contribution[])

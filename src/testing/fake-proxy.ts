@@ -21,12 +21,12 @@ import type { Launch, ProcessEvent, Proxy, Verdict, Health, Exit } from '../epoc
 const letters = { SIGTERM: 'T', SIGKILL: 'K', SIGUSR1: 'U' } as const;
 
 /**
- * How long each answer takes, and each exit that was ordered. In ms: so little that it does not
- * move a diagram, which shows whole ms. A power of two, so that its sums are exact.
+ * How long each answer takes, and each exit after a signal. In ms: so short that it does not move a
+ * diagram, which shows whole ms. A power of two, so that its sums are exact.
  */
 export const answerTime = 1 / 1024;
 
-/** What happens to a proxy, in marbles. A process counts its frames from its launch on. */
+/** The behaviour of a proxy, in marbles. Each process counts its frames from its launch. */
 export interface Script {
   /**
    * The life of each epoch: S exists, c ends with 0, f with 1, p with 1 because its port is taken,
@@ -34,29 +34,31 @@ export interface Script {
    */
   readonly processes: readonly string[];
   /**
-   * What the admin endpoint says of each epoch, until it says something else: u up, l LIVE, s
-   * silent, ? there is none. LIVE after `liveAfter` if left out, or undefined for an epoch.
+   * The answer of each epoch's admin endpoint, until the next sign: u up, l LIVE, s silent, ? there
+   * is none. If it is left out or undefined for an epoch, the epoch is LIVE after `liveAfter`.
    */
   readonly health?: readonly (string | undefined)[];
-  /** From a launch until the process is LIVE, in ms; 100 if left out, as a real Envoy. */
+  /**
+   * The time from a launch until the process is LIVE, in ms; 100 if left out, as with a real Envoy.
+   */
   readonly liveAfter?: number;
   /**
-   * How each check goes: y accepts, n refuses, a accepts an Envoy apart from the others, m one
-   * without others, k was killed, o was killed for want of memory. The last one stays; at once and
-   * accepted if left out.
+   * The result of each check: y accepts, n refuses, a accepts an Envoy apart from the others, m one
+   * without others, k was killed, o was killed because memory ran out. The last one is used for all
+   * further checks. If left out, each check accepts at once.
    */
   readonly checks?: readonly string[];
   /**
-   * How many requests are in flight in each epoch, until it is another number: a digit, or ? for
-   * unknown. The time counts from the first frame of the test. None are if it is left out.
+   * The number of requests in flight in each epoch, until the next sign: a digit, or ? for unknown.
+   * The time counts from the first frame of the test. If left out there are none.
    */
   readonly active?: readonly string[];
   /**
-   * When a child tells its parent to end, in ms after it is LIVE, as `--parent-shutdown-time-s`.
-   * Never if left out, or not before the child itself ends in order.
+   * When a child asks its parent to end, in ms after it is LIVE, as `--parent-shutdown-time-s`. If
+   * left out, it asks only when it ends cleanly.
    */
   readonly parentShutdown?: number;
-  /** Epochs that only SIGKILL ends. */
+  /** The epochs that only SIGKILL ends. */
   readonly ignoresTerm?: readonly number[];
 }
 
@@ -102,13 +104,13 @@ interface Running {
 
 const standardHealth = ({ liveAfter = 100 }: Script) => `u ${liveAfter - 1}ms l`;
 
-/** When a diagram of health has LIVE first; undefined for never. */
+/** Returns when a diagram of health first shows LIVE; undefined for never. */
 const liveAt = (diagram: string): number | undefined =>
   TestScheduler.parseMarbles(diagram, undefined, undefined, false, true).find(
     ({ notification }) => notification.kind === 'N' && notification.value === 'l',
   )?.frame;
 
-/** What `diagram` shows at a time: its last sign up to then. */
+/** Returns the last sign of `diagram` up to a time. */
 const at = (diagram: string, time: number): string => {
   const signs = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true)
     .filter(({ frame }) => frame <= time)
@@ -119,19 +121,18 @@ const at = (diagram: string, time: number): string => {
 };
 
 /**
- * A proxy whose processes are cold marbles, so that the subscription diagram of one,
- * `lives[epoch]`, is its life. SIGTERM ends it cleanly, SIGKILL by the signal. A launch for which
- * the script has no process is an error. Each answer, and each end that was ordered, comes after
- * {@link answerTime}.
+ * Makes a proxy whose processes are cold marbles, so that the subscription diagram of one,
+ * `lives[epoch]`, shows its life. SIGTERM ends it cleanly, and SIGKILL by the signal. A launch
+ * without a process in the script is an error. Each answer, and each end after a signal, comes
+ * after {@link answerTime}.
  *
- * It answers for the epoch that it is asked about. A question about one that has no process, or
- * none any more, goes where the configured admin endpoint leads: to the newest process. That is
- * not LIVE as the epoch that was meant, but it does what it is told, and counts what it has.
+ * It answers for the epoch in question. Without a process of that epoch the health and the count
+ * are unknown.
  *
- * What it is asked to do can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1),
- * `checked$` (c, or a ahead of it), `drained$` (g graceful, p plain, and the epoch that was told, ?
- * for nobody), `published$` (the epoch whose admin endpoint others find), `asked$` (an epoch's
- * number for each look at it).
+ * Its calls can be drawn: `launched$`, `signalled$` (T, K or U for SIGUSR1), `checked$` (c, or a in
+ * advance), `drained$` (g graceful, p plain, and the epoch, ? for none), `published$` (the epoch
+ * whose admin endpoint others find), `asked$` (an epoch's number for each question about its
+ * health).
  */
 export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const processes = script.processes.map((diagram) => m.cold(diagram, fates));
@@ -152,7 +153,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     );
   }
 
-  /** Tells the parent of a process to end, once that is LIVE and the time is over. */
+  /** Asks the parent of a process to end, once the process is LIVE and the time is over. */
   function parentTold(child: Running): Observable<never> {
     const live = liveAt(script.health?.[child.epoch] ?? standardHealth(script));
     const parent = parentOf(child);
@@ -164,7 +165,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
     );
   }
 
-  /** Its process answers for an epoch; without one, nobody. */
+  /** Returns the process that answers for an epoch, if there is one. */
   const answerer = (epoch: number): Running | undefined =>
     running.findLast((process) => process.epoch === epoch);
 
@@ -209,7 +210,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         );
         return merge(obeyed$, told$, parentTold(own), process$).pipe(
           tap((event) => {
-            // An Envoy that ends in order tells its parent to end.
+            // An Envoy that ends cleanly asks its parent to end.
             const parent =
               event.type === 'exited' && event.exit.kind === 'clean' ? parentOf(own) : undefined;
             if (parent !== undefined) toldToEnd$.next(parent);

@@ -2,15 +2,14 @@ import { deepStrictEqual } from 'node:assert';
 import { type RunHelpers, TestScheduler } from 'rxjs/testing';
 
 /**
- * Makes a marble test, which runs in virtual time when it is called and waits for nothing:
- * `it('…', marbles(({ hot, expectObservable }) => { … }))`. It throws where something is not as it
- * was drawn.
+ * Makes a marble test, which runs in virtual time when it is called, without waiting: `it('…',
+ * marbles(({ hot, expectObservable }) => { … }))`. It throws if something differs from the drawing.
  *
- * A diagram shows whole ms: what happens within one, as an answer of the fake proxy does, is drawn
- * at its beginning.
+ * A diagram shows whole ms: an event within one, such as an answer of the fake proxy, is drawn at
+ * its beginning.
  *
- * @param test draws what happens and what is expected of it
- * @param compare throws where the two are not the same; a test framework's own knows its matchers
+ * @param test draws the inputs and the expected results
+ * @param compare throws if the two differ; that of a test framework knows the framework's matchers
  */
 export const marbles =
   (
@@ -21,7 +20,7 @@ export const marbles =
     new TestScheduler((actual, expected) => compare(inWholeMs(actual), expected)).run(test);
   };
 
-/** Messages and subscriptions as a diagram has them. */
+/** Returns messages and subscriptions with the times of a diagram. */
 function inWholeMs(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(inWholeMs);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,7 +1,7 @@
 import type { EpochConfig } from '../epochs/ports.ts';
 import type { Reading } from '../streams/reading.ts';
 
-/** A reading that is known by its hash alone, of a configuration that nobody looks at. */
+/** Returns a reading that is identified by its hash; its configuration does not matter. */
 export function readingOf(
   hash: string,
   config: EpochConfig = { kind: 'given', path: '/envoy.json', override: '' },

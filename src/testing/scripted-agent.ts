@@ -26,8 +26,8 @@ export interface Settings {
 }
 
 /**
- * What moves the agent from outside, with readings by their hashes. The files are awaited before
- * the first of them.
+ * The inputs of the agent, with readings by their hashes. The files are awaited before the first
+ * reading.
  */
 export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'>> {
   readonly awaited$?: Observable<readonly string[]>;
@@ -35,7 +35,7 @@ export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'
   readonly restart$?: Observable<string>;
 }
 
-/** One value a ms: what holds when everything of that ms has happened. */
+/** Emits one value a ms: the last one after everything in that ms has happened. */
 const settled =
   <T>() =>
   (source: Observable<T>): Observable<T> =>
@@ -50,8 +50,8 @@ const endings = {
 } as const;
 
 /**
- * Who serves: an epoch's number, or n for nobody; D while draining, T while stopping; at the end A
- * (asked), E (Envoy), R (refused) or P (port).
+ * Returns the sign of the epoch that serves: its number, or n for none; D while draining, T while
+ * stopping; at the end A (asked), E (Envoy), R (refused) or P (port).
  */
 const sign = (state: AgentState): string => {
   const { epochs } = state;
@@ -62,15 +62,15 @@ const sign = (state: AgentState): string => {
   return serving === undefined ? 'n' : String(serving[0]);
 };
 
-/** Who serves, see `sign`. */
+/** Emits the epoch that serves; see `sign`. */
 export function serving(states$: Observable<AgentState>): Observable<string> {
   return states$.pipe(map(sign), settled(), distinctUntilChanged());
 }
 
 /**
- * An agent over a fake proxy, as streams of single characters that a diagram can show. The minimum
- * of the drain is 5 s and its cap 20 s, random numbers are in the middle (no jitter), the budget is
- * 10.
+ * Runs an agent with a fake proxy, as streams of single characters that a diagram can show. The
+ * minimum of the drain is 5 s and its cap 20 s, random numbers are in the middle (no jitter), the
+ * budget is 10.
  */
 export function scriptedAgent(
   m: RunHelpers,
@@ -115,18 +115,18 @@ export function scriptedAgent(
   return {
     ...fake,
     serving$: serving(states$),
-    /** Why it ended, at the end. */
+    /** Emits why the agent ended, at its end. */
     outcome$: states$.pipe(
       map((state) => ('outcome' in state ? state.outcome : undefined)),
       distinctUntilChanged(),
       skip(1),
     ),
-    /** From which hash each epoch was launched. */
+    /** The hash from which each epoch was launched. */
     hashes$: fake.launched$.pipe(map((launch) => (launch.adopted ? '' : launch.reading.hash))),
     /** The number of each epoch launched. */
     epochs$: fake.launched$.pipe(map(({ epoch }) => String(epoch))),
     /**
-     * Which line each belongs to; the letter tells that its admin endpoint is apart: a for 0, b for
+     * The lineage of each epoch; a letter means that its admin endpoint is separate: a for 0, b for
      * 1.
      */
     lines$: fake.launched$.pipe(
@@ -136,7 +136,7 @@ export function scriptedAgent(
           : String(lineage),
       ),
     ),
-    /** What each was told as `--restart-epoch`. */
+    /** The value of `--restart-epoch` of each epoch. */
     restartEpochs$: fake.launched$.pipe(map(({ restartEpoch }) => String(restartEpoch))),
   };
 }

@@ -11,23 +11,23 @@ import {
 } from 'rxjs';
 import type { ConfigSource, SourceChange, SourceReading } from '../streams/config-source.ts';
 
-/** A source to try, and what can be done to what it reads. */
+/** A source to test, and the actions that affect its readings. */
 export interface SourceStage {
   readonly source: ConfigSource;
-  /** Makes what it reads another one, for good. */
+  /** Changes the content that it reads, permanently. */
   readonly change: () => void | Promise<void>;
-  /** Makes that it cannot be read, until it is mended; left out where that cannot happen. */
+  /** Makes it unreadable, until the end of the outage; left out if that cannot happen. */
   readonly outage?: {
     readonly begin: () => void | Promise<void>;
     readonly end: () => void | Promise<void>;
   };
   /** How long each answer may take, in ms; 5,000 if left out. */
   readonly within?: number;
-  /** Is called when all is over. */
+  /** Called at the end. */
   readonly end?: () => void | Promise<void>;
 }
 
-/** One promise that a source keeps. `check` rejects where it does not. */
+/** One promise that a source keeps. `check` rejects if it is broken. */
 export interface SourcePromise {
   readonly name: string;
   readonly check: () => Promise<void>;
@@ -36,9 +36,9 @@ export interface SourcePromise {
 type Trial = (stage: SourceStage, listener: Listener) => Promise<void>;
 
 /**
- * What every source promises, for any test runner:
- * `for (const { name, check } of sourceContract(stage)) test(name, check)`. `stage` makes a source
- * and its surroundings anew for each promise. Time is real.
+ * Returns the promises of every source, for any test runner: `for (const { name, check } of
+ * sourceContract(stage)) test(name, check)`. `stage` makes a new source and its surroundings for
+ * each promise. Time is real.
  */
 export function sourceContract(
   stage: () => SourceStage | Promise<SourceStage>,
@@ -146,15 +146,18 @@ async function differs(before: SourceReading, read: () => Promise<SourceReading>
 }
 
 interface Listener {
-  /** One reading. */
+  /** Reads the source once. */
   readonly read: () => Promise<SourceReading>;
-  /** Resolves at the next sign of this type, or at once where `ready` was told already. */
+  /**
+   * Resolves at the next sign of this type, or at once if the type is `ready` and it was ready
+   * already.
+   */
   readonly told: (type: SourceChange['type']) => Promise<void>;
   readonly isListening: () => boolean;
   readonly stop: () => void;
 }
 
-/** Listens to a source from now on. */
+/** Subscribes to the changes of a source. */
 function listen({ source, within = 5_000 }: SourceStage): Listener {
   const signs$ = new ReplaySubject<SourceChange>(Infinity);
   let count = 0;
