@@ -147,7 +147,7 @@ export function stopLineage<State extends AgentState>(
   return [{ ...state, epochs: new Map(stopping) }, [order]];
 }
 
-/** Kills the Envoys of a lineage, which do not answer a request to end. */
+/** Kills the Envoys of a lineage that does not answer, so that it cannot be asked to end. */
 export function killLineage<State extends AgentState>(
   state: State,
   lineage: number,

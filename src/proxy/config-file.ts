@@ -2,7 +2,7 @@ import { defer, finalize, type Observable, of, switchMap } from 'rxjs';
 import type { EpochConfig } from '../epochs/ports.ts';
 import { remove, writeWhole } from '../shared/files/whole-file.ts';
 
-/** The uses of a configuration file, and of a failure to make one. */
+/** The use of a configuration file, and the result if there can be none. */
 export interface ConfigUse<T> {
   use(path: string): Observable<T>;
   /** `refused`: another try would fail again. `unwritten`: another try may succeed. */

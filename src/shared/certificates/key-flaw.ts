@@ -1,7 +1,7 @@
 // Why: docs/decisions/045-envoys-verdict-on-key-files.md
 import type { X509Certificate } from 'node:crypto';
 
-/** A key that needs a password: PKCS#8, and the forms before it. */
+/** The marks of a key that needs a password: PKCS#8, and the older forms. */
 const encrypted = ['-----BEGIN ENCRYPTED PRIVATE KEY-----', 'Proc-Type: 4,ENCRYPTED'];
 
 /** Whether a key (PEM) needs a password. Pure. */
@@ -10,12 +10,12 @@ export function isEncrypted(key: Buffer): boolean {
 }
 
 const [begin, newLine] = ['-----BEGIN ', 0x0a];
-/** In bytes, of a line that begins a block. */
+/** The longest line that begins a block, in bytes. */
 const longestLabel = 64;
 
 /**
- * The part of a PEM that begins with its first private key; undefined if it has none. A block
- * begins at the beginning of a line, as BoringSSL has it. Pure.
+ * Returns the part of a PEM that begins with its first private key; undefined if it has none. A
+ * block begins at the start of a line, as in BoringSSL. Pure.
  */
 export function privateKeyBlock(pem: Buffer): Buffer | undefined {
   for (let at = pem.indexOf(begin); at >= 0; at = pem.indexOf(begin, at + 1)) {
@@ -26,7 +26,10 @@ export function privateKeyBlock(pem: Buffer): Buffer | undefined {
   return undefined;
 }
 
-/** Why a text that looks as a PEM is none, if it begins with a byte order mark. Pure. */
+/**
+ * Returns why a text that looks like PEM is not PEM, if it begins with a byte order mark; otherwise
+ * ''. Pure.
+ */
 export function markOf(bytes: Buffer): string {
   const marks = ['efbbbf', 'feff', 'fffe'].map((mark) => Buffer.from(mark, 'hex'));
   const isMarked = marks.some((mark) => bytes.subarray(0, mark.length).equals(mark));
@@ -37,11 +40,15 @@ export function markOf(bytes: Buffer): string {
 
 /** In bits. */
 const shortestRsa = 2_048;
-/** The object identifier of a key of ECDSA (RFC 5480), and the beginning of another one. */
+/**
+ * The object identifier of an ECDSA key (RFC 5480), and the start of the identifier of its curve.
+ */
 const named = Buffer.from('06072a8648ce3d020106', 'hex');
 const curves: readonly string[] = ['prime256v1', 'secp384r1', 'secp521r1'];
 
-/** Why Envoy takes no certificate with such a public key; undefined if it does. Pure. */
+/**
+ * Returns why Envoy does not take a certificate with such a public key; undefined if it does. Pure.
+ */
 export function keyFlaw({ publicKey }: X509Certificate): string | undefined {
   const {
     asymmetricKeyType: type,

@@ -8,20 +8,20 @@ import {
 import { isEncrypted, keyFlaw, markOf, privateKeyBlock } from './key-flaw.ts';
 
 /**
- * A block begins and ends at the beginning of a line, as BoringSSL has it: OpenSSL takes one behind
- * a byte order mark too, which Envoy passes over.
+ * A block begins and ends at the start of a line, as in BoringSSL. OpenSSL also takes a block after
+ * a byte order mark, which Envoy skips.
  */
 const certificateBlock =
   /(?<![^\n])-----BEGIN (?<label>(?:X509 |TRUSTED )?CERTIFICATE)-----[^-]*(?:(?<=\n)-----END \k<label>-----(?=[\0-\x20]*(?:\n|$)))?/g;
 
-/** The certificates of a PEM text, in their order, each as it stands there. Pure. */
+/** Returns the certificates of a PEM text, in their order, each as a block of that text. Pure. */
 export function pemBlocks(text: string): readonly string[] {
   return text.match(certificateBlock) ?? [];
 }
 
 /**
- * The certificates of a PEM text, in their order; undefined if one of them does not parse, or has
- * a time that is none. Other blocks, and text between, are passed over.
+ * Returns the certificates of a PEM text, in their order; undefined if one of them does not parse,
+ * or has an invalid time. Skips other blocks, and text between blocks.
  */
 export function pemCertificates(text: string): readonly X509Certificate[] | undefined {
   try {
@@ -35,8 +35,8 @@ export function pemCertificates(text: string): readonly X509Certificate[] | unde
 }
 
 /**
- * When a certificate begins and ends, in ms since 1970. OpenSSL takes times that are none, and
- * calls them so.
+ * Returns when a certificate begins and ends, in ms since 1970. OpenSSL accepts invalid times, and
+ * reports them as invalid.
  */
 export function timesOf({
   validFrom,
@@ -45,17 +45,21 @@ export function timesOf({
   return [Date.parse(validFrom), Date.parse(validTo)];
 }
 
-/** On one line. '' for a certificate without a subject, which Node's types do not know. */
+/**
+ * Returns the subject on one line; '' for a certificate without a subject, which Node's types do
+ * not allow for.
+ */
 export function subjectOf({ subject }: X509Certificate): string {
   return ((subject as string | undefined) ?? '').replaceAll('\n', ', ');
 }
 
 /**
- * Why a certificate chain and its key, both PEM, can not be served now; undefined if they can.
+ * Returns why a certificate chain and its key, both PEM, cannot be served now; undefined if they
+ * can.
  *
- * Looks at what Envoy finds out too late, or not at all: Envoy 1.36 takes an expired certificate,
- * and dies in mid-takeover of a key that does not match. A key that is encrypted can not be
- * compared, and passes.
+ * Checks what Envoy notices too late, or not at all: Envoy 1.36 takes an expired certificate, and
+ * dies in mid-takeover because of a key that does not match. An encrypted key cannot be compared,
+ * and passes.
  *
  * @param now ms since 1970
  */
@@ -103,8 +107,8 @@ function privateKeyFlaw(
 const longestSubject = 100;
 
 /**
- * Which certificate it is, and which key, by the fingerprints of their public keys: the first 16
- * hex digits of sha256, as `openssl pkey -pubout -outform DER | sha256sum` has it.
+ * Describes the certificate and the key by the fingerprints of their public keys: the first 16 hex
+ * digits of sha256, as `openssl pkey -pubout -outform DER | sha256sum` prints them.
  */
 function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): string {
   const others = (pemCertificates(chain) ?? []).slice(1);

@@ -1,16 +1,19 @@
 import { bytesOutside, largest } from './outside-file.ts';
 
-/** A whole file. Rejects with what it is for, where it is, and why it cannot be read. */
+/** Reads a whole file. Rejects with the file's purpose, its path, and why it cannot be read. */
 export async function neededFile(what: string, path: string, most: number): Promise<Buffer> {
   return bytesOutside(path, most).catch((error: unknown) => {
     throw new Error(`${what} cannot be read: ${path}: ${(error as Error).message}`);
   });
 }
 
-/** The one word in a file that says who asks. Rejects as {@link neededFile}, and without a word. */
+/**
+ * Reads a token, which is the only word of its file. Rejects as {@link neededFile}, and also if the
+ * file is not one word.
+ */
 export async function tokenIn(what: string, path: string): Promise<string> {
   const token = (await neededFile(what, path, largest.token)).toString('latin1').trim();
-  // Never shown: what else is in the file may be a secret as well.
+  // The content is never shown: other text in the file may also be a secret.
   if (!/^[!-~]+$/.test(token)) throw new Error(`${what} is not one word of ASCII: ${path}`);
   return token;
 }

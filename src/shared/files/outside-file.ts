@@ -3,7 +3,7 @@ import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSy
 import { type FileHandle, open } from 'node:fs/promises';
 import { isShortage } from './whole-file.ts';
 
-/** What came of reading a file that is not the agent's own. */
+/** The result of reading a file that does not belong to the agent. */
 export type OutsideFile =
   | { readonly kind: 'read'; readonly bytes: Buffer }
   | ({ readonly kind: 'absent' } & Trouble)
@@ -11,33 +11,33 @@ export type OutsideFile =
 
 interface Trouble {
   readonly reason: string;
-  /** The machine is short of something: it may be readable a moment later. */
+  /** The machine is short of a resource: the file may be readable a moment later. */
   readonly isShort: boolean;
 }
 
 type Flaw = Exclude<OutsideFile, { readonly kind: 'read' }>;
 
-/** How large the files may be that others write, by what is in them. In bytes. */
+/** The largest sizes of files that others write, by their content. In bytes. */
 export const largest = {
-  /** A mesh file, a template, an override: what one parser reads at once. */
+  /** A mesh file, a template, an override: texts that one parser reads at once. */
   text: 256 << 10,
-  /** Kubernetes has 256 KiB of annotations at most, and quoted they are twice as large, if that. */
+  /** Kubernetes allows 256 KiB of annotations, and quotes at most double that. */
   downward: 512 << 10,
-  /** Certificates, roots, a key. Some 500 roots fit in. */
+  /** Certificates, roots, a key. Some 500 roots fit. */
   pem: 1 << 20,
   token: 64 << 10,
   /** A configuration that Envoy reads itself. */
   envoy: 64 << 20,
 } as const;
 
-/** O_NONBLOCK: else a FIFO would hold whoever opens it until somebody writes to it. */
+/** O_NONBLOCK: without it, opening a FIFO would wait until a program writes to it. */
 const flags = constants.O_RDONLY | constants.O_NONBLOCK | constants.O_NOCTTY;
 const piece = 64 << 10;
 
 /**
- * Reads a file that others may have put there, as far as `most` bytes: a regular file, or a link
- * to one, as Kubernetes mounts them. Nothing else is waited for, nor read. Synchronous, which
- * is for what is small; never throws.
+ * Reads a file that others may have put there, up to `most` bytes: a regular file, or a link to
+ * one, as Kubernetes mounts them. Does not wait for anything else, nor read it. Synchronous, so
+ * only for small files; never throws.
  */
 export function readOutsideSync(path: string, most: number): OutsideFile {
   let fd: number | undefined;
@@ -63,8 +63,9 @@ export function readOutsideSync(path: string, most: number): OutsideFile {
 }
 
 /**
- * The same without holding the loop: `take` gets each piece as it comes, as long as `goesOn` says
- * so. Resolves to what is wrong with the file, undefined for nothing; never rejects.
+ * Reads such a file without blocking the event loop: `take` gets each piece as it arrives, while
+ * `goesOn` returns true. Resolves to the problem of the file, undefined if there is none; never
+ * rejects.
  */
 export async function eachPiece(
   path: string,
@@ -95,30 +96,36 @@ export async function eachPiece(
   }
 }
 
-/** The whole file, read in this way. Never rejects. */
+/** Reads the whole file in this way. Never rejects. */
 export async function readOutside(path: string, most: number): Promise<OutsideFile> {
   const read: Buffer[] = [];
   const flaw = await eachPiece(path, most, (taken) => read.push(taken));
   return flaw ?? { kind: 'read', bytes: Buffer.concat(read) };
 }
 
-/** Why nobody should read a file that is there: it is none, or too large. Synchronous. */
+/**
+ * Returns why an existing file should not be read: it is no regular file, or too large.
+ * Synchronous.
+ */
 export function outsideFlaw(path: string, most: number): string | undefined {
   try {
     return flawOf(statSync(path), most)?.reason;
   } catch {
-    return undefined; // who reads it says why that fails
+    return undefined; // the reader reports why that fails
   }
 }
 
-/** The whole file, for who cannot go on without it: rejects with what is wrong with it. */
+/** Reads a whole file that the caller needs: rejects with its problem. */
 export async function bytesOutside(path: string, most: number): Promise<Buffer> {
   const file = await readOutside(path, most);
   if (file.kind === 'read') return file.bytes;
   throw new Error(file.reason);
 }
 
-/** Files of /proc have no size: they are read until they end, or are too large. */
+/**
+ * Returns the size of the next buffer. Files of /proc have no size: they are read until they end,
+ * or are too large.
+ */
 function room({ size }: Stats, length: number, most: number): number {
   return Math.min(Math.max(size - length + 1, 1 << 10), most + 1);
 }
@@ -143,7 +150,7 @@ function unreadable(reason: string): Flaw {
   return { kind: 'unreadable', reason, isShort: false };
 }
 
-/** Whoever tells the reason names the file too. */
+/** Removes the path from a message, because the caller names the file too. */
 function withoutPath(message: string): string {
   return message.replace(/, \w+ '.*'$/s, '');
 }

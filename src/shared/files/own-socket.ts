@@ -5,27 +5,27 @@ import { privately } from './privately.ts';
 import { tellErrors } from './server-errors.ts';
 import { remove } from './whole-file.ts';
 
-/** What becomes of a socket that is listened on. */
+/** An event of a socket that the program listens on. */
 export type SocketEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
   | { readonly type: 'connected'; readonly socket: Socket }
-  /** A connection could not be taken. The next one may be. */
+  /** A connection could not be accepted. The next one may be. */
   | { readonly type: 'not-taken'; readonly reason: string };
 
-/** What sockaddr_un holds, less its final zero (unix(7)). In bytes. */
+/** The longest path of a socket: sockaddr_un without its final zero (unix(7)). In bytes. */
 const longest = 107;
-/** It is bound under a longer name first. In bytes. */
+/** The socket is first bound under a name that is longer by this suffix. In bytes. */
 const suffix = 4;
 
 /**
  * Listens on a Unix socket at `path`, mode 0600, whose folder exists. Emits `listening` or
- * `failed`, then each connection, and `not-taken` if one cannot be taken. On unsubscribe it closes
- * all connections and removes the socket, if it is still its own. Cold; never completes, never
- * errors.
+ * `failed`, then each connection, and `not-taken` if one cannot be accepted. On unsubscribe it
+ * closes all connections and removes the socket, if it is still its own. Cold; never completes,
+ * never errors.
  *
- * A socket that a dead process has left is replaced. One that somebody answers on is in use. What
- * is no socket is never taken away.
+ * Replaces the socket of a dead process. A socket that answers is in use. Anything but a socket is
+ * never removed.
  */
 export function ownSocket(path: string): Observable<SocketEvent> {
   return claimSocket(path).pipe(
@@ -51,7 +51,7 @@ function claimSocket(path: string): Observable<string | undefined> {
   }).pipe(catchError((error: unknown) => of((error as Error).message)));
 }
 
-/** Emits whether somebody answers on a socket. */
+/** Emits whether a process answers on a socket. */
 function isServed(path: string): Observable<boolean> {
   return new Observable<boolean>((subscriber) => {
     const socket = connect(path);
@@ -76,7 +76,7 @@ function listen(path: string): Observable<SocketEvent> {
       notTaken: (reason) => subscriber.next({ type: 'not-taken', reason }),
     });
 
-    // Bound beside its place and then put there: it takes the place of a dead one in one step.
+    // It is bound beside its path and then renamed, so it replaces a dead socket in one step.
     const beside = `${path}.new`;
     remove(beside);
     const placeIt = () => {
@@ -96,7 +96,7 @@ function listen(path: string): Observable<SocketEvent> {
   });
 }
 
-/** Puts a socket that is bound where it belongs, or says why that cannot be. */
+/** Moves a bound socket to its path, or returns why that fails. */
 function place(
   beside: string,
   path: string,

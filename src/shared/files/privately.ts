@@ -1,10 +1,10 @@
-/** What nobody but the owner gets; a socket has no bit of execution that would count. */
+/** The permissions that only the owner gets; a socket needs no execute bit. */
 const ownersOnly = 0o177;
 
 /**
- * Runs `make`, and what it makes in that moment is its owner's alone (0600): a socket gets its mode
- * from the mask when it is bound, and a `chmod` would come after others could have connected.
- * Synchronous, as the mask is that of the whole process.
+ * Runs `make`, so that files it makes belong to their owner alone (0600): a socket gets its mode
+ * from the mask when it is bound, and a later `chmod` would leave time in which others could
+ * connect. Synchronous, because the mask is that of the whole process.
  */
 export function privately<T>(make: () => T): T {
   const before = process.umask(ownersOnly);

@@ -12,19 +12,19 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 
-/** A file of its own: what is there already is neither followed nor kept. */
+/** Flags for a new file: an existing file or link is neither followed nor kept. */
 const ownFile = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
-/** How the names of files end that are not whole yet. */
+/** The end of the names of unfinished files. */
 const unfinished = /\.[0-9a-f]{16}\.new$/;
 
 /**
- * Writes a file as a whole, for its owner's eyes only: who reads it meanwhile sees what was there
- * before, or all of `content`. Throws what the system says where it cannot be written, and leaves
- * what was there. Synchronous. It is not flushed to the disk: after a power cut the agent begins
- * anew, and writes all of it again.
+ * Writes a file as a whole, readable only for its owner: a concurrent reader sees the old content,
+ * or all of `content`. If it cannot be written, throws the system's error, and leaves the old file.
+ * Synchronous. It is not flushed to the disk: after a power cut the agent starts again, and writes
+ * everything again.
  *
- * It is written under a name that nobody can know before, for others may write into the folder too:
- * a link that they put there is not followed, and a file of theirs is never written into.
+ * It is written under a name that nobody can predict, because others may write into the folder too:
+ * their links are not followed, and their files are never written into.
  */
 export function writeWhole(path: string, content: string | Uint8Array): void {
   const fresh = `${path}.${randomBytes(8).toString('hex')}.new`;
@@ -41,8 +41,8 @@ export function writeWhole(path: string, content: string | Uint8Array): void {
 }
 
 /**
- * Removes what {@link writeWhole} has left unfinished in a folder that nobody else writes whole
- * files into now: this user's own files, of no other name. Synchronous; never throws.
+ * Removes the unfinished files of {@link writeWhole} in a folder, if no other process writes whole
+ * files there now: only this user's files, and only with such names. Synchronous; never throws.
  */
 export function removeUnfinished(folder: string): void {
   try {
@@ -52,28 +52,28 @@ export function removeUnfinished(folder: string): void {
       if (stats?.isFile() === true && stats.uid === process.geteuid?.()) remove(path);
     }
   } catch {
-    // What cannot be listed is told by who writes into it.
+    // If the folder cannot be listed, its writers report that.
   }
 }
 
-/** Removes a file, if it is there and may be removed. Synchronous; never throws. */
+/** Removes a file, if it exists and may be removed. Synchronous; never throws. */
 export function remove(path: string): void {
   try {
     unlinkSync(path);
   } catch {
-    // It was not there.
+    // It did not exist.
   }
 }
 
 /**
- * What the system says where it is short of something for now: file descriptors of the process, or
- * of the machine, or memory.
+ * The system's errors for a temporary shortage: of file descriptors of the process or the machine,
+ * or of memory.
  */
 const shortages = ['EMFILE', 'ENFILE', 'ENOMEM'];
 
 /**
- * Whether a file could not be read for want of something that may be there a moment later. Nothing
- * is known of the file then: it is neither absent nor unreadable.
+ * Whether a file could not be read because of a temporary shortage. Then its state is unknown: it
+ * is neither absent nor unreadable.
  */
 export function isShortage(error: unknown): boolean {
   const { code = '' } = error as { readonly code?: string };

@@ -2,11 +2,11 @@ import type { ClientRequest, IncomingMessage } from 'node:http';
 import { Observable } from 'rxjs';
 
 /**
- * Sends the request that `open` makes, on subscribe; emits the answer when its head is there, and
- * completes when its end is. Errors with what went wrong before that. Unsubscribing abandons the
+ * Sends the request that `open` makes, on subscribe; emits the answer when its head has arrived,
+ * and completes at its end. Errors if anything fails before that. Unsubscribing cancels the
  * request, or the rest of the answer.
  *
- * @param failure what an error of the request itself is told as
+ * @param failure converts an error of the request itself
  */
 export function answerOf(
   open: () => ClientRequest,
@@ -16,7 +16,7 @@ export function answerOf(
   return new Observable((subscriber) => {
     const request = open();
     let answer: IncomingMessage | undefined;
-    // What comes after an answer that is whole is not a part of it.
+    // An error after a whole answer is not part of it.
     request.on('error', (error) => {
       if (answer?.complete !== true) subscriber.error(failure(error, request));
     });

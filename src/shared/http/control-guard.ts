@@ -3,19 +3,19 @@ import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import { parseHostPort } from '../text/host-port.ts';
 
-/** What a guard looks at. */
+/** The parts of a request that a guard checks. */
 export interface GuardedRequest extends Pick<IncomingMessage, 'method' | 'headers'> {
   readonly socket: Pick<Socket, 'remoteAddress'>;
 }
 
-/** Connections over a Unix socket that nobody but the user of the agent can open. */
+/** Connections over a Unix socket that only the user of the agent can open. */
 export const ofOwner = new WeakSet<GuardedRequest['socket']>();
 
 export type RequestRefusal = readonly [status: number, reason: string];
 
 /**
- * Why a request may not change something; undefined if it may: it is a POST of a program on this
- * machine, or of the page of this status port. A browser that another site has sent here says so.
+ * Returns why a request may not change anything; undefined if it may: it is a POST of a program on
+ * this machine, or of the page of this status port. A browser reports if another site sent it here.
  * Pure.
  */
 export function controlGuard({
@@ -29,8 +29,8 @@ export function controlGuard({
 }
 
 /**
- * Why a request may not look inside; undefined if it may: it is a GET or HEAD of a program on this
- * machine, to a name that is this machine's. Pure.
+ * Returns why a request may not see internal state; undefined if it may: it is a GET or HEAD of a
+ * program on this machine, to a name of this machine. Pure.
  */
 export function insideGuard({
   socket,
@@ -39,16 +39,15 @@ export function insideGuard({
 }: GuardedRequest): RequestRefusal | undefined {
   if (!isLocal(socket)) return fromElsewhere;
   if (method !== 'GET' && method !== 'HEAD') return [405, 'Method Not Allowed'];
-  // A browser asks without an origin where a name of another site has been made to mean this
-  // machine.
+  // A browser sends no origin if another site's name has been made to resolve to this machine.
   return isForeign(headers) || !isOwnHost(headers.host ?? 'localhost')
     ? fromAnotherSite
     : undefined;
 }
 
 /**
- * Why a request may not take a profile; undefined if it may: profiles are on, and it has the token
- * (RFC 6750). Pure.
+ * Returns why a request may not take a profile; undefined if it may: profiles are on, and it has
+ * the token (RFC 6750). Pure.
  */
 export function tokenGuard(
   { headers }: IncomingMessage,
@@ -76,8 +75,9 @@ function isOwnHost(address: string): boolean {
 }
 
 /**
- * A browser names the origin of a page at each POST, and says itself whether that is where the
- * request goes. The name of a site that has been made to mean this machine is not this machine's.
+ * Whether the request comes from this server's page. A browser names the origin of the page at each
+ * POST, and whether the request goes to that origin. A site's name that has been made to resolve to
+ * this machine is not this machine's name.
  */
 function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {
   return (
@@ -86,8 +86,8 @@ function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['he
 }
 
 /**
- * What comes by Envoy's inbound passthrough comes from 127.0.0.6, whoever has sent it: the rest of
- * 127.0.0.0/8 is not this machine.
+ * The addresses of this machine. Traffic of Envoy's inbound passthrough comes from 127.0.0.6, and
+ * any client may have sent it: so the rest of 127.0.0.0/8 does not count.
  */
 const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
 

@@ -3,7 +3,7 @@ import type { Observable } from 'rxjs';
 
 /**
  * Answers one request, on subscribe. Emits what the request asks of the program, or what it has
- * shown, if anything; unsubscribing, which the end of the connection causes, abandons it. An error
+ * shown, if anything. Unsubscribing, which the end of the connection causes, cancels it. An error
  * is answered by 500.
  */
 export type Handler<Sign = never> = (
@@ -11,7 +11,7 @@ export type Handler<Sign = never> = (
   response: ServerResponse,
 ) => Observable<Sign>;
 
-/** Ends an answer: a status, and a line of text if there is something to say. */
+/** Sends a whole answer: a status, and a line of text if there is one. */
 export function answer(
   response: ServerResponse,
   status: number,
@@ -29,12 +29,12 @@ export function answer(
     .end(text);
 }
 
-/** What becomes of a server. */
+/** An event of a server. */
 export type ServerEvent =
   | { readonly type: 'listening' }
   /** It cannot listen. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** A connection could not be taken. The server goes on. */
+  /** A connection could not be accepted. The server goes on. */
   | { readonly type: 'not-taken'; readonly server: string; readonly reason: string }
   /** The socket at `path` cannot be listened on. A port is not affected. */
   | { readonly type: 'socket-failed'; readonly path: string; readonly reason: string }

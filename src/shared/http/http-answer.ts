@@ -19,30 +19,30 @@ export interface HttpQuestion {
   readonly method?: 'GET' | 'PUT' | 'POST';
   readonly headers?: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** PEM of the roots that vouch for an `https` server; those of Node if left out. */
+  /** PEM of the roots that verify an `https` server; Node's roots if left out. */
   readonly ca?: string | Buffer;
-  /** PEM of what the client shows of itself. */
+  /** PEM of the client's certificate. */
   readonly cert?: string | Buffer;
   readonly key?: Buffer;
-  /** The name that the server's certificate has to have, where it is not the host of the URL. */
+  /** The name that the server's certificate must have, if it is not the host of the URL. */
   readonly servername?: string;
-  /** The path of a Unix socket that is asked, whatever host the URL has. */
+  /** The path of the Unix socket to use, whatever host the URL has. */
   readonly socketPath?: string;
-  /** Through which the URL is asked, unless it is an exception or of this machine. */
+  /** The proxy for the URL, unless the URL is an exception or on this machine. */
   readonly proxy?: OutsideProxy | undefined;
-  /** Whose connections are used; without one, a connection is for one request alone. */
+  /** The agent whose connections are used; without one, each request has its own connection. */
   readonly agent?: Agent | false;
 }
 
-/** In bytes. Whoever is asked has no more than a page to say. */
+/** In bytes. A server that is asked here has no more than a page to answer. */
 const largestBody = 1 << 20;
 
 /**
- * Asks an `http` or `https` URL once, on subscribe, over a connection of its own; emits the whole
- * answer, or what went wrong, and completes. Redirects are not followed. Never errors, and has no
- * time limit: unsubscribing abandons the request.
+ * Asks an `http` or `https` URL once, on subscribe, over a separate connection; emits the whole
+ * answer, or the error, and completes. Does not follow redirects. Never errors, and has no time
+ * limit: unsubscribing cancels the request.
  *
- * @param largest how many bytes the body may have
+ * @param largest the largest body, in bytes
  */
 export function httpAnswer(
   url: string,
@@ -64,9 +64,9 @@ export function httpAnswer(
 }
 
 /**
- * Asks in the same way, and emits the answer when its head is there; completes when its end is.
- * Whoever is to read the body subscribes to it then, and stays subscribed until it has: to
- * unsubscribe abandons the request, or the rest of the answer. Errors with what went wrong.
+ * Asks in the same way, and emits the answer when its head has arrived; completes at its end. The
+ * reader of the body subscribes to it then, and stays subscribed until it has read all:
+ * unsubscribing cancels the request, or the rest of the answer. Errors if anything fails.
  */
 export function openHttp(
   url: string,
@@ -83,18 +83,18 @@ export function openHttp(
 }
 
 /**
- * How TLS trusts a server: by `ca`, of which each certificate is a trust anchor, an intermediate
- * one too, as in Go and in Envoy; without it as Node does. Pure.
+ * Returns how TLS verifies a server: by `ca`, in which each certificate is a trust anchor, even an
+ * intermediate one, as in Go and in Envoy; without `ca` as Node does. Pure.
  */
 export function trustAnchors<T>(ca: T | undefined): {
   readonly ca?: T;
   readonly allowPartialTrustChain?: true;
 } {
-  // With the option alone, Node 20 leaves out the CAs of NODE_EXTRA_CA_CERTS.
+  // With only the option, Node 20 leaves out the CAs of NODE_EXTRA_CA_CERTS.
   return ca === undefined ? {} : { ca, allowPartialTrustChain: true };
 }
 
-/** TLS with the server of a URL over a connection that is there. */
+/** Returns options for TLS with the server of a URL over an existing connection. */
 function through(
   socket: Socket,
   { hostname }: URL,
@@ -110,7 +110,7 @@ function through(
     ...(cert !== undefined && { cert }),
     ...(key && { key }),
   };
-  // Without an agent Node takes 80 for the usual port, and says so in `Host`.
+  // Without an agent Node takes 80 as the usual port, and writes it into `Host`.
   return {
     agent: undefined,
     defaultPort: 443,
@@ -124,8 +124,8 @@ function asked(
   way: RequestOptions = {},
 ): Observable<IncomingMessage> {
   return answerOf(() => {
-    // Loaded only where it is needed, and not by import(): the bundle is a script of node:vm, in
-    // which that finds none of Node's own modules.
+    // Loaded only if it is needed, and not by import(): the bundle is a script of node:vm, in which
+    // import() finds none of Node's own modules.
     const { request: open } = process.getBuiltinModule(
       new URL(url).protocol === 'https:' ? 'node:https' : 'node:http',
     );
@@ -145,8 +145,8 @@ function asked(
 }
 
 /**
- * Emits all that a stream has, once it has ended, and completes. Errors where that is more than
- * `largest` bytes, as soon as it is, and with the stream.
+ * Emits the whole content of a stream after its end, and completes. Errors as soon as that is more
+ * than `largest` bytes, and with the stream.
  */
 export function bodyOf(stream: Readable, largest: number): Observable<Buffer> {
   return new Observable((subscriber) => {

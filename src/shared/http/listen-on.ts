@@ -2,18 +2,18 @@ import type { Server } from 'node:http';
 import { Observable } from 'rxjs';
 import { tellErrors } from '../files/server-errors.ts';
 
-/** What becomes of a server on a port. */
+/** An event of a server on a port. */
 export type PortEvent =
   | { readonly type: 'listening' }
   /** It cannot listen. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** A connection could not be taken. The next one may be. */
+  /** A connection could not be accepted. The next one may be. */
   | { readonly type: 'not-taken'; readonly reason: string };
 
 /**
- * Listens on subscribe, on all interfaces where no `host` is given; closes the server with all its
+ * Listens on subscribe, on all interfaces if there is no `host`; closes the server with all its
  * connections on unsubscribe. Emits `failed`, or `listening` and then `not-taken` if connections
- * cannot be taken. Errors if somebody else closes the server. Never completes.
+ * cannot be accepted. Errors if other code closes the server. Never completes.
  */
 export function listenOn(server: Server, port: number, host?: string): Observable<PortEvent> {
   return new Observable((subscriber) => {

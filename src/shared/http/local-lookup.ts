@@ -5,16 +5,16 @@ import { Observable } from 'rxjs';
 
 const isLocalhost = (host: string) => /^localhost\.?$/i.test(host);
 
-/** This machine, in the order in which its addresses are tried. */
+/** The addresses of this machine, in the order of tries. */
 const localAddresses = ['127.0.0.1', '::1'] as const;
 
-/** The addresses of a host that need no look-up; the host itself if it is another one. Pure. */
+/** Returns the addresses of a host that needs no look-up; the host itself for any other. Pure. */
 export function knownAddresses(host: string): readonly string[] {
   return isLocalhost(host) ? localAddresses : [host];
 }
 
 /**
- * As `dns.lookup`, but `localhost` is never looked up: it would wait in the thread pool behind
+ * Works as `dns.lookup`, but never looks `localhost` up: it would wait in the thread pool behind
  * names whose server is silent.
  */
 export const localLookup: LookupFunction = (host, options, done) => {
@@ -39,7 +39,7 @@ export const localLookup: LookupFunction = (host, options, done) => {
 };
 
 /**
- * Looks once, on subscribe, as {@link localLookup} does; emits all addresses of the host and
+ * Looks a host up once, on subscribe, as {@link localLookup} does; emits all its addresses and
  * completes, or errors if there are none.
  */
 export function addressesOf(host: string): Observable<readonly string[]> {

@@ -5,28 +5,30 @@ import { Observable } from 'rxjs';
 import { knownAddresses } from './local-lookup.ts';
 
 /**
- * How answers of the pod's own application are parsed, and those of nobody else: what Go's client
- * takes is no reason to call an application unhealthy. Headers may have 1 MB, and lines may be
- * folded or end without a carriage return.
+ * How to parse answers of the pod's own application, and of no other server: if Go's client takes
+ * an answer, the application must not count as unhealthy because of it. Headers may have 1 MB, and
+ * lines may be folded or end without a carriage return.
  */
 export const lenient = { maxHeaderSize: 1 << 20, insecureHTTPParser: true } as const;
 
-/** What a server is asked for over TLS. */
+/** The options of TLS with a server. */
 export interface Secure {
-  /** The name that it is asked for; that of the host if undefined. An address is none. */
+  /**
+   * The name of the server in TLS; that of the host if undefined. An address is not sent as a name.
+   */
   readonly name: string | undefined;
 }
 
-/** Where a probe of a host goes: `localhost` stands for all that is this pod. Pure. */
+/** Returns the hosts of a probe: `localhost` means every address of this pod. Pure. */
 export function hostsOf(host: string, localHosts: readonly string[]): readonly string[] {
   return host === 'localhost' ? localHosts : [host];
 }
 
 /**
- * Connects on subscribe; emits the socket when it can be spoken on, and does not complete:
- * unsubscribing destroys it. The hosts are tried in their order, `localhost` as 127.0.0.1 and ::1.
- * Errors if there is no connection. With `secure` it speaks TLS, takes any certificate, as the
- * kubelet does, and offers HTTP/2.
+ * Connects on subscribe; emits the socket when it is ready, and does not complete: unsubscribing
+ * destroys it. Tries the hosts in their order, `localhost` as 127.0.0.1 and ::1. Errors if there is
+ * no connection. With `secure` it speaks TLS, takes any certificate, as the kubelet does, and
+ * offers HTTP/2.
  */
 export function openSocket(
   hosts: readonly string[],
@@ -60,7 +62,7 @@ interface Place {
   readonly address: string;
 }
 
-/** With a name it speaks TLS. */
+/** Connects to a host; with a name it speaks TLS. */
 function socketTo(host: string, port: number, name: string | undefined): Socket {
   if (name === undefined) return connectTcp({ host, port });
   const named = isIP(name) === 0 && { servername: name };

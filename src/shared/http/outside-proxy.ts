@@ -1,23 +1,24 @@
 // Why: docs/decisions/041-no-client-uses-proxy-variables.md
 import { BlockList, isIP } from 'node:net';
 
-/** A proxy of HTTP for what is outside of the pod, as it was given. */
+/** An HTTP proxy for servers outside of the pod, as configured. */
 export interface OutsideProxy {
   /**
-   * `http://host:port`, with name and password before the host if it asks for them; empty for none.
+   * `http://host:port`, with name and password before the host if the proxy needs them; empty for
+   * none.
    */
   readonly url: string;
   /**
-   * What is asked without it: hosts, each with all names below it, addresses, ranges such as
-   * `10.0.0.0/8`, all but a range with `:port` if need be; `*` for everything. One text may have
-   * several, with commas between.
+   * The exceptions, which are asked without it: hosts, each with all names below it, addresses, or
+   * ranges such as `10.0.0.0/8`. A host or an address may have a `:port`; `*` means everything. One
+   * text may have several, separated by commas.
    */
   readonly except: readonly string[];
 }
 
 const loopback: readonly string[] = ['127.0.0.0/8', '::1', 'localhost'];
 
-/** Whether a URL is asked through that proxy. This machine is not, whatever is said. Pure. */
+/** Whether a URL is asked through that proxy. This machine never is. Pure. */
 export function isProxied(
   { protocol, hostname, port }: URL,
   { url, except }: OutsideProxy,
@@ -32,7 +33,7 @@ export function isProxied(
   );
 }
 
-/** An address of version 6 without its brackets. Pure. */
+/** Returns an IPv6 address without its brackets. Pure. */
 export function bare(host: string): string {
   return host.replace(/^\[(.*)\]$/, '$1');
 }

@@ -3,15 +3,15 @@ import { defer, map, type OperatorFunction } from 'rxjs';
 
 /** One event of a stream of server-sent events. */
 export interface ServerSentEvent {
-  /** `message` where it has no name. */
+  /** The name; `message` if it has none. */
   readonly event: string;
   readonly data: string;
 }
 
 /**
- * Emits for each piece of a `text/event-stream`, wherever it was cut, the events that are whole
- * with it: perhaps none. Comments and what is not whole at the end are left out. Errors with the
- * source, and where an event has more than `largest` characters.
+ * Emits for each piece of a `text/event-stream`, wherever it was cut, the events that it completes:
+ * perhaps none. Leaves out comments, and an incomplete event at the end. Errors with the source,
+ * and if an event has more than `largest` characters.
  */
 export function serverSentEvents(
   largest = 64 << 20,
@@ -29,7 +29,8 @@ export function serverSentEvents(
           size += piece.length;
           pieces.push(piece);
           if (size > largest) throw new Error(`an event has more than ${largest} characters`);
-          // Joined only where one ends, or many pieces would be searched again for each that comes.
+          // Joined only if an event ends: otherwise each new piece would cause a search through all
+          // pieces before it.
           if (!piece.includes('\n\n') && !(piece.startsWith('\n') && last?.endsWith('\n') === true))
             return [];
           const blocks = pieces.splice(0).join('').split('\n\n');
@@ -42,7 +43,9 @@ export function serverSentEvents(
     });
 }
 
-/** The event of a block, which is what stands between two empty lines; none without data. Pure. */
+/**
+ * Returns the event of a block, which is the text between two empty lines; none without data. Pure.
+ */
 function eventIn(block: string): readonly ServerSentEvent[] {
   const fields = block.split('\n').map((line) => /^([^:]*)(?:: ?(.*))?$/.exec(line) ?? []);
   const values = (name: string) =>

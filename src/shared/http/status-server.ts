@@ -17,29 +17,33 @@ import { sweepUp } from '../../operators/sweep.ts';
 import { ofOwner } from './control-guard.ts';
 import { answer, type Handler, type ServerEvent } from './handler.ts';
 
-/** From one answer to the head of the next request, and for what comes with a request. In ms. */
+/**
+ * The limit for the time from an answer to the head of the next request, and for the body of a
+ * request. In ms.
+ */
 const timeoutMs = 5_000;
-/** How often what is too slow is looked for, as long as there is a connection. In ms. */
+/** The time between two looks for slow connections, while there is a connection. In ms. */
 const sweep = 1_000;
-/** The longest interval that Node has. */
+/** The longest interval that Node supports. */
 const never = 2 ** 31 - 1;
 /**
- * A connection on which nothing moves, not even an answer: it is longer than any answer is thought
- * over. In ms.
+ * A connection without any traffic, not even an answer, is closed after this time. No answer takes
+ * longer. In ms.
  */
 const stuck = 60_000;
 /**
- * Of those that ask nothing the oldest makes room for a new one, so that a probe finds an open
- * door.
+ * If there are more idle connections than this, the oldest is closed for a new one, so that a probe
+ * can always connect.
  */
 const mostConnections = 512;
 
 /**
- * Serves the status port, on all interfaces, IPv6 and IPv4, where no `host` is given: listens on
- * subscribe, closes with all its connections on unsubscribe. `route` has the handler for a path.
+ * Serves the status port, on all interfaces, IPv6 and IPv4, if there is no `host`: listens on
+ * subscribe, closes with all its connections on unsubscribe. `route` returns the handler for a
+ * path.
  *
- * Emits `failed`, and nothing more, if the port is not to be had; otherwise `listening`, and then
- * what the handlers emit, and `not-taken` if connections cannot be taken. Never completes.
+ * Emits `failed`, and nothing more, if the port is not available. Otherwise emits `listening`, then
+ * the values of the handlers, and `not-taken` if connections cannot be accepted. Never completes.
  */
 export function statusServer<Sign>(
   port: number,
@@ -57,9 +61,9 @@ export function statusServer<Sign>(
 }
 
 /**
- * The same on a Unix socket at `path`, which its owner alone can open: he may do what programs of
- * this machine may. Emits `socket-failed` if it is not to be had, and what the handlers emit. Never
- * completes.
+ * Does the same on a Unix socket at `path`, which only its owner can open: the owner may do what
+ * programs of this machine may. Emits `socket-failed` if it is not available, and the values of the
+ * handlers. Never completes.
  */
 export function statusSocket<Sign>(
   path: string,
@@ -86,14 +90,14 @@ export function statusSocket<Sign>(
   });
 }
 
-/** A server of HTTP that does not listen yet. */
+/** Makes an HTTP server that does not listen yet. */
 function serverOf<Sign>(
   route: (path: string) => Handler<Sign>,
   events: Subscriber<ServerEvent | Sign>,
 ): Server {
   const idle = idleConnections();
   events.add(idle.looks$.subscribe());
-  // Node's own look for slow requests would wake an agent whom nobody asks.
+  // Node's own check for slow requests would wake an idle agent.
   const options = {
     headersTimeout: 0,
     requestTimeout: 0,
@@ -117,9 +121,9 @@ function serverOf<Sign>(
 }
 
 /**
- * Connections on which no request is answered: each is closed after a while, and the oldest of too
- * many at once. Looks at them while it is subscribed to and there are some. Never ends, never
- * errors.
+ * Watches connections without a request: closes each after a while, and the oldest one as soon as
+ * there are too many. Looks at them while it is subscribed to and there are some. Never completes,
+ * never errors.
  */
 function idleConnections() {
   const since = new Map<Socket, number>();
@@ -150,7 +154,7 @@ function respond<Sign>(
   route: (path: string) => Handler<Sign>,
   events: Observer<ServerEvent | Sign>,
 ): void {
-  request.resume(); // what comes with it is nobody's affair
+  request.resume(); // nobody needs the body
   const path = request.url?.replace(/\?.*/s, '') ?? '';
   const fail = (error: unknown) => {
     if (response.headersSent) response.destroy();

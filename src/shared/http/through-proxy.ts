@@ -4,7 +4,7 @@ import { Observable } from 'rxjs';
 import { localLookup } from './local-lookup.ts';
 import { bare } from './outside-proxy.ts';
 
-/** Where a proxy is and who asks it, from its URL. Pure. */
+/** Returns the place of a proxy and the credentials for it, from its URL. Pure. */
 function proxyAt(proxy: string) {
   const { hostname, port, host, username, password } = new URL(proxy);
   const credentials = Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString(
@@ -30,7 +30,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** What a plain request of a URL has to say for it to go to the proxy. Pure. */
+/** Returns the options with which a plain request of a URL goes to the proxy. Pure. */
 export function toProxy({ origin, host, pathname, search }: URL, proxy: string): RequestOptions {
   const { place, headers } = proxyAt(proxy);
   return { ...place, path: `${origin}${pathname}${search}`, headers: { host, ...headers } };
@@ -38,8 +38,8 @@ export function toProxy({ origin, host, pathname, search }: URL, proxy: string):
 
 /**
  * Asks the proxy for a tunnel to the server of a URL (CONNECT) on subscribe; emits the connection
- * and completes. Whoever gets it ends it. Errors with what the proxy answers, or with what has
- * happened to it. Unsubscribing gives up what is not there yet.
+ * and completes. The receiver ends the connection. Errors with the proxy's answer, or with the
+ * error of its connection. Unsubscribing cancels a tunnel that is not open yet.
  */
 export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socket> {
   return new Observable((subscriber) => {
@@ -59,9 +59,9 @@ export function tunnel({ hostname, port }: URL, proxy: string): Observable<Socke
     asked.on('error', ({ message, code = '' }: NodeJS.ErrnoException) =>
       fail(message === '' ? code : message),
     );
-    asked.on('response', refused); // a status of information may come before
+    asked.on('response', refused); // an informational status may come before
     asked.on('connect', (answer, socket: Socket, rest) => {
-      socket.on('error', () => undefined); // whoever speaks on it is told, and nobody else has to be
+      socket.on('error', () => undefined); // the user of the socket handles its errors
       if (answer.statusCode !== 200) {
         socket.destroy();
         refused(answer);

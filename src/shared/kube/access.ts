@@ -1,22 +1,24 @@
-/** How an API server is reached, and as whom. An absent part is one that is not needed. */
+/**
+ * The address of an API server, and the credentials for it. A part that is not needed is absent.
+ */
 export interface KubeAccess {
-  /** `https://host:port`, and a path where the server is behind one. */
+  /** `https://host:port`, with a path if the server is behind one. */
   readonly server: string;
-  /** PEM of the roots that vouch for it. */
+  /** PEM of the roots that verify it. */
   readonly ca?: Buffer;
-  /** The name that its certificate has to have, where it is not the host. */
+  /** The name that its certificate must have, if it is not the host. */
   readonly servername?: string;
   readonly token?: string;
-  /** PEM of what the client shows of itself. */
+  /** PEM of the client's certificate. */
   readonly cert?: Buffer;
   readonly key?: Buffer;
 }
 
 /**
- * Looks up the access as it is now: tokens and roots are replaced while a program runs, so it is
- * done for each request. Rejects with what is wrong, where, and what to do.
+ * Looks up the current access: tokens and roots change while a program runs, so this is done for
+ * each request. Rejects with the problem, its place, and what to do.
  */
 export type FindAccess = () => Promise<KubeAccess>;
 
-/** What the token is called where it cannot be read. */
+/** The name of the token in messages about it. */
 export const apiToken = 'the token for the Kubernetes API';

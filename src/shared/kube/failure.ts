@@ -3,15 +3,15 @@ import { parseJson } from '../text/parse-json.ts';
 
 /** Why a question to the API has no answer. */
 export interface KubeFailure {
-  /** For a person: what, where, and what to do. Nothing of it is secret. */
+  /** For a person: what failed, where, and what to do. It contains no secret. */
   readonly reason: string;
-  /** Of HTTP; undefined where there was no answer at all. */
+  /** The HTTP status; undefined if there was no answer. */
   readonly status: number | undefined;
-  /** How long the server wants to be left alone, in ms; 0 where it does not say. */
+  /** How long the server asks the client to wait, in ms; 0 if it does not say. */
   readonly pause: number;
 }
 
-/** What to do about an answer, where the API itself does not say it. */
+/** The advice about an answer, if the API itself gives none. */
 const advice: Readonly<Record<number, string>> = {
   401: 'the token or the certificate is not one that it knows, or has expired',
   403: 'allow it by a Role with get, list and watch, and a RoleBinding',
@@ -20,10 +20,10 @@ const advice: Readonly<Record<number, string>> = {
   429: 'it has too much to do',
 };
 
-/** In characters: the server says what it likes. */
+/** In characters: the server may send a text of any length. */
 const longest = 400;
 
-/** What an answer that is a refusal says; `where` is what was asked. Pure. */
+/** Returns the failure of an answer that is a refusal; `where` is the question. Pure. */
 export function refused(
   where: string,
   { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>,
@@ -37,7 +37,7 @@ export function refused(
   };
 }
 
-/** What goes wrong before there is an answer, or within one. Pure. */
+/** Returns the failure of a connection before or during an answer. Pure. */
 export function broken(server: string, error: unknown): KubeFailure {
   return {
     reason: server === '' ? messageOf(error) : `${server}: ${messageOf(error)}`,
@@ -46,7 +46,10 @@ export function broken(server: string, error: unknown): KubeFailure {
   };
 }
 
-/** What a `Status` of the API says: https://kubernetes.io/docs/reference/using-api/api-concepts/ */
+/**
+ * Returns the message of an API `Status`:
+ * https://kubernetes.io/docs/reference/using-api/api-concepts/
+ */
 function statusMessage(body: string): string {
   try {
     const { message } = parseJson(body) as { readonly message?: unknown };

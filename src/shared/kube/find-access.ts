@@ -4,16 +4,17 @@ import { apiToken, type FindAccess } from './access.ts';
 import { kubeconfigAccess } from './kubeconfig.ts';
 
 /**
- * Where a pod has what it shows the API:
+ * The folder of a pod with its credentials for the API:
  * https://kubernetes.io/docs/tasks/run-application/access-api-from-pod/
  */
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
 /**
- * The access that a kubeconfig describes; without one that of the service account of the pod.
+ * Returns how to find the access of a kubeconfig; without one that of the service account of the
+ * pod.
  *
  * @param kubeconfig a path, or several with `:` between them; empty for none
- * @param folder where the token and the root of the service account are
+ * @param folder the folder with the token and the root of the service account
  */
 export function findAccess(
   kubeconfig: string,

@@ -8,21 +8,21 @@ import { asObject, type KubeObject } from './kube-object.ts';
 import type { ListedObjects } from './list.ts';
 import type { FoundResource, KubeResource } from './resource.ts';
 
-/** What becomes known of objects. */
+/** An event about the followed objects. */
 export type FollowSign =
-  /** All that there are: others are gone. */
+  /** All existing objects: any other is gone. */
   | { readonly type: 'listed'; readonly objects: readonly KubeObject[] }
   | { readonly type: 'set' | 'removed'; readonly object: KubeObject }
-  /** What changes from now on is said. */
+  /** From now on each change is reported. */
   | { readonly type: 'current' }
-  /** What is known may be old: it is asked for again after `delayMs`. */
+  /** The known objects may be old: the API is asked again after `delayMs`. */
   | { readonly type: 'lost'; readonly reason: string; readonly delayMs: number };
 
 export type FollowEvent =
   | { readonly type: 'begin' }
   | { readonly type: 'found'; readonly found: FoundResource; readonly luck: number }
   | { readonly type: 'listed'; readonly listed: ListedObjects; readonly luck: number }
-  /** `lasted`: how long the watch has gone on, in ms. */
+  /** `lasted`: how long the watch has run, in ms. */
   | {
       readonly type: 'watched';
       readonly sign: WatchSign;
@@ -30,7 +30,7 @@ export type FollowEvent =
       readonly luck: number;
     };
 
-/** What to ask the API for next, and how long not to. In ms. */
+/** The next question to the API, and the pause before it. In ms. */
 export type FollowEffect = { readonly pause: number } & (
   | { readonly type: 'find' }
   | { readonly type: 'list'; readonly resource: KubeResource }
@@ -39,15 +39,15 @@ export type FollowEffect = { readonly pause: number } & (
 
 export interface FollowState {
   readonly resource: KubeResource | undefined;
-  /** All changes up to this one are known; undefined where it is to be listed. */
+  /** All changes up to this version are known; undefined if the objects must be listed. */
   readonly version: string | undefined;
-  /** In a row. */
+  /** Consecutive failures. */
   readonly failures: number;
-  /** The watch before said nothing at all. */
+  /** The watch before sent nothing at all. */
   readonly isSilent: boolean;
-  /** The version before was forgotten, and nothing has been said since. */
+  /** The API has forgotten the version before, and has sent nothing since. */
   readonly isForgotten: boolean;
-  /** What has just become known. */
+  /** The signs of the last event. */
   readonly signs: readonly FollowSign[];
 }
 
@@ -62,19 +62,23 @@ export const nothingFollowed: FollowState = {
 
 const pauses = { first: 1_000, longest: 30_000 };
 const spread = 0.2;
-/** A watch that ends earlier has failed; after one that has lasted longer all is well. In ms. */
+/**
+ * A watch that ends earlier has failed. After one that has lasted longer the failures are counted
+ * from 0. In ms.
+ */
 const early = 1_000;
 const steady = 10_000;
 
-/** HTTP's "Gone": the version is so old that the changes since are forgotten. */
+/** HTTP's "Gone": the version is so old that the API has forgotten the changes since. */
 const gone = 410;
 
 type Next = Step<FollowState, FollowEffect>;
 
 /**
- * What follows from an answer of the API: it is found where it has the kind, then the objects are
- * listed, and watched from that version on. A watch that is over goes on from where it was; where
- * the API has forgotten that, or says no more, it is listed again. Pure.
+ * Decides what follows from an answer of the API: it finds the resource of the kind, then lists the
+ * objects, and watches them from that version. After the end of a watch it continues from the last
+ * version. If the API has forgotten that version, or sends nothing more, the objects are listed
+ * again. Pure.
  */
 export function reduceFollow(before: FollowState, event: FollowEvent): Next {
   const state = { ...before, signs: [] };
@@ -161,8 +165,8 @@ function said(state: FollowState, value: unknown, luck: number): Next {
 }
 
 /**
- * Asks again: at once for what is only too old, the first time, else after a pause that is told.
- * After a refusal it begins one step earlier, for it may be that which is wrong.
+ * Asks again: at once after the first report that a version is too old, otherwise after a pause,
+ * which is reported. After a refusal it goes one step back, because that step may be the wrong one.
  */
 function failed(before: FollowState, { reason, status, pause }: KubeFailure, luck: number): Next {
   const failures = before.failures + 1;

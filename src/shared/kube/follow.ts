@@ -21,14 +21,17 @@ import type { KubeApi } from './kube-api.ts';
 import { listObjects } from './list.ts';
 import { findResource, pathOf, type Query } from './resource.ts';
 
-/** The API ends a watch after so many seconds, or up to as many more: not all at once. */
+/**
+ * The API ends a watch after this many seconds, or up to twice as many, so that not all end at
+ * once.
+ */
 const watchLimit = 300;
 
 /**
- * Follows objects of the API: lists them, and then tells each change. Cold; never ends, never
- * errors: what goes wrong is told, and tried again after 1 s, doubling to 30 s, 20 % more or less.
+ * Follows objects of the API: lists them, and then emits each change. Cold; never ends, never
+ * errors: a failure is reported, and tried again after 1 s, doubling to 30 s, 20 % more or less.
  *
- * @param random makes a number from 0 up to, but not including, 1
+ * @param random returns a number from 0 up to, but not including, 1
  */
 export function followObjects(
   api: KubeApi,

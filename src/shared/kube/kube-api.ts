@@ -23,14 +23,14 @@ export type KubeAnswer =
   | { readonly ok: true; readonly value: unknown }
   | { readonly ok: false; readonly failure: KubeFailure };
 
-/** What comes of one watch. */
+/** An event of one watch. */
 export type WatchSign =
-  /** The API takes part: what changes from now on is said. */
+  /** The API has accepted the watch: it reports each change from now on. */
   | { readonly type: 'opened' }
   | { readonly type: 'said'; readonly value: unknown }
-  /** It is over, as each watch is some time; the connection may have broken. */
+  /** The watch is over, as each one is after some time; the connection may have broken. */
   | { readonly type: 'ended'; readonly reason: string }
-  /** Nothing is said for so long that it may say nothing any more. */
+  /** The API has been silent for so long that the connection may be dead. */
   | { readonly type: 'silent' }
   | { readonly type: 'refused'; readonly failure: KubeFailure };
 
@@ -38,23 +38,23 @@ export type WatchSign =
 export interface KubeApi {
   /** Asks once. Cold; emits one answer and completes; never errors. */
   get(path: string, decode?: Decode): Observable<KubeAnswer>;
-  /** Listens to one watch, until it is over. Cold; completes; never errors. */
+  /** Listens to one watch until it is over. Cold; completes; never errors. */
   watch(path: string, decode?: Decode): Observable<WatchSign>;
 }
 
-/** Of an answer, of one event of a watch, of a refusal. An object has 1.5 MB at most. In bytes. */
+/** The largest answer, event of a watch, and refusal. An object has 1.5 MB at most. In bytes. */
 const largest = { answer: 256 << 20, event: 16 << 20, refusal: 64 << 10 };
 /** How long the API may take to answer. In ms. */
 const answerLimit = 30_000;
-/** An API that has nothing to say sends a bookmark each minute. In ms. */
+/** An API without changes sends a bookmark each minute. In ms. */
 const silence = 150_000;
 /**
- * Connections are kept for a moment, since a watch follows its list. One whose other end is gone
- * is given up after 40 s without an answer to the kernel. In ms.
+ * Connections are kept briefly, because a watch follows its list. A connection whose other end is
+ * gone is closed after 40 s without an answer to the kernel. In ms.
  */
 const kept = { keepAlive: true, keepAliveMsecs: 30_000, timeout: 15_000 };
 
-/** The API that the access leads to. Its connections close by themselves when nobody asks. */
+/** Returns the API of the access. Its connections close when they are no longer used. */
 export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncScheduler): KubeApi {
   let agent: Agent | undefined;
   const question = ({ server, token, ca, cert, key, servername }: KubeAccess): HttpQuestion => ({
@@ -71,7 +71,7 @@ export function kubeApi(find: FindAccess, scheduler: SchedulerLike = asyncSchedu
     ...(key !== undefined && { key }),
     ...(servername !== undefined && { servername }),
   });
-  /** Asks, with the access as it is now; what goes wrong is made a value by `failed`. */
+  /** Asks with the current access; `failed` turns a failure into a value. */
   function asked<T>(
     path: string,
     read: (where: string, message: IncomingMessage) => Observable<T>,
@@ -145,7 +145,9 @@ function watched(message: IncomingMessage, decode: Decode): Observable<WatchSign
   );
 }
 
-/** Each line of an answer as it comes. To be subscribed as soon as the answer is there. */
+/**
+ * Emits each line of an answer as it arrives. Must be subscribed as soon as the answer is there.
+ */
 function lines(message: IncomingMessage, most: number): Observable<Buffer> {
   return new Observable((subscriber) => {
     let pieces: Buffer[] = [];

@@ -1,14 +1,14 @@
 import { cutSecrets } from './secret-bytes.ts';
 import { parseJson } from '../text/parse-json.ts';
 
-/** An object of the API. In a Secret `data` has bytes; all else is as JSON has it. */
+/** An object of the API. In a Secret `data` has bytes; all other fields are as in JSON. */
 export interface KubeObject {
   readonly metadata: {
     readonly name: string;
     /** Undefined for an object of the cluster. */
     readonly namespace?: string;
     readonly uid?: string;
-    /** Changes with each change of the object. Nothing else can be said of it. */
+    /** Changes with each change of the object. It has no other meaning. */
     readonly resourceVersion: string;
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -16,15 +16,15 @@ export interface KubeObject {
   readonly [section: string]: unknown;
 }
 
-/** Makes a value of an answer. Throws where that is no JSON; never says what is in it. */
+/** Parses an answer. Throws if it is no JSON; the error never contains its content. */
 export type Decode = (bytes: Buffer) => unknown;
 
-/** Names an object among those of its kind. */
+/** Returns the key of an object among those of its kind. */
 export function objectKey({ metadata: { name, namespace } }: KubeObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`;
 }
 
-/** The value, if it is an object of the API: with a name and a version. Pure. */
+/** Returns the value if it is an object of the API, with a name and a version. Pure. */
 export function asObject(value: unknown): KubeObject | undefined {
   const { name, namespace, resourceVersion } =
     (value as Partial<KubeObject> | null | undefined)?.metadata ?? {};
@@ -43,7 +43,7 @@ export const decodeJson: Decode = (bytes) => {
   }
 };
 
-/** Of a Secret, of a list of Secrets, or of an event about one. */
+/** Parses a Secret, a list of Secrets, or an event about one. */
 export const decodeSecrets: Decode = (answer) => {
   const { json, bytes } = cutSecrets(answer);
   const value = decodeJson(json) as { readonly items?: unknown; readonly object?: unknown } | null;

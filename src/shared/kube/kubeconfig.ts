@@ -9,13 +9,13 @@ import { ownMember } from '../text/own-member.ts';
 interface Entry {
   readonly fields: Fields;
   readonly folder: string;
-  /** For a person: which one, and where. */
+  /** For a person: the entry and its file. */
   readonly place: string;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** What would run another program, or is no longer part of Kubernetes. */
+/** Fields that would run another program, or are no longer part of Kubernetes. */
 const unsupported = {
   exec: 'programs that make credentials are not run: give it a token, a tokenFile, or a client certificate',
   'auth-provider':
@@ -28,8 +28,8 @@ const unsupported = {
 };
 
 /**
- * The access of the current context of these kubeconfigs, as `kubectl` merges them: of two entries
- * of one name the first counts. Rejects with what is wrong, and where.
+ * Returns the access of the current context of these kubeconfigs, as `kubectl` merges them: of two
+ * entries with one name the first counts. Rejects with the problem, and its place.
  */
 export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAccess> {
   const files = await Promise.all(
@@ -93,7 +93,7 @@ async function parsed(path: string): Promise<Fields> {
   const [document, second] = read.documents;
   if (document === undefined) return {};
   const offset = document.errors[0]?.pos[0] ?? second?.range[0];
-  // A message of the parser has what is in the file: a token perhaps.
+  // A message of the parser contains text of the file, perhaps a token.
   if (offset !== undefined)
     throw flaw(`neither YAML nor JSON (line ${read.lines.linePos(offset).line})`);
   const value = valueOfYaml(() => document.toJS() as unknown);
@@ -101,7 +101,7 @@ async function parsed(path: string): Promise<Fields> {
   return fieldsOf(value.value);
 }
 
-/** Says which entry has what cannot be honoured. */
+/** Throws if an entry has a field that is not supported. */
 function refuse({ fields, place }: Entry, ...names: readonly (keyof typeof unsupported)[]): void {
   const name = names.find(
     (one) =>
@@ -118,7 +118,7 @@ async function tokenOf({ fields, folder }: Entry): Promise<string> {
   return file === '' ? textOf(fields, 'token') : tokenIn(apiToken, resolve(folder, file));
 }
 
-/** From the entry itself, as base64, or from the file that it names; the former counts. */
+/** Reads PEM from the entry itself, as base64, or else from the file that it names. */
 async function pem({ fields, folder, place }: Entry, name: string): Promise<Buffer | undefined> {
   const [data, file] = [textOf(fields, `${name}-data`), textOf(fields, name)];
   if (data !== '') return Buffer.from(data, 'base64');

@@ -4,18 +4,18 @@ import type { KubeApi } from './kube-api.ts';
 import { asObject, type KubeObject } from './kube-object.ts';
 import { pathOf, type Query, type KubeResource } from './resource.ts';
 
-/** All objects as they were at one moment, and the version of that moment; or why there is none. */
+/** All objects at one moment, and the version of that moment; or why there are none. */
 export type ListedObjects =
   | { readonly ok: true; readonly objects: readonly KubeObject[]; readonly version: string }
   | { readonly ok: false; readonly failure: KubeFailure };
 
-/** Objects in one answer of the API, and in all. */
+/** The most objects in one answer of the API, and in all. */
 const most = { page: 250, all: 200_000 };
 
 interface Page {
   readonly objects: readonly KubeObject[];
   readonly version: string;
-  /** Empty for the last one. */
+  /** Empty for the last page. */
   readonly next: string;
   readonly failure?: KubeFailure;
 }

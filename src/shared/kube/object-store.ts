@@ -3,35 +3,35 @@ import { unreachable } from '../../operators/tagged-union.ts';
 import type { FollowSign } from './follow-state.ts';
 import { type KubeObject, objectKey } from './kube-object.ts';
 
-/** One object, as far as it is kept. */
+/** The part of an object that is kept. */
 export interface HeldObject<T> {
   readonly key: string;
   readonly resourceVersion: string;
   readonly value: T;
 }
 
-/** What has become of an object; of one that is gone, as it was last. */
+/** A change of an object; a removed one has its last state. */
 export interface ObjectChange<T> extends HeldObject<T> {
   readonly type: 'added' | 'changed' | 'removed';
 }
 
-/** What is known of objects, by `namespace/name`. */
+/** The known objects, by `namespace/name`. */
 export interface ObjectStore<T> {
-  /** It goes on changing: whoever wants to know what it was makes a copy. */
+  /** The map changes later: copy it to keep its state. */
   readonly objects: ReadonlyMap<string, HeldObject<T>>;
-  /** What has changed since the last time: of a new list only what differs. */
+  /** The changes since the last value; after a new list only the differences. */
   readonly changes: readonly ObjectChange<T>[];
   /** All objects have been listed once. */
   readonly isListed: boolean;
-  /** Why what is known may be old; undefined where it is not. */
+  /** Why the known objects may be old; undefined if they are not. */
   readonly trouble: { readonly reason: string; readonly delayMs: number } | undefined;
 }
 
 /**
- * Keeps what `sign$` tells of objects: emits at each sign what there is, and what has changed.
- * Cold, a store for each subscription; completes and errors with `sign$`.
+ * Keeps the objects of `sign$`: emits at each sign the known objects, and the changes. Cold, with
+ * one store for each subscription; completes and errors with `sign$`.
  *
- * @param keep makes of an object what is kept of it; what it leaves out takes no memory
+ * @param keep returns the part of an object that is kept; other parts take no memory
  */
 export function objectStore<T>(
   sign$: Observable<FollowSign>,

@@ -3,12 +3,12 @@ import type { KubeFailure } from './failure.ts';
 import type { KubeAnswer, KubeApi } from './kube-api.ts';
 import { type Decode, decodeJson, decodeSecrets } from './kube-object.ts';
 
-/** Where the API has the objects of a kind. */
+/** The place of a kind's objects in the API. */
 export interface KubeResource {
   readonly kind: string;
   /** `/api/v1`, `/apis/networking.istio.io/v1`. */
   readonly base: string;
-  /** As in a path. */
+  /** The name in a path. */
   readonly plural: string;
   readonly isNamespaced: boolean;
   readonly decode: Decode;
@@ -20,8 +20,9 @@ export type FoundResource =
 
 /**
  * Finds a kind: `Secret`, `Deployment.apps`, `Gateway.networking.istio.io`, or with the version
- * before the group, which is else the one that the API prefers. The name of a resource will do as
- * well as its kind, in any case of letters. Emits once and completes; never errors.
+ * before the group. Without a version it takes the one that the API prefers. The name of a resource
+ * works as well as its kind, and letter case does not matter. Emits once and completes; never
+ * errors.
  */
 export function findResource(api: KubeApi, kind: string): Observable<FoundResource> {
   const [, name = '', version, group = ''] =
@@ -80,22 +81,22 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
   };
 }
 
-/** As an answer that is there, but of no use. */
+/** Returns the failure of an answer that is of no use. */
 function none(reason: string): FoundResource {
   return { ok: false, failure: { reason, status: 404, pause: 0 } };
 }
 
-/** Which objects are meant. */
+/** A selection of objects. */
 export interface Query {
-  /** As {@link findResource} takes it. */
+  /** The kind, as {@link findResource} takes it. */
   readonly kind: string;
-  /** '' for those of all namespaces, or of the cluster. */
+  /** '' for all namespaces, or for objects of the cluster. */
   readonly namespace: string;
-  /** '' for all of them. */
+  /** '' for all names. */
   readonly name: string;
 }
 
-/** Where these objects are, with parameters as the API takes them. Pure. */
+/** Returns the path of these objects, with parameters as the API takes them. Pure. */
 export function pathOf(
   { base, plural, isNamespaced }: KubeResource,
   { namespace, name }: Query,

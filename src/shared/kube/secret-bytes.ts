@@ -1,5 +1,5 @@
 // Why: docs/decisions/031-secret-data-is-cut-out-as-bytes.md
-/** Below this a text is none of a key, and stays in the JSON. In bytes. */
+/** A shorter text cannot be part of a key, and stays in the JSON. In bytes. */
 const shortest = 32;
 const [quote, backslash, colon, comma, space] = [...Buffer.from('"\\:, ')] as [
   number,
@@ -15,21 +15,21 @@ const [openBrace, closeBrace, openBracket, closeBracket] = [...Buffer.from('{}[]
   number,
 ];
 
-/** JSON without the bytes of Secrets, and those bytes; in their place it has their index. */
+/** JSON without the bytes of Secrets, and those bytes; the JSON has their index instead. */
 export interface CutJson {
   readonly json: Buffer;
   readonly bytes: readonly Buffer[];
 }
 
 /**
- * Takes the `data` of Secrets out of the JSON of one of them, of a list, or of an event of a watch,
- * before it becomes a text: texts stay in the heap, and a private key is never one. What
- * annotations say is left out, since `kubectl apply` writes the whole Secret into one. The bytes
- * of `json` are changed in place. Pure beside that; what is no JSON goes through.
+ * Cuts the `data` of Secrets out of JSON before it becomes a text: texts stay in the heap, and a
+ * private key never becomes one. The JSON is that of a Secret, of a list, or of an event of a
+ * watch. The values of annotations are left out, because `kubectl apply` writes the whole Secret
+ * into one. Changes the bytes of `json` in place. Otherwise pure; a text that is no JSON passes.
  */
 export function cutSecrets(json: Buffer): CutJson {
   const bytes: Buffer[] = [];
-  const path: string[] = []; // the names of the objects that are open; '' for a list
+  const path: string[] = []; // the names of the open objects; '' for a list
   let name = '';
   for (let at = 0; at < json.length; at += 1) {
     const byte = json[at];
@@ -59,7 +59,10 @@ export function cutSecrets(json: Buffer): CutJson {
   return { json, bytes };
 }
 
-/** In a Secret, which is alone, in a list, or what an event of a watch is about. */
+/**
+ * Whether the path is that of data in a Secret, which is alone, in a list, or in an event of a
+ * watch.
+ */
 function isData(path: readonly string[]): boolean {
   const [, first] = path;
   if (path.at(-1) !== 'data') return false;
@@ -70,7 +73,7 @@ function isData(path: readonly string[]): boolean {
   );
 }
 
-/** Where the quote is that ends the text which begins at `start`. */
+/** Returns the place of the quote that ends the text which begins at `start`. */
 function endOfText(json: Buffer, start: number): number {
   let at = start + 1;
   while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
@@ -87,7 +90,7 @@ const alphabet = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwx
 const digits = new Int8Array(256).fill(-1);
 alphabet.forEach((byte, digit) => (digits[byte] = digit));
 
-/** As `Buffer.from(text, 'base64')`, of bytes. */
+/** Works as `Buffer.from(text, 'base64')`, but on bytes. */
 export function fromBase64(encoded: Uint8Array): Buffer {
   const decoded = Buffer.alloc(Math.floor((encoded.length * 3) / 4));
   let [length, value, bits] = [0, 0, 0];

@@ -1,15 +1,15 @@
 import type { LogLine } from './log-line.ts';
 
-/** Lines up to so many characters are written as they are. */
+/** Lines up to this many characters are written unchanged. */
 const usual = 64 << 10;
-/** A text in a longer line; JSON may write six signs for one of them. */
+/** The longest text in a longer line; JSON may write six characters for one of them. */
 const longest = 8 << 10;
-/** So many members of a list, and so many levels, are in a longer line. */
+/** The most members of a list, and the most levels, in a longer line. */
 const most = { members: 16, levels: 3 };
 
 /**
- * The line with its long texts and lists cut, if it is so long that a destination may drop it as a
- * whole: a line says what happened even if somebody else has named something without an end. Pure.
+ * Cuts the long texts and lists of a line, if the line is so long that a destination may drop it as
+ * a whole: a line must report its event even if another program sent a text without an end. Pure.
  */
 export function boundedLine(line: LogLine): LogLine {
   return isLonger(line, usual) ? (cut(line, 0) as LogLine) : line;

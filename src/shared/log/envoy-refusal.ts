@@ -1,28 +1,30 @@
-/** What Envoy 1.36 begins with where it refuses its configuration: at a start, and in a check. */
+/**
+ * The start of Envoy 1.36's message when it refuses its configuration: at a start, and in a check.
+ */
 const begun = /^error (?:`|initializing configuration[: ])/;
 const forms = [
   /^error initializing configuration(?: '.*?')?: (?<reason>.*)$/s,
   /^error `(?<reason>.*)` initializing config '.*$/s,
 ];
-/** Envoy puts the whole configuration before this, and it is the last that it says. */
+/** Envoy puts the whole configuration before this text, which ends its message. */
 const constraint = 'Proto constraint validation failed (';
-/** Here it puts the whole configuration behind its reason. */
+/** Here Envoy puts the whole configuration after its reason. */
 const repeated =
   /^(Unable to parse JSON as proto \(.*?\)): *(?:[{["].*|null|true|false|-?[\d.]+)?$|^(Unable to convert YAML as JSON): .*$/s;
 
 /**
- * Whether a message of Envoy's log, or the first line of one, says that it refuses its
- * configuration. Pure.
+ * Whether a message of Envoy's log, or the first line of one, is a refusal of its configuration.
+ * Pure.
  */
 export function isRefusal(message: string): boolean {
   return begun.test(message);
 }
 
 /**
- * Why Envoy refuses its configuration, on one line and in its own words, by what it has logged;
- * undefined for any other message. Pure.
+ * Returns from a message of its log why Envoy refuses its configuration, on one line and in its own
+ * words; undefined for any other message. Pure.
  *
- * Envoy 1.36 repeats all of the configuration, inline keys included: that is left out.
+ * Envoy 1.36 repeats the whole configuration, including inline keys: that is left out.
  */
 export function refusalOf(message: string): string | undefined {
   if (!isRefusal(message)) return undefined;
@@ -34,7 +36,7 @@ export function refusalOf(message: string): string | undefined {
   return (at < 0 ? reason.replace(repeated, '$1$2') : reason.slice(at)).replace(/\s+/g, ' ').trim();
 }
 
-/** A message of Envoy's log without the configuration that it repeats. Pure. */
+/** Returns a message of Envoy's log without the configuration that it repeats. Pure. */
 export function withoutConfiguration(message: string): string {
   const reason = refusalOf(message);
   return reason === undefined ? message : `error initializing configuration: ${reason}`;

@@ -4,8 +4,8 @@ import { epochEvents } from './catalogue/epoch-events.ts';
 import { secretEvents } from './catalogue/secret-events.ts';
 
 /**
- * What the lines of the log report, by code, and what they say of it. Codes stay; sentences may
- * change. The reference of the log has the comment above each: comments are not bundled.
+ * The events of the log by their codes, with their texts. Codes stay; texts may change. The
+ * reference of the log has the comment above each event: comments are not bundled.
  */
 export const logEvents = { ...agentEvents, ...epochEvents, ...secretEvents, ...discoveryEvents };
 

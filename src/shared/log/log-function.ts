@@ -6,8 +6,8 @@ import { seeAlso } from './see-also.ts';
 const levels: readonly string[] = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'none'];
 
 /**
- * A log whose lines are given to a function, at once and in their order. What the function throws
- * is passed over. As with {@link AgentLog}, a level does not hold for Envoy's lines.
+ * Returns a log that passes its lines to a function, at once and in their order. Ignores the
+ * function's exceptions. As with {@link AgentLog}, a level does not apply to Envoy's lines.
  */
 export function logFunction(write: (line: LogLine) => void, first: LogLevel): AgentLog {
   let lowest = first;
@@ -18,7 +18,7 @@ export function logFunction(write: (line: LogLine) => void, first: LogLevel): Ag
       try {
         write(see === undefined ? line : { ...line, see });
       } catch {
-        // A log that fails ends no agent.
+        // A log that fails does not end the agent.
       }
     },
     level: (wanted) => void (lowest = wanted),

@@ -1,7 +1,7 @@
 import type { Given, Sentence, Sentences } from './catalogue/sentence.ts';
 import { type LogEvent, logEvents } from './log-event.ts';
 
-/** One line of the log. `msg` is a constant; what varies is in the fields. */
+/** One line of the log. `msg` is a constant; the values that vary are in the fields. */
 export interface LogLine {
   readonly level: Sentence['level'];
   readonly event: LogEvent;
@@ -9,12 +9,12 @@ export interface LogLine {
   readonly [field: string]: unknown;
 }
 
-/** From which level on lines are written; `none`: none at all. */
+/** The lowest level of the lines that are written; `none`: no lines at all. */
 export type LogLevel = 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'none';
 
 /**
- * The line that reports an event, as the catalogue says it. Where it has several sentences for the
- * event, or makes one, their key and what it is made of are `given`. Pure.
+ * Returns the line about an event, with the text of the catalogue. If the event has several texts,
+ * or makes one, their key and the values of the text are `given`. Pure.
  */
 export function line<Event extends LogEvent>(
   event: Event,
@@ -25,7 +25,7 @@ export function line<Event extends LogEvent>(
   return { level, event, msg: typeof msg === 'string' ? msg : msg(...values), ...fields };
 }
 
-/** The types of `line` have seen to it that what is given fits. */
+/** Chooses the text. The types of `line` ensure that the given values fit. */
 function sentence(
   sentences: Sentences,
   given: readonly unknown[],

@@ -6,24 +6,21 @@ import type { Problem } from '../text/value.ts';
 
 const levels = logFlags.log_output_level.choices satisfies readonly LogLevel[];
 
-/**
- * The logging flags that were given, each with its value, or with all of them where it was
- * repeated.
- */
+/** The given logging flags, each with its value, or with all its values if it was repeated. */
 export type GivenLogFlags = Readonly<Partial<Record<LogFlagName, string | readonly string[]>>>;
 
 export type ResolvedLogOptions =
   | { readonly ok: true; readonly options: LogOptions; readonly warnings: readonly string[] }
-  /** `options` has the default in the place of what is wrong. */
+  /** `options` has the default instead of each wrong value. */
   | { readonly ok: false; readonly options: LogOptions; readonly problems: readonly Problem[] };
 
 /**
- * How to log, from the logging flags that were given; or all that is wrong with them.
+ * Returns the log options of the given flags; or all their problems.
  *
- * A flag that has no effect here is warned of, for none of them is worth not to start. So is a
- * wrong level of a flag: the default holds. Pure.
+ * A flag that has no effect here causes a warning, because it must not prevent a start. So does a
+ * flag with a wrong level: then the default applies. Pure.
  *
- * @param called what a flag is called where it is given
+ * @param called returns the name of a flag for messages
  */
 export function logOptions(
   given: GivenLogFlags,
@@ -47,7 +44,7 @@ export function logOptions(
     for (const { text, level } of scoped(flag)) {
       if (level !== undefined) continue;
       const flaw = `'${text}' is not level or scope:level; levels are ${levels.join(', ')}`;
-      // An injector writes the flag from an annotation of the pod; a file is written by hand.
+      // An injector writes the flag from an annotation of the pod; a person writes a file.
       if (called(flag) === `--${flag}`) warnings.push(`${called(flag)}: ${flaw}: it is ignored`);
       else refuse(flag, flaw);
     }
@@ -89,7 +86,7 @@ export function logOptions(
   return { ok: true, options, warnings };
 }
 
-/** `level`, of the scope `default`, or `scope:level`. */
+/** Parses `level`, which has the scope `default`, or `scope:level`. */
 function scopedLevel(text: string): {
   readonly text: string;
   readonly scope: string;

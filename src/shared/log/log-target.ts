@@ -2,19 +2,19 @@
 import { constants, fstatSync, openSync } from 'node:fs';
 import { isatty } from 'node:tty';
 
-/** Where lines go, opened. */
+/** An open target of lines. */
 export interface LogTarget {
   readonly fd: number;
   readonly terminal: boolean;
-  /** A regular file, which can be moved away. */
+  /** The path of a regular file, which can be moved away. */
   readonly file: string | undefined;
 }
 
 const { O_WRONLY, O_APPEND, O_CREAT, O_NONBLOCK, O_NOCTTY } = constants;
 
 /**
- * Opens `stdout`, `stderr` or a file, which is made if it is not there (0644: whoever collects logs
- * is somebody else). Throws where nothing can be written to it.
+ * Opens `stdout`, `stderr` or a file, which is created if it does not exist (0644, because another
+ * user may collect the logs). Throws if it cannot be written.
  */
 export function logTarget(name: string): LogTarget {
   const stream = streamOf(name);
@@ -24,7 +24,7 @@ export function logTarget(name: string): LogTarget {
   return { fd, terminal: isatty(fd), file: fstatSync(fd).isFile() ? name : undefined };
 }
 
-/** The descriptor of a stream by its name; undefined for a file. Pure. */
+/** Returns the descriptor of a stream by its name; undefined for a file. Pure. */
 export function streamOf(name: string): number | undefined {
   return new Map([
     ['stdout', 1],
@@ -33,9 +33,9 @@ export function streamOf(name: string): number | undefined {
 }
 
 /**
- * The same stream, opened anew so that a full pipe or a stopped terminal does not block: the flag
- * is not shared with Envoy, which writes its access log there. A regular file never blocks, and has
- * to keep its one position; a socket can not be opened anew.
+ * Opens the same stream again so that a full pipe or a stopped terminal does not block: Envoy,
+ * which writes its access log there, does not share the flag. A regular file never blocks, and must
+ * keep its one position; a socket cannot be opened again.
  */
 function withoutBlocking(fd: number): number {
   try {

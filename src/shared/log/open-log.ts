@@ -6,24 +6,24 @@ export interface AgentLog {
   /** Never blocks, never throws. */
   write(line: LogLine): void;
   /**
-   * From now on: from which level on lines are written. Envoy's are written whatever it is, for
-   * Envoy has a level of its own.
+   * Changes the lowest level of the lines that are written. Envoy's lines are always written,
+   * because Envoy has its own level.
    */
   level(level: LogLevel): void;
-  /** Begins to put lines out; until then they wait. */
+  /** Starts to write lines; until then they wait. */
   open(): void;
   /**
-   * Opens files anew, which somebody has moved away. Where one cannot be, that is said, and the old
-   * one goes on.
+   * Opens again the files that were moved away. If one cannot be opened, logs that and keeps the
+   * old one.
    */
   reopen(): void;
-  /** Resolves when all is written that can be, within a second. */
+  /** Resolves when every line that can be written is written, within a second. */
   close(): Promise<void>;
 }
 
 /** How the agent logs. */
 export interface LogOptions {
-  /** From which level on. */
+  /** The lowest level. */
   readonly level: LogLevel;
   /** JSON, even on a terminal. */
   readonly json: boolean;
@@ -34,11 +34,12 @@ export interface LogOptions {
 }
 
 /**
- * The log: readable text on a terminal, otherwise a JSON object a line. Throws, with one line that
- * names the target, if one cannot be written.
+ * Opens the log: readable text on a terminal, otherwise a JSON object a line. Throws an error of
+ * one line with the name of the target if one cannot be written.
  *
- * What a slow reader leaves waiting beyond 1 MiB is dropped, counted, and said when there is room
- * again. The logger is loaded when the log is opened, so that Envoy need not wait for it.
+ * If more than 1 MiB waits for a slow reader, further lines are dropped and counted; the count is
+ * logged when there is room again. The logger is loaded when the log is opened, so that Envoy need
+ * not wait for it.
  */
 export function openLog({ level: first, json, targets: names }: LogOptions): AgentLog {
   const targets = names.map(openTarget);

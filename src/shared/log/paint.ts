@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
-/** Text in a style, where there are colours; else the text. */
+/** Returns text in a style, if there are colours; else the text. */
 export type Paint = (style: Style, text: string) => string;
 
 /**
- * Whether colours may be written to a stream: to a terminal that has them, or to anything where
- * `FORCE_COLOR` says so. `NO_COLOR`, `NODE_DISABLE_COLORS` and `TERM=dumb` turn them off, as in
+ * Whether colours may be written to a stream: to a terminal that has them, or to anything if
+ * `FORCE_COLOR` is set. `NO_COLOR`, `NODE_DISABLE_COLORS` and `TERM=dumb` turn them off, as in
  * Node.
  */
 export function hasColours(
@@ -19,7 +19,7 @@ export function hasColours(
   return canRewrite(stream, env);
 }
 
-/** Whether a line of a stream can be written anew: it is a terminal, and not a dumb one. */
+/** Whether a line of a stream can be rewritten: the stream is a terminal, and not a dumb one. */
 export function canRewrite(
   { isTTY }: { readonly isTTY?: boolean },
   env: NodeJS.ProcessEnv = process.env,
@@ -27,7 +27,7 @@ export function canRewrite(
   return isTTY === true && env['TERM'] !== 'dumb';
 }
 
-/** Paints for a stream. */
+/** Returns the paint for a stream. */
 export function paintFor(
   stream: { readonly isTTY?: boolean },
   env: NodeJS.ProcessEnv = process.env,
@@ -35,10 +35,12 @@ export function paintFor(
   return hasColours(stream, env) ? painted : (_, text) => text;
 }
 
-/** Node itself would look at stdout, whatever is written to; the types for Node 20 do not know. */
+/**
+ * Node itself would check stdout, whatever the target is; the types for Node 20 lack the option.
+ */
 const always = { validateStream: false };
 
-/** Text in a style, for whoever takes the colours out again where there are none. */
+/** Returns text in a style, for a caller that removes the colours again if there are none. */
 export function painted(style: Style, text: string): string {
   return (styleText as (style: Style, text: string, options: typeof always) => string)(
     style,

@@ -5,22 +5,22 @@ import { isRefusal } from './envoy-refusal.ts';
 import { line, type LogLevel, type LogLine } from './log-line.ts';
 import { printableJson } from './printable.ts';
 import { seeAlso } from './see-also.ts';
-/** How much may wait for a slow reader. In bytes. */
+/** The most text that waits for a slow reader. In bytes. */
 const most = 1 << 20;
 /** In ms. */
 const timeoutMs = 1_000;
 
-/** See `openLog` for what it promises. */
+/** A log of pino. `openLog` has its promises. */
 export interface PinoLog {
   write(line: LogLine): void;
   level(level: LogLevel): void;
-  /** Closes the descriptor too, but for stdout and stderr. */
+  /** Closes the descriptor too, except stdout and stderr. */
   close(): Promise<void>;
 }
 
 /**
- * Writes lines to a descriptor as pino does: for a person on a terminal, otherwise as JSON. All
- * levels, until it is told another.
+ * Writes lines to a descriptor by pino: for a person on a terminal, otherwise as JSON. Writes all
+ * levels until another level is set.
  */
 export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
@@ -44,7 +44,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const write = (long: LogLine) => {
     const line = boundedLine(long);
     const { level, msg, ...fields } = line;
-    // Envoy's lines have a level of their own to pass, but what it refuses is told by the agent.
+    // Envoy's lines have passed Envoy's own level, but the agent reports what Envoy refuses.
     const logger = String(fields['component']).startsWith('envoy.') && !isRefusal(msg) ? all : own;
     const see = seeAlso(line);
     logger[level](see === undefined ? fields : { ...fields, see }, msg);
@@ -66,8 +66,8 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
     close: () =>
       new Promise((resolve) => {
         destination.once('close', () => resolve()).end();
-        // Destroyed, it does not try to flush when the process exits, which a reader that does not
-        // read would keep waiting for ever.
+        // A destroyed destination does not try to flush when the process exits. A reader that does
+        // not read would delay the exit forever.
         AbortSignal.timeout(timeoutMs).addEventListener('abort', () => destination.destroy());
       }),
   };

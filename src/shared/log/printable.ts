@@ -1,18 +1,15 @@
 /**
- * What a terminal would act on instead of showing it: the controls of C0 and C1 but for line breaks
- * and tabs, and what turns the direction of writing.
+ * The characters that a terminal acts on instead of showing them: the controls of C0 and C1 except
+ * line breaks and tabs, and those that change the direction of writing.
  */
 const acted = /(?![\n\t])[\p{Cc}\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 
-/** A text of others that a terminal shows as it is, `\x1b` for an escape. Pure. */
+/** Escapes the text of another program so that a terminal shows it, `\x1b` for an escape. Pure. */
 export function printable(text: string): string {
   return text.replace(acted, escaped);
 }
 
-/**
- * JSON whose texts a terminal shows as they are, and which means the same: what a terminal would
- * act on is in the escapes of JSON. Pure.
- */
+/** Escapes JSON in the same way without changing its meaning: it uses the escapes of JSON. Pure. */
 export function printableJson(json: string): string {
   return json.replace(acted, (control) => `\\u${hex(control.charCodeAt(0), 4)}`);
 }

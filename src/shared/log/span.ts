@@ -5,7 +5,7 @@ const units = [
   ['s', 1_000],
 ] as const;
 
-/** How long something took or is ago, for a person: `14 min`, of two units the smaller. Pure. */
+/** Returns a duration for a person: `14 min`. It uses the smaller of two possible units. Pure. */
 export function span(ms: number): string {
   const [unit, length] = units.find(([, length]) => ms >= 2 * length) ?? (['s', 1_000] as const);
   return `${Math.round(ms / length)} ${unit}`;

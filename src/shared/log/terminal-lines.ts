@@ -4,10 +4,10 @@ import { printable } from './printable.ts';
 import { ownMember } from '../text/own-member.ts';
 
 /**
- * Turns the log's objects into lines that a person reads: time, level, where from, epoch, what, and
- * the rest behind it. What a terminal would act on is escaped, and where a message has more lines,
- * they are set in: none looks like a line of its own. Where a line is from has a colour, and what
- * is behind the message another one, if `env` lets a terminal have any.
+ * Turns the log's objects into lines for a person: time, level, component, epoch, message, and the
+ * other fields. Escapes every character that a terminal would act on. Indents the further lines of
+ * a message, so that none looks like a separate line. The component and the fields after the
+ * message have colours, if `env` allows them on a terminal.
  */
 export function terminalLines(
   destination: NodeJS.WritableStream | { write(text: string): unknown },
@@ -16,7 +16,7 @@ export function terminalLines(
   return pretty({
     destination: destination as NodeJS.WritableStream,
     colorize: hasColours({ isTTY: true }, env),
-    customColors: 'message:reset', // not one colour over all, as is usual there
+    customColors: 'message:reset', // not one colour for the whole line, as is usual there
     useOnlyCustomProps: false,
     translateTime: 'SYS:HH:MM:ss.l',
     ignore: 'pid',
@@ -35,7 +35,7 @@ export function terminalLines(
   });
 }
 
-/** The agent decides, Envoy serves, and the rest of the agent surrounds it. */
+/** Returns the colour of a component: of Envoy, of the agent, or of a part around it. */
 function colourOf(component = ''): 'cyan' | 'magenta' | 'blue' {
   if (component.startsWith('envoy.')) return 'magenta';
   return component === 'agent' ? 'cyan' : 'blue';
@@ -54,7 +54,8 @@ function shown(text: string): string {
 }
 
 /**
- * What the line has besides, as `name=value`. The code is left out: a person reads the sentence.
+ * Returns the other fields of the line, as `name=value`. Leaves the code out: a person reads the
+ * message.
  */
 function fields(log: Readonly<Record<string, unknown>>): string {
   const others = new Set([

@@ -1,6 +1,6 @@
 /**
- * What is looked for is found once for two objects, as long as both are there. They must not
- * change.
+ * Returns a function that computes its result once for two objects, and keeps it while both exist.
+ * The objects must not change.
  */
 export function onceForTwo<A extends object, T extends object>(
   look: (before: A, after: A) => T,

@@ -1,17 +1,20 @@
 // Why: docs/decisions/076-maps-are-cut-into-chunks.md
 import { onceForTwo } from './once-for-two.ts';
 
-/** Names in order, and their values; it begins at the first name and at each that starts one. */
+/**
+ * Names in order, and their values. A chunk begins at the first name of the map, and at each name
+ * that starts one.
+ */
 type Chunk<V> = ReadonlyMap<string, V>;
 
-/** So many names are in a chunk, on average. */
+/** The average number of names in a chunk. */
 const width = 32;
 
 /**
- * A map in the order of its names. Immutable: a change copies what is near it and a list of chunks,
- * and keeps the rest, so that {@link changedKeys} finds what differs from an earlier map without
- * looking at what does not. Where a chunk begins depends on the names alone: equal maps are divided
- * alike, however they came to be.
+ * A map in the order of its names. Immutable: a change copies the chunks near it and the list of
+ * chunks, and keeps the rest. So {@link changedKeys} finds the differences from an earlier map
+ * without looking at equal chunks. The start of a chunk depends only on the names: equal maps have
+ * equal chunks, whatever their history.
  */
 export class SortedMap<V> implements ReadonlyMap<string, V> {
   readonly size: number;
@@ -26,7 +29,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     return new SortedMap<V>([], [], 0);
   }
 
-  /** Of several entries with a name the last. */
+  /** Returns a map of entries; of several entries with one name the last counts. */
   static of<V>(entries: Iterable<readonly [string, V]>): SortedMap<V> {
     return SortedMap.empty<V>().with(entries);
   }
@@ -39,7 +42,10 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     return this.#chunks[this.#indexOf(name)]?.has(name) === true;
   }
 
-  /** With other values for some names: undefined takes one away. The same map if none differs. */
+  /**
+   * Returns the map with other values for some names: undefined removes a name. Returns the same
+   * map if nothing differs.
+   */
   with(edits: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
     const byChunk = new Map<number, Map<string, V | undefined>>();
     const editAt = (index: number) => {
@@ -54,7 +60,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
       if (its.size === 0) byChunk.delete(index);
     }
     if (byChunk.size === 0) return this;
-    // What follows a name that is gone belongs to the chunk before.
+    // The names after a removed first name belong to the chunk before.
     for (const [index, its] of [...byChunk]) {
       const first = this.#firsts[index];
       if (index > 0 && first !== undefined && its.has(first) && its.get(first) === undefined)
@@ -79,7 +85,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
       }
     };
     const last = Math.max(this.#chunks.length, 1);
-    let begun = 0; // of the chunks that stay
+    let begun = 0; // the next chunk to keep
     for (const start of [...byChunk.keys()].sort((a, b) => a - b)) {
       if (start < begun) continue;
       let end = start;
@@ -115,7 +121,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     firsts.push(first);
   }
 
-  /** The chunk that a name is in if it is there: −1 before the first. */
+  /** Returns the index of the chunk that has or would have a name: −1 before the first. */
   #indexOf(name: string): number {
     let [low, high] = [0, this.#firsts.length];
     while (low < high) {
@@ -126,7 +132,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     return low - 1;
   }
 
-  /** What it is divided into: of two maps the same object for what is the same in both. */
+  /** Returns the chunks. Two maps share the same object for an unchanged chunk. */
   chunks(): readonly ReadonlyMap<string, V>[] {
     return this.#chunks;
   }
@@ -147,7 +153,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
     return this.entries();
   }
 
-  /** The entries whose names begin so. */
+  /** Yields the entries whose names begin with `prefix`. */
   *withPrefix(prefix: string): Generator<[string, V], undefined> {
     for (let index = Math.max(0, this.#indexOf(prefix)); index < this.#chunks.length; index += 1) {
       for (const entry of this.#chunks[index] ?? []) {
@@ -162,7 +168,7 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
   }
 }
 
-/** Whether a chunk begins at a name, wherever that is: FNV-1a, of which the lowest bits count. */
+/** Whether a chunk begins at a name, in any map: the lowest bits of FNV-1a decide. */
 function startsChunk(name: string): boolean {
   let hash = 0x811c9dc5;
   for (let index = 0; index < name.length; index += 1)
@@ -171,8 +177,8 @@ function startsChunk(name: string): boolean {
 }
 
 /**
- * The names of what has come, gone or become another value from one map to another. Looked for once
- * for two maps, and only where they have different chunks.
+ * Returns the names that were added, removed or changed from one map to another. Computed once for
+ * two maps, and only for the chunks that differ.
  */
 export function changedKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
   return before === after ? [] : differences(before, after);

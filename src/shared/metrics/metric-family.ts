@@ -1,11 +1,9 @@
 import type { Histogram } from '../../operators/histogram.ts';
 import { ownMember } from '../text/own-member.ts';
 
-/** Metrics of one name, as the agent tells them of itself. */
+/** The agent's own metrics of one name. */
 export interface MetricFamily {
-  /**
-   * As Prometheus shows it: that of a counter ends in `_total`, unless it is the Go agent's.
-   */
+  /** The name in Prometheus: that of a counter ends in `_total`, unless it is the Go agent's. */
   readonly name: string;
   readonly type: 'counter' | 'gauge' | 'histogram';
   readonly help: string;
@@ -15,18 +13,21 @@ export interface MetricFamily {
 export type MetricLabels = Readonly<Record<string, string>>;
 
 interface Sample {
-  /** What a sample of a histogram has behind the name of its family. */
+  /** The suffix of a histogram's sample after the name of its family. */
   readonly suffix?: '_bucket' | '_sum' | '_count';
   readonly labels?: MetricLabels;
   readonly value: number;
 }
 
-/** A counter of the agent without labels, by its name without what stands around all of them. */
+/**
+ * Returns a counter of the agent without labels. `name` is without the prefix and suffix that all
+ * names have.
+ */
 export function counter(name: string, help: string, value: number): MetricFamily {
   return goCounter(`${name}_total`, help, [{ value }]);
 }
 
-/** A counter under the name of the Go agent, where it has no `_total`. */
+/** Returns a counter under the name of the Go agent, which has no `_total`. */
 export function goCounter(
   name: string,
   help: string,
@@ -35,7 +36,10 @@ export function goCounter(
   return { name: `istio_agent_${name}`, type: 'counter', help, samples };
 }
 
-/** A histogram of durations, with the same labels on each sample, by its name as a counter's. */
+/**
+ * Returns a histogram of durations, with the same labels on each sample. `name` is as for {@link
+ * counter}.
+ */
 export function histogram(
   name: string,
   help: string,
@@ -60,8 +64,8 @@ export function histogram(
 }
 
 /**
- * Those of one name as one family: the first has the word on type and help. What two of them say
- * of the same labels comes once, from the first. Pure.
+ * Joins the families of one name into one family: the first one defines type and help. If two of
+ * them have a sample with the same labels, the sample appears once, from the first. Pure.
  */
 export function joinedByName(families: readonly MetricFamily[]): readonly MetricFamily[] {
   const joined = new Map<string, MetricFamily>();
@@ -83,7 +87,7 @@ export function joinedByName(families: readonly MetricFamily[]): readonly Metric
   return [...joined.values()];
 }
 
-/** Families as lines of the text format, without line ends. */
+/** Returns families as lines of the text format, without line ends. */
 export function printFamilies(families: readonly MetricFamily[]): readonly string[] {
   return families.flatMap(({ name, type, help, samples }) =>
     samples.length === 0

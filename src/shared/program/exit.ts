@@ -2,20 +2,20 @@
 import { troubleshooting } from '../log/see-also.ts';
 
 /**
- * The agent's own exit codes; Envoy's own code, or 128 + n for a signal, stands for itself.
- * Numbers: sysexits.h.
+ * The agent's own exit codes; Envoy's own code, or 128 + n for a signal, is passed on. Numbers:
+ * sysexits.h.
  */
 export const exitCodes = {
   /** Asked to stop, or the last Envoy ended cleanly. */
   ok: 0,
   /**
-   * Envoy has refused what `request` asked of it, `status` says that the agent is not ready, or
+   * Envoy has refused the question of `request`, `status` reports that the agent is not ready, or
    * `check` has found a failure.
    */
   refused: 1,
   /** A bad flag or role. */
   usage: 64,
-  /** A port, or the Envoy binary, is not to be had. */
+  /** A port, or the Envoy binary, is not available. */
   unavailable: 69,
   /** A bug. */
   software: 70,
@@ -24,8 +24,8 @@ export const exitCodes = {
 } as const;
 
 /**
- * Where it is said what to do about an end with `code`; undefined for 0. Envoy's codes and those of
- * a command share one place. Pure.
+ * Returns the place that says what to do about an end with `code`; undefined for 0. Envoy's codes
+ * and those of a command share one place. Pure.
  */
 export function seeExit(code: number): string | undefined {
   if (code === exitCodes.ok) return undefined;
@@ -34,7 +34,7 @@ export function seeExit(code: number): string | undefined {
   );
 }
 
-/** What a user does about an end, by its code. Others are Envoy's own. */
+/** The remedy for an end, by its code. Other codes are Envoy's. */
 const fixes: Readonly<Record<number, string>> = {
   [exitCodes.refused]: 'change what is asked for',
   [exitCodes.usage]: 'correct the flag that is named',
@@ -43,24 +43,24 @@ const fixes: Readonly<Record<number, string>> = {
   [exitCodes.config]: 'correct the configuration that is named',
 };
 
-/** Why an agent has ended otherwise than it was asked to. */
+/** Why an agent ended without a request to do so. */
 interface Failure extends Error {
   /** The exit code of the program: 64, 69, 70, 78, or that of Envoy. */
   readonly code: number;
-  /** What is wrong, in one line. */
+  /** The problem, in one line. */
   readonly reason: string;
-  /** What to do about it, in one line, and the page that says more. */
+  /** The remedy, in one line, and the page that says more. */
   readonly fix: string;
 }
 
 /**
- * What ends the agent otherwise than it was asked to: one line for the user, '' where there is
- * nothing to say, and the exit code. To who uses the library it is an `AgentFailure`.
+ * An end of the agent without a request: one line for the user, '' if there is nothing to say, and
+ * the exit code. In the library it is an `AgentFailure`.
  */
 export class Fatal extends Error implements Failure {
   override readonly name = 'AgentFailure';
   readonly code: number;
-  /** Lines of the text that is to blame, below the one line. */
+  /** The faulty lines of the text, below the one line. */
   readonly excerpt: string | undefined;
 
   constructor(
@@ -83,8 +83,8 @@ export class Fatal extends Error implements Failure {
 }
 
 /**
- * Does what the configuration asks for; throws a {@link Fatal} (78) that begins with `what` where
- * that fails.
+ * Runs an action that the configuration requires; if it fails, throws a {@link Fatal} (78) that
+ * begins with `what`.
  */
 export function attempt<T>(action: () => T, what: string): T {
   try {
@@ -95,9 +95,10 @@ export function attempt<T>(action: () => T, what: string): T {
 }
 
 /**
- * Does all of these, one after the other, and resolves to what they give. Where some throw a
- * {@link Fatal}, all are done all the same; then it rejects with one that tells all: 78 if one of
- * them has it, then 64, then 69, for a restart mends neither a file nor a command line.
+ * Runs all actions one after the other, and resolves to their results. If some throw a {@link
+ * Fatal}, the others still run; then it rejects with one that reports all of them. Its code is 78
+ * if one of them has it, then 64, then 69, because a restart mends neither a file nor a command
+ * line.
  */
 export async function allOf<T extends readonly unknown[]>(actions: {
   readonly [Index in keyof T]: () => T[Index] | Promise<T[Index]>;

@@ -2,13 +2,13 @@ import { readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { basename } from 'node:path';
 
-/** Who listens on a TCP port of this machine, or of this pod. */
+/** A program that listens on a TCP port of this machine, or of this pod. */
 export interface PortHolder {
-  /** On which it listens. */
+  /** The address on which it listens. */
   readonly address: string;
-  /** Whose socket it is. */
+  /** The user that owns the socket. */
   readonly uid: number;
-  /** Undefined where /proc does not show it, as that of another user or of another container. */
+  /** Undefined if /proc does not show it: the process of another user or of another container. */
   readonly process?: {
     readonly pid: number;
     /** The name of the program, and of its script. Other arguments may be secret. */
@@ -22,21 +22,21 @@ interface Listening {
   readonly inode: string;
 }
 
-/** As the kernel prints the state of a socket. */
+/** The state of a listening socket, as the kernel prints it. */
 const listening = '0A';
 const wildcards = ['0.0.0.0', '::'];
 
 /**
- * The first who listens on `port`, so that nobody else can listen at `host`; undefined where nobody
- * does. Reads /proc, and touches no socket.
+ * Returns the first program that listens on `port`, so that no other can listen at `host`;
+ * undefined if there is none. Reads /proc, and touches no socket.
  *
- * @param host an IP address; if it is none: any address
+ * @param host an IP address; any other text means any address
  */
 export function portHolder(port: number, host = ''): PortHolder | undefined {
   return portHolders(port, host)[0];
 }
 
-/** All of them, each process once; see {@link portHolder}. */
+/** Returns all of them, each process once; see {@link portHolder}. */
 export function portHolders(port: number, host = ''): readonly PortHolder[] {
   const found = listeners(port).filter(({ address }) => standsInTheWay(address, host));
   if (found.length === 0) return [];
@@ -52,14 +52,17 @@ export function portHolders(port: number, host = ''): readonly PortHolder[] {
   ];
 }
 
-/** A holder, as a message names it. Pure. */
+/** Returns the name of a holder for a message. Pure. */
 export function holderName({ uid, process }: PortHolder): string {
   return process === undefined
     ? `a process of user ${uid} that cannot be seen from here, which may be in another container`
     : `process ${process.pid} (${process.command})`;
 }
 
-/** An IPv6 socket at all addresses takes the port of IPv4 too, as a rule. */
+/**
+ * Whether a socket prevents another one. An IPv6 socket at all addresses usually takes the port of
+ * IPv4 too.
+ */
 function standsInTheWay(address: string, host: string): boolean {
   if (isIP(host) === 0 || wildcards.includes(host) || address === '::') return true;
   return address === host || (address === '0.0.0.0' && isIP(host) === 4);
@@ -79,7 +82,7 @@ function listeners(port: number): readonly Listening[] {
   );
 }
 
-/** From words of four bytes, the lowest byte first. */
+/** Parses an address of four-byte words, with the lowest byte first. */
 function addressOf(hex: string): string {
   const bytes = (hex.match(/.{8}/g) ?? []).flatMap((word) => [
     ...Buffer.from(word, 'hex').reverse(),
@@ -93,7 +96,7 @@ function addressOf(hex: string): string {
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
-/** The processes that have these sockets, as far as this user may look. */
+/** Returns the processes that have these sockets, as far as this user can see them. */
 function processesOf(
   sockets: ReadonlySet<string>,
 ): ReadonlyMap<string, NonNullable<PortHolder['process']>> {
@@ -115,7 +118,7 @@ function commandOf(pid: string): string {
   return script === '' || script.startsWith('-') ? name : `${name} ${script}`;
 }
 
-/** What ends or may not be seen meanwhile has nothing. */
+/** Returns `otherwise` if the process ends meanwhile or may not be seen. */
 function or<T>(otherwise: T, look: () => T): T {
   try {
     return look();

@@ -1,8 +1,8 @@
 import { printableJson } from '../log/printable.ts';
 
 /**
- * Writes to the output of the program. Resolves when all is written; or when nobody reads any more,
- * which is no failure of ours (`… | head`).
+ * Writes to the output of the program. Resolves when all is written; or when the reader is gone,
+ * which is no failure of the program (`… | head`).
  */
 export function print(text: string): Promise<void> {
   return new Promise((resolve) => {
@@ -10,7 +10,7 @@ export function print(text: string): Promise<void> {
   });
 }
 
-/** {@link print} of a value as JSON that a person can read too. */
+/** Prints a value as JSON that a person can also read, as {@link print} does. */
 export function printJson(value: unknown): Promise<void> {
   return print(`${printableJson(JSON.stringify(value, undefined, 2))}\n`);
 }

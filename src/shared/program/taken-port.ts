@@ -1,16 +1,16 @@
 import { holderName, portHolder } from './port-holder.ts';
 
-/** A port that the agent or its Envoy cannot have. */
+/** A port that the agent or its Envoy cannot use. */
 export interface TakenPort {
   readonly host: string;
   readonly port: number;
-  /** What to change so that another one is asked for. */
+  /** The setting that chooses another port. */
   readonly choose: string;
 }
 
 /**
- * Who has the port, as far as /proc shows it, and what to do about that. It goes behind the text
- * that names the port.
+ * Describes the program that has the port, as far as /proc shows it, and what to do about it. The
+ * text follows the name of the port in a message.
  */
 export function takenBy({ host, port, choose }: TakenPort): string {
   const holder = portHolder(port, host);

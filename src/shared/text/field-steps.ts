@@ -1,4 +1,6 @@
-/** The steps of a field as `spec.http[0].route`: `spec`, `http`, `[0]`, `route`. Pure. */
+/**
+ * Splits a field such as `spec.http[0].route` into its steps: `spec`, `http`, `[0]`, `route`. Pure.
+ */
 export function stepsOf(field: string): readonly string[] {
   return field.split(/\.|(?=\[)/);
 }

@@ -1,4 +1,4 @@
-/** What a flag is about, and how a page names that: the groups of flags, in the order of a page. */
+/** The groups of flags, in the order of a page, and their names on it. */
 export const flagGroups = {
   Envoy: 'Envoy',
   mesh: 'Mesh',
@@ -10,23 +10,23 @@ export const flagGroups = {
 } as const;
 
 /**
- * A flag of `proxy`: its value's kind on the help page, what it means, and its default as a user
+ * A flag of `proxy`: the kind of its value on the help page, its meaning, and its default as a user
  * would write it.
  */
 export interface Flag {
   readonly group: keyof typeof flagGroups;
-  /** `bool`: the flag alone is `true`, and a value follows after `=` only. */
+  /** `bool`: the flag alone means `true`, and a value can only follow after `=`. */
   readonly value: string;
   readonly text: string;
   readonly default: string;
-  /** All values that there are, where they can be listed. */
+  /** All possible values, if they can be listed. */
   readonly choices?: readonly string[];
-  /** The path of what it sets in the configuration, where that is not the flag's name. */
+  /** The path of the field that it sets in the configuration, if that is not the flag's name. */
   readonly field?: string;
-  /** Taken for the sake of templates that were made for other versions. */
+  /** The flag is accepted but ignored, for templates of other versions. */
   readonly ignored?: true;
-  /** It may be given more than once; a variable has all values, with commas between them. */
+  /** The flag may be given more than once; its variable has all values, separated by commas. */
   readonly repeated?: true;
-  /** The variable that says the same; the flag wins. */
+  /** The variable for the same setting; the flag wins. */
   readonly variable?: string;
 }

@@ -1,23 +1,26 @@
 import { atOnce, inStep, type Steps } from './steps.ts';
 
-/** How deep lists and maps may be in each other. */
+/** How deep lists and maps may be nested. */
 export const mostLevels = 100;
 
-/** Marks that are no text: the lexer of YAML tells by them that a document or a scalar begins. */
+/**
+ * Marks by which the lexer of YAML reports the start of a document or a scalar. They are not in the
+ * text.
+ */
 const marks = new Set(['\u0002', '\u001f', '\u0018', '\ufeff']);
 
 /**
- * The offset at which a text of YAML, of which JSON is a part, opens more levels than `most`;
- * undefined if it does not. Counts the tokens of the lexer, which is no recursive program: a parser
- * of nested texts is one, and V8 ends the process where a regular expression is compiled on a stack
- * that is nearly full. A list in a map may have the map's column, so that a text may have twice as
- * many levels. Pure.
+ * Returns the offset at which a text of YAML, or of JSON, which is a part of YAML, opens more
+ * levels than `most`; undefined if it does not. Counts the tokens of the lexer, which is not
+ * recursive. A parser of nested texts is recursive, and V8 ends the process if a regular expression
+ * is compiled on a stack that is nearly full. A list in a map may have the map's column, so a text
+ * may have twice as many levels. Pure.
  */
 export function levelsFlaw(tokens: Iterable<string>, most = mostLevels): number | undefined {
   return atOnce(levelsFlawInSteps(tokens, most));
 }
 
-/** The same in steps. */
+/** Does the same in steps. */
 export function* levelsFlawInSteps(
   tokens: Iterable<string>,
   most: number,
@@ -25,7 +28,7 @@ export function* levelsFlawInSteps(
   let count = 0;
   const columns: number[] = []; // of the lists and maps around this place, by indentation
   let [offset, column, flow] = [0, 0, 0];
-  let key: number | undefined; // the column of what may be the key of a map
+  let key: number | undefined; // the column of a possible key of a map
   for (const token of tokens) {
     if ((count += 1) % inStep === 0) yield;
     if (marks.has(token)) continue;
@@ -49,15 +52,15 @@ export function* levelsFlawInSteps(
   return undefined;
 }
 
-/** How much of a value is walked through. */
+/** How much of a value may be visited. */
 export interface ValueLimits {
   readonly values: number;
   readonly levels: number;
 }
 
 /**
- * Why a value is too much to be walked through; undefined if it is not. What an alias repeats
- * counts each time, and a value that has itself in it has no end. Pure.
+ * Returns why a value is too large to visit; undefined if it is not. A repetition by an alias
+ * counts each time, and a value that contains itself has no end. Pure.
  */
 export function valueFlaw(content: unknown, { values, levels }: ValueLimits): string | undefined {
   const open = [{ value: content, level: 0 }];

@@ -1,8 +1,7 @@
 // Why: docs/decisions/058-a-typo-starts-no-other-proxy.md
 /**
- * Whether one edit makes one text of the other: a character is put in, left out or replaced, two
- * neighbours change places, or letters have the other case, however many. Not for equal texts.
- * Pure.
+ * Whether one edit turns one text into the other: a character is inserted, removed or replaced, two
+ * neighbours are swapped, or any number of letters change case. False for equal texts. Pure.
  */
 export function isOneEdit(one: string, other: string): boolean {
   if (one === other || Math.abs(one.length - other.length) > 1) return false;
@@ -21,7 +20,8 @@ export function isOneEdit(one: string, other: string): boolean {
 }
 
 /**
- * The one of `known` that a name is one edit away from; undefined for none, and for several. Pure.
+ * Returns the text of `known` that is one edit away from a name; undefined for none, and for
+ * several. Pure.
  */
 export function meant(name: string, known: readonly string[]): string | undefined {
   const near = known.filter((one) => isOneEdit(name, one));

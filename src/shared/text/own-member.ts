@@ -1,6 +1,6 @@
 /**
- * The member that an object has itself under a name. Every plain object inherits members such as
- * `constructor`, so that a name that comes from outside finds something in an empty one. Pure.
+ * Returns an object's own member. Every plain object inherits members such as `constructor`, so
+ * that a name from outside finds something even in an empty one. Pure.
  *
  * ```ts
  * ownMember({ cds: 1 }, 'cds'); // 1

@@ -3,14 +3,14 @@ import { mostLevels } from './levels.ts';
 const signs = Array.from('"\\[{]}', (sign) => sign.charCodeAt(0));
 const [quote, backslash, openList, openObject, closeList, closeObject] = signs;
 
-/** A text opens too many levels. Its message says so, and repeats nothing of the text. */
+/** A text opens too many levels. The message says only that, and contains nothing of the text. */
 export class TooDeep extends SyntaxError {}
 
 /**
- * The value of a text of JSON, whose levels are counted before. Throws if there is none, as
- * `JSON.parse` does. This is the one place where that is called: whatever walks through a value of
- * many levels, a reviver too, is a recursive program, and V8 ends the process where a regular
- * expression is compiled on a stack that is nearly full.
+ * Parses JSON after counting its levels. Throws if it is invalid, as `JSON.parse` does. Only this
+ * function calls `JSON.parse`. Any code that visits a value of many levels, even a reviver, is
+ * recursive, and V8 ends the process if a regular expression is compiled on a stack that is nearly
+ * full.
  *
  * @param levels Infinity for a text of the program's own
  */
@@ -23,7 +23,7 @@ export function parseJson(
   return JSON.parse(text, reviver) as unknown;
 }
 
-/** Whether a text opens more lists and objects in each other. Strings do not count. */
+/** Whether a text nests lists and objects deeper than `most`. Strings do not count. */
 function isDeeper(text: string, most: number): boolean {
   let level = 0;
   for (let at = 0; at < text.length; at += 1) {

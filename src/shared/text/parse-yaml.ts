@@ -2,7 +2,7 @@ import type * as Yaml from 'yaml';
 import { levelsFlawInSteps, mostLevels, valueFlaw, type ValueLimits } from './levels.ts';
 import { atOnce, inStep, type Steps } from './steps.ts';
 
-/** The documents of a text with the lines of it, or where it is nested too deep. */
+/** The documents of a text with its lines, or the place where it is nested too deep. */
 export type ParsedYaml =
   | {
       readonly ok: true;
@@ -11,22 +11,21 @@ export type ParsedYaml =
     }
   | { readonly ok: false; readonly reason: string; readonly line: number; readonly column: number };
 
-/** How much a text may have. */
+/** The limits of a text. */
 export interface YamlLimits {
   /** Infinity for a text of the program's own. */
   readonly levels?: number;
-  /** As the lexer has them. */
+  /** The most tokens of the lexer. */
   readonly tokens?: number;
 }
 
 type Options = Yaml.ParseOptions & Yaml.DocumentOptions & Yaml.SchemaOptions;
 
 /**
- * Parses a text of YAML, whose levels are counted before. This is the one place where a text is
- * given to the parser of YAML: it is a recursive program, which a text of others can abort together
- * with the process. Pure; throws nothing.
+ * Parses YAML after counting its levels. Only this function calls the YAML parser: the parser is
+ * recursive, so the text of another program could abort the process. Pure; throws nothing.
  *
- * @param yaml the package, which some load only when they need it
+ * @param yaml the package, which some callers load only when they need it
  */
 export function parseYaml(
   yaml: typeof Yaml,
@@ -37,7 +36,7 @@ export function parseYaml(
   return atOnce(parseYamlInSteps(yaml, text, options, limits));
 }
 
-/** The same in steps: the longest one makes a document of its tokens. */
+/** Does the same in steps: the longest one makes a document of its tokens. */
 export function* parseYamlInSteps(
   yaml: typeof Yaml,
   text: string,
@@ -66,7 +65,7 @@ export function* parseYamlInSteps(
     if ((count += 1) % inStep === 0) yield;
   }
   for (const token of parser.end()) tokens.push(token);
-  // A warning of the parser has what is in the text, and goes to stderr by itself.
+  // A warning of the parser contains text of the document, and would go to stderr.
   const all = { logLevel: 'error', prettyErrors: false, ...options, uniqueKeys: false } as const;
   const documents: Yaml.Document.Parsed[] = [];
   for (const document of new yaml.Composer(all).compose(tokens)) {
@@ -82,7 +81,7 @@ export function* parseYamlInSteps(
   };
 }
 
-/** The values as they come, each of which goes into `all` too; ends after one more than `most`. */
+/** Yields the values, and appends each of them to `all`; ends after one more than `most`. */
 function* kept<T>(values: Iterable<T>, all: T[], most: number): Generator<T> {
   for (const value of values) {
     if (all.push(value) > most) return;
@@ -90,7 +89,7 @@ function* kept<T>(values: Iterable<T>, all: T[], most: number): Generator<T> {
   }
 }
 
-/** The check of the parser itself compares each key with each one before it. */
+/** Refuses repeated keys. The parser's own check compares each key with each one before it. */
 function* refuseSecondKeys(
   { isMap, isScalar, isSeq, isPair, YAMLParseError }: typeof Yaml,
   document: Yaml.Document.Parsed,
@@ -116,14 +115,17 @@ function* refuseSecondKeys(
   }
 }
 
-/** What YAML says, as JavaScript has it, or why that is not looked at. */
+/** A YAML value in JavaScript, or why it is not read. */
 export type YamlValue =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly reason: string };
 
-/** A document or a resource may have so much in it. */
+/** The limits of a document or a resource. */
 const usual: ValueLimits = { values: 1_000_000, levels: mostLevels };
 
-/** The value of a node. What its aliases repeat is bounded, and none has itself in it. Pure. */
+/**
+ * Returns the value of a node. Its size with all aliases is limited, and it never contains itself.
+ * Pure.
+ */
 export function valueOfYaml(toJS: () => unknown, limits = usual): YamlValue {
   try {
     const value = toJS();

@@ -1,2 +1,2 @@
-/** A regular expression, of RE2 too, that means a text as it is written. Pure. */
+/** Returns a regular expression, also for RE2, that matches exactly this text. Pure. */
 export const quoteRegex = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');

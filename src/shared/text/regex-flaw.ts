@@ -1,5 +1,5 @@
 // Why: docs/decisions/032-expressions-are-checked-here.md
-/** The parts of an expression that are taken, most special first. */
+/** The accepted parts of an expression, most special first. */
 const parts = {
   open: String.raw`\((?:\?P?<\w+>|\?(?:[imsU]+(?:-[imsU]+)?|-[imsU]+)?:)?(?!\?)`,
   close: String.raw`\)`,
@@ -25,15 +25,17 @@ const member = new RegExp(
   'gsuy',
 );
 
-/** What RE2 refuses beyond. */
+/** RE2 refuses more repetitions than this. */
 const mostRepeats = 1000;
-/** Rough instructions of a compiled expression; RE2 has room for some 350,000. */
+/**
+ * The largest rough number of instructions of a compiled expression; RE2 has room for some 350,000.
+ */
 const largest = 50_000;
 const costs = { character: 4, set: 12, category: 2_000 };
 
 /**
- * Something that can be repeated: its cost, how often it is repeated within, and whether it is a
- * repetition already.
+ * A part that can be repeated: its cost, its number of repetitions, and whether it is a repetition
+ * already.
  */
 interface Piece {
   readonly cost: number;
@@ -44,11 +46,11 @@ interface Piece {
 const nothing: Piece = { cost: 0, repeats: 1, repeated: false };
 
 /**
- * Why RE2 would refuse an expression; undefined if it will not. Pure.
+ * Returns why RE2 would refuse an expression; undefined if it would not. Pure.
  *
- * Envoy must not be asked: `--mode validate` of 1.36 does not compile the expressions of its
- * statistics, and a real start ends with exit 1. What few use is refused here (`\Q…\E`, scripts
- * such as `\p{Greek}`): better an expression that is left out than an Envoy that does not start.
+ * Envoy must not check it: `--mode validate` of 1.36 does not compile the expressions of its
+ * statistics, and a real start ends with exit 1. This refuses some rare forms too (`\Q…\E`, scripts
+ * such as `\p{Greek}`): an expression that is left out is better than an Envoy that does not start.
  */
 export function regexFlaw(expression: string): string | undefined {
   if (expression === '') return 'it is empty';

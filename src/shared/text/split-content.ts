@@ -3,17 +3,17 @@ import type * as z from 'zod/mini';
 type Fields = Readonly<Record<string, unknown>>;
 
 export interface SplitContent {
-  /** What the schema has, under its names and without nulls. */
+  /** The fields that the schema has, under its names and without nulls. */
   readonly known: Fields;
-  /** What it does not have, at the same places. */
+  /** The fields that the schema does not have, at the same places. */
   readonly further: Fields;
-  /** The same once more, each by its path. */
+  /** The same fields again, each by its path. */
   readonly paths: readonly { readonly path: string; readonly value: unknown }[];
 }
 
 /**
- * Content by the rules of proto JSON, names in camel or snake case, parted by whether the schema
- * has a name. Pure.
+ * Splits content by whether the schema has its names. The content follows proto JSON, with names in
+ * camel or snake case. Pure.
  */
 export function splitContent(shape: z.core.$ZodShape, content: Fields, above = ''): SplitContent {
   const parts = Object.entries(content).map(([key, value]): SplitContent => {
@@ -44,9 +44,7 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
   };
 }
 
-/**
- * The fields of a message, whatever is wrapped around it; undefined for a schema of anything else.
- */
+/** Returns the fields of a message, whatever wraps it; undefined for a schema of anything else. */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

@@ -1,12 +1,10 @@
-/** Work that is cut into steps: whoever does it may let others have their turn in between. */
+/** Work that is split into steps: its runner may let other work run between them. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** So many tokens are looked at in a step. */
+/** The number of tokens in a step. */
 export const inStep = 1_024;
 
-/**
- * All steps in a row: for what is small, or for whoever has nobody else to care for.
- */
+/** Runs all steps at once: for small work, or for a program with nothing else to do. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();

@@ -1,27 +1,27 @@
 import type * as Yaml from 'yaml';
 import { parseYaml } from './parse-yaml.ts';
 
-/** Where something is in a text; both count from 1. */
+/** A position in a text; both numbers count from 1. */
 export interface TextPosition {
   readonly line: number;
   readonly column: number;
 }
 
-/** Where a member stands. */
+/** The positions of a member. */
 interface Member {
   readonly name: TextPosition;
   readonly value: TextPosition;
 }
 
-/** The parts of a path that the text has, and where the last of them stands. */
+/** Finds the position of the last part of a path that exists in the text. */
 export type FindMember = (path: string) => Member;
 
 const first: TextPosition = { line: 1, column: 1 };
 
 /**
- * Tells where the members of a text of YAML or JSON are, by paths as `sources[0].url`; a path that
- * the text does not have is told at the part of it that it has. Loads the parser of YAML, which
- * knows the place of each value. The text has to be one that parses.
+ * Returns a function that finds members of a text of YAML or JSON by paths such as
+ * `sources[0].url`. If the text does not have a path, it finds the part that exists. Loads the YAML
+ * parser, which knows the place of each value. The text must be valid.
  */
 export async function findMembers(text: string): Promise<FindMember> {
   const yaml = await import('yaml');
@@ -72,8 +72,8 @@ function finder(
 }
 
 /**
- * What is left of a path below a name, which may have dots itself; undefined for another name. A
- * name in snake case is that in camel case.
+ * Returns the rest of a path below a name, which may contain dots; undefined for another name. A
+ * name in snake case matches that in camel case.
  */
 function below(name: string, path: string): string | undefined {
   const names = [name, name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];

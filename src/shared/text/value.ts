@@ -2,13 +2,13 @@ import * as z from 'zod/mini';
 import { parseHostPort, portNumber } from './host-port.ts';
 import { ownMember } from './own-member.ts';
 
-/** One thing that is wrong: where, and what would be right. */
+/** One problem: its place, and what would be right. */
 export interface Problem {
   readonly place: string;
   readonly text: string;
 }
 
-/** A boolean in the words of Go's `ParseBool`, or undefined if the text is none. */
+/** Parses a boolean in the words of Go's `ParseBool`; undefined for any other text. */
 export function parseBoolean(text: string): boolean | undefined {
   if (['1', 't', 'T', 'TRUE', 'true', 'True'].includes(text)) return true;
   return ['0', 'f', 'F', 'FALSE', 'false', 'False'].includes(text) ? false : undefined;
@@ -26,8 +26,8 @@ const units: Readonly<Record<string, number>> = {
 };
 
 /**
- * A Go duration (`45s`, `1m30s`, `1.5h`, `0`) in ms, or undefined if the text is none. A sign is
- * taken as Go takes it.
+ * Parses a Go duration (`45s`, `1m30s`, `1.5h`, `0`) to ms; undefined for any other text. Accepts a
+ * sign, as Go does.
  */
 export function parseDuration(text: string): number | undefined {
   const [, sign, rest = ''] = /^([+-]?)(.*)$/s.exec(text) ?? [];
@@ -55,8 +55,8 @@ function isProxyAddress(text: string): boolean {
 }
 
 /**
- * As Istio counts: a dot may end it, and its last label is more than a number, else it is an IP
- * address gone wrong.
+ * Whether a text is a DNS name as in Istio: a dot may end it, and its last label is not only
+ * digits, because that would be a mistyped IP address.
  */
 function isDnsName(text: string): boolean {
   const labels = text.replace(/\.$/, '').split('.');
@@ -69,7 +69,7 @@ function isDnsName(text: string): boolean {
 
 z.config({ jitless: true }); // a check that runs once is not worth compiling
 
-/** What a timer of Node can count, 24.8 days: beyond it, it fires at once. */
+/** The longest timer of Node, 24.8 days: a longer one fires at once. */
 const longest = 2 ** 31 - 1;
 const percent = 'a number from 0 to 100';
 const address = 'host:port, the host a name or an IP address (IPv6 in brackets)';
@@ -78,7 +78,7 @@ const time = /^\+?(?:0|(?:(?:\d+(?:\.\d*)?|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/
 const duration = "a duration (such as '45s' or '1m30s')";
 
 /**
- * The kinds of values, in proto JSON and as the text of a flag. What is wrong is said with what
+ * The kinds of values, in proto JSON and as the text of a flag. A problem is reported with what
  * would be right, and never with a secret.
  */
 export const value = {
@@ -108,10 +108,11 @@ export const value = {
   port: whole(1, 65_535, 'a port (1 to 65535)'),
   optionalPort: whole(0, 65_535, 'a port (1 to 65535, or 0 for none)'),
   count: whole(0, 2 ** 31 - 1, 'a whole number from 0 on'),
-  /** In ms, at most what a timer can count. */
+  /** In ms, at most the longest timer. */
   duration: parsed(duration, countable, time),
   /**
-   * The same for what Envoy counts in whole seconds: a part of one is left out, or counts as one.
+   * The same for values that Envoy counts in whole seconds: a fraction is dropped, or counts as a
+   * whole second.
    */
   durationDown: parsed(duration, (text) => inSeconds(text, Math.floor), time),
   durationUp: parsed(duration, (text) => inSeconds(text, Math.ceil), time),
@@ -121,13 +122,13 @@ export const value = {
   percent: converted(z.union([z.number(), z.string()], wrong(percent)), percent, (given) =>
     /^\d+(?:\.\d+)?$/.test(String(given)) ? within(Number(given), 0, 100) : undefined,
   ),
-  /** Go's agent takes no other for the connections to the control plane. */
+  /** The Go agent accepts no other value for connections to the control plane. */
   connectTimeout: parsed(
     "a duration from '1ms' to '30s'",
     (text) => within(countable(text), 1, 30_000),
     time,
   ),
-  /** What Envoy takes for `dns_refresh_rate`. */
+  /** The values that Envoy accepts for `dns_refresh_rate`. */
   refreshRate: parsed(
     "a duration of more than '1ms'",
     (text) => within(countable(text), 1.000_001, longest),
@@ -135,7 +136,7 @@ export const value = {
   ),
   /** A boolean in a variable. */
   booleanText: parsed('true or false', parseBoolean),
-  /** Whole seconds in a variable, in ms. What is below 0 is 0. */
+  /** Whole seconds in a variable, in ms. A negative number counts as 0. */
   seconds: parsed('a whole number of seconds', (text) =>
     /^[+-]?\d+$/.test(text) ? Math.min(Math.max(0, Number(text)) * 1000, longest) : undefined,
   ),
@@ -156,12 +157,12 @@ export const value = {
   parsed,
 } as const;
 
-/** A map of known fields; others are left out. */
+/** Accepts a map of known fields; leaves others out. */
 function message<T extends z.core.$ZodLooseShape>(fields: T) {
   return z.object(fields, wrong('a map of fields'));
 }
 
-/** A text that `parse` understands. A pattern of what that may be is for the JSON Schema. */
+/** Accepts a text that `parse` understands. The pattern of such a text is for the JSON Schema. */
 function parsed<T>(right: string, parse: (text: string) => T | undefined, pattern?: RegExp) {
   const text = z.string(wrong(right));
   return converted(
@@ -171,7 +172,7 @@ function parsed<T>(right: string, parse: (text: string) => T | undefined, patter
   );
 }
 
-/** A whole number, as a number or in decimal digits. */
+/** Accepts a whole number, as a number or in decimal digits. */
 function whole(from: number, to: number, right: string) {
   const error = wrong(right);
   const number = z.int(error).check(z.gte(from, error), z.lte(to, error));
@@ -197,7 +198,7 @@ function converted<Input extends z.ZodMiniType, T>(
   );
 }
 
-/** One of the names of an enum, which is itself, or the number of its place. */
+/** Accepts a name of an enum, or the number of its place. */
 function listed<const T extends readonly string[]>(...names: T) {
   const right = names.join(', ');
   return z.pipe(
@@ -206,7 +207,7 @@ function listed<const T extends readonly string[]>(...names: T) {
   );
 }
 
-/** One of some texts. */
+/** Accepts one of some texts. */
 function oneOf<const T extends readonly string[]>(...texts: T) {
   return z.enum(texts, wrong(`one of ${texts.filter((text) => text !== '').join(', ')}`));
 }

@@ -1,6 +1,6 @@
 import { debug, error, fatal, info, warn } from './sentence.ts';
 
-/** What the lines of the agent report, but for its Envoys and its secrets. */
+/** The events of the agent, except those of its Envoys and its secrets. */
 export const agentEvents = {
   /** The agent starts. */
   'agent.started': info('pilot-agent'),
@@ -36,9 +36,9 @@ export const agentEvents = {
     ),
     mkfifo: warn("mkfifo is not in PATH: Envoy's log lines are passed on as they are"),
   },
-  /** The values that differ from their defaults, and where each is from. */
+  /** The values that differ from their defaults, and the origin of each. */
   'config.given': info('values that differ from their defaults'),
-  /** Each value of the configuration at the start, as `config print` has it. */
+  /** Each value of the configuration at the start, as `config print` prints it. */
   'config.effective': debug('the configuration'),
   /** A file that is not needed cannot be used. `reason` says why. */
   'config.passed_over': info('a file that is not needed cannot be used'),
@@ -65,7 +65,7 @@ export const agentEvents = {
     ),
     started: warn('the configuration could not be checked: the epoch starts without a check'),
   },
-  /** Something in the configuration is odd. It is in force all the same. */
+  /** A part of the configuration is odd. It is in force anyway. */
   'config.warning': warn('configuration warning'),
   /** A file cannot be watched. The agent tries again. */
   'config.watch_failed': warn('a file cannot be watched: the agent tries again'),
@@ -78,7 +78,7 @@ export const agentEvents = {
   },
   /** A source of configuration can be read again. */
   'source.read_again': info('a source of configuration can be read again'),
-  /** Runtime settings have changed, and nothing else. Envoy gets them, and goes on. */
+  /** Only runtime settings have changed. Envoy gets them, and goes on. */
   'runtime.changed': info('Envoy is told its new runtime settings, and goes on'),
   /** Envoy has taken runtime settings: log levels and runtime values. */
   'runtime.told': info('Envoy has its runtime settings'),
@@ -86,17 +86,17 @@ export const agentEvents = {
   'runtime.refused': warn('Envoy has not taken its runtime settings: the agent tries again'),
   /** The agent waits for files before the first start. */
   'files.awaited': info('waiting for files or sources'),
-  /** The files that the agent waited for are there. */
+  /** The files that the agent waited for exist. */
   'files.found': info('the files that were waited for are there'),
   /** Files are still missing. The agent goes on without them. */
   'files.missing': warn('files are still missing: the agent goes on without them'),
-  /** A source has too many metrics. A scrape gives a part of them. */
+  /** A source has too many metrics. A scrape contains a part of them. */
   'metrics.refused': warn('the rest of the metrics of a source is left out'),
-  /** A scrape leaves rows of a source out: the first one for each reason, once. */
+  /** A scrape leaves rows of a source out: the first one for each reason is logged once. */
   'metrics.left_out': info('rows of metrics are left out'),
   /** A probe of the application fails, for another reason than before. */
   'probe.failed': info('a probe of the application fails'),
-  /** An application leads a probe to another host. That counts as success. */
+  /** An application redirects a probe to another host. That counts as success. */
   'probe.redirected': warn(
     'the application leads a probe to another host, which counts as success',
   ),
@@ -112,10 +112,10 @@ export const agentEvents = {
   'log.dropped': warn('log lines were dropped: the reader is too slow'),
   /** The demo has written a new certificate. */
   'demo.certificate_written': info('a new certificate is written'),
-  /** The demo has seen which certificate clients are shown. */
+  /** The demo has seen which certificate clients get. */
   'demo.certificate_shown': info('clients are shown this certificate'),
   /** The demo has removed its temporary folder. */
   'demo.folder_removed': info('the temporary folder is removed'),
-  /** What the last requests of the demo got, and how often. */
+  /** The answers to the last requests of the demo, with the count of each. */
   'demo.answers': info((requests: number) => `what ${requests} requests got`),
 };

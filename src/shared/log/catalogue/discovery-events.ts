@@ -1,6 +1,6 @@
 import { error, fatal, info, warn } from './sentence.ts';
 
-/** What the lines of the control plane report. */
+/** The events of the control plane. */
 export const discoveryEvents = {
   /** The control plane starts. */
   'discovery.started': info('the control plane starts'),
@@ -8,7 +8,7 @@ export const discoveryEvents = {
   'discovery.ready': info('the control plane has read all sources, and answers proxies'),
   /** The control plane ends with a failure. The line has the exit code and the reason. */
   'discovery.failed': fatal('the control plane ends with a failure'),
-  /** The control plane sends its proxies elsewhere, and ends then. */
+  /** The control plane sends its proxies elsewhere, and then ends. */
   'discovery.draining': info('the control plane sends its proxies elsewhere, and ends then'),
   /** The control plane ends. */
   'discovery.ended': info('the control plane ends'),
@@ -20,7 +20,7 @@ export const discoveryEvents = {
   ),
   /** No removals are held back any longer. */
   'discovery.removals_over': info('no removals are held back any longer'),
-  /** Others than this machine reach xDS without TLS. */
+  /** Other machines can reach xDS without TLS. */
   'discovery.open': warn('others than this machine reach xDS without TLS'),
   /** A source of the control plane cannot be read. Its last content stays. */
   'discovery.source_lost': warn('a source cannot be read: what it has told stays'),
@@ -28,19 +28,19 @@ export const discoveryEvents = {
   'discovery.source_back': info('a source can be read again'),
   /** A resource is refused. Its last good version stays, and all others go on. */
   'discovery.refused': error('a resource is refused: its last good version stays, if it has one'),
-  /** Documents that are no rules of Istio are passed over. The line counts them by kind. */
+  /** Documents that are not Istio rules are skipped. The line counts them by kind. */
   'discovery.passed_over': info('documents that are no rules of Istio are passed over'),
   /** A part of a resource is not served yet. The rest of it is. */
   'discovery.unserved': warn('a part of a resource is not served'),
-  /** A resource that was refused is right again. */
+  /** A resource that was refused is valid again. */
   'discovery.mended': info('a resource that was refused is right again'),
-  /** Changed resources are given to the proxies. */
+  /** Changed resources are sent to the proxies. */
   'discovery.pushed': info('changed resources are given to the proxies'),
   /** A proxy has connected. */
   'discovery.connected': info('a proxy has connected'),
   /** A proxy has disconnected. */
   'discovery.disconnected': info('a proxy has disconnected'),
-  /** A proxy has rejected resources, and goes on with those before. */
+  /** A proxy has NACKed resources, and goes on with those before. */
   'discovery.rejected': error('a proxy has rejected resources, and goes on with those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),

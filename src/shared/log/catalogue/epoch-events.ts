@@ -1,12 +1,12 @@
 import { debug, error, info, passedOn, warn } from './sentence.ts';
 
-/** What the lines on the Envoys of an agent report. */
+/** The events of an agent's Envoys. */
 export const epochEvents = {
-  /** Somebody asks for a hot restart. */
+  /** Someone requests a hot restart. */
   'restart.requested': info('restart requested'),
   /** Envoy has crashed, and is started again after a pause: attempt `attempt` of `of`. */
   'restart.scheduled': warn('Envoy is started again after a pause'),
-  /** Somebody asks Envoy to drain. The agent goes on. */
+  /** Someone asks Envoy to drain. The agent goes on. */
   'drain.requested': info('asked to drain: the agent goes on'),
   /** The drain of a termination is over. */
   'drain.ended': {
@@ -14,7 +14,7 @@ export const epochEvents = {
     cut: warn('drain time is over: requests in flight are cut'),
     unknown: warn('drain time is over: what is still in flight is not known'),
   },
-  /** Somebody asks the agent to end. */
+  /** Someone asks the agent to end. */
   'termination.requested': {
     plain: info('asked to end'),
     draining: info('asked to end: draining'),
@@ -26,19 +26,21 @@ export const epochEvents = {
   'epoch.claimed': debug('new epoch is prepared'),
   /** The new epoch is no longer needed. */
   'epoch.withdrawn': info('new epoch is not needed any more'),
-  /** The Envoy of an epoch has been started. At debug while another one serves. */
+  /** The Envoy of an epoch was started. The level is debug while another one serves. */
   'epoch.started': { alone: info('Envoy started'), beside: debug('Envoy started') },
   /** The Envoy of an epoch could not be started. */
   'epoch.not_started': error('Envoy could not be started'),
   /** An epoch is LIVE: it serves, and those of `draining` take no more new clients. */
   'epoch.live': info('epoch is LIVE'),
-  /** An epoch is not LIVE in time. The next one does not wait any longer. */
+  /** An epoch is not LIVE in time. The next one no longer waits. */
   'epoch.not_live': warn('the epoch before is not LIVE after 20 s: the next one starts'),
   /** A new epoch waits for resources of the control plane. The old one serves. */
   'epoch.awaits_resources': warn(
     'new epoch waits for its configuration: the old one serves meanwhile',
   ),
-  /** A new epoch waits for its configuration for too long. It is killed, and the old one serves. */
+  /**
+   * A new epoch has waited too long for its configuration. It is killed, and the old one serves.
+   */
   'epoch.late': warn(
     'new epoch waits for its configuration for 20 s: it is killed, and the old one serves',
   ),
@@ -70,7 +72,7 @@ export const epochEvents = {
   'epoch.no_room': warn(
     'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',
   ),
-  /** An Envoy that an earlier agent has left is taken over. */
+  /** An Envoy that an earlier agent left is adopted. */
   'epoch.adopted': info('an Envoy that an earlier agent has left is adopted'),
   /** An Envoy serves on without the agent. */
   'epoch.left': info('Envoy serves on without the agent'),
@@ -80,11 +82,13 @@ export const epochEvents = {
   'rescue.started': warn('rescue: the new epoch comes up beside the old one'),
   /** A message of Envoy itself. */
   'envoy.log': passedOn,
-  /** The Envoy that runs can be no parent: another hot restart version, or abstract sockets. */
+  /**
+   * The running Envoy cannot be a parent: it has another hot restart version, or abstract sockets.
+   */
   'envoy.replaced': warn(
     'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
   ),
-  /** The Envoy that runs is of a release that the agent is not made for. */
+  /** The agent does not support the release of the running Envoy. */
   'envoy.unsupported': warn(
     (releases: string) =>
       `the agent is not made for this release of Envoy: take one of ${releases}`,

@@ -1,6 +1,6 @@
 import { debug, error, info, warn } from './sentence.ts';
 
-/** What the lines on certificates, secrets, tokens and the xDS proxy report. */
+/** The events of certificates, secrets, tokens and the xDS proxy. */
 export const secretEvents = {
   /** A changed certificate is pushed to Envoy. */
   'rotation.by_push': info('a changed certificate is pushed to Envoy'),
@@ -10,7 +10,7 @@ export const secretEvents = {
   'certificate.issued': info('certificate issued: the next one is asked for in time'),
   /** A request to the certificate authority has failed. The agent tries again. */
   'certificate.request_failed': error('certificate request failed, and is tried again'),
-  /** A certificate that is served expires soon, and nobody has replaced it yet. */
+  /** A certificate that is served expires soon, and has not been replaced yet. */
   'certificate.expiring': warn(
     'a certificate that is served expires soon, and is not replaced yet',
   ),
@@ -29,14 +29,14 @@ export const secretEvents = {
   'secret.not_written': error('secrets could not be written'),
   /** A secret has been pushed to Envoy. */
   'secret.pushed': debug('secret pushed'),
-  /** Envoy has accepted a secret. */
+  /** Envoy has ACKed a secret. */
   'secret.accepted': info('secret accepted by Envoy'),
-  /** Envoy has rejected a secret, and goes on with the one before, if there is one. */
+  /** Envoy has NACKed a secret, and goes on with the one before, if there is one. */
   'secret.rejected': {
     old: error('secret rejected by Envoy: it goes on with the one before'),
     none: error('secret rejected by Envoy: it has none'),
   },
-  /** Envoy asks for a secret that is not there. */
+  /** Envoy asks for a secret that does not exist. */
   'secret.missing': warn('Envoy asks for a secret that is not there'),
   /** The secret discovery server listens. */
   'sds.listening': info('secrets are served'),
@@ -46,7 +46,7 @@ export const secretEvents = {
   'xds.listening': info('Envoy takes its configuration from the agent'),
   /** The control plane has answered. */
   'xds.connected': info('connected to the control plane'),
-  /** The control plane is not available. Envoy goes on with what it has, or waits. */
+  /** The control plane is not available. Envoy goes on with its configuration, or waits for one. */
   'xds.unavailable': {
     stored: warn('the control plane is not available: Envoy is given what is stored'),
     waits: warn('the control plane is not available: Envoy waits for its configuration: not ready'),
@@ -54,22 +54,22 @@ export const secretEvents = {
   },
   /** The control plane is available again. */
   'xds.available': info('the control plane is available again'),
-  /** Envoy has rejected resources of the control plane, and goes on with those before. */
+  /** Envoy has NACKed resources of the control plane, and goes on with those before. */
   'xds.rejected': error(
     'Envoy rejects what the control plane has sent, and goes on with what it has',
   ),
-  /** Envoy has accepted resources in the place of those that it rejected. */
+  /** Envoy has ACKed resources that replace those that it NACKed. */
   'xds.accepted': info(
     'Envoy accepts what the control plane has sent in the place of what it rejected',
   ),
-  /** An Envoy is given the stored configuration, since the control plane does not answer. */
+  /** An Envoy gets the stored configuration, because the control plane does not answer. */
   'xds.stored_served': warn(
     (age: string, address: string, reason: string) =>
       `serving the configuration of ${age} ago: the control plane ${address}: ${reason}`,
   ),
   /** The control plane has replaced the stored configuration. */
   'xds.stored_replaced': info('the control plane has replaced the stored configuration'),
-  /** The stored configuration is of no use to this agent. */
+  /** This agent cannot use the stored configuration. */
   'xds.store_ignored': warn('the stored configuration is ignored'),
   /** The configuration of the control plane can be stored again. */
   'xds.stored': info('the configuration can be stored again'),

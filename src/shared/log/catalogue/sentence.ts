@@ -1,4 +1,6 @@
-/** What a line says, and how bad that is. A text that varies is made of what the writer gives. */
+/**
+ * The text of a line, and its level. A text that varies is made from the arguments of the writer.
+ */
 export interface Sentence<Text extends FixedOrMade = FixedOrMade> {
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
   readonly msg: Text;
@@ -6,10 +8,10 @@ export interface Sentence<Text extends FixedOrMade = FixedOrMade> {
 
 type FixedOrMade = string | ((...given: never[]) => string);
 
-/** What the lines of an event say: always the same, or one of these, by a key. */
+/** The texts of an event: one text, or several by a key. */
 export type Sentences = Sentence | Readonly<Record<string, Sentence>>;
 
-/** What the writer of a line gives beside its fields: the key, and what the text is made of. */
+/** The arguments of a writer beside the fields: the key, and the values of the text. */
 export type Given<S> =
   S extends Sentence<infer Text>
     ? Text extends (...given: infer Values) => string
@@ -27,7 +29,7 @@ export const warn = at('warn');
 export const error = at('error');
 export const fatal = at('fatal');
 
-/** What another program says, at the level that it says. */
+/** A text of another program, at the level of that program. */
 const said = (message: string) => message;
 export const passedOn = {
   trace: at('trace')(said),
