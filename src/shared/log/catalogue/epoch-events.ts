@@ -82,9 +82,7 @@ export const epochEvents = {
   'rescue.started': warn('rescue: the new epoch comes up beside the old one'),
   /** A message of Envoy itself. */
   'envoy.log': passedOn,
-  /**
-   * The running Envoy cannot be a parent: it has another hot restart version, or abstract sockets.
-   */
+  /** The running Envoy cannot be a parent: another hot restart version, or abstract sockets. */
   'envoy.replaced': warn(
     'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
   ),

@@ -46,7 +46,7 @@ export const secretEvents = {
   'xds.listening': info('Envoy takes its configuration from the agent'),
   /** The control plane has answered. */
   'xds.connected': info('connected to the control plane'),
-  /** The control plane is not available. Envoy goes on with its configuration, or waits for one. */
+  /** The control plane is not available. Envoy goes on, or waits for its configuration. */
   'xds.unavailable': {
     stored: warn('the control plane is not available: Envoy is given what is stored'),
     waits: warn('the control plane is not available: Envoy waits for its configuration: not ready'),
