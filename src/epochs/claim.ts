@@ -45,8 +45,8 @@ export function replaceByStandalone(state: Running): RunningStep {
 }
 
 /**
- * Claims a standalone epoch. `next` is the next step of the claim if nothing holds it back; by
- * default its check.
+ * Claims a standalone epoch, and takes the step `next` if nothing holds the claim back. By default
+ * that step is its check.
  */
 function standalone(
   state: Running,

@@ -170,9 +170,9 @@ export function exited(
 }
 
 /**
- * Whether somebody asked an Envoy that serves to end. It asks its parent to end first, so the
- * parent seems to end too early. The claim that was made for that is not needed. An Envoy that
- * loses its parent aborts instead.
+ * Whether another program asked an Envoy that serves to end. Such an Envoy asks its parent to end
+ * first, so the parent seems to end too early, and an epoch is claimed for it. That claim is not
+ * needed. An Envoy that loses its parent aborts instead.
  */
 function wasTold(before: AgentState, gone: Epoch, exit: Exit): boolean {
   const claimed = claimOf(before);

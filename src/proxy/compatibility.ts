@@ -6,9 +6,9 @@ import type { Verdict } from '../epochs/ports.ts';
 import { noRoomFor, memory, residentOf } from './memory.ts';
 
 /**
- * Adds to the verdict on a configuration that works what depends on `newest`, the running Envoy:
- * whether there is room for another one, and whether one from the current `binary` can be its
- * child. `started` is the identity of the binary from which the newest Envoy was started. Never
+ * Completes the verdict on a configuration that works, by comparing it with `newest`, the running
+ * Envoy: whether there is room for a second one, and whether one from the current `binary` can be
+ * its child. `started` is the identity of the binary from which the newest Envoy was started. Never
  * rejects.
  */
 export async function withCompatibility(

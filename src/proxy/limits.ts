@@ -40,8 +40,8 @@ function cpuQuota(root: string): number {
 }
 
 /**
- * Returns the number of Envoy's worker threads: the requested number, or else one for each core
- * that may be used, rounded up. 0 leaves the number to Envoy, which takes one for each core. Pure.
+ * Returns the number of Envoy's worker threads: the requested number, or one for each core that may
+ * be used, rounded up. 0 leaves the number to Envoy, which takes one for each core. Pure.
  */
 export function workerThreads(concurrency: number | undefined, { cpu = 0 }: Limits): number {
   return concurrency ?? Math.ceil(cpu);

@@ -118,7 +118,7 @@ async function tokenOf({ fields, folder }: Entry): Promise<string> {
   return file === '' ? textOf(fields, 'token') : tokenIn(apiToken, resolve(folder, file));
 }
 
-/** Reads PEM from the entry itself, as base64, or else from the file that it names. */
+/** Reads PEM from the entry itself, as base64; if it has none, from the file that it names. */
 async function pem({ fields, folder, place }: Entry, name: string): Promise<Buffer | undefined> {
   const [data, file] = [textOf(fields, `${name}-data`), textOf(fields, name)];
   if (data !== '') return Buffer.from(data, 'base64');

@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 
 type Style = Parameters<typeof styleText>[0];
-/** Returns text in a style, if there are colours; else the text. */
+/** Returns text in a style if there are colours; otherwise returns the text. */
 export type Paint = (style: Style, text: string) => string;
 
 /**

@@ -44,7 +44,7 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
   };
 }
 
-/** Returns the fields of a message, whatever wraps it; undefined for a schema of anything else. */
+/** Returns the fields of a message, whatever wraps it; undefined if the schema is no message. */
 function shapeOf(schema: z.core.$ZodType): z.core.$ZodShape | undefined {
   const { def } = (schema as z.core.$ZodTypes)._zod;
   switch (def.type) {

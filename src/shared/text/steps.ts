@@ -4,7 +4,7 @@ export type Steps<T> = Generator<undefined, T, undefined>;
 /** The number of tokens in a step. */
 export const inStep = 1_024;
 
-/** Runs all steps at once: for small work, or for a program with nothing else to do. */
+/** Runs all steps at once, for small work or if no other work waits. */
 export function atOnce<T>(steps: Steps<T>): T {
   for (;;) {
     const step = steps.next();
