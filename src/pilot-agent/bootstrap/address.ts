@@ -11,14 +11,14 @@ import {
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import { addressesOf } from '../../shared/http/local-lookup.ts';
 
-/** An address without its port; or what is wrong with it. */
+/** An address without its port, or what is wrong with the text. */
 export type SplitAddress =
   | { readonly ok: true; readonly host: string; readonly port: string }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Splits `host:port` or `[host]:port`; an IPv6 address has to be in brackets. The parts may be
- * empty, and are not looked into. Pure.
+ * Splits `host:port` or `[host]:port`; an IPv6 address must be in brackets. Either part may be
+ * empty. The parts are not checked. Pure.
  */
 export function splitAddress(address: string): SplitAddress {
   if (address === '') return { ok: false, reason: 'no address specified' };
@@ -33,27 +33,28 @@ export function splitAddress(address: string): SplitAddress {
   return { ok: true, host, port };
 }
 
-/** An address with a number for its host; or why there is none. */
+/** An address whose host is a number, or the reason why there is none. */
 export type ResolvedAddress =
   { readonly ok: true; readonly address: string } | { readonly ok: false; readonly reason: string };
 
-/** What knows the addresses of hosts. */
+/** Looks up the addresses of hosts. */
 export interface HostNames {
   /**
-   * Looks once, on subscribe; emits the addresses and completes, or errors where there are none.
+   * Looks up the host once, on subscribe. Emits the addresses and completes; errors if there are
+   * none.
    */
   lookup(host: string): Observable<readonly string[]>;
 }
 
-/** In ms. The Go agent waits for 15 s, and Envoy waits meanwhile. */
+/** In ms. The Go agent waits for 15 s, and its Envoy waits with it. */
 const timeoutMs = 5_000;
 
 const systemNames: HostNames = { lookup: addressesOf };
 
 /**
- * Resolves the host of `host:port`, once, on subscribe: to its first IPv4 address, or to its first
- * one where it has none of those. Emits one value, within 5 s, and completes. Never errors. The
- * port is left as it is, empty too.
+ * Resolves the host of `host:port` once, on subscribe: to its first IPv4 address, or, if it has
+ * none, to its first address. Emits one value within 5 s and completes. Never errors. The port
+ * stays as it is, even if it is empty.
  */
 export function resolveAddress(
   address: string,

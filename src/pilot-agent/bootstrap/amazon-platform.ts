@@ -12,13 +12,13 @@ import { type MetadataServer, platformLimit } from './metadata-server.ts';
 import { type Platform, unknownPlatform } from './cloud.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** In ms. From within a container the token never comes where the machine permits one hop only. */
+/** In ms. If the machine permits only one hop, the token never reaches a container. */
 const tokenTimeoutMs = 1_000;
 
 /**
- * What EC2's metadata server says of this machine. Emits once, when it has answered or after 5 s,
- * and completes. It is asked with a token (IMDSv2); if there is none within 1 s, without. The keys
- * are those of the Go agent 1.6. Cold, never errors.
+ * Reads this machine's identity from EC2's metadata server. Emits once, when the server has
+ * answered or after 5 s, and completes. Asks with a token (IMDSv2), or without one if no token
+ * comes within 1 s. The keys are those of the Go agent 1.6. Cold, never errors.
  */
 export function amazonPlatform(
   server: MetadataServer,
@@ -62,7 +62,7 @@ function read(document: string): Platform {
   };
 }
 
-/** The texts of a JSON object. */
+/** Returns the text members of a JSON object. */
 function parse(document: string): Readonly<Partial<Record<string, string>>> {
   try {
     const value: unknown = parseJson(document);

@@ -4,54 +4,54 @@ import type { SubjectAltName } from './control-plane-identity.ts';
 
 /** The agent's secret discovery server. */
 export interface SdsInputs {
-  /** A Unix socket. */
+  /** The path of a Unix socket. */
   readonly socket: string;
-  /** `pushed`: Envoy's own certificate comes from there; `offered`: it is in files. */
+  /** `pushed`: Envoy gets its own certificate from this server; `offered`: from files. */
   readonly delivery: 'offered' | 'pushed';
-  /** The file of the token by which the workload proves who it is; undefined if there is none. */
+  /** The file of the token that proves the workload's identity; undefined if there is none. */
   readonly token: string | undefined;
   /** The file of the CA that vouches for the control plane. */
   readonly root: string;
 }
 
-/** All that a bootstrap is made of. */
+/** Everything that a bootstrap is made from. */
 export interface BootstrapInputs {
   readonly config: ProxyConfig;
   /** `role~ip~id~domain`. */
   readonly serviceNode: string;
   /** The node has no IPv4 address. */
   readonly ipv6: boolean;
-  /** Of the node. */
+  /** The IP addresses of the node. */
   readonly addresses: readonly string[];
   readonly metadata: NodeMetadata;
-  /** Empty where it is not known. */
+  /** Each text is empty if it is not known. */
   readonly locality: { readonly region: string; readonly zone: string; readonly subZone: string };
-  /** Whom the control plane may prove to be under `MUTUAL_TLS`. */
+  /** The names that the control plane may prove under `MUTUAL_TLS`. */
   readonly sans: readonly SubjectAltName[];
   /**
-   * Files for `MUTUAL_TLS`: certificate chain and key of this proxy, and the CA of the control
-   * plane.
+   * Files for `MUTUAL_TLS`: the certificate chain and the key of this proxy, and the CA of the
+   * control plane.
    */
   readonly controlPlaneTls: { readonly chain: string; readonly key: string; readonly root: string };
-  /** Undefined where there is none. */
+  /** Undefined if no such server runs. */
   readonly sds: SdsInputs | undefined;
-  /** The Unix socket of the xDS proxy; undefined where Envoy asks the control plane itself. */
+  /** The Unix socket of the xDS proxy; undefined if Envoy asks the control plane directly. */
   readonly xdsSocket: string | undefined;
-  /** In bytes, for the agent and all its Envoys; undefined where nothing limits them. */
+  /** In bytes, for the agent and all its Envoys; undefined if nothing limits them. */
   readonly memoryLimit: number | undefined;
-  /** What is laid over the bootstrap has an overload manager of its own. */
+  /** The user's override of the bootstrap has its own overload manager. */
   readonly hasOverloadManager: boolean;
-  /** Envoy asks for what has changed alone. */
+  /** Envoy uses delta xDS: it gets only the resources that changed. */
   readonly deltaXds: boolean;
-  /** Where Envoy's statistics are offered to Prometheus; 0 = nowhere. */
+  /** The port that serves Envoy's statistics to Prometheus; 0 = none. */
   readonly prometheusPort: number;
-  /** Where Envoy passes readiness probes on to the status port; 0 = nowhere. */
+  /** The port on which Envoy forwards readiness probes to the status port; 0 = none. */
   readonly healthPort: number;
-  /** Empty for none. */
+  /** Empty for no log. */
   readonly outlierLogPath: string;
-  /** Of the token exchange on this machine; 0 = none. */
+  /** The port of the token exchange on this machine; 0 = none. */
   readonly stsPort: number;
 }
 
-/** What the control plane is told of this node, as JSON. */
+/** The node metadata that the control plane gets, as JSON. */
 export type NodeMetadata = Readonly<Record<string, Json>>;

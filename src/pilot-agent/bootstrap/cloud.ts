@@ -1,12 +1,12 @@
 import { googleLocality, type Locality } from './node-id.ts';
 
-/** The cloud that a machine is of: what goes to `PLATFORM_METADATA`, and where it is. */
+/** The cloud that a machine belongs to: its `PLATFORM_METADATA`, and the machine's locality. */
 export interface Platform {
   readonly metadata: Readonly<Record<string, string>>;
   readonly locality: Locality;
 }
 
-/** A machine of no cloud that is known, or of one that says nothing. */
+/** A machine of no known cloud, or of a cloud that does not answer. */
 export const unknownPlatform: Platform = {
   metadata: {},
   locality: { region: '', zone: '', subZone: '' },
@@ -15,8 +15,8 @@ export const unknownPlatform: Platform = {
 const keys = ['gcp_project', 'gcp_project_number', 'gcp_gke_cluster_name', 'gcp_location'] as const;
 
 /**
- * What `GCP_METADATA` says: `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE`. With another
- * number of parts it says nothing, as in the Go agent. Pure.
+ * Parses `GCP_METADATA`: `PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE`. Ignores a text with
+ * another number of parts, as the Go agent does. Pure.
  */
 export function knownPlatform(gcpMetadata: string): Platform {
   const parts = gcpMetadata.split('|');
@@ -29,8 +29,8 @@ export function knownPlatform(gcpMetadata: string): Platform {
 }
 
 /**
- * What a machine's firmware and hypervisor say of it, below `/sys`; empty where they do not, or
- * where only root is told.
+ * The signs of the machine's maker that firmware and hypervisor show below `/sys`. A text is empty
+ * if they do not show it, or only to root.
  */
 export interface MachineSigns {
   readonly productName: string;
@@ -41,10 +41,10 @@ export interface MachineSigns {
 }
 
 /**
- * The cloud that a machine is of, if it is known to be of one.
+ * Returns the cloud that a machine belongs to, if its signs show one.
  *
- * Amazon's is known by the rule of the Go agent 1.6, or by its vendor, which alone a plain user may
- * read on today's machines. Pure.
+ * Recognizes Amazon by the rule of the Go agent 1.6, or by the vendor: on today's machines a plain
+ * user may read nothing else. Pure.
  */
 export function cloudOf({
   productName,

@@ -13,8 +13,8 @@ export interface SocketAddress {
 }
 
 /**
- * What `host:port` says, an IPv6 host in brackets; undefined if it does not say both. (The Go agent
- * takes a missing port.) Pure.
+ * Parses `host:port`, with an IPv6 host in brackets; undefined if a part is missing. (The Go agent
+ * accepts a missing port.) Pure.
  */
 export function socketAddress(text: string): SocketAddress | undefined {
   const { host = '', isBracketed = false, port: digits } = parseHostPort(text) ?? {};
@@ -28,27 +28,27 @@ export interface RemoteCluster {
   readonly name: string;
   readonly address: SocketAddress;
   readonly http2: boolean;
-  /** An `UpstreamTlsContext`; without it the cluster speaks plaintext. */
+  /** An `UpstreamTlsContext`; undefined for plaintext. */
   readonly tls: Readonly<Record<string, Json>> | undefined;
-  /** The rest of the cluster. */
+  /** More fields of the cluster. */
   readonly more?: Readonly<Record<string, Json>>;
-  /** One connection carries so many requests. */
+  /** The maximum number of requests on one connection. */
   readonly requestsPerConnection?: number;
-  /** A name is looked up when its DNS record has expired, not each `dnsRefreshRate`. */
+  /** Looks the name up again when its DNS record expires, not each `dnsRefreshRate`. */
   readonly respectTtl?: boolean;
 }
 
-/** Envoy refuses to look names up as often as each millisecond. In ms. */
+/** In ms. Envoy refuses to look up names each millisecond. */
 const fastestRefresh = 2;
 /**
- * A lookup that failed is tried again after 1 to 5 s: with `dnsRefreshRate` alone a proxy that is
- * up before its DNS waits for minutes.
+ * Envoy retries a failed lookup after 1 to 5 s. With `dnsRefreshRate` alone, a proxy that starts
+ * before its DNS waits for minutes.
  */
 const afterFailure = { base_interval: '1s', max_interval: '5s' };
 
 /**
- * A cluster of one endpoint elsewhere: looked up again and again, or fixed if it is an address
- * already. Pure.
+ * Returns a cluster with one remote endpoint: resolved by DNS, or static if it is an IP address.
+ * Pure.
  */
 export function remoteCluster(
   { name, address, http2, tls, more, requestsPerConnection, respectTtl = false }: RemoteCluster,
@@ -110,7 +110,7 @@ export function remoteCluster(
   };
 }
 
-/** A cluster of one port on this machine. Pure. */
+/** Returns a cluster with one port on this machine as its endpoint. Pure. */
 export function localCluster(name: string, address: string, port: number): Json {
   return {
     name,
@@ -130,10 +130,12 @@ export function localCluster(name: string, address: string, port: number): Json 
   };
 }
 
-/** What Linux takes; with more the socket is refused, and so is each connection. */
+/** The largest values that Linux accepts. With a larger one it refuses each connection. */
 const most = { probes: 127, seconds: 32_767 };
 
-/** Envoy's `tcp_keepalive`, in seconds. What is 0 is left to the system. Pure. */
+/**
+ * Envoy's `tcp_keepalive`, in seconds. A value of 0 is left out: the system's default holds. Pure.
+ */
 export function tcpKeepalive({
   probes,
   time,
@@ -151,8 +153,8 @@ export function tcpKeepalive({
 type ReportInputs = Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>;
 
 /**
- * The cluster of a service that Envoy reports to over gRPC. One that is wrong is a warning, and the
- * cluster has no endpoint: listeners of the control plane may name it. Pure.
+ * Returns the cluster of a service that Envoy reports to over gRPC. A wrong service is only a
+ * warning: its cluster has no endpoint, because listeners of the control plane may name it. Pure.
  */
 export function reportCluster(
   name: string,
@@ -199,12 +201,13 @@ function reachedCluster(
   return remoteCluster({ name, address, http2: true, tls, more }, config, ipv6);
 }
 
-/** What the control plane may have to send at once is no reason to break the circuit. */
+/** So high that a large push of the control plane does not break the circuit. */
 const limits = { max_connections: 100_000, max_pending_requests: 100_000, max_requests: 100_000 };
 
 /**
- * The control plane, `xds-grpc`: by way of the xDS proxy; or itself, in plaintext, or by mutual TLS
- * with secrets that the agent pushes or with files. Undefined where there is a problem. Pure.
+ * Returns the cluster of the control plane, `xds-grpc`. It leads to the xDS proxy, or directly to
+ * the control plane: in plaintext, or over mutual TLS with pushed secrets or with files. Undefined
+ * if there is a problem. Pure.
  */
 export function xdsCluster(
   { config, ipv6, sans, controlPlaneTls, sds, xdsSocket }: BootstrapInputs,

@@ -1,7 +1,7 @@
 import { isIpAddress } from '../../shared/text/host-port.ts';
 import { splitAddress } from './address.ts';
 
-/** What is known of the control plane before it is asked. */
+/** The facts about the control plane that the configuration states. */
 export interface ControlPlane {
   readonly controlPlaneAuthPolicy: 'NONE' | 'MUTUAL_TLS';
   /** `host:port`. */
@@ -13,15 +13,15 @@ export interface ControlPlane {
   readonly trustDomain: string;
 }
 
-/** A name that a certificate has to carry. */
+/** A name that a certificate must carry. */
 export interface SubjectAltName {
   readonly type: 'DNS' | 'URI';
   readonly value: string;
 }
 
 /**
- * The host of a discovery address, without the dot that may end a full name. The Go agent took an
- * IPv6 address apart at its first colon. Pure.
+ * Returns the host of a discovery address, without the dot that may end a full name. The Go agent
+ * splits an IPv6 address at its first colon. Pure.
  */
 function discoveryHost(discoveryAddress: string): string {
   const split = splitAddress(discoveryAddress);
@@ -29,9 +29,9 @@ function discoveryHost(discoveryAddress: string): string {
 }
 
 /**
- * The namespace of the control plane, by how many names its host has: one, and it is the pod's own;
- * two, and the second one is it; more, or an address, and it is `ISTIO_NAMESPACE`. Empty outside of
- * Kubernetes. Pure.
+ * Returns the namespace of the control plane. It depends on how many labels its host has: with one,
+ * it is the pod's namespace; with two, the second label; with more, or for an address,
+ * `ISTIO_NAMESPACE`. Empty outside Kubernetes. Pure.
  */
 export function controlPlaneNamespace({
   registry,
@@ -50,16 +50,19 @@ export function controlPlaneNamespace({
   return second ?? podNamespace;
 }
 
-/** Whom a SPIFFE id names: an account of a namespace; without a namespace the identity as it is. */
+/**
+ * The subject of a SPIFFE id: an account of a namespace; without a namespace, the identity as it
+ * is.
+ */
 export interface SpiffeName {
   readonly namespace: string;
   readonly identity: string;
 }
 
 /**
- * `spiffe://<trust domain>/ns/<namespace>/sa/<account>`, or `spiffe://<trust domain>/<identity>`
- * without a namespace; empty without an identity. An empty trust domain stays empty, as in the Go
- * agent: with Consul it is the rule. Pure.
+ * Returns `spiffe://<trust domain>/ns/<namespace>/sa/<account>`, or
+ * `spiffe://<trust domain>/<identity>` without a namespace; empty without an identity. An empty
+ * trust domain stays empty, as in the Go agent: with Consul it is the rule. Pure.
  */
 export function spiffeId(trustDomain: string, { namespace, identity }: SpiffeName): string {
   if (identity === '') return '';
@@ -76,9 +79,9 @@ export interface TrustDomainInputs {
 }
 
 /**
- * The SPIFFE trust domain of the mesh: the rules of the Go agent 1.6. It is the DNS domain, unless
- * that is what the registry makes of none. `@`, which an account of Google Cloud has in it, becomes
- * `.`. Pure.
+ * Returns the SPIFFE trust domain of the mesh, by the rules of the Go agent 1.6. It is the DNS
+ * domain, or the registry's default if the DNS domain is empty or the standard one. `@`, which
+ * accounts of Google Cloud contain, becomes `.`. Pure.
  */
 export function trustDomain({ given, registry, domain, podNamespace }: TrustDomainInputs): string {
   const defaults = new Map<string, readonly [domain: string, trusted: string]>([
@@ -96,7 +99,7 @@ export interface ControlPlaneInputs extends Omit<ControlPlane, 'registry'> {
   readonly domain: string;
 }
 
-/** What a configuration says of the control plane. Pure. */
+/** Returns the facts about the control plane in a configuration. Pure. */
 export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
   const {
     serviceregistry: registry,
@@ -118,7 +121,7 @@ export function controlPlaneOf(config: ControlPlaneInputs): ControlPlane {
 }
 
 /**
- * The SPIFFE id of an account of the control plane; of `identity` instead, if that is not empty.
+ * Returns the SPIFFE id of an account of the control plane, or of `identity` if that is not empty.
  * Pure.
  */
 function accountSan(controlPlane: ControlPlane, account: string, identity: string): SubjectAltName {
@@ -133,11 +136,11 @@ function accountSan(controlPlane: ControlPlane, account: string, identity: strin
 }
 
 /**
- * The names of which a control plane's certificate has to carry one; none without MUTUAL_TLS.
+ * Returns the names of which a control plane's certificate must carry one; none without MUTUAL_TLS.
  *
- * istiod carries the DNS name by which it is asked, or `istiod.istio-system.svc` where it is asked
- * by way of localhost; the pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
- * `pilotIdentity`. An address is no name: then the SPIFFE id alone is left. Pure.
+ * istiod carries the DNS name that it is reached by, or `istiod.istio-system.svc` if it is reached
+ * through localhost. The pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of
+ * `pilotIdentity`. An address is no name: then only the SPIFFE id is left. Pure.
  */
 export function controlPlaneSans(
   controlPlane: ControlPlane,
@@ -151,7 +154,7 @@ export function controlPlaneSans(
 }
 
 /**
- * The name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of
+ * Returns the name in the certificate of Mixer (Istio 1.1–1.5): its account's SPIFFE id, or that of
  * `mixerIdentity`; none without MUTUAL_TLS. Pure.
  */
 export function mixerSan(

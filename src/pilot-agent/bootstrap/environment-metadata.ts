@@ -1,31 +1,33 @@
 import type { Findings, Json } from './proto-json.ts';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
 
-/** What the environment says about the node. */
+/** The node metadata that environment variables set. */
 export interface EnvironmentMetadata {
-  /** By name, each with the variable that it came from. */
+  /** By name, each with the variable that set it. */
   readonly members: ReadonlyMap<string, { readonly value: Json; readonly variable: string }>;
-  /** Of the pod. */
+  /** The labels of the pod. */
   readonly labels: Readonly<Record<string, string>>;
 }
 
 type JsonObject = Readonly<Record<string, Json>>;
 
 /**
- * Envoy refuses 100 levels; other readers of protobuf count three for each, and stop at 100 too.
+ * The greatest depth of JSON. Envoy refuses 100 levels; other readers of protobuf count three for
+ * each, and stop at 100 too.
  */
 const deepest = 30;
 /**
- * Annotations that the control plane is not told: they can hold the access token of a tracer, or
+ * Annotations that the control plane does not get: they can hold the access token of a tracer, or
  * the environment of the whole pod.
  */
 const secret = ['proxy.istio.io/config', 'kubectl.kubernetes.io/last-applied-configuration'];
 
 /**
- * What the environment adds to the node metadata: `ISTIO_META_<NAME>` is a text, the members of the
- * object in `ISTIO_METAJSON_<ANY>` are what they are, and the later of two wins. Variables that
- * begin with `ISTIO_META_WORKLOAD` are none, but for the name of the workload. One that is no
- * object is left out, with a warning; the labels are a problem then. Pure.
+ * Returns the node metadata that the environment sets. `ISTIO_META_<NAME>` sets a text;
+ * `ISTIO_METAJSON_<ANY>` is an object whose members are all set. If two variables set a member, the
+ * later one wins. Variables that begin with `ISTIO_META_WORKLOAD` do not count, except the name of
+ * the workload. A text that is no JSON object is left out with a warning; for the labels it is a
+ * problem. Pure.
  */
 export function environmentMetadata(
   env: Readonly<Record<string, string | undefined>>,
@@ -54,14 +56,15 @@ export function environmentMetadata(
   return { members, labels };
 }
 
-/** The object, or what is wrong with it. */
+/** Returns the object, or what is wrong with the text. */
 function parse(text: string): JsonObject | string {
   let value;
   try {
     value = parseJson(text, undefined, deepest) as Json;
   } catch (error) {
     if (error instanceof TooDeep) return `is nested more than ${deepest} levels deep`;
-    return `is not JSON, such as '{"app":"shop"}'`; // the parser's own word repeats the text, which may hold a secret
+    // The parser's own message repeats the text, which may hold a secret.
+    return `is not JSON, such as '{"app":"shop"}'`;
   }
   if (!isObject(value)) return 'is not a JSON object';
   return depth(value) > deepest ? `is nested more than ${deepest} levels deep` : tellable(value);
@@ -71,7 +74,7 @@ function isObject(value: Json): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Does not look further than it has to. */
+/** Stops as soon as the value is too deep. */
 function depth(value: Json, level = 0): number {
   if (typeof value !== 'object' || value === null || level > deepest) return level;
   return Math.max(
@@ -101,15 +104,16 @@ function texts(
 }
 
 /**
- * The ports of the pod as Pilot reads them, out of a JSON list in a text; undefined if it is none.
- * Pure.
+ * Returns the ports of the pod as Pilot reads them, from a text with a JSON list; undefined if the
+ * text holds no such list. Pure.
  */
 export function podPorts(text: string): string | undefined {
   try {
     const value = parseJson(text) as Json;
     if (!Array.isArray(value)) return undefined;
     const ports = value.map((port: Json) => {
-      const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>; // throws at what has no members
+      // Throws if the port has no members.
+      const { name, containerPort = 0, protocol = '' } = port as Readonly<Record<string, Json>>;
       const fits =
         ['string', 'undefined'].includes(typeof name) &&
         Number.isInteger(containerPort) &&
@@ -149,7 +153,7 @@ const ofText = `
   sidecar.istio.io/extraStatTags TLS_SERVER_CERT_CHAIN TLS_SERVER_KEY TLS_SERVER_ROOT_CERT TLS_CLIENT_CERT_CHAIN TLS_CLIENT_KEY
   TLS_CLIENT_ROOT_CERT SDS_TOKEN_PATH BASE IDLE_TIMEOUT HTTP10 GENERATOR`;
 
-/** What Pilot does more with than pass it on. */
+/** The members that Pilot interprets; it passes the others on. */
 const checks = new Map<string, Check>([
   ...ofText
     .trim()
@@ -163,8 +167,8 @@ const checks = new Map<string, Check>([
 ]);
 
 /**
- * Why a member of the node metadata is not what Pilot takes it for; undefined if it is. Nothing
- * (null) is. Pure.
+ * Returns why a member of the node metadata has a type that Pilot does not expect; undefined if the
+ * type is right. `null` always fits. Pure.
  */
 export function metadataFlaw(name: string, value: Json): string | undefined {
   const check = checks.get(name);

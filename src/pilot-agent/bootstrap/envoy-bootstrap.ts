@@ -16,10 +16,10 @@ export type BootstrapResult =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * Envoy's bootstrap for xDS v3, with the sections of the Go agent 1.6, as an object that is JSON;
- * or all that keeps it from being one. Pure.
+ * Makes Envoy's bootstrap for xDS v3, with the sections of the Go agent 1.6, as a JSON object; or
+ * returns all problems. Pure.
  *
- * Whatever the inputs, Envoy 1.36 takes it, as long as the files that it names are there.
+ * Envoy 1.36 accepts the result for any inputs, if the files that it names exist.
  */
 export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
   const { config, metadata, addresses, ipv6, outlierLogPath } = inputs;
@@ -29,7 +29,7 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
   const accessLog = typedConfig('extensions.access_loggers.file.v3.FileAccessLog', {
     path: '/dev/null',
   });
-  // Without a limit: an Envoy that gave up would serve without a listener of the mesh.
+  // Without a limit: an Envoy that gave up waiting would serve without a listener of the mesh.
   const dynamic = { ads: {}, initial_fetch_timeout: '0s', resource_api_version: 'V3' };
   const tracer = tracing(inputs, findings);
   const sinks = statsSinks(config, findings);
@@ -51,7 +51,7 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       address: {
         socket_address: { address: ipv6 ? '::1' : '127.0.0.1', port_value: config.proxyAdminPort },
       },
-      ignore_global_conn_limit: true, // the agent is to be heard, whatever is going on
+      ignore_global_conn_limit: true, // the agent always needs to reach the admin endpoint
     },
     dynamic_resources: {
       lds_config: dynamic,
@@ -63,8 +63,8 @@ export function bootstrap(inputs: BootstrapInputs): BootstrapResult {
       },
     },
     static_resources: staticResources(inputs, tracer?.cluster, findings),
-    // Deprecated, with a warning of Envoy's; but a control plane that leaves the choice of a tracer
-    // to the proxy means this one.
+    // Deprecated, and Envoy warns of it. But a control plane that leaves the choice of a tracer to
+    // the proxy means this one.
     tracing: tracer && { http: tracer.http },
     overload_manager: inputs.hasOverloadManager
       ? undefined

@@ -25,10 +25,9 @@ const paths = {
 const zonePath = 'instance/zone';
 
 /**
- * What Google Cloud's metadata server says of this machine, and before it what is `known`. Emits
- * what is known so far, at once and with each answer, and completes when all is answered, or after
- * 5 s. What is not answered is left out. The keys are those of the Go agent 1.6. Cold, never
- * errors.
+ * Adds to `known` what Google Cloud's metadata server tells about this machine. Emits the values so
+ * far, at once and with each answer. Completes when all answers are there, or after 5 s; values
+ * without an answer are left out. The keys are those of the Go agent 1.6. Cold, never errors.
  */
 export function googlePlatform(
   known: Platform,

@@ -2,23 +2,23 @@ import { map, type Observable } from 'rxjs';
 import { httpAnswer, type HttpQuestion } from '../../shared/http/http-answer.ts';
 
 /**
- * How long a metadata server is waited for in all, in ms: as in the Go agent, but nothing waits
- * meanwhile.
+ * The time limit for all answers of a metadata server, in ms. It is that of the Go agent, but here
+ * nothing waits for them.
  */
 export const platformLimit = 5_000;
 
-/** A cloud's word on one of its machines, which only that machine can ask for. */
+/** A cloud's description of one of its machines. Only that machine can ask for it. */
 export interface MetadataServer {
   /**
-   * Asks for one thing, on subscribe. Emits its text, or undefined where there is none to be had,
-   * and completes. Never errors, and has no time limit; unsubscribing abandons the request.
+   * Asks for one value, on subscribe. Emits its text, or undefined if there is none, and completes.
+   * Never errors, and has no time limit; unsubscribing aborts the request.
    */
   ask(path: string, question: HttpQuestion): Observable<string | undefined>;
 }
 
 /**
- * The metadata server at `address`, a host with or without a port. It is link-local, and speaks
- * plain HTTP.
+ * Returns the metadata server at `address`, a host with or without a port. The server is link-local
+ * and speaks plain HTTP.
  */
 export function metadataServer(address: string): MetadataServer {
   return {

@@ -1,5 +1,6 @@
 /**
- * The node as Envoy's `--service-node` names it: `<role>~<first address>~<id>~<DNS domain>`. Pure.
+ * Returns the node's name for Envoy's `--service-node`: `<role>~<first address>~<id>~<DNS domain>`.
+ * Pure.
  */
 export function nodeString(
   role: 'sidecar' | 'router',
@@ -8,7 +9,7 @@ export function nodeString(
   return [role, ip, id, domain].join('~');
 }
 
-/** Where a node is, as Envoy's `node.locality` has it. An empty text is one that is not known. */
+/** The locality of a node, as in Envoy's `node.locality`. A text is empty if it is not known. */
 export interface Locality {
   readonly region: string;
   readonly zone: string;
@@ -16,10 +17,10 @@ export interface Locality {
 }
 
 /**
- * The locality that the pod's label `istio-locality` names, `region/zone/subzone`, of which the
- * latter two may be missing; without the label the platform's.
+ * Returns the locality in the pod's label `istio-locality`, `region/zone/subzone`, of which the
+ * last two may be missing. Without the label, returns the platform's.
  *
- * A label of Kubernetes can have no `/`: in a value without any, each `.` stands for one (Istio
+ * A label of Kubernetes cannot contain `/`: in a value without one, each `.` stands for it (Istio
  * 1.6). Pure.
  */
 export function nodeLocality(
@@ -33,8 +34,8 @@ export function nodeLocality(
 }
 
 /**
- * The locality of a zone of Google Cloud, which is its region and a letter (`us-central1-a`); what
- * is no zone is a region. Pure.
+ * Returns the locality of a zone of Google Cloud, which is its region and a letter
+ * (`us-central1-a`). Any other text is a region. Pure.
  */
 export function googleLocality(zone: string): Locality {
   const [, region] = /^(.+)-[a-z]$/.exec(zone) ?? [];

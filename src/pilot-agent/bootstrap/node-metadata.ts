@@ -10,18 +10,18 @@ import type { NodeMetadata } from './bootstrap-inputs.ts';
 
 export interface NodeMetadataInputs {
   readonly config: ProxyConfig;
-  /** What the environment says of the node. */
+  /** The environment variables about the node. */
   readonly variables: Pick<
     AgentEnvironment,
     'metadataVariables' | 'podName' | 'podNamespace' | 'serviceAccount' | 'exchangeKeys'
   >;
-  /** Of the pod. */
+  /** The labels of the pod. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Of the pod; those that ask for statistics are told, and no other. */
+  /** The annotations of the pod. Only those about statistics become metadata. */
   readonly annotations: Readonly<Record<string, string>>;
-  /** Of the node. */
+  /** The IP addresses of the node. */
   readonly addresses: readonly string[];
-  /** What is known of the platform. */
+  /** The metadata of the platform, as far as it is known. */
   readonly platform: Readonly<Record<string, string>>;
   /** 0 = none. */
   readonly stsPort: number;
@@ -33,24 +33,25 @@ export type NodeMetadataResult =
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
 /**
- * The Istio whose dialect this agent speaks, as tested with its control plane, which takes a proxy
- * without a version for the newest there is. It is no version of this agent.
+ * The version of Istio whose protocol this agent speaks, as tested with its control plane. The
+ * control plane takes a proxy without a version for the newest one. It is not the version of this
+ * agent.
  */
 const dialect = '1.26.0';
-/** What proxies tell each other of themselves. */
+/** The members that proxies exchange with each other. */
 const exchanged =
   'NAME,NAMESPACE,INSTANCE_IPS,LABELS,OWNER,PLATFORM_METADATA,WORKLOAD_NAME,MESH_ID,SERVICE_ACCOUNT,CLUSTER_ID';
 const aboutStatistics =
   /^sidecar\.istio\.io\/(?:statsInclusion(?:Prefixes|Suffixes|Regexps)|extraStatTags)$/;
 
 /**
- * The metadata of the node, by sorted names: what the agent knows, and beneath it what the
- * environment says, and beneath that what annotations say about statistics. Pure.
+ * Returns the metadata of the node, sorted by name. The agent's own values win over the
+ * environment, and the environment over annotations about statistics. Pure.
  *
- * `ISTIO_META_*` among the `proxyMetadata` of the configuration count as environment, beneath the
- * real one. The version of Istio is beneath all. JSON that does not parse, and a value that Pilot
- * would not understand, are left out, with a warning. In the labels both are problems: who may talk
- * to the proxy depends on them.
+ * `ISTIO_META_*` in the `proxyMetadata` of the configuration count as environment, below the real
+ * one. The version of Istio is below all. JSON that does not parse is left out with a warning, and
+ * so is a value that Pilot would not understand. In the labels both are problems, because the
+ * labels decide who may talk to the proxy.
  */
 export function nodeMetadata({
   config,

@@ -5,17 +5,17 @@ import { type Findings, type Json, typedConfig } from './proto-json.ts';
 const monitors = 'envoy.resource_monitors';
 const actions = 'envoy.overload_actions';
 const mebibyte = 1 << 20;
-/** What the agent needs of the memory beside Envoy, after an hour of full load. */
+/** The memory that the agent needs beside Envoy, after an hour of full load. */
 const agent = 110 * mebibyte;
-/** What an Envoy needs as a rule. Where two of them do not fit, none runs beside another one. */
+/** The memory that an Envoy usually needs. If two do not fit, no hot restart runs two at once. */
 const least = 64 * mebibyte;
-/** What Envoy takes for no limit, and as no limit. */
+/** The largest number that Envoy accepts, which it treats as no limit. */
 const mostConnections = 2 ** 31 - 1;
 
 /**
- * How large the heap of an Envoy may grow, in bytes: half of what the agent leaves of the limit,
- * since a hot restart runs two side by side; all of it where it is not enough for two. Undefined
- * where nothing is limited, or nothing is left. Pure.
+ * Returns how large the heap of an Envoy may grow, in bytes. It is half of the limit without the
+ * agent's share, because a hot restart runs two Envoys side by side; or all of it, if two do not
+ * fit. Undefined if there is no limit, or if nothing is left. Pure.
  */
 export function heapLimit(memory: number | undefined): number | undefined {
   if (memory === undefined || memory <= agent) return undefined;
@@ -24,9 +24,9 @@ export function heapLimit(memory: number | undefined): number | undefined {
 }
 
 /**
- * Envoy's overload manager. It refuses no request: near the limit of memory it gives memory back,
- * then ends connections that are idle between requests. Connections are limited where the metadata
- * say so. Pure.
+ * Makes Envoy's overload manager. It refuses no request: near the memory limit it first gives
+ * memory back, then closes connections that are idle between requests. Connections are limited only
+ * if the metadata set a limit. Pure.
  */
 export function overloadManager(
   memory: number | undefined,

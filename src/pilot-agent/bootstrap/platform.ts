@@ -21,22 +21,22 @@ export interface PlatformInputs {
   readonly gcpMetadata: string;
   /** `GCE_METADATA_HOST`, a host with or without a port. */
   readonly metadataHost: string;
-  /** Where the machine's signs are found (`/sys`). */
+  /** The folder with the machine's signs (`/sys`). */
   readonly sys?: string;
   /** Amazon's metadata server. */
   readonly amazonAddress?: string;
 }
 
-/** Where both clouds have their metadata server, unless somebody says otherwise. */
+/** The default address of both clouds' metadata servers. */
 const linkLocal = '169.254.169.254';
 
 /**
- * The cloud that this machine is of. Emits at once what is known without asking; then what its
- * metadata server says, if there is one and that is more; and completes.
+ * Emits the cloud that this machine belongs to: at once what is known without a request, then what
+ * the cloud's metadata server adds, if there is one. Then completes.
  *
- * A metadata server is asked only where firmware, hypervisor or one of the two variables say that
- * there is one, and 5 s at most. The Go agent asks two anew before each start of Envoy, which waits
- * for them. Cold: a subscription asks once. Never errors.
+ * A metadata server is asked only if firmware, hypervisor or one of the two variables show that
+ * there is one, for at most 5 s. The Go agent asks two of them before each start of Envoy, which
+ * waits for them. Cold: each subscription asks once. Never errors.
  */
 export function platform(
   { gcpMetadata, metadataHost, sys = '/sys', amazonAddress = linkLocal }: PlatformInputs,

@@ -1,6 +1,6 @@
 import type { Problem } from '../../shared/text/value.ts';
 
-/** What JSON can say, and members that are left out. */
+/** A JSON value. Members that are undefined are left out. */
 export type Json =
   | string
   | number
@@ -11,8 +11,8 @@ export type Json =
   | { readonly [name: string]: Json };
 
 /**
- * What the parts of a bootstrap add to while they are made. With a problem there is no bootstrap; a
- * warning is told, and it holds without the thing.
+ * Collects what is wrong while the parts of a bootstrap are made. With a problem there is no
+ * bootstrap; a warning means that the bootstrap lacks one part.
  */
 export interface Findings {
   readonly problems: Problem[];
@@ -20,8 +20,8 @@ export interface Findings {
 }
 
 /**
- * What is made of something that Envoy can serve without. A problem is a warning here, which ends
- * with what follows from it, and nothing is made.
+ * Makes a part that Envoy can serve without. Turns a problem into a warning, which ends with its
+ * consequence, and then returns undefined.
  */
 export function sparing<T>(
   { warnings }: Findings,
@@ -38,8 +38,8 @@ export function sparing<T>(
 }
 
 /**
- * The same, with the members of each object by name: what is told in another order is no change.
- * Pure.
+ * Returns the same JSON with the members of each object sorted by name, so that another order is no
+ * change. Pure.
  */
 export function sorted<T extends Json>(json: T): T;
 export function sorted(json: Json): Json {
@@ -50,7 +50,7 @@ export function sorted(json: Json): Json {
 }
 
 /**
- * The same, without members that are undefined, and without halves of surrogate pairs, which
+ * Returns the same JSON without undefined members, and without halves of surrogate pairs, which
  * Envoy's JSON parser refuses. Pure.
  */
 export function wellFormed<T extends Json>(json: T): T;
@@ -66,15 +66,15 @@ export function wellFormed(json: Json): Json {
 }
 
 /**
- * A duration in the JSON of protobuf: seconds, with 3 or 9 digits of a fraction if there is one.
- * Takes ms. Pure.
+ * Writes a duration in the JSON of protobuf: seconds, with 3 or 9 digits of a fraction if there is
+ * one. Takes ms. Pure.
  */
 export function protoDuration(ms: number): string {
   const digits = ms % 1000 === 0 ? 0 : Number.isInteger(ms) ? 3 : 9;
   return `${(ms / 1000).toFixed(digits)}s`;
 }
 
-/** A message of Envoy's API as an `Any`; `type` is its full name below `envoy.`. Pure. */
+/** Returns a message of Envoy's API as an `Any`; `type` is its full name below `envoy.`. Pure. */
 export function typedConfig(
   type: string,
   fields: Readonly<Record<string, Json>> = {},

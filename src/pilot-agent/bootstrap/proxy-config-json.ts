@@ -4,10 +4,10 @@ import { isMap } from '../../shared/text/split-content.ts';
 import { type Json, protoDuration } from './proto-json.ts';
 
 /**
- * A ProxyConfig under the names of Istio's API, as its JSON has them: with what is zero, and with
- * the access token. Pure.
+ * Returns a ProxyConfig under the names of Istio's API, as JSON, including zero values and the
+ * access token. Pure.
  *
- * What Istio's API does not have is not there: `connectTimeout`, `dnsRefreshRate`, the
+ * Leaves out the fields that Istio's API does not have: `connectTimeout`, `dnsRefreshRate`, the
  * OpenTelemetry collector.
  */
 export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, Json>> {
@@ -51,7 +51,7 @@ export function proxyConfigFields(config: ProxyConfig): Readonly<Record<string, 
   };
 }
 
-/** What the layers say to the control plane alone, as they say it. */
+/** The fields that only the control plane reads, exactly as the layers set them. */
 function passedOn(config: ProxyConfig): Json {
   const { sampling, maxPathTagLength, enableIstioTags, customTags, openCensusAgent } =
     config.tracing ?? {};
@@ -69,7 +69,9 @@ function passedOn(config: ProxyConfig): Json {
   return overlaid(config.further as Json, fields);
 }
 
-/** Both; where both have a member, and not both have members below it, the upper one. */
+/**
+ * Merges both. If both have a member, the upper one wins, unless both are objects: they are merged.
+ */
 function overlaid(lower: Json, upper: Json): Json {
   if (!isMap(lower) || !isMap(upper)) return upper === undefined ? lower : upper;
   const members = Object.entries(upper).map(([name, value]) => [
@@ -91,7 +93,7 @@ function serviceFields({ address, tlsSettings, tcpKeepalive: keepalive }: Remote
   };
 }
 
-/** Values that the JSON of protobuf leaves out, for they are what is not there. */
+/** The zero values, which the JSON of protobuf leaves out. */
 const zeros = new Map<string, Json>([
   ['controlPlaneAuthPolicy', 'NONE'],
   ['mode', 'DISABLE'],
@@ -101,11 +103,11 @@ const zeros = new Map<string, Json>([
 ]);
 
 /**
- * What the control plane is told of a ProxyConfig, in the JSON of protobuf. Pure.
+ * Returns the ProxyConfig that the control plane gets, in the JSON of protobuf. Pure.
  *
- * It is what the agent goes by, and all else that the layers say. No access token goes there (the
- * Go agent sends it), and of `proxyMetadata` only what is node metadata anyway: the rest is
- * environment. Istio has one name of the service or a way to make one, and not both.
+ * It has the values that the agent uses, and all other fields of the layers. It holds no access
+ * token (the Go agent sends it), and of `proxyMetadata` only the node metadata: the rest is
+ * environment. Istio has either a name of the service or a way to make one, not both.
  */
 export function proxyConfigJson(config: ProxyConfig): Json {
   const proxyMetadata = Object.fromEntries(

@@ -2,14 +2,14 @@ import { sdsClusterName } from '../../shared/xds/secret-names.ts';
 import { type Json, typedConfig } from './proto-json.ts';
 
 /**
- * The cluster of Envoy's bootstrap (v3) that leads to the secret discovery server on the Unix
- * socket `path`. Pure.
+ * Returns the cluster (v3) that leads Envoy to the secret discovery server on the Unix socket
+ * `path`. Pure.
  */
 export function sdsCluster(path: string): Json {
   return socketCluster(sdsClusterName, path);
 }
 
-/** A cluster of one gRPC server on a Unix socket. Pure. */
+/** Returns a cluster with one gRPC server on a Unix socket. Pure. */
 export function socketCluster(name: string, path: string): Json {
   const endpoint = { endpoint: { address: { pipe: { path } } } };
   return {
@@ -27,8 +27,8 @@ export function socketCluster(name: string, path: string): Json {
 }
 
 /**
- * An `SdsSecretConfig` (v3): the secret of this name, from the cluster of `sdsCluster`. Envoy waits
- * for it without a limit, instead of serving without it. Pure.
+ * Returns an `SdsSecretConfig` (v3): the secret with this name, from the cluster of `sdsCluster`.
+ * Envoy waits for it without a limit, instead of serving without it. Pure.
  */
 export function sdsSecretConfig(name: string): Json {
   return {

@@ -4,7 +4,7 @@ import { type Findings, type Json, typedConfig } from './proto-json.ts';
 import { sdsCluster } from './secret-clusters.ts';
 import type { Problem } from '../../shared/text/value.ts';
 
-/** Each port that is to be listened at twice, by Envoy or by the agent. Pure. */
+/** Returns a problem for each port that Envoy or the agent would open twice. Pure. */
 export function portClashes({
   config,
   prometheusPort,
@@ -26,9 +26,9 @@ export function portClashes({
 
 interface ForwardingListener {
   /**
-   * Of the listener, and what its statistics are named after: `stats` and `agent`.
+   * The name of the listener, and the prefix of its statistics: `stats` or `agent`.
    *
-   * A drain does not count what is in flight on these two (`src/proxy/admin-questions.ts`).
+   * A drain does not count requests in flight on these two (`src/proxy/admin-questions.ts`).
    */
   readonly name: 'stats' | 'agent';
   readonly address: string;
@@ -37,7 +37,7 @@ interface ForwardingListener {
   readonly cluster: string;
 }
 
-/** A listener that passes one path on to a cluster, and has nothing else to say. Pure. */
+/** Returns a listener that forwards one path to a cluster, and nothing else. Pure. */
 function forwardingListener({ name, address, port, path, cluster }: ForwardingListener): Json {
   const manager = typedConfig(
     'extensions.filters.network.http_connection_manager.v3.HttpConnectionManager',
@@ -65,7 +65,7 @@ function forwardingListener({ name, address, port, path, cluster }: ForwardingLi
     name,
     stat_prefix: name,
     address: { socket_address: { address, port_value: port } },
-    ignore_global_conn_limit: true, // or many clients would be a reason to end the pod
+    ignore_global_conn_limit: true, // otherwise many clients could fail the probes and end the pod
     filter_chains: [
       {
         filters: [{ name: 'envoy.filters.network.http_connection_manager', typed_config: manager }],
@@ -75,8 +75,8 @@ function forwardingListener({ name, address, port, path, cluster }: ForwardingLi
 }
 
 /**
- * The clusters and the listeners that Envoy has from the start: statistics for Prometheus,
- * readiness by way of the status port, the control plane, and the services that Envoy reports to.
+ * Returns the clusters and listeners that Envoy has from the start: statistics for Prometheus,
+ * readiness through the status port, the control plane, and the services that Envoy reports to.
  * Pure.
  */
 export function staticResources(inputs: BootstrapInputs, tracer: Json, findings: Findings): Json {

@@ -19,8 +19,8 @@ const ofIstio = `
   .split(/\s+/);
 
 /**
- * The labels that Envoy's extensions put into the names of statistics: Istio's own, then those of
- * the configuration and of the annotation. Pure.
+ * Returns the labels that Envoy's extensions put into the names of statistics: Istio's own, then
+ * those of the configuration and of the annotation. Pure.
  */
 export function statLabels(metadata: NodeMetadata, extra: readonly string[]): readonly string[] {
   const annotation = metadata['sidecar.istio.io/extraStatTags'];
@@ -30,7 +30,7 @@ export function statLabels(metadata: NodeMetadata, extra: readonly string[]): re
 }
 
 const address = String.raw`(?:[_.[:digit:]]*|[_\[\]aAbBcCdDeEfF[:digit:]]*)`;
-/** What Envoy itself names its statistics after. */
+/** The tags that Envoy itself has in the names of its statistics. */
 const ofEnvoy: readonly (readonly [string, string])[] = [
   ['cluster_name', String.raw`^cluster\.((.+?(\..+?\.svc\.cluster\.local)?)\.)`],
   ['tcp_prefix', String.raw`^tcp\.((.*?)\.)\w+?$`],
@@ -41,22 +41,22 @@ const ofEnvoy: readonly (readonly [string, string])[] = [
   ['listener_address', String.raw`^listener\.((${address})\.)`],
   ['mongo_prefix', String.raw`^mongo\.(.+?)\.(collection|cmd|cx_|op_|delays_|decoding_)(.*?)$`],
 ];
-/** What Istio's extensions of Envoy put into names. */
+/** The tags that Istio's extensions of Envoy add to names. */
 const ofExtensions: readonly (readonly [string, string])[] = [
   ['cache', String.raw`(cache\.(.+?)\.)`],
   ['component', String.raw`(component\.(.+?)\.)`],
   ['tag', String.raw`(tag\.(.+?);\.)`],
   ['wasm_filter', String.raw`(wasm_filter\.(.+?)\.)`],
 ];
-/** In bytes: what Envoy takes. */
+/** In bytes: the longest that Envoy accepts. */
 const longestRegex = 1024;
 
 /**
- * How Envoy takes `labels`, and its own, out of the names of its statistics: the list of the Go
- * agent 1.6, whose `response_code` matched no digit.
+ * Returns how Envoy extracts `labels`, and its own tags, from the names of its statistics: the list
+ * of the Go agent 1.6, whose `response_code` matched no digit.
  *
- * A label stands for itself, whatever characters it has; one that is too long for Envoy is left out
- * with a warning. Pure.
+ * All characters of a label are literal. A label that is too long for Envoy is left out with a
+ * warning. Pure.
  */
 export function statsTags(
   labels: readonly string[],
@@ -81,7 +81,7 @@ export interface StatsInclusion {
   readonly regexes: readonly string[];
 }
 
-/** Readiness, xDS, Istio's own filters: the list of the Go agent 1.6. And what is overloaded. */
+/** Readiness, xDS, Istio's own filters: the list of the Go agent 1.6. Overload is added. */
 const neededPrefixes = [
   'cluster_manager',
   'listener_manager',
@@ -92,26 +92,26 @@ const neededPrefixes = [
   'cluster.xds-grpc',
   'wasm',
 ];
-/** What is in flight: the drain at the end leaves by these gauges. */
+/** Gauges of requests and connections in flight: the last drain ends by them. */
 const neededSuffixes = [
   'downstream_rq_active',
   'downstream_cx_active',
   'downstream_cx_upgrades_active',
 ];
 /**
- * Which listeners speak HTTP: a drain does not count their idle connections. And what `status` and
- * `top` show: requests, and those that failed.
+ * They show which listeners speak HTTP, because a drain does not count idle HTTP connections. They
+ * also show requests and failed requests in `status` and `top`.
  */
 const neededRegexes = [String.raw`listener\..+\.http\..+\.downstream_rq_(completed|5xx)`];
 
 const annotation = 'sidecar.istio.io/statsInclusion';
 
 /**
- * Which statistics Envoy is to have beside those of its labels: what the agent needs, and what
- * annotations ask for. Pure.
+ * Returns which statistics Envoy keeps beside those with labels: the ones that the agent needs, and
+ * those that annotations ask for. Pure.
  *
- * `{pod_ip}` stands for each address of the node, written as Envoy writes it in names. An
- * expression that RE2 would refuse is left out with a warning.
+ * `{pod_ip}` stands for each address of the node, written as in Envoy's names. An expression that
+ * RE2 would refuse is left out with a warning.
  */
 export function statsInclusion(
   metadata: NodeMetadata,
@@ -148,8 +148,8 @@ export function statsInclusion(
 }
 
 /**
- * Envoy's `stats_config`: which statistics there are, and how labels are taken out of their names.
- * Pure.
+ * Makes Envoy's `stats_config`: which statistics it keeps, and how it extracts labels from their
+ * names. Pure.
  */
 export function statsConfig(
   tags: ReturnType<typeof statsTags>,
@@ -173,8 +173,8 @@ export function statsConfig(
 }
 
 /**
- * Where Envoy sends its statistics: the metrics service, then statsd. Envoy takes no name for the
- * latter. Pure.
+ * Returns the sinks of Envoy's statistics: the metrics service, then statsd. For statsd Envoy
+ * accepts only an IP address, no host name. Pure.
  */
 export function statsSinks(
   {

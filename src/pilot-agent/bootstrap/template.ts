@@ -19,12 +19,12 @@ import type { Problem } from '../../shared/text/value.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * An IP address as the 16 bytes of IPv6, an IPv4 one mapped into it; none for what is no address.
- * Pure.
+ * Returns an IP address as the 16 bytes of IPv6, with an IPv4 address mapped into it; empty for any
+ * other text. Pure.
  */
 function addressBytes(address: string): Buffer {
   if (isIP(address) === 0) return Buffer.alloc(0);
-  // The URL parser writes each form of an address in one way: groups of hexadecimal digits.
+  // The URL parser writes all forms of an address alike: as groups of hexadecimal digits.
   const { hostname } = new URL(
     `http://[${isIP(address) === 4 ? `::ffff:${address}` : (address.split('%', 1)[0] ?? '')}]`,
   );
@@ -38,8 +38,7 @@ function addressBytes(address: string): Buffer {
 }
 
 /**
- * What a template knows beside all that a bootstrap is made of. An empty text is one that is not
- * there.
+ * The inputs of a template: those of a bootstrap, and some more. A text is empty if it is not set.
  */
 export interface TemplateInputs extends BootstrapInputs {
   readonly podName: string;
@@ -61,15 +60,15 @@ export type TemplateVariables =
     }
   | { readonly ok: false; readonly problems: readonly Problem[] };
 
-/** Of Stackdriver's old tracer, each. */
+/** The default of each limit of Stackdriver's old tracer. */
 const usualLimit = 200;
 
 /**
- * The variables of a bootstrap template, under the names of the Go agents 1.5 and 1.6, each of
- * them; undefined where the Go agent leaves it out. Pure.
+ * Returns all variables of a bootstrap template, under the names of the Go agents 1.5 and 1.6;
+ * undefined for those that the Go agent leaves out. Pure.
  *
- * Parts that are JSON are so in xDS v3. `lightstepToken` is the token itself, since Envoy takes no
- * file for it any more.
+ * Parts that are JSON are in xDS v3. `lightstepToken` is the token itself, because Envoy no longer
+ * reads it from a file.
  */
 export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const { config, metadata, addresses, ipv6, locality, stsPort } = inputs;
@@ -182,8 +181,8 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
 }
 
 /**
- * The TLS of a service that Envoy reports to. With settings that are not sound, which is a warning,
- * the service is left out: it is not spoken to in plaintext instead.
+ * Returns the TLS of a service that Envoy reports to. Unsound settings are a warning, and the
+ * service is left out: Envoy does not speak plaintext to it instead.
  */
 function secured(
   settings: TlsSettings | undefined,
@@ -206,18 +205,18 @@ const known = new RegExp(
   'u',
 );
 
-/** `}}` may stand in a comment. */
+/** A comment may contain `}}`. */
 const commentBegins = /(?:-\s+)?\/\*/y;
-/** No bootstrap is as large. In characters. */
+/** In characters. No bootstrap is as large. */
 const longest = 4 << 20;
 
 /**
- * A bootstrap template of Istio's, filled in: `{{ .name }}`, `{{ .config.ProxyAdminPort }}`,
- * `{{ toJSON .name }}`, `{{ .name | toJSON }}`, comments and trim markers. Any other action of Go's
- * templates is refused, with its line, and so is a variable that nobody knows. Pure.
+ * Renders a bootstrap template of Istio: `{{ .name }}`, `{{ .config.ProxyAdminPort }}`,
+ * `{{ toJSON .name }}`, `{{ .name | toJSON }}`, comments and trim markers. Refuses any other action
+ * of Go's templates, and an unknown variable; the reason names the line. Pure.
  *
- * A variable without a value is an empty text. Values go in as they are, without quotes or escapes,
- * as with the Go agent.
+ * A variable without a value becomes an empty text. Values are inserted as they are, without quotes
+ * or escapes, as in the Go agent.
  */
 export function renderTemplate(
   template: string,
@@ -253,7 +252,10 @@ export function renderTemplate(
   return { ok: true, text };
 }
 
-/** The action whose `{{` is at `begin`, with its trim markers; without code if it is not closed. */
+/**
+ * Returns the action whose `{{` is at `begin`, with its trim markers; without code if it is not
+ * closed.
+ */
 function actionAt(template: string, begin: number) {
   const start = begin + 2;
   commentBegins.lastIndex = start;
@@ -283,7 +285,7 @@ function evaluate(code: string, variables: ReadonlyMap<string, Json>): Evaluated
   let value = variables.get(first);
   let isKnown = variables.has(first);
   for (const member of members.map((text) => text.charAt(0).toLowerCase() + text.slice(1))) {
-    if (value === undefined) break; // what has no value has no members to be known
+    if (value === undefined) break; // members of a missing value cannot be checked
     isKnown = typeof value === 'object' && value !== null && Object.hasOwn(value, member);
     value = isKnown ? ownMember(value as Readonly<Record<string, Json>>, member) : undefined;
     if (!isKnown) break;

@@ -5,13 +5,13 @@ import { remoteCluster, socketAddress } from './clusters.ts';
 import { type Findings, type Json, sparing, typedConfig } from './proto-json.ts';
 import { upstreamTls } from './upstream-tls.ts';
 
-/** The project on Google Cloud that the node is in, where the platform said so. Pure. */
+/** Returns the node's project on Google Cloud, if the platform named one. Pure. */
 export function googleProject(metadata: NodeMetadata): string | undefined {
   const { gcp_project: project } = (metadata['PLATFORM_METADATA'] ?? {}) as NodeMetadata;
   return typeof project === 'string' && project !== '' ? project : undefined;
 }
 
-/** Envoy's OpenTelemetry tracer: OTLP over gRPC. Pure. */
+/** Returns Envoy's OpenTelemetry tracer: OTLP over gRPC. Pure. */
 function openTelemetry(service: string, collector: Json, resourceDetectors?: Json): Json {
   const fields = {
     grpc_service: collector,
@@ -24,14 +24,14 @@ function openTelemetry(service: string, collector: Json, resourceDetectors?: Jso
   };
 }
 
-/** Takes OTLP for Google Cloud. */
+/** Google Cloud's endpoint for OTLP. */
 const target = 'telemetry.googleapis.com:443';
 
 /**
- * A tracer that sends to Google Cloud, over Envoy's own Google gRPC client. Pure.
+ * Returns a tracer that sends to Google Cloud, over Envoy's own Google gRPC client. Pure.
  *
- * It proves who it is by the tokens of the exchange on `stsPort`, or, without one, by what the
- * machine offers to every program of Google.
+ * It authenticates with the tokens of the exchange on `stsPort`, or, without one, with Google's
+ * default credentials of the machine.
  */
 function googleTracer({ config, metadata, stsPort }: BootstrapInputs): Json {
   const exchange = {
@@ -87,11 +87,11 @@ interface Collector {
 }
 
 /**
- * The tracer that the configuration names: the first of zipkin, lightstep, datadog, stackdriver and
- * OpenTelemetry. Pure.
+ * Returns the tracer that the configuration names: the first of zipkin, lightstep, datadog,
+ * stackdriver and OpenTelemetry. Pure.
  *
- * Envoy has no tracers for lightstep and stackdriver any more; their collectors are reached by
- * OpenTelemetry, and a warning says so. A wrong tracer is a warning, and there is none.
+ * Envoy no longer has tracers for lightstep and stackdriver. It sends to their collectors by
+ * OpenTelemetry, and a warning says so. If a tracer is wrong, there is a warning and no tracer.
  */
 export function tracing(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {
   return sparing(findings, 'no traces are sent', (own) => tracer(inputs, own));
@@ -207,7 +207,7 @@ function collectorCluster(
   return remoteCluster({ name: cluster, address: target, http2, tls: context }, config, ipv6);
 }
 
-/** LightStep's own two settings (Go agent 1.5), as those that came after. */
+/** Returns the TLS settings that LightStep's two older settings (Go agent 1.5) stand for. */
 function simpleTls(address: string, caCertificates: string): TlsSettings {
   const host = socketAddress(address)?.address ?? '';
   const sni = isIpAddress(host) ? '' : host;

@@ -6,28 +6,28 @@ import { ownMember } from '../../shared/text/own-member.ts';
 
 export interface BootstrapTls {
   readonly settings: TlsSettings;
-  /** Which settings these are, for a problem or a warning. */
+  /** The place of these settings, for a problem or a warning. */
   readonly place: string;
   /** Its `TLS_CLIENT_*` members name other files. */
   readonly metadata: NodeMetadata;
-  /** The server speaks HTTP/2, which it is told by ALPN. */
+  /** The server speaks HTTP/2; ALPN announces it. */
   readonly http2: boolean;
-  /** The server's name under `ISTIO_MUTUAL`, if none is given. */
+  /** The server's name under `ISTIO_MUTUAL`, if the settings name none. */
   readonly name: string;
 }
 
-/** Where Istio puts the certificates of a workload. */
+/** The folder in which Istio puts the certificates of a workload. */
 const folder = '/etc/certs';
-/** In bytes: what Envoy takes. Nor does it take one with a zero byte. */
+/** In bytes. Envoy accepts no longer one, and none with a zero byte. */
 const longestSni = 255;
 
 /**
- * Envoy's `UpstreamTlsContext` of client TLS settings; undefined for plaintext, and where there is
- * a problem. Pure.
+ * Returns Envoy's `UpstreamTlsContext` for client TLS settings; undefined for plaintext, or if
+ * there is a problem. Pure.
  *
- * The files of `ISTIO_MUTUAL` are the chain as the client's and the root as the CA's; the Go agent
- * has them the other way round. Settings that lack something are a problem, where the Go agent
- * speaks plaintext instead.
+ * For `ISTIO_MUTUAL` the chain is the client's certificate and the root is the CA; the Go agent has
+ * them the other way round. Settings that lack something are a problem; the Go agent speaks
+ * plaintext instead.
  */
 export function upstreamTls(
   { settings, place, metadata, http2, name }: BootstrapTls,
@@ -85,7 +85,7 @@ export function upstreamTls(
   };
 }
 
-/** Names of all kinds come in one list; the kind shows in the name. */
+/** Names of all kinds are in one list; the form of a name shows its kind. */
 function sanMatcher(name: string): Json {
   const kind = name.includes('://') ? 'URI' : isIpAddress(name) ? 'IP_ADDRESS' : 'DNS';
   return { san_type: kind, matcher: { exact: name } };
