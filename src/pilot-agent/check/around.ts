@@ -14,7 +14,10 @@ import { type SecretsPlan, secretsPlan } from '../run/secrets/secrets-plan.ts';
 import { type XdsPlan, xdsPlan } from '../run/secrets/xds-plan.ts';
 import type { ResolvedConfig } from '../config/resolve-config.ts';
 
-/** What an agent with this command line would run by, and which agents run already. */
+/**
+ * The configuration that an agent with this command line would use, and the agent that already
+ * runs.
+ */
 export interface Around {
   readonly resolved: ResolvedConfig;
   /** As far as it is known. */
@@ -22,17 +25,17 @@ export interface Around {
   readonly isCertain: ReturnType<typeof knownOf>['isCertain'];
   readonly plan: SecretsPlan;
   readonly xds: XdsPlan | undefined;
-  /** What Envoy would be started from. */
+  /** The configuration that Envoy would start from. */
   readonly made: EpochConfig;
-  /** What that says; undefined where it cannot be read. */
+  /** Its parsed content; undefined if it cannot be read. */
   readonly bootstrap: Readonly<Record<string, unknown>> | undefined;
-  /** The agent that has this `--configPath`. */
+  /** The running agent that has this `--configPath`. */
   readonly agent: AgentHere | undefined;
 }
 
 /**
- * Looks at all that several checks need. Rejects with a {@link Fatal} (64) for a command line that
- * is wrong by itself.
+ * Reads everything that several checks need. Rejects with a {@link Fatal} (64) if the command line
+ * itself is wrong.
  */
 export async function aroundOf(line: CommandLine): Promise<Around> {
   const [resolved, agents] = await Promise.all([readConfig(line), agentsHere()]);

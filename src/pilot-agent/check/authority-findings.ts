@@ -8,7 +8,7 @@ import { checkServer } from './server.ts';
 
 const check = 'authority';
 
-/** Whether the certificate authority is there, where one is asked. */
+/** Checks that the certificate authority answers, if one is used. */
 export async function checkAuthority({ config, plan }: Around): Promise<readonly Finding[]> {
   const { workload } = plan;
   if (workload.kind === 'files')
@@ -18,7 +18,8 @@ export async function checkAuthority({ config, plan }: Around): Promise<readonly
     config.pilotCertProvider ?? 'istiod',
     config.provCert,
   );
-  if (target === undefined) return []; // it is a mistake of the configuration
+  // A mistake of the configuration, which another check reports.
+  if (target === undefined) return [];
   const { address, roots } = target;
   const serverName = target.serverName ?? parseHostPort(address)?.host ?? '';
   const findings = await checkServer({

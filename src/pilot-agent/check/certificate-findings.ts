@@ -12,7 +12,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('certificates');
 
-/** Whether the certificates in files can be served: pair, chain, times, roots. */
+/** Checks that the certificates in files can be served: pair, chain, times, roots. */
 export async function checkCertificates({ plan }: Around): Promise<readonly Finding[]> {
   const { workload, running } = plan;
   const own = workload.kind === 'files' ? [workload.paths] : [];
@@ -41,7 +41,7 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
   return told.length > 0 ? told : [ok('none is in a file')];
 }
 
-/** A pair, and how Envoy gets it. Over SDS it gets no password. */
+/** A pair, and how Envoy gets it. A pair that comes over SDS has no password. */
 interface PairFile extends SecretPaths {
   readonly by: 'file' | 'push';
 }
@@ -128,7 +128,7 @@ function bytesOf(file: OutsideFile): Buffer {
   return file.kind === 'read' ? file.bytes : Buffer.alloc(0);
 }
 
-/** What there is to say of the times of a certificate; in ms since 1970. Pure. */
+/** Judges the validity of a certificate; in ms since 1970. Pure. */
 function times(
   who: string,
   { notBefore, notAfter }: { readonly notBefore: number; readonly notAfter: number },
@@ -154,7 +154,7 @@ function times(
   ];
 }
 
-/** Each is signed by the one that follows it. */
+/** Returns whether each certificate is signed by the next one. */
 function isChain(certificates: readonly X509Certificate[]): boolean {
   return certificates.every((certificate, at) => {
     const issuer = certificates[at + 1];

@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('configuration');
 
-/** Whether flags, variables and files are in order, with all that they name. */
+/** Checks flags, variables and files, and everything that they name. */
 export async function checkConfiguration({ resolved, plan }: Around): Promise<readonly Finding[]> {
   const wrong = await Promise.all([
     reasonOf(() => checkedConfig(resolved)),

@@ -8,7 +8,7 @@ import { checkServer } from './server.ts';
 
 const check = 'control plane';
 
-/** Whether the control plane is there, where agent or Envoy asks one. */
+/** Checks that the control plane answers, if the agent or Envoy uses one. */
 export async function checkControlPlane({
   config,
   plan,

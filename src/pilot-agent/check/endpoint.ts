@@ -7,23 +7,23 @@ import { trustAnchors } from '../../shared/http/http-answer.ts';
 import { addressesOf, localLookup } from '../../shared/http/local-lookup.ts';
 import { settle } from '../../operators/settle.ts';
 
-/** A server of gRPC that agent or Envoy talks to. */
+/** A gRPC server that the agent or Envoy talks to. */
 export interface CheckedEndpoint {
   readonly host: string;
   readonly port: number;
   /** Undefined for plaintext. */
   readonly tls:
     | {
-        /** PEM; undefined for those of the machine. */
+        /** PEM; undefined for the machine's roots. */
         readonly roots: Buffer | undefined;
-        /** PEM of the pair that it is shown. */
+        /** PEM of the client's pair. */
         readonly pair: { readonly chain: Buffer; readonly key: Buffer } | undefined;
         readonly serverName: string;
       }
     | undefined;
 }
 
-/** What its certificate says. */
+/** The certificate that the server presents. */
 export interface ShownCertificate {
   readonly certificate: PeerCertificate;
   /** Why the roots do not vouch for it; undefined if they do. */
@@ -33,8 +33,8 @@ export interface ShownCertificate {
 type Stage = 'name' | 'connection' | 'tls' | 'entry' | 'protocol';
 
 /**
- * How far one comes. Who speaks HTTP/2 over TLS and then closes the connection refuses the `entry`.
- * `date` is the time there, as it says it (ms since 1970).
+ * How far a client gets. A server that speaks HTTP/2 over TLS and then closes the connection
+ * refuses the `entry`. `date` is the server's time, from its response (ms since 1970).
  */
 export type Reached =
   | { readonly stage: Stage; readonly reason: string; readonly shown?: ShownCertificate }
@@ -45,12 +45,15 @@ export type Reached =
       readonly date?: number;
     };
 
-/** For each step; and for an answer with the time there, which not all give. In ms. */
+/**
+ * Time limits in ms: for each step, and for the response with the server's time, which not all
+ * servers send.
+ */
 const patience = { step: 3_000, date: 1_000 };
 
 /**
- * Goes to a server step by step: name, connection, TLS, HTTP/2; emits how far that went, and
- * completes. Asks for nothing that would change something there. Cold; never errors.
+ * Contacts a server step by step: name, connection, TLS, HTTP/2. Emits how far it got, and
+ * completes. Changes nothing on the server. Cold; never errors.
  */
 export function reach(endpoint: CheckedEndpoint): Observable<Reached> {
   const { host, port } = endpoint;
@@ -98,7 +101,7 @@ function secured(
       ...(isIP(serverName) === 0 && { servername: serverName }),
       ...trustAnchors(roots), // as the agent itself connects
       ...(pair !== undefined && { cert: pair.chain, key: pair.key }),
-      rejectUnauthorized: false, // its names are to be told in any case
+      rejectUnauthorized: false, // its names must be reported in any case
       checkServerIdentity: () => undefined,
       ALPNProtocols: ['h2'],
     });
@@ -108,7 +111,7 @@ function secured(
   });
 }
 
-/** Goes on with what is emitted in time, or says why nothing is. */
+/** Passes the first value on to `then$`, or emits why none came in time. */
 function step<T>(
   stage: Stage,
   taken$: Observable<T>,
@@ -133,10 +136,11 @@ function step<T>(
 
 function reasonOf({ code = '', message }: NodeJS.ErrnoException): string {
   if (/^E(?:AI_|NOTFOUND|NODATA)/.test(code)) return 'its name does not resolve';
-  return connectionTrouble(message === '' ? code : message); // of several addresses only the code is told
+  // If several addresses failed, the error has only a code.
+  return connectionTrouble(message === '' ? code : message);
 }
 
-/** Emits a socket when it is there; closes it when nobody wants it any more. Never completes. */
+/** Emits the socket once it is ready; destroys it on unsubscribe. Never completes. */
 function opened<S extends Socket>(
   open: () => S,
   ready: 'connect' | 'secureConnect',
@@ -154,10 +158,10 @@ function opened<S extends Socket>(
   });
 }
 
-/** In the words of gRPC for Node. */
+/** The message of gRPC for Node. */
 const notSpoken = new Error('Protocol error');
 
-/** Emits once HTTP/2 is spoken, with the time there if that is said, and completes. */
+/** Emits once the server speaks HTTP/2, with the server's time if it sends that, and completes. */
 function spoken(
   { host, port, tls }: CheckedEndpoint,
   socket: Socket,

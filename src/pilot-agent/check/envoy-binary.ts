@@ -10,10 +10,10 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('envoy');
 
-/** In ms; 30 as a rule. */
+/** In ms. An Envoy usually answers within 30 ms. */
 const timeoutMs = 5_000;
 
-/** Whether there is an Envoy that runs here, of a release that this agent is made for. */
+/** Checks that an Envoy runs here, and that the agent supports its release. */
 export async function checkEnvoy(around: Around): Promise<readonly Finding[]> {
   let path: string;
   try {
@@ -58,9 +58,9 @@ function judged(path: string, text: string): Finding {
   );
 }
 
-/** What that Envoy says of the configuration. */
+/** Asks Envoy whether it accepts the configuration. */
 async function tried({ config, made }: Around, path: string): Promise<readonly Finding[]> {
-  if (made.kind === 'refused') return []; // it is told as what it is: a wrong configuration
+  if (made.kind === 'refused') return []; // the check of the configuration reports this
   try {
     const verdict = await tryConfig(config, made, path);
     if (verdict.kind === 'refused')
@@ -87,7 +87,7 @@ function untried(reason: string): Finding {
   );
 }
 
-/** Resolves to what it says; rejects with the reason why it says nothing. */
+/** Resolves to the output of `--version`; rejects with the reason if there is none. */
 async function versionOf(path: string): Promise<string> {
   try {
     return (

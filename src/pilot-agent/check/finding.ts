@@ -1,7 +1,7 @@
 import type { LogEvent } from '../../shared/log/log-event.ts';
 import { troubleshooting } from '../../shared/log/see-also.ts';
 
-/** What may be wrong, by the heading that says what to do about it. */
+/** The flaws that only a check finds. Each name is a heading that says what to do. */
 export const flaws = [
   'address unreachable',
   'address unresolved',
@@ -35,7 +35,7 @@ export const flaws = [
   'token missing',
 ] as const;
 
-/** What the log of an agent warns of too, by the same heading. */
+/** The flaws that the log of an agent warns of too, under the same heading. */
 export const toldInLog = [
   'agent.process_one',
   'certificate.expired',
@@ -50,25 +50,25 @@ export const toldInLog = [
 
 export type CheckFlaw = (typeof flaws)[number] | (typeof toldInLog)[number];
 
-/** How bad it is: a warning need not keep the proxy from serving, a failure will. */
+/** The severity: a warning may keep the proxy from serving, a failure will. */
 export type Level = 'ok' | 'warn' | 'fail';
 
-/** What a check has found. */
+/** The result of a check. */
 export interface Finding {
-  /** What was looked at. */
+  /** The subject of the check. */
   readonly check: string;
   readonly level: Level;
-  /** In one line. */
+  /** The finding, in one line. */
   readonly what: string;
-  /** What to do, in one line; where there is something to do. */
+  /** The remedy, in one line, if there is one. */
   readonly fix?: string;
-  /** The page and the heading that say more. */
+  /** The page and the heading with more about it. */
   readonly see?: string;
 }
 
 type Flawed = (flaw: CheckFlaw, what: string, fix: string) => Finding;
 
-/** Makes the findings of one check. Pure. */
+/** Returns functions that make the findings of one check. Pure. */
 export function findingsOf(check: string): {
   readonly ok: (what: string) => Finding;
   readonly warn: Flawed;

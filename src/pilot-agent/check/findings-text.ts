@@ -6,18 +6,18 @@ import type { Finding, Level } from './finding.ts';
 const marks = { ok: '√', warn: '‼', fail: '×' } as const;
 const styles = { ok: 'green', warn: 'yellow', fail: 'red' } as const;
 
-/** In columns: a terminal that is narrower breaks lines itself. */
+/** In columns. On a narrower terminal, the terminal breaks the lines. */
 const narrowest = 20;
 
 export interface TextOptions {
-  /** In columns; lines are not broken where it is infinite. */
+  /** In columns; if it is infinite, no line is broken. */
   readonly width: number;
   readonly paint: Paint;
 }
 
 /**
- * Findings as text for a person below a heading, a paragraph each, and how many there are of each
- * level. Pure.
+ * Writes findings as text for a person: a heading, one paragraph for each finding, and the number
+ * of findings of each level. Pure.
  */
 export function findingsText(
   heading: string,
@@ -46,7 +46,7 @@ export function findingsText(
   return [...broken(heading, width), '', ...paragraphs, '', summary(findings)].join('\n');
 }
 
-/** How many findings there are of each level that is there. Pure. */
+/** Returns the number of findings of each level that occurs. Pure. */
 function summary(findings: readonly Finding[]): string {
   const count = (level: Level) => findings.filter((finding) => finding.level === level).length;
   const [failures, warnings, good] = [count('fail'), count('warn'), count('ok')];
@@ -59,7 +59,9 @@ function summary(findings: readonly Finding[]): string {
   ].join(', ');
 }
 
-/** A text in lines of at most `width` columns, broken at spaces, and in words that are longer. */
+/**
+ * Breaks a text into lines of at most `width` columns, at spaces, and inside words that are longer.
+ */
 function broken(text: string, width: number): readonly string[] {
   return text
     .split(' ')
@@ -74,6 +76,6 @@ function broken(text: string, width: number): readonly string[] {
 
 function pieces(word: string, width: number): readonly string[] {
   if (stringWidth(word) <= width) return [word];
-  const first = sliceAnsi(word, 0, width - 1); // what it ends with may be two columns wide
+  const first = sliceAnsi(word, 0, width - 1); // the last character may be two columns wide
   return [first, ...pieces(sliceAnsi(word, stringWidth(first)), width)];
 }

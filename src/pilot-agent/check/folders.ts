@@ -6,16 +6,16 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, fail } = findingsOf('folders');
 
-/** A folder into which the agent writes, and what names it. */
+/** A folder that the agent writes to, and the flag or variable that names it. */
 interface Folder {
   readonly path: string;
   readonly flag: string;
 }
 
-/** In bytes: sockets, Envoy's bootstrap, and what the control plane has said last. */
+/** In bytes: for sockets, Envoy's bootstrap, and the last snapshot from the control plane. */
 const least = 16 << 20;
 
-/** Whether the folders of the agent are there or can be made, can be written, and have room. */
+/** Checks that the agent's folders exist or can be made, are writable, and have room. */
 export async function checkFolders({ config, isCertain }: Around): Promise<readonly Finding[]> {
   const { configPath, secrets, outlierLogPath } = config;
   const named: readonly Folder[] = [
@@ -58,7 +58,7 @@ function unwritable(path: string, flag: string, reason: string): Finding {
   );
 }
 
-/** The path, or the lowest folder above it that is there. */
+/** Returns the path, or the lowest folder above it that exists. */
 async function nearest(path: string): Promise<string> {
   try {
     await stat(path);

@@ -6,12 +6,12 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn } = findingsOf('kernel');
 
-/** Each client has a connection of Envoy's, and mostly one further on: two open files. */
+/** Each client has a connection to Envoy, and usually one further upstream: two open files. */
 const leastFiles = 4_096;
-/** Envoy's own queue of connections that wait to be accepted, by default. */
+/** Envoy's default for its queue of connections that wait to be accepted. */
 const backlog = 128;
 
-/** What the kernel allows: open files, watches of files, connections that wait. */
+/** Checks the limits of the kernel: open files, file watches, connections that wait. */
 export function checkKernel({ config: { configPath }, agent }: Around): readonly Finding[] {
   const envoys = agent === undefined ? [] : envoysOf(configPath);
   const files = Math.min(...[String(envoys.at(-1) ?? 'self')].map(filesOf));
@@ -51,13 +51,13 @@ export function checkKernel({ config: { configPath }, agent }: Around): readonly
     : [ok(`${files} open files, files can be watched, ${waiting} connections may wait`)];
 }
 
-/** Of Node, and of what it starts, the soft limit is as high as the hard one. */
+/** Node raises its soft limit to the hard limit, also for the programs that it starts. */
 function filesOf(process: string): number {
   const limit = /^Max open files\s+(\S+)/m.exec(readText(`/proc/${process}/limits`))?.[1];
   return limit === undefined || limit === 'unlimited' ? Infinity : Number(limit);
 }
 
-/** Why no file can be watched; undefined if one can. */
+/** Returns why no file can be watched; undefined if one can. */
 function watchFlaw(): string | undefined {
   try {
     watch('/proc/self').close();

@@ -8,10 +8,10 @@ import { type Finding, findingsOf } from './finding.ts';
 const { ok, warn } = findingsOf('limits');
 
 const mebibyte = 1 << 20;
-/** In bytes: the agent takes 60 to 80 MiB, and Envoy some 40 before it has a configuration. */
+/** In bytes: the agent takes 60 to 80 MiB, and Envoy about 40 before it has a configuration. */
 const least = 128 * mebibyte;
 
-/** Whether the limits of CPU and memory leave room for agent and Envoy, and for a second Envoy. */
+/** Checks that the limits of CPU and memory leave room for the agent, Envoy, and a second Envoy. */
 export function checkLimits({ config, agent }: Around): readonly Finding[] {
   const found = limits(config.cpuLimit);
   const threads = workerThreads(config.concurrency, found) || availableParallelism();

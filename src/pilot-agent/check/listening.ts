@@ -2,17 +2,20 @@ import { isMap } from '../../shared/text/split-content.ts';
 import type { Around } from './around.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** A port on which agent or Envoy would listen. */
+/** A port on which the agent or Envoy would listen. */
 export interface Listening {
   /** An IP address; '' for all. */
   readonly host: string;
   readonly port: number;
-  /** What it is for, and what changes it, for a person. */
+  /** The purpose of the port, and the setting that changes it, for a person. */
   readonly of: string;
   readonly change: string;
 }
 
-/** All that agent and Envoy would listen on: by the flags, and by Envoy's configuration. Pure. */
+/**
+ * Returns all ports that the agent and Envoy would listen on, by the flags and by Envoy's
+ * configuration. Pure.
+ */
 export function listening({ config, bootstrap = {} }: Around): readonly Listening[] {
   const { statusPort, stsPort, proxyAdminPort, prometheusPort, healthPort, customConfigFile } =
     config;
@@ -49,7 +52,7 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   ];
 }
 
-/** The TCP addresses of an admin endpoint or a listener. */
+/** Returns the TCP addresses of an admin endpoint or a listener. */
 function addressesOf(owner: unknown): readonly { readonly host: string; readonly port: number }[] {
   const others = listOf(member(owner, 'additional_addresses')).map((one) => member(one, 'address'));
   return [member(owner, 'address'), ...others].flatMap((address) => {

@@ -8,7 +8,9 @@ import { type Listening, listening } from './listening.ts';
 
 const { ok, fail } = findingsOf('ports');
 
-/** Whether the ports of agent and Envoy are free, or held by those that should hold them. */
+/**
+ * Checks that the ports of agent and Envoy are free, or that only the right processes hold them.
+ */
 export function checkPorts(around: Around): readonly Finding[] {
   const all = listening(around);
   const told = [
@@ -68,7 +70,7 @@ function taken(
   { agent, config: { configPath } }: Around,
 ): readonly Finding[] {
   const own = agent === undefined ? [] : [agent.pid, ...envoysOf(configPath)];
-  // Of an agent in another container nothing can be seen but that it runs.
+  // If the agent runs in another container, only its existence is visible here, not its processes.
   const isOwn = ({ process }: PortHolder) =>
     process === undefined ? agent !== undefined : own.includes(process.pid);
   return all.flatMap(({ host, port, of, change }) => {

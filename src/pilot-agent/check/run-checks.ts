@@ -15,7 +15,7 @@ import { checkSharedMemory } from './shared-memory.ts';
 import { checkToken } from './token.ts';
 import { checkTools } from './tools.ts';
 
-/** All that is looked at, in the order in which it is told. */
+/** All checks, in the order of the report. */
 const checks: Readonly<
   Record<string, (around: Around) => readonly Finding[] | Promise<readonly Finding[]>>
 > = {
@@ -34,12 +34,10 @@ const checks: Readonly<
   kernel: checkKernel,
 };
 
-/** In ms: a disk may hang, and a server say nothing. */
+/** In ms: a disk may hang, and a server may not answer. */
 const longest = 10_000;
 
-/**
- * Looks at everything at once, and resolves to what was found, within 10 s. Rejects only for a bug.
- */
+/** Runs all checks at once, and resolves to their findings within 10 s. Rejects only for a bug. */
 export function runChecks(around: Around): Promise<readonly Finding[]> {
   const found = Object.entries(checks).map(([name, check]) =>
     defer(async () => check(around)).pipe(

@@ -14,8 +14,8 @@ const { ok, fail } = findingsOf(check);
 const timeoutMs = 3_000;
 
 /**
- * Whether the agent that runs is ready, as it says on its own socket, which is there without a
- * status port too; each reason why not has a section of its own.
+ * Asks the running agent whether it is ready, on its own socket, which works without a status port
+ * too. Each reason why it is not ready has its own section in the documentation.
  */
 export async function checkAgent({ agent }: Around): Promise<readonly Finding[]> {
   if (agent === undefined) return [];
@@ -63,7 +63,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
   return [...(reasons.length === 0 ? [ok('it is ready')] : reasons), ...noted];
 }
 
-/** What a probe is answered. */
+/** The answer to a readiness probe. */
 interface Told {
   readonly pending: readonly { readonly name: string; readonly reason: string }[];
   readonly notes: readonly string[];

@@ -6,33 +6,35 @@ import { span } from '../../shared/log/span.ts';
 import { reach, type Reached, type ShownCertificate } from './endpoint.ts';
 import { type Finding, findingsOf } from './finding.ts';
 
-/** A server that has to be there, as the configuration has it. */
+/** A server that the configuration needs. */
 export interface Server {
   /** The name of the check. */
   readonly check: string;
-  /** `host:port`, and what says so. */
+  /** `host:port`, and the setting that names it. */
   readonly address: string;
   readonly change: string;
   /** Undefined for plaintext. */
   readonly tls:
     | {
-        /** The file of the roots that vouch for it; undefined for those of the machine. */
+        /** The file of the roots that vouch for the server; undefined for the machine's roots. */
         readonly roots: string | undefined;
-        /** What is shown to it; undefined for nothing. */
+        /** The client's pair; undefined if the client presents none. */
         readonly pair: { readonly chain: string; readonly key: string } | undefined;
         readonly serverName: string;
-        /** Why a certificate is not for it. */
+        /** Returns why a certificate is not for this server. */
         readonly nameFlaw: (certificate: PeerCertificate) => string | undefined;
       }
     | undefined;
-  /** What to do where it wants TLS, or has none. */
+  /** The remedy if the server wants TLS, or does not speak it. */
   readonly speak: string;
 }
 
-/** How far from the time of others a clock may be, in ms. */
+/** How far two clocks may differ, in ms. */
 const drift = 60_000;
 
-/** Whether a server is there, by name, TCP, TLS and HTTP/2, and whether its clock is ours. */
+/**
+ * Checks that a server answers, by name, TCP, TLS and HTTP/2, and that its clock agrees with ours.
+ */
 export async function checkServer(server: Server): Promise<readonly Finding[]> {
   const { check, address, tls } = server;
   const { fail } = findingsOf(check);
@@ -150,7 +152,9 @@ function known(
   ];
 }
 
-/** Whose clock is wrong nobody can tell from here; it is told what both say. */
+/**
+ * Compares the clocks. Which one is wrong cannot be known here, so the finding shows both times.
+ */
 function clock(address: string, reached: Reached, now: number): readonly Finding[] {
   const { ok, warn } = findingsOf('clock');
   const date = reached.stage === 'all' ? reached.date : undefined;

@@ -5,10 +5,13 @@ import { type Finding, findingsOf } from './finding.ts';
 const { ok, fail } = findingsOf('shared memory');
 
 const folder = '/dev/shm';
-/** In bytes. Parent and child take some 50 KiB (Envoy 1.36.2), and others have something there. */
+/**
+ * In bytes. Parent and child take about 50 KiB (Envoy 1.36.2), and other programs use the folder
+ * too.
+ */
 const least = 1 << 20;
 
-/** Whether Envoys can share memory, without which none starts. */
+/** Checks that Envoys can share memory; without it none starts. */
 export async function checkSharedMemory(): Promise<readonly Finding[]> {
   try {
     await access(folder, constants.W_OK | constants.X_OK);

@@ -8,12 +8,12 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('token');
 
-/** For whom istiod takes the token of a workload (`TOKEN_AUDIENCES`). */
+/** The audience that istiod accepts in the token of a workload (`TOKEN_AUDIENCES`). */
 const audience = 'istio-ca';
 
 /**
- * Whether the token of the workload is there, and when it expires and for whom it is. Nothing else
- * of it is told.
+ * Checks that the token of the workload exists, its expiry and its audience. Findings show nothing
+ * else of the token.
  */
 export async function checkToken({ plan, config }: Around): Promise<readonly Finding[]> {
   const { tokenFile } = plan.config;
@@ -50,7 +50,7 @@ export async function checkToken({ plan, config }: Around): Promise<readonly Fin
   return judged(tokenFile, claimsOf(token), asyncScheduler.now());
 }
 
-/** Undefined for what is no JWT. */
+/** Undefined if the token is no JWT. */
 function claimsOf(token: string): JWTPayload | undefined {
   try {
     return decodeJwt(token);

@@ -5,7 +5,7 @@ import { type Finding, findingsOf } from './finding.ts';
 
 const { ok, warn, fail } = findingsOf('tools');
 
-/** What small programs are for, and the packages that have them. */
+/** The consequence if a small program is missing, and the packages that contain it. */
 const tools: Readonly<Record<string, readonly [need: string, from: string]>> = {
   setpriv: ['Envoy would not end with an agent that is killed in its first moments', 'util-linux'],
   mkfifo: ["Envoy's log lines would be passed on as they are", 'coreutils'],
@@ -15,7 +15,7 @@ const tools: Readonly<Record<string, readonly [need: string, from: string]>> = {
   rmdir: ['what a killed agent shared with its Envoys would stay', 'coreutils'],
 };
 
-/** Whether the small programs are there that a start and the orphan reaper use. */
+/** Checks that the small programs exist that a start and the orphan reaper use. */
 export function checkTools({
   config: { searchPath, keepEnvoy },
   agent,
