@@ -1,33 +1,36 @@
 import { open } from 'node:fs/promises';
 import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 
-/** What a message or an enumeration has, by its full name. */
+/** The members of each message and enumeration, by its full name. */
 type Types = ReadonlyMap<string, Members>;
 
 interface Members {
-  /** Of a message: each field, and the full name of its type, '' for a scalar. */
+  /** The fields of a message, each with the full name of its type, '' for a scalar. */
   readonly fields: ReadonlyMap<string, string>;
-  /** Of an enumeration. */
+  /** The values of an enumeration. */
   readonly values: readonly string[];
 }
 
 /** The names that an Envoy knows in its configuration. */
 export interface EnvoyNames {
-  /** What is in a package of protobuf, as `envoy.config.cluster.v3`; empty for an unknown one. */
+  /**
+   * Resolves to the types of a package of protobuf, such as `envoy.config.cluster.v3`; empty for an
+   * unknown package.
+   */
   typesIn(pack: string): Promise<Types>;
 }
 
 const chunk = 8 << 20;
-/** No description of a file is as large. In bytes. */
+/** In bytes. No description of a file is as large. */
 const largest = 256 << 10;
-/** The end of the name of a file, and the tag of its package. */
+/** The end of a file name, and the tag of the package that follows it. */
 const mark = Buffer.from('.proto\x12');
 const longestName = 127;
 
 /**
- * Finds the names that an Envoy knows in its binary, where protobuf for C++ keeps the descriptions
- * of its files as they are. So they are those of just this Envoy, with its extensions. Takes some
- * 0.1 s. Rejects where the binary cannot be read.
+ * Finds the names that an Envoy knows in its binary, where protobuf for C++ stores the descriptions
+ * of its files unchanged. So the names match this very Envoy, with its extensions. Takes about 0.1
+ * s. Rejects if the binary cannot be read.
  */
 export async function envoyNames(binary: string): Promise<EnvoyNames> {
   const places = await describedFiles(binary);
@@ -41,7 +44,7 @@ export async function envoyNames(binary: string): Promise<EnvoyNames> {
   };
 }
 
-/** Where the descriptions of files begin, by their package. */
+/** Returns the offsets at which the descriptions of files begin, by package. */
 async function describedFiles(binary: string): Promise<ReadonlyMap<string, readonly number[]>> {
   const found = new Map<string, number[]>();
   const file = await open(binary);
@@ -64,7 +67,10 @@ async function describedFiles(binary: string): Promise<ReadonlyMap<string, reado
   return found;
 }
 
-/** Where the field begins whose text ends before `end`: its tag, and its length. */
+/**
+ * Returns the offset of the field whose text ends before `end`: the field begins with its tag and
+ * length.
+ */
 function beginOf(buffer: Buffer, end: number): number | undefined {
   const lengths = Array.from({ length: longestName }, (_, length) => length);
   const length = lengths.find(
@@ -87,7 +93,10 @@ async function readTypes(binary: string, pack: string, places: readonly number[]
   return types;
 }
 
-/** Reads a description up to its end, which nothing else tells: no field of it is behind that. */
+/**
+ * Reads a description up to its end. Its length is not stored, so the first impossible field marks
+ * the end.
+ */
 function describe(bytes: Buffer, pack: string, types: Map<string, Members>): void {
   const reader = new BinaryReader(bytes);
   try {
@@ -99,10 +108,10 @@ function describe(bytes: Buffer, pack: string, types: Map<string, Members>): voi
       const part = reader.bytes();
       if (field === 4) message(part, pack, types);
       if (field === 5) enumeration(part, pack, types);
-      if (field === 12) return; // the syntax is the last
+      if (field === 12) return; // the syntax is the last field
     }
   } catch {
-    // Its end was not where it was thought to be.
+    // The end of the bytes was not at the expected offset.
   }
 }
 

@@ -2,16 +2,16 @@ import { looksSecret } from '../config/looks-secret.ts';
 import type { TextPosition } from '../../shared/text/text-position.ts';
 import { printable } from '../../shared/log/printable.ts';
 
-/** In columns, with the number of the line. */
+/** In columns, including the line number. */
 const widest = 78;
-/** Of what is before the place. */
+/** The columns that are shown before the place. */
 const before = 30;
 const hidden =
   /inline_(?:string|bytes)|private_?key|passw|token|secret|authorization|credential|api_?key|cookie/i;
 
 /**
- * The line of a text at a place, and a caret under it; undefined for a line that is not there, or
- * in which a secret may be. Pure.
+ * Returns the line of a text at a place, with a caret below it. Undefined if there is no such line,
+ * or if the line may contain a secret. Pure.
  */
 export function excerpt(text: string, { line, column }: TextPosition): string | undefined {
   const whole = text.split('\n')[line - 1];

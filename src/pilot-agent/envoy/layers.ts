@@ -3,26 +3,26 @@ import { bytesOutside, largest } from '../../shared/files/outside-file.ts';
 import { parseEnvoyYaml } from '../../proxy/envoy-yaml.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** A text of the user's that a configuration is made of. */
+/** A text of the user that is part of a configuration. */
 export interface UserText {
-  /** Where it is, for a person. */
+  /** Its origin, for a person. */
   readonly name: string;
-  /** What Envoy was given of it. */
+  /** The text that Envoy was given. */
   readonly text: string;
-  /** The text in which a person looks, if it is another one: of a template. */
+  /** The template of the user from which the text was made, if there is one. */
   readonly template?: string;
-  /** The field that it is laid over; '' for the whole. */
+  /** The field that the text is laid over; '' for the whole configuration. */
   readonly at: string;
-  /** What it says; undefined where it does not parse. */
+  /** The parsed text; undefined if it does not parse. */
   readonly value: unknown;
 }
 
 export type Usable = Exclude<EpochConfig, { readonly kind: 'refused' }>;
 
 /**
- * The texts of the user's that a configuration is made of, as they are laid over each other, the
- * lowest one first. What the agent has made itself is none. A file that cannot be read any more
- * says nothing. Never rejects.
+ * Returns the texts of the user in a configuration, in the order of the layers, the lowest one
+ * first. Leaves out the parts that the agent made. A file that can no longer be read counts as
+ * empty. Never rejects.
  */
 export async function layersOf(config: Usable): Promise<readonly UserText[]> {
   const { overlays = [], override, overridePath = '' } = config;

@@ -1,29 +1,29 @@
 import type { TextPosition } from '../../shared/text/text-position.ts';
 
 /**
- * What Envoy has against a configuration, taken apart. Nothing of it differs from one run to the
- * next, as the places do that Envoy names in what it has made of a file.
+ * The parts of a refusal by Envoy. They are the same in each run, unlike the places that Envoy
+ * names in its own JSON of a file.
  */
 export interface RefusalWords {
   readonly problem: string;
-  /** The field, as `static_resources.clusters[0].type`; '' where Envoy does not name it. */
+  /** The field, such as `static_resources.clusters[0].type`; '' if Envoy does not name it. */
   readonly path: string;
-  /** The message that the path begins in; undefined for the bootstrap. */
+  /** The message in which the path begins; undefined for the bootstrap. */
   readonly root?: string;
-  /** What the path ends with is a name that Envoy does not know. */
+  /** The path ends with a name that Envoy does not know. */
   readonly isUnknown?: true;
-  /** The message that is to have that name. */
+  /** The message that does not have this name. */
   readonly message?: string;
-  /** Values, or parts of them, by which the field can be found, the best one first. */
+  /** Values, or parts of them, that help to find the field, the best one first. */
   readonly values?: readonly string[];
-  /** Where in the text that Envoy was given, if it was a file of the user's. */
+  /** The place in the text that Envoy was given, if that was a file of the user. */
   readonly at?: TextPosition;
 }
 
 const inJson =
   /^invalid JSON in (?<whole>\S+?)(?: @ (?<path>.+?): (?:message )?(?<type>\S+))?, near (?<line>\d+):(?<column>\d+) \(offset \d+\): (?<what>.*)$/;
 
-/** Envoy's words for what a person has written, and plainer ones. */
+/** Envoy's phrases about a user's text, with plainer ones. */
 const plainer: readonly (readonly [envoy: RegExp, plain: string])[] = [
   [/^embedded message failed validation$/, 'is not in order'],
   [/^value length must be at least 1 (?:characters|bytes)$/, 'is missing or empty'],
@@ -58,8 +58,8 @@ const kinds: readonly (readonly [begins: RegExp, kind: string])[] = [
 ];
 
 /**
- * Takes apart why Envoy 1.36 refuses its configuration, as `refusalOf` has it. What has no known
- * form is left as it is. Pure.
+ * Parses the reason why Envoy 1.36 refuses its configuration, as `refusalOf` returns it. An unknown
+ * form stays as it is. Pure.
  */
 export function refusalWords(reason: string): RefusalWords {
   const [, wrong, unparsed] =
@@ -109,7 +109,7 @@ function unreadable(words: string): RefusalWords {
       path,
       values: [value],
     };
-  // Which of the two Envoy has read first is by chance.
+  // Envoy reads the two in random order.
   if (/^'.*' has already been set \(/.test(what))
     return {
       problem: 'has a field twice, or two fields of which it may have one',
@@ -134,7 +134,7 @@ function kindOf(character: string): string | undefined {
   return kinds.find(([begins]) => begins.test(character))?.[1];
 }
 
-/** A chain of messages, from the outermost one to the rule. */
+/** Parses a chain of messages, from the outermost one to the rule that is broken. */
 function brokenRule(chain: string): RefusalWords {
   const links = chain.split(' | caused by ');
   const steps = links.map((link) => {
@@ -166,7 +166,7 @@ function snake(name: string): string {
   );
 }
 
-/** What a sentence of Envoy's quotes, or names at its end. */
+/** Returns the texts that a sentence of Envoy quotes, or names at its end. */
 function named(sentence: string): readonly string[] {
   const quoted = [...sentence.matchAll(/'([^']+)'/g)].map(([, text = '']) => text);
   const told = [...sentence.matchAll(/(?::|named) (\S+?)[.,]?(?=\s|$)/g)].map(

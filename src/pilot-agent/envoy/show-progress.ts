@@ -1,10 +1,8 @@
 import type { InstallProgress } from './install-envoy.ts';
 
 /**
- * Writes the progress of an installation: on a terminal one line that updates, elsewhere a line per
- * fifth of the download.
- *
- * Where the total is unknown, elsewhere a line per 10 MB.
+ * Writes the progress of an installation. On a terminal it updates one line; elsewhere it writes
+ * one line per fifth of the download, or per 10 MB if the total is unknown.
  */
 export function showProgress(output: {
   readonly isTTY?: boolean;

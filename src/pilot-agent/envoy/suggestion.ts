@@ -6,9 +6,8 @@ import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * What may be meant by the name that Envoy refuses, as far as one edit leads to just one name that
- * this Envoy, or the configuration, has; undefined for nothing. Rejects where `binary` cannot be
- * read.
+ * Suggests the name that the user probably meant, if exactly one name of this Envoy, or of the
+ * configuration, is one edit away; otherwise undefined. Rejects if `binary` cannot be read.
  */
 export async function suggestion(
   words: RefusalWords,
@@ -36,7 +35,7 @@ export async function suggestion(
   return meant(value, await valuesAt(found, await envoyNames(binary)));
 }
 
-/** The values of the enumeration that is wanted at a spot. */
+/** Returns the values of the enumeration that belongs at a spot. */
 async function valuesAt({ spot }: FoundField, names: EnvoyNames): Promise<readonly string[]> {
   let type = 'envoy.config.bootstrap.v3.Bootstrap';
   let value = spot.layer.at === '' ? spot.layer.value : undefined;
@@ -54,7 +53,7 @@ async function valuesAt({ spot }: FoundField, names: EnvoyNames): Promise<readon
   return (await names.typesIn(packageOf(type))).get(type)?.values ?? [];
 }
 
-/** Names of packages begin with a small letter, those of what is in them do not. */
+/** Names of packages begin with a small letter, names of types do not. */
 function packageOf(type: string): string {
   return type.replace(/\.[A-Z].*$/, '');
 }

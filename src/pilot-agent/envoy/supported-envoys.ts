@@ -1,14 +1,14 @@
 /**
- * The second number of the oldest and of the newest release that this agent is made for. Names of
- * statistics, and the sentences in which Envoy refuses a configuration, differ between releases:
- * the agent knows those of these.
+ * The minor versions of the oldest and the newest release that the agent supports. Releases differ
+ * in the names of statistics, and in the sentences with which Envoy refuses a configuration; the
+ * agent knows those of this range.
  */
 const [first, last] = [36, 40];
 
-/** The releases that this agent is made for, in words. */
+/** The supported releases, in words. */
 export const supportedReleases = `1.${first} to 1.${last}`;
 
-/** Whether an Envoy of that version (as `1.36.2`) is of a release that this agent is made for. */
+/** Returns whether the agent supports the release of an Envoy version such as `1.36.2`. */
 export function isSupported(version: string): boolean {
   const [, release] = /^1\.(\d+)\./.exec(version) ?? [];
   return release !== undefined && Number(release) >= first && Number(release) <= last;

