@@ -2,7 +2,7 @@ import type { AgentState } from '../../epochs/model.ts';
 import type { Timeline } from '../../epochs/timeline.ts';
 import { counter, histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 
-/** What the agent's state has to tell as metrics. Pure. */
+/** Returns the agent's state as metrics. Pure. */
 export function stateFamilies(state: AgentState): readonly MetricFamily[] {
   const { phase, epochs, lastEpoch, crashes } = state;
   const reason = refusal(state);
@@ -46,8 +46,8 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
 }
 
 /**
- * Who refuses the newest reading: the agent, which cannot make a configuration of it, or the check.
- * The text has no place in a label: each would be a time series.
+ * Returns who refuses the newest reading: the agent, which cannot make a configuration of it, or
+ * the check. The reason is not a label: each text would be a new time series.
  */
 function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | undefined {
   if (refused === undefined) return undefined;
@@ -56,7 +56,7 @@ function refusal({ refused, wanted }: AgentState): 'configuration' | 'check' | u
     : 'check';
 }
 
-/** What the lives of the epochs have to tell as metrics. Pure. */
+/** Returns the lives of the epochs as metrics. Pure. */
 export function lifecycleFamilies({
   counters,
   durations,
@@ -93,7 +93,7 @@ export function lifecycleFamilies({
   ];
 }
 
-/** How often each part of the agent has failed, as a metric. Pure. */
+/** Returns the number of failures of each part of the agent as a metric. Pure. */
 export function partFamilies(failures: Readonly<Record<string, number>>): readonly MetricFamily[] {
   const samples = Object.entries(failures).map(([part, value]) => ({ labels: { part }, value }));
   return [
@@ -106,7 +106,7 @@ export function partFamilies(failures: Readonly<Record<string, number>>): readon
   ];
 }
 
-/** Which versions run, by name, as a metric. Pure. */
+/** Returns the running versions, by name, as a metric. Pure. */
 export function buildFamily(versions: Readonly<Record<string, string>>): MetricFamily {
   return {
     name: 'istio_agent_build_info',
@@ -117,9 +117,9 @@ export function buildFamily(versions: Readonly<Record<string, string>>): MetricF
 }
 
 /**
- * What this process costs, as metrics, and how long its start took.
+ * Returns the resources that this process uses, and the duration of its start, as metrics.
  *
- * @param readyAt when it was found ready first, in ms since 1970; undefined where it was not yet
+ * @param readyAt when the agent was first found ready, in ms since 1970; undefined if not yet
  * @param now ms since 1970
  */
 export function processFamilies(readyAt: number | undefined, now: number): readonly MetricFamily[] {

@@ -1,10 +1,10 @@
 import type { CertificateReport } from './certificate-report.ts';
 import { certificateTitle } from './certificate-title.ts';
 
-/** In ms: what lasts longer does not expire soon, however short its life is. */
+/** In ms. A certificate that still lasts longer does not expire soon, however short its life is. */
 const soon = 86_400_000;
 
-/** From when on a certificate is valid, to its expiry. In ms. Pure. */
+/** Returns the time from the begin of a certificate's validity to its expiry, in ms. Pure. */
 export function lifetime({
   notBefore,
   notAfter,
@@ -12,14 +12,15 @@ export function lifetime({
   return Date.parse(notAfter) - Date.parse(notBefore);
 }
 
-/** A certificate that has expired, or soon does: its name, and how long it lasts. In ms. */
+/** A certificate that has expired, or soon will: its title, and how long it still lasts, in ms. */
 export interface Expiry {
   readonly title: string;
   readonly left: number;
 }
 
 /**
- * Undefined for a certificate that lasts: more than a day, or more than a tenth of its life. Pure.
+ * Returns the expiry of a certificate; undefined if it still lasts more than a day, or more than a
+ * tenth of its life. Pure.
  */
 export function expiryOf(certificate: CertificateReport, now: number): Expiry | undefined {
   const left = Date.parse(certificate.notAfter) - now;

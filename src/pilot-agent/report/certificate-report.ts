@@ -1,10 +1,10 @@
 /** A certificate that Envoy serves or trusts. Times are ISO 8601 with ms, in UTC. */
 export interface CertificateReport {
-  /** Of its secret. */
+  /** The name of its secret. */
   readonly name: string;
   /** `file /etc/certs/cert-chain.pem`, or the certificate authority. */
   readonly source: string;
-  /** `file`: Envoy was started with it; `push`: it was given over SDS. */
+  /** `file`: Envoy started with it; `push`: Envoy got it over SDS. */
   readonly by: 'file' | 'push';
   readonly subject: string;
   readonly subjectAltNames: readonly string[];
@@ -12,7 +12,7 @@ export interface CertificateReport {
   readonly serialNumber: string;
   readonly notBefore: string;
   readonly notAfter: string;
-  /** Why what came last for this secret is not served. */
+  /** Why the newest content of this secret is not served. */
   readonly refused?: string;
 }
 
@@ -21,7 +21,7 @@ export interface SecretPush {
   readonly at: string;
   readonly secret: string;
   readonly version: string;
-  /** What Envoy has made of it; `pushed`: no answer yet. */
+  /** Envoy's answer; `pushed`: none yet. */
   readonly state: 'pushed' | 'accepted' | 'rejected';
   readonly reason?: string;
 }

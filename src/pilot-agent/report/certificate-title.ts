@@ -1,8 +1,8 @@
 import type { CertificateReport } from './certificate-report.ts';
 
 /**
- * What a certificate is called: its secret, unless that is named by a path; then the first name
- * that it is for, or its subject, or the last part of the path. Pure.
+ * Returns the title of a certificate: the name of its secret, unless that is a path; then the first
+ * name that the certificate is for, its subject, or the last part of the path. Pure.
  */
 export function certificateTitle({
   name,

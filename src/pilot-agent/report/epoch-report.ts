@@ -6,40 +6,40 @@ import type { Change } from '../../streams/reading.ts';
 import type { EpochRecord, Timeline } from '../../epochs/timeline.ts';
 import type { SecretPush } from './certificate-report.ts';
 
-/** How an Envoy process has ended. */
+/** How an Envoy process ended. */
 export interface ExitReport {
   readonly kind: 'clean' | 'failed' | 'signaled' | 'spawn-failed' | 'unknown';
-  /** It was told to end, or had drained. */
+  /** It was asked to end, or had drained. */
   readonly expected: boolean;
   readonly code?: number;
   readonly signal?: string;
   /** Why it could not be started. */
   readonly reason?: string;
   readonly outOfMemory?: boolean;
-  /** What it wrote of why it ended, in one line; absent where it wrote nothing of that. */
+  /** Why it ended, in its own words, in one line; absent if it wrote nothing about that. */
   readonly cause?: string;
   /** The last lines that it wrote. */
   readonly lastWords: readonly string[];
 }
 
 /**
- * The life of one Envoy process, as `/debug/epochs` has it. Times are ISO 8601 with ms, in UTC;
- * names that end in `Ms` are durations in ms.
+ * The life of one Envoy process, as in `/debug/epochs`. Times are ISO 8601 with ms, in UTC; names
+ * that end in `Ms` are durations in ms.
  */
 export interface EpochReport {
   readonly epoch: number;
   /** `live`: it serves. `ended`: the process is gone. */
   readonly state: 'starting' | 'live' | 'draining' | 'stopping' | 'ended';
-  /** False: the admin endpoint has been silent for 2 s. Absent where it is not asked. */
+  /** False: the admin endpoint has been silent for 2 s. Absent if the agent does not ask it. */
   readonly answering?: boolean;
   readonly pid?: number;
-  /** The first characters of the sha256 of what it was started from. */
+  /** The first characters of the sha256 of the inputs that it was started from. */
   readonly hash: string;
   readonly lineage: number;
   readonly why: 'first' | 'change' | 'by hand' | 'again' | 'rescue' | 'adopted';
-  /** What has changed since the epoch before, and who asked for it. */
+  /** The changes since the previous epoch, and who asked for it. */
   readonly changed: readonly Change[];
-  /** Of one that was adopted: when that was. */
+  /** For an adopted epoch, the time of its adoption. */
   readonly launchedAt: string;
   readonly spawnedAt?: string;
   readonly liveAt?: string;
@@ -47,18 +47,18 @@ export interface EpochReport {
   readonly endedAt?: string;
   /** From the launch to LIVE. */
   readonly startMs?: number;
-  /** From when it was told to drain to its end. */
+  /** From the request to drain to its end. */
   readonly drainMs?: number;
   /** From the launch to its end. */
   readonly lifeMs?: number;
   readonly exit?: ExitReport;
 }
 
-/** What becomes of the epochs: those that are kept, and the counts of all. */
+/** The epochs that are kept, and the counts of all epochs. */
 export interface EpochsReport {
   /** The newest thousand, oldest first. */
   readonly epochs: readonly EpochReport[];
-  /** The epoch that comes next, if one is on its way. */
+  /** The next epoch, if one is on its way. */
   readonly next?: {
     readonly epoch: number;
     readonly stage: 'waiting' | 'fetching' | 'checking' | 'replacing';
@@ -66,33 +66,36 @@ export interface EpochsReport {
     /** The resources that it waits for, if it does. */
     readonly missing?: string;
   };
-  /** The newest reading is refused. */
+  /** The refusal of the newest reading, if it is refused. */
   readonly refused?: { readonly hash: string; readonly reason: string };
-  /** How often, since the start: changes, windows, restarts, refusals, crashes, rescues, drains. */
+  /** Counts since the start: changes, windows, restarts, refusals, crashes, rescues, drains. */
   readonly counters: Readonly<Record<string, number>>;
   /** The newest hundred pushes of secrets, oldest first. */
   readonly pushes: readonly SecretPush[];
-  /** When Envoy served what was stored, since the control plane did not answer. */
+  /**
+   * The times in which Envoy served a stored configuration, because the control plane did not
+   * answer.
+   */
   readonly stored: readonly { readonly of: string; readonly from: string; readonly to?: string }[];
 }
 
-/** A time for a program and a person: ISO 8601 with ms, in UTC. Pure. */
+/** Returns a time for programs and persons: ISO 8601 with ms, in UTC. Pure. */
 export function isoTime(at: number): string {
   return new Date(at).toISOString();
 }
 
-/** An epoch as it is kept, and as its process is now; undefined for one that is gone. */
+/** The record of an epoch, and its current process; undefined if that is gone. */
 export interface KnownEpoch {
   readonly record: EpochRecord;
   readonly process: Epoch | undefined;
 }
 
-/** The epochs that are kept, oldest first. Pure. */
+/** Returns the epochs that are kept, oldest first. Pure. */
 export function knownEpochs({ epochs }: AgentState, past: Timeline): readonly KnownEpoch[] {
   return past.epochs.map((record) => ({ record, process: epochs.get(record.epoch) }));
 }
 
-/** Pure. */
+/** Makes the report of one epoch. Pure. */
 export function epochReport({ record, process }: KnownEpoch): EpochReport {
   const {
     epoch,
@@ -157,7 +160,8 @@ function exitReport(exit: Exit, expected: boolean): ExitReport {
 }
 
 /**
- * As `/debug/epochs` has it. Of a reading its hash alone: a configuration may hold secrets. Pure.
+ * Makes the report of `/debug/epochs`. It shows only the hash of a reading, because a configuration
+ * may hold secrets. Pure.
  */
 export function epochsReport(
   agent: AgentState,

@@ -2,7 +2,7 @@ import { changeText } from '../../epochs/causes.ts';
 import { span } from '../../shared/log/span.ts';
 import type { EpochReport, EpochsReport, ExitReport } from './epoch-report.ts';
 
-/** The epochs for a person, a line each, the newest first. Pure. `now`: ms since 1970. */
+/** Writes the epochs for a person, one line each, the newest first. Pure. `now`: ms since 1970. */
 export function epochTable(
   { epochs, next, refused, counters, pushes }: EpochsReport,
   now: number,
@@ -59,12 +59,12 @@ function row(report: EpochReport, now: number): readonly string[] {
   ];
 }
 
-/** Why an epoch was started, in a few words. Pure. */
+/** Returns why an epoch was started, in a few words. Pure. */
 export function whyText({ why, changed }: Pick<EpochReport, 'why' | 'changed'>): string {
   return changed.length === 0 ? why : `${why}: ${changed.map(changeText).join(', ')}`;
 }
 
-/** How an Envoy has ended, in a few words. Pure. */
+/** Returns how an Envoy ended, in a few words. Pure. */
 export function exitText({
   kind,
   code,

@@ -5,32 +5,32 @@ import type { ServiceReport } from './request-report.ts';
 
 export type LiveReport = Omit<AgentReport, 'epochs'>;
 
-/** How it stands with the stream of events of an agent. `since`: ms since 1970. */
+/** The state of the stream of events from an agent. `since`: ms since 1970. */
 export type Link =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'connected' }
   | { readonly kind: 'away'; readonly reason: string; readonly since: number };
 
-/** All that an agent has told over `/debug/events`, as far as it is kept. */
+/** The data from `/debug/events` that is kept. */
 export interface Heard<Line extends LogReport = LogReport> {
   readonly report: LiveReport | undefined;
-  /** By their numbers. */
+  /** In the order of their numbers. */
   readonly epochs: readonly EpochReport[];
   /** Oldest first. */
   readonly traffic: readonly TrafficReport[];
-  /** Undefined until it is told. */
+  /** Undefined until the first report. */
   readonly service: ServiceReport | undefined;
-  /** Oldest first; undefined where the log may not be seen. */
+  /** Oldest first; undefined if the log is not visible. */
   readonly log: readonly Line[] | undefined;
 }
 
-/** How much is kept of it. */
+/** How much of the data is kept. */
 export interface Kept<Line extends LogReport> {
   readonly epochs: number;
   readonly traffic: number;
-  /** A tenth more are kept for a while, so that they are not copied for each that goes. */
+  /** Up to a tenth more are kept, so that not each new line causes a copy. */
   readonly lines: number;
-  /** What is kept of a line. */
+  /** Returns what is kept of a line. */
   readonly lineOf: (line: LogReport) => Line;
 }
 
@@ -42,14 +42,14 @@ export const nothingHeard: Heard<never> = {
   log: undefined,
 };
 
-/** What is known after a connection was lost, or could not be made, at `now`. Pure. */
+/** Returns the link after a connection was lost, or failed, at `now`. Pure. */
 export function awaySince(before: Link, reason: string, now: number): Link {
   return { kind: 'away', reason, since: before.kind === 'away' ? before.since : now };
 }
 
 /**
- * With one more event. A new connection tells again what is known, which changes nothing; after a
- * restart of the agent all begins anew, for its epochs have the same numbers. Pure.
+ * Adds one event. A new connection repeats what is known, which changes nothing. After a restart of
+ * the agent the data starts empty, because its epochs have the same numbers. Pure.
  */
 export function heard<Line extends LogReport>(
   before: Heard<Line>,
@@ -82,7 +82,7 @@ function isSameAgent(before: LiveReport | undefined, { agent }: LiveReport): boo
   );
 }
 
-/** A newer word of an epoch takes the place of the older one. */
+/** A newer report of an epoch replaces the older one. */
 function withEpochs(
   before: readonly EpochReport[],
   told: readonly EpochReport[],

@@ -6,7 +6,7 @@ import type { ServiceReport } from './request-report.ts';
 /** A process of the agent or of one of its Envoys, at one moment. */
 export interface ProcessReport {
   readonly what: 'agent' | 'envoy';
-  /** Of an Envoy. */
+  /** The epoch of an Envoy. */
   readonly epoch?: number;
   readonly pid: number;
   readonly residentBytes: number;
@@ -14,23 +14,23 @@ export interface ProcessReport {
   readonly cpuSeconds: number;
 }
 
-/** What Envoy has done until a moment. Counts only grow, over all epochs. */
+/** The traffic of Envoy up to a moment. Counts only grow, over all epochs. */
 export interface TrafficReport {
   readonly at: string;
-  /** The epoch that was asked; undefined where none answered. */
+  /** The epoch that was asked; undefined if none answered. */
   readonly epoch?: number;
   /**
-   * HTTP requests that were answered since the first look; of listeners without HTTP connections,
-   * where Envoy counts them.
+   * HTTP requests that were answered since the first look; for listeners without HTTP, connections,
+   * if Envoy counts them.
    */
   readonly requests: number;
-  /** Those of them that were answered with 5xx. */
+  /** The requests that were answered with 5xx. */
   readonly failures: number;
-  /** Connections of clients that are open now. */
+  /** Open connections of clients. */
   readonly connections: number;
-  /** Requests in flight now. */
+  /** Requests in flight. */
   readonly active: number;
-  /** Of the epochs that have served while somebody looked. */
+  /** The epochs that served while somebody looked. */
   readonly byEpoch: readonly {
     readonly epoch: number;
     readonly requests: number;
@@ -41,7 +41,7 @@ export interface TrafficReport {
 
 /** A line of the log. */
 export interface LogReport {
-  /** Numbers the lines of this agent. */
+  /** The number of the line in this agent's log. */
   readonly id: number;
   readonly at: string;
   readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal';
@@ -53,19 +53,19 @@ export interface LogReport {
 }
 
 /**
- * What `/debug/events` sends, as server-sent events: the name of each is `event`, its data the JSON
- * of `data`. First all of what is known now, then what changes.
+ * An event that `/debug/events` sends, as a server-sent event: its name is `event`, its data the
+ * JSON of `data`. First come events for all of the current state, then its changes.
  */
 export type LiveEvent =
   /** At once, and after each change, at most 5 times a second. */
   | { readonly event: 'report'; readonly data: Omit<AgentReport, 'epochs'> }
-  /** At once those that are kept, then each that is new or has changed. The number names it. */
+  /** At once those that are kept, then each new or changed one. The number identifies it. */
   | { readonly event: 'epochs'; readonly data: readonly EpochReport[] }
   /** At once those of the last ten minutes in which somebody looked, then one a second. */
   | { readonly event: 'traffic'; readonly data: readonly TrafficReport[] }
-  /** What Envoy says of its service: at once, then every 5 s. */
+  /** Envoy's report of its service: at once, then every 5 s. */
   | { readonly event: 'service'; readonly data: ServiceReport }
-  /** At once the newest lines, then each. Only where the log may be seen. */
+  /** At once the newest lines, then each new one. Only if the log is visible. */
   | { readonly event: 'log'; readonly data: readonly LogReport[] };
 
 const names: ReadonlySet<string> = new Set<LiveEvent['event']>([
@@ -77,8 +77,8 @@ const names: ReadonlySet<string> = new Set<LiveEvent['event']>([
 ]);
 
 /**
- * The event of `/debug/events` that a server-sent event is; none if its name is not known, for a
- * newer agent may say more. Throws if its data is no JSON.
+ * Returns the event of `/debug/events` in a server-sent event; none if its name is unknown, because
+ * a newer agent may send more. Throws if its data is no JSON.
  */
 export function liveEventOf({
   event,

@@ -1,6 +1,6 @@
 import { reasonName } from './reason-name.ts';
 
-/** Where it is said what to do about a note, by its first words. */
+/** The anchor with the remedy for a note, by the first words of the note. */
 const anchors: readonly (readonly [begins: RegExp, anchor: string])[] = [
   [/^control plane /, 'xds-unavailable'],
   [/^serving the configuration /, 'xds-stored-served'],
@@ -10,14 +10,14 @@ const anchors: readonly (readonly [begins: RegExp, anchor: string])[] = [
   [/^Envoy has crashed/, 'epoch-failed'],
 ];
 
-/** The anchor of a note in docs/troubleshooting.md. Pure. */
+/** Returns the anchor of a note in docs/troubleshooting.md. Pure. */
 export function noteAnchor(note: string): string {
   return anchors.find(([begins]) => begins.test(note))?.[1] ?? reasonName(note);
 }
 
 /**
- * Notes are for probes too. Those whose reason is told elsewhere say nothing more to who has it.
- * Pure.
+ * Returns the notes whose reason is not shown elsewhere. Probes get all notes, but a reader who
+ * sees the reason learns nothing more from its note. Pure.
  */
 export function untoldNotes(
   notes: readonly string[],

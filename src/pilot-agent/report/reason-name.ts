@@ -1,6 +1,7 @@
 /**
- * The name of a reason for not being ready or live: its words up to the first detail, which may be
- * a path or the name of a secret. It is the anchor of the reason in docs/troubleshooting.md. Pure.
+ * Returns the name of a reason for not being ready or live: its words up to the first detail, which
+ * may be a path or the name of a secret. It is the anchor of the reason in docs/troubleshooting.md.
+ * Pure.
  */
 export function reasonName(reason: string): string {
   const [words = ''] = reason.split(/[:,(]| (?=\.?\/)|(?<=^secret) /);

@@ -1,16 +1,16 @@
-/** What an Envoy does in one direction: HTTP requests of a time, of all listeners together. */
+/** Envoy's traffic in one direction: HTTP requests over a time, for all listeners together. */
 export interface DirectionReport {
   readonly requests: number;
-  /** Those of them that were answered with 5xx. */
+  /** The requests that were answered with 5xx. */
   readonly failures: number;
-  /** Half of the requests took no longer, and 99 of 100. Absent where no time was measured. */
+  /** The median and the 99th percentile of the request times. Absent if no time was measured. */
   readonly p50Ms?: number;
   readonly p99Ms?: number;
 }
 
 export interface ClusterReport {
   readonly name: string;
-  /** Hosts that may get requests, and all. */
+  /** Hosts that may get requests, and all hosts. */
   readonly healthy: number;
   readonly total: number;
 }
@@ -19,28 +19,28 @@ export interface ListenerReport {
   readonly name: string;
   /** `127.0.0.1:8080`, or the path of a socket. */
   readonly address: string;
-  /** Connections that are open. Absent where Envoy does not count them. */
+  /** Open connections. Absent if Envoy does not count them. */
   readonly connections?: number;
 }
 
-/** The first ones of a list, and how many there are. */
+/** The first items of a list, and the number of all. */
 export interface FirstFew<T> {
   readonly count: number;
   readonly first: readonly T[];
 }
 
-/** What the Envoy that serves says of its service, at one moment. */
+/** The service of the Envoy that serves, at one moment. */
 export type ServiceReport =
   | { readonly at: string; readonly state: 'silent'; readonly reason: string }
   | {
       readonly at: string;
       readonly state: 'answering';
-      /** Requests are of so many ms up to now; absent: since the start of Envoy. */
+      /** The time that the requests cover, in ms up to now; absent: since the start of Envoy. */
       readonly overMs?: number;
-      /** Absent where Envoy keeps no statistics of that direction. */
+      /** Absent if Envoy keeps no statistics of that direction. */
       readonly inbound?: DirectionReport;
       readonly outbound?: DirectionReport;
-      /** Those with hosts that are not healthy first. Absent where Envoy does not count them. */
+      /** Clusters with unhealthy hosts come first. Absent if Envoy does not count them. */
       readonly clusters?: FirstFew<ClusterReport> & { readonly unhealthy: number };
       readonly listeners: FirstFew<ListenerReport>;
     };

@@ -4,12 +4,12 @@ export interface Past {
   readonly to: number;
 }
 
-/** However young an agent is, so much of the past is shown. In ms. */
+/** The shortest past that is shown, however young the agent is. In ms. */
 const shortest = 10_000;
 
 /**
- * What is shown of the past: the last `most` ms, and no more than the agent is old. What happened
- * fills the width so. Pure.
+ * Returns the past to show: the last `most` ms, but not more than the agent's age, so that the
+ * events fill the width. Pure.
  */
 export function shownPast(startedAt: number, now: number, most = Infinity): Past {
   return { from: Math.min(Math.max(startedAt, now - most), now - shortest), to: now };
