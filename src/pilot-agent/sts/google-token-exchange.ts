@@ -21,12 +21,12 @@ export interface GottenToken {
   readonly expires: number;
 }
 
-/** What an answer that has no time of expiry is good for. In ms. */
+/** The lifetime of a token whose response has no expiry. In ms. */
 const standard = 3_600_000;
 
 /**
- * The token of an answer of Google to `identitybindingtoken`, or to `generateAccessToken`, which
- * has other names; undefined if there is none. Pure.
+ * Returns the token in a response of Google to `identitybindingtoken`, or to `generateAccessToken`,
+ * which uses other names; undefined if there is none. Pure.
  */
 function gottenToken(text: string, now: number): GottenToken | undefined {
   const {
@@ -59,15 +59,17 @@ export type TokenAnswer =
   | { readonly ok: true; readonly token: GottenToken }
   | { readonly ok: false; readonly reason: string };
 
-/** Of one answer, in ms; how often, and how long after a failure, in ms, it is asked for again. */
+/**
+ * The time limit of one response in ms, the number of tries, and the pause after a failure in ms.
+ */
 const timeoutMs = 5_000;
 const tries = 5;
 const pause = 10;
 
 /**
- * Asks until a token comes back, 5 times at most: each subscription to `answer$` is a whole request
- * (the Go agent sends an empty body from the second time on). A refusal (4xx) is not tried again.
- * Emits one answer and completes. Never errors.
+ * Requests a token, up to 5 times: each subscription to `answer$` is a whole request (the Go agent
+ * sends an empty body from the second time on). Does not retry a refusal (4xx). Emits one answer
+ * and completes. Never errors.
  */
 function askForToken(
   answer$: Observable<Settled<Pick<HttpAnswer, 'status' | 'body'>>>,
@@ -103,12 +105,12 @@ function askForToken(
 }
 
 export interface GoogleTokenExchangeOptions {
-  /** Of the project whose service account for the mesh the token is for. */
+  /** The number of the project whose mesh service account the token is for. */
   readonly projectNumber: string;
   readonly trustDomain: string;
   /** `GKE_CLUSTER_URL`. */
   readonly clusterUrl: string;
-  /** Asks a URL once, on subscribe. Never errors. */
+  /** Requests a URL once, on subscribe. Never errors. */
   ask(
     url: string,
     question: HttpQuestion,
@@ -118,15 +120,15 @@ export interface GoogleTokenExchangeOptions {
 const federatedUrl = 'https://securetoken.googleapis.com/v1/identitybindingtoken';
 const accessUrl = 'https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/';
 const cloudPlatform = 'https://www.googleapis.com/auth/cloud-platform';
-/** In s. */
+/** The lifetime that the agent asks for, in s. */
 const lifetime = 3_600;
-/** A token is got anew while it is still good for so long. In ms. */
+/** A token is renewed when it is valid for less than this. In ms. */
 const grace = 300_000;
 
 /**
- * Gets access tokens of Google Cloud for the tokens of a workload in two steps, by the rules of the
- * Go agent: a federated token for the workload's own, and for that one of the mesh's service
- * account. That one is kept until 5 minutes before its end.
+ * Exchanges the tokens of a workload for access tokens of Google Cloud in two steps, by the rules
+ * of the Go agent. The workload's token gives a federated token, and that one gives a token of the
+ * mesh's service account. The latter is kept until 5 minutes before its end.
  */
 export function googleTokenExchange(
   options: GoogleTokenExchangeOptions,

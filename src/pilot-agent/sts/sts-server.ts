@@ -19,7 +19,7 @@ import {
   type TokenExchange,
 } from './token-exchange.ts';
 
-/** A request for `/token` as it came. */
+/** A request for `/token`, before it is parsed. */
 interface RawStsRequest {
   readonly method: string;
   readonly contentType: string;
@@ -35,8 +35,8 @@ const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const jwt = 'urn:ietf:params:oauth:token-type:jwt';
 
 /**
- * What a request for a token says (RFC 8693 §2.1), or the first thing that is wrong with it, in the
- * order and the words of the Go agent, which wants the content type without parameters. Pure.
+ * Parses a request for a token (RFC 8693 §2.1), or returns its first flaw, in the order and the
+ * words of the Go agent, which expects the content type without parameters. Pure.
  */
 function stsRequest({ method, contentType, body }: RawStsRequest): StsRequest {
   const invalid = (what: string, expected: string, actual: string): StsRequest => {
@@ -60,14 +60,14 @@ export interface StsAnswer {
   readonly body: string;
 }
 
-/** What was wrong with a request, as RFC 6749 §5.2 has it. Pure. */
+/** Makes the response to a wrong request, as in RFC 6749 §5.2. Pure. */
 function refusedAnswer(reason: string): StsAnswer {
   return json(400, { error: 'invalid_request', error_description: reason, error_uri: '' });
 }
 
 /**
- * What came of an exchange (RFC 8693 §2.2). Who asks can do nothing about a failure: so it is a
- * 500, as in the Go agent. Pure.
+ * Makes the response for an exchange (RFC 8693 §2.2). The client can do nothing about a failure: so
+ * it is a 500, as in the Go agent. Pure.
  */
 function exchangedAnswer(exchanged: Exchanged): StsAnswer {
   if (!exchanged.ok)
@@ -86,7 +86,7 @@ function exchangedAnswer(exchanged: Exchanged): StsAnswer {
   });
 }
 
-/** Which tokens there are; never the tokens. Pure. */
+/** Makes the response that lists the tokens, without the tokens themselves. Pure. */
 function dumpAnswer(dump: TokenDump): StsAnswer {
   if (!dump.ok)
     return {
@@ -112,8 +112,8 @@ function json(status: number, value: object): StsAnswer {
 }
 
 /**
- * What becomes of the token server, and what it has answered to a request for a token: a code of
- * HTTP, with the reason where it is not 200, and how long that took, in ms.
+ * An event of the token server: of its port, or a response to a request for a token, with the HTTP
+ * status, the reason if that is not 200, and the time that it took, in ms.
  */
 export type StsEvent =
   | PortEvent
@@ -124,20 +124,20 @@ export type StsEvent =
       readonly took: number;
     };
 
-/** In ms. A token that is on its way is not cut: the exchange has a limit of its own. */
+/** In ms. It does not interrupt a running exchange, which has its own limit. */
 const timeoutMs = 5_000;
-/** Tokens have a few KiB. In bytes. */
+/** In bytes. Tokens have a few KiB. */
 const largestBody = 64 * 1024;
 
 /**
- * Exchanges tokens (RFC 8693) on `port` of the loopback address: listens on subscribe, closes with
- * all its connections on unsubscribe.
+ * Exchanges tokens (RFC 8693) on `port` of the loopback address. Listens on subscribe; closes the
+ * port with all its connections on unsubscribe.
  *
- * Emits `listening` or `failed` once, then `answered` for each request for a token; where the
- * exchange fails, that is an answer too. Never completes.
+ * Emits `listening` or `failed` once, then `answered` for each request for a token, also if the
+ * exchange fails. Never completes.
  *
- * @param exchange$ emits the exchange that is asked, to each subscriber; a request for a token
- * waits for it
+ * @param exchange$ emits the exchange to use, to each subscriber; a request for a token waits for
+ * it
  */
 export function stsServer(
   host: '127.0.0.1' | '::1',
@@ -199,7 +199,7 @@ function answer(
   function refused(reason: string) {
     return of({ ...refusedAnswer(reason), reason });
   }
-  // A browser that another site has sent here says so.
+  // A browser sets this header if another site caused the request.
   if (headers.origin !== undefined) return refused('requests from other sites are refused');
   if (body === undefined) return refused(`the request is larger than ${largestBody} bytes`);
   const parsed = stsRequest({ method, contentType: headers['content-type'] ?? '', body });
@@ -214,13 +214,13 @@ function answer(
   );
 }
 
-/** Where there is no answer because of a bug. */
+/** Makes the response if a bug prevents an answer. */
 function failedAnswer(error: unknown): StsAnswer & { readonly reason: string } {
   const reason = error instanceof Error ? error.message : String(error);
   return { ...exchangedAnswer({ ok: false, reason }), reason };
 }
 
-/** Which tokens there are now. While the exchange is not known there is none. */
+/** Emits the response about the current tokens. Until the exchange is known, there is none. */
 function status(exchange$: Observable<TokenExchange>): Observable<StsAnswer> {
   return merge(exchange$, of(noTokenExchange)).pipe(
     take(1),
@@ -228,9 +228,7 @@ function status(exchange$: Observable<TokenExchange>): Observable<StsAnswer> {
   );
 }
 
-/**
- * Calls back with the body, or undefined where that is too large; not at all where it does not end.
- */
+/** Calls back with the body, or undefined if it is too large; never, if it does not end. */
 function read(request: IncomingMessage, then: (body: string | undefined) => void): void {
   let body = '';
   let bytes = 0;

@@ -3,9 +3,9 @@ import { histogram, type MetricFamily } from '../../shared/metrics/metric-family
 import { emptyHistogram, type Histogram, observed } from '../../operators/histogram.ts';
 import type { StsEvent } from './sts-server.ts';
 
-/** What the token server has answered to requests for a token. */
+/** The responses of the token server to requests for a token. */
 export interface StsCounts {
-  /** By the code of HTTP: 200, 400 or 500. */
+  /** By HTTP status: 200, 400 or 500. */
   readonly answers: ReadonlyMap<number, number>;
   readonly latency: Histogram;
 }
@@ -25,7 +25,7 @@ export function countSts(counts: StsCounts, event: StsEvent): StsCounts {
   };
 }
 
-/** The counts as metrics. Pure. */
+/** Returns the counts as metrics. Pure. */
 export function stsFamilies({ answers, latency }: StsCounts): readonly MetricFamily[] {
   return [
     {
@@ -38,7 +38,7 @@ export function stsFamilies({ answers, latency }: StsCounts): readonly MetricFam
   ];
 }
 
-/** What there is to say of an event of the token server that listens on `port`. Pure. */
+/** Returns the log line of an event of the token server that listens on `port`. Pure. */
 export function narrateSts(event: Exclude<StsEvent, { type: 'failed' }>, port: number): LogLine {
   switch (event.type) {
     case 'listening':

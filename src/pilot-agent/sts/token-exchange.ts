@@ -1,9 +1,9 @@
 import { type Observable, of } from 'rxjs';
 
-/** What somebody wants a token for, and by which token. */
+/** A request for a token: its scope, and the token that authorizes it. */
 export interface ExchangeRequest {
   readonly subjectToken: string;
-  /** Empty where it is not said. */
+  /** Empty if it is not given. */
   readonly scope: string;
 }
 
@@ -15,7 +15,7 @@ export type Exchanged =
     }
   | { readonly ok: false; readonly reason: string };
 
-/** A token that was got, but for itself. Times in ms since 1970. */
+/** A token that was received, without the token itself. Times in ms since 1970. */
 interface TokenStatus {
   readonly type: string;
   readonly issued: number;
@@ -26,19 +26,18 @@ export type TokenDump =
   | { readonly ok: true; readonly tokens: readonly TokenStatus[] }
   | { readonly ok: false; readonly reason: string };
 
-/** Whoever gets tokens for tokens. */
+/** Exchanges tokens for other tokens. */
 export interface TokenExchange {
   /** Emits one answer and completes. Never errors. */
   exchange(request: ExchangeRequest): Observable<Exchanged>;
-  /** The tokens that it has, or why that can not be said. */
+  /** Returns the tokens that it has, or why that is not known. */
   dump(): TokenDump;
 }
 
 const reason = 'no plugin is found';
 
 /**
- * Where nobody can get tokens: on a machine whose project is not known, or with a plugin that is
- * not known.
+ * An exchange without tokens: for a machine whose project is not known, or for an unknown plugin.
  */
 export const noTokenExchange: TokenExchange = {
   exchange: () => of({ ok: false, reason }),
