@@ -13,50 +13,56 @@ import {
 import { attentiveTimeout } from '../../operators/attentive-timer.ts';
 import { jitter } from '../../operators/back-off.ts';
 
-/** What Consul says of something: its state, and the index that this state has. */
+/** A state in Consul, with its index. */
 export interface StateAt<T> {
   readonly index: number;
   readonly state: T;
 }
 
 export interface Queried<T> {
-  /** Asks once, on subscribe, for a state other than that of the index; for any if that is 0. */
+  /**
+   * Asks once, on subscribe, for a state that differs from the one at `index`; for any state if
+   * that is 0.
+   */
   query(index: number): Observable<StateAt<T>>;
 }
 
 export interface QueryTimes {
-  /** How long Consul holds back an answer that has nothing new, in ms. */
+  /** How long Consul delays an answer without news, in ms. */
   readonly wait: number;
-  /** How long it may take for an answer besides, in ms. */
+  /** How long an answer may take in addition, in ms. */
   readonly timeout: number;
-  /** Makes a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
+  /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
   readonly random: () => number;
   readonly scheduler?: SchedulerLike;
 }
 
-/** What a question costs in time, by what its answer was, and how much may be owed. In ms. */
+/**
+ * The budget of queries, in ms: the cost of an answer with a new state and of one with the same
+ * state, and the debt that is allowed.
+ */
 const costs = { new: 1_000, same: 10_000, owed: 10_000 };
 const spread = 0.2;
 
 /**
- * Asks for the state of something, and then each time for another one than it knows. Emits the
- * state of each answer, be it the same or not. Cold. Never completes; errors with a query, or if
- * its answer does not come in time.
+ * Asks for a state, and then each time for one that differs from the last. Emits the state of each
+ * answer, even if it is the same. Cold. Never completes; errors with a query, or if its answer does
+ * not come in time.
  *
- * An index that has gone back is of another past: the next question begins anew. An index of 0
- * would make each question one that is answered at once: it counts as 1.
+ * If the index goes back, Consul has lost its history: the next query starts from 0. With an index
+ * of 0 Consul would answer each query at once: it counts as 1.
  *
- * A Consul that answers at once again and again is not asked without a pause: ten questions on end
- * are answered with something new, or two with nothing, and from then on one in 1 s, or in 10 s.
+ * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
+ * one query per 1 s; after two answers without news, one per 10 s.
  */
 export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Observable<T> {
   const { wait, timeout, random, scheduler = asyncScheduler } = times;
-  const most = timeout + wait + wait / 16; // by which Consul spreads its answers
+  const most = timeout + wait + wait / 16; // Consul spreads its answers by wait / 16
 
   interface Answered extends StateAt<T> {
-    /** For the next question. */
+    /** The index of the next query. */
     readonly from: number;
-    /** When the questions so far are paid for. */
+    /** When the queries so far are paid for. */
     readonly paid: number;
   }
   function answered(from: number, paid: number): Observable<Answered> {

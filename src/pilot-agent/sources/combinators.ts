@@ -26,7 +26,7 @@ import {
 import { inMs, type Ms } from './ms.ts';
 import { follow, held, type ToldBySource } from './held.ts';
 
-/** The same source by another name: in the log, in metrics, at `/debug/sources`. */
+/** Gives a source another name: in the log, in metrics, at `/debug/sources`. */
 export function renamed(
   { names = [], changes$, reading$ }: ContributingSource,
   name: string,
@@ -43,7 +43,7 @@ export function renamed(
   };
 }
 
-/** The same reading of a source by another name. */
+/** Gives a reading of a source another name. */
 export function renamedReading(reading: ContributedReading, name: string): ContributedReading {
   return {
     ...reading,
@@ -52,16 +52,16 @@ export function renamedReading(reading: ContributedReading, name: string): Contr
   };
 }
 
-/** The last reading that was passed on, and what is told now. */
+/** The last reading that was passed on, and what to pass on now. */
 interface Passed {
   readonly last: ContributedReading | undefined;
   readonly told: readonly ToldBySource[];
 }
 
 /**
- * Lets changes through only while `open$` is true. While it is not, the reading stays what it was,
- * and there is none if it has never been open; what has changed meanwhile is a change when it
- * opens. `open$` has to emit at once what holds; until it does, the gate is closed.
+ * Passes changes on only while `open$` is true. While it is false, the reading stays as it was, or
+ * is empty if the gate was never open; a change in the meantime is passed on when the gate opens.
+ * `open$` must emit its current value at once; until it does, the gate is closed.
  */
 export function gated(
   source: ContributingSource,
@@ -77,7 +77,7 @@ export function gated(
     switchMap((isOpen): Observable<ToldBySource | undefined> =>
       isOpen ? follow(source) : of(undefined),
     ),
-    // Who has never been let through gives nothing, instead of letting others wait.
+    // A source that was never passed on gives an empty reading, so that others do not wait for it.
     scan(
       ({ last }: Passed, passed): Passed => {
         const told = passed ?? { type: 'reading', reading: last ?? readingOf([]) };
@@ -91,8 +91,8 @@ export function gated(
 }
 
 /**
- * Each content as `project` makes it, such as one member of a document; undefined for nothing.
- * While `project` throws, what it made before stays, and the reason is told.
+ * Transforms each content by `project`, for example into one member of a document; undefined for no
+ * content. While `project` throws, the previous content stays, and the reason is reported.
  */
 export function mapped(
   source: ContributingSource,
@@ -130,9 +130,9 @@ export function mapped(
 }
 
 /**
- * Reads the source every `every` ms, too: for one that cannot tell. What is new is told then, and
- * the reading stays what it was until then. What is made by `source()` has `every` among its
- * options instead.
+ * Also reads the source every `every` ms, if it cannot notice its changes. A change is reported at
+ * the next reading; until then the reading stays as it was. A source made by `source()` has its own
+ * option `every` instead.
  */
 export function polled<N extends number>(
   source: ContributingSource,
@@ -148,7 +148,7 @@ export function polled<N extends number>(
   });
 }
 
-/** The same source, read once however many use it. */
+/** Shares a source: it is read only once for all its users. */
 export function shared(
   source: ContributingSource,
   scheduler: SchedulerLike = asyncScheduler,

@@ -9,12 +9,13 @@ import {
 } from './contribution.ts';
 
 /**
- * Makes many sources one: its changes are theirs, and one reading of it has what all of them give,
- * in their order; their hashes are joined by '+'.
+ * Combines many sources into one. It has all their changes, and each reading has the contributions
+ * of all sources in their order; the hashes are joined by '+'.
  *
- * As cold as the sources. A source that has not changed yet delays nothing. One that errors
- * disturbs no other: its changes are listened to again after a pause, its last reading stays, and
- * before it has any it gives nothing. Throws for no source at all, and for two of one name.
+ * As cold as the sources. A source that has not changed yet delays nothing. If a source errors, the
+ * others continue: after a pause its changes are subscribed to again. Its last reading stays;
+ * before the first one it gives nothing. Throws if there is no source, and if two have the same
+ * name.
  */
 export function compose(...sources: readonly ContributingSource[]): ContributingSource {
   if (sources.length === 0) throw new TypeError('compose: there is no source to compose');
@@ -35,24 +36,24 @@ export function compose(...sources: readonly ContributingSource[]): Contributing
   };
 }
 
-/** What a run has that has no sources. */
+/** The source of a run without sources. */
 export const noSource: ContributingSource = {
   names: [],
   changes$: EMPTY,
   reading$: of(readingOf([])),
 };
 
-/** The first name that is there twice. Pure. */
+/** Returns the first name that occurs twice. Pure. */
 export function repeated(names: readonly string[]): string | undefined {
   return names.find((name, place) => names.indexOf(name) < place);
 }
 
-/** What is said of two sources of one name. Pure. */
+/** Returns the message about two sources with the same name. Pure. */
 export function sameName(name: string): string {
   return `two sources have the name '${name}': give one another name, by renamed() or in the configuration`;
 }
 
-/** The same source, which never errors. What it says before it has a name is told by `place`. */
+/** Returns the same source without errors. Until it has a name, `place` names it. */
 function guarded({ changes$, reading$ }: ContributingSource, place: string): ContributingSource {
   let last = readingOf([]);
   const name = () => last.config?.[0]?.source ?? place;

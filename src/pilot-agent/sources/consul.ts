@@ -7,33 +7,36 @@ import { errorsOf, type Fetched, fetched } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** What of Consul is watched: the keys below a prefix, or the healthy instances of a service. */
+/** The part of Consul to watch: the keys below a prefix, or the healthy instances of a service. */
 export type ConsulWatch = { readonly prefix: string } | { readonly service: string };
 
 export interface ConsulOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
-  /** In the log and in metrics; `consul/kv/PREFIX` or `consul/service/NAME` if left out. */
+  /**
+   * Its name in the log and in metrics; `consul/kv/PREFIX` or `consul/service/NAME` if left out.
+   */
   readonly name?: string;
   /** `http://host:port`, or `host:port`; http://127.0.0.1:8500 if left out or empty. */
   readonly address?: string;
   /**
-   * How long Consul holds back an answer that has nothing new, in ms; 50,000 if left out, which is
-   * less than proxies on the way usually allow.
+   * How long Consul delays an answer without news, in ms; 50,000 if left out, which is less than
+   * proxies on the way usually allow.
    */
   readonly wait?: number;
 }
 
-/** Of an answer, in bytes. */
+/** The largest size of an answer, in bytes. */
 const largest = 4 << 20;
 
 /**
- * What Consul says of keys or of a service, as soon as it changes, by blocking queries.
+ * Reads keys or a service from Consul, and each change at once, by blocking queries.
  *
- * Of a prefix: an object of the texts of all keys below it, each named by what follows the prefix;
- * or, where the prefix is the name of a key, the text of that key. Bytes in the place of texts
- * where they are secrets. Of a service: an object of its instances that pass all checks, each
- * with address, port, tags and meta, and named `NODE/ID`.
+ * For a prefix, the content is an object of the texts of all keys below it, each named by what
+ * follows the prefix. If the prefix is itself the name of a key, it is the text of that key.
+ * Secrets are bytes instead of texts. For a service, it is an object of its instances that pass all
+ * checks, each with address, port, tags and meta, and named `NODE/ID`.
  *
- * What Consul may not tell, or cannot know for lack of a leader, is a failure, and not nothing.
+ * If Consul may not show the content, or has no leader and cannot know it, that is a failure, not
+ * an empty content.
  */
 export function consul(watch: ConsulWatch, options: ConsulOptions = {}): ContributingSource {
   const isService = 'service' in watch;
@@ -62,7 +65,7 @@ export function consul(watch: ConsulWatch, options: ConsulOptions = {}): Contrib
       ).pipe(map((answer) => ({ index: indexOf(answer, options), state: stateOf(rows(answer)) })));
     },
   };
-  // What flags and files ask for has a member `watch` of another kind.
+  // Options from flags and files have a member `watch` of another kind.
   return source(name, () => blockingQueries(queried, times).pipe(errorsOf(url)), {
     ...options,
     timeout,
@@ -75,7 +78,7 @@ function baseOf({ address = '' }: ConsulOptions): string {
   return (whole.includes('://') ? whole : `http://${whole}`).replace(/\/+$/, '');
 }
 
-/** The index of an answer; throws where it tells nothing that counts. */
+/** Returns the index of an answer; throws if the answer has no valid content. */
 function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: CredentialFiles): number {
   const [deny, given] = [headers['x-consul-default-acl-policy'] === 'deny', tokenFile !== ''];
   const index = /^\d+$/.test(String(headers['x-consul-index']))
@@ -94,7 +97,7 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
     throw new Error('it has no leader now, and may not know what is new');
   if (headers['x-consul-results-filtered-by-acls'] === 'true')
     throw new Error(`it holds back what the token in ${tokenFile} may not read`);
-  // To who shows no token it does not even say that it holds something back.
+  // Without a token, Consul does not even say that it hides something.
   if (deny && !given && rows({ status, body }).length === 0) {
     throw new Error('it shows nothing to who has no token, and no token file is given');
   }
@@ -103,7 +106,7 @@ function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: Credent
 
 type Row = Readonly<Record<string, unknown>>;
 
-/** What Consul says, a row each: none where it has nothing. */
+/** Returns Consul's entries, one row each; none if there is nothing. */
 function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[] {
   if (status === 404) return [];
   const said = parsed(body);
@@ -116,11 +119,11 @@ function parsed(body: Buffer): unknown {
   try {
     return parseJson(body.toString());
   } catch {
-    throw new Error('its answer is no JSON'); // the parser would quote from it
+    throw new Error('its answer is no JSON'); // the parser's message would quote from it
   }
 }
 
-/** What there is below a prefix, or at the key of that name. */
+/** Returns the keys below a prefix, or the value of the key with that name. */
 function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Content {
   const below = prefix === '' || prefix.endsWith('/') ? prefix : `${prefix}/`;
   return (rows) => {
@@ -129,7 +132,7 @@ function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Cont
         if (typeof key !== 'string' || (typeof value !== 'string' && value !== null))
           throw new Error('its answer is no list of keys');
         if (key !== prefix && !key.startsWith(below)) return [];
-        if (key.endsWith('/')) return []; // what its pages show as a folder
+        if (key.endsWith('/')) return []; // Consul's pages show such a key as a folder
         const bytes = Buffer.from(value ?? '', 'base64');
         if (!isSecret && !isUtf8(bytes)) throw new Error(`the value of ${key} is no text in UTF-8`);
         return [[key, isSecret ? bytes : bytes.toString()]];

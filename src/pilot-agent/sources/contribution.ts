@@ -2,48 +2,50 @@ import { createHash } from 'node:crypto';
 import type { ConfigSource, SourcePart, SourceReading } from '../../streams/config-source.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** What an author's reading says: a text, bytes, or what JSON can have. */
+/** The content of a reading: a text, bytes, or an object as JSON can hold it. */
 export type Content = string | Uint8Array | object;
 
-/** What a source is for; the effect of a change follows from it. */
+/** The purpose of a source; it decides the effect of a change. */
 export type Use =
-  /** A reason to look again: a change starts a new epoch from the same configuration. */
+  /** A trigger only: a change starts a new epoch from the same configuration. */
   | 'restart'
-  /** It is Envoy's configuration, in the place of any other: a change starts a new epoch. */
+  /** Envoy's configuration, instead of any other: a change starts a new epoch. */
   | 'envoy'
-  /** It is laid over Envoy's configuration: a change starts a new epoch. */
+  /** An overlay for Envoy's configuration: a change starts a new epoch. */
   | 'merge'
-  /** Log levels and runtime values: a change is told to the Envoy that runs. */
+  /** Log levels and runtime values: a change is sent to the running Envoy. */
   | 'runtime'
   /** A certificate with its key, or roots: a change is pushed over SDS. */
   | 'secret';
 
-/** What one source gives to the configuration. */
+/** The contribution of one source to the configuration. */
 export interface Contribution {
   /** The name of the source. */
   readonly source: string;
   readonly use: Use;
-  /** For `merge`: a field of Envoy's configuration, as `static_resources.clusters`; '' for all. */
+  /**
+   * For `merge`: a field of Envoy's configuration, such as `static_resources.clusters`; '' for all.
+   */
   readonly at: string;
-  /** Names the content; '' where there is none. */
+  /** Identifies the content; '' if there is none. */
   readonly hash: string;
-  /** What was read last; undefined where nothing was read yet. */
+  /** The content that was read last; undefined if nothing was read yet. */
   readonly content: Content | undefined;
-  /** Why there is none, or nothing newer; undefined where all is well. */
+  /** Why there is no content, or no newer one; undefined if all is well. */
   readonly trouble: string | undefined;
-  /** Its source has a window of its own: a change does not wait for that of the agent. */
+  /** Its source has its own window: a change does not wait for the agent's. */
   readonly isGathered?: true;
 }
 
-/** A source that a run can use. Several are composed by `compose`. */
+/** A source that a run can use. `compose` combines several. */
 export interface ContributingSource extends ConfigSource<readonly Contribution[]> {
-  /** The names of what it gives, where they are known before it is read. */
+  /** The names of its contributions, if they are known before it is read. */
   readonly names?: readonly string[];
 }
 
 export type ContributedReading = SourceReading<readonly Contribution[]>;
 
-/** A reading of these contributions. Pure. */
+/** Returns a reading of these contributions. Pure. */
 export function readingOf(config: readonly Contribution[]): ContributedReading {
   return {
     hash: config.map(({ hash }) => hash).join('+'),
@@ -52,7 +54,7 @@ export function readingOf(config: readonly Contribution[]): ContributedReading {
   };
 }
 
-/** Whether a value has members of its own, each of which may change. Pure. */
+/** Returns whether a value is an object whose members may change one by one. Pure. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
   return (
     typeof value === 'object' &&
@@ -62,7 +64,10 @@ export function isMap(value: unknown): value is Readonly<Record<string, unknown>
   );
 }
 
-/** sha256 (hex) of a content; of an object as JSON with its members in order. '' for none. Pure. */
+/**
+ * Returns the sha256 (hex) of a content; for an object, of its JSON with sorted members. '' for no
+ * content. Pure.
+ */
 export function contentHash(content: Content | undefined): string {
   if (content === undefined) return '';
   const bytes =
@@ -73,8 +78,8 @@ export function contentHash(content: Content | undefined): string {
 }
 
 /**
- * The same as what JSON has of it, but with members in order, as pairs: a replacer of
- * JSON.stringify takes twice as long, and gets no bytes of a Buffer.
+ * Returns the value as in JSON, but with sorted members, as pairs. A replacer of JSON.stringify
+ * takes twice as long, and does not get the bytes of a Buffer.
  */
 function inOrder(value: unknown): unknown {
   if (value instanceof Uint8Array) return contentHash(value);
@@ -89,14 +94,12 @@ function inOrder(value: unknown): unknown {
   };
 }
 
-/** Such as a Date. */
+/** Returns whether a value converts itself to JSON, as a Date does. */
 function saysItself(value: object): value is { toJSON(): unknown } {
   return 'toJSON' in value && typeof value.toJSON === 'function';
 }
 
-/**
- * The parts of what a source says, for the log: the members of an object, or the whole. Pure.
- */
+/** Returns the parts of a content, for the log: the members of an object, or the whole. Pure. */
 function contentParts(source: string, content: Content | undefined): readonly SourcePart[] {
   if (!isMap(content)) return [{ source, part: '', hash: contentHash(content) }];
   return Object.entries(content).map(([part, value]) => ({
@@ -106,13 +109,13 @@ function contentParts(source: string, content: Content | undefined): readonly So
   }));
 }
 
-/** A content as a text: an object is JSON. Pure. */
+/** Returns a content as a text; an object as JSON. Pure. */
 export function contentText(content: Content): string {
   if (content instanceof Uint8Array) return Buffer.from(content).toString();
   return typeof content === 'string' ? content : JSON.stringify(content);
 }
 
-/** What has been thrown, in words. */
+/** Returns the reason in a thrown value. */
 export function reasonOf(error: unknown): string {
   const reason = error instanceof Error ? error.message : String(error);
   return reason === '' ? 'unknown' : reason;

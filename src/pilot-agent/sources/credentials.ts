@@ -1,11 +1,11 @@
 import { neededFile, tokenIn } from '../../shared/files/needed-file.ts';
 import { largest } from '../../shared/files/outside-file.ts';
 
-/** Files of what a server is asked with. An empty path is one that is not given. */
+/** Files with the credentials for a server. An empty path counts as left out. */
 export interface CredentialFiles {
-  /** PEM of the roots that vouch for an `https` server; those of Node if left out. */
+  /** PEM of the roots that vouch for an `https` server; Node's roots if left out. */
   readonly caFile?: string;
-  /** One word, which says who asks. */
+  /** One word that authenticates the agent. */
   readonly tokenFile?: string;
 }
 
@@ -15,8 +15,8 @@ export interface Credentials {
 }
 
 /**
- * Reads what the files say now: a token is replaced by its issuer before it expires. Rejects with
- * what is wrong with a file, and where.
+ * Reads the current content of the files, because an issuer replaces a token before it expires.
+ * Rejects with the flaw of a file and its path.
  */
 export async function credentials({
   caFile = '',

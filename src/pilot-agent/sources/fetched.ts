@@ -14,7 +14,7 @@ import {
 import { bodyOf, type HttpQuestion, openHttp } from '../../shared/http/http-answer.ts';
 import { type CredentialFiles, type Credentials, credentials } from './credentials.ts';
 
-/** What a server has answered. */
+/** The response of a server. */
 export interface Fetched {
   readonly status: number;
   /** Names are in lower case. */
@@ -23,9 +23,9 @@ export interface Fetched {
 }
 
 /**
- * Asks a URL once, on subscribe, with what the files say then; emits the whole answer and
- * completes. Takes gzip, and counts `largest` bytes of what comes out of it. Errors with what went
- * wrong. Redirects are not followed; to unsubscribe hangs up.
+ * Requests a URL once, on subscribe, with the current credentials in the files. Emits the whole
+ * response and completes. Accepts gzip; `largest` limits the bytes after decompression. Errors with
+ * the reason. Does not follow redirects; unsubscribing closes the connection.
  */
 export function fetched(
   url: string,
@@ -50,21 +50,23 @@ export function fetched(
   );
 }
 
-/** Says in an error which URL it is about, and what would help. */
+/** Adds the URL to an error, and what would help. */
 export function errorsOf<T>(url: string): MonoTypeOperatorFunction<T> {
   return catchError((error: unknown) => {
     throw new Error(`${shown(url)}: ${reasonOf(error)}`);
   });
 }
 
-/** A URL for a person: without what may be a secret in it, name, password and query. Pure. */
+/**
+ * Returns a URL for a person, without the parts that may be secret: name, password and query. Pure.
+ */
 export function shown(url: string): string {
   if (!URL.canParse(url)) return 'a URL that is none';
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }
 
-/** The text of an answer; throws where it is none. Pure. */
+/** Returns the text of a response; throws if it is no text. Pure. */
 export function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw new Error('what it answers is no text in UTF-8');
   return body.toString();
@@ -75,15 +77,15 @@ function decoded(answer: IncomingMessage): Readable {
   if (encoding === 'identity') return answer;
   if (encoding !== 'gzip')
     throw new Error('its answer is in an encoding other than gzip, which was not asked for');
-  // As in openHttp.
+  // Loaded only here, as in openHttp.
   return answer.pipe(process.getBuiltinModule('node:zlib').createGunzip());
 }
 
-/** Roots that do not vouch for the server, in the words of OpenSSL. */
+/** OpenSSL's messages for a server that the roots do not vouch for. */
 const untrusted = /self[- ]signed certificate|unable to (?:get|verify)/;
 
 function reasonOf(error: unknown): string {
-  // All addresses of a name have failed.
+  // If all addresses of a name failed, there is one error for each.
   const { errors, message } = error as AggregateError;
   const said =
     message === '' && Array.isArray(errors)

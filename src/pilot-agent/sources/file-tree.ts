@@ -6,34 +6,34 @@ import { eachPiece } from '../../shared/files/outside-file.ts';
 import type { TakenEntries } from '../../streams/changed-entries.ts';
 import { identityOf } from '../../streams/link-hops.ts';
 
-/** A file as it was read last. */
+/** A file as it was last read. */
 export interface SeenFile {
-  /** sha256, hex; '' where it could not be read. */
+  /** sha256, hex; '' if it could not be read. */
   readonly digest: string;
-  /** What is in it, where that is kept. */
+  /** Its content, if the tree keeps it. */
   readonly bytes: Buffer | undefined;
   /** Why it could not be read. */
   readonly flaw: string | undefined;
 }
 
-/** What one path leads to. */
+/** The files that one path leads to. */
 export interface SeenPath {
   readonly path: string;
   readonly isFolder: boolean;
-  /** By name: that of each file of a folder; '' for a file itself. */
+  /** By name: the files of a folder; '' for the path itself. */
   readonly files: ReadonlyMap<string, SeenFile>;
 }
 
 export interface TreeLimits {
-  /** Of a file, in bytes. */
+  /** The largest size of a file, in bytes. */
   readonly largest: number;
   /** Whether the bytes of files are kept, or only their digests. */
   readonly keeps: boolean;
 }
 
-/** Of entries of a folder: where the bytes are kept, and else. */
+/** The maximum number of entries of a folder: if bytes are kept, and if they are only hashed. */
 const most = { kept: 1_000, hashed: 100_000 };
-/** How many files are looked at at a time. */
+/** The number of files that are read at once. */
 const atOnce = 16;
 
 interface Known extends SeenFile {
@@ -45,15 +45,15 @@ export interface FileTree {
 }
 
 /**
- * What there is at paths: files, and the files of folders, but not what is in folders of these.
- * Entries whose names begin with a dot do not count: they are those of Kubernetes and of editors.
+ * Reads the files at paths, and the files in folders at paths, but not those in subfolders. Ignores
+ * entries whose names begin with a dot: they belong to Kubernetes and to editors.
  *
- * `look` reads what is new to it: a file that it does not know, one that is not what it was (by
- * inode, size and times), and one that is said to have changed. No other is read. Rejects where
- * the system is short of something, or a folder has too many entries.
+ * `look` reads only new content: an unknown file, one whose inode, size or times changed, and one
+ * that is reported as changed. Rejects if the system lacks a resource, or if a folder has too many
+ * entries.
  */
 export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree {
-  const folders = new Map<string, string>(); // the identity of each that was listed
+  const folders = new Map<string, string>(); // the identity of each folder when it was listed
   const known = new Map<string, Map<string, Known>>(paths.map((path) => [path, new Map()]));
 
   async function look(path: string, changed: TakenEntries): Promise<SeenPath> {
@@ -94,7 +94,7 @@ export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree
   return { look: (changed) => Promise.all(paths.map((path) => look(path, changed))) };
 }
 
-/** Names what is in a file, as far as can be told without reading it. */
+/** Identifies the content of a file, as far as possible without reading it. */
 function stateOf(stats: BigIntStats): string {
   return [identityOf(stats), stats.size, stats.mtimeNs, stats.ctimeNs].join(':');
 }
@@ -112,7 +112,7 @@ async function list(folder: string, most: number): Promise<ReadonlySet<string>> 
   return names;
 }
 
-/** Does the same with each, some at a time. */
+/** Calls `act` with each name, some at a time. */
 async function each(names: Iterable<string>, act: (name: string) => Promise<void>): Promise<void> {
   const rest = names[Symbol.iterator]();
   const worker = async () => {

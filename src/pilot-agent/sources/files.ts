@@ -21,16 +21,16 @@ import { source, type SourceOptions } from './source.ts';
 import { type PathEvent, watchFolders } from '../../streams/watch-folders.ts';
 
 export interface FilesOptions extends Omit<SourceOptions, 'watch' | 'every'> {
-  /** In the log and in metrics; the paths if left out. */
+  /** Its name in the log and in metrics; the paths if left out. */
   readonly name?: string;
   /**
-   * Looks at all of them so many ms after the last time even if nobody says that they have changed;
-   * 60,000 if left out. A look at many takes long, and comes less often.
+   * Checks all files this many ms after the last check, even without an event; 60,000 if left out.
+   * With many files, a check takes long and happens less often.
    */
   readonly every?: number;
 }
 
-/** How large a file may be, in bytes. For a restart it is only hashed. */
+/** The largest size of a file, in bytes. For a restart it is only hashed. */
 const sizes: Readonly<Record<Use, number>> = {
   restart: largest.envoy,
   envoy: largest.envoy,
@@ -39,22 +39,22 @@ const sizes: Readonly<Record<Use, number>> = {
   secret: largest.pem,
 };
 
-/** The watch begins later than the first Envoy. In ms. */
+/** In ms. The watch begins after the first Envoy has started. */
 const watchAfter = 500;
-/** From an event to a look, in ms: usually, and not long after another look. */
+/** The delay from an event to a look, in ms: usually, and shortly after another look. */
 const gather = { first: 5, further: 250 };
 const busy = 1_000;
-/** What looks without an event may take, of all time. */
+/** The share of time that looks without an event may take. */
 const share = 1 / 2_000;
 
 /**
- * Files, and the files in folders: of a restart their digests, by path; else what is in them. That
- * is the text of a path that leads to a file; of a folder an object of its files by name; of
- * several paths an object by path. For secrets there are bytes in the place of texts.
+ * Reads files, and the files in folders. For `restart` the content is their digests, by path.
+ * Otherwise a file gives its text, a folder an object of its files by name, and several paths an
+ * object by path. Secrets are bytes instead of texts.
  *
- * Links are followed, and watched where a path leads over them; the swap of `..data` by which
- * Kubernetes replaces a mounted folder is known. A change is read at once, and no file that has
- * not changed with it. What is not there is no failure for a restart, and one for all else.
+ * Follows links, and watches those that a path leads over; handles the swap of `..data` by which
+ * Kubernetes replaces a mounted folder. Reads a change at once, and only the files that changed. A
+ * missing path is a failure, except for `restart`.
  */
 export function files(paths: readonly string[], options: FilesOptions = {}): ContributingSource {
   const whole = [...new Set(paths.filter((path) => path !== '').map((path) => resolve(path)))];
@@ -64,13 +64,13 @@ export function files(paths: readonly string[], options: FilesOptions = {}): Con
   return lookedAt({ look: tree.look, event$ }, { ...options, name });
 }
 
-/** What there is at paths, and what may have changed of it. */
+/** The state of paths, and the events of their changes. */
 interface Paths {
   look(changed: TakenEntries): ObservableInput<readonly SeenPath[]>;
   readonly event$: Observable<PathEvent>;
 }
 
-/** The same, of paths that are looked at and watched in another way. */
+/** Makes the same source with another way to read and watch paths. */
 export function lookedAt(
   paths: Paths,
   options: FilesOptions & { readonly name: string },
@@ -84,7 +84,7 @@ export function lookedAt(
   } = options;
   const changed = changedEntries();
   let last: number | undefined; // when the last look ended
-  let took = 0; // how long the last one at all of them took
+  let took = 0; // how long the last look at all paths took
 
   const look$ = defer(() => {
     const begun = scheduler.now();
@@ -121,7 +121,7 @@ export function lookedAt(
   });
 }
 
-/** Throws what is wrong with what there has to be. */
+/** Returns the content; throws if a needed file is missing or cannot be read. */
 function contentOf(seen: readonly SeenPath[], as: Use): Content {
   if (as === 'restart') return digests(seen);
   const missing = seen.find(({ isFolder, files }) => !isFolder && files.size === 0);
@@ -134,7 +134,7 @@ function contentOf(seen: readonly SeenPath[], as: Use): Content {
     : (values[0]?.[1] ?? '');
 }
 
-/** Of what can be read. Made with each change anew, of very many as well. */
+/** Returns the digests of all readable files. Runs at each change, also for very many files. */
 function digests(seen: readonly SeenPath[]): Content {
   const found = new Map<string, string>();
   for (const { path, isFolder, files } of seen) {

@@ -15,13 +15,13 @@ import { sharedState } from '../../operators/shared-state.ts';
 import type { SourceChange } from '../../streams/config-source.ts';
 import type { ContributedReading, ContributingSource, Contribution } from './contribution.ts';
 
-/** What a source tells, and each of its readings as it is read. */
+/** A sign of a source, or one of its readings. */
 export type ToldBySource =
   SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
 
 /**
- * Emits a reading of the source at once and after each change, and beside them what the source
- * tells, but that something has changed. As cold as the source; never ends.
+ * Emits a reading of the source at once and after each change, and all signs of the source except
+ * those of a change. As cold as the source; never ends.
  */
 export function follow({ changes$, reading$ }: ContributingSource): Observable<ToldBySource> {
   const read$ = reading$.pipe(map((reading): ToldBySource => ({ type: 'reading', reading })));
@@ -38,15 +38,15 @@ interface Held {
   readonly signs: readonly SourceChange[];
 }
 
-/** How a source is held. */
+/** The options of {@link held}. */
 interface HeldOptions extends Pick<ContributingSource, 'names'> {
   readonly scheduler: SchedulerLike;
 }
 
 /**
- * A source whose reading is the last one that `told$` has emitted: it is followed once, however
- * many listen, and only while somebody does. Until there is one a reading waits. A reading with
- * another hash than the one before is a change.
+ * Returns a source whose reading is the last one that `told$` emitted. Subscribes to `told$` once
+ * for all subscribers, and only while there is one. `reading$` waits for the first reading. A
+ * reading whose hash differs from the previous one is a change.
  */
 export function held(
   told$: Observable<ToldBySource>,
@@ -78,7 +78,10 @@ export function held(
   };
 }
 
-/** What has changed: one sign, or two where a part has a window of its own and another has none. */
+/**
+ * Returns the signs of a change: one, or two if one changed part has its own window and another has
+ * none.
+ */
 function changes(
   before: ContributedReading | undefined,
   { config = [] }: ContributedReading,
@@ -110,7 +113,7 @@ function changeOf(changed: readonly Contribution[]): SourceChange {
   };
 }
 
-/** The reading once its source has told something: its trouble is that of the last look at it. */
+/** Returns the reading after a sign of its source: the last look decides its trouble. */
 function withStatus(reading: ContributedReading, sign: SourceChange): ContributedReading {
   if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return reading;
   const trouble = sign.type === 'source-unreadable' ? sign.reason : undefined;

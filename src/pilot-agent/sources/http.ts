@@ -7,25 +7,25 @@ import { errorsOf, type Fetched, fetched, shown, textOf } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
 
 export interface HttpOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
-  /** In the log and in metrics; the URL, without its query, if left out. */
+  /** Its name in the log and in metrics; the URL without its query if left out. */
   readonly name?: string;
-  /** Asks again so many ms after an answer, 20 % more or less; 30,000 if left out. */
+  /** Requests again this many ms after a response, 20 % more or less; 30,000 if left out. */
   readonly every?: number;
-  /** How many bytes the document may have; 16 MiB if left out. */
+  /** The largest size of the document in bytes; 16 MiB if left out. */
   readonly largest?: number;
-  /** Through which a URL outside of this machine is asked. */
+  /** The proxy for a URL outside this machine. */
   readonly proxy?: OutsideProxy | undefined;
 }
 
 const spread = 0.2;
 
 /**
- * The document at a URL, which is asked for again and again: its text, or its bytes where it is a
- * secret. The server is told what is known already (`If-None-Match`, `If-Modified-Since`), and the
- * document is not sent again then.
+ * Requests the document at a URL again and again, and gives its text, or its bytes if it is a
+ * secret. Each request names the known version (`If-None-Match`, `If-Modified-Since`), so that the
+ * server does not send it again.
  *
- * A document comes whole or not at all. Another status than 200 and 304, and with that a redirect,
- * is a failure, after which `source` keeps what it has and asks after longer and longer pauses.
+ * A document comes whole or not at all. A status other than 200 and 304 is a failure, and so is a
+ * redirect: `source` then keeps its content and asks after longer and longer pauses.
  */
 export function http(url: string, options: HttpOptions = {}): ContributingSource {
   const { largest = 16 << 20 } = options;
@@ -35,18 +35,18 @@ export function http(url: string, options: HttpOptions = {}): ContributingSource
   });
 }
 
-/** What a server knows a state of a document by. */
+/** The validators that identify a version of a document. */
 interface Validators {
   readonly etag?: string;
   readonly lastModified?: string;
 }
 
 interface DocumentServer {
-  /** Asks once for a document of which that is known already. */
+  /** Requests a document once, with the validators of the known version. */
   ask(known: Validators): Observable<Fetched>;
 }
 
-/** The same, of a server that is asked in another way. */
+/** Makes the same source with another way to request the document. */
 export function document(
   url: string,
   options: HttpOptions,
@@ -58,7 +58,7 @@ export function document(
     server.ask(last?.known ?? {}).pipe(
       map((answer) => {
         if (answer.status === 304 && last !== undefined) return last.content;
-        last = undefined; // nor is it said again what the server may not like to hear
+        last = undefined; // the server may have rejected these validators
         if (answer.status !== 200) throw new Error(refusal(url, answer, options));
         const content = as === 'secret' ? answer.body : textOf(answer.body);
         last = { known: validators(answer), content };
@@ -75,7 +75,8 @@ export function document(
 function validators({
   headers: { etag, date = '', 'last-modified': lastModified = '' },
 }: Fetched): Validators {
-  // Within the second that it names, a document may change once more (RFC 9110, 8.8.2.2).
+  // `Last-Modified` names a second, and within it the document may change once more (RFC 9110,
+  // 8.8.2.2).
   const isSure = Date.parse(date) - Date.parse(lastModified) >= 1_000;
   return { ...(etag !== undefined && { etag }), ...(isSure && { lastModified }) };
 }

@@ -17,41 +17,41 @@ import { type Content, type ContributingSource, isMap } from './contribution.ts'
 import { source, type SourceOptions } from './source.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** Which object of Kubernetes is meant. */
+/** Identifies an object of Kubernetes. */
 export interface KubeTarget {
-  /** `Secret`, `ConfigMap`, or a custom resource as `Gateway.networking.istio.io`. */
+  /** `Secret`, `ConfigMap`, or a custom resource such as `Gateway.networking.istio.io`. */
   readonly resource: string;
-  /** Empty for an object of the cluster. */
+  /** Empty for a cluster-scoped object. */
   readonly namespace: string;
   readonly object: string;
 }
 
 export interface KubeOptions extends Omit<SourceOptions, 'on$' | 'watch' | 'every'> {
-  /** In the log and in metrics; `kube/RESOURCE/NAMESPACE/OBJECT` if left out. */
+  /** Its name in the log and in metrics; `kube/RESOURCE/NAMESPACE/OBJECT` if left out. */
   readonly name?: string;
-  /** The key of a Secret or ConfigMap whose value is meant; all of its data if left out, or ''. */
+  /** The key of a Secret or ConfigMap whose value is read; all of its data if left out, or ''. */
   readonly key?: string;
-  /** A kubeconfig; the service account of the pod if left out, or ''. */
+  /** The path of a kubeconfig; the service account of the pod if left out, or ''. */
   readonly kubeconfig?: string;
 }
 
-/** Of a custom resource, what no user has said. */
+/** The members of a custom resource that are not the user's content. */
 const notSaid = ['apiVersion', 'kind', 'metadata', 'status'];
 
 /**
- * An object of Kubernetes: it is listed and then watched, so that a change is read at once, and
- * read again from where it was after an outage.
+ * Reads an object of Kubernetes: lists it, and then watches it. A change is read at once; after an
+ * outage the watch resumes from its last version.
  *
  * The content is the data of a Secret, as bytes, or of a ConfigMap, by key; or the value of one
- * key. Where one text is needed, for Envoy, and there is but one key, it is the value of that. Of
- * a custom resource it is the `spec`, or all but what is no user's word. An object that is not
- * there is told as one that cannot be read.
+ * key. If Envoy needs one text and there is only one key, it is the value of that key. For a custom
+ * resource it is the `spec`, or all members that the user wrote. A missing object counts as
+ * unreadable.
  */
 export function kube(target: KubeTarget, options: KubeOptions = {}): ContributingSource {
   return kubeFrom(kubeApi(findAccess(options.kubeconfig ?? '')), target, options);
 }
 
-/** The same, of an API that is reached already. */
+/** Makes the same source with an API client that exists already. */
 export function kubeFrom(
   api: KubeApi,
   { resource: kind, namespace, object }: KubeTarget,
@@ -107,7 +107,7 @@ function contentOf(object: KubeObject): KubeContent {
     : Object.fromEntries(Object.entries(object).filter(([name]) => !notSaid.includes(name)));
 }
 
-/** The part that is meant. Throws where there is none. */
+/** Returns the part that is asked for. Throws if there is none. */
 function chosen(data: KubeContent, key: string, isOne: boolean, place: string): Content {
   const [keys, all] = [Object.keys(data), Object.values(data)];
   const isFlat = all.every((value) => typeof value === 'string' || value instanceof Uint8Array);

@@ -1,13 +1,13 @@
-/** A number of ms; one that is written with a minus does not compile. */
+/** A number of ms; a negative literal does not compile. */
 export type Ms<N extends number> = N & (`${N}` extends `-${string}` ? never : N);
 
-/** What is wrong with a number of ms; undefined for nothing. Pure. */
+/** Returns what is wrong with a number of ms; undefined if nothing is. Pure. */
 export function msFlaw(ms: unknown): string | undefined {
   const isRight = typeof ms === 'number' && Number.isFinite(ms) && ms >= 0;
   return isRight ? undefined : `is ${String(ms)}, and has to be a number of ms, 0 or more`;
 }
 
-/** The same number; throws if it is none of ms. */
+/** Returns the number; throws if it is no number of ms. */
 export function inMs(what: string, ms: number): number {
   const flaw = msFlaw(ms);
   if (flaw !== undefined) throw new TypeError(`${what} ${flaw}`);

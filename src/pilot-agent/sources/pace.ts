@@ -22,8 +22,9 @@ import { inMs, type Ms } from './ms.ts';
 import { follow, held, type ToldBySource } from './held.ts';
 
 /**
- * At most one change every `atLeast` ms, whatever the window (`--minDelay`) of the agent: the first
- * at once, the newest when the time is over. The reading stays what it was meanwhile.
+ * Passes on at most one change every `atLeast` ms, whatever the agent's window (`--minDelay`) is:
+ * the first change at once, the newest one when the time is over. Until then the reading stays as
+ * it was.
  */
 export function throttled<N extends number>(
   source: ContributingSource,
@@ -38,8 +39,8 @@ export function throttled<N extends number>(
 }
 
 /**
- * A change once the source has said the same for `quiet` ms, whatever the window (`--minDelay`) of
- * the agent; its first reading at once. The reading stays what it was meanwhile.
+ * Passes on a change when the source has stayed the same for `quiet` ms, whatever the agent's
+ * window (`--minDelay`) is; the first reading at once. Until then the reading stays as it was.
  */
 export function debounced<N extends number>(
   source: ContributingSource,
@@ -54,9 +55,9 @@ export function debounced<N extends number>(
 }
 
 /**
- * A change `window` ms after the first of a row, in the place of the window (`--minDelay`) of the
- * agent, which does not wait then; its first reading at once. The reading stays what it was
- * meanwhile.
+ * Passes on a change `window` ms after the first one of a series, instead of the agent's window
+ * (`--minDelay`), which then does not apply; the first reading at once. Until then the reading
+ * stays as it was.
  */
 export function windowed(
   source: ContributingSource,
@@ -74,8 +75,8 @@ function gathered(reading: ContributedReading): ContributedReading {
 type Reading = Extract<ToldBySource, { readonly type: 'reading' }>;
 
 /**
- * The readings that differ, passed on at the times of `pace$`. That it has nothing yet is passed on
- * at once, so that who waits for the first content waits for that alone.
+ * Passes on changed readings at the times of `pace$`. Passes on an empty reading at once, so that a
+ * consumer waits only for the first content.
  */
 function paced(
   source: ContributingSource,
@@ -102,7 +103,7 @@ function isEmpty({ reading: { config = [] } }: Reading): boolean {
   return config.every(({ hash }) => hash === '');
 }
 
-/** The first value at once, and all others by `pace$`. */
+/** Passes on the first value at once, and all others by `pace$`. */
 function afterFirst<T>(pace$: MonoTypeOperatorFunction<T>): MonoTypeOperatorFunction<T> {
   return connect((shared$) => merge(shared$.pipe(take(1)), shared$.pipe(skip(1), pace$)));
 }

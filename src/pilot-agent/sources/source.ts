@@ -37,54 +37,56 @@ import { type Ms, msFlaw } from './ms.ts';
 import { windowed } from './pace.ts';
 
 export interface SourceOptions<N extends number = number> {
-  /** What a reading is for; `restart` if left out. */
+  /** The purpose of the content; `restart` if left out. */
   readonly as?: Use;
-  /** For `merge`: where in Envoy's configuration, as `static_resources.clusters`. */
+  /** For `merge`: the place in Envoy's configuration, such as `static_resources.clusters`. */
   readonly at?: string;
-  /** Reads again so many ms after the end of a reading; a function is asked after each. */
+  /** Reads again this many ms after the end of a reading; a function is called after each one. */
   readonly every?: Ms<N> | (() => number);
   /** Reads again at each value. */
   readonly on$?: Observable<unknown>;
-  /** Reads again when what these paths lead to has changed, and once they are watched. */
+  /** Reads again when the files at these paths change, and once they are watched. */
   readonly watch?: readonly string[];
   /** How long a reading may take until its first value, in ms; 10,000 if left out. */
   readonly timeout?: Ms<N>;
-  /** From a reading that failed to the next; 1 s, doubling to 60 s, if left out. */
+  /** The pauses after failed readings; 1 s, doubling to 60 s, if left out. */
   readonly pauses?: Pauses;
   /**
-   * What was read last stays while the source cannot be read (the default). With `false` there is
-   * nothing then.
+   * Keeps the last content while the source cannot be read (the default). With `false` there is no
+   * content then.
    */
   readonly keepLastOnError?: boolean;
   /**
-   * A window of its own: from the first change of a row to the reading of all of them, in ms, in
-   * the place of the window (`--minDelay`) of the agent. 0 is at once; what others have changed by
-   * then is read with it.
+   * The source's own window, instead of the agent's (`--minDelay`): the time from the first change
+   * of a series to the reading of all of them, in ms. 0 is at once; changes of other sources up to
+   * then are read with it.
    */
   readonly window?: Ms<N>;
   /** How long the start waits for the first reading, in ms; 1,000 if left out. */
   readonly firstWithin?: Ms<N>;
-  /** Makes a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
+  /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
   readonly random?: () => number;
   readonly scheduler?: SchedulerLike;
 }
 
-/** What a reading function is given. */
+/** The argument of a reading function. */
 export interface ReadContext {
-  /** What this source has read last, also before an outage; undefined for nothing yet. */
+  /**
+   * The content that this source read last, also before an outage; undefined if there is none yet.
+   */
   readonly last: Content | undefined;
-  /** Is aborted at the end of this reading: at its time-out, or when nobody listens any longer. */
+  /** Aborts at the end of this reading: at its timeout, or when the last subscriber leaves. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Reads once: a promise, or an Observable of which each value is a reading. `undefined` says that
- * it is still `last`; where there is none the reading has failed. One that does not complete is
- * listened to until it does.
+ * Reads once. Returns a promise, or an Observable whose values are each a reading. `undefined`
+ * means that the content is still `last`; without a `last` the reading has failed. An Observable
+ * stays subscribed until it completes.
  */
 export type Read = (context: ReadContext) => ObservableInput<Content | undefined>;
 
-/** What is known of a source. */
+/** The state of a source. */
 interface Known {
   readonly content: Content | undefined;
   readonly hash: string;
@@ -95,15 +97,15 @@ interface Known {
 const spread = 0.2;
 
 /**
- * Makes a source of one reading function. It is read at once, and then as the options say; readings
- * come one at a time, and what asks for one meanwhile causes one more after it. One that fails is
- * told, and tried again after a pause.
+ * Makes a source from one reading function. Reads at once, and then as the options say. Readings
+ * run one at a time; a request during one causes one more after it. A failed reading is reported,
+ * and repeated after a pause.
  *
- * `reading$` emits what was read last, and waits for the first reading `firstWithin` at most: a
- * source that is slow or away delays no other. `changes$` tells each reading and each failure, and
- * `changed` when there is something new. The source is read once however many listen, and only
- * while somebody does; what it has read last is remembered for `read`. Neither ends nor errors, but
- * that `reading$` completes after its value.
+ * `reading$` emits the content that was read last. It waits at most `firstWithin` for the first
+ * reading: a slow or absent source does not delay others. `changes$` reports each reading and each
+ * failure, and emits `changed` if the content is new. The source is read once for all subscribers,
+ * and only while there is one; `read` gets the last content also later. Neither ends nor errors,
+ * except that `reading$` completes after its value.
  */
 export function source<N extends number = number>(
   name: string,
@@ -169,16 +171,16 @@ export function source<N extends number = number>(
   return window === undefined ? made : windowed(made, window, scheduler);
 }
 
-/** What became of one reading. */
+/** The result of one reading. */
 type Look =
   | { readonly type: 'read'; readonly content: Content }
   | { readonly type: 'failed'; readonly reason: string; readonly delayMs: number };
 
-/** Why a reading fails in a test whose time is virtual: there it would wait for ever. */
+/** Why a reading fails in a test with virtual time: there it would wait forever. */
 export const neverResolves =
   'a promise never resolves in virtual time: read what is drawn by the function that drawAgent gives, or return an Observable';
 
-/** Virtual time begins in 1970, whenever the process has begun. */
+/** Virtual time begins in 1970, long before the start of any process. */
 function isVirtual(scheduler: SchedulerLike): boolean {
   return scheduler.now() < performance.timeOrigin / 2;
 }
@@ -187,8 +189,8 @@ const nothingYet =
   'it says that nothing has changed, but nothing was read before: return what there is if `last` is undefined';
 
 /**
- * Reads again and again. Cold; never ends, never errors. What is read last outlives a subscription:
- * a function that knows its server's version will say of it that nothing has changed.
+ * Reads again and again. Cold; never ends, never errors. The last content outlives a subscription,
+ * because a reading function that knows its server's version may report that nothing has changed.
  */
 function looks(read: Read, options: SourceOptions): Observable<Look> {
   let last: Content | undefined;
@@ -246,7 +248,9 @@ const uses: Readonly<Record<Use, true>> = {
   secret: true,
 };
 
-/** What is wrong with the options of a source, for who writes no TypeScript. Pure. */
+/**
+ * Returns what is wrong with the options of a source, for authors who do not use TypeScript. Pure.
+ */
 function flawOf(
   name: string,
   { as: use = 'restart', at, every, timeout, window, firstWithin }: SourceOptions,

@@ -15,7 +15,7 @@ import { held, type ToldBySource } from './held.ts';
 
 type Side = 'first' | 'fallback';
 
-/** What one of two sources tells, with what it says then. */
+/** A sign of one of the two sources, with its reading at that time. */
 interface Heard {
   readonly side: Side;
   readonly sign: SourceChange | undefined;
@@ -29,11 +29,11 @@ interface Known {
 }
 
 /**
- * The first source as soon as it has something to say, and as long as it has; until then the
- * fallback. One that keeps what was read last never goes back to the fallback.
+ * Uses the first source once it has content, and as long as it has; until then the fallback. A
+ * first source that keeps its last content never goes back to the fallback.
  *
- * To others it is one source with one status: that of the one that serves, by the name of the first
- * if both have one name. While the fallback serves, the first one being away is no trouble.
+ * For others it is one source with one status: that of the source that serves, under the name of
+ * the first if both have one name. While the fallback serves, an absent first source is no trouble.
  */
 export function withFallback(
   first: ContributingSource,
@@ -48,7 +48,7 @@ export function withFallback(
   return held(told$, { ...(names !== undefined && { names }), scheduler });
 }
 
-/** Two sources of one name each have that of the first. */
+/** Two sources with one name each share the name of the first. */
 function namesOf(
   first: ContributingSource['names'],
   fallback: ContributingSource['names'],
@@ -88,7 +88,7 @@ function says({ config = [] }: ContributedReading): boolean {
   return config.some(({ content }) => content !== undefined);
 }
 
-/** The name of a source; undefined where it is made of several. */
+/** Returns the name of a source; undefined if it is composed of several. */
 function onlyName({ config = [] }: ContributedReading): string | undefined {
   return config.length === 1 ? config[0]?.source : undefined;
 }
