@@ -20,14 +20,14 @@ import type { Secret } from './secret.ts';
 
 /** A certificate that is served. Times in ms since 1970. */
 export interface ServedCertificate {
-  /** Of the secret that it belongs to. */
+  /** The name of its secret. */
   readonly name: string;
-  /** Of the file that Envoy itself reads it from; undefined for one that is pushed. */
+  /** The path of the file that Envoy reads; undefined for a pushed certificate. */
   readonly path?: string;
   readonly serial: string;
   readonly begins: number;
   readonly expires: number;
-  /** The agent itself gets a new one in time. */
+  /** The agent renews it in time. */
   readonly isRenewed: boolean;
 }
 
@@ -36,7 +36,7 @@ export type ExpirySign = {
   readonly certificate: ServedCertificate;
 };
 
-/** A file that Envoy reads, by the name that its secret would have. */
+/** A file that Envoy reads, with the name that its secret would have. */
 export interface CertificateFile {
   readonly name: string;
   readonly kind: Secret['kind'];
@@ -45,16 +45,16 @@ export interface CertificateFile {
 
 export type CertificateSign =
   | ExpirySign
-  /** Those in the files that Envoy reads itself. */
+  /** The certificates in the files that Envoy reads. */
   | { readonly type: 'certificates-read'; readonly certificates: readonly KnownCertificate[] };
 
-/** Between two looks at the clock, at most. In ms. */
+/** The longest time between two looks at the clock. In ms. */
 const look = 60_000;
 const day = 86_400_000;
 
 /**
- * How long before its end a certificate is to be replaced: a quarter of its life, and a day at
- * least where that is no more than half of it. In ms. Pure.
+ * Returns how long before its end a certificate should be replaced: a quarter of its life, and at
+ * least a day if that is at most half of its life. In ms. Pure.
  */
 export function expiryLead({
   begins,
@@ -65,8 +65,9 @@ export function expiryLead({
 }
 
 /**
- * What there is to warn of at a time: nothing, that it has expired, or that it is about to: then
- * how often half of the time that was left has gone since, until half a day is left. Pure.
+ * Returns the warning that is due: none, that the certificate has expired, or that it is about to.
+ * In the last case it is a number: how often the time left has halved since the first warning,
+ * until half a day is left. Pure.
  */
 function stageOf(certificate: ServedCertificate, now: number): 'expired' | number | undefined {
   const left = certificate.expires - now;
@@ -77,9 +78,9 @@ function stageOf(certificate: ServedCertificate, now: number): 'expired' | numbe
 }
 
 /**
- * Emits for each of the certificates that are served, which `certificates$` lists anew whenever
- * that changes: within a minute when it is about to expire, and again each time half of what was
- * left then has gone; at once when it has expired. Each comes once. As hot, and as endless, as
+ * Emits signs for the served certificates; `certificates$` emits a new list at each change. A sign
+ * comes within a minute when a certificate is about to expire, and again each time half of the time
+ * left has passed; at once when it has expired. Each sign comes once. As hot, and as endless, as
  * `certificates$`.
  */
 export function expirySigns(
@@ -109,7 +110,9 @@ export function expirySigns(
   );
 }
 
-/** Until the clock is looked at again: at once where a certificate expires, else in a minute. */
+/**
+ * Returns the time until the next look at the clock: until the next expiry, but at most a minute.
+ */
 function pause(certificates: readonly ServedCertificate[], now: number): number {
   return Math.min(
     look,
@@ -117,7 +120,7 @@ function pause(certificates: readonly ServedCertificate[], now: number): number 
   );
 }
 
-/** Each sign that is due, by what it says. */
+/** Returns the signs that are due, by their content. */
 function due(
   certificates: readonly ServedCertificate[],
   now: number,
@@ -135,9 +138,9 @@ function due(
 }
 
 /**
- * Reads the certificates in `files` whenever an Envoy is about to serve them, which a value of
- * `served$` says, emits when each of them expires, and then what {@link expirySigns} says of them.
- * Hot and endless as `served$`; never errors: what does not parse is left out.
+ * Reads the certificates in `files` at each value of `served$`, which means that an Envoy is about
+ * to serve them. Emits when each of them expires, and then the signs of {@link expirySigns}. Hot
+ * and endless as `served$`; never errors: a file that does not parse is left out.
  */
 export function certificateExpiry(
   files: readonly CertificateFile[],
@@ -171,7 +174,7 @@ async function readCertificates({ name, kind, path }: CertificateFile) {
   return served === undefined || known === undefined ? [] : [{ known, served }];
 }
 
-/** The certificate of a secret that decides how long it lasts; undefined if it has none. Pure. */
+/** Returns the certificate that decides how long a secret lasts; undefined if it has none. Pure. */
 export function servedCertificate(
   name: string,
   secret: Secret,

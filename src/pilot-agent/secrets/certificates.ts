@@ -9,10 +9,13 @@ import {
 } from '../../shared/certificates/key-pair-flaw.ts';
 import type { Secret, SecretSet, SetFlaws } from './secret.ts';
 
-/** Each takes 0.1 ms to parse. Envoy itself follows a chain over 100 certificates. */
+/**
+ * The maximum numbers of certificates. Each takes 0.1 ms to parse. Envoy itself follows a chain
+ * over 100 certificates.
+ */
 const most = { chain: 100, roots: 500 };
 
-/** What a person wants to know of a certificate. Times in ms since 1970. */
+/** A summary of a certificate, for a person. Times in ms since 1970. */
 export interface CertificateSummary {
   readonly subject: string;
   readonly subjectAltNames: string;
@@ -22,19 +25,19 @@ export interface CertificateSummary {
   readonly notAfter: number;
 }
 
-/** What is known of a secret by its certificates. */
+/** A summary of a secret's certificates. */
 export interface KnownCertificate {
-  /** Of the secret. */
+  /** The name of the secret. */
   readonly name: string;
-  /** The path of its file, or where the secret comes from, for a person. */
+  /** The path of its file, or its source, for a person. */
   readonly source: string;
-  /** The first one: the leaf of a pair. */
+  /** The first certificate: the leaf of a pair. */
   readonly leaf: CertificateSummary;
-  /** When the first of its certificates expires: ms since 1970. */
+  /** When the first of its certificates expires, in ms since 1970. */
   readonly expiresAt: number;
 }
 
-/** Undefined for a secret without a certificate that can be read. Pure. */
+/** Returns the summary of a secret; undefined if it has no certificate that can be read. Pure. */
 export function knownCertificate(
   name: string,
   source: string,
@@ -51,14 +54,16 @@ export function knownCertificate(
   );
 }
 
-/** The certificates of a secret, the leaf of a pair first; never anything of its key. Pure. */
+/**
+ * Returns the certificates of a secret, the leaf of a pair first; never a part of its key. Pure.
+ */
 export function describeCertificates(secret: Secret): readonly CertificateSummary[] {
   return (pemCertificates(secret.kind === 'pair' ? secret.chain : secret.roots) ?? []).map(summary);
 }
 
 /**
- * The certificate whose end is that of a secret: of a chain the first one to expire; of roots the
- * last one, for until then there is one by which others are known. Pure.
+ * Returns the certificate whose end is that of a secret: in a chain the first one to expire; in
+ * roots the last one, because until then one of them still vouches for others. Pure.
  */
 export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
   const sorted = [...describeCertificates(secret)].sort(
@@ -80,10 +85,10 @@ function summary(certificate: X509Certificate): CertificateSummary {
 }
 
 /**
- * Why the parts of a set can not be served now. Pure.
+ * Returns why the parts of a set cannot be served now. Pure.
  *
- * Envoy refuses most of it too, but only when it is pushed, and an expired certificate not at all.
- * A root that has expired passes: bundles keep them, and Envoy takes them.
+ * Envoy refuses most of these too, but only after a push, and an expired certificate not at all. An
+ * expired root passes: bundles keep them, and Envoy accepts them.
  *
  * @param now ms since 1970
  */
@@ -99,7 +104,7 @@ export function setFlaws({ pair, roots }: SecretSet, now: number): SetFlaws {
 const space = 0x20;
 
 /**
- * Why a pair can not be pushed now; undefined if it can. There is no password for what is pushed.
+ * Returns why a pair cannot be pushed now; undefined if it can. A pushed pair has no password.
  * Pure.
  *
  * @param now ms since 1970

@@ -12,19 +12,19 @@ import { pollUntil } from '../../operators/poll-until.ts';
 import { setFlaws } from './certificates.ts';
 import { isWhole, type SecretSet, type SetFlaws, type SetReading } from './secret.ts';
 
-/** A set as it was found, which nobody has looked at yet. */
+/** A set as it was found, before it is checked. */
 export interface FoundSet {
-  /** Where it is, for a person; and where its parts are. */
+  /** The place of the set, and the places of its parts, for a person. */
   readonly source: string;
   readonly places: { readonly pair: string; readonly roots: string };
   readonly set: SecretSet;
-  /** What is known to be wrong with its parts. */
+  /** The known flaws of its parts. */
   readonly flaws: SetFlaws;
 }
 
 /**
- * Says of a set what of it can be served, and why the rest cannot. What is wrong with one part says
- * nothing against the other. Pure.
+ * Returns which parts of a set can be served, and why the others cannot. A flaw of one part does
+ * not affect the other. Pure.
  *
  * @param now ms since 1970
  */
@@ -54,12 +54,12 @@ export function checkedSet({ source, places, set, flaws }: FoundSet, now: number
   };
 }
 
-/** The rest of what is written file by file comes within this time. In ms. */
+/** In ms. A program that writes a set file by file writes the remaining files within this time. */
 const rest = 80;
 
 /**
- * Emits the set that the source, a cold one, has read. One of which a part is refused is read once
- * more after 80 ms: the other half of a pair may be on its way.
+ * Emits the set that the (cold) source has read. If a part is refused, reads once more after 80 ms:
+ * the other half of a pair may follow.
  */
 export function oncePatient(scheduler: SchedulerLike): MonoTypeOperatorFunction<SetReading> {
   return (reading$) =>
@@ -70,10 +70,10 @@ export function oncePatient(scheduler: SchedulerLike): MonoTypeOperatorFunction<
     );
 }
 
-/** What is refused for its dates may be good later, without a change. In ms. */
+/** In ms. A part that is refused for its dates may become valid without a change. */
 const again = 30_000;
 
-/** Reads a set again and again as long as a part of it is refused, and emits what is new. */
+/** Reads a set again and again while a part of it is refused, and emits each new result. */
 export function untilWhole(scheduler: SchedulerLike): MonoTypeOperatorFunction<SetReading> {
   return pipe(
     pollUntil(isWhole, { every: again }, scheduler),

@@ -1,14 +1,15 @@
 import type { MetricFamily } from '../../shared/metrics/metric-family.ts';
 
-/** A secret, or a file by the name that it would have as one. */
+/** A secret, or a file under the name that its secret would have. */
 export interface Expiring {
   readonly name: string;
-  /** When the first of its certificates does, in ms since 1970. */
+  /** When the first of its certificates expires, in ms since 1970. */
   readonly expiresAt: number;
 }
 
 /**
- * How long certificates are still valid, under the name of the Go agent (1.7 and later). Pure.
+ * Returns how long certificates are still valid, as a metric with the name of the Go agent (1.7 and
+ * later). Pure.
  *
  * @param now ms since 1970
  */

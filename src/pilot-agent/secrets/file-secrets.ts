@@ -18,14 +18,15 @@ import { checkedSet, oncePatient, untilWhole } from './checked-set.ts';
 import type { SetReading } from './secret.ts';
 
 /**
- * The folder of the Go agent's certificates, from where the agent is started: in a container that
- * is `/`.
+ * The folder of the Go agent's certificates, relative to the working directory of the agent: in a
+ * container that is `/`.
  */
 const usual = './etc/certs';
 
 /**
- * Where `default` and `ROOTCA` are: in `PROV_CERT`, else where `ISTIO_META_TLS_SERVER_*` says, else
- * where `ISTIO_META_TLS_CLIENT_*` does, else in `./etc/certs`. Pure.
+ * Returns the files of `default` and `ROOTCA`: in `PROV_CERT`, else those that
+ * `ISTIO_META_TLS_SERVER_*` name, else those that `ISTIO_META_TLS_CLIENT_*` name, else in
+ * `./etc/certs`. Pure.
  *
  * @param sides the paths of the server's and the client's side, and whether a variable names any of
  * them
@@ -49,7 +50,7 @@ function inFolder(folder: string): SecretPaths {
   };
 }
 
-/** Where the parts of a set are; an empty path is a part that the set does not have. */
+/** The paths of the parts of a set; an empty path is a part that the set does not have. */
 export interface SecretPaths {
   readonly chain: string;
   readonly key: string;
@@ -57,11 +58,10 @@ export interface SecretPaths {
 }
 
 /**
- * Reads the files of a set once, checks them, and emits what came of it. Cold; one value; never
- * errors.
+ * Reads the files of a set once, checks them, and emits the result. Cold; one value; never errors.
  *
- * What is absent is no part of the set, but half a pair is refused: its other half is on its way.
- * What is wrong with one part says nothing against the other.
+ * An absent file is no part of the set, but half a pair is refused: its other half will follow. A
+ * flaw of one part does not affect the other.
  */
 export function readSecretFiles(
   { chain, key, root }: SecretPaths,
@@ -104,17 +104,16 @@ async function read(path: string): Promise<{ readonly content?: Buffer; readonly
 }
 
 /**
- * From the first change to the reading. A push costs Envoy nothing, and what does not fit together
- * is not pushed. In ms.
+ * The time from the first change to the reading, in ms. A push costs Envoy nothing, and parts that
+ * do not fit together are not pushed.
  */
 const settle = 20;
 /**
- * The set in the files at `paths`: emits a reading at once, and one after each change of any of
- * them, in whatever way they are replaced.
+ * Emits a reading of the set in the files at `paths` at once, and one after each change of a file,
+ * in whatever way it is replaced.
  *
- * A reading is of one moment: where a file has changed between its beginning and its end it is
- * dropped, for the change leads to another. Cold: a subscription is a watcher. Never ends, never
- * errors.
+ * A reading is of one moment: if a file changes while it is read, the reading is dropped, because
+ * the change leads to another one. Cold: a subscription is a watcher. Never ends, never errors.
  */
 export function fileSecrets(
   paths: SecretPaths,

@@ -5,25 +5,25 @@ import type { Found, SecretSources } from './secret-book.ts';
 import { caSuffix, dataKeys } from './secret-data.ts';
 import type { SetReading } from './secret.ts';
 
-/** Where the secrets of a gateway are, whatever it is: a folder, or the Kubernetes API. */
+/** The source of a gateway's secrets: a folder, or the Kubernetes API. */
 export interface GatewaySource {
-  /** The set of the secret of this name, as it is, and then as it changes. Never errors. */
+  /** Emits the set of the secret with this name, and then its changes. Never errors. */
   secret(name: string): Observable<SetReading>;
 }
 
-/** Served until the secret that is wanted is there; the name is the Go agent's. */
+/** Served until the wanted secret exists; the name is the Go agent's. */
 const fallback = 'gateway-fallback';
-/** Secrets of the mesh itself, as the Go agent tells them. */
+/** The secrets of the mesh itself, by the rule of the Go agent. */
 const notForGateways = /^(?:istio|prometheus)/;
 
 /**
  * Finds a gateway's secret by its name: `<name>` is the pair of the secret, `<name>-cacert` its
- * roots, or those of a secret of that name. Undefined for a name that can be none of a secret. As
- * long as there is no pair that can be served, the fallback is.
+ * roots, or the roots of the secret with that full name. Undefined for a name that no secret can
+ * have. While no pair can be served, the fallback is served.
  */
 export function gatewaySecrets(source: GatewaySource): (name: string) => Found | undefined {
   return (name) => {
-    // DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
+    // A DNS subdomain (RFC 1123), as Kubernetes names secrets: so no name leads out of a folder.
     if (
       !/^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$/.test(name) ||
       name.includes('..') ||
@@ -57,8 +57,8 @@ function withRoots(reading: SetReading): SetReading {
 }
 
 /**
- * A source that is a folder with a folder for each secret, whose files are its data keys, as
- * Kubernetes mounts them.
+ * Returns a source from a folder that has one folder for each secret. Its files are the data keys
+ * of the secret, as Kubernetes mounts them.
  */
 export function gatewayFolder(
   folder: string,

@@ -20,21 +20,21 @@ import {
   type VersionedSecret,
 } from './secret.ts';
 
-/** A secret that can be served, and where it comes from. */
+/** A secret that can be served, and its source. */
 interface Held extends VersionedSecret {
   readonly source: string;
 }
 
-/** What came of a secret so far. */
+/** The history of a secret. */
 interface Kept {
-  /** Of the last reading. */
+  /** The source of the last reading. */
   readonly source: string;
-  /** What came last and can be served, and what came before it. */
+  /** The newest secret that can be served, and the one before it. */
   readonly newest: Held | undefined;
   readonly previous: Held | undefined;
-  /** What an Envoy has accepted last. */
+  /** The last secret that an Envoy ACKed. */
   readonly accepted: Held | undefined;
-  /** What an Envoy makes of the newest. A rejection stands until there is another one. */
+  /** Envoy's answer to the newest secret. A NACK stands until there is a newer secret. */
   readonly answer:
     | { readonly kind: 'none' | 'awaited' | 'accepted' }
     | { readonly kind: 'rejected'; readonly reason: string };
@@ -54,11 +54,10 @@ const nothing: Kept = {
 };
 
 /**
- * Makes of the readings of a set, and of what Envoy answers, the states of one of its secrets: what
- * is refused, or missing in a reading, leaves in place what is served; and so does what Envoy
- * rejects.
+ * Turns the readings of a set, and the answers of Envoy, into the states of one of its secrets. If
+ * a reading is refused or lacks the secret, or if Envoy NACKs it, the served secret stays.
  *
- * Emits when the state differs from the one before.
+ * Emits when the state differs from the previous one.
  */
 export function keepServed(
   name: string,
@@ -125,8 +124,8 @@ function secretOf({ pair, roots }: SecretSet, kind: Secret['kind']): Secret | un
 }
 
 /**
- * The first of two sets as soon as it can be served, and from then on; until then the second, if
- * that can be. Emits when both have spoken. As cold as they are.
+ * Emits the first of two sets once it can be served, and from that moment only this one; until then
+ * the second, if that can be served. Emits when both have emitted. As cold as they are.
  */
 export function preferSet(
   first$: Observable<SetReading>,

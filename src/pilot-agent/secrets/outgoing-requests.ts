@@ -1,10 +1,10 @@
 import { emptyHistogram, type Histogram, observed } from '../../operators/histogram.ts';
 import { goCounter, histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 
-/** Requests that the agent has sent to others of one kind. */
+/** Counts of the agent's requests to other servers, of one kind. */
 export interface OutgoingCounts {
   readonly requests: number;
-  /** How many of them came after one that failed. */
+  /** Requests that followed a failed one. */
   readonly retries: number;
   readonly failures: number;
   readonly latency: Histogram;
@@ -17,12 +17,12 @@ export const noOutgoing: OutgoingCounts = {
   latency: emptyHistogram([0.005, 0.025, 0.1, 0.25, 0.5, 1, 2.5, 5, 10]),
 };
 
-/** With one request more. Pure. */
+/** Counts one more request. Pure. */
 export function asked(counts: OutgoingCounts, isRetry: boolean): OutgoingCounts {
   return { ...counts, requests: counts.requests + 1, retries: counts.retries + Number(isRetry) };
 }
 
-/** With what came of one, after so many ms. Pure. */
+/** Counts the result of one request, after `took` ms. Pure. */
 export function answered(
   counts: OutgoingCounts,
   { ok, took }: { readonly ok: boolean; readonly took: number },
@@ -35,8 +35,8 @@ export function answered(
 }
 
 /**
- * The counts as metrics, under the names of the Go agent where it has them: there the latency is a
- * sum alone, in ms. Pure.
+ * Returns the counts as metrics, under the names of the Go agent if it has them: its latency is
+ * only a sum, in ms. Pure.
  */
 export function ofOutgoing(
   kind: 'csr',

@@ -1,14 +1,16 @@
 import { largest, readOutside } from '../../shared/files/outside-file.ts';
 import { keyPairFlaw } from '../../shared/certificates/key-pair-flaw.ts';
 
-/** The pair that the agent shows to a server, both PEM; or why there is none, with the path. */
+/**
+ * The pair that authenticates the agent to a server, both PEM; or why there is none, with the path.
+ */
 export type OwnPair =
   | { readonly ok: true; readonly pair: { readonly chain: Buffer; readonly key: Buffer } }
   | { readonly ok: false; readonly reason: string };
 
 /**
- * Reads a pair by which the agent proves who it is. One that does not work now counts as none.
- * Never rejects.
+ * Reads the pair that authenticates the agent. A pair that does not work now counts as none. Never
+ * rejects.
  *
  * @param now ms since 1970
  */

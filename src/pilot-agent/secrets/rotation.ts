@@ -1,17 +1,17 @@
 // Why: docs/decisions/042-a-certificate-is-pushed-or-restarts.md
-/** Which way a changed certificate takes to Envoy, and why that one. */
+/** How a changed certificate reaches Envoy, and why in this way. */
 export interface WayOfRotation {
   readonly way: 'hot-restart' | 'sds';
   readonly because: string;
 }
 
 /**
- * Whether a changed certificate restarts Envoy or is pushed to it. By default it is pushed to an
- * Envoy whose configuration names the socket that it would be pushed over. A changed configuration
- * restarts Envoy in any case. Pure.
+ * Returns whether a changed certificate restarts Envoy or is pushed to it. By default it is pushed
+ * if Envoy's configuration names the socket for the push. A changed configuration restarts Envoy in
+ * any case. Pure.
  *
- * @param given `--rotation`; empty where it is not given
- * @param namesSocket whether Envoy's configuration has the path of the socket in it
+ * @param given `--rotation`; empty if it is not given
+ * @param namesSocket whether Envoy's configuration contains the path of the socket
  */
 export function wayOfRotation(
   given: '' | WayOfRotation['way'],

@@ -24,10 +24,7 @@ import {
   type SetReading,
 } from './secret.ts';
 
-/**
- * Where a secret is found: in which set, and as which part of it; or why there can be none of that
- * name.
- */
+/** The set that holds a secret, and the part of it; or why no secret can have that name. */
 export type Found =
   | { readonly ok: true; readonly kind: Secret['kind']; readonly set$: Observable<SetReading> }
   | { readonly ok: false; readonly reason: string };
@@ -35,31 +32,32 @@ export type Found =
 /** All secrets, by name. */
 export interface SecretBook {
   /**
-   * The states of a secret: the last one at once if there is one, then each that differs. However
-   * many ask, its source is followed once, and 30 s beyond the last of them. Never errors.
+   * Emits the states of a secret: the last one at once if there is one, then each that differs. Its
+   * source is followed once for all subscribers, and for 30 s after the last one leaves. Never
+   * errors.
    */
   get(name: string): Observable<SecretState>;
-  /** Takes down what an Envoy has made of a secret: what it rejects does not count as served. */
+  /** Records the answer of an Envoy to a secret: a NACKed secret does not count as served. */
   answered(name: string, answer: SecretAnswer): void;
-  /** The last state of each secret that is followed. */
+  /** Returns the last state of each followed secret. */
   states(): readonly SecretState[];
   /**
-   * Each state of each secret as it comes; when it is no longer followed, one in which nothing is
-   * known of it. Hot.
+   * Emits each state of each secret; when a secret is no longer followed, a state without content.
+   * Hot.
    */
   readonly changes$: Observable<SecretState>;
 }
 
-/** An Envoy that comes back, or its next epoch, finds the secret at hand. In ms. */
+/** In ms. An Envoy that reconnects, or its next epoch, then gets the secret at once. */
 const lingering = 30_000;
 
-/** Each is watched, and it is the control plane that names them to Envoy. */
+/** The limit of followed secrets: each has a watch, and the control plane chooses their names. */
 const mostSecrets = 4_000;
 
 /**
- * Looks names up by `find`, once for each time that a secret is followed. After a value of `over$`
- * no secret is followed beyond the last of those who ask: a program in which an agent has ended is
- * kept alive by nothing of it. Such a value has to be replayed.
+ * Makes a book that looks a name up by `find`, once each time that the secret begins to be
+ * followed. After a value of `over$`, no secret is followed after its last subscriber leaves: so an
+ * ended agent does not keep its program alive. That value must be replayed.
  */
 export function secretBook(
   find: (name: string) => Found,
@@ -116,19 +114,19 @@ export function secretBook(
   };
 }
 
-/** Where secrets come from. */
+/** The sources of secrets. */
 export interface SecretSources {
-  /** The set that `default` and `ROOTCA` are of. Shared. */
+  /** The set of `default` and `ROOTCA`. Shared. */
   readonly workload$: Observable<SetReading>;
-  /** The set in files. */
+  /** Emits the set in files. */
   files(paths: SecretPaths): Observable<SetReading>;
-  /** Finds a gateway's secret; undefined for a name that can be none. */
+  /** Finds a gateway's secret; undefined for a name that no secret can have. */
   readonly gateway: (name: string) => Found | undefined;
 }
 
 /**
  * Finds a secret by its name: `default`, `ROOTCA`, `file-cert:<chain>~<key>`, `file-root:<path>`.
- * Names are those of the Go agent.
+ * The names are those of the Go agent.
  */
 export function findSecret({ workload$, ...sources }: SecretSources): (name: string) => Found {
   const isSystem = (path: string) => /^\/(?:proc|sys)\//.test(resolve(path));

@@ -3,23 +3,23 @@ import type { SetReading } from './secret.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * The data keys of a Secret, as the Go agent looks for them: those of a generic one, and then those
- * of `kubernetes.io/tls`.
+ * The data keys of a Secret, in the order of the Go agent: those of a generic one, then those of
+ * `kubernetes.io/tls`.
  */
 export const dataKeys = {
   generic: { chain: 'cert', key: 'key', root: 'cacert' },
   tls: { chain: 'tls.crt', key: 'tls.key', root: 'ca.crt' },
 } as const;
 
-/** How the Secret of roots alone is named. */
+/** The suffix in the name of a Secret that has only roots. */
 export const caSuffix = '-cacert';
 
 /**
- * The set that a Secret of this name has in its data: a pair, roots, or both. In one whose name
- * ends with `-cacert` a certificate without a key is a root. Pure.
+ * Reads the set in the data of a Secret: a pair, roots, or both. In a Secret whose name ends with
+ * `-cacert`, a certificate without a key is a root. Pure.
  *
  * @param content its data by key
- * @param place where it is, for a person
+ * @param place its place, for a person
  * @param now ms since 1970
  */
 export function secretReading(
@@ -67,7 +67,7 @@ export function secretReading(
   );
 }
 
-/** By key. What is neither bytes nor a text is none of a Secret. */
+/** Returns the bytes by key. Values that are neither bytes nor a text do not belong to a Secret. */
 function bytesIn(content: object): Readonly<Record<string, Buffer>> {
   const entries = Object.entries(content).flatMap(([key, value]: readonly [string, unknown]) =>
     value instanceof Uint8Array || typeof value === 'string'

@@ -6,8 +6,8 @@ import { describeCertificates } from './certificates.ts';
 import type { SecretState } from './secret.ts';
 
 /**
- * What there is to say of a new state of a secret: whose certificate it is now, or why what came is
- * not served. What Envoy makes of it is said where it answers. Pure.
+ * Returns the log lines for a new state of a secret: its certificate, or why the newest content is
+ * not served. Envoy's answer has its own line. Pure.
  */
 export function narrateSecret({
   name,
@@ -31,7 +31,7 @@ export function narrateSecret({
   return [line('secret.read', { secret: name, version: offered.version, source, ...until })];
 }
 
-/** What there is to say of a certificate that expires, or has expired. Pure. */
+/** Returns the log line for a certificate that is about to expire, or has expired. Pure. */
 export function narrateExpiry({
   type,
   certificate: { name, path, serial, expires },
@@ -48,8 +48,8 @@ export function narrateExpiry({
 }
 
 /**
- * The metrics of the secrets that are followed: how long each is still valid, by the first of its
- * certificates to expire, and whether what came last is refused. Pure.
+ * Returns the metrics of the followed secrets: how long each is still valid, by the first of its
+ * certificates to expire, and whether its newest content is refused. Pure.
  *
  * @param now ms since 1970
  */

@@ -1,30 +1,30 @@
 import { createHash } from 'node:crypto';
 
 /**
- * A certificate chain and its key; both PEM. A key is never a text: texts stay in the heap until
- * they are collected, and are in each snapshot of it.
+ * A certificate chain and its key; both PEM. A key is never a string: strings stay in the heap
+ * until they are collected, and are in each snapshot of it.
  */
 export interface Pair {
   readonly chain: string;
   readonly key: Buffer;
 }
 
-/** What Envoy is given under one name; all PEM. */
+/** The content that Envoy gets under one name; all PEM. */
 export type Secret =
   ({ readonly kind: 'pair' } & Pair) | { readonly kind: 'roots'; readonly roots: string };
 
-/** What belongs together: a pair, the roots to trust, or both. */
+/** Parts that belong together: a pair, the roots to trust, or both. */
 export interface SecretSet {
   readonly pair?: Pair;
   readonly roots?: string;
 }
 
-/** Why the parts of a set can not be served; a part that can is left out. */
+/** Why the parts of a set cannot be served; a part that can be served is left out. */
 export type SetFlaws = { readonly [Part in keyof SecretSet]?: string };
 
 /**
- * One reading of a set at its source, which is named for a person. `refused` is of which nothing
- * can be served, and why; of a `set` a part may be refused, and the other one served.
+ * One reading of a set at its source, whose name is for a person. `refused`: no part can be served,
+ * and why. In a `set`, one part may be refused while the other is served.
  */
 export type SetReading =
   | {
@@ -35,61 +35,61 @@ export type SetReading =
     }
   | { readonly type: 'refused'; readonly source: string; readonly reason: string };
 
-/** Whether nothing of a reading is refused. Pure. */
+/** Returns whether no part of a reading is refused. Pure. */
 export function isWhole(reading: SetReading): boolean {
   return reading.type === 'set' && reading.refused === undefined;
 }
 
-/** A secret and the version that names its content. */
+/** A secret, and the version that identifies its content. */
 export interface VersionedSecret {
   readonly secret: Secret;
   readonly version: string;
 }
 
-/** What an Envoy was given, and what it has made of that. */
+/** A push to an Envoy, or its answer. */
 export type SecretAnswer =
   | { readonly type: 'pushed' | 'accepted'; readonly version: string }
   | { readonly type: 'rejected'; readonly version: string; readonly reason: string };
 
-/** In characters. Envoy may repeat what it was given. */
+/** In characters. Envoy may repeat the pushed content. */
 const longestReason = 1_000;
 
-/** Why a secret is not served that Envoy has rejected, in one line. Pure. */
+/** Returns why a secret that Envoy NACKed is not served, in one line. Pure. */
 export function rejectionText(reason: string): string {
   return `Envoy rejects it: ${reason.slice(0, longestReason)}`;
 }
 
 /**
- * How it stands with a secret: what is served under its name, and why what came last is not, if so.
+ * The state of a secret: what is served under its name, and why the newest content is not, if so.
  */
 export interface SecretState {
   readonly name: string;
-  /** Where what is served comes from, else what came last; for a person. */
+  /** The source of the served secret, or else of the newest content; for a person. */
   readonly source: string;
   /**
-   * What an Envoy is given that asks: what came last, or if an Envoy has rejected that, what it has
-   * accepted before. Undefined until there is one that can be served.
+   * The secret that an Envoy gets if it asks: the newest one, or if an Envoy NACKed that, the last
+   * one that was ACKed. Undefined until one can be served.
    */
   readonly offered: VersionedSecret | undefined;
   /**
-   * What Envoy has: what it has accepted last. Until one is asked, what it would be given.
-   * Undefined if it has rejected all that there was.
+   * The secret that Envoy has: the last one that it ACKed. Until Envoy asks, the one that it would
+   * get. Undefined if it NACKed all of them.
    */
   readonly served: VersionedSecret | undefined;
-  /** Why what came last is not served: by the agent, or by Envoy. */
+  /** Why the newest content is not served: the agent refused it, or Envoy NACKed it. */
   readonly refused: string | undefined;
-  /** What has led to this state: a reading, or the answer of an Envoy. */
+  /** The cause of this state: a reading, or the answer of an Envoy. */
   readonly by: 'reading' | 'answer';
 }
 
-/** The state of a secret of which there is nothing. Pure. */
+/** Returns the state of a secret without content. Pure. */
 export function absentSecret(name: string, refused?: string): SecretState {
   return { name, source: '', offered: undefined, served: undefined, refused, by: 'reading' };
 }
 
 /**
- * Names the content of a secret: the first 16 hex digits of its sha256. So an Envoy that has it
- * already is not given it again. Pure.
+ * Returns the version of a secret's content: the first 16 hex digits of its sha256. So an Envoy
+ * that already has the content does not get it again. Pure.
  */
 export function secretVersion(secret: Secret): string {
   const { text, key } =

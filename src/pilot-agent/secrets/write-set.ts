@@ -16,16 +16,16 @@ import { settle } from '../../operators/settle.ts';
 import type { SecretSet } from './secret.ts';
 
 /**
- * The link to the folder with the files of now, as kubelet calls it, and how such folders of ours
- * begin.
+ * The link to the folder with the current files, named as by kubelet, and the prefix of our own
+ * folders.
  */
 const data = '..data';
 const prefix = '..set-';
 
 /**
- * Writes `key.pem`, `cert-chain.pem` and `root-cert.pem` into `folder`, as far as the set has them:
- * each 0600 (0777 in the Go agent), and all of them at once, by the swap of a link, as kubelet does
- * it. Emits why that failed, or undefined, and completes. Cold; never errors.
+ * Writes `key.pem`, `cert-chain.pem` and `root-cert.pem` into `folder`, if the set has them: each
+ * with mode 0600 (0777 in the Go agent), and all of them at once, by the swap of a link, as kubelet
+ * does. Emits the reason if that failed, or undefined, and completes. Cold; never errors.
  */
 export function writeSet(
   folder: string,
@@ -37,7 +37,7 @@ export function writeSet(
   };
   return defer(() => {
     mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // Plain files of another agent become links first, with what is in them.
+    // First replace plain files of another agent by links to the same content.
     if (linkTarget(join(folder, data)) === undefined)
       swap(folder, present(folder, Object.keys(files)));
     swap(folder, files);
@@ -71,7 +71,7 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
   }
 }
 
-/** Puts a link at `path` in one step, whatever is there, by way of a folder of this user alone. */
+/** Puts a link at `path` in one step, whatever is there, through a folder of this user. */
 function link(target: string, path: string, own: string): void {
   const beside = join(own, '..link');
   symlinkSync(target, beside);
@@ -88,7 +88,7 @@ function linkTarget(path: string): string | undefined {
     : undefined;
 }
 
-/** What is in those of the files that are there. */
+/** Returns the content of those files that exist. */
 function present(folder: string, names: readonly string[]): Readonly<Record<string, Buffer>> {
   const found = names.filter((name) =>
     lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile(),

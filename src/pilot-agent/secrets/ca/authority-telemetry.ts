@@ -9,7 +9,7 @@ import {
 } from '../outgoing-requests.ts';
 import type { CaEvent } from './ca-secrets.ts';
 
-/** Requests to the authority so far. */
+/** The counts of requests to the authority. */
 export type CaCounts = OutgoingCounts;
 
 export const noCa: CaCounts = noOutgoing;
@@ -20,12 +20,12 @@ export function countCa(counts: CaCounts, event: CaEvent): CaCounts {
   return answered(counts, { ok: event.type === 'issued', took: event.took });
 }
 
-/** The counts as metrics. Pure. */
+/** Returns the counts as metrics. Pure. */
 export function caFamilies(counts: CaCounts): readonly MetricFamily[] {
   return ofOutgoing('csr', counts);
 }
 
-/** What there is to say of what became of a request to an authority. Pure. */
+/** Returns the log lines for the result of a request to an authority. Pure. */
 export function narrateCa(event: CaEvent): readonly LogLine[] {
   if (event.type === 'asked') return [];
   const { took: tookMs, delay: delayMs } = event;

@@ -23,7 +23,9 @@ import type { SetReading } from '../secret.ts';
 import type { IssueFailure } from './authority.ts';
 import type { Issue } from './issue-certificate.ts';
 
-/** What became of a request to an authority. `took` and `delay`, until the next one, are in ms. */
+/**
+ * The result of a request to an authority. `took`, and `delay` until the next request, are in ms.
+ */
 export type CaEvent =
   /** `at`: ms since 1970. */
   | { readonly type: 'asked'; readonly at: number; readonly isRetry: boolean }
@@ -36,27 +38,30 @@ export type CaEvent =
       readonly delay: number;
     };
 
-/** When a certificate is replaced. Times in ms since 1970. */
+/** The values that decide when a certificate is replaced. Times in ms since 1970. */
 export interface Lifetime {
   readonly created: number;
   readonly expires: number;
-  /** The share of the lifetime that is to be left. */
+  /** The share of the lifetime that must be left. */
   readonly ratio: number;
 }
 
-/** A certificate that is born expired is not asked for again and again without a pause. In ms. */
+/**
+ * In ms. The shortest pause between requests, in case a certificate is already expired when it
+ * comes.
+ */
 const shortest = 100;
-/** What a timer of Node can count. */
+/** In ms. The longest delay of a timer in Node. */
 const longest = 2 ** 31 - 1;
 /**
- * Of the lifetime, to either side, so that not all workloads of a mesh ask at once; as in the Go
- * agent of today.
+ * The share of the lifetime by which a rotation varies to either side, so that not all workloads of
+ * a mesh ask at once; as in today's Go agent.
  */
 const spread = 0.01;
 
 /**
- * How long from `now` until a certificate is to be replaced, in ms. Pure, but for `random`, which
- * gives a number from 0 to 1.
+ * Returns how long from `now` until a certificate is replaced, in ms. Pure, except for `random`,
+ * which returns a number from 0 to 1.
  */
 export function rotationDelay(
   { created, expires, ratio }: Lifetime,
@@ -68,31 +73,31 @@ export function rotationDelay(
   return Math.min(Math.max(due - now, shortest), longest);
 }
 
-/** After a failed request. */
+/** The pauses after failed requests, in ms. */
 const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
 
 /**
- * How long after the `failures`th failed request in a row the next one comes: 50 ms doubling up to
- * 30 s, 20 % more or less. Pure, but for `random`.
+ * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s, 20
+ * % more or less. Pure, except for `random`.
  */
 export function requestBackOff(
   failures: number,
   failure: IssueFailure,
   random: () => number,
 ): number {
-  // What is refused will be so in a moment too; but the token on disk may be another one then.
+  // A retry soon would be refused too; but later the token on disk may be another one.
   const delay = failure === 'refused' ? pauses.longest : backOff(pauses, failures - 1);
   return Math.round(jitter(delay, retrySpread, random()));
 }
 
 /**
- * When an authority is back, a workload asks it at random within so many ms: a mesh does not ask
- * at once.
+ * In ms. When an authority is back, each workload asks it at a random moment within this time, so
+ * that a mesh does not ask all at once.
  */
 const returnSpread = 1_000;
 /**
- * If it then fails nevertheless, the pauses go on from the sixth, 1.6 s; the next time from the
+ * If that request fails too, the pauses continue from the sixth, 1.6 s; the next time from the
  * seventh.
  */
 const returnedFrom = 5;
@@ -100,37 +105,35 @@ const returnedFrom = 5;
 export interface CaOptions {
   /** The authority, for a person. */
   readonly name: string;
-  /** The share of a certificate's lifetime that is left when the next one is asked for. */
+  /** The share of a certificate's lifetime that is left when the next one is requested. */
   readonly ratio: number;
-  /** The first request comes at random within so many ms. */
+  /** In ms. The first request comes at a random moment within this time. */
   readonly initialBackOff: number;
   readonly random: () => number;
-  /** Emits when an authority that has failed so may be there again: then it is not waited for. */
+  /** Emits when an authority that failed in this way may be back, which ends the pause. */
   readonly back$: (failure: IssueFailure) => Observable<unknown>;
 }
 
-/** The pause before a request, and what it follows from. */
+/** The pause before a request, and the reasons for its length. */
 interface Pause {
   /** In ms. */
   readonly delay: number;
-  /** How the request before has failed, if the end of that ends the pause. */
+  /** How the previous request failed, if the return of the authority ends the pause. */
   readonly ending?: IssueFailure;
   /** Failed requests in a row. */
   readonly failures: number;
-  /** The same, as the pauses count them. */
+  /** The number of failures that the back-off counts. */
   readonly steps: number;
-  /** How often the authority was back in vain. */
+  /** How often the authority was back, and its request still failed. */
   readonly returns: number;
 }
 
 /**
- * The set that an authority issues: emits a reading for each certificate, long before the one
- * before it expires, and beside it what became of each request. `issue$` is asked once for each
- * request.
+ * Emits a reading for each certificate that an authority issues, long before the previous one
+ * expires, and an event for each request. Subscribes to `issue$` once for each request.
  *
- * What fails is tried again, without an end, and takes nothing away: what is served stays. An
- * authority that was away is asked within a second of when it is back. Cold. Never ends, never
- * errors.
+ * Retries a failed request without end, and removes nothing: the served certificate stays. When an
+ * authority that was away is back, asks it within a second. Cold. Never ends, never errors.
  */
 export function caSecrets(
   issue$: Observable<Issue>,
@@ -191,7 +194,8 @@ export function caSecrets(
       { type: 'refused', source, reason: `${source}: ${reason}` },
     ] as const;
     const next = { delay, failures, steps, returns: pause.returns + Number(isReturn) };
-    // One that was back in vain is not looked for at once: it would be found again and again.
+    // If the request failed although the authority was back, do not wait for its return again: it
+    // would be noticed again and again.
     return {
       next: failure === 'refused' || isReturn ? next : { ...next, ending: failure },
       outputs,

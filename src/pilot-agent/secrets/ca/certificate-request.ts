@@ -1,13 +1,11 @@
 import { createPrivateKey, webcrypto } from 'node:crypto';
 import { privateKeyPem } from './private-key-pem.ts';
 
-/** What a new key is to be. */
+/** The properties of a new key. */
 export interface KeyOptions {
   /** RSA 2048, or ECDSA P-256. */
   readonly algorithm: 'RSA' | 'ECDSA';
-  /**
-   * Writes the key as PKCS#8; else in the form of its own (PKCS#1, SEC 1), as the Go agent does.
-   */
+  /** Writes the key as PKCS#8; otherwise in its own form (PKCS#1, SEC 1), as the Go agent does. */
   readonly pkcs8: boolean;
 }
 
@@ -23,7 +21,7 @@ const algorithms = {
 
 /**
  * Makes a key, and a request (PKCS#10) for a certificate of it in the name of `identity`: a SPIFFE
- * URI, or a DNS name. Both PEM.
+ * URI, or a DNS name. Both are PEM.
  *
  * The subject is empty, so the name is marked critical (RFC 5280 §4.2.1.6). Loads the X.509
  * library.
@@ -32,7 +30,7 @@ export async function certificateRequest(
   identity: string,
   { algorithm, pkcs8 }: KeyOptions,
 ): Promise<{ readonly csr: string; readonly key: Buffer }> {
-  await import('reflect-metadata'); // which the library wants to find
+  await import('reflect-metadata'); // the library needs it
   const { cryptoProvider, Pkcs10CertificateRequestGenerator, SubjectAlternativeNameExtension } =
     await import('@peculiar/x509');
   cryptoProvider.set(webcrypto);

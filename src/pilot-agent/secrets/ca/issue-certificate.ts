@@ -18,11 +18,10 @@ import type { Authority, IssueFailure } from './authority.ts';
 import { certificateRequest, type KeyOptions } from './certificate-request.ts';
 
 /**
- * Why a token is of no use now; undefined if it is, or if it is no JWT, which only the authority
- * can judge. Pure.
+ * Returns why a token is of no use now; undefined if it is, or if it is no JWT, which only the
+ * authority can judge. Pure.
  *
- * Looks at `exp` (RFC 7519 §4.1.4). The Go agent 1.6 looks at `iat`, and takes every token for
- * expired.
+ * Checks `exp` (RFC 7519 §4.1.4). The Go agent 1.6 checks `iat`, and takes every token for expired.
  *
  * @param now ms since 1970
  */
@@ -39,8 +38,8 @@ function tokenFlaw(token: string, now: number): string | undefined {
 }
 
 /**
- * Who the bearer of a token is to the mesh: its SPIFFE URI; undefined where the token is none of a
- * Kubernetes service account. Pure.
+ * Returns the SPIFFE URI of a token's bearer; undefined if the token is not that of a Kubernetes
+ * service account. Pure.
  */
 export function workloadIdentity(token: string, trustDomain: string): string | undefined {
   try {
@@ -55,8 +54,8 @@ export function workloadIdentity(token: string, trustDomain: string): string | u
 }
 
 /**
- * Why what an authority has answered is no chain from a leaf to its root; undefined if it is one.
- * Whether the key fits is not looked at. Pure.
+ * Returns why the answer of an authority is no chain from a leaf to its root; undefined if it is
+ * one. Does not check whether the key fits. Pure.
  */
 function chainFlaw(chain: readonly string[]): string | undefined {
   if (chain.length < 2)
@@ -75,7 +74,7 @@ function chainFlaw(chain: readonly string[]): string | undefined {
   return broken ? 'a certificate of the chain is not signed by the one that follows it' : undefined;
 }
 
-/** What came of one request for a certificate. Times in ms; `expires` since 1970. */
+/** The result of one request for a certificate. Times in ms; `expires` since 1970. */
 export type Issue =
   | { readonly ok: true; readonly set: SecretSet; readonly expires: number; readonly took: number }
   | {
@@ -89,24 +88,24 @@ export interface IssueOptions extends KeyOptions {
   /** The file of the token, read for each request; empty if there is none. */
   readonly token: string;
   /**
-   * The pair that the authority is shown, read for each request; undefined for none. If it works, a
-   * token may be missing or have expired; until it does, the token stands for it.
+   * The client pair for the authority, read for each request; undefined for none. If the pair
+   * works, a token may be missing or have expired; if it does not, the token replaces it.
    */
   readonly client: { readonly chain: string; readonly key: string } | undefined;
   readonly trustDomain: string;
-  /** What is asked for, in ms. */
+  /** The lifetime to request, in ms. */
   readonly ttl: number;
 }
 
 /**
- * For whom a certificate is asked where no token says it: as in the Go agent, a DNS name. The
- * authority knows better.
+ * The identity in a request without a token: a DNS name, as in the Go agent. The authority knows
+ * the right one.
  */
 const nameless = 'default';
 
 /**
- * Asks the authority for a certificate of a new key, and checks what it answers: emits what came of
- * it, and completes. Cold: a subscription is a request. Never errors.
+ * Requests a certificate for a new key from the authority, and checks its answer. Emits the result,
+ * and completes. Cold: a subscription is a request. Never errors.
  */
 export function issueCertificate(
   authority: Authority,
@@ -150,12 +149,13 @@ export function issueCertificate(
           }),
         ),
       ),
-      catchError((error: unknown) => of(failed((error as Error).message, 'fleeting'))), // a file may be there in a moment
+      // A missing file may appear in a moment.
+      catchError((error: unknown) => of(failed((error as Error).message, 'fleeting'))),
     );
   });
 }
 
-/** The token to send; empty if the pair stands for it. */
+/** Returns the token to send; empty if the pair replaces it. */
 async function proof({ token: path, client }: IssueOptions, now: number): Promise<string> {
   const own = client && (await readOwnPair(client, now));
   return goodToken(path, now).catch((error: unknown) => {

@@ -16,27 +16,25 @@ import {
 import type { Authority, AuthorityAddress, IssueFailure, Signed } from './authority.ts';
 
 export interface IstioAuthorityOptions extends AuthorityAddress {
-  /** Paths of the pair that the agent shows the authority; undefined for none. */
+  /** The paths of the agent's client pair; undefined for none. */
   readonly client: { readonly chain: string; readonly key: string } | undefined;
-  /** Sent along as `ClusterID`; empty for none. */
+  /** Sent as `ClusterID`; empty for none. */
   readonly clusterId: string;
 }
 
-/** How long an authority may take to answer. In ms. */
+/** The time limit of an answer. In ms. */
 const timeoutMs = 10_000;
 /**
- * CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED, INTERNAL, UNAVAILABLE: what the Go
- * agent tries again.
+ * The codes that the Go agent retries: CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, ABORTED,
+ * INTERNAL, UNAVAILABLE.
  */
 const fleeting: readonly number[] = [1, 4, 8, 10, 13, 14];
-/**
- * For how long one attempt waits for a connection, and how long after it the next one comes. In ms.
- */
+/** How long one attempt waits for a connection, and the pause until the next attempt. In ms. */
 const reach = { within: 2_000, every: 1_000 };
 
 /**
- * Istio's authority (Citadel, istiod). Each call connects anew and reads roots and client
- * certificate anew, so that none of them needs a new agent. Loads gRPC.
+ * Returns Istio's authority (Citadel, istiod). Each call makes a new connection and reads the roots
+ * and the client certificate again, so that a change of them needs no new agent. Loads gRPC.
  */
 export function istioAuthority(
   options: IstioAuthorityOptions,
@@ -99,7 +97,7 @@ function rootsIn(path: string): Promise<Buffer> {
   );
 }
 
-/** The pair that the authority is shown; none if it does not work and a token stands for it. */
+/** Returns the client pair; none if it does not work and a token replaces it. */
 async function pairOf(
   client: IstioAuthorityOptions['client'],
   token: string | undefined,
@@ -128,7 +126,7 @@ function clientOf(
   });
 }
 
-/** Emits once whether a connection comes about in time, and completes. */
+/** Emits once whether a connection is made in time, and completes. */
 function connection(
   options: IstioAuthorityOptions,
   ready: Ready,

@@ -1,17 +1,18 @@
 // Why: docs/decisions/031-secret-data-is-cut-out-as-bytes.md
 import type { KeyObject } from 'node:crypto';
 
-/** The forms of a private key, and the labels of their PEM (RFC 7468 §10, RFC 8017, RFC 5915). */
+/** The forms of a private key, with their PEM labels (RFC 7468 §10, RFC 8017, RFC 5915). */
 const labels = { pkcs8: 'PRIVATE KEY', pkcs1: 'RSA PRIVATE KEY', sec1: 'EC PRIVATE KEY' } as const;
 
 const alphabet = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');
 const padding = 0x3d;
-/** As RFC 7468 §2 wants it. In characters. */
+/** In characters, by RFC 7468 §2. */
 const lineLength = 64;
 
 /**
- * A private key as PEM, in bytes: a text would stay in the heap until it is collected, and in each
- * snapshot of the heap, and nothing can overwrite it. Node itself exports PEM as a text only. Pure.
+ * Writes a private key as PEM, in bytes. A string would stay in the heap until it is collected, and
+ * in each heap snapshot, and nothing can overwrite it. Node itself exports PEM only as a string.
+ * Pure.
  */
 export function privateKeyPem(key: KeyObject, type: keyof typeof labels): Buffer {
   const bytes = base64(key.export({ format: 'der', type }));
