@@ -3,12 +3,12 @@ import { exitText, whyText } from '../report/epoch-table.ts';
 import type { Cell } from './table-lines.ts';
 import { oneLine } from './text-width.ts';
 
-/** Whether an Envoy has ended without being told to. Pure. */
+/** Returns whether an Envoy ended although it was not asked to. Pure. */
 export function hasCrashed({ exit }: EpochReport): boolean {
   return exit !== undefined && !exit.expected && exit.kind !== 'clean';
 }
 
-/** How it stands with an epoch, in a word. Pure. */
+/** Returns the state of an epoch, in a word. Pure. */
 export function stateOf(epoch: EpochReport): Exclude<Cell, string> {
   if (epoch.state === 'ended')
     return hasCrashed(epoch) ? { text: 'crashed', style: 'red' } : { text: 'ended', style: 'dim' };
@@ -17,13 +17,13 @@ export function stateOf(epoch: EpochReport): Exclude<Cell, string> {
   return { text: epoch.state, style: epoch.state === 'starting' ? 'cyan' : 'yellow' };
 }
 
-/** Why an epoch was started and, where it has crashed, how. Pure. */
+/** Returns why an epoch was started and, if it has crashed, how. Pure. */
 export function whyOf(epoch: EpochReport): string {
   const end = epoch.exit !== undefined && hasCrashed(epoch) ? `${exitText(epoch.exit)}; ` : '';
   return oneLine(`${end}${whyText(epoch)}`);
 }
 
-/** How an Envoy has ended, with what it wrote last. Pure. */
+/** Returns how an Envoy ended, with its last words. Pure. */
 export function endOf(exit: NonNullable<EpochReport['exit']>): string {
   return oneLine(
     [exitText(exit), exit.lastWords.join(' / ')].filter((text) => text !== '').join(': '),

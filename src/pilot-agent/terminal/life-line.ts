@@ -5,7 +5,7 @@ import type { Paint } from '../../shared/log/paint.ts';
 
 type Phase = 'none' | 'starting' | 'live' | 'draining' | 'crash' | 'end';
 
-/** How each part of a life is drawn. */
+/** The sign and the style of each phase of a life. */
 const drawn = {
   none: [' ', 'dim'],
   starting: ['░', 'cyan'],
@@ -15,10 +15,10 @@ const drawn = {
   end: ['▪', 'dim'],
 } as const;
 
-/** What the signs of a life mean. */
+/** Explains the signs. */
 export const lifeLegend = `${drawn.starting[0]} starting  ${drawn.live[0]} live  ${drawn.draining[0]} draining  ${drawn.end[0]} end  ${drawn.crash[0]} crash`;
 
-/** The life of an epoch over a part of the past, in exactly `width` columns. Pure. */
+/** Draws the life of an epoch over a part of the past, in exactly `width` columns. Pure. */
 export function lifeLine(
   epoch: EpochReport,
   { from, to }: Past,
@@ -39,7 +39,9 @@ export function lifeLine(
 
 const ms = (time: string | undefined) => (time === undefined ? Infinity : Date.parse(time));
 
-/** What a column of time shows of an epoch: its end, else how it stood when the column ended. */
+/**
+ * Returns the phase that a column of time shows: the end, or else the phase when the column ended.
+ */
 function phaseIn(epoch: EpochReport, from: number, to: number): Phase {
   const [launched, live, drained, ended] = [
     epoch.launchedAt,

@@ -2,16 +2,16 @@ import type { ProcessReport, TrafficReport } from '../report/live-events.ts';
 
 const blocks = '▁▂▃▄▅▆▇█';
 
-/** What happened from one report of the traffic to the next. */
+/** The rates between two reports of the traffic. */
 export interface Rate {
-  /** ISO. */
+  /** ISO 8601. */
   readonly at: string;
-  /** A second. */
+  /** Per second. */
   readonly requests: number;
   readonly failures: number;
 }
 
-/** What counts have grown by in a second, between each two reports. Pure. */
+/** Returns how much the counts grew per second, between each two reports. Pure. */
 export function ratesOf(traffic: readonly TrafficReport[]): readonly Rate[] {
   return traffic.slice(1).map((report, index) => {
     const before = traffic[index] ?? report;
@@ -23,7 +23,7 @@ export function ratesOf(traffic: readonly TrafficReport[]): readonly Rate[] {
   });
 }
 
-/** The newest rate of an epoch; undefined where it has not been asked. Pure. */
+/** Returns the newest rate of an epoch; undefined if it was not asked. Pure. */
 export function rateOf(
   epoch: number,
   traffic: readonly TrafficReport[],
@@ -40,7 +40,9 @@ export function rateOf(
   };
 }
 
-/** The memory of these processes in bytes, and their share of a CPU; 1 is a whole one. Pure. */
+/**
+ * Returns the memory of these processes in bytes, and their share of a CPU; 1 is a whole one. Pure.
+ */
 export function loadOf(
   traffic: readonly TrafficReport[],
   of: (process: ProcessReport) => boolean,
@@ -56,7 +58,7 @@ export function loadOf(
   return { bytes: sum(now.map(({ residentBytes }) => residentBytes)), cpu: sum(used) };
 }
 
-/** The newest `width` numbers as bars next to each other, by their largest one. Pure. */
+/** Draws the newest `width` numbers as bars side by side, relative to the largest one. Pure. */
 export function sparkline(numbers: readonly number[], width: number): string {
   const shown = numbers.slice(-Math.max(1, width));
   const most = Math.max(...shown, Number.MIN_VALUE);
@@ -69,7 +71,7 @@ export function sparkline(numbers: readonly number[], width: number): string {
     .join('');
 }
 
-/** A count that falls has begun anew. */
+/** A count that falls has started again at 0. */
 function perSecond(from: number, to: number, before: TrafficReport, report: TrafficReport): number {
   const seconds = (Date.parse(report.at) - Date.parse(before.at)) / 1_000;
   return seconds > 0 ? Math.max(0, to - from) / seconds : 0;

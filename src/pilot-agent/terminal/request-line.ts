@@ -2,7 +2,7 @@ import type { DirectionReport, ServiceReport } from '../report/request-report.ts
 import type { Paint } from '../../shared/log/paint.ts';
 import { timeSpan } from './time-span.ts';
 
-/** What the Envoy that serves says of its service, in one line. Pure. */
+/** Writes the service of the Envoy that serves, in one line. Pure. */
 export function serviceLine(service: ServiceReport | undefined, paint: Paint): string {
   if (service?.state !== 'answering') return paint('dim', 'inbound –  outbound –  clusters –');
   const { inbound, outbound, clusters } = service;

@@ -4,12 +4,12 @@ export interface ScreenSize {
   readonly height: number;
 }
 
-/** Where a terminal does not say how large it is. */
+/** The size of a terminal that does not report it. */
 const usual: ScreenSize = { width: 80, height: 24 };
 
 /**
- * How large a terminal is now. One that says nothing, or 0, as a serial line does, counts as one of
- * 80×24. Pure.
+ * Returns the current size of a terminal. A terminal that reports nothing or 0, as a serial line
+ * does, counts as 80×24. Pure.
  */
 export function sizeOf({
   columns = 0,

@@ -4,20 +4,25 @@ import { fromEvent, map, merge, Observable } from 'rxjs';
 import { sizeOf } from './screen-size.ts';
 import type { TopEvent } from './top-model.ts';
 
-/** Another screen beside the one that was there, no cursor, no wrapping of long lines. */
+/**
+ * Opens another screen beside the current one, hides the cursor, and stops the wrapping of long
+ * lines.
+ */
 const enter = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
-/** What was there before, with its cursor. */
+/** Returns to the previous screen, with its cursor. */
 const leave = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';
 
-/** A terminal that is drawn on. */
+/** A terminal to draw on. */
 export interface Screen {
   /**
-   * Has the terminal while it is subscribed, and emits its keys, and that it is to be given back
-   * for a while. Gives it back as it was on unsubscribe, and before the program ends in any other
-   * way that it can see. Never completes.
+   * Takes the terminal while it is subscribed. Emits its keys, and requests to give it back for a
+   * while. Restores the terminal on unsubscribe, and before the program ends in any other way that
+   * it can notice. Never completes.
    */
   readonly session$: Observable<TopEvent>;
-  /** Shows these lines, if it has the terminal; all of them if `drawing` is not as before. */
+  /**
+   * Shows these lines, if it has the terminal; draws all of them again if `drawing` has changed.
+   */
   draw(lines: readonly string[], drawing: number): void;
 }
 
@@ -27,10 +32,10 @@ interface KeyOfReadline {
   readonly ctrl?: boolean;
 }
 
-/** A screen on the terminal of these two ends. What is written to one that is gone is lost. */
+/** Opens a screen on the terminal of these two ends. Output to a terminal that is gone is lost. */
 export function openScreen(input: ReadStream, output: WriteStream): Screen {
   for (const end of [input, output]) end.on('error', () => undefined);
-  /** What is on the screen, line by line; undefined while somebody else has it. */
+  /** The lines on the screen; undefined while another program has it. */
   let shown: readonly string[] | undefined;
   let drawn = 0;
   const take = () => {
@@ -45,7 +50,7 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
     output.write(leave);
   };
   const keys$ = new Observable<TopEvent>((subscriber) => {
-    // The first is told before whoever prints why the program ends: it would print on our screen.
+    // The first event comes before the program prints why it ends: that would appear on our screen.
     process.once('uncaughtExceptionMonitor', giveBack).once('exit', giveBack);
     take();
     emitKeypressEvents(input);
@@ -56,7 +61,7 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
       subscriber.next({ type: 'key', key: { name, text: text ?? sequence, isCtrl: ctrl } });
     };
     input.on('keypress', heard);
-    // It may have another size than before, and is to be drawn on now.
+    // The size may have changed, and the screen must be drawn now.
     subscriber.next({ type: 'resized', size: sizeOf(output) });
     return () => {
       input.off('keypress', heard);
@@ -72,8 +77,8 @@ export function openScreen(input: ReadStream, output: WriteStream): Screen {
     draw(lines, drawing) {
       if (shown === undefined) return;
       const before = drawing === drawn ? shown : [];
-      // A line is cleared before it is written: after one that fills the width the cursor stays in
-      // the last column where lines do not wrap, and clearing would take what stands there.
+      // A line is cleared before it is written. After a line that fills the width, the cursor stays
+      // in the last column, because lines do not wrap, and clearing would erase that column.
       const changed = lines.flatMap((line, index) =>
         line === before[index] ? [] : [`\x1b[${index + 1};1H\x1b[K${line}\x1b[0m`],
       );

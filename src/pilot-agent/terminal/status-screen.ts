@@ -8,23 +8,23 @@ import { cut, oneLine, widthOf, wrapped } from './text-width.ts';
 export interface StatusLook {
   /** In columns. `Infinity`: nothing is cut. */
   readonly width: number;
-  /** In lines: of long lists as much is shown as fits. `Infinity`: all. */
+  /** In lines: long lists show as many rows as fit. `Infinity`: all. */
   readonly height: number;
-  /** With columns for what is rarely asked. */
+  /** Adds columns that are rarely needed. */
   readonly isWide: boolean;
   readonly paint: Paint;
 }
 
-/** Rows of each list, with which an empty line between them is worth its place. */
+/** With this many rows in each list, an empty line between lists is worth its space. */
 const fair = 3;
-/** What one field of the head may take of the height of a screen. */
+/** The share of a screen's height that one field of the head may take. */
 const share = 1 / 6;
-/** Columns before the text of a field. */
+/** The columns before the text of a field. */
 const indent = 17;
-/** Heading and titles of a list. */
+/** The lines of the heading and the titles of a list. */
 const above = 2;
 
-/** How it stands with an agent, as lines of at most `width` columns. Pure. */
+/** Writes the status of an agent as lines of at most `width` columns. Pure. */
 export function statusScreen(report: AgentReport, look: StatusLook): readonly string[] {
   const top = head(report, look);
   const sizes = [report.epochs, report.certificates, report.sources, report.pushes]
@@ -41,7 +41,7 @@ export function statusScreen(report: AgentReport, look: StatusLook): readonly st
   return [...top, ...below].map((line) => cut(line, look.width));
 }
 
-/** How many rows each list may have so that all of them fit into so many lines. Pure. */
+/** Returns how many rows each list may have so that all lists fit into `room` lines. Pure. */
 function rowsIn(room: number, sizes: readonly number[]): number {
   const longest = Math.max(0, ...sizes);
   const fits = (rows: number) => sizes.reduce((sum, size) => sum + Math.min(size, rows), 0) <= room;
@@ -49,7 +49,7 @@ function rowsIn(room: number, sizes: readonly number[]): number {
   return Array.from({ length: Math.max(0, room) }, (_, index) => room - index).find(fits) ?? 0;
 }
 
-/** Who it is, whether it is ready, and what should be known at once. */
+/** Writes the agent's identity, its readiness, and what a reader needs first. */
 function head(report: AgentReport, look: StatusLook): readonly string[] {
   const { paint, isWide } = look;
   const { agent, phase, notes, at, crashes, readyAfterMs, refused, next } = report;
@@ -100,7 +100,7 @@ function head(report: AgentReport, look: StatusLook): readonly string[] {
   ];
 }
 
-/** Whether a probe would find the agent ready, in a word. Pure. */
+/** Returns whether a probe would find the agent ready, in a word. Pure. */
 export function readiness(report: Pick<AgentReport, 'phase' | 'ready'>, paint: Paint): string {
   return standing(report).isReady
     ? paint(['bold', 'green'], 'READY')
@@ -108,7 +108,8 @@ export function readiness(report: Pick<AgentReport, 'phase' | 'ready'>, paint: P
 }
 
 /**
- * A field in as many lines as its text takes; on a screen that it would fill, the last one is cut.
+ * Writes a field in as many lines as its text needs. If it would fill the screen, the last line is
+ * cut.
  */
 function field(
   name: string,

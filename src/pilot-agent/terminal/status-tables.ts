@@ -10,20 +10,20 @@ import { ago, between, timeSpan } from './time-span.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 export interface TableSize {
-  /** Rows of each list at most: the first ones. 0: the heading alone. */
+  /** The maximum number of rows in each list: the first ones. 0: only the heading. */
   readonly rows: number;
   readonly width: number;
   readonly isWide: boolean;
   readonly paint: Paint;
 }
 
-/** A column, and what stands in it. `isWide`: only where there is much room. */
+/** A column, and its content. `isWide`: only shown if there is much space. */
 interface Field<Row> extends Column {
   readonly of: (row: Row) => Cell;
   readonly isWide?: true;
 }
 
-/** A heading and the first rows of a list; nothing for an empty one. */
+/** Writes a heading and the first rows of a list; nothing for an empty list. */
 function list<Row>(
   heading: string,
   all: readonly Row[],
@@ -46,7 +46,7 @@ function list<Row>(
 
 const span = (ms: number | undefined) => (ms === undefined ? '' : timeSpan(ms));
 
-/** The epochs, newest first. Pure. */
+/** Writes the epochs, newest first. Pure. */
 export function epochLines(
   { epochs, counters, at }: AgentReport,
   size: TableSize,
@@ -82,7 +82,7 @@ export function epochLines(
   return list(`EPOCHS${counted === '' ? '' : `  ${counted}`}`, epochs.toReversed(), fields, size);
 }
 
-/** What Envoy serves and trusts. Pure. */
+/** Writes the certificates that Envoy serves and trusts. Pure. */
 export function certificateLines(
   { certificates, at }: AgentReport,
   size: TableSize,
@@ -109,7 +109,7 @@ export function certificateLines(
   return list('CERTIFICATES', certificates, fields, size);
 }
 
-/** The last quarter of its life is the time in which the log warns. */
+/** The log warns in the last quarter of a certificate's life. */
 function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell {
   const left = between(at, notAfter) ?? 0;
   if (left <= 0) return { text: 'expired', style: 'red' };
@@ -119,7 +119,7 @@ function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell 
   };
 }
 
-/** The sources of configuration. Pure. */
+/** Writes the sources of configuration. Pure. */
 export function sourceLines({ sources, at }: AgentReport, size: TableSize): readonly string[] {
   const fields: readonly Field<AgentReport['sources'][number]>[] = [
     { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
@@ -150,7 +150,7 @@ export function sourceLines({ sources, at }: AgentReport, size: TableSize): read
   return list('SOURCES', sources, fields, size);
 }
 
-/** The secrets that were pushed, newest first. Pure. */
+/** Writes the pushed secrets, newest first. Pure. */
 export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonly string[] {
   const fields: readonly Field<AgentReport['pushes'][number]>[] = [
     { title: 'SECRET', hasEnds: true, of: ({ secret }) => oneLine(secret) },

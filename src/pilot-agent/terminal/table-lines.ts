@@ -3,19 +3,19 @@ import { cutInside, fitted, fittedRight, widthOf } from './text-width.ts';
 
 type Style = Parameters<Paint>[0];
 
-/** What stands in a table: a text, or one in a style. */
+/** The content of a cell: a text, or a text in a style. */
 export type Cell = string | { readonly text: string; readonly style: Style };
 
 export interface Column {
   readonly title: string;
-  /** Numbers stand at the right of their column. */
+  /** Numbers are aligned to the right. */
   readonly isRight?: true;
-  /** The ends of its texts say most, as those of paths. */
+  /** The ends of its texts matter most, as in paths. */
   readonly hasEnds?: true;
 }
 
 const gap = '  ';
-/** No column is made narrower. */
+/** The smallest width of a column that is cut. */
 const narrowest = 6;
 
 function textOf(cell: Cell | undefined): string {
@@ -23,8 +23,8 @@ function textOf(cell: Cell | undefined): string {
 }
 
 /**
- * A table in `width` columns, its titles first. A column without any text is left out; while the
- * rest is too wide, the widest column gives way. Pure.
+ * Writes a table in `width` columns, its titles first. Leaves out columns without any text; if the
+ * rest is too wide, cuts the widest columns. Pure.
  *
  * @param width `Infinity`: nothing is cut
  */
@@ -60,7 +60,7 @@ export function tableLines(
   return [line(columns.map(({ title }) => ({ text: title, style: 'dim' }))), ...rows.map(line)];
 }
 
-/** No column is wider than so much that all have room. */
+/** Limits all columns to the largest width with which they fit. */
 function narrowed(widths: readonly number[], room: number): readonly number[] {
   const sum = (limit: number) => widths.reduce((total, width) => total + Math.min(width, limit), 0);
   if (sum(Infinity) <= room) return widths;

@@ -3,7 +3,9 @@ const minute = 60 * second;
 const hour = 60 * minute;
 const day = 24 * hour;
 
-/** A span of time in a few characters, such as `231 ms`, `4.2 s`, `3m 12s` and `4d 2h`. Pure. */
+/**
+ * Writes a span of time in a few characters, such as `231 ms`, `4.2 s`, `3m 12s` and `4d 2h`. Pure.
+ */
 export function timeSpan(ms: number): string {
   if (ms < 0) return `-${timeSpan(-ms)}`;
   if (ms < second) return `${Math.round(ms)} ms`;
@@ -18,12 +20,12 @@ function both(ms: number, unit: number, name: string, part: number, partName: st
   return `${Math.floor(ms / unit)}${name} ${Math.floor((ms % unit) / part)}${partName}`;
 }
 
-/** From one ISO time to another; undefined without both. Pure. */
+/** Returns the time from one ISO time to another, in ms; undefined without both. Pure. */
 export function between(from: string | undefined, to: string | undefined): number | undefined {
   return from === undefined || to === undefined ? undefined : Date.parse(to) - Date.parse(from);
 }
 
-/** How long ago a time was at another one: `12 s ago`; '' without it. Pure. */
+/** Writes how long before `now` a time was: `12 s ago`; '' without a time. Pure. */
 export function ago(then: string | undefined, now: string): string {
   const ms = between(then, now);
   return ms === undefined ? '' : `${timeSpan(Math.max(0, ms))} ago`;

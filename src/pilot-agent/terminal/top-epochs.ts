@@ -9,14 +9,17 @@ import { fitted, fittedRight, oneLine, wrapped } from './text-width.ts';
 import { between, timeSpan } from './time-span.ts';
 import type { TopState } from './top-model.ts';
 
-/** Columns of a line besides its timeline. */
+/** The columns of a line outside its timeline. */
 const number = 5;
 const state = 16;
 const figures = 27;
-/** Before the details of an epoch. */
+/** The indent of an epoch's details. */
 const indent = '      ';
 
-/** The epochs, newest first, a line each, of the selected one more: `height` at most. Pure. */
+/**
+ * Writes the epochs, newest first, one line each, and the details of the selected one: at most
+ * `height` lines. Pure.
+ */
 export function topEpochs(
   all: TopState,
   past: Past,
@@ -41,7 +44,7 @@ export function topEpochs(
   return [...lines, ...more].slice(0, Math.max(1, height));
 }
 
-/** As many as fit, with the selected one among them. */
+/** Returns as many epochs as fit, with the selected one among them. */
 function around(
   epochs: readonly EpochReport[],
   selected: number | undefined,
@@ -55,7 +58,7 @@ function around(
   return epochs.slice(from, from + count);
 }
 
-/** What it does now; how long it has lived, if it is gone. */
+/** Writes the current load of an epoch; if it has ended, how long it lived. */
 function figuresOf(epoch: EpochReport, traffic: TopState['traffic']): string {
   if (epoch.state === 'ended')
     return fittedRight(

@@ -5,7 +5,9 @@ type Step = readonly [TopState, readonly TopEffect[]];
 /** In characters. */
 const longestFilter = 200;
 
-/** What a key does. Ctrl-C always ends, Ctrl-Z always stops for a while. Pure. */
+/**
+ * Returns the state after a key, and the effects. Ctrl-C always ends, Ctrl-Z always suspends. Pure.
+ */
 export function topKey(state: TopState, key: Key): Step {
   if (key.isCtrl && key.name === 'c') return [{ ...state, isOver: true }, []];
   if (key.isCtrl && key.name === 'z') return [state, [{ type: 'suspend' }]];
@@ -61,12 +63,14 @@ function watching(state: TopState, { name, text, isCtrl }: Key): TopState {
   }
 }
 
-/** The one after it, and after the last the first. */
+/** Returns the next item; after the last one, the first. */
 function after<T>(all: readonly T[], one: T): T {
   return all[(all.indexOf(one) + 1) % all.length] ?? one;
 }
 
-/** The newest is at the top: up from nowhere leads to the oldest, down to the newest. */
+/**
+ * The newest epoch is at the top. If none is selected, up selects the oldest, and down the newest.
+ */
 function neighbour({ epochs, selected }: TopState, step: 1 | -1): number | undefined {
   const index = epochs.findIndex(({ epoch }) => epoch === selected);
   const next =

@@ -22,7 +22,7 @@ const styles = {
   fatal: 'red',
 } as const;
 
-/** The heading of the log, and its newest lines that are wanted; `height` lines at most. Pure. */
+/** Writes the heading of the log, and its newest matching lines; at most `height` lines. Pure. */
 export function topLog(state: TopState, height: number, paint: Paint): readonly string[] {
   const { level, selected, filter } = state;
   const wanted = [
@@ -37,7 +37,7 @@ export function topLog(state: TopState, height: number, paint: Paint): readonly 
   return [heading, ...lines.slice(Math.max(0, lines.length - room))].slice(0, Math.max(0, height));
 }
 
-/** The newest `count` lines that are wanted, oldest first. */
+/** Returns the newest `count` matching lines, oldest first. */
 function newest(
   { log = [], level, selected, filter }: TopState,
   count: number,
@@ -53,7 +53,7 @@ function newest(
   return found.reverse();
 }
 
-/** A line of the log, its text in lines of at most `width` columns. Pure. */
+/** Writes a line of the log, with its text in lines of at most `width` columns. Pure. */
 function logLines(line: LogReport, width: number, paint: Paint): readonly string[] {
   const { at, level } = line;
   const head = `${paint('dim', at.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} `;
@@ -62,7 +62,7 @@ function logLines(line: LogReport, width: number, paint: Paint): readonly string
   );
 }
 
-/** What it says, with where it is from. */
+/** Returns the text of a line, with its component and epoch. */
 function textOf({ component, epoch, msg, fields }: LogReport): string {
   const more = Object.entries(fields).map(
     ([name, value]) => ` ${name}=${typeof value === 'string' ? value : JSON.stringify(value)}`,

@@ -2,38 +2,38 @@ import { type Heard, type Link, nothingHeard } from '../report/heard.ts';
 import type { LiveEvent } from '../report/live-events.ts';
 import type { ScreenSize } from './screen-size.ts';
 
-/** What the agent can be asked for, and the path that asks for it. */
+/** An order to the agent, which is also the path of the request. */
 export type Order = 'drain' | 'restart';
 
-/** Lines below this level are not shown. */
+/** The levels: lines below the chosen one are not shown. */
 export const levels = ['debug', 'info', 'warn', 'error'] as const;
-/** How much of the past the timeline shows, in ms; 0: all that is known. */
+/** How much of the past the timeline shows, in ms; 0: all of it. */
 export const spans = [60_000, 600_000, 3_600_000, 0] as const;
 
-/** All that the screen shows, and how. */
+/** The content of the screen, and how it is shown. */
 export interface TopState extends Heard {
   readonly size: ScreenSize;
   /** In ms since 1970. */
   readonly now: number;
   readonly link: Link;
-  /** The epoch that is looked at. */
+  /** The epoch that the user has selected. */
   readonly selected: number | undefined;
-  /** What keys are for: to watch, to write the filter, to answer a question, to close the help. */
+  /** What keys do: watch, write the filter, answer a question, or close the help. */
   readonly mode: 'watch' | 'filter' | 'help' | Order;
-  /** Lines of the log have to have it. */
+  /** Only lines of the log with this text are shown. */
   readonly filter: string;
   readonly level: (typeof levels)[number];
   readonly span: (typeof spans)[number];
-  /** A line that is too long is cut, or takes several lines of the screen. */
+  /** A long line is cut, or takes several lines of the screen. */
   readonly long: 'cut' | 'whole';
-  /** What came of the last order. */
+  /** The result of the last order. */
   readonly told: string | undefined;
-  /** Changes when all has to be drawn anew. */
+  /** Changes when the whole screen must be drawn again. */
   readonly drawing: number;
   readonly isOver: boolean;
 }
 
-/** A key as Node's readline names it. `text`: what it writes, if it writes something. */
+/** A key as Node's readline names it. `text`: the text that it writes, if any. */
 export interface Key {
   readonly name: string;
   readonly text: string;
@@ -48,15 +48,15 @@ export type TopEvent =
   | { readonly type: 'away'; readonly reason: string }
   | { readonly type: 'heard'; readonly live: LiveEvent }
   | { readonly type: 'answered'; readonly order: Order; readonly answer: string }
-  /** Somebody has asked this program to stop for a while. */
+  /** A request to stop this program for a while. */
   | { readonly type: 'suspend-requested' }
   | { readonly type: 'resumed' }
-  /** Somebody has asked this program to end, or nobody sees it any more. */
+  /** A request to end this program, or its terminal is gone. */
   | { readonly type: 'end-requested' };
 
 export type TopEffect =
   | { readonly type: 'order'; readonly order: Order }
-  /** Gives the terminal back and stops, until `resumed`. */
+  /** Gives the terminal back and stops the program, until `resumed`. */
   | { readonly type: 'suspend' }
   /** Takes the terminal. */
   | { readonly type: 'open' };

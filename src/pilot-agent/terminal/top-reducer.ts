@@ -5,7 +5,7 @@ import type { TopEffect, TopEvent, TopState } from './top-model.ts';
 
 type Step = readonly [TopState, readonly TopEffect[]];
 
-/** Ten minutes of traffic: one report a second. */
+/** The traffic is that of ten minutes: one report a second. */
 const kept: Kept<LogReport> = {
   epochs: 1_000,
   traffic: 600,
@@ -13,7 +13,7 @@ const kept: Kept<LogReport> = {
   lineOf: (line) => line,
 };
 
-/** What is shown after something has happened, and what is to be done about it. Pure. */
+/** Returns the state after an event, and the effects. Pure. */
 export function reduceTop(state: TopState, event: TopEvent): Step {
   switch (event.type) {
     case 'key':

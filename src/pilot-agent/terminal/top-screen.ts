@@ -13,12 +13,12 @@ import type { TopState } from './top-model.ts';
 import { apart, cut, oneLine, widthOf, wrapped } from './text-width.ts';
 import { timeSpan } from './time-span.ts';
 
-/** How much of the screen the epochs may take, if there are many. */
+/** The share of the screen that the epochs may take, if there are many. */
 const share = 0.4;
-/** How much of it a reason may take that is shown whole. */
+/** The share of the screen that reasons may take if they are shown whole. */
 const reasonShare = 0.3;
 
-/** All lines of the screen: at most `height`, of at most `width` columns. Pure. */
+/** Writes all lines of the screen: at most `height`, of at most `width` columns. Pure. */
 export function topScreen(state: TopState, paint: Paint): readonly string[] {
   const { width, height } = state.size;
   const top = [...head(state, paint), ...traffic(state, paint)];
@@ -71,7 +71,7 @@ function unheard({ link, now, long, size }: TopState, paint: Paint): readonly st
   return wrapped(text, long === 'cut' ? Infinity : size.width).map((line) => paint('yellow', line));
 }
 
-/** The one thing that should be known first; all of them where lines are shown whole. */
+/** Writes the most important trouble; all of them if lines are shown whole. */
 function troubles(
   report: NonNullable<TopState['report']>,
   { long, now, size }: TopState,
@@ -118,7 +118,7 @@ function expiryText({ title, left }: Expiry): string {
 function traffic(state: TopState, paint: Paint): readonly string[] {
   const { traffic: reports, size, epochs, link } = state;
   const last = reports.at(-1);
-  // What was counted before says nothing of now.
+  // Earlier counts say nothing about the present.
   const serves = link.kind === 'connected' && servingEpoch(epochs) !== undefined;
   if (last === undefined) return [paint('dim', 'requests are not known yet'), '', ''];
   const rates = ratesOf(reports);
@@ -141,7 +141,7 @@ function traffic(state: TopState, paint: Paint): readonly string[] {
   ];
 }
 
-/** In at least five columns, so that what follows stands still. */
+/** Writes a number in at least five columns, so that the text after it does not move. */
 function number(value: number | undefined): string {
   const text =
     value === undefined
