@@ -3,15 +3,15 @@ import type { LiveEvent } from '../report/live-events.ts';
 import { insideGuard } from '../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
 
-/** A connection on which nothing is said would be taken for one that is stuck. In ms. */
+/** In ms. A client would take a silent connection for a stuck one. */
 const heartbeat = 15_000;
-/** What a slow reader may leave waiting. In bytes. */
+/** In bytes: how much may wait for a slow reader. */
 const mostWaiting = 4 << 20;
 
 /**
- * Answers by server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)
- * until the client goes. At most `most` at a time: 503 for one more. Who reads too slowly is cut
- * off, and may come again.
+ * Answers with server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)
+ * until the client leaves. Serves at most `most` clients at a time, and answers 503 to one more.
+ * Disconnects a client that reads too slowly; it may connect again.
  */
 export function eventStream(events$: Observable<LiveEvent>, most: number): Handler {
   let open = 0;

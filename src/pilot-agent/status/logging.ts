@@ -4,7 +4,7 @@ import type { LogLevel } from '../../shared/log/log-line.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
 import type { StatusRequest } from './status-event.ts';
 import { controlGuard } from '../../shared/http/control-guard.ts';
-/** Envoy's levels, and the agent's that stand for them. */
+/** Envoy's levels, each with the corresponding level of the agent. */
 const levels: Readonly<Record<string, LogLevel>> = {
   trace: 'debug',
   debug: 'debug',
@@ -16,9 +16,9 @@ const levels: Readonly<Record<string, LogLevel>> = {
 };
 
 /**
- * Changes log levels at run time: `level` that of the agent and of Envoy, `paths`
- * (`logger:level,…`) those of Envoy's loggers, by its own names. The answer is Envoy's, which lists
- * its loggers.
+ * Changes log levels at run time: `level` sets that of the agent and of Envoy, `paths`
+ * (`logger:level,…`) those of Envoy's loggers, by Envoy's names. The response is Envoy's, which
+ * lists its loggers.
  */
 export function logging(admin: Pick<AdminClient, 'request'>): Handler<StatusRequest> {
   return (request, response): Observable<StatusRequest> => {

@@ -8,16 +8,16 @@ import type { Handler } from '../../shared/http/handler.ts';
 import { compress } from './scrape/negotiate.ts';
 
 /**
- * Where the build puts it: beside the program, above the library, below the project. An executable
- * has it in itself.
+ * The paths of the page: beside the program, above the library, below the project. An executable
+ * contains the page.
  */
 const places = ['page.html', '../../page.html', '../../../dist/page.html'].map((path) =>
   join(import.meta.dirname, path),
 );
 
 /**
- * Answers with the page, which is read for each request: who looks does it once. It may run its own
- * script, and ask this port alone.
+ * Answers with the page. Reads it for each request, because a user opens it only once. The page may
+ * run its own script, and send requests only to this port.
  */
 export function page(read: () => string = readPage): Handler {
   return (request, response) =>
@@ -58,8 +58,8 @@ function readPage(): string {
 }
 
 /**
- * What a page may do: run the scripts and use the styles that are in it, and ask where it comes
- * from.
+ * Returns the policy of a page: it may run its own scripts, use its own styles, and send requests
+ * to its origin.
  */
 function policyOf(text: string): string {
   const hashes = (element: string) =>

@@ -21,9 +21,10 @@ const standardDuration = 10;
 const longestDuration = 30;
 
 /**
- * Looks into the running program, one look at a time: `/debug/pprof/profile` answers with what it
- * does for `seconds` (10, at most 30), a `.cpuprofile`; `/debug/pprof/heap` with what it holds, a
- * `.heapsnapshot`, during which nothing else is done. DevTools of a browser open both.
+ * Inspects the running program, one inspection at a time. `/debug/pprof/profile` answers with a CPU
+ * profile of `seconds` (10, at most 30), a `.cpuprofile`. `/debug/pprof/heap` answers with the
+ * heap, a `.heapsnapshot`; the program does nothing else meanwhile. The DevTools of a browser open
+ * both.
  */
 export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
   let isLooking = false;
@@ -63,7 +64,7 @@ export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
     });
 }
 
-/** Emits what the program does until `elapsed$` completes, as JSON, and completes. Cold. */
+/** Emits a CPU profile of the time until `elapsed$` completes, as JSON, and completes. Cold. */
 function cpu(session: Session, elapsed$: Observable<unknown>): Observable<string> {
   return concat(
     concat(bindNodeCallback(enable)(), bindNodeCallback(start)(), elapsed$).pipe(ignoreElements()),
@@ -81,7 +82,7 @@ function cpu(session: Session, elapsed$: Observable<unknown>): Observable<string
   }
 }
 
-/** Emits what the program holds, piece by piece, all in one go, and completes. Cold. */
+/** Emits a snapshot of the heap, piece by piece, without a pause, and completes. Cold. */
 function heap(session: Session): Observable<string> {
   return new Observable((subscriber) => {
     session.on('HeapProfiler.addHeapSnapshotChunk', ({ params }) => subscriber.next(params.chunk));

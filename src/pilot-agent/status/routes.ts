@@ -26,12 +26,12 @@ import { printable } from '../../shared/log/printable.ts';
 import { probe } from './probe/probe.ts';
 
 /**
- * Who answers what: the handler of a path without its query. What is rarely asked for is loaded
- * when it is first used: probes of the application with HTTP/2, the merging of metrics with
- * compression, the profiler, the page. The log is shown only if `showsLog`.
+ * Returns the handler of a path without its query. Loads rarely used handlers at their first
+ * request: probes of the application with HTTP/2, the merging of metrics with compression, the
+ * profiler, the page. Shows the log only if `showsLog`.
  */
 export function routes(parts: StatusParts): (path: string) => Handler<StatusSign> {
-  // Of both paths, so that one looks at a time.
+  // One handler for both paths, so that only one inspection runs at a time.
   const handler = profiling(
     parts.profileToken,
     lazily(async () => (await import('./profile.ts')).inspect()),
@@ -72,10 +72,10 @@ export function routes(parts: StatusParts): (path: string) => Handler<StatusSign
     fixed.get(path.replace(/^\/app-(?:health|lifecycle)\/.*/s, '/app-health/')) ?? missing;
 }
 
-/** Of event streams: each costs a look at Envoy a second. */
+/** The maximum number of event streams: each asks Envoy once a second. */
 const mostStreams = 4;
 
-/** A handler that is loaded for its first request. */
+/** Returns a handler that is loaded at its first request. */
 function lazily(load: () => Promise<Handler<StatusSign>>): Handler<StatusSign> {
   let handler$: Observable<Handler<StatusSign>> | undefined;
   return (request, response) => {
@@ -90,7 +90,7 @@ async function scrapes(parts: StatusParts): Promise<Handler<StatusSign>> {
   return allMetrics(parts);
 }
 
-/** A handler for those who look inside. */
+/** Returns a handler for clients that may look inside. */
 function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
   return (request, response) => {
     const refusal = insideGuard(request);
@@ -100,7 +100,7 @@ function inside<Sign>(handler: Handler<Sign>): Handler<Sign> {
   };
 }
 
-/** A handler for those who look inside with the token. */
+/** Returns a handler for clients that may look inside and have the token. */
 function profiling(token: string | undefined, handler: Handler<StatusSign>): Handler<StatusSign> {
   return (request, response) => {
     const refusal = insideGuard(request) ?? tokenGuard(request, token);
@@ -116,7 +116,7 @@ function missing({ url }: IncomingMessage, response: Parameters<Handler>[1]): Ob
   return EMPTY;
 }
 
-/** Answers by `OK`, and passes on what was asked for. */
+/** Answers with `OK`, and emits the request. */
 function order(asked: StatusRequest): Handler<StatusRequest> {
   return (request, response) => {
     const refusal = controlGuard(request);
@@ -125,7 +125,7 @@ function order(asked: StatusRequest): Handler<StatusRequest> {
   };
 }
 
-/** As {@link showJson}; as a table for who asks for text. */
+/** Does the same as {@link showJson}; answers with a table if the client asks for text. */
 function showEpochs(epochs$: StatusParts['epochs$']): Handler {
   return (request, response) => {
     const isText = /^\s*text\/plain\b/.test(request.headers.accept ?? '');
@@ -142,8 +142,8 @@ function showEpochs(epochs$: StatusParts['epochs$']): Handler {
 }
 
 /**
- * Answers with the newest of what `what$` emits, which it does at once, as JSON; or with why
- * `guard` refuses that.
+ * Answers with the newest value of `what$`, which it emits at once, as JSON; or with the refusal of
+ * `guard`.
  */
 function showJson(
   what$: Observable<unknown>,

@@ -19,7 +19,7 @@ import { hostsOf, openSocket } from '../../../shared/http/open-socket.ts';
 import { probeGrpc } from './probe-grpc.ts';
 import { type ProbeAnswer, probeHttp } from './probe-http.ts';
 
-/** An application has led a probe to another host, for the first time. */
+/** An application redirected a probe to another host, for the first time. */
 export interface ProbeRedirected {
   readonly type: 'probe-redirected';
   readonly path: string;
@@ -34,10 +34,10 @@ export interface ProbeFailed {
 }
 
 /**
- * Answers what is below `/app-health` and `/app-lifecycle`: carries out the probe of that path, and
+ * Handles the paths below `/app-health` and `/app-lifecycle`: runs the probe of that path, and
  * answers with the application's status and nothing else. If the application does not answer within
- * the probe's time-out, it answers 500 and says why. A probe that fails is told once for each
- * reason, until that changes. A probe that names no host tries `localHosts` in their order.
+ * the probe's timeout, answers 500 with the reason. Reports a failing probe once for each reason,
+ * until the reason changes. A probe that names no host tries `localHosts` in their order.
  */
 export function appProbe(
   probes: ReadonlyMap<string, AppProbe>,
@@ -84,7 +84,7 @@ export function appProbe(
   };
 }
 
-/** Why the application has not answered. Pure. */
+/** Returns why the application did not answer. Pure. */
 function reasonOf(error: unknown): string {
   const { message, code = 'no connection' } = error as NodeJS.ErrnoException;
   return (message === '' ? code : message).replaceAll(/[\p{C}\s]+/gu, ' ').slice(0, longestReason);

@@ -15,9 +15,9 @@ import type { Timing } from '../../../epochs/timing.ts';
 import { attentiveTimer } from '../../../operators/attentive-timer.ts';
 
 /**
- * Emits why the agent is not live, or undefined if it is: first what holds, then each change. It is
- * not while the newest Envoy has been silent for as long as it takes to be killed (30 s). That the
- * agent itself lives is said by its answering at all.
+ * Emits why the agent is not live, or undefined if it is: first the current state, then each
+ * change. It is not live while the newest Envoy has been silent for so long that the agent kills it
+ * (30 s). Any answer shows that the agent itself lives.
  */
 export function notLive(
   state$: Observable<AgentState>,
@@ -40,8 +40,9 @@ export function notLive(
 }
 
 /**
- * Emits once why the start is not over, or undefined if it is, and completes: an Envoy has been
- * LIVE once, whatever came after. Until then it is why the agent is not ready.
+ * Emits once why the start is not over, or undefined if it is, and completes. The start is over
+ * once an Envoy has been LIVE, whatever happened later. Until then, emits why the agent is not
+ * ready.
  */
 export function notStarted(
   state$: Observable<AgentState>,

@@ -4,8 +4,8 @@ import type { RequestRefusal } from '../../../shared/http/control-guard.ts';
 const name = 'x-pilot-agent';
 
 /**
- * What an agent asks in a scrape or a probe has this header, so that what comes back to an agent is
- * seen: an application may lead both there, and each would ask the application again.
+ * The requests of an agent in a scrape or a probe carry this header, so that an agent recognizes
+ * them: an application may redirect both to an agent, and each would ask the application again.
  */
 export const mark = { [name]: '1' } as const;
 
@@ -14,7 +14,7 @@ const fromAnAgent: RequestRefusal = [
   'this request comes from an agent: it would ask the application again',
 ];
 
-/** Why a request of an agent is refused; undefined for one of anybody else. Pure. */
+/** Returns why a request of an agent is refused; undefined for any other request. Pure. */
 export function ownRequest({ headers }: IncomingMessage): RequestRefusal | undefined {
   return headers[name] === undefined ? undefined : fromAnAgent;
 }

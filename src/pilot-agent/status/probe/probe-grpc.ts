@@ -6,22 +6,22 @@ import type { ProbeAnswer } from './probe-http.ts';
 
 /** `SERVING` of `grpc.health.v1.HealthCheckResponse.ServingStatus`. */
 const serving = 1;
-/** An answer has two bytes; what has more than this is none. */
+/** In bytes. An answer has two bytes; an answer with more than this is invalid. */
 const largestAnswer = 4_096;
 
-/** What the call has ended with: its message, and the status of gRPC that goes with it. */
+/** The end of a call: its message, and the headers with the status of gRPC. */
 interface Ended {
   readonly answer: Buffer;
   readonly headers: IncomingHttpHeaders;
 }
 
 /**
- * Asks `grpc.health.v1.Health/Check` and emits 200 if the service is SERVING, otherwise 500 and
- * why, and completes. A status of gRPC other than 0 is a failure, whatever the message says. Errors
- * if nobody answers.
+ * Calls `grpc.health.v1.Health/Check`. Emits 200 if the service is SERVING, otherwise 500 with the
+ * reason, and completes. A status of gRPC other than 0 is a failure, whatever the message says.
+ * Errors if there is no answer.
  *
- * Question and answer have one field each, and one call is all there is: that is a few bytes over
- * HTTP/2, and no reason to load a gRPC library.
+ * Request and response have one field each, and there is only one call: a few bytes over HTTP/2
+ * need no gRPC library.
  */
 export function probeGrpc(
   { port, service }: GrpcProbe,
@@ -86,8 +86,8 @@ export function probeGrpc(
 }
 
 /**
- * A `HealthCheckRequest` (field 1: the service, a string) behind gRPC's prefix: not compressed, and
- * its length.
+ * Makes a `HealthCheckRequest` (field 1: the service, a string) behind gRPC's prefix: not
+ * compressed, and its length.
  */
 function frame(service: string): Buffer {
   const name = Buffer.from(service);
@@ -106,8 +106,8 @@ function varint(value: number): Buffer {
 }
 
 /**
- * Field 1 of a `HealthCheckResponse`, an enum; undefined if the answer is no such message. An error
- * has no message.
+ * Returns field 1 of a `HealthCheckResponse`, an enum; undefined if the answer is no such message.
+ * An error has no message.
  */
 function servingStatus(answer: Buffer): number | undefined {
   if (answer.length < 5 || answer[0] !== 0 || answer.length !== 5 + answer.readUInt32BE(1))

@@ -10,28 +10,28 @@ import { hostsOf, lenient, openSocket } from '../../../shared/http/open-socket.t
 import { requestPath } from './request-path.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
-/** The kubelet gives up at the tenth, as Go's client does (`len(via) >= 10`). */
+/** The kubelet gives up at the tenth redirect, as Go's client does (`len(via) >= 10`). */
 const mostRedirects = 9;
 const redirects = [301, 302, 303, 307, 308];
 
 type Address = Pick<HttpProbe, 'host' | 'port' | 'path' | 'secure'>;
 
-/** What a probe has come to. */
+/** The result of a probe. */
 export interface ProbeAnswer {
   readonly status: number;
-  /** Where the application has led the probe, which nobody has followed. */
+  /** The redirect of the application to another host, which was not followed. */
   readonly elsewhere?: string;
-  /** Why it has failed, where the application has given no status of its own. */
+  /** Why the probe failed, if the application gave no status. */
   readonly reason?: string;
 }
 
 /**
- * Emits what the application answers, and completes. Errors if it does not.
+ * Emits the application's answer, and completes. Errors if there is none.
  *
- * Sends the headers of the probe's own request, and over them the configured ones. A redirect to
- * the same host is followed; one that leads elsewhere counts as 200, as with the kubelet. Each
- * request has a connection of its own. An HTTPS server that knows HTTP/2 is asked by it; so is a
- * plain one that does not understand HTTP/1.1.
+ * Sends the headers of the probe's own request, and the configured ones over them. Follows a
+ * redirect to the same host; a redirect to another host counts as 200, as with the kubelet. Each
+ * request has its own connection. Uses HTTP/2 with an HTTPS server that supports it, and with a
+ * plaintext server that does not understand HTTP/1.1.
  */
 export function probeHttp(
   probe: HttpProbe,
@@ -60,10 +60,10 @@ export function probeHttp(
   return at(probe, 0);
 }
 
-/** Each header with its values: what came more than once stays so. */
+/** Each header with its values: a repeated header stays repeated. */
 type ReceivedHeaders = Readonly<NodeJS.Dict<readonly string[]>>;
 
-/** What belongs to one request, or one connection, and means nothing to the next. */
+/** Headers of one request or one connection, which are not passed on. */
 const ofRequest = new Set([
   'host',
   'connection',
@@ -165,20 +165,20 @@ const ofConnection = [
 ];
 
 /**
- * Asks by GET on a connection that is nobody else's, and emits the head of the answer. Errors
- * without one. Unsubscribing ends the connection. Of HTTP/2 both sides know beforehand that they
- * speak it.
+ * Sends a GET request on its own connection, and emits the head of the response. Errors without
+ * one. Unsubscribing ends the connection. With HTTP/2, both sides know beforehand that they speak
+ * it.
  */
 function speakHttp(version: 1 | 2, socket: Socket, question: HttpQuestion): Observable<HttpHead> {
   return version === 1 ? speakHttp1(socket, question) : speakHttp2(socket, question);
 }
 
-/** So much of an answer is kept, in characters. */
+/** In characters: how much of a response is kept. */
 const startOfAnswer = 16;
 
 /**
- * If the parser of Node refuses an answer, the status line counts that came: it takes less than
- * Go's client.
+ * If Node's parser refuses a response, its status line counts: the parser accepts less than Go's
+ * client.
  */
 function speakHttp1(socket: Socket, { path, headers }: HttpQuestion): Observable<HttpHead> {
   return new Observable((subscriber) => {
@@ -205,7 +205,7 @@ function speakHttp1(socket: Socket, { path, headers }: HttpQuestion): Observable
         tell({ statusCode: Number(status), headers: {} });
       else subscriber.error(error);
     });
-    // Node tells an answer apart that changes the protocol (101).
+    // Node emits another event for a response that changes the protocol (101).
     request.on('response', tell).on('upgrade', tell).end();
     return () => request.destroy();
   });

@@ -3,10 +3,10 @@ import { reasonName } from '../../report/reason-name.ts';
 import { answer, type Handler } from '../../../shared/http/handler.ts';
 
 /**
- * Answers a probe of the agent's own: 200 where `reason$` says nothing against it, otherwise 503
- * with the reason. As JSON, for whoever accepts that before text, with a name for the reason: its
- * words up to the first detail; and with what `notes$` says, which speaks against nothing but
- * should be known.
+ * Answers a probe of the agent itself: 200 if `reason$` emits no reason, otherwise 503 with the
+ * reason. For a client that prefers JSON to text, the answer is JSON: it has the reason with its
+ * name, which is its words up to the first detail, and the notes of `notes$`, which do not change
+ * the status.
  */
 export function probe(
   reason$: Observable<string | undefined>,

@@ -16,21 +16,20 @@ import type { AgentState } from '../../../epochs/model.ts';
 import type { EpochConfig } from '../../../epochs/ports.ts';
 import { pollUntil } from '../../../operators/poll-until.ts';
 
-/** The statistics that {@link readiness} looks at, as Envoy's `filter` takes them. */
+/** The statistics that {@link readiness} needs, as Envoy's `filter` takes them. */
 export const readinessFilter =
   '^(server\\.state|listener_manager\\.workers_started|(cluster_manager\\.cds|listener_manager\\.lds)\\.update_(success|rejected|time))$';
 
 const states = ['LIVE', 'DRAINING', 'PRE_INITIALIZING', 'INITIALIZING'];
 
 /**
- * Why Envoy is not ready, from its statistics as text; undefined if it is.
+ * Returns why Envoy is not ready, from its statistics as text; undefined if it is.
  *
- * It is when it is LIVE, its workers have started, and, where it subscribes to clusters or
- * listeners, each has come at least once: Envoy 1.36 has the statistics of a subscription only if
- * it has the subscription. With `subscribes` it has to, and what is absent has not come, as with
- * the Go agent, which takes that for granted.
- * When they came is in a gauge: the counters of a child include its parent's (measured, Envoy
- * 1.36.2).
+ * It is ready if it is LIVE, its workers have started, and, if it subscribes to clusters or
+ * listeners, each has come at least once. Envoy 1.36 has the statistics of a subscription only if
+ * it has the subscription. With `subscribes` it must have both subscriptions, and a missing
+ * statistic means that nothing has come; the Go agent always assumes so. A gauge shows when they
+ * came: the counters of a child include its parent's (measured, Envoy 1.36.2).
  */
 export function readiness(body: string, subscribes = false): string | undefined {
   const stats = parseStats(body);
@@ -59,15 +58,15 @@ export function readiness(body: string, subscribes = false): string | undefined 
 }
 
 /**
- * While the admin endpoint goes from one epoch to the next it is refused for about 9 ms (measured,
- * Envoy 1.36.2). In ms.
+ * In ms. While the admin endpoint goes from one epoch to the next, it refuses connections for about
+ * 9 ms (measured, Envoy 1.36.2).
  */
 const handOver = 250;
 const again = 10;
-/** How long ago Envoy may have said that it is ready. In ms. */
+/** In ms. How long Envoy's answer that it is ready is valid. */
 const fresh = 100;
 
-/** The reason why it is not ready, if any; and whether that is worth a second look in a moment. */
+/** The reason why it is not ready, if any; and whether it may change in a moment. */
 interface Look {
   readonly reason: string | undefined;
   readonly fleeting: boolean;
@@ -75,13 +74,13 @@ interface Look {
 
 /**
  * Emits once why the agent is not ready, or undefined if it is, and completes. Cold: each
- * subscription looks at `state$`, which has a value at once, and then at Envoy, which has
+ * subscription reads `state$`, which has a value at once, and then asks Envoy, which has
  * `timeoutMs` ms to answer. Never errors.
  *
- * Probes at the same time share one question to Envoy. That it is ready counts for 100 ms, and no
- * longer; the agent's own state is looked at each time, and nothing is latched. While a child comes
- * up its parent serves, and can not be asked: it counts as what it was, LIVE. So does one whose
- * child was killed while it came up.
+ * Simultaneous probes share one request to Envoy. Its answer that it is ready is valid for 100 ms,
+ * and no longer. The agent's own state is read each time, and nothing is latched. While a child
+ * starts, its parent serves and cannot be asked: it counts as LIVE, as before. So does a parent
+ * whose child was killed during its start.
  */
 export function notReady(
   state$: Observable<AgentState>,
@@ -113,8 +112,8 @@ export function notReady(
 }
 
 /**
- * Looks at Envoy, once for all who ask while the question is under way, and while it is known since
- * a moment that Envoy is ready. Another epoch is another question.
+ * Asks Envoy once for all probes that come during the request, or a moment after the answer that it
+ * is ready. Another epoch needs another request.
  */
 function shared(
   admin: Pick<AdminClient, 'request'>,
@@ -145,7 +144,7 @@ function shared(
   };
 }
 
-/** A bootstrap of the agent's, unless a template has made another of it, asks for both. */
+/** A bootstrap of the agent subscribes to both, unless a template changed that. */
 function subscribes(config: EpochConfig | undefined): boolean {
   return (
     config?.kind === 'generated' &&
@@ -179,8 +178,8 @@ function askEnvoy(
 }
 
 /**
- * Why the agent is not ready, as far as its own state says, in one line; undefined if nothing
- * speaks against it.
+ * Returns why the agent is not ready, as far as its own state shows, in one line; undefined if the
+ * state has no reason.
  */
 export function unreadiness(state: AgentState): string | undefined {
   if (state.phase === 'draining') return 'draining';

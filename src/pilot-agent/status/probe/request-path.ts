@@ -1,13 +1,16 @@
-/** What Go leaves as it is in a path that is escaped already, and what it never escapes. */
+/**
+ * The texts that Go leaves unchanged in a path that is already escaped, and the characters that it
+ * never escapes.
+ */
 const sound = /^(?:[A-Za-z0-9\-._~!$&'()*+,;=:@/[\]]|%[0-9A-Fa-f]{2})*$/;
 const plain = /[^A-Za-z0-9\-._~$&+,/:;=@]/g;
 const control = /[\x00-\x1f\x7f]/;
 
 /**
- * What is asked of the application for the path of a probe: as the kubelet asks, whose parser of
- * URLs escapes a path unless it is sound already. A fragment is left out, and so is what would be
- * the host of a URL. What follows a `?` is left as it is but for characters that would end the
- * line. A path that cannot be a URL is escaped as a whole. Pure.
+ * Returns the path to request from the application, as the kubelet does for the path of a probe:
+ * its URL parser escapes a path unless it is already valid. Leaves out a fragment, and what would
+ * be the host of a URL. Leaves the text after a `?` unchanged, except for characters that would end
+ * the line. Escapes a path that cannot be a URL as a whole. Pure.
  */
 export function requestPath(given: string): string {
   const text = Buffer.from(given).toString('latin1'); // each byte is a character

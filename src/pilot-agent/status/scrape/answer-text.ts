@@ -1,14 +1,17 @@
-/** Text that is put together of bytes that came, as they are, and of text of one's own. */
+/** A text that combines received bytes, unchanged, with other text. */
 export interface AnswerText {
   copy(bytes: Buffer, start: number, end: number): void;
   write(text: string): void;
-  /** In bytes, without what was taken; what is not ASCII may count as less. */
+  /** Returns the size in bytes, without the parts taken; text outside ASCII may count as less. */
   size(): number;
-  /** What there is so far, as one; it begins anew. */
+  /** Returns the text so far in one piece; the next text starts empty. */
   take(): Buffer;
 }
 
-/** Bytes that follow each other where they came from are one part, so that most is copied once. */
+/**
+ * Makes an empty text. Bytes that follow each other at their origin become one part, so that most
+ * are copied once.
+ */
 export function answerText(): AnswerText {
   let parts: Buffer[] = [];
   let [written, size] = ['', 0];

@@ -4,7 +4,7 @@ import type { Sample } from './parse-sample.ts';
 import { canonicalBound } from './print-exposition.ts';
 import { boundOf, type HeldRow } from './sound-metric.ts';
 
-/** What a value of `le` says, which comes again in each metric of a family. */
+/** A value of `le`, which each metric of a family repeats. */
 interface Bound {
   readonly printed: string;
   readonly number: number;
@@ -13,29 +13,29 @@ interface Bound {
 
 /** A row of a bucket that was read without its labels. */
 interface BucketRow {
-  /** As {@link Sample} has it. */
+  /** As in {@link Sample}. */
   readonly series: number;
   readonly row: HeldRow;
-  /** Where the next line begins. */
+  /** The offset of the next line. */
   readonly end: number;
 }
 
-/** Reads the further rows of a metric of which one has been read. */
+/** Reads the further rows of a metric after one of them. */
 export type BucketRows = (text: Buffer, from: number) => BucketRow | undefined;
 
 const [quote, closing, blank, lineFeed, zero] = ['"', '}', ' ', '\n', '0'].map((sign) =>
   sign.charCodeAt(0),
 ) as [number, number, number, number, number];
-/** Above, a number of so many digits is not exact. */
+/** Numbers with more digits are not exact. */
 const mostDigits = 15;
 const longestBound = 24;
-/** Of different values of `le`, in one exposition. */
+/** The maximum number of different values of `le` in one exposition. */
 const mostBounds = 1_000;
 
 /**
- * Makes readers of the rows of buckets, which are printed as OpenMetrics has them. The rows of one
- * metric differ in `le`, which is the last label as a rule, and in their value: what is before
- * that is compared with the row before, byte for byte, and not read again.
+ * Makes readers of the rows of buckets, which are printed as in OpenMetrics. The rows of one metric
+ * differ in `le`, which is usually the last label, and in their value. The text before `le` is
+ * compared with the previous row, byte for byte, and not parsed again.
  */
 export function bucketRows(): (
   first: Sample,

@@ -1,4 +1,4 @@
-/** How metrics are written down: Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
+/** The format of an exposition: Prometheus' text format 0.0.4, or OpenMetrics 1.0. */
 export type ExpositionFormat = 'text' | 'openmetrics';
 
 /** The types of OpenMetrics; the text format's `untyped` is `unknown` here. */
@@ -40,17 +40,17 @@ const suffixes: Readonly<
   },
 };
 
-/** The type that a `# TYPE` line names; one that the format does not have counts as unknown. */
+/** Returns the type that a `# TYPE` line names; `unknown` if the format does not have it. */
 export function familyType(word: string, format: ExpositionFormat): FamilyType {
   return Object.hasOwn(suffixes[format], word) ? (word as FamilyType) : 'unknown';
 }
 
-/** What follows the name of a family of this type in the names of its rows. */
+/** Returns what the rows of a family of this type append to its name. */
 export function rowSuffixes(type: FamilyType, format: ExpositionFormat): readonly string[] {
   return suffixes[format][type] ?? [];
 }
 
-/** What follows the family's name in the name of a row of it; undefined if it is none. */
+/** Returns what a row appends to the family's name; undefined if it is no row of the family. */
 export function suffixOf(
   row: string,
   { name, type }: FamilyHead,
@@ -63,9 +63,9 @@ export function suffixOf(
 }
 
 /**
- * What a family becomes in the other format, the best first; none where the other format has
- * nothing for it. The names of rows never change: a counter of OpenMetrics is named without the
- * `_total` of its rows, and one whose rows have no `_total` is unknown there. Pure.
+ * Returns the forms of a family in the other format, the best first; none if the other format has
+ * none. The names of rows never change: a counter of OpenMetrics is named without the `_total` of
+ * its rows, and a counter whose rows have no `_total` is unknown there. Pure.
  */
 export function translateFamily(
   { name, type }: FamilyHead,

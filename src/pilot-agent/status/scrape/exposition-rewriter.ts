@@ -17,32 +17,33 @@ import {
   wholeMetric,
 } from './sound-metric.ts';
 
-/** Takes the lines of an exposition, and writes what of them may stand in the answer. */
+/** Takes the lines of an exposition, and writes those that the answer may contain. */
 export interface ExpositionRewriter {
   /**
-   * Takes so many lines at most of a text that ends with the end of a line, from where one begins;
-   * gives where the next one begins.
+   * Takes at most `most` lines of a text that ends with the end of a line, from the begin of a
+   * line; returns the offset of the next line.
    */
   take(text: Buffer, from: number, most: number): number;
-  /** Writes what was held back for the end. */
+  /** Writes the rows that were held back until the end. */
   end(): void;
-  /** How many rows were left out so far, how many there were, and in how many families. */
+  /** Returns the number of rows that were left out so far, of all rows, and of families. */
   counts(): { readonly dropped: number; readonly rows: number; readonly families: number };
-  /** The first row that was left out for each reason. */
+  /** Returns the first row that was left out for each reason. */
   leftOut(): ReadonlyMap<LeftOut, string>;
 }
 
-/** In ms; in seconds. */
+/** The forms of a time: in ms; in seconds. */
 const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ } as const;
 const [lineFeed, carriageReturn, cross] = [0x0a, 0x0d, 0x23];
 
 /**
- * Rewrites what one source tells into the format of the answer. `taken` are the hashes of the names
- * that the answer has already, from whatever source: it grows. A family whose name is taken is left
- * out whole, and so is every row that breaks a rule of the answer's format. The rows of a family
- * that its source interrupts by another are written where they come: Prometheus takes them.
+ * Rewrites the exposition of one source into the format of the answer. `taken` has the hashes of
+ * the names that the answer already contains, from any source: it grows. A family whose name is
+ * taken is left out as a whole, and so is every row that breaks a rule of the answer's format. If a
+ * source interrupts a family by another one, its rows are written as they come: Prometheus accepts
+ * them.
  *
- * Most rows are copied as they came ({@link plainRow}); the others are read as text, and printed.
+ * Most rows are copied unchanged ({@link plainRow}); the others are parsed, and printed.
  */
 export function expositionRewriter(
   from: ExpositionFormat,
@@ -57,7 +58,7 @@ export function expositionRewriter(
 class Rewriter implements ExpositionRewriter {
   readonly #rewriting: Rewriting;
   readonly #families: RewrittenFamilies;
-  /** Of the whole source: the rows that came, and the metrics that were begun. */
+  /** The rows and the metrics of the whole source so far. */
   readonly #series = numberSet();
   readonly #metrics = numberSet();
   readonly #left = leftOutRows();
@@ -97,7 +98,7 @@ class Rewriter implements ExpositionRewriter {
     return this.#left.first();
   }
 
-  /** Copies the row that begins there, if it can be; gives where the next line begins, or 0. */
+  /** Copies the row at `start`, if possible; returns the offset of the next line, or 0. */
   #copyRow(text: Buffer, start: number): number {
     const now = this.#families.next();
     if (now?.family === undefined) return 0;
@@ -117,7 +118,7 @@ class Rewriter implements ExpositionRewriter {
     return 0;
   }
 
-  /** Takes a bucket that is like the one before; gives where the next line begins, or 0. */
+  /** Takes a bucket that resembles the previous row; returns the offset of the next line, or 0. */
   #takeBucket(text: Buffer, start: number): number {
     const { buckets, group } = this.#families.current ?? {};
     const bucket = buckets?.(text, start);
@@ -149,7 +150,8 @@ class Rewriter implements ExpositionRewriter {
     const { family } = now;
     const suffix = family && suffixOf(sample.name, family, to);
     if (family === undefined || suffix === undefined) {
-      if (family === undefined) this.#left.drop('taken', line); // rows that the other format does not have are no loss
+      // Not counted if the family has no such row in the answer's format, which is no loss.
+      if (family === undefined) this.#left.drop('taken', line);
       return;
     }
     const flaw = this.#flawOf(sample, family, suffix);
@@ -164,7 +166,7 @@ class Rewriter implements ExpositionRewriter {
     }
     const group = this.#groupOf(now, sample.metric + hashText(family.name));
     if (group === undefined) {
-      this.#left.drop('apart', line); // it has ended already: its rows were to stand together
+      this.#left.drop('apart', line); // it has already ended, and its rows must be adjacent
       return;
     }
     const bound = sample.bound === undefined ? NaN : boundOf(sample.bound[1]);
@@ -172,7 +174,7 @@ class Rewriter implements ExpositionRewriter {
     if (suffix === '_bucket') now.buckets ??= this.#furtherBuckets(sample, text, start);
   }
 
-  /** The current family if the row is of it, else the next one. */
+  /** Returns the current family if the row belongs to it, else the next one. */
   #familyOf(sample: Sample): Current {
     const { current } = this.#families;
     if (
@@ -184,7 +186,7 @@ class Rewriter implements ExpositionRewriter {
     return this.#families.enter(this.#families.owning(sample.name));
   }
 
-  /** Which rule of the answer's format a row breaks; one that is sound is counted as come. */
+  /** Returns the rule of the answer's format that a row breaks; otherwise records the row. */
   #flawOf(sample: Sample, { name, type }: FamilyHead, suffix: string): LeftOut | undefined {
     const { from, to } = this.#rewriting;
     const { timestamp } = sample;
@@ -197,7 +199,7 @@ class Rewriter implements ExpositionRewriter {
     return undefined;
   }
 
-  /** The group of a metric, begun with its first row; undefined if it has ended already. */
+  /** Returns the group of a metric, begun with its first row; undefined if it has already ended. */
   #groupOf(now: Current, metric: number): MetricGroup | undefined {
     if (now.group?.key === metric) return now.group;
     this.#closeGroup();

@@ -1,7 +1,7 @@
 /**
- * 48 bits of a text, so that two of 100,000 meet by chance in 2 of 100,000 cases. A text itself
- * would have to be held on to, and with it the piece of the answer that it was cut from. Sums do
- * not mind an order. Pure.
+ * Returns a hash of 48 bits, so that two of 100,000 texts have the same one in 2 of 100,000 cases.
+ * A stored text would keep the piece of the answer in memory that it was cut from. Sums of hashes
+ * do not depend on their order. Pure.
  */
 export function hashText(text: string): number {
   let { low, high } = begun;
@@ -13,7 +13,7 @@ export function hashText(text: string): number {
   return wholeHash(low, high);
 }
 
-/** Of no text; the two halves are stirred sign by sign by whoever has bytes. */
+/** The hash of no text. Code that has bytes adds them to the two halves one by one. */
 export const begun: { readonly low: number; readonly high: number } = {
   low: 0x811c9dc5,
   high: 0x2545f491,

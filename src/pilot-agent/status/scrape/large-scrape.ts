@@ -14,18 +14,21 @@ import {
 } from 'rxjs';
 import { ScrapeFault } from './metrics-source.ts';
 
-/** A large scrape that is not over so long after its turn ends, for others wait. In ms. */
+/** In ms. A large scrape that takes longer is ended, because others wait. */
 const longestTurn = 15_000;
 
-/** What a scrape has that may become large. */
+/** The part of a scrape that lets it become large. */
 export interface LargeScrape extends Unsubscribable {
-  /** Resolves when it is its turn. Rejects with the fault `busy` at the next of the looks. */
+  /** Resolves when its turn comes. Rejects with the fault `busy` at the next of the looks. */
   enlarge(): Promise<void>;
   /** Emits when its turn has taken too long. */
   readonly overdue$: Observable<unknown>;
 }
 
-/** A scrape that waits for `place$`, once it is large; `unsubscribe` gives the place back. */
+/**
+ * Makes the part of a scrape that waits for `place$` once it is large; `unsubscribe` frees the
+ * place.
+ */
 export function largeScrape(
   place$: Observable<void>,
   looks$: Observable<number>,

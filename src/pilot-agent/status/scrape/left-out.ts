@@ -12,15 +12,15 @@ export const leftOutWords = {
     'its histogram is not whole, or its buckets contradict each other, which OpenMetrics does not allow',
 } as const;
 
-/** So much of a row is told, in characters. */
+/** In characters: how much of a row is reported. */
 const mostTold = 160;
 
 /** The rows of one source that are left out. */
 interface LeftOutRows {
-  /** Leaves out so many rows, the first of which is given. */
+  /** Leaves out `many` rows; `row` returns the first of them. */
   readonly drop: (why: LeftOut, row: () => string, many?: number) => void;
   readonly count: () => number;
-  /** The first one for each reason. */
+  /** Returns the first row for each reason. */
   readonly first: () => ReadonlyMap<LeftOut, string>;
 }
 

@@ -7,45 +7,45 @@ import { type MetricFamily, printFamilies } from '../../../shared/metrics/metric
 import { type FaultReason, type OpenedSource, ScrapeFault } from './metrics-source.ts';
 import { readLines } from './read-lines.ts';
 
-/** How it went with one source. */
+/** The result of scraping one source. */
 export interface ScrapeReport {
   readonly fault: FaultReason | undefined;
-  /** How many rows were left out, and the first of them for each reason. */
+  /** The number of rows that were left out, and the first of them for each reason. */
   readonly dropped: number;
   readonly leftOut: ReadonlyMap<LeftOut, string>;
 }
 
 export interface Merge {
   readonly format: ExpositionFormat;
-  /** In the order in which they come in the answer: a family belongs to the first that has it. */
+  /** In the order of the answer: a family belongs to the first source that has it. */
   readonly sources: readonly OpenedSource[];
-  /** Is told of each source when it is through. */
+  /** Called with each source when it is finished. */
   readonly report: (source: OpenedSource, report: ScrapeReport) => void;
-  /** Waits until others had their turn: before each slice of the work. */
+  /** Waits until other work had its turn, before each slice of this work. */
   readonly pause: () => Promise<void>;
   /**
-   * Waits until an answer may be large, of which there is one at a time. Rejects with a
+   * Waits until the answer may be large; only one answer at a time may. Rejects with a
    * {@link ScrapeFault} if that takes too long.
    */
   readonly enlarge: () => Promise<void>;
-  /** The agent's own metrics, asked for after all sources. */
+  /** Reads the agent's own metrics, after all sources. */
   readonly own: () => Promise<readonly MetricFamily[]>;
 }
 
-/** Names that are the agent's alone. */
+/** The prefix of names that only the agent may use. */
 const ownPrefix = 'istio_agent_';
-/** The answer is put out in pieces of about so many bytes. */
+/** In bytes: the approximate size of the answer's pieces. */
 const pieceSize = 64 << 10;
-/** So many lines are rewritten at a time: 1 to 5 ms of work. */
+/** The number of lines that are rewritten at a time: 1 to 5 ms of work. */
 const slice = 1_000;
-/** What is read of one source. */
+/** The limits of one source. */
 const most = { rows: 100_000, families: 10_000 };
-/** What the applications may say in an answer that is not large, in bytes and in lines. */
+/** The limits of all applications in an answer that is not large, in bytes and in lines. */
 const free = { bytes: 1 << 20, rows: 5_000 };
 
 /**
- * The answer to a scrape, piece by piece, each of which is asked for by whoever writes it: what is
- * not yet written is not yet read. A source that fails gives what it has given so far.
+ * Generates the answer to a scrape, piece by piece. Its writer asks for each piece: what is not yet
+ * written is not yet read. A source that fails still contributes what it gave so far.
  */
 export async function* mergeExposition({
   format,
@@ -98,7 +98,7 @@ export async function* mergeExposition({
       leftOut: rewriter?.leftOut() ?? new Map(),
     });
   }
-  const lines = `${printFamilies(await own()).join('\n')}\n`; // of names that nobody else may have
+  const lines = `${printFamilies(await own()).join('\n')}\n`; // no source may use these names
   if (format === 'text') text.write(lines);
   else {
     const rewriter = expositionRewriter('text', format, new Set(), () => true, text);
@@ -111,8 +111,8 @@ export async function* mergeExposition({
 }
 
 /**
- * A source that says nothing, or something odd, of its format is taken at its rows: those that are
- * none are left out.
+ * Returns the format of a source. A source with no format, or an odd one, is read as text: rows
+ * that do not parse are left out.
  */
 function formatOf(answer: IncomingMessage): ExpositionFormat {
   const type = answer.headers['content-type']?.toLowerCase() ?? '';

@@ -22,14 +22,14 @@ import {
   withLatestFrom,
 } from 'rxjs';
 
-/** Somebody beside the agent who has metrics. */
+/** A source of metrics beside the agent. */
 export interface MetricsSource {
   readonly type: 'envoy' | 'application';
-  /** What tells it from others of its type. */
+  /** Distinguishes it from others of its type. */
   readonly target: string;
   /**
-   * Asks, on subscribe, and emits the answer when its head is there; unsubscribing abandons the
-   * rest of it. Errors if there is none.
+   * Sends the request on subscribe, and emits the response when its head is there; unsubscribing
+   * aborts the rest. Errors if there is no response.
    */
   open(headers: OutgoingHttpHeaders): Observable<IncomingMessage>;
 }
@@ -45,10 +45,10 @@ export type FaultReason =
   | 'cut_off'
   | RefusedScrape;
 
-/** What the parser of Node does not take of an answer. */
+/** The flaws for which Node's parser refuses a response. */
 type Unparsed = 'not_http' | 'bad_length' | 'bad_header' | 'large_headers';
 
-/** The same, where the agent takes no more of them, for there are too many. */
+/** The faults for which the agent takes no more metrics, because there are too many. */
 export type RefusedScrape = 'too_large' | 'too_many_rows' | 'too_many_families' | 'busy';
 
 /** Ends the reading of a source. */
@@ -61,26 +61,21 @@ export class ScrapeFault extends Error {
   }
 }
 
-/**
- * A source that is being asked, from when it is made until `unsubscribe`, which ends it wherever it
- * is.
- */
+/** A request to a source, which begins at once. `unsubscribe` ends it at any point. */
 export interface OpenedSource extends Pick<MetricsSource, 'type' | 'target'>, Unsubscribable {
   /**
-   * Its turn has come: resolves to the answer when it is there to be read, rejects with a
+   * Starts the turn of the source: resolves to the response when it can be read, rejects with a
    * {@link ScrapeFault}.
    */
   read(): Promise<IncomingMessage>;
 }
 
-/**
- * The look at what is late from which on nothing is waited for any more: at 0.95 of the time-out.
- */
+/** The number of the last look, at 0.95 of the timeout. After it nothing waits any longer. */
 const lastLook = 3;
 
 /**
- * The looks of a scrape at what is late, numbered from 0: at four fifths of its time-out, and after
- * each further twentieth. Cold, never ends.
+ * Emits the looks of a scrape at late sources, numbered from 0: at four fifths of its timeout, and
+ * after each further twentieth. Cold, never ends.
  */
 export function looks(
   timeoutMs: number,
@@ -90,9 +85,9 @@ export function looks(
 }
 
 /**
- * Passes an answer on, and cuts it off with the fault `timeout`, which is also its own error, at
- * the first of `looks$` at which it has not come or is being read, of which `isRead$` emits at once
- * what holds. One that waits for its turn is spared until the last look.
+ * Passes a response on. Aborts it with the fault `timeout`, which is also its own error, at the
+ * first of `looks$` at which it has not come or is being read. `isRead$` emits its current value at
+ * once. A response that waits for its turn is spared until the last look.
  */
 export function untilLate<T extends { destroy(fault: Error): unknown }>(
   isRead$: Observable<boolean>,
@@ -107,7 +102,7 @@ export function untilLate<T extends { destroy(fault: Error): unknown }>(
         filter(([look, answer, isRead]) => answer === undefined || isRead || look >= lastLook),
         map(([, answer]): never => {
           const fault = new ScrapeFault('timeout');
-          answer?.destroy(fault); // whoever reads it learns why
+          answer?.destroy(fault); // so that its reader learns why
           throw fault;
         }),
       );
@@ -117,7 +112,7 @@ export function untilLate<T extends { destroy(fault: Error): unknown }>(
   );
 }
 
-/** By the codes of Node's parser; any other code of it is `not_http`. */
+/** The flaws by the codes of Node's parser; any other code is `not_http`. */
 const unparsed: ReadonlyMap<string, Unparsed> = new Map([
   ['HPE_UNEXPECTED_CONTENT_LENGTH', 'bad_length'],
   ['HPE_INVALID_CONTENT_LENGTH', 'bad_length'],
@@ -125,13 +120,16 @@ const unparsed: ReadonlyMap<string, Unparsed> = new Map([
   ['HPE_HEADER_OVERFLOW', 'large_headers'],
 ]);
 
-/** Why there is no answer. Pure. */
+/** Returns why there is no response. Pure. */
 function noAnswer(error: unknown): FaultReason {
   const { code = '' } = error as NodeJS.ErrnoException;
   return code.startsWith('HPE_') ? (unparsed.get(code) ?? 'not_http') : 'unreachable';
 }
 
-/** Asks a source at once. What it says waits, unread, for its turn; {@link untilLate}. */
+/**
+ * Sends the request to a source at once. Its response waits, unread, for its turn; see
+ * {@link untilLate}.
+ */
 export function openSource(
   source: MetricsSource,
   headers: OutgoingHttpHeaders,

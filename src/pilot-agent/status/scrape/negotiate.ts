@@ -15,8 +15,8 @@ interface MediaRange {
 }
 
 /**
- * The format of the answer by a request's `Accept`: OpenMetrics where it is named and preferred to
- * text, or as good; otherwise text. Pure.
+ * Returns the format of the answer for a request's `Accept`: OpenMetrics if it is named and has at
+ * least the preference of text; otherwise text. Pure.
  */
 export function negotiateFormat(accept = ''): NegotiatedFormat {
   const ranges = accept.split(',').map(parseRange);
@@ -50,20 +50,20 @@ function quality({ parameters }: MediaRange): number {
   return q >= 0 && q <= 1 ? q : 0;
 }
 
-/** What Node has since 22.15. */
+/** The part of zlib that Node has since 22.15. */
 interface MayHaveZstd {
   readonly zstdCompressSync?: (piece: Buffer) => Buffer;
 }
 
 export interface Compression {
   readonly name: 'gzip' | 'zstd';
-  /** Makes a stream that compresses what is written to it. */
+  /** Makes a stream that compresses its input. */
   create(): Transform;
 }
 
 /**
- * How an answer is compressed, by a request's `Accept-Encoding`; undefined for not at all. zstd
- * where this Node has it, as it is faster.
+ * Returns the compression of the answer for a request's `Accept-Encoding`; undefined for none.
+ * Prefers zstd if this Node has it, because it is faster.
  */
 export function compress(
   acceptEncoding = '',

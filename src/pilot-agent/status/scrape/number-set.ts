@@ -1,11 +1,11 @@
-/** Numbers that were there. */
+/** A set of numbers. */
 export interface NumberSet {
-  /** Whether it is new. */
+  /** Adds a number, and returns whether it is new. */
   add(number: number): boolean;
 }
 
 /**
- * A set of numbers of 0 and more that makes no garbage: a scrape has a number for each row, and
+ * Makes a set of numbers from 0 on that leaves no garbage: a scrape has a number for each row, and
  * each entry of a `Set` would be an object.
  */
 export function numberSet(): NumberSet {

@@ -4,12 +4,12 @@ import { openAnswer } from '../../../proxy/admin-client.ts';
 import { localLookup } from '../../../shared/http/local-lookup.ts';
 import { lenient } from '../../../shared/http/open-socket.ts';
 
-/** As in Go's client, which gives up at the tenth. */
+/** As in Go's client, which gives up at the tenth redirect. */
 const mostRedirects = 9;
 const redirects: readonly number[] = [301, 302, 303, 307, 308];
 const here: readonly string[] = ['localhost', '127.0.0.1', '[::1]'];
 
-/** Where an application has its metrics. */
+/** The address of an application's metrics. */
 export interface MetricsAddress {
   readonly port: number;
   readonly path: string;
@@ -18,8 +18,8 @@ export interface MetricsAddress {
 }
 
 /**
- * Asks the application once, on subscribe, as {@link openAnswer} does. Redirects to the same host
- * and port are followed; any other one is the answer.
+ * Requests the metrics of the application once, on subscribe, as {@link openAnswer} does. Follows
+ * redirects to the same host and port; any other redirect is the answer.
  */
 export function openMetrics(address: MetricsAddress, redirected = 0): Observable<IncomingMessage> {
   return openAnswer({ host: 'localhost', lookup: localLookup, ...lenient, ...address }).pipe(

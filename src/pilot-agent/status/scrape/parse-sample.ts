@@ -1,15 +1,15 @@
 import { hashText } from './hash-text.ts';
 
-/** One row of an exposition. All texts are as they may be written in either format. */
+/** One row of an exposition. All texts may be written in either format. */
 export interface Sample {
   readonly name: string;
-  /** Between the braces, without spaces, and without `bound`. */
+  /** The text between the braces, without spaces, and without `bound`. */
   readonly labels: string;
   /** `le` or `quantile`, and its value. */
   readonly bound: readonly [label: 'le' | 'quantile', value: string] | undefined;
-  /** The same for two rows exactly when their labels are, in whatever order, `bound` left out. */
+  /** Equal for two rows if and only if their labels are, in any order, without `bound`. */
   readonly metric: number;
-  /** The same for two rows exactly when name and all labels are. */
+  /** Equal for two rows if and only if their names and all their labels are. */
   readonly series: number;
   readonly value: string;
   /** In ms in the text format, in seconds in OpenMetrics. */
@@ -18,13 +18,18 @@ export interface Sample {
   readonly exemplar: string;
 }
 
-/** A row with more labels counts as none: each name is compared with those before it. */
+/** A row with more labels is invalid: each name is compared with those before it. */
 const mostLabels = 128;
-/** How a number is written. There is one way to read each text: none is tried twice. */
+/**
+ * The form of a number. There is one way to match each text, so the expression never backtracks.
+ */
 export const numberForm = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 const exemplarForm =
   /^# \{((?:[a-zA-Z_][a-zA-Z0-9_]*="(?:[^"\\]|\\[\\n"])*"(?:,(?=[a-zA-Z_]))?)*)\} [+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?(?: \d+(?:\.\d*)?)?$/;
-/** Characters of an exemplar's label names and values together (OpenMetrics 1.0). */
+/**
+ * The maximum length of an exemplar's label names and values together, in characters (OpenMetrics
+ * 1.0).
+ */
 const longestExemplar = 128;
 const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, closing, cross] = [
   '\t',
@@ -41,10 +46,10 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
 ].map((sign) => sign.charCodeAt(0));
 
 /**
- * A row, or undefined if it is none. An exemplar that does not hold to its rules is left out. Pure.
+ * Parses a row; undefined if it is invalid. An exemplar that breaks its rules is left out. Pure.
  *
- * Read sign by sign: a scrape has thousands of rows, and each expression that captures makes an
- * array for each of them.
+ * Reads character by character: a scrape has thousands of rows, and each expression that captures
+ * makes an array for each of them.
  */
 export function parseSample(line: string): Sample | undefined {
   const begin = blanksEnd(line, 0);
@@ -78,7 +83,7 @@ export function parseSample(line: string): Sample | undefined {
         labels += labels === '' ? pair : `,${pair}`;
         metric += hashText(pair);
       }
-      at = blanksEnd(line, last + 1); // Prometheus takes two labels without a comma, too
+      at = blanksEnd(line, last + 1); // Prometheus also accepts labels without a comma
       if (line.charCodeAt(at) === comma) at = blanksEnd(line, at + 1);
     }
     at = blanksEnd(line, at + 1);
@@ -99,7 +104,10 @@ export function parseSample(line: string): Sample | undefined {
   return { name, labels, bound, metric, series: series + metric, value, timestamp, exemplar };
 }
 
-/** Where the next blank is, or before it the `#` of an exemplar (`cross`); else the end. */
+/**
+ * Returns the offset of the next blank, or of the `#` of an exemplar before it (`cross`); else the
+ * end.
+ */
 function wordEnd(line: string, from: number, to: 'blank' | 'cross'): number {
   let at = from;
   for (; at < line.length; at++) {
@@ -131,7 +139,9 @@ function blanksEnd(line: string, from: number): number {
   return at;
 }
 
-/** Where a label's value ends, or −1. A backslash takes the sign after it along. */
+/**
+ * Returns the offset at which a label's value ends, or −1. A backslash escapes the next character.
+ */
 function closingQuote(line: string, from: number): number {
   for (let at = from; at < line.length; at++) {
     const code = line.charCodeAt(at);
@@ -142,8 +152,7 @@ function closingQuote(line: string, from: number): number {
 }
 
 /**
- * A backslash that begins no escape of the format stands for itself, as in Prometheus: it is
- * written as the format has it.
+ * Escapes a backslash that begins no escape of the format: as in Prometheus, it stands for itself.
  */
 function soundEscapes(value: string): string {
   return value.includes('\\')
@@ -153,7 +162,9 @@ function soundEscapes(value: string): string {
     : value;
 }
 
-/** A number of which Prometheus says that it is out of range makes it refuse the whole answer. */
+/**
+ * Returns undefined for a number out of range, which would make Prometheus refuse the whole answer.
+ */
 function finite(number: string): string | undefined {
   return Number.isFinite(Number(number)) ? number : undefined;
 }

@@ -10,11 +10,11 @@ import { begun, hashText, stirHigh, stirLow, wholeHash } from './hash-text.ts';
 import type { NumberSet } from './number-set.ts';
 import { isGrouped } from './sound-metric.ts';
 
-/** A name that the rows of a family may have, and what must hold for them. */
+/** A name that the rows of a family may have, and the rules for those rows. */
 export interface RowName {
   readonly bytes: Uint8Array;
   readonly hash: number;
-  /** `le` or `quantile`: whether it must be there, may be, or must not. */
+  /** Whether `le` or `quantile` must be there, may be there, or must not. */
   readonly bound: 'le' | 'quantile' | 'any' | 'none';
   readonly value: 'any' | 'amount' | 'one';
 }
@@ -50,23 +50,23 @@ const [
   number,
   number,
 ];
-/** A row with more labels is not looked at here: their hashes are compared, each with each. */
+/** A row with more labels is not handled here: each hash of a label is compared with all others. */
 const mostLabels = 16;
-/** A number within both is one of a double. */
+/** A number within both limits fits into a double. */
 const [mostDigits, mostExponent] = [100, 2];
 const labelNames = new Int32Array(mostLabels);
 const escaped: ReadonlySet<number | undefined> = new Set(
   ['\\', 'n', '"'].map((sign) => sign.charCodeAt(0)),
 );
-/** Of each sign: whether a label may begin with it, and whether it may have it further on. */
+/** For each byte: whether a label may begin with it, and whether it may follow later. */
 const [begins, goesOn] = [/[a-zA-Z_]/, /\w/].map((form) =>
   Uint8Array.from({ length: 256 }, (_, code) => Number(form.test(String.fromCharCode(code)))),
 ) as [Uint8Array, Uint8Array];
 const isDigit = (code: number | undefined) => code !== undefined && code >= 0x30 && code <= 0x39;
 
 /**
- * The names of those rows of a family that can stand in the answer as they came, byte for byte;
- * none for a family whose rows must be looked at as a whole, or that is something rare. Pure.
+ * Returns the names of those rows of a family that can be copied into the answer, byte for byte;
+ * none for a family whose rows must be checked together, or of a rare type. Pure.
  */
 export function rowNames(
   source: FamilyHead,
@@ -93,10 +93,10 @@ function ruleOf(type: FamilyType, suffix: string): Pick<RowName, 'bound' | 'valu
 }
 
 /**
- * Looks whether the row that begins at `from` needs no rewriting: it is sound, and is written just
- * as it would be printed. Gives where the next line begins, the same below zero for a row that was
- * there before, or 0 for one that somebody else has to look at. The last byte of `text` is the end
- * of a line. Adds the row to `series`, by the same hash as {@link parseSample} has.
+ * Checks whether the row at `from` needs no rewriting: it is valid, and is written exactly as it
+ * would be printed. Returns the offset of the next line; the negative offset if the row was there
+ * before; or 0 if other code must check the row. The last byte of `text` must be the end of a line.
+ * Adds the row to `series`, with the same hash as in {@link parseSample}.
  */
 export function plainRow(text: Uint8Array, from: number, name: RowName, series: NumberSet): number {
   const { bytes } = name;
@@ -151,7 +151,7 @@ export function plainRow(text: Uint8Array, from: number, name: RowName, series: 
 
 const quantile = [...Buffer.from('quantile')].reduce(stirLow, begun.low);
 
-/** Where a value ends that may stand in such a row; −1 if it may not. */
+/** Returns the end of a value that is valid in such a row; −1 if it is not. */
 function valueEnd(text: Uint8Array, from: number, kind: RowName['value']): number {
   const first = text[from];
   if (kind === 'one') return first === one ? from + 1 : -1;
@@ -166,7 +166,10 @@ function infinityEnd(text: Uint8Array, from: number): number | undefined {
     : undefined;
 }
 
-/** Of a number without a sign; −1 if it is none, or may be out of the range of a double. */
+/**
+ * Returns the end of a number without a sign; −1 if it is none, or may be out of the range of a
+ * double.
+ */
 function numberEnd(text: Uint8Array, from: number): number {
   const end = formEnd(text, from);
   return end - from > mostDigits ? -1 : end;
@@ -200,7 +203,7 @@ function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bo
   return numberEnd(text, from) === end;
 }
 
-/** `0`, or `0.` and digits. */
+/** Returns whether the text is `0`, or `0.` and digits. */
 function isFraction(text: Uint8Array, from: number, end: number): boolean {
   if (end === from + 1) return true;
   if (text[from + 1] !== dot) return false;

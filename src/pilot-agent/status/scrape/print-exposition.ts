@@ -7,7 +7,7 @@ import {
 import type { Sample } from './parse-sample.ts';
 import { boundOf } from './sound-metric.ts';
 
-/** What comments say of a family before its rows come. */
+/** The comments about a family that come before its rows. */
 export interface Announced {
   readonly name: string;
   type?: FamilyType;
@@ -24,13 +24,13 @@ export interface Comment {
 const metricName = /^[a-zA-Z_:][a-zA-Z0-9_:]*$/;
 const commentForm = /^#[ \t]+(TYPE|HELP|UNIT)[ \t]+([^ \t]+)(?:[ \t]+(.*))?$/s;
 
-/** A comment that says something of a family; undefined for any other. Pure. */
+/** Parses a comment about a family; undefined for any other. Pure. */
 export function readComment(line: string): Comment | undefined {
   const [, word, name = '', value = ''] = commentForm.exec(line) ?? [];
   return word === undefined || !metricName.test(name) ? undefined : { word, name, value };
 }
 
-/** Takes what a comment says, if no other has said it before. */
+/** Records a comment, unless an earlier one of the same kind exists. */
 export function announce(
   announced: Announced,
   { word, value }: Comment,
@@ -41,7 +41,7 @@ export function announce(
   else announced.unit ??= value.trim();
 }
 
-/** The comments of a family in the format of the answer, a line each. Pure. */
+/** Prints the comments of a family in the format of the answer, one line each. Pure. */
 export function printHead(
   { name, type }: FamilyHead,
   { help, unit }: Announced,
@@ -59,7 +59,7 @@ export function printHead(
   return `${text}# TYPE ${name} ${word}\n${hasUnit ? `# UNIT ${name} ${unit}\n` : ''}`;
 }
 
-/** Unescaped as either format writes it, and escaped as the answer's does. */
+/** Unescapes a text of either format, and escapes it for the answer. */
 function helpText(text: string, to: ExpositionFormat): string {
   const plain = text.replace(/\\([\\n"])/g, (_, sign: string) => (sign === 'n' ? '\n' : sign));
   const escaped = plain.replaceAll('\\', '\\\\').replaceAll('\n', '\\n');
@@ -67,8 +67,8 @@ function helpText(text: string, to: ExpositionFormat): string {
 }
 
 /**
- * A row as the format of the answer has it, with its line end. `suffix` is what follows the
- * family's name in the row's. Pure.
+ * Prints a row in the format of the answer, with its line end. `suffix` is what the row appends to
+ * the family's name. Pure.
  */
 export function printRow(
   sample: Sample,
@@ -98,12 +98,12 @@ function canonical(text: string, type: FamilyType): string {
     : text;
 }
 
-/** OpenMetrics wants `1.0` where the text format has `1`. Pure. */
+/** Prints a bound for OpenMetrics, which needs `1.0` for the `1` of the text format. Pure. */
 export function canonicalBound(text: string): string {
   const number = boundOf(text);
   if (number === Infinity) return '+Inf';
   if (!/^[+-]?\d+$/.test(text)) return text;
-  return number < 1e21 ? `${number}.0` : String(number); // which has an exponent from there on
+  return number < 1e21 ? `${number}.0` : String(number); // larger numbers get an exponent
 }
 
 function printTime(timestamp: string, from: ExpositionFormat, to: ExpositionFormat): string {

@@ -4,24 +4,24 @@ import { ScrapeFault } from './metrics-source.ts';
 
 type Unpack = (packed: Buffer, options: { readonly maxOutputLength: number }) => Buffer;
 
-/** What is read of one source, in bytes after decompression. */
+/** The limit of one source, in bytes after decompression. */
 const largestBody = 10 << 20;
-/** What Node has since 22.15. */
+/** A part of zlib that Node has since 22.15. */
 const { zstdDecompressSync } = zlib as { readonly zstdDecompressSync?: Unpack };
-/** What was unpacked is handed on in such pieces, in bytes. */
+/** In bytes: the size of the pieces of a decompressed answer. */
 const pieceSize = 64 << 10;
-/** In bytes. A row that is longer is left out. */
+/** In bytes. A longer row is left out. */
 const longestLine = 64 << 10;
 const lineFeed = 0x0a;
 const lineEnd = Buffer.of(lineFeed);
 
 /**
- * The lines of an answer, some at a time, each with its end; the reader's pace is the sender's. A
- * last line without an end counts only if nothing can be missing. Throws a {@link ScrapeFault}
- * where the answer is too large, cut off or cannot be decompressed.
+ * Reads the lines of an answer, some at a time, each with its end. The sender is only as fast as
+ * the reader. A last line without an end counts only if nothing can be missing. Throws a
+ * {@link ScrapeFault} if the answer is too large, cut off or cannot be decompressed.
  */
 export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer> {
-  let rest: Buffer[] = []; // not looked through again until a line ends: a piece may be one byte
+  let rest: Buffer[] = []; // not searched again until a line ends: a piece may be one byte
   let [size, restSize] = [0, 0];
   let skipping = false;
   try {
@@ -54,9 +54,9 @@ export async function* readLines(answer: IncomingMessage): AsyncGenerator<Buffer
 }
 
 /**
- * The body as it was before it was compressed. It is unpacked when it is there, on the main thread:
- * Node's own streams wait for a thread of its pool, which may be busy for long. The agent asks for
- * no compression, so this is rare.
+ * Returns the decompressed body. It is decompressed once it is complete, on the main thread: Node's
+ * own streams wait for a thread of its pool, which may be busy for long. This is rare, because the
+ * agent does not ask for compression.
  */
 function decompressed(answer: IncomingMessage): AsyncIterable<Buffer> {
   const encoding = answer.headers['content-encoding'] ?? 'identity';

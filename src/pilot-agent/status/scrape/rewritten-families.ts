@@ -14,34 +14,33 @@ import type { MetricGroup } from './sound-metric.ts';
 import { type SourceFamilies, sourceFamilies } from './source-families.ts';
 
 /**
- * The family whose rows come now: as its source has it, and as the answer has it; `undefined` where
- * it is left out.
+ * The family whose rows come now, in its source and in the answer; `undefined` if it is left out.
  */
 export interface Current {
   readonly source: FamilyHead;
   readonly family: FamilyHead | undefined;
-  /** Whether rows of it were written before those of another family. */
+  /** Rows of it were already written, before those of another family. */
   readonly comesAgain: boolean;
-  /** Of its rows that may be copied. */
+  /** The names of its rows that may be copied. */
   readonly names: readonly RowName[];
-  /** What goes before the first row; empty when it has gone. */
+  /** The text before the first row; empty once it is written. */
   head: string;
   group: MetricGroup | undefined;
-  /** Of that group. */
+  /** Reads further buckets of that group. */
   buckets: BucketRows | undefined;
 }
 
-/** From one format to another, and what the answer may have. */
+/** The two formats, and the names that the answer may contain. */
 export interface Rewriting {
   readonly from: ExpositionFormat;
   readonly to: ExpositionFormat;
-  /** The hashes of the names that the answer has already, from whatever source: it grows. */
+  /** The hashes of the names that the answer already contains, from any source: it grows. */
   readonly taken: Set<number>;
   readonly allowed: (name: string) => boolean;
   readonly answer: AnswerText;
 }
 
-/** The families of one source, one after the other, and their heads in the answer. */
+/** The families of one source, one after the other, with their heads in the answer. */
 export class RewrittenFamilies {
   /** Undefined between two families. */
   current: Current | undefined;
@@ -54,12 +53,12 @@ export class RewrittenFamilies {
     this.#families = sourceFamilies(rewriting.from);
   }
 
-  /** How many there were. */
+  /** Returns the number of families so far. */
   size(): number {
     return this.#families.size();
   }
 
-  /** Takes a comment. `closing` is called before if it announces another family. */
+  /** Takes a comment. Calls `closing` first if the comment announces another family. */
   announce(comment: Comment, closing: () => void): void {
     if (this.#announced?.name !== comment.name) {
       closing();
@@ -68,7 +67,7 @@ export class RewrittenFamilies {
     announce(this.#announced, comment, this.#rewriting.from);
   }
 
-  /** The family of which rows may come without being named anew; undefined for none. */
+  /** Returns the family whose rows may come without another comment; undefined for none. */
   next(): Current | undefined {
     return this.current ?? (this.#announced && this.#begin(this.#announced));
   }
@@ -80,7 +79,7 @@ export class RewrittenFamilies {
     return now;
   }
 
-  /** The family of a row that is not of the current one. */
+  /** Returns the family of a row that does not belong to the current one. */
   owning(name: string): Current {
     const { from } = this.#rewriting;
     const announced = this.#announced;
@@ -93,7 +92,7 @@ export class RewrittenFamilies {
     return suffixOf(name, now.source, from) === undefined ? this.#begin({ name }) : now;
   }
 
-  /** The first row of a family brings its head along, and takes its names. */
+  /** Writes the head of a family before its first row, and takes its names. */
   giveHead(now: Current, { name, type }: FamilyHead): void {
     if (now.head === '') return;
     const { to, taken, answer } = this.#rewriting;

@@ -2,7 +2,7 @@ import type { ScrapeReport } from './merge-exposition.ts';
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import type { FaultReason, MetricsSource } from './metrics-source.ts';
 
-/** What happens in scrapes: one begins, or is through with a source. */
+/** An event of a scrape: it begins, or one of its sources is finished. */
 export type ScrapeEvent =
   | { readonly type: 'begun' }
   | {
@@ -12,8 +12,8 @@ export type ScrapeEvent =
     };
 
 /**
- * What the agent has to tell of the scrapes themselves: how many there were, and how it went with
- * each source.
+ * The agent's counts of the scrapes themselves: how many there were, and the results of each
+ * source.
  */
 export interface ScrapeCounts {
   readonly scrapes: number;
@@ -52,7 +52,7 @@ export function countScrape({ scrapes, sources }: ScrapeCounts, event: ScrapeEve
   return { scrapes, sources: new Map(sources).set(key, now) };
 }
 
-/** The counts as metrics. Pure. */
+/** Returns the counts as metrics. Pure. */
 export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly MetricFamily[] {
   const all = [...sources.values()];
   const failed = all.flatMap(({ labels, failures }) =>

@@ -44,13 +44,13 @@ import { sharedScrapes } from './shared-scrapes.ts';
 import { type MetricsLeftOut, tellLeftOut } from './tell-left-out.ts';
 import { type MetricsRefused, tellRefused } from './tell-refused.ts';
 
-/** Where a scrape does not say how long it waits. In ms. */
+/** In ms. The timeout of a scrape that names none. */
 const standardTimeout = 10_000;
 const longestTimeout = 120_000;
-/** Scrapes at a time: each holds a piece of every source. */
+/** The maximum number of scrapes at a time: each holds a piece of every source. */
 const mostScrapes = 16;
 /**
- * In bytes. So much is written without waiting for its reader: nobody who shares an answer
+ * In bytes. This much is written without waiting for its reader: no client that shares an answer
  * waits for another reader.
  */
 const mostShared = 256 << 10;
@@ -62,14 +62,14 @@ const accepts = {
 
 /**
  * Answers a scrape with the metrics of all sources and of the agent as one exposition. `families$`
- * has what the agent has to tell, and emits it at once.
+ * has the agent's metrics, and emits them at once.
  *
- * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they are of one format and
- * one time-out.
+ * Scrapes that come within 100 ms share an answer of up to 256 KiB, if they have the same format
+ * and the same timeout.
  *
- * A source has four fifths of the scrape's time-out to be through, and a twentieth more where it
- * had to wait for one that was not. After nineteen twentieths the rest is given up, so that what is
- * there, and the agent's own metrics, arrive in time.
+ * A source must be finished within four fifths of the scrape's timeout, and has a twentieth more if
+ * it had to wait for a late one. After nineteen twentieths the rest is abandoned, so that the
+ * metrics read so far, and the agent's own, arrive in time.
  */
 export function metrics(
   sources: readonly MetricsSource[],
@@ -84,7 +84,7 @@ export function metrics(
   let counts = noScrapes;
   let running = 0;
   let slice = Promise.resolve();
-  /** Before each slice of the work, of whatever scrape, the loop does all else there is. */
+  /** Lets the event loop do all other work before each slice, of any scrape. */
   const pause = () => (slice = slice.then(() => new Promise((resolve) => setImmediate(resolve))));
   const count = (event: ScrapeEvent) => (counts = countScrape(counts, event));
   const report = (source: OpenedSource, report: ScrapeReport) => {
@@ -97,8 +97,8 @@ export function metrics(
   ];
 
   /**
-   * Asks all sources, and writes the answer so that others can follow it. Emits what is to be told
-   * of them, and completes when it is written.
+   * Asks all sources, and writes the answer so that others can follow it. Emits the reports about
+   * them, and completes when it is written.
    */
   function lead(scrape: Scrape, sink: Writable): Observable<MetricsRefused | MetricsLeftOut> {
     return defer(() => {
@@ -148,9 +148,9 @@ export function metrics(
                   : from(write(whole, sink)).pipe(ignoreElements()),
               ),
             );
-      // What is written is under way until the response closes, which unsubscribes.
+      // The answer is on its way until the response closes, which unsubscribes.
       return concat(written$, NEVER).pipe(
-        takeUntil(timer(scrape.timeoutMs, scheduler)), // nobody waits any more
+        takeUntil(timer(scrape.timeoutMs, scheduler)), // the client no longer waits
         finalize(() => {
           running -= 1;
           sink.destroy();
@@ -161,12 +161,12 @@ export function metrics(
 
 const tooMany: RequestRefusal = [503, 'too many scrapes at a time'];
 
-/** What a request asks for. */
+/** The parameters of a request for metrics. */
 interface Scrape extends NegotiatedFormat {
   readonly timeoutMs: number;
-  /** All that an answer depends on. */
+  /** Everything that affects the answer. */
   readonly kind: string;
-  /** What the sources are told. */
+  /** The headers of the requests to the sources. */
   readonly headers: OutgoingHttpHeaders;
 }
 
@@ -188,8 +188,8 @@ function readScrape({ headers }: IncomingMessage): Scrape {
 }
 
 /**
- * Where the text of the answer is to be written. Its end, whether good or by `destroy`, is that of
- * the answer.
+ * Returns the stream for the text of the answer. Its end, normal or by `destroy`, is that of the
+ * answer.
  */
 function openSink(
   { headers }: IncomingMessage,
@@ -203,11 +203,13 @@ function openSink(
   if (compression === undefined) return response;
   response.setHeader('content-encoding', compression.name);
   const compressor = compression.create();
-  pipeline(compressor, response, () => undefined); // what fails on the way closes the answer
+  pipeline(compressor, response, () => undefined); // a failure on the way closes the answer
   return compressor;
 }
 
-/** The last piece goes with the end, so that an answer of one piece is one piece on the way too. */
+/**
+ * Writes the last piece together with the end, so that an answer of one piece is sent as one piece.
+ */
 async function write(
   pieces: AsyncIterable<Buffer> | readonly Buffer[],
   sink: Writable,
@@ -232,16 +234,17 @@ function timeoutOf(header: string | readonly string[] | undefined): number {
   return ms > 0 ? Math.min(ms, longestTimeout) : standardTimeout;
 }
 
-/** What a scrape is made of. */
+/** The inputs of a scrape. */
 export interface ScrapeParts {
   readonly admin: Pick<AdminClient, 'request' | 'open'>;
   readonly targets: readonly Pick<MetricsTarget, 'port' | 'path'>[];
-  /** The agent's own metrics; emits at once, on subscribe, what holds now. */
+  /** The agent's own metrics; emits the current ones at once, on subscribe. */
   readonly families$: Observable<readonly MetricFamily[]>;
 }
 
 /**
- * `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the agent's.
+ * Serves `/stats/prometheus`: Envoy's metrics, those of the applications in their order, then the
+ * agent's.
  */
 export function allMetrics({
   admin,

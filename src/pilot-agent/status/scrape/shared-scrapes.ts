@@ -2,18 +2,17 @@
 import type { SchedulerLike, Unsubscribable } from 'rxjs';
 
 /**
- * Scrapes of one kind that come together are answered by one: `kind` is all that an answer depends
- * on.
+ * Lets one scrape answer all scrapes of one kind that come together: `kind` is everything that
+ * affects the answer.
  */
 export interface SharedScrapes {
   /**
    * Resolves with the whole answer of a scrape that has just begun, or with undefined if there is
-   * nothing to share. Undefined where none has begun.
+   * nothing to share. Undefined if none has begun.
    */
   follow(kind: string): Promise<Answer | undefined> | undefined;
   /**
-   * An answer begins now, that others can follow until its reader, by `unsubscribe`, says that he
-   * is no longer there.
+   * Begins an answer that others can follow, until `unsubscribe` reports that its reader has left.
    */
   lead(kind: string): LeadingScrape;
 }
@@ -23,7 +22,7 @@ interface LeadingScrape extends Unsubscribable {
   passOn(pieces: AsyncIterable<Buffer>): AsyncGenerator<Buffer>;
 }
 
-/** In pieces. */
+/** An answer in pieces. */
 type Answer = readonly Buffer[];
 
 interface Lead {
@@ -32,14 +31,14 @@ interface Lead {
 }
 
 /**
- * For so many ms after its begin a scrape can be followed: what it reads later is as new as what a
- * scrape of its own would read.
+ * In ms. A scrape can be followed for this long after its begin: what it reads later is as new as
+ * in a separate scrape.
  */
 const followable = 100;
 
 /**
- * Answers of up to `most` bytes are shared; a larger one is passed on and forgotten. Makes a
- * memory of its own.
+ * Shares answers of up to `most` bytes; a larger one is passed on and forgotten. Each call makes a
+ * new memory.
  */
 export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScrapes {
   const leads = new Map<string, Lead>();
@@ -65,7 +64,8 @@ export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScr
 }
 
 /**
- * Tells `end` the whole answer, or undefined as soon as it is too long. Only the first time counts.
+ * Calls `end` with the whole answer, or with undefined as soon as it is too long. Only the first
+ * call counts.
  */
 async function* passOn(
   pieces: AsyncIterable<Buffer>,

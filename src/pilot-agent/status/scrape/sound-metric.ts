@@ -2,9 +2,9 @@ import type { ExpositionFormat, FamilyType } from './exposition-format.ts';
 import { numberForm, type Sample } from './parse-sample.ts';
 
 /**
- * Whether a row keeps the rules of its family's type, as far as one row can. `suffix` is what
- * follows the family's name in the row's. The text format has no rules for values: there a bound
- * has to be a number, and nothing else. Pure.
+ * Returns whether a row follows the rules of its family's type, as far as one row can. `suffix` is
+ * what the row appends to the family's name. The text format has no rules for values: there a bound
+ * must be a number, and nothing else is checked. Pure.
  */
 export function soundRow(
   sample: Sample,
@@ -44,30 +44,34 @@ export function soundRow(
   }
 }
 
-/** `le` or `quantile` as a number; NaN if it is none. */
+/** Returns `le` or `quantile` as a number; NaN if it is none. */
 export function boundOf(text: string): number {
   if (/^\+?inf(inity)?$/i.test(text)) return Infinity;
   if (/^-inf(inity)?$/i.test(text)) return -Infinity;
   return numberForm.test(text) ? Number(text) : NaN;
 }
 
-/** A row of a metric that is held until the metric ends. */
+/** A row of a metric that is held back until the metric ends. */
 export interface HeldRow {
   readonly suffix: string;
   /** NaN for none. */
   readonly bound: number;
   readonly value: number;
-  /** As it is printed. */
+  /** The printed row. */
   readonly text: string;
 }
 
-/** Rows of one metric are not held beyond this number, and so many characters. */
+/**
+ * The maximum number of rows of one metric that are held back, and their maximum length in
+ * characters.
+ */
 const mostRows = 1_000;
 const mostText = 256 << 10;
 
 /**
- * The rows of one metric of a histogram or a summary, which OpenMetrics wants whole: they are held
- * until the metric ends, and given only if nothing is missing or contradicts itself.
+ * The rows of one metric of a histogram or a summary. OpenMetrics requires it to be whole, so the
+ * rows are held back until the metric ends, and written only if nothing is missing or
+ * contradictory.
  */
 export interface MetricGroup {
   readonly key: number;
@@ -76,7 +80,7 @@ export interface MetricGroup {
   size: number;
 }
 
-/** Takes a row more, as long as the metric can still be whole. */
+/** Adds a row, as long as the metric can still be whole. */
 export function takeRow(group: MetricGroup, row: HeldRow): void {
   if (isTooLarge(group)) return;
   group.rows.push(row);
@@ -87,14 +91,14 @@ function isTooLarge({ rows, size }: MetricGroup): boolean {
   return rows.length > mostRows || size > mostText;
 }
 
-/** Whether the rows of one metric belong together. */
+/** Returns whether the rows of one metric belong together. */
 export function isGrouped(type: FamilyType): boolean {
   return type === 'histogram' || type === 'gaugehistogram' || type === 'summary';
 }
 
 /**
- * The rows of a metric in their order, as text, if OpenMetrics takes them; otherwise undefined.
- * Pure.
+ * Returns the rows of a metric in their order, as text, if OpenMetrics accepts them; otherwise
+ * undefined. Pure.
  */
 export function wholeMetric(group: MetricGroup, type: FamilyType): string | undefined {
   if (isTooLarge(group)) return undefined;

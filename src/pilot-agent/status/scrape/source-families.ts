@@ -1,22 +1,22 @@
 import { type ExpositionFormat, type FamilyHead, suffixOf } from './exposition-format.ts';
 import { hashText } from './hash-text.ts';
 
-/** A family as its source has it, and as the answer has it. */
+/** A family in its source, and in the answer. */
 interface WrittenFamily {
   readonly source: FamilyHead;
   readonly family: FamilyHead;
 }
 
-/** The families of one source of which rows were written, so that further rows find them. */
+/** The families of one source with written rows, so that further rows find them. */
 export interface SourceFamilies {
-  /** Remembers a family: its head was written. */
+  /** Remembers a family whose head was written. */
   add(written: WrittenFamily): void;
   named(name: string): WrittenFamily | undefined;
-  /** The family that has a row of this name. */
+  /** Returns the family that has a row of this name. */
   owning(row: string): WrittenFamily | undefined;
-  /** One family more was begun, whether or not rows of it are written. */
+  /** Counts one more family, whether or not its rows are written. */
   count(): void;
-  /** How many were begun. */
+  /** Returns the number of families so far. */
   size(): number;
 }
 

@@ -2,11 +2,11 @@
 import { Transform } from 'node:stream';
 import * as zlib from 'node:zlib';
 
-/** So much is compressed at a time, in bytes: about half a millisecond. */
+/** In bytes. This much is compressed at a time, in about half a millisecond. */
 const pieceSize = 64 << 10;
 /** RFC 1952: deflate, no time, no name, an unknown system. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff]);
-/** The last block of deflate, which has nothing in it. */
+/** The last block of deflate, which is empty. */
 const lastBlock = Buffer.from([3, 0]);
 
 /** How pieces become one compressed text. */
@@ -17,8 +17,8 @@ interface Format {
 }
 
 /**
- * Compresses to gzip, without Node's thread pool, which may be busy for long with what the agent
- * reads or looks up. Each piece is a part of one stream of deflate.
+ * Compresses to gzip without Node's thread pool, which may be busy for long with the agent's reads
+ * and look-ups. Each piece is a part of one stream of deflate.
  */
 export function gzipStream(): Transform {
   const counted = { crc: 0, size: 0 };
@@ -41,7 +41,7 @@ export function gzipStream(): Transform {
   });
 }
 
-/** The same to zstd, in which a text may have many frames. */
+/** Compresses to zstd, in which a text may have many frames. */
 export function zstdStream(compress: (piece: Buffer) => Buffer): Transform {
   return pieceByPiece({
     begin: () => Buffer.alloc(0),

@@ -2,10 +2,10 @@ import { type LeftOut, leftOutWords } from './left-out.ts';
 import type { MetricsSource } from './metrics-source.ts';
 import { printable } from '../../../shared/log/printable.ts';
 
-/** Rows of a source are left out of the answer to a scrape. */
+/** Rows of a source that are left out of the answer to a scrape. */
 export interface MetricsLeftOut {
   readonly type: 'metrics-left-out';
-  /** Its type and what tells it from others. */
+  /** Its type and target. */
   readonly source: string;
   /** The first of them, cut if it is long. */
   readonly row: string;
@@ -13,8 +13,8 @@ export interface MetricsLeftOut {
 }
 
 /**
- * What there is to tell of rows that were left out: of each source the first row for each reason,
- * once. Makes a memory of its own.
+ * Returns a function that reports rows that were left out: for each source, the first row for each
+ * reason, once. Each call makes a new memory.
  */
 export function tellLeftOut() {
   const told = new Set<string>();

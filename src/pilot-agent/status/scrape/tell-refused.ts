@@ -1,15 +1,17 @@
 import type { FaultReason, MetricsSource, RefusedScrape } from './metrics-source.ts';
 import type { SchedulerLike } from 'rxjs';
 
-/** The agent takes no more of the metrics of a source. */
+/** The agent takes no more metrics of a source. */
 export interface MetricsRefused {
   readonly type: 'metrics-refused';
-  /** Its type and what tells it from others. */
+  /** Its type and target. */
   readonly source: string;
   readonly reason: string;
 }
 
-/** The same source is told of again after so long, if it is refused for the same reason. In ms. */
+/**
+ * In ms. The same source is reported again after this time, if it is refused for the same reason.
+ */
 const pause = 3_600_000;
 
 const words: Readonly<Record<RefusedScrape, string>> = {
@@ -20,8 +22,8 @@ const words: Readonly<Record<RefusedScrape, string>> = {
 };
 
 /**
- * What there is to tell of faults of sources: of each source each reason to take no more of its
- * metrics, once an hour. Makes a memory of its own.
+ * Returns a function that reports faults of sources: for each source, each reason to take no more
+ * of its metrics, once an hour. Each call makes a new memory.
  */
 export function tellRefused(scheduler: SchedulerLike) {
   const told = new Map<string, number>();
