@@ -1,6 +1,6 @@
 import { type Advice, partsOf } from './advice.ts';
 
-/** What to do about something that is wrong, behind a line that opens it. */
+/** Shows what to do about a trouble, behind a line that opens it. */
 export function AdviceView({
   advice: { cause, command, fix },
   anchor,

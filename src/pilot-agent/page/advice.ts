@@ -1,11 +1,11 @@
-/** What docs/troubleshooting.md says of something that is wrong; code is in backticks. */
+/** The advice of docs/troubleshooting.md for a trouble; code is in backticks. */
 export interface Advice {
   readonly cause: string;
   readonly command: string;
   readonly fix: string;
 }
 
-/** By the anchor of that page. */
+/** By the anchor in that page. */
 export type Advices = Readonly<Record<string, Advice | undefined>>;
 
 /** A part of a text, and whether it is code. */
@@ -14,7 +14,7 @@ export interface TextPart {
   readonly kind: 'words' | 'code';
 }
 
-/** A text with code in backticks, in its parts. Pure. */
+/** Splits a text with code in backticks into its parts. Pure. */
 export function partsOf(text: string): readonly TextPart[] {
   return text
     .split('`')

@@ -1,7 +1,7 @@
 import type { LiveReport } from '../report/heard.ts';
 import { dayAndClock } from './time-text.ts';
 
-/** The agent as a program, and what it has counted since its start. */
+/** Shows the agent as a program, and its counters since its start. */
 export function AgentFacts({ report: { agent, counters } }: { readonly report: LiveReport }) {
   const pairs: readonly (readonly [name: string, value: string])[] = [
     ['Version', `${agent.version}, Node ${agent.node.replace(/^v/, '')}, pid ${agent.pid}`],
@@ -40,5 +40,5 @@ export function AgentFacts({ report: { agent, counters } }: { readonly report: L
   );
 }
 
-/** `configChanges` as words. */
+/** Writes `configChanges` as words. */
 const words = (name: string) => name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);

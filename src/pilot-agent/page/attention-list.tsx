@@ -11,7 +11,7 @@ interface Props {
 
 const marks: Readonly<Record<Attention['kind'], string>> = { crash: '×', refused: '⊘', other: '!' };
 
-/** What is not as it should be, why, and what to do; nothing where all is well. */
+/** Shows what is wrong, why, and what to do; nothing if all is well. */
 export function AttentionList({ all, advices, now }: Props) {
   if (all.length === 0) return null;
   return (

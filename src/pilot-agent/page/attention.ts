@@ -9,20 +9,20 @@ import type { Known } from './known.ts';
 import { crashed } from './timeline.ts';
 import { age } from './time-text.ts';
 
-/** What somebody should look at. */
+/** A trouble that somebody should look at. */
 export interface Attention {
   readonly level: 'bad' | 'warn';
-  /** A crash and a refusal each have a sign of their own, as in the timeline. */
+  /** Crashes and refusals have their own signs, as in the timeline. */
   readonly kind: 'crash' | 'refused' | 'other';
-  /** With the cause, as far as it is known. */
+  /** With the cause, if it is known. */
   readonly text: string;
-  /** The anchor of docs/troubleshooting.md that says what to do. */
+  /** The anchor in docs/troubleshooting.md that says what to do. */
   readonly see: string;
-  /** Since when, or when, where that is known. */
+  /** The time of the trouble, or of its begin, if that is known. */
   readonly at?: string;
 }
 
-/** What is not as it should be, the gravest first; empty where all is well. Pure. */
+/** Returns all troubles, the most serious first; empty if all is well. Pure. */
 export function attention(
   report: LiveReport,
   epochs: readonly EpochReport[],
@@ -96,7 +96,7 @@ export function attention(
   ];
 }
 
-/** What a note says that is not said of the report otherwise. */
+/** Returns the notes that the rest of the report does not show. */
 function untold({
   notes,
   refused,
@@ -137,7 +137,10 @@ function expiry(one: LiveReport['certificates'][number], now: number): Attention
       };
 }
 
-/** How often, how the last one went, with what Envoy wrote of it, and what comes next. */
+/**
+ * Writes the number of crashes, how the last one ended and what Envoy wrote about it, and what
+ * comes next.
+ */
 function crashText(
   { count, budget, retryAt }: LiveReport['crashes'],
   epochs: readonly EpochReport[],
@@ -155,7 +158,7 @@ function crashText(
   return `Envoy has crashed: ${count}${of}${how}${next}`;
 }
 
-/** What a screen reader is told when it changes: the state in one sentence. Pure. */
+/** Returns the text for a screen reader after a change: the state in one sentence. Pure. */
 export function announcement({ link, report }: Known): string {
   if (link.kind === 'away') return `The agent is away. ${link.reason}.`;
   if (report === undefined) return '';

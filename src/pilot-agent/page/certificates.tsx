@@ -3,7 +3,7 @@ import { certificateTitle } from '../report/certificate-title.ts';
 import type { LiveReport } from '../report/heard.ts';
 import { age, dayAndClock } from './time-text.ts';
 
-/** The certificates, and how much time each has left. */
+/** Shows the certificates, and how much time each has left. */
 export function Certificates({
   all,
   now,

@@ -12,10 +12,10 @@ export interface Path extends Pick<Series, 'name' | 'epoch'> {
   readonly path: string;
 }
 
-/** What was so a little before still counts where somebody points. In ms. */
+/** In ms. A value this close to the time that a user points at still counts. */
 const near = 1_500;
 
-/** Series each of which lies on those before it. Their points are of the same times. Pure. */
+/** Stacks each series on those before it. Their points must have the same times. Pure. */
 export function stacked(series: readonly Series[]): readonly Series[] {
   const sums = new Map<number, number>();
   return series.map((one) => ({
@@ -29,7 +29,10 @@ export function stacked(series: readonly Series[]): readonly Series[] {
   }));
 }
 
-/** Filled down to the base; the highest one first, since the others lie before it. Pure. */
+/**
+ * Draws series as areas down to the base; the highest one comes first, because the others lie in
+ * front of it. Pure.
+ */
 export function areas(series: readonly Series[], area: Area): readonly Path[] {
   const { height } = area;
   return series
@@ -46,7 +49,7 @@ export function areas(series: readonly Series[], area: Area): readonly Path[] {
     .reverse();
 }
 
-/** As lines, which stop where nobody has looked. Pure. */
+/** Draws series as lines, which stop at times without a look. Pure. */
 export function lines(series: readonly Series[], area: Area): readonly Path[] {
   return series.map(({ name, epoch, points }) => ({
     name,
@@ -57,7 +60,7 @@ export function lines(series: readonly Series[], area: Area): readonly Path[] {
   }));
 }
 
-/** The places of the points that follow each other without a gap, one for each pixel at most. */
+/** Returns the places of points that follow each other without a gap, at most one per pixel. */
 function runs(
   points: readonly Point[],
   { span, width, height, highest }: Area,
@@ -73,7 +76,7 @@ function runs(
     if (at > span.to) break;
     const place = [round(xOf(at)), round(height - 1 - (value / highest) * (height - 3))] as const;
     const last = run.at(-1);
-    // Of several in one pixel the highest one is seen.
+    // Only the highest of several points in one pixel is visible.
     if (last === undefined || place[0] - last[0] >= 1) run.push(place);
     else if (place[1] < last[1]) run[run.length - 1] = [last[0], place[1]];
   }
@@ -83,7 +86,8 @@ function runs(
 const round = (value: number) => Math.round(value * 10) / 10;
 
 /**
- * What a series had at a time, or shortly before or after; undefined where it had nothing. Pure.
+ * Returns the value of a series at a time, or shortly before or after; undefined if it has none
+ * there. Pure.
  */
 export function valueAt({ points }: Series, at: number): number | undefined {
   return points.findLast((point) => point.at <= at + near && point.at >= at - near)?.value;

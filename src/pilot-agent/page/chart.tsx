@@ -10,16 +10,16 @@ export interface ChartProps {
   readonly format: (value: number) => string;
   readonly span: Span;
   readonly isStacked?: boolean;
-  /** The newest value is of a time that is over: it is not told as that of now. */
+  /** The newest value belongs to the past: it is not shown as the current one. */
   readonly isOver?: boolean;
-  /** The time at which somebody points in one of the charts. */
+  /** The time at which the user points in one of the charts. */
   readonly pointed: number | undefined;
   readonly point: (at: number | undefined) => void;
 }
 
 const height = 52;
 
-/** One small chart: the newest value, the highest one, and how it came to that. */
+/** Shows one small chart: the newest value, the highest one, and their history. */
 export function Chart({
   title,
   series,
@@ -98,6 +98,6 @@ export function Chart({
   );
 }
 
-/** Neighbours have different ones. */
+/** Returns a colour; neighbours have different ones. */
 const colourOf = (epoch: number | undefined) =>
   epoch === undefined ? 'hue-agent' : `hue-${epoch % 6}`;

@@ -6,7 +6,7 @@ interface Props {
   readonly now: number;
 }
 
-/** How it stands with the control plane. */
+/** Shows the status of the control plane. */
 export function ControlPlane({ controlPlane, now }: Props) {
   if (controlPlane === undefined) return null;
   const { address, by, state, reason, since, pushedAt, storedOf, rejected } = controlPlane;

@@ -3,7 +3,7 @@ import { changeText, exitText, whyText } from './epoch-text.ts';
 import { age, clockWithMs, dayAndClock, duration } from './time-text.ts';
 import { crashed } from './timeline.ts';
 
-/** All that is known of one epoch, as `/debug/epochs` has it. */
+/** Shows everything about one epoch, as in `/debug/epochs`. */
 export function EpochDetails({
   epoch,
   now,

@@ -4,8 +4,8 @@ import type { EpochReport } from '../report/epoch-report.ts';
 const leap = 10;
 
 /**
- * The epoch that a key leads to from the one that is selected, of those that are sorted by their
- * numbers; undefined where the key does not move. Pure.
+ * Returns the epoch that a key leads to from the selected one; undefined if the key does not move.
+ * The epochs must be sorted by their numbers. Pure.
  */
 export function epochByKey(
   epochs: readonly EpochReport[],
@@ -14,7 +14,7 @@ export function epochByKey(
   direction: 'across' | 'down',
 ): number | undefined {
   const at = epochs.findIndex(({ epoch }) => epoch === selected);
-  // The newest is above in a table, and at the right of the timeline.
+  // The newest epoch is at the top of a table, and at the right of the timeline.
   const [older, newer] =
     direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
   const [oldest, newest] = direction === 'across' ? ['Home', 'End'] : ['End', 'Home'];

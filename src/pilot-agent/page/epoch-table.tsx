@@ -17,10 +17,7 @@ interface Props {
 /** In pixels, as in the style. */
 const [rowHeight, headHeight] = [26, 28] as const;
 
-/**
- * The epochs as a table, newest first: what the timeline shows, in words. Only rows that are seen
- * are there.
- */
+/** Shows the epochs as a table, newest first: the timeline in words. Renders only visible rows. */
 export function EpochTable({ epochs, selected, select, now }: Props) {
   const [place, { height }] = useSize<HTMLDivElement>({ width: 0, height: 260 });
   const body = useRef<HTMLTableSectionElement>(null);
@@ -32,7 +29,7 @@ export function EpochTable({ epochs, selected, select, now }: Props) {
     const index = rows.findIndex(({ epoch }) => epoch === selected);
     if (box !== null && box !== undefined && index >= 0)
       box.scrollTop = scrollTo(index, box.scrollTop, box.clientHeight - headHeight, rowHeight);
-    // A row that is new does not move what somebody reads.
+    // A new row must not move the rows that a user reads.
   }, [selected]);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = epochByKey(epochs, selected, event.key, 'down');

@@ -10,7 +10,7 @@ const reasons: Readonly<Record<EpochReport['why'], string>> = {
   adopted: 'left by an agent before',
 };
 
-/** Why an epoch was started, in a few words. Pure. */
+/** Returns why an epoch was started, in a few words. Pure. */
 export function whyText({ why, changed }: EpochReport): string {
   const [first, ...more] = changed;
   if (first === undefined) return reasons[why];
@@ -18,16 +18,16 @@ export function whyText({ why, changed }: EpochReport): string {
   return `${why === 'by hand' ? 'by hand' : 'change'}: ${what}${more.length === 0 ? '' : ` and ${more.length} more`}`;
 }
 
-/** A change with what was and what is, where that is known. Pure. */
+/** Writes a change with the old and the new value, if they are known. Pure. */
 export function changeText({ source, part, from, to }: EpochReport['changed'][number]): string {
   const hashes = from === undefined && to === undefined ? '' : `: ${brief(from)} → ${brief(to)}`;
   return `${source}${part === '' ? '' : ` ${part}`}${hashes}`;
 }
 
-/** A sha256 by its beginning. */
+/** Shortens a sha256 to its begin. */
 const brief = (text = 'absent') => (/^[0-9a-f]{64}$/.test(text) ? text.slice(0, 8) : text);
 
-/** How an Envoy process has ended, in a few words. Pure. */
+/** Returns how an Envoy process ended, in a few words. Pure. */
 export function exitText(exit: NonNullable<EpochReport['exit']>): string {
   const how: Readonly<Record<typeof exit.kind, string>> = {
     clean: 'ended with 0',
@@ -39,12 +39,12 @@ export function exitText(exit: NonNullable<EpochReport['exit']>): string {
   return `${exit.expected ? '' : exit.kind === 'spawn-failed' ? '' : 'crash: '}${how[exit.kind]}${exit.outOfMemory === true ? ', out of memory' : ''}`;
 }
 
-/** How long an epoch has lived, and if it lives. Pure. */
+/** Returns how long an epoch lived, or has lived so far. Pure. */
 export function lifeText({ lifeMs, launchedAt }: EpochReport, now: number): string {
   return lifeMs === undefined ? age(now - Date.parse(launchedAt)) : duration(lifeMs);
 }
 
-/** An epoch in a sentence, for who does not see the timeline. Pure. */
+/** Describes an epoch in a sentence, for users who do not see the timeline. Pure. */
 export function epochText(epoch: EpochReport, now: number): string {
   const state =
     epoch.exit === undefined

@@ -10,18 +10,18 @@ interface Props {
   readonly report: LiveReport;
   readonly epochs: readonly EpochReport[];
   readonly traffic: readonly TrafficReport[];
-  /** Nothing is heard of the agent. */
+  /** The agent cannot be reached. */
   readonly isAway: boolean;
   readonly now: number;
 }
 
-/** The few facts that are asked for most. */
+/** Shows the few facts that users need most. */
 export function Facts({ report, epochs, traffic, isAway, now }: Props) {
   const { agent, readyAfterMs, next, controlPlane, certificates } = report;
   const failures = rate(traffic, 'failures');
   const serving = servingEpoch(epochs);
   const stands = standing(report);
-  // What was counted before says nothing of now.
+  // Earlier counts say nothing about the present.
   const shown = (value: number) => (serving === undefined || isAway ? '–' : perSecond(value));
   const first = certificates
     .map(({ notAfter }) => Date.parse(notAfter))
@@ -100,7 +100,7 @@ function Fact({ name, tone = '', more = '', children }: FactProps) {
   );
 }
 
-/** A second, over the last three looks, so that it does not flicker. */
+/** Returns the rate per second over the last three looks, so that it does not flicker. */
 function rate(traffic: readonly TrafficReport[], what: 'requests' | 'failures'): number {
   const [before, now] = [traffic.at(-4) ?? traffic[0], traffic.at(-1)];
   const ms =

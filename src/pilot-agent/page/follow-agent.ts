@@ -19,15 +19,15 @@ import { serverSentEvents } from '../../shared/http/server-sent-events.ts';
 import { type LiveEvent, liveEventOf } from '../report/live-events.ts';
 import type { PageMessage } from './known.ts';
 
-/** The agent says something each second. In ms. */
+/** In ms. The agent sends something each second. */
 const longestSilence = 10_000;
-/** Between the end of a connection and the next one. In ms. */
+/** The pause between two connections. In ms. */
 const pause = 1_000;
 
 /**
- * What an agent tells, and whether it does. Each connection says `connected`, then what it is told;
- * its end, or 10 s without a word, is `away` with the reason, and 1 s later comes the next one.
- * Never completes, never errors. Cold.
+ * Emits the agent's events, and whether it can be reached. Each connection gives `connected`, then
+ * its events. When it ends, or after 10 s of silence, `away` follows with the reason, and 1 s later
+ * the next connection. Never completes, never errors. Cold.
  */
 export function followAgent(
   connect$: () => Observable<readonly LiveEvent[]>,
@@ -59,13 +59,13 @@ export function followAgent(
 }
 
 /**
- * Emits what the stream of events at a URL says, piece by piece; ends with it, and errors with what
- * the agent says where it refuses. Cold; unsubscribing closes the connection.
+ * Emits the events of the stream at a URL, piece by piece. Completes with the stream, and errors
+ * with the agent's reason if it refuses. Cold; unsubscribing closes the connection.
  */
 export function connectTo(url: string): Observable<readonly LiveEvent[]> {
   return fromFetch(url, { selector: (response) => saidBy(response) }).pipe(
     catchError((error: unknown) => {
-      // A browser says no more of a port at which nobody listens.
+      // A browser gives no other reason if nothing listens on the port.
       throw error instanceof TypeError ? new Error('The agent does not answer') : error;
     }),
   );

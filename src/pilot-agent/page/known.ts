@@ -8,20 +8,20 @@ import {
 } from '../report/heard.ts';
 import type { LiveEvent, LogReport } from '../report/live-events.ts';
 
-/** What comes of the stream of events; `at` in ms since 1970, by the clock of the browser. */
+/** A message from the stream of events; `at` in ms since 1970, by the clock of the browser. */
 export type PageMessage =
   | { readonly type: 'connected'; readonly at: number }
   | { readonly type: 'away'; readonly at: number; readonly reason: string }
   | { readonly type: 'told'; readonly at: number; readonly told: LiveEvent };
 
-/** A line of the log with what a search looks at, in lower case. */
+/** A line of the log, with the text that a search looks at, in lower case. */
 export interface Logged extends LogReport {
   readonly text: string;
 }
 
-/** All that the page knows of an agent. */
+/** Everything that the page knows about an agent. */
 export interface Known extends Heard<Logged> {
-  /** By the clock of the agent. */
+  /** Times are by the clock of the agent. */
   readonly link: Link;
   /** The clock of the agent minus that of the browser, in ms. */
   readonly skew: number;
@@ -29,7 +29,7 @@ export interface Known extends Heard<Logged> {
 
 export const nothing: Known = { ...nothingHeard, link: { kind: 'connecting' }, skew: 0 };
 
-/** An hour of traffic. */
+/** The traffic is that of an hour. */
 const kept: Kept<Logged> = {
   epochs: 2_000,
   traffic: 3_600,
@@ -37,7 +37,7 @@ const kept: Kept<Logged> = {
   lineOf: (line) => ({ ...line, text: searched(line) }),
 };
 
-/** With what has come. Pure. */
+/** Adds a message. Pure. */
 export function known(before: Known, message: PageMessage): Known {
   const { link, skew } = before;
   switch (message.type) {

@@ -12,18 +12,18 @@ export const levels: readonly LogReport['level'][] = [
 ];
 
 export interface LogFilter {
-  /** This one and the graver ones. */
+  /** The lowest level that passes. */
   readonly level: LogReport['level'];
   /** '' for all. */
   readonly component: string;
   readonly epoch: number | undefined;
-  /** All words of it have to be in a line, in any case. */
+  /** A line must contain all of these words; case does not matter. */
   readonly text: string;
 }
 
 export const noFilter: LogFilter = { level: 'trace', component: '', epoch: undefined, text: '' };
 
-/** The lines that a filter lets through, and how far it has looked. */
+/** The lines that pass a filter, and the range of lines that was searched. */
 export interface Filtered {
   readonly filter: LogFilter;
   readonly lines: readonly Logged[];
@@ -34,8 +34,8 @@ export interface Filtered {
 export const unfiltered: Filtered = { filter: noFilter, lines: [], from: 0, upTo: -1 };
 
 /**
- * The lines of a log that a filter lets through. Where the filter is that of before, only the lines
- * that have come since are looked at. Pure.
+ * Returns the lines of a log that pass a filter. If the filter is the same as before, searches only
+ * the new lines. Pure.
  */
 export function filtered(before: Filtered, log: readonly Logged[], filter: LogFilter): Filtered {
   const from = log[0]?.id ?? 0;
@@ -65,7 +65,7 @@ function passing({ level, component, epoch, text }: LogFilter): (line: Logged) =
     words.every((word) => line.text.includes(word));
 }
 
-/** Where the first line is whose id is greater; ids grow. Pure. */
+/** Returns the index of the first line with a greater id; ids grow. Pure. */
 export function firstAfter(log: readonly Logged[], id: number): number {
   let [low, high] = [0, log.length];
   while (low < high) {

@@ -9,8 +9,7 @@ import { scrollTo, visibleRows } from './visible-rows.ts';
 const rowHeight = 20;
 
 /**
- * Lines of the log. Only those that are seen are there. At the end of the list it follows what is
- * new.
+ * Shows lines of the log. Renders only visible lines. At the end of the list it follows new lines.
  */
 export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
   const [place, { height }] = useSize<HTMLDivElement>({ width: 0, height: 320 });

@@ -12,7 +12,7 @@ import {
 import { LogLines } from './log-lines.tsx';
 import { number } from './number-text.ts';
 
-/** The log with its filters; how to turn it on where it may not be seen. */
+/** Shows the log with its filters; if the log is not visible, shows how to turn it on. */
 export function LogView({
   log,
   epochs,
@@ -108,7 +108,7 @@ export function LogView({
   );
 }
 
-/** Those that have been seen, by their names. */
+/** Returns the components seen so far, sorted by name. */
 function useComponents(log: readonly Logged[]): readonly string[] {
   const seen = useRef<readonly string[]>([]);
   const last = useRef(-1);

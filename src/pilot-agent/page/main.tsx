@@ -21,7 +21,7 @@ import { known, nothing } from './known.ts';
 import { Page } from './page.tsx';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** A page that nobody sees gives its stream back after a minute. In ms. */
+/** In ms. A hidden page closes its stream after a minute. */
 const unseen = 60_000;
 
 const wanted$ = fromEvent(document, 'visibilitychange').pipe(
@@ -38,7 +38,7 @@ const now$ = interval(1_000).pipe(
   map(() => asyncScheduler.now()),
 );
 
-/** The build puts it there. */
+/** The build writes it into the page. */
 const advices = parseJson(document.getElementById('advice')?.textContent ?? '{}') as Advices;
 const place = document.getElementById('page');
 place?.replaceChildren();

@@ -3,7 +3,7 @@ import type { Known } from './known.ts';
 import { Orders } from './orders.tsx';
 import { age, clock } from './time-text.ts';
 
-/** The head of the page: which agent, how it is, and what it can be told to do. */
+/** Shows the head of the page: the agent, its state, and the orders that it accepts. */
 export function Masthead({
   link,
   report,

@@ -29,7 +29,7 @@ const orders: readonly Order[] = [
   },
 ];
 
-/** What the agent can be told to do here. Each asks first. */
+/** Shows the orders to the agent. Each one asks for confirmation first. */
 export function Orders({
   isEnabled,
   phase,
@@ -89,7 +89,10 @@ export function Orders({
   );
 }
 
-/** Resolves to why the agent has not taken it; undefined if it has. Never rejects. */
+/**
+ * Resolves to the reason if the agent does not accept the order; undefined if it does. Never
+ * rejects.
+ */
 async function post(path: string): Promise<string | undefined> {
   try {
     const response = await fetch(path, { method: 'POST' });

@@ -20,9 +20,7 @@ import { TrafficView } from './traffic-view.tsx';
 import { spanOf, type Window } from './window.ts';
 import { WindowPicker } from './window-picker.tsx';
 
-/**
- * The whole page, of what is known at a moment; `now` in ms since 1970 by the clock of the agent.
- */
+/** Shows the whole page at one moment; `now` in ms since 1970 by the clock of the agent. */
 export function Page({
   known,
   now,
@@ -41,7 +39,7 @@ export function Page({
   const span = useMemo(() => spanOf(window, startedAt, now), [window, startedAt, now]);
   const marked = report?.pushes;
   const refused = report?.refused;
-  // What has not changed is not made again: lines of the log come often.
+  // Parts without a change are not rendered again: lines of the log come often.
   const timeline = useMemo(
     () => (
       <TimelineView

@@ -1,10 +1,10 @@
 import type { LiveReport } from '../report/heard.ts';
 import { clock, dayAndClock } from './time-text.ts';
 
-/** What is shown of them. */
+/** The number of pushes that are shown. */
 const most = 8;
 
-/** The newest pushes of secrets, and what Envoy has made of them. */
+/** Shows the newest pushes of secrets, and Envoy's answers. */
 export function Pushes({ all }: { readonly all: LiveReport['pushes'] }) {
   if (all.length === 0) return null;
   return (

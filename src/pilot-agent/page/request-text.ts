@@ -8,7 +8,9 @@ export interface ServiceCell {
   readonly tone: '' | 'dim' | 'text-bad';
 }
 
-/** Requests, success rate, p50 and p99 of a direction; `–` where nothing was asked. Pure. */
+/**
+ * Writes requests, success rate, p50 and p99 of a direction; `–` if there were no requests. Pure.
+ */
 export function directionCells({
   requests,
   failures,
@@ -29,18 +31,18 @@ export function directionCells({
   ];
 }
 
-/** Rounded down: a failure never hides behind 100 %. */
+/** Rounds down, so that no failure is hidden behind 100 %. */
 function successText(requests: number, failures: number): string {
   const share = (1 - failures / requests) * 100;
   return failures === 0 ? '100' : (Math.floor(share * 100) / 100).toFixed(2);
 }
 
-/** Of which time the requests are. Pure. */
+/** Writes the time that the requests cover. Pure. */
 export function overText({ overMs }: Extract<ServiceReport, { state: 'answering' }>): string {
   return overMs === undefined ? "since Envoy's start" : `the last ${age(overMs)}`;
 }
 
-/** How many more there are, of which no more than `listed` can be shown. Pure. */
+/** Writes how many more items there are, of which only `listed` can be shown. Pure. */
 export function more(listed: number, all: number): string {
   return listed === all ? `${number(all)} more` : `${number(listed)} of ${number(all)} more`;
 }

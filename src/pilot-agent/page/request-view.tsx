@@ -6,11 +6,14 @@ type Answering = Extract<ServiceReport, { state: 'answering' }>;
 
 interface Props {
   readonly service: ServiceReport | undefined;
-  /** `nobody`: no epoch serves, whatever an Envoy that comes up says. `away`: nothing is heard. */
+  /**
+   * `nobody`: no epoch serves, even if a starting Envoy answers. `away`: the agent cannot be
+   * reached.
+   */
   readonly who: 'envoy' | 'nobody' | 'away';
 }
 
-/** What the Envoy that serves says of its service. */
+/** Shows the service of the Envoy that serves. */
 export function ServiceView({ service, who }: Props) {
   const shown = who === 'envoy' && service?.state === 'answering' ? service : undefined;
   return (
@@ -128,7 +131,7 @@ function Listeners({ listeners: { count, first } }: Pick<Answering, 'listeners'>
   );
 }
 
-/** The first rows, and the others behind a line that opens them. */
+/** Shows the first rows, and the others behind a line that opens them. */
 function Rows({
   rows,
   count,

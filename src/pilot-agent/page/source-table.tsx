@@ -8,7 +8,7 @@ const tones: Readonly<Record<LiveReport['sources'][number]['state'], string>> = 
   ignored: 'idle',
 };
 
-/** The sources of configuration: how it stands with each, and when it has changed. */
+/** Shows the sources of configuration: the state of each, and when it last changed. */
 export function SourceTable({
   all,
   now,

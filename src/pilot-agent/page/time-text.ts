@@ -1,7 +1,7 @@
 /** In ms. */
 const [second, minute, hour, day] = [1_000, 60_000, 3_600_000, 86_400_000] as const;
 
-/** A duration in the two largest units that say something: `512 ms`, `4.2 s`, `3 min 5 s`. Pure. */
+/** Writes a duration in its two largest units: `512 ms`, `4.2 s`, `3 min 5 s`. Pure. */
 export function duration(ms: number): string {
   const whole = Math.max(0, Math.round(ms));
   if (whole < second) return `${whole} ms`;
@@ -25,26 +25,26 @@ function joined(
   return `${Math.floor(ms / large)} ${largeName}${rest === 0 ? '' : ` ${rest} ${smallName}`}`;
 }
 
-/** As {@link duration}, in whole seconds, for what is shown each second anew. Pure. */
+/** Does the same as {@link duration}, in whole seconds, for texts that change each second. Pure. */
 export function age(ms: number): string {
   return ms < second
     ? '0 s'
     : duration(Math.floor(ms / second) * second).replace(/\.\d(?= s$)/, '');
 }
 
-/** The time of the day in the zone of the browser, with ms: `14:03:09.120`. Pure. */
+/** Writes the time of day in the browser's zone, with ms: `14:03:09.120`. Pure. */
 export function clockWithMs(at: string | number): string {
   return `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`;
 }
 
-/** The time of the day in the zone of the browser: `14:03:09`. Pure. */
+/** Writes the time of day in the browser's zone: `14:03:09`. Pure. */
 export function clock(at: string | number): string {
   const date = new Date(at);
   const two = (value: number) => String(value).padStart(2, '0');
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
-/** The day and the time of it in the zone of the browser: `2026-11-22 14:03:09`. Pure. */
+/** Writes day and time in the browser's zone: `2026-11-22 14:03:09`. Pure. */
 export function dayAndClock(at: string | number): string {
   const date = new Date(at);
   const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()]

@@ -20,11 +20,12 @@ interface Props {
 
 /** In pixels. */
 const [laneHeight, barHeight, marksHeight, axisHeight] = [26, 18, 14, 18] as const;
-/** Of more lanes the lowest one has the rest. */
+/** The maximum number of lanes: the lowest one takes the rest. */
 const mostLanes = 8;
 
 /**
- * The epochs over time: starting, live, draining, ended, crashed. The table below says the same.
+ * Shows the epochs over time: starting, live, draining, ended, crashed. The table below shows the
+ * same.
  */
 export function TimelineView({
   epochs,
@@ -121,7 +122,7 @@ export function TimelineView({
   );
 }
 
-/** The signs of the timeline, and what each one is. */
+/** The signs of the timeline, and their meanings. */
 const legend = [
   ['starting', 'starting'],
   ['live', 'live'],
@@ -216,7 +217,7 @@ interface MarksProps extends Pick<Props, 'marked' | 'refused' | 'span' | 'now'> 
   readonly width: number;
 }
 
-/** What has happened besides: pushes of secrets, and a reading that was refused. */
+/** Shows other events: pushes of secrets, and a refused reading. */
 function Marks({ marked, refused, span, now, width }: MarksProps) {
   const xOf = scale(span, width);
   const isIn = (at: string) => Date.parse(at) >= span.from && Date.parse(at) <= span.to;

@@ -15,7 +15,7 @@ export interface Segment {
   readonly width: number;
 }
 
-/** What is drawn in a lane: an epoch, or several that would be too narrow each. */
+/** One drawing in a lane: an epoch, or several that would each be too narrow. */
 export type Drawn =
   | {
       readonly kind: 'epoch';
@@ -24,7 +24,7 @@ export type Drawn =
       readonly x: number;
       readonly width: number;
       readonly segments: readonly Segment[];
-      /** Where it has ended within the span. */
+      /** Its end, if that is within the span. */
       readonly end: { readonly x: number; readonly crashed: boolean } | undefined;
     }
   | {
@@ -50,7 +50,7 @@ function lifeOf(epoch: EpochReport, now: number): Span {
 }
 
 /**
- * The lane of each epoch, by its number: the first one that is free when it is launched. So most
+ * Returns the lane of each epoch, by its number: the first one that is free at its launch. So most
  * epochs are in one or two lanes. Pure.
  */
 function lanesOf(epochs: readonly EpochReport[], now: number): ReadonlyMap<number, number> {
@@ -67,8 +67,8 @@ function lanesOf(epochs: readonly EpochReport[], now: number): ReadonlyMap<numbe
 }
 
 /**
- * What is drawn of the epochs in a span that is `width` pixels wide, at most one thing for each few
- * pixels. The selected epoch is always drawn as itself. Pure.
+ * Returns the drawings of the epochs in a span that is `width` pixels wide, at most one for each
+ * few pixels. The selected epoch is always drawn alone. Pure.
  */
 export function drawn(
   epochs: readonly EpochReport[],
@@ -120,7 +120,7 @@ export function drawn(
   return all;
 }
 
-/** From a time to a place, which is within the span. */
+/** Returns a function from a time to a place, which stays within the span. */
 export function scale({ from, to }: Span, width: number): (at: number) => number {
   return (at) => (Math.min(Math.max(at, from), to) - from) * (width / Math.max(1, to - from));
 }
@@ -147,7 +147,7 @@ function drawnEpoch(
   return { kind: 'epoch', epoch, lane, x, width: Math.max(1, xOf(life.to) - x), segments, end };
 }
 
-/** The stages that an epoch has come to, in their order. Pure. */
+/** Returns the stages that an epoch has reached, in their order. Pure. */
 function stagesOf(epoch: EpochReport, now: number): readonly (Span & { readonly stage: Stage })[] {
   const { from, to } = lifeOf(epoch, now);
   const [live, drain] = [time(epoch.liveAt), time(epoch.toldToDrainAt)];
@@ -171,7 +171,8 @@ const steps = [
 ].map((step) => step * 1_000);
 
 /**
- * The times at the axis: whole minutes or the like, at least `apart` pixels from each other. Pure.
+ * Returns the times at the axis: whole minutes or similar steps, at least `apart` pixels from each
+ * other. Pure.
  */
 export function ticks(span: Span, width: number, apart = 90): readonly number[] {
   const least = ((span.to - span.from) * apart) / Math.max(1, width);

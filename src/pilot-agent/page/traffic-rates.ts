@@ -1,9 +1,9 @@
 import type { TrafficReport } from '../report/live-events.ts';
 
-/** What is drawn in a chart: values over time. */
+/** The content of a chart: values over time. */
 export interface Series {
   readonly name: string;
-  /** Tells its colour: the number of an epoch, or undefined for the agent. */
+  /** Decides the colour: the number of an epoch, or undefined for the agent. */
   readonly epoch: number | undefined;
   readonly points: readonly Point[];
 }
@@ -11,15 +11,15 @@ export interface Series {
 export interface Point {
   /** In ms since 1970. */
   readonly at: number;
-  /** Undefined: nobody has looked. */
+  /** Undefined: there was no look. */
   readonly value: number | undefined;
 }
 
 export interface Charts {
-  /** A second, by epoch. */
+  /** Per second, by epoch. */
   readonly requests: readonly Series[];
   readonly failures: readonly Series[];
-  /** Open connections; and requests in flight. */
+  /** Open connections, and requests in flight. */
   readonly connections: readonly Series[];
   /** In bytes, by process. */
   readonly memory: readonly Series[];
@@ -27,7 +27,7 @@ export interface Charts {
   readonly cpu: readonly Series[];
 }
 
-/** Two looks that are farther apart have a time between them in which nobody has looked. In ms. */
+/** In ms. If two looks are farther apart, the time between them has no values. */
 const longestStep = 5_000;
 
 interface Step {
@@ -37,7 +37,7 @@ interface Step {
   readonly now: TrafficReport;
 }
 
-/** What the charts show of the looks since a time. Pure. */
+/** Returns the content of the charts, from the looks since a time. Pure. */
 export function charts(traffic: readonly TrafficReport[], since: number): Charts {
   const steps = traffic.flatMap((now, index): readonly Step[] => {
     const before = traffic[index - 1];
@@ -74,7 +74,7 @@ export function charts(traffic: readonly TrafficReport[], since: number): Charts
   };
 }
 
-/** Whether there is anything to draw: a chart without data takes no room. Pure. */
+/** Returns whether there is anything to draw: a chart without data takes no space. Pure. */
 export function hasData(series: readonly Series[]): boolean {
   return series.some(({ points }) => points.some(({ value }) => value !== undefined));
 }
@@ -100,7 +100,7 @@ function series(
   return { name: nameOf(epoch), epoch, points };
 }
 
-/** Counts of an epoch that is new begin at 0. Those that get smaller are of another counter. */
+/** Counts of a new epoch begin at 0. If a count falls, the counter is another one. */
 function rateOf(epoch: number, what: 'requests' | 'failures'): (step: Step) => number | undefined {
   const count = ({ byEpoch }: TrafficReport) => byEpoch.find((one) => one.epoch === epoch)?.[what];
   return ({ before, now, seconds }) => {

@@ -8,14 +8,14 @@ import { charts, hasData } from './traffic-rates.ts';
 interface Props {
   readonly traffic: readonly TrafficReport[];
   readonly span: Span;
-  /** Who serves now. Without anybody the newest counts say nothing of now. */
+  /** The program that serves now. If none does, the newest counts say nothing about the present. */
   readonly who: 'envoy' | 'nobody' | 'away';
 }
 
-/** Small charts of what Envoy does and needs, over the time that the timeline shows. */
+/** Shows small charts of Envoy's traffic and resources, over the time of the timeline. */
 export function TrafficView({ traffic, span, who }: Props) {
   const [pointed, point] = useState<number>();
-  // As of whole seconds, so that it is not computed for each frame.
+  // In whole seconds, so that it is not computed for each frame.
   const since = Math.floor(span.from / 1000) * 1000;
   const { requests, failures, connections, memory, cpu } = useMemo(
     () => charts(traffic, since),

@@ -6,7 +6,7 @@ export interface Size {
   readonly height: number;
 }
 
-/** The size of an element in pixels, as it changes; before it is known, `before`. */
+/** Returns the size of an element in pixels, as it changes; `before`, until it is known. */
 export function useSize<E extends HTMLElement>(before: Size): readonly [RefObject<E | null>, Size] {
   const element = useRef<E>(null);
   const [size, setSize] = useState(before);

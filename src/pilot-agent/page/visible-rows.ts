@@ -1,4 +1,4 @@
-/** Rows above and below what is seen, so that they are there when it is scrolled. */
+/** The rows above and below the visible ones, which are rendered ahead of scrolling. */
 const spare = 12;
 
 export interface VisibleRows {
@@ -8,8 +8,7 @@ export interface VisibleRows {
 }
 
 /**
- * Which rows of a list have to be there, by how far it is scrolled and how high it is, in pixels.
- * Pure.
+ * Returns the rows of a list to render, from its scroll position and its height in pixels. Pure.
  */
 export function visibleRows(
   count: number,
@@ -24,7 +23,7 @@ export function visibleRows(
   };
 }
 
-/** How far a list has to be scrolled, and no farther, so that a row is seen. Pure. */
+/** Returns the scroll position at which a row is visible, with the least scrolling. Pure. */
 export function scrollTo(index: number, top: number, height: number, rowHeight: number): number {
   return Math.min(Math.max(top, (index + 1) * rowHeight - height), index * rowHeight);
 }

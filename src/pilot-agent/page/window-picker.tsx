@@ -8,7 +8,7 @@ const choices: readonly (readonly [name: string, window: Window])[] = [
   ['all', { kind: 'all' }],
 ];
 
-/** The choice of what of the past is shown. */
+/** Lets the user choose the part of the past that is shown. */
 export function WindowPicker({
   window,
   choose,

@@ -1,15 +1,14 @@
 import { shownPast } from '../report/shown-past.ts';
 import type { Span } from './timeline.ts';
 
-/** What of the past is shown: up to now, or a span that stays. */
+/** The part of the past that is shown: up to now, or a fixed span. */
 export type Window =
   | { readonly kind: 'last'; readonly ms: number }
   | { readonly kind: 'all' }
   | ({ readonly kind: 'span' } & Span);
 
 /**
- * The span that a window shows now, of an agent that was started at a time: no longer than that is
- * ago. Pure.
+ * Returns the span that a window shows now; it does not begin before the start of the agent. Pure.
  */
 export function spanOf(window: Window, startedAt: number, now: number): Span {
   switch (window.kind) {
@@ -22,7 +21,7 @@ export function spanOf(window: Window, startedAt: number, now: number): Span {
   }
 }
 
-/** A window around a span, with some room on both sides. Pure. */
+/** Returns a window around a span, with some space on both sides. Pure. */
 export function around({ from, to }: Span): Window {
   const room = Math.max(1_000, (to - from) / 10);
   return { kind: 'span', from: from - room, to: to + room };
