@@ -18,7 +18,7 @@ export interface TopState extends Heard {
   readonly link: Link;
   /** The epoch that the user has selected. */
   readonly selected: number | undefined;
-  /** What keys do: watch, write the filter, answer a question, or close the help. */
+  /** The effect of keys: watch, write the filter, answer a question, or close the help. */
   readonly mode: 'watch' | 'filter' | 'help' | Order;
   /** Only lines of the log with this text are shown. */
   readonly filter: string;

@@ -150,7 +150,7 @@ class Rewriter implements ExpositionRewriter {
     const { family } = now;
     const suffix = family && suffixOf(sample.name, family, to);
     if (family === undefined || suffix === undefined) {
-      // Not counted if the family has no such row in the answer's format, which is no loss.
+      // A row that the format of the answer does not have is no loss, and does not count.
       if (family === undefined) this.#left.drop('taken', line);
       return;
     }
