@@ -10,8 +10,8 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/http-forgets',
     file: 'pilot-agent/sources/http.ts',
-    find: 'last = undefined; // nor',
-    replace: '// nor',
+    find: 'last = undefined; // the',
+    replace: '// the',
   },
   {
     id: 'sources/http-sure-time',
