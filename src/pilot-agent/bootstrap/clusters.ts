@@ -134,7 +134,8 @@ export function localCluster(name: string, address: string, port: number): Json 
 const most = { probes: 127, seconds: 32_767 };
 
 /**
- * Envoy's `tcp_keepalive`, in seconds. A value of 0 is left out: the system's default holds. Pure.
+ * Envoy's `tcp_keepalive`, in seconds. A value of 0 is left out, and the system's default applies.
+ * Pure.
  */
 export function tcpKeepalive({
   probes,

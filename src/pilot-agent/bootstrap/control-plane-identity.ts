@@ -136,7 +136,8 @@ function accountSan(controlPlane: ControlPlane, account: string, identity: strin
 }
 
 /**
- * Returns the names of which a control plane's certificate must carry one; none without MUTUAL_TLS.
+ * Returns the names that are accepted for a control plane: its certificate must carry one of them.
+ * None without MUTUAL_TLS.
  *
  * istiod carries the DNS name that it is reached by, or `istiod.istio-system.svc` if it is reached
  * through localhost. The pilot of Istio 1.1–1.5 carries the SPIFFE id of its account, or that of

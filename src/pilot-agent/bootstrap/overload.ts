@@ -5,7 +5,7 @@ import { type Findings, type Json, typedConfig } from './proto-json.ts';
 const monitors = 'envoy.resource_monitors';
 const actions = 'envoy.overload_actions';
 const mebibyte = 1 << 20;
-/** The memory that the agent needs beside Envoy, after an hour of full load. */
+/** The memory that the agent needs in addition to Envoy's, after an hour of full load. */
 const agent = 110 * mebibyte;
 /** The memory that an Envoy usually needs. If two do not fit, no hot restart runs two at once. */
 const least = 64 * mebibyte;

@@ -29,8 +29,8 @@ const longestName = 127;
 
 /**
  * Finds the names that an Envoy knows in its binary, where protobuf for C++ stores the descriptions
- * of its files unchanged. So the names match this very Envoy, with its extensions. Takes about 0.1
- * s. Rejects if the binary cannot be read.
+ * of its files unchanged. So the names match this very Envoy, with its extensions. Takes about
+ * 0.1 s. Rejects if the binary cannot be read.
  */
 export async function envoyNames(binary: string): Promise<EnvoyNames> {
   const places = await describedFiles(binary);

@@ -3,8 +3,8 @@ import type { TextPosition } from '../../shared/text/text-position.ts';
 /**
  * Converts a place in a rendered text to the place in its template. A line is identified by its
  * text outside the variables, and by its rank among lines with the same text. In a line with
- * variables, the place is the line's begin; if no line matches, it is the begin of the template.
- * Pure.
+ * variables, the place is the start of the line; if no line matches, it is the start of the
+ * template. Pure.
  */
 export function templateLine(
   template: string,

@@ -18,7 +18,7 @@ export interface Attention {
   readonly text: string;
   /** The anchor in docs/troubleshooting.md that says what to do. */
   readonly see: string;
-  /** The time of the trouble, or of its begin, if that is known. */
+  /** The time of the trouble, or the time when it began, if that is known. */
   readonly at?: string;
 }
 

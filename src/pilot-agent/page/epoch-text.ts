@@ -24,7 +24,7 @@ export function changeText({ source, part, from, to }: EpochReport['changed'][nu
   return `${source}${part === '' ? '' : ` ${part}`}${hashes}`;
 }
 
-/** Shortens a sha256 to its begin. */
+/** Shortens a sha256 to its first characters. */
 const brief = (text = 'absent') => (/^[0-9a-f]{64}$/.test(text) ? text.slice(0, 8) : text);
 
 /** Returns how an Envoy process ended, in a few words. Pure. */

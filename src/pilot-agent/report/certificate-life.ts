@@ -4,7 +4,7 @@ import { certificateTitle } from './certificate-title.ts';
 /** In ms. A certificate that still lasts longer does not expire soon, however short its life is. */
 const soon = 86_400_000;
 
-/** Returns the time from the begin of a certificate's validity to its expiry, in ms. Pure. */
+/** Returns the time from the start of a certificate's validity to its expiry, in ms. Pure. */
 export function lifetime({
   notBefore,
   notAfter,

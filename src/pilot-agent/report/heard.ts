@@ -30,7 +30,7 @@ export interface Kept<Line extends LogReport> {
   readonly traffic: number;
   /** Up to a tenth more are kept, so that not each new line causes a copy. */
   readonly lines: number;
-  /** Returns what is kept of a line. */
+  /** Returns the part of a line that is kept. */
   readonly lineOf: (line: LogReport) => Line;
 }
 

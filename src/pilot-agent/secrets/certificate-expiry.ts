@@ -139,8 +139,9 @@ function due(
 
 /**
  * Reads the certificates in `files` at each value of `served$`, which means that an Envoy is about
- * to serve them. Emits when each of them expires, and then the signs of {@link expirySigns}. Hot
- * and endless as `served$`; never errors: a file that does not parse is left out.
+ * to serve them. Emits these certificates with their expiry, and then the signs of
+ * {@link expirySigns}. Hot and endless as `served$`; never errors: a file that does not parse is
+ * left out.
  */
 export function certificateExpiry(
   files: readonly CertificateFile[],

@@ -62,8 +62,8 @@ export function describeCertificates(secret: Secret): readonly CertificateSummar
 }
 
 /**
- * Returns the certificate whose end is that of a secret: in a chain the first one to expire; in
- * roots the last one, because until then one of them still vouches for others. Pure.
+ * Returns the certificate whose expiry ends a secret: in a chain the first one to expire; in roots
+ * the last one, because until then one of them still vouches for others. Pure.
  */
 export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
   const sorted = [...describeCertificates(secret)].sort(

@@ -49,8 +49,8 @@ const spread = 0.2;
  * answer, even if it is the same. Cold. Never completes; errors with a query, or if its answer does
  * not come in time.
  *
- * If the index goes back, Consul has lost its history: the next query starts from 0. With an index
- * of 0 Consul would answer each query at once: it counts as 1.
+ * If the index goes back, it belongs to another history: the next query starts from 0. With an
+ * index of 0 Consul would answer each query at once: it counts as 1.
  *
  * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
  * one query per 1 s; after two answers without news, one per 10 s.

@@ -39,7 +39,7 @@ const sizes: Readonly<Record<Use, number>> = {
   secret: largest.pem,
 };
 
-/** In ms. The watch begins after the first Envoy has started. */
+/** In ms. The delay of the watch, so that the first Envoy starts before it. */
 const watchAfter = 500;
 /** The delay from an event to a look, in ms: usually, and shortly after another look. */
 const gather = { first: 5, further: 250 };

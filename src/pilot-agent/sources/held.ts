@@ -20,8 +20,8 @@ export type ToldBySource =
   SourceChange | { readonly type: 'reading'; readonly reading: ContributedReading };
 
 /**
- * Emits a reading of the source at once and after each change, and all signs of the source except
- * those of a change. As cold as the source; never ends.
+ * Emits a reading of the source at once and after each change, and every sign of the source except
+ * `ready` and `changed`. As cold as the source; never ends.
  */
 export function follow({ changes$, reading$ }: ContributingSource): Observable<ToldBySource> {
   const read$ = reading$.pipe(map((reading): ToldBySource => ({ type: 'reading', reading })));

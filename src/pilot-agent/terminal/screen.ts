@@ -4,10 +4,7 @@ import { fromEvent, map, merge, Observable } from 'rxjs';
 import { sizeOf } from './screen-size.ts';
 import type { TopEvent } from './top-model.ts';
 
-/**
- * Opens another screen beside the current one, hides the cursor, and stops the wrapping of long
- * lines.
- */
+/** Opens a second screen, hides the cursor, and stops the wrapping of long lines. */
 const enter = '\x1b[?1049h\x1b[?25l\x1b[?7l\x1b[2J';
 /** Returns to the previous screen, with its cursor. */
 const leave = '\x1b[0m\x1b[?7h\x1b[?25h\x1b[?1049l';

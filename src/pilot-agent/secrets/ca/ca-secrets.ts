@@ -78,8 +78,8 @@ const pauses = { first: 50, longest: 30_000 };
 const retrySpread = 0.2;
 
 /**
- * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s, 20
- * % more or less. Pure, except for `random`.
+ * Returns the pause after the `failures`th failed request in a row: 50 ms, doubling up to 30 s,
+ * 20 % more or less. Pure, except for `random`.
  */
 export function requestBackOff(
   failures: number,

@@ -20,7 +20,7 @@ import {
 /** Takes the lines of an exposition, and writes those that the answer may contain. */
 export interface ExpositionRewriter {
   /**
-   * Takes at most `most` lines of a text that ends with the end of a line, from the begin of a
+   * Takes at most `most` lines of a text that ends with the end of a line, from the start of a
    * line; returns the offset of the next line.
    */
   take(text: Buffer, from: number, most: number): number;

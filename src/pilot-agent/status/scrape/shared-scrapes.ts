@@ -31,7 +31,7 @@ interface Lead {
 }
 
 /**
- * In ms. A scrape can be followed for this long after its begin: what it reads later is as new as
+ * In ms. A scrape can be followed for this long after its start: what it reads later is as new as
  * in a separate scrape.
  */
 const followable = 100;
