@@ -82,7 +82,7 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundF
     );
   const items = from.filter(({ value }) => Array.isArray(value)).flatMap(members);
   if (items.length > 0) return follow(items.slice(step, step + 1), rest) ?? { spot, left };
-  // The text has one message for a list, or a map. The order of a map is unknown.
+  // The text has one message instead of a list, or a map, whose order is unknown.
   const found = [...from, ...from.flatMap(members)].flatMap((one) => follow([one], rest) ?? []);
   const [best, next] = found.sort((one, other) => one.left - other.left);
   return best !== undefined && (next === undefined || best.left < next.left)

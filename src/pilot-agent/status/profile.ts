@@ -23,7 +23,7 @@ const longestDuration = 30;
 /**
  * Inspects the running program, one inspection at a time. `/debug/pprof/profile` answers with a CPU
  * profile of `seconds` (10, at most 30), a `.cpuprofile`. `/debug/pprof/heap` answers with the
- * heap, a `.heapsnapshot`, and does nothing else until then. The DevTools of a browser open both.
+ * heap, a `.heapsnapshot`; taking it stops all other work. The DevTools of a browser open both.
  */
 export function inspect(scheduler: SchedulerLike = asyncScheduler): Handler {
   let isLooking = false;

@@ -38,7 +38,7 @@ const followable = 100;
 
 /**
  * Shares answers of up to `most` bytes; a larger one is passed on and forgotten. Each call makes a
- * new memory.
+ * separate store.
  */
 export function sharedScrapes(most: number, scheduler: SchedulerLike): SharedScrapes {
   const leads = new Map<string, Lead>();

@@ -23,7 +23,7 @@ const words: Readonly<Record<RefusedScrape, string>> = {
 
 /**
  * Returns a function that reports faults of sources: for each source, each reason to take no more
- * of its metrics, once an hour. Each call makes a new memory.
+ * of its metrics, once an hour. Each function has its own record of its reports.
  */
 export function tellRefused(scheduler: SchedulerLike) {
   const told = new Map<string, number>();
