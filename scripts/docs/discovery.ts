@@ -1,3 +1,4 @@
+import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
 import { type ClientLimit, clientLimits } from '../../src/pilot-discovery/push/client-limits.ts';
@@ -59,7 +60,7 @@ export function discoveryPage(): string {
     'pilot-discovery',
     paragraph(
       '`pilot-discovery discovery --configDir FOLDER` is a control plane of its own: it reads the resources of Istio from a folder of YAML files, follows ' +
-        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, `pilot-discovery confirm` lets removals happen that it holds back, and `pilot-discovery version` prints the version.',
+        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, `pilot-discovery confirm` lets removals happen that it holds back, `pilot-discovery analyze PATH…` looks at files before they are served, and `pilot-discovery version` prints the version.',
     ),
     section(
       'Flags',
@@ -99,6 +100,21 @@ export function discoveryPage(): string {
       table(
         ['Path', 'What it has'],
         served.map((path) => [code(path), answers[path] ?? '']),
+      ),
+    ),
+    section(
+      'Analysis',
+      paragraph(
+        '`pilot-discovery analyze PATH…` reads files, and folders with all below them, as `--configDir` does. It prints a line for each thing that is wrong, with its place: `analyze mesh/ -o json` prints JSON. ' +
+          '`--domain` completes hosts without a dot (default: `cluster.local`). The exit code is 1 if there is an error, 0 if not, and 64 for a path that is not there. The codes are those of `istioctl analyze`.',
+      ),
+      table(
+        ['Code', 'Level', 'It finds'],
+        Object.entries(findingKinds).map(([name, { level, what }]) => [
+          code(name),
+          level,
+          sentence(what),
+        ]),
       ),
     ),
     section(

@@ -4,6 +4,7 @@ import type { GivenLogFlags } from '../../shared/log/log-options.ts';
 import { discoveryFlags, type DiscoveryFlagName } from '../run/discovery-flags.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { version } from '../../shared/program/version.ts';
+import type { AnalyzeOptions } from './analyze.ts';
 
 /**
  * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
@@ -64,6 +65,16 @@ export function program(): Command {
       await import('../run/whole-discovery.ts')
     ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
   });
+  all
+    .command('analyze')
+    .description('print what is wrong with the resources of files and folders')
+    .argument('<path...>', 'files, and folders with all below them')
+    .option('-o, --output <form>', 'text, or json', 'text')
+    .option('--domain <name>', 'completes hosts without a dot', 'cluster.local')
+    .copyInheritedSettings(all)
+    .action(async (paths: readonly string[], options: AnalyzeOptions) =>
+      (await import('./analyze.ts')).analyze(paths, options),
+    );
   all
     .command('request')
     .description('ask a running pilot-discovery one thing over HTTP, and print the answer')

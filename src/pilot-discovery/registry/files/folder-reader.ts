@@ -19,8 +19,8 @@ export interface FolderReaderOptions {
   readonly now: () => number;
 }
 
-/** Of a file, in bytes. */
-const largest = 64 << 20;
+/** How large a file may be, in bytes. */
+export const largestFile = 64 << 20;
 
 /**
  * Looks at a folder, in steps: reads what may have changed in it, what was not believed at the look
@@ -51,7 +51,7 @@ function* readingOf(
 ): Generator<undefined, FileReading | undefined, undefined> {
   const place = { source, path, defaultNamespace };
   const before = files.get(path);
-  const found = isThere ? readOutsideSync(path, largest) : undefined;
+  const found = isThere ? readOutsideSync(path, largestFile) : undefined;
   if (found === undefined || found.kind === 'absent')
     return before && { digest: 'absent', file: undefined, isDoubtful: true };
   if (found.kind === 'unreadable') {

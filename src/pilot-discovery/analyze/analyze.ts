@@ -1,0 +1,71 @@
+import { buildEnvironment } from '../environment/build-environment.ts';
+import { byText } from '../environment/age.ts';
+import { noChanges } from '../environment/changes.ts';
+import { flawsOf, type Store } from '../environment/store.ts';
+import type { Flaw } from '../istio/model.ts';
+import { checkAddresses } from './check-addresses.ts';
+import { checkGatewayConflicts, checkGatewayWorkloads } from './check-gateways.ts';
+import { checkGatewayHosts, checkMeshHosts } from './check-hosts.ts';
+import { checkReach } from './check-reach.ts';
+import { checkDestinations, checkGatewayNames, checkRuleHosts } from './check-references.ts';
+import { checkSidecars } from './check-sidecars.ts';
+import { checkTls } from './check-tls.ts';
+import { type Check, factsOf } from './facts.ts';
+import type { Finding } from './finding.ts';
+
+const checks: readonly Check[] = [
+  checkDestinations,
+  checkGatewayNames,
+  checkRuleHosts,
+  checkMeshHosts,
+  checkGatewayHosts,
+  checkReach,
+  checkGatewayConflicts,
+  checkGatewayWorkloads,
+  checkSidecars,
+  checkTls,
+  checkAddresses,
+];
+
+/**
+ * Finds what is wrong with the resources of a store: what their readers say, and what they are
+ * beside each other. In order of files, lines and fields. The line of a finding is that of its
+ * resource, except for what a reader says. Pure.
+ *
+ * @param domain completes names of hosts without a dot
+ */
+export function analyze(store: Store, domain: string): readonly Finding[] {
+  const environment = buildEnvironment(undefined, store, noChanges, domain, 'all');
+  const facts = factsOf(environment, domain);
+  const read = flawsOf(store).flatMap(asFinding);
+  const missing = environment.warnings.map(({ key, origin, field, reason }): Finding => ({
+    code: 'IST0101',
+    key,
+    origin,
+    field,
+    reason,
+  }));
+  const lost = [...store.sources].flatMap(([path, { lost: reason }]): readonly Finding[] => {
+    const origin = { source: path, path, line: 0 };
+    return reason === undefined
+      ? []
+      : [{ code: 'IST0106', key: undefined, origin, field: '', reason }];
+  });
+  return [...lost, ...read, ...missing, ...checks.flatMap((check) => [...check(facts)])];
+}
+
+/** A document that is nothing of Istio is no finding. */
+function asFinding({ key, origin, field, reason, severity }: Flaw): readonly Finding[] {
+  if (severity === 'info') return [];
+  return [{ code: severity === 'error' ? 'IST0106' : 'IST0133', key, origin, field, reason }];
+}
+
+/** In order of files, lines and fields. */
+export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+  return findings.toSorted(
+    (a, b) =>
+      byText(a.origin.path, b.origin.path) ||
+      a.origin.line - b.origin.line ||
+      byText(a.field, b.field),
+  );
+}

@@ -1,0 +1,111 @@
+import type { ConnectionMatch, HttpMatch, TlsMatch } from '../istio/virtual-service.ts';
+import type { StringMatch } from '../istio/values.ts';
+import { isWithin } from '../istio/wildcard-host.ts';
+import type { Resource } from '../istio/model.ts';
+import { selects } from '../generate/scope/peer-authentication-of.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { type Check, finding } from './facts.ts';
+import type { Finding } from './finding.ts';
+
+/** Routes and matches that nothing reaches, since an earlier route takes all of it. */
+export const checkReach: Check = function* ({ virtualServices }) {
+  for (const rule of virtualServices) {
+    yield* hidden(rule, 'http', rule.spec.http, covers);
+    yield* hidden(rule, 'tls', rule.spec.tls, coversTls);
+    yield* hidden(rule, 'tcp', rule.spec.tcp, coversConnection);
+  }
+};
+
+interface Routed<M> {
+  readonly match: readonly M[];
+}
+
+function* hidden<M>(
+  rule: Resource<'VirtualService'>,
+  kind: 'http' | 'tls' | 'tcp',
+  routes: readonly Routed<M>[],
+  isCovered: (wide: M, narrow: M) => boolean,
+): Generator<Finding> {
+  for (const [index, { match }] of routes.entries()) {
+    const field = `spec.${kind}[${index}]`;
+    const before = routes.slice(0, index);
+    const all = before.findIndex((one) => one.match.length === 0);
+    const hiding = match.map((narrow) =>
+      before.findIndex((one) => one.match.some((wide) => isCovered(wide, narrow))),
+    );
+    if (all !== -1) yield finding('IST0130', rule, field, reasonOf(kind, all));
+    else if (match.length > 0 && !hiding.includes(-1))
+      yield finding('IST0130', rule, field, reasonOf(kind, hiding[0] ?? 0));
+    else
+      for (const [at, by] of hiding.entries())
+        if (by !== -1) yield finding('IST0131', rule, `${field}.match[${at}]`, reasonOf(kind, by));
+  }
+}
+
+const reasonOf = (kind: string, index: number): string =>
+  `nothing reaches it, since ${kind}[${index}] takes all of it: put it before, or remove it`;
+
+/** Whether each request that `narrow` takes is one of those that `wide` takes. Never too often. */
+function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
+  return (
+    coversText(wide.uri, narrow.uri, wide.ignoreUriCase || !narrow.ignoreUriCase) &&
+    (wide.ignoreUriCase === narrow.ignoreUriCase || wide.uri === undefined) &&
+    coversText(wide.scheme, narrow.scheme) &&
+    coversText(wide.method, narrow.method) &&
+    coversText(wide.authority, narrow.authority) &&
+    coversTexts(wide.headers, narrow.headers) &&
+    coversTexts(wide.queryParams, narrow.queryParams) &&
+    isSameText(wide.withoutHeaders, narrow.withoutHeaders) &&
+    coversCaller(wide, narrow)
+  );
+}
+
+function coversCaller(
+  wide: Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>,
+  narrow: Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>,
+): boolean {
+  return (
+    coversConnection(wide, narrow) &&
+    (wide.sourceNamespace === '' || wide.sourceNamespace === narrow.sourceNamespace) &&
+    selects(wide.sourceLabels, narrow.sourceLabels)
+  );
+}
+
+/** A match without gateways of its own is for those of the resource. */
+function coversConnection(wide: ConnectionMatch, narrow: ConnectionMatch): boolean {
+  return (
+    (wide.port === 0 || wide.port === narrow.port) &&
+    (wide.gateways.length === 0 ||
+      (narrow.gateways.length > 0 && narrow.gateways.every((name) => wide.gateways.includes(name))))
+  );
+}
+
+function coversTls(wide: TlsMatch, narrow: TlsMatch): boolean {
+  return (
+    coversConnection(wide, narrow) &&
+    narrow.sniHosts.every((host) => wide.sniHosts.some((one) => isWithin(host, one)))
+  );
+}
+
+function coversText(
+  wide: StringMatch | undefined,
+  narrow: StringMatch | undefined,
+  isComparable = true,
+): boolean {
+  if (wide === undefined || (wide.type === 'prefix' && wide.value === '/')) return true;
+  if (narrow === undefined || !isComparable) return false;
+  if (wide.type === 'prefix' && narrow.type !== 'regex') return narrow.value.startsWith(wide.value);
+  return wide.type === narrow.type && wide.value === narrow.value;
+}
+
+type TextMatches = Readonly<Record<string, StringMatch | undefined>>;
+
+/** A name whose match is undefined has to be there only. */
+function coversTexts(wide: TextMatches, narrow: TextMatches): boolean {
+  return Object.entries(wide).every(
+    ([name, match]) => Object.hasOwn(narrow, name) && coversText(match, ownMember(narrow, name)),
+  );
+}
+
+const isSameText = (one: TextMatches, other: TextMatches): boolean =>
+  JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());

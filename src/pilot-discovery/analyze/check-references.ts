@@ -1,0 +1,129 @@
+import type { Resource } from '../istio/model.ts';
+import type { Destination } from '../istio/virtual-service.ts';
+import type { Service } from '../environment/environment.ts';
+import { type Check, type Facts, finding, sees, servicesOf } from './facts.ts';
+import type { Finding } from './finding.ts';
+
+type Rule = Resource<'VirtualService'>;
+
+/** A destination and its field, as `spec.http[0].route[0].destination`. */
+type Placed = readonly [field: string, destination: Destination];
+
+/** Hosts, subsets and ports that routes lead to, and that nothing defines. */
+export const checkDestinations: Check = function* (facts) {
+  for (const rule of facts.virtualServices)
+    for (const [field, destination] of destinationsOf(rule))
+      yield* destinationFindings(facts, rule, field, destination);
+};
+
+function* destinationsOf({ spec }: Rule): Generator<Placed> {
+  for (const [index, { route, mirrors }] of spec.http.entries()) {
+    for (const [at, { destination }] of route.entries())
+      yield [`spec.http[${index}].route[${at}].destination`, destination];
+    for (const [at, { destination }] of mirrors.entries())
+      yield [`spec.http[${index}].mirrors[${at}].destination`, destination];
+  }
+  for (const kind of ['tls', 'tcp'] as const)
+    for (const [index, { route }] of spec[kind].entries())
+      for (const [at, { destination }] of route.entries())
+        yield [`spec.${kind}[${index}].route[${at}].destination`, destination];
+}
+
+function* destinationFindings(
+  facts: Facts,
+  rule: Rule,
+  field: string,
+  { host, subset, port }: Destination,
+): Generator<Finding> {
+  const all = servicesOf(facts, host);
+  const services = all.filter(({ exportTo, namespace }) =>
+    sees(exportTo, namespace, rule.namespace),
+  );
+  if (services.length === 0) {
+    const reason =
+      all.length === 0
+        ? `no service has the host ${host}: define it, or name another`
+        : `the host ${host} is not exported to the namespace ${rule.namespace}`;
+    yield finding('IST0101', rule, `${field}.host`, reason);
+    return;
+  }
+  yield* portFindings(rule, field, host, port, services);
+  if (subset === '' || hasSubset(facts, rule.namespace, host, subset)) return;
+  yield finding(
+    'IST0101',
+    rule,
+    `${field}.subset`,
+    `no DestinationRule for ${host} has the subset ${subset}`,
+  );
+}
+
+function* portFindings(
+  rule: Rule,
+  field: string,
+  host: string,
+  port: number,
+  services: readonly Service[],
+): Generator<Finding> {
+  const numbers = [...new Set(services.flatMap(({ ports }) => ports.map(({ number }) => number)))];
+  const known = numbers.sort((a, b) => a - b).join(', ');
+  if (port === 0 && numbers.length > 1)
+    yield finding(
+      'IST0112',
+      rule,
+      field,
+      `${host} has the ports ${known}: say which one with port.number`,
+    );
+  if (port !== 0 && numbers.length > 0 && !numbers.includes(port))
+    yield finding('IST0101', rule, `${field}.port`, `${host} has no port ${port}, but ${known}`);
+}
+
+function hasSubset(
+  { environment }: Facts,
+  namespace: string,
+  host: string,
+  subset: string,
+): boolean {
+  return (environment.destinationRules.get(host) ?? []).some(
+    (one) =>
+      sees(one.spec.exportTo, one.namespace, namespace) &&
+      one.spec.subsets.some(({ name }) => name === subset),
+  );
+}
+
+/** Gateways that a VirtualService names, and that are not there. */
+export const checkGatewayNames: Check = function* ({ virtualServices, gateways }) {
+  const known = new Set(gateways.map(({ namespace, name }) => `${namespace}/${name}`));
+  for (const rule of virtualServices) {
+    for (const [field, name] of gatewayNamesOf(rule))
+      if (name !== 'mesh' && !known.has(name))
+        yield finding(
+          'IST0101',
+          rule,
+          field,
+          `there is no Gateway ${name}: define it, or name another`,
+        );
+  }
+};
+
+function* gatewayNamesOf({ spec }: Rule): Generator<readonly [field: string, name: string]> {
+  for (const [index, name] of spec.gateways.entries()) yield [`spec.gateways[${index}]`, name];
+  for (const kind of ['http', 'tls', 'tcp'] as const)
+    for (const [index, { match }] of spec[kind].entries())
+      for (const [at, { gateways }] of match.entries())
+        for (const [place, name] of gateways.entries())
+          yield [`spec.${kind}[${index}].match[${at}].gateways[${place}]`, name];
+}
+
+/** DestinationRules for a host that no service has. */
+export const checkRuleHosts: Check = function* (facts) {
+  for (const rule of facts.destinationRules) {
+    const { host } = rule.spec;
+    if (host.startsWith('*') || servicesOf(facts, host).length > 0) continue;
+    yield finding(
+      'IST0101',
+      rule,
+      'spec.host',
+      `no service has the host ${host}: define it, or name another`,
+    );
+  }
+};

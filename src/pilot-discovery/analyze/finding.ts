@@ -1,0 +1,40 @@
+import type { Origin, ResourceKey } from '../istio/model.ts';
+
+/**
+ * Everything that an analysis may find, by the codes of `istioctl analyze` and with their levels:
+ * https://istio.io/v1.26/docs/reference/config/analysis/
+ */
+export const findingKinds = {
+  IST0101: { level: 'error', what: 'a host, subset, port, gateway or delegate that is not there' },
+  IST0106: { level: 'error', what: 'a resource that is refused, or a file that cannot be read' },
+  IST0109: { level: 'error', what: 'two VirtualServices of the mesh for one host' },
+  IST0110: { level: 'error', what: 'two Sidecars for the same workloads' },
+  IST0111: { level: 'error', what: 'two Sidecars of a namespace without a selector' },
+  IST0112: { level: 'error', what: 'a destination without a port, if its host has several' },
+  IST0113: { level: 'error', what: 'TLS of a DestinationRule that the server does not take' },
+  IST0127: { level: 'warning', what: 'a selector that no workload has the labels of' },
+  IST0130: { level: 'warning', what: 'a route that an earlier route hides' },
+  IST0131: { level: 'info', what: 'a match that an earlier match hides' },
+  IST0132: { level: 'warning', what: 'a host that none of its gateways has' },
+  IST0133: { level: 'warning', what: 'a field that has no effect, or another one than it seems' },
+  IST0134: { level: 'warning', what: 'a TCP port of a ServiceEntry without an address' },
+  IST0145: { level: 'error', what: 'two Gateways for one host, port and proxy' },
+} as const satisfies Readonly<Record<string, { readonly level: Level; readonly what: string }>>;
+
+export type FindingCode = keyof typeof findingKinds;
+
+/** From the worst on. */
+export type Level = 'error' | 'warning' | 'info';
+
+/** One thing that a person should look at. */
+export interface Finding {
+  readonly code: FindingCode;
+  /** Undefined for a file, or a resource without a name. */
+  readonly key: ResourceKey | undefined;
+  /** Its line is that of the field, or of the nearest one around it. */
+  readonly origin: Origin;
+  /** `spec.http[0].route[0].destination.host`; '' for the whole. */
+  readonly field: string;
+  /** Says in one sentence what is wrong and what would be right. */
+  readonly reason: string;
+}

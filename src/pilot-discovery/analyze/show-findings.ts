@@ -1,0 +1,43 @@
+import { partsOf } from '../environment/resources.ts';
+import { type Finding, findingKinds, type Level } from './finding.ts';
+
+const titles: Readonly<Record<Level, string>> = {
+  error: 'Error',
+  warning: 'Warning',
+  info: 'Info',
+};
+
+/** `VirtualService shop/reviews`; '' for a file. */
+function nameOf({ key }: Finding): string {
+  if (key === undefined) return '';
+  const { kind, namespace, name } = partsOf(key);
+  return `${kind} ${namespace}/${name}`;
+}
+
+const placeOf = ({ origin }: Finding): string =>
+  origin.line === 0 ? origin.path : `${origin.path}:${origin.line}`;
+
+/** A line for each, as `istioctl analyze` writes them, with the place and the field. Pure. */
+export function findingsText(findings: readonly Finding[]): string {
+  return findings
+    .map((finding) => {
+      const { code, field, reason } = finding;
+      const about = [nameOf(finding), placeOf(finding)].filter((part) => part !== '').join(' ');
+      const said = field === '' ? reason : `${field}: ${reason}`;
+      return `${titles[findingKinds[code].level]} [${code}] (${about}) ${said}\n`;
+    })
+    .join('');
+}
+
+/** The same as JSON: the fields of `istioctl analyze -o json`, and `field`. Pure. */
+export function findingsJson(findings: readonly Finding[]): string {
+  const all = findings.map((finding) => ({
+    code: finding.code,
+    level: titles[findingKinds[finding.code].level],
+    origin: nameOf(finding),
+    reference: placeOf(finding),
+    field: finding.field,
+    message: finding.reason,
+  }));
+  return `${JSON.stringify(all, null, 2)}\n`;
+}

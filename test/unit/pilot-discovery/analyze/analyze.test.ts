@@ -1,0 +1,384 @@
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { analyze, inOrder } from '../../../../src/pilot-discovery/analyze/analyze.ts';
+import { fieldLines } from '../../../../src/pilot-discovery/analyze/field-lines.ts';
+import { readPaths } from '../../../../src/pilot-discovery/analyze/read-paths.ts';
+import {
+  findingsJson,
+  findingsText,
+} from '../../../../src/pilot-discovery/analyze/show-findings.ts';
+
+let folder: string;
+beforeEach(() => {
+  folder = mkdtempSync(join(tmpdir(), 'pilot-analyze-'));
+});
+afterEach(() => {
+  rmSync(folder, { recursive: true });
+});
+
+const findingsIn = (...paths: readonly { path: string; kind: 'file' | 'folder' }[]) => {
+  const { withLine } = fieldLines((path) => readFileSync(path));
+  return inOrder(analyze(readPaths(paths), 'cluster.local').map(withLine));
+};
+
+/** What is found in files of a folder, without the path of the folder. */
+function found(files: Readonly<Record<string, string>>): readonly string[] {
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(folder, name)), { recursive: true });
+    writeFileSync(join(folder, name), text);
+  }
+  return findingsText(findingsIn({ path: folder, kind: 'folder' }))
+    .replaceAll(`${folder}/`, '')
+    .split('\n')
+    .slice(0, -1);
+}
+
+const resource = (kind: string, name: string, spec: string, namespace = 'shop') =>
+  `apiVersion: ${kind.endsWith('Authentication') ? 'security' : 'networking'}.istio.io/v1
+kind: ${kind}
+metadata: { name: ${name}, namespace: ${namespace} }
+spec:
+${spec.replace(/^/gm, '  ')}
+---
+`;
+const entry = (host: string, more = 'ports: [{ number: 80, name: http, protocol: HTTP }]') =>
+  resource(
+    'ServiceEntry',
+    host.replaceAll(/[.*]/g, 'x'),
+    `hosts: ["${host}"]\nresolution: DNS\n${more}`,
+  );
+const rule = (name: string, spec: string, namespace?: string) =>
+  resource('VirtualService', name, spec, namespace);
+const front = resource(
+  'Gateway',
+  'front',
+  'selector: { app: front }\nservers: [{ port: { number: 80, name: http, protocol: HTTP }, hosts: ["*.shop.test"] }]',
+);
+const internal = 'location: MESH_INTERNAL\nports: [{ number: 80, name: http, protocol: HTTP }]';
+
+describe('an analysis finds', () => {
+  it.each<[what: string, text: string, lines: readonly string[]]>([
+    [
+      'a host that no service has, and not one of a wildcard',
+      entry('*.wide.test').replace('DNS', 'NONE') +
+        rule(
+          'a',
+          'hosts: [a.wide.test]\nhttp:\n- route:\n  - destination: { host: a.wide.test }\n    weight: 1\n  - destination: { host: b }\n    weight: 1',
+        ),
+      [
+        'Error [IST0101] (VirtualService shop/a a.yaml:18) spec.http[0].route[1].destination.host: no service has the host b.shop.svc.cluster.local: define it, or name another',
+      ],
+    ],
+    [
+      'a host that is exported to other namespaces alone',
+      entry('a.test', "exportTo: ['.']\nports: [{ number: 80, name: http, protocol: HTTP }]") +
+        rule('a', 'hosts: [a.test]\nhttp: [{ route: [{ destination: { host: a.test } }] }]', 'b'),
+      [
+        'Error [IST0101] (VirtualService b/a a.yaml:15) spec.http[0].route[0].destination.host: the host a.test is not exported to the namespace b',
+      ],
+    ],
+    [
+      'a subset, a port and a mirror that are not there, in HTTP, TLS and TCP',
+      entry('a.test') +
+        resource(
+          'DestinationRule',
+          'a',
+          'host: a.test\nsubsets: [{ name: v1, labels: { v: "1" } }]',
+        ) +
+        rule(
+          'a',
+          [
+            'hosts: [a.test]',
+            'gateways: [front]',
+            'http:',
+            '- route: [{ destination: { host: a.test, subset: v1 } }]',
+            '  mirrors: [{ destination: { host: c.test } }]',
+            'tls:',
+            '- match: [{ sniHosts: [a.test] }]',
+            '  route: [{ destination: { host: a.test, subset: v2 } }]',
+            'tcp:',
+            '- route: [{ destination: { host: a.test, port: { number: 81 } } }]',
+          ].join('\n'),
+        ) +
+        front.replace('*.shop.test', '*.test'),
+      [
+        'Error [IST0101] (VirtualService shop/a a.yaml:24) spec.http[0].mirrors[0].destination.host: no service has the host c.test: define it, or name another',
+        'Error [IST0101] (VirtualService shop/a a.yaml:27) spec.tls[0].route[0].destination.subset: no DestinationRule for a.test has the subset v2',
+        'Error [IST0101] (VirtualService shop/a a.yaml:29) spec.tcp[0].route[0].destination.port: a.test has no port 81, but 80',
+      ],
+    ],
+    [
+      'a destination without a port, if its host has several',
+      entry(
+        'a.test',
+        'ports:\n- { number: 80, name: http, protocol: HTTP }\n- { number: 81, name: web, protocol: HTTP }',
+      ) + rule('a', 'hosts: [a.test]\nhttp: [{ route: [{ destination: { host: a.test } }] }]'),
+      [
+        'Error [IST0112] (VirtualService shop/a a.yaml:16) spec.http[0].route[0].destination: a.test has the ports 80, 81: say which one with port.number',
+      ],
+    ],
+    [
+      'gateways that are not there',
+      entry('a.test') +
+        rule(
+          'a',
+          'hosts: [a.test]\ngateways: [mesh, other/front]\nhttp:\n- match: [{ gateways: [back] }]\n  route: [{ destination: { host: a.test } }]',
+        ),
+      [
+        'Error [IST0101] (VirtualService shop/a a.yaml:14) spec.gateways[1]: there is no Gateway other/front: define it, or name another',
+        'Error [IST0101] (VirtualService shop/a a.yaml:16) spec.http[0].match[0].gateways[0]: there is no Gateway shop/back: define it, or name another',
+      ],
+    ],
+    [
+      'a delegate that is not there',
+      rule('a', 'hosts: [a.test]\nhttp: [{ delegate: { name: b } }]'),
+      [
+        expect.stringMatching(/^Error \[IST0101\] \(VirtualService shop\/a a\.yaml:.*delegate/),
+      ] as never,
+    ],
+    [
+      'a DestinationRule for a host that no service has',
+      resource('DestinationRule', 'a', 'host: a') +
+        resource('DestinationRule', 'b', 'host: "*.test"'),
+      [
+        'Error [IST0101] (DestinationRule shop/a a.yaml:5) spec.host: no service has the host a.shop.svc.cluster.local: define it, or name another',
+      ],
+    ],
+    [
+      'two VirtualServices for one host, but not if no namespace sees both',
+      entry('a.test') +
+        ['a', 'b', 'c']
+          .map((name) =>
+            rule(
+              name,
+              `hosts: [a.test]\nexportTo: ['${name === 'c' ? 'other' : 'shop'}']\nhttp: [{ route: [{ destination: { host: a.test } }] }]`,
+            ),
+          )
+          .join(''),
+      [
+        'Error [IST0109] (VirtualService shop/b a.yaml:21) spec.hosts[0]: shop/a is for a.test too, and one of them counts alone: merge them',
+      ],
+    ],
+    [
+      'a host that none of its gateways has',
+      entry('a.test') +
+        front +
+        rule(
+          'a',
+          'hosts: [a.shop.test, b.test]\ngateways: [front]\nhttp: [{ route: [{ destination: { host: a.test } }] }]',
+        ),
+      [
+        'Warning [IST0132] (VirtualService shop/a a.yaml:20) spec.hosts[1]: no server of shop/front has the host b.test',
+      ],
+    ],
+    [
+      'two Gateways for one host, port and selector',
+      front + front.replace('name: front', 'name: back'),
+      [
+        'Error [IST0145] (Gateway shop/front a.yaml:6) spec.servers[0]: shop/back has *.shop.test at port 80 of the same proxies: give one of them another host or port',
+      ],
+    ],
+    [
+      'a Gateway that no workload has the labels of, if there are workloads',
+      front + resource('WorkloadEntry', 'w', 'address: 10.0.0.1\nlabels: { app: back }'),
+      [
+        'Warning [IST0127] (Gateway shop/front a.yaml:5) spec.selector: no workload has the labels app=front',
+      ],
+    ],
+    [
+      'two Sidecars without a selector, and two with the same one',
+      ['a', 'b']
+        .map((name) => resource('Sidecar', name, 'outboundTrafficPolicy: { mode: ALLOW_ANY }'))
+        .join('') +
+        ['c', 'd']
+          .map((name) =>
+            resource(
+              'Sidecar',
+              name,
+              'workloadSelector: { labels: { app: x } }\noutboundTrafficPolicy: { mode: ALLOW_ANY }',
+            ),
+          )
+          .join(''),
+      [
+        expect.stringContaining('[IST0111] (Sidecar shop/b'),
+        expect.stringContaining('[IST0110] (Sidecar shop/d'),
+      ] as never,
+    ],
+    [
+      'TLS that the server does not take, of the mesh and not of others',
+      entry('a.test', internal) +
+        entry('b.test') +
+        resource('PeerAuthentication', 'all', 'mtls: { mode: STRICT }') +
+        resource(
+          'DestinationRule',
+          'a',
+          'host: a.test\ntrafficPolicy: { tls: { mode: DISABLE } }',
+        ) +
+        resource('DestinationRule', 'b', 'host: b.test\ntrafficPolicy: { tls: { mode: DISABLE } }'),
+      [
+        'Error [IST0113] (DestinationRule shop/a a.yaml:29) spec.trafficPolicy.tls: a.test takes mutual TLS alone, as its PeerAuthentication says: use ISTIO_MUTUAL',
+      ],
+    ],
+    [
+      'mutual TLS that the server does not take',
+      entry('a.test', internal) +
+        resource('PeerAuthentication', 'all', 'mtls: { mode: DISABLE }') +
+        resource(
+          'DestinationRule',
+          'a',
+          'host: a.test\nsubsets:\n- name: v1\n  labels: { v: "1" }\n  trafficPolicy: { tls: { mode: ISTIO_MUTUAL } }',
+        ),
+      [
+        'Error [IST0113] (DestinationRule shop/a a.yaml:24) spec.subsets[0].trafficPolicy.tls: a.test takes no TLS, as its PeerAuthentication says: use DISABLE',
+      ],
+    ],
+    [
+      'a TCP port without an address',
+      entry('a.test', 'ports: [{ number: 5432, name: tcp, protocol: TCP }]'),
+      [
+        'Warning [IST0134] (ServiceEntry shop/axtest a.yaml:7) spec.ports[0]: all connections to port 5432 go there, since nothing else tells TCP apart: give the entry an address',
+      ],
+    ],
+    [
+      'what a reader refuses, and what it warns of',
+      entry('a.test', 'ports: [{ number: 0, name: http, protocol: HTTP }]\nlater: true'),
+      [
+        expect.stringMatching(/^Error \[IST0106\] \(ServiceEntry shop\/axtest a\.yaml:7\)/),
+        expect.stringMatching(/^Warning \[IST0133\] \(ServiceEntry shop\/axtest a\.yaml:8\)/),
+      ] as never,
+    ],
+    [
+      'nothing in what is nothing of Istio',
+      'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: a }\n',
+      [],
+    ],
+  ])('%s', (_, text, lines) => {
+    expect(found({ 'a.yaml': text })).toEqual(lines);
+  });
+});
+
+describe('a route that nothing reaches', () => {
+  const route = 'route: [{ destination: { host: a.test } }]';
+  const hidden = (...matches: readonly string[]) =>
+    found({
+      'a.yaml':
+        entry('a.test') +
+        rule(
+          'a',
+          `hosts: [a.test]\nhttp:\n${matches.map((match) => `- { match: ${match}, ${route} }`).join('\n')}`,
+        ),
+    }).map((line) => /\[(IST\d+)\].*spec\.(\S+): .*since (\S+)/.exec(line)?.slice(1).join(' '));
+
+  it.each<[what: string, matches: readonly string[], lines: readonly string[]]>([
+    ['is behind one for all', ['[]', '[{ uri: { prefix: /a } }]'], ['IST0130 http[1] http[0]']],
+    [
+      'is behind one with a shorter prefix',
+      ['[{ uri: { prefix: /a } }]', '[{ uri: { exact: /ab }, method: { exact: GET } }]'],
+      ['IST0130 http[1] http[0]'],
+    ],
+    [
+      'has matches that it shares with an earlier one',
+      [
+        '[{ headers: { a: {} } }]',
+        '[{ headers: { a: { exact: x }, b: {} } }, { headers: { b: {} } }]',
+      ],
+      ['IST0131 http[1].match[0] http[0]'],
+    ],
+    [
+      'is for callers that an earlier one has',
+      ['[{ sourceLabels: { a: b } }]', '[{ sourceLabels: { a: b, c: d }, port: 80 }]'],
+      ['IST0130 http[1] http[0]'],
+    ],
+    [
+      'is the prefix of everything',
+      ['[{ uri: { prefix: / } }]', '[{}]'],
+      ['IST0130 http[1] http[0]'],
+    ],
+  ])('%s', (_, matches, lines) => {
+    expect(hidden(...matches)).toEqual(lines);
+  });
+
+  it.each<[what: string, matches: readonly string[]]>([
+    ['a longer prefix first', ['[{ uri: { prefix: /ab } }]', '[{ uri: { prefix: /a } }]']],
+    ['another case', ['[{ uri: { exact: /a }, ignoreUriCase: true }]', '[{ uri: { exact: /A } }]']],
+    ['a regex', ['[{ uri: { regex: "/a.*" } }]', '[{ uri: { prefix: /a } }]']],
+    [
+      'a header that is not asked for',
+      ['[{ headers: { a: { exact: x } } }]', '[{ headers: { b: {} } }]'],
+    ],
+    ['other callers', ['[{ sourceNamespace: b }]', '[{ sourceNamespace: c }]']],
+    ['a port', ['[{ port: 80 }]', '[{ uri: { prefix: /a } }]']],
+    ['what must not be there', ['[{ withoutHeaders: { a: {} } }]', '[{ headers: { b: {} } }]']],
+  ])('is not found for %s', (_, matches) => {
+    expect(hidden(...matches)).toEqual([]);
+  });
+
+  it('is found in TLS and TCP', () => {
+    const to = 'route: [{ destination: { host: a.test } }]';
+    const spec = `hosts: ["*.test"]
+gateways: [front]
+tls:
+- { match: [{ sniHosts: ["*.test"] }], ${to} }
+- { match: [{ sniHosts: [b.test] }], ${to} }
+tcp:
+- { match: [{ port: 80 }], ${to} }
+- { match: [{ port: 81 }], ${to} }
+- { match: [{ port: 80, gateways: [front] }], ${to} }`;
+    const lines = found({
+      'a.yaml': entry('a.test') + front.replace('*.shop.test', '*.test') + rule('a', spec),
+    });
+    expect(lines.map((line) => /\[(IST\d+)\].*spec\.(\S+): /.exec(line)?.slice(1))).toEqual([
+      ['IST0130', 'tls[1]'],
+      ['IST0130', 'tcp[2]'],
+    ]);
+  });
+});
+
+describe('files', () => {
+  it('are read with all below a folder, and the lines are those of items of a List', () => {
+    const text = `apiVersion: v1
+kind: List
+items:
+- apiVersion: networking.istio.io/v1
+  kind: DestinationRule
+  metadata: { name: a }
+  spec:
+    host: a.test
+`;
+    expect(found({ 'b/c.yml': text, 'd.json': '{', 'e.txt': '{' })).toEqual([
+      'Error [IST0101] (DestinationRule default/a b/c.yml:8) spec.host: no service has the host a.test: define it, or name another',
+      expect.stringMatching(/^Error \[IST0106\] \(d\.json:1\) it is no YAML/),
+    ]);
+  });
+
+  it('that have one resource each are read in their order, and the first counts', () => {
+    const [a, b] = [join(folder, 'a.yaml'), join(folder, 'b.yaml')];
+    writeFileSync(a, entry('a.test'));
+    writeFileSync(b, entry('a.test'));
+    const findings = findingsIn({ path: b, kind: 'file' }, { path: a, kind: 'file' });
+    expect(findings).toMatchObject([{ code: 'IST0106', origin: { path: a } }]);
+    expect(JSON.parse(findingsJson(findings))).toEqual([
+      {
+        code: 'IST0106',
+        level: 'Error',
+        origin: 'ServiceEntry shop/axtest',
+        reference: `${a}:1`,
+        field: '',
+        message: expect.stringContaining('comes first') as string,
+      },
+    ]);
+  });
+
+  it('that cannot be read are findings', () => {
+    const lost = findingsIn(
+      { path: join(folder, 'none'), kind: 'folder' },
+      { path: join(folder, 'none.yaml'), kind: 'file' },
+    );
+    expect(lost.map(({ code, origin }) => [code, origin.line])).toEqual([
+      ['IST0106', 0],
+      ['IST0106', 0],
+    ]);
+  });
+});
