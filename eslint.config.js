@@ -2,6 +2,7 @@ import { builtinModules } from 'node:module';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
 import { givenValues, namedArguments } from './scripts/lint-arguments.mjs';
+import { plainComments } from './scripts/plain-english.mjs';
 import { outsideNames } from './scripts/lint-outside-names.mjs';
 
 /** Node's own modules are told from packages by `node:`. */
@@ -57,6 +58,17 @@ export default tseslint.config(
       local: { rules: { 'named-arguments': namedArguments, 'outside-names': outsideNames } },
     },
     rules: { 'local/named-arguments': 'error', 'local/outside-names': 'error' },
+  },
+  {
+    files: ['src/**'],
+    ignores: [
+      'src/pilot-agent/{bootstrap,check,envoy,page,report,secrets,sources,status,sts,terminal,xds-proxy}/**',
+      'src/pilot-agent/config/agent-settings.ts',
+      'src/pilot-discovery/{debug,environment,generate,istio,push,registry,run,state}/**',
+      'src/shared/{grpc,xds}/**',
+    ],
+    plugins: { plain: { rules: { comments: plainComments } } },
+    rules: { 'plain/comments': 'error' },
   },
   {
     files: ['src/epochs/**', 'src/pilot-discovery/{environment,generate}/**'],

@@ -138,10 +138,10 @@ export function envoyLines(
     });
 }
 
-/** What each epoch says at its start, of a configuration that is the same. */
+/** Each epoch says this at its start, about the same configuration. */
 const repeated =
   'There is no configured limit to the number of allowed active downstream connections';
-/** What Envoy 1.36 warns of at each hot restart that goes well. The agent tells it itself. */
+/** Envoy 1.36 warns with these at each hot restart that goes well. The agent logs its own line. */
 const ofHotRestart: readonly string[] = [
   'shutting down admin due to child startup',
   'terminating parent process',

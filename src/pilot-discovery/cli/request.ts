@@ -7,7 +7,7 @@ import { parseHostPort, portNumber } from '../../shared/text/host-port.ts';
 
 /** How long an answer may take, in ms. */
 const timeoutMs = 60_000;
-/** Of an answer, in bytes: the `config_dump` of a proxy with 10,000 services has 40 MB. */
+/** Bytes of an answer: the `config_dump` of a proxy with 10,000 services has 40 MB. */
 const largest = 256 << 20;
 
 /**

@@ -15,14 +15,14 @@ const longestKey = 256;
 const [newLine, space, doubleQuote, hash, singleQuote, dash, dot, colon, backslash] =
   codes('\n "#\'-.:\\');
 const keyStart = setOf('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_');
-/** Of a scalar without quotes among brackets. */
+/** Characters of a scalar without quotes among brackets. */
 const inFlow = setOf(' ~^$@%+*()<>;=!?&|', inKey);
 
 /** A place in a text of YAML, which moves past what it reads. */
 export class QuickCursor {
   readonly text: string;
   at = 0;
-  /** Where the line of this place begins. */
+  /** The place at which the line begins. */
   lineStart = 0;
   /** The column of the first sign of this line; -1 after the last line. */
   column = -1;
@@ -126,7 +126,7 @@ export class QuickCursor {
     return quotedScalar(inner, quotes);
   }
 
-  /** The key that begins here, past its colon; undefined where there is none. */
+  /** Reads the key that begins here, past its colon. Undefined if no key begins here. */
   key(within: 'flow' | 'block'): string | undefined | Unsure {
     const from = this.at;
     const isQuoted = this.isQuote();

@@ -1,13 +1,13 @@
 import { parseJson } from './parse-json.ts';
 
-/** Of a text that may mean something else to the package `yaml`, or is wrong. */
+/** The result for a text that may mean something else to the package `yaml`, or is wrong. */
 export const unsure = Symbol('unsure');
 export type Unsure = typeof unsure;
 
 const letters = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const digits = '0123456789';
 const dash = 0x2d;
-/** What is in a key without quotes. */
+/** Characters of a key without quotes. */
 export const inKey: Uint8Array = setOf(`${letters}${digits}_-./`);
 const plainStart = setOf(`${letters}${digits}_./^$(+`);
 const otherStart = setOf(`${digits}.+-tTfFnN`);
@@ -22,7 +22,7 @@ export function isOther(said: string): boolean {
   return other.test(said);
 }
 
-/** What a scalar without quotes stands for. Its end and its colons were looked at before. Pure. */
+/** Returns the value of a scalar without quotes, whose end and colons are checked. Pure. */
 export function plainScalar(said: string): unknown {
   const first = said.charCodeAt(0);
   const second = said.charCodeAt(1);
@@ -34,7 +34,7 @@ export function plainScalar(said: string): unknown {
   return said === 'true' ? true : said === 'false' ? false : said === 'null' ? null : unsure;
 }
 
-/** What stands between quotes. Pure. */
+/** Returns the text between quotes. Pure. */
 export function quotedScalar(inner: string, quotes: 'single' | 'double'): string | Unsure {
   if (inner.includes('\n')) return unsure;
   if (quotes === 'single') return inner.replaceAll("''", "'");

@@ -3,10 +3,10 @@ import { QuickCursor } from './quick-cursor.ts';
 import { codes, unsure } from './quick-scalar.ts';
 import { stepsOf } from './field-steps.ts';
 
-/** What a document says. Where nothing is said: null, line 1. */
+/** The value of a document, with its lines; null on line 1 if it is empty. */
 export interface QuickYaml {
   readonly value: unknown;
-  /** Where it begins. */
+  /** The line of its first character, from 1. */
   readonly line: number;
   /** The line of a field as `spec.http[0].route`, or of what is there around it. */
   readonly lineOf: (field: string) => number;
@@ -22,13 +22,13 @@ const readable =
   /^[\n\x20-\x7e\u00a1-\u2027\u202f-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 const begin = /^---[ ]*(?:\n|$)/;
 
-/** Where each member is in the text, by its key or as `[0]`: made when a line is asked for. */
+/** The offset of each member, by its key or as `[0]`. It is made for the first `lineOf`. */
 type Marks = Map<string, { readonly offset: number; readonly inner: Marks }>;
 
 /**
  * Reads one document in the part of YAML that nearly all resources are written in, ten times as
  * fast as the package `yaml`. Undefined for a text that is not surely in that part, or is no YAML:
- * that package knows the rest. What comes out is what it says. Pure.
+ * that package knows the rest. Both read the same value from a text. Pure.
  */
 export function quickYaml(text: string): QuickYaml | undefined {
   if (!readable.test(text)) return undefined;
