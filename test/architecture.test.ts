@@ -250,7 +250,7 @@ describe('npm run lint:architecture', () => {
 
 /** Names that Istio and Envoy have given. */
 const terms =
-  /service-entry|virtual-service|visible-services|service-mode|services|service-endpoints|http-connection-manager/;
+  /service-entry|virtual-service|kubernetes-service|visible-services|service-mode|services|service-endpoints|http-connection-manager/;
 
 describe('names', () => {
   it.each(sources.filter((file) => !(file in otherwiseNamed)))(

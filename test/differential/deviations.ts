@@ -119,3 +119,11 @@ export const gatewayDeviations: readonly Deviation[] = [
     'The secret of a credentialName is asked of the agent of the gateway; istiod, which has the Secrets of Kubernetes, is asked itself.',
   ],
 ];
+
+/** The same for objects of Kubernetes. */
+export const kubeDeviations: readonly Deviation[] = [
+  [
+    /^endpoint\/.*\/health_status: nothing, istiod: "HEALTHY"$/,
+    'Envoy calls an endpoint of whose health nothing is said as it calls a healthy one; those that are not ready are left out.',
+  ],
+];

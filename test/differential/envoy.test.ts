@@ -24,6 +24,7 @@ import { cases as resources, resourceOf } from '../verdicts/cases.ts';
 import { ownVerdict } from '../verdicts/own-verdict.ts';
 import { type Case, cases, files, gateways } from './cases.ts';
 import { proxyOf } from './compare.ts';
+import { kubeCases } from './kube-cases.ts';
 import { shapes } from './shape-cases.ts';
 
 /** Bytes of a message as a field of another. */
@@ -137,6 +138,9 @@ describe('what a proxy is told of the shapes that real folders have', () => {
       ...files,
       ...gateways,
       ...policyCases,
+      ...kubeCases.flatMap(({ name, yaml, proxies }) =>
+        proxies.map((proxy) => ({ ...proxy, yaml, name: `${name}, ${proxy.name}` })),
+      ),
       ...shapes.flatMap(({ name, cases }) =>
         cases.map((one) => ({ ...one, name: `${name}, ${one.name}` })),
       ),

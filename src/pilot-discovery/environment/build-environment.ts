@@ -10,14 +10,18 @@ import {
 } from './resources.ts';
 import type { Store } from './store.ts';
 import { byAge } from './age.ts';
+import { aliasesAfter } from './aliases.ts';
 import { virtualServicesAfter } from './delegates.ts';
+import { selectorOf } from './entry-registry.ts';
+import { podSelectorOf } from './kubernetes-registry.ts';
 import { endpointsAfter } from './service-endpoints.ts';
 import type { AccessPolicyKind, Environment, GatewayClusters } from './environment.ts';
 import { withFullHost } from './full-names.ts';
 import { groupedBy, regrouped, reindexed } from './grouped.ts';
-import { entriesByLabelAfter, workloadsByLabelAfter } from './selectors.ts';
+import { bySelectorAfter, byLabelAfter } from './selectors.ts';
 import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
+import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
 const nothing: Omit<Environment, 'mesh' | 'gatewayClusters'> = {
   resources: noResources,
@@ -33,6 +37,10 @@ const nothing: Omit<Environment, 'mesh' | 'gatewayClusters'> = {
   workloadEntries: SortedMap.empty(),
   workloadsByLabel: SortedMap.empty(),
   entriesByLabel: SortedMap.empty(),
+  servicesByLabel: SortedMap.empty(),
+  pods: SortedMap.empty(),
+  aliases: SortedMap.empty(),
+  endpointSlices: SortedMap.empty(),
   warnings: [],
 };
 
@@ -59,26 +67,41 @@ export function buildEnvironment(
   const keys =
     previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
   const touched = touchedBetween(before.resources, resources, keys);
-  const entries = touchedOf(touched, 'ServiceEntry');
   const workloads = touchedOf(touched, 'WorkloadEntry');
-  const services = servicesAfter(before.services, entries);
-  const workloadsByLabel = workloadsByLabelAfter(before.workloadsByLabel, workloads);
-  const entriesByLabel = entriesByLabelAfter(before.entriesByLabel, entries);
+  const kubernetes = touchedOf(touched, 'Service');
+  const aliases = aliasesAfter(before.aliases, kubernetes, domain);
+  const services = servicesAfter(before, aliases, touched, domain);
+  const indexes = {
+    workloadsByLabel: byLabelAfter(before.workloadsByLabel, workloads, labelsOfEntry, () => []),
+    entriesByLabel: bySelectorAfter(
+      before.entriesByLabel,
+      touchedOf(touched, 'ServiceEntry'),
+      selectorOf,
+    ),
+    servicesByLabel: bySelectorAfter(before.servicesByLabel, kubernetes, podSelectorOf),
+    pods: byLabelAfter(before.pods, touchedOf(touched, 'Pod'), labelsOfPod, ({ namespace, spec }) =>
+      spec.addresses.map((address) => ['at', namespace, address]),
+    ),
+    endpointSlices: reindexed(
+      before.endpointSlices,
+      touchedOf(touched, 'EndpointSlice'),
+      ({ namespace, spec }) => [
+        ['service', namespace, spec.service],
+        ...[...new Set(spec.endpoints.map(({ pod }) => pod))]
+          .filter((pod) => pod !== '')
+          .map((pod) => ['pod', namespace, pod]),
+      ],
+    ),
+  };
   const isAll = before.mesh.trustDomain !== mesh.trustDomain;
   return {
     resources,
     mesh,
     gatewayClusters,
     services,
-    workloadsByLabel,
-    entriesByLabel,
-    ...endpointsAfter(
-      before,
-      { resources, mesh, services, workloadsByLabel, entriesByLabel },
-      entries,
-      workloads,
-      isAll,
-    ),
+    aliases,
+    ...indexes,
+    ...endpointsAfter(before, { resources, mesh, services, ...indexes, domain }, touched, isAll),
     ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
     destinationRules: rulesAfter(
       before.destinationRules,

@@ -41,7 +41,8 @@ export function changeClass(
   after: AnyResource | undefined,
 ): ChangeClass {
   if (before?.version === after?.version) return 'none';
-  if ((before ?? after)?.kind === 'WorkloadEntry') return 'endpoints';
+  const kind = (before ?? after)?.kind;
+  if (kind === 'WorkloadEntry' || kind === 'EndpointSlice' || kind === 'Pod') return 'endpoints';
   if (before?.kind !== 'ServiceEntry' || after?.kind !== 'ServiceEntry') return 'config';
   return withoutEndpoints(before) === withoutEndpoints(after) ? 'endpoints' : 'config';
 }

@@ -1,4 +1,5 @@
 import type { SortedMap } from '../../shared/maps/sorted-map.ts';
+import type { EndpointReadiness } from '../istio/endpoint-slice.ts';
 import type { MeshConfig } from '../istio/mesh-config.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
@@ -47,18 +48,32 @@ export interface Environment {
   readonly workloadsByLabel: Index<Resource<'WorkloadEntry'>>;
   /** Those that select workloads: by namespace, and a label with its value that they ask for. */
   readonly entriesByLabel: Index<Resource<'ServiceEntry'>>;
+  /** Services of Kubernetes that select workloads: as `entriesByLabel`. */
+  readonly servicesByLabel: Index<Resource<'Service'>>;
+  /** As `workloadsByLabel`; by `at`, namespace and address too. */
+  readonly pods: Index<Resource<'Pod'>>;
+  /** ExternalNames: by `of` and their own host, and by `for` and the host that they stand for. */
+  readonly aliases: Index<Resource<'Service'>>;
+  /** By `service` and `pod`, namespace, and name of their Service or of one of their Pods. */
+  readonly endpointSlices: Index<Resource<'EndpointSlice'>>;
   /** What is left out of it, as a route to a delegate that is not there. */
   readonly warnings: readonly Flaw[];
 }
 
 export type AccessPolicyKind = 'AuthorizationPolicy' | 'RequestAuthentication';
 
-/** One host of a ServiceEntry. */
+/** One host of a ServiceEntry, or a Service of Kubernetes. */
 export interface Service {
   readonly host: string;
+  /** As telemetry has it: the name of a Service of Kubernetes, else the host. */
+  readonly name: string;
   readonly namespace: string;
+  /** The kind of what it is made of. */
+  readonly registry: RegistryName;
   /** As the resource has it; empty where it has none. */
   readonly addresses: readonly string[];
+  /** Other hosts by which it is called, sorted. */
+  readonly aliases: readonly string[];
   readonly ports: readonly ServicePort[];
   readonly location: 'external' | 'internal';
   readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
@@ -66,9 +81,12 @@ export interface Service {
   readonly exportTo: ExportTo;
   readonly labels: Labels;
   readonly createdMs: number;
-  /** The ServiceEntry that it is of. */
+  /** What it is made of. */
   readonly key: ResourceKey;
 }
+
+/** The kinds of which services are made. */
+export type RegistryName = 'ServiceEntry' | 'Service';
 
 export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string =>
   `${namespace}/${host}`;
@@ -96,9 +114,10 @@ export interface Endpoint {
   /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' where it has no account. */
   readonly identity: string;
   readonly tlsMode: 'istio' | 'disabled';
-  /** Of the WorkloadEntry; '' of any other, as its name. */
+  /** Of the WorkloadEntry or the Pod; '' of any other, as its name. */
   readonly namespace: string;
   readonly workloadName: string;
-  /** The resource that it is of: a WorkloadEntry, or the ServiceEntry itself. */
+  readonly readiness: EndpointReadiness;
+  /** What says that it is there: a WorkloadEntry, an EndpointSlice, a Pod, or the ServiceEntry. */
   readonly key: ResourceKey;
 }

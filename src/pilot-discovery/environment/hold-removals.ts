@@ -9,14 +9,16 @@ import {
   type SchedulerLike,
   timer,
 } from 'rxjs';
-import type { ResourceKey } from '../istio/model.ts';
-import { keyOf } from '../istio/model.ts';
+import { type Kind, keyOf, type ResourceKey } from '../istio/model.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
 import { partsOf } from './resources.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** A reading that removes more of a kind than this, and more than half of it, is held back. */
 const few = 10;
+
+/** What declares services. */
+const declaring: readonly Kind[] = ['ServiceEntry', 'Service'];
 
 type Event =
   | { readonly type: 'told'; readonly event: StoreEvent }
@@ -143,7 +145,7 @@ function changed(
   ];
 }
 
-/** More than half of a kind and more than a few, or all entries of a namespace that had several. */
+/** More than half of a kind and more than a few, or all services of a namespace with several. */
 function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
   if (gone.size === 0) return false;
   const count = (all: ReadonlySet<ResourceKey>, of: (key: ResourceKey) => string) => {
@@ -155,10 +157,10 @@ function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<Resource
   const kinds = count(keys, kindOf);
   for (const [kind, number] of count(gone, kindOf))
     if (number > few && number * 2 > (kinds.get(kind) ?? 0)) return true;
-  const entryOf = (key: ResourceKey) =>
-    kindOf(key) === 'ServiceEntry' ? partsOf(key).namespace : '';
-  const namespaces = count(keys, entryOf);
-  for (const [namespace, number] of count(gone, entryOf))
+  const declares = (key: ResourceKey) =>
+    declaring.includes(kindOf(key)) ? partsOf(key).namespace : '';
+  const namespaces = count(keys, declares);
+  for (const [namespace, number] of count(gone, declares))
     if (namespace !== '' && number > 1 && number === namespaces.get(namespace)) return true;
   return false;
 }

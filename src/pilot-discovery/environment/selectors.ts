@@ -1,8 +1,8 @@
-import type { Resource } from '../istio/model.ts';
-import type { Labels } from '../istio/values.ts';
+import type { Kind, Resource } from '../istio/model.ts';
+import type { Labels, Selector } from '../istio/values.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
-import type { Environment } from './environment.ts';
-import { found, reindexed } from './grouped.ts';
+import { byAge } from './age.ts';
+import { found, type Index, reindexed } from './grouped.ts';
 import type { Touched } from './touched.ts';
 
 /** Whether labels have all that a selector asks for. */
@@ -11,52 +11,64 @@ function selects(selector: Labels, labels: Labels): boolean {
   return true;
 }
 
-type Workloads = Environment['workloadsByLabel'];
-
-/** With the WorkloadEntries after changes. */
-export function workloadsByLabelAfter(
-  before: Workloads,
-  touched: readonly Touched<'WorkloadEntry'>[],
-): Workloads {
-  return reindexed(before, touched, ({ namespace, spec }) => [
-    ['all', namespace],
-    ...Object.entries(spec.labels).map((label) => ['labelled', namespace, ...label]),
+/**
+ * The workloads after changes, by `all` and namespace, and by `labelled`, namespace, label and
+ * value; `others` are more texts by which one is found.
+ */
+export function byLabelAfter<K extends Kind>(
+  before: Index<Resource<K>>,
+  touched: readonly Touched<K>[],
+  labelsOf: (resource: Resource<K>) => Labels,
+  others: (resource: Resource<K>) => readonly (readonly string[])[],
+): Index<Resource<K>> {
+  return reindexed(before, touched, (resource) => [
+    ['all', resource.namespace],
+    ...Object.entries(labelsOf(resource)).map((label) => [
+      'labelled',
+      resource.namespace,
+      ...label,
+    ]),
+    ...others(resource),
   ]);
 }
 
-/** With the ServiceEntries that select workloads, by one label of the selector. */
-export function entriesByLabelAfter(
-  before: Environment['entriesByLabel'],
-  touched: readonly Touched<'ServiceEntry'>[],
-): Environment['entriesByLabel'] {
-  return reindexed(before, touched, ({ namespace, spec: { workloadSelector } }) =>
-    workloadSelector === undefined ? [] : [[namespace, ...firstOf(workloadSelector)]],
-  );
+/** What selects workloads, after changes, by one label of the selector. */
+export function bySelectorAfter<K extends Kind>(
+  before: Index<Resource<K>>,
+  touched: readonly Touched<K>[],
+  selectorOf: (resource: Resource<K>) => Selector,
+): Index<Resource<K>> {
+  return reindexed(before, touched, (resource) => {
+    const selector = selectorOf(resource);
+    return selector === undefined ? [] : [[resource.namespace, ...firstOf(selector)]];
+  });
 }
 
-/** The WorkloadEntries of a namespace that a selector selects, in no order. */
-export function selectedBy(
-  workloads: Workloads,
+/** The workloads of a namespace that a selector selects, oldest first. */
+export function selectedBy<K extends Kind>(
+  workloads: Index<Resource<K>>,
+  labelsOf: (resource: Resource<K>) => Labels,
   namespace: string,
   selector: Labels,
-): readonly Resource<'WorkloadEntry'>[] {
+): readonly Resource<K>[] {
   const [name, ...value] = firstOf(selector);
   const candidates =
     name === ''
       ? [...found(workloads, 'all', namespace)]
       : [...found(workloads, 'labelled', namespace, name, ...value)];
-  return candidates.filter(({ spec }) => selects(selector, spec.labels));
+  return candidates.filter((one) => selects(selector, labelsOf(one))).sort(byAge);
 }
 
-/** The ServiceEntries of a namespace that select a workload with these labels. */
-export function* selecting(
-  entries: Environment['entriesByLabel'],
+/** What selects a workload with these labels in a namespace. */
+export function* selecting<K extends Kind>(
+  selectors: Index<Resource<K>>,
+  selectorOf: (resource: Resource<K>) => Selector,
   namespace: string,
   labels: Labels,
-): Generator<Resource<'ServiceEntry'>, undefined> {
+): Generator<Resource<K>, undefined> {
   for (const label of [...Object.entries(labels), firstOf({})])
-    for (const entry of found(entries, namespace, ...label))
-      if (selects(entry.spec.workloadSelector ?? {}, labels)) yield entry;
+    for (const one of found(selectors, namespace, ...label))
+      if (selects(selectorOf(one) ?? {}, labels)) yield one;
 }
 
 /** The label by which a selector is looked up; an empty name for one that selects all. */

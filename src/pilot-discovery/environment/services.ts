@@ -1,52 +1,54 @@
 import { isDeepStrictEqual } from 'node:util';
-import { keyOf, type Resource } from '../istio/model.ts';
+import type { AnyResource } from '../istio/model.ts';
 import { byText } from './age.ts';
+import { aliasedHosts, aliasesOf } from './aliases.ts';
 import type { Environment, Service } from './environment.ts';
 import { groupedBy, regrouped } from './grouped.ts';
-import type { Touched } from './touched.ts';
+import { byRegistry, servicesOf, touchedDeclarations } from './registries.ts';
+import { touchedOf, type TouchedByKind } from './touched.ts';
 
 /**
- * Services by host after changes of ServiceEntries. One of which nothing but the endpoints has
+ * Services by host after changes of what declares them. One of which nothing but the endpoints has
  * changed is the same object as before.
  */
 export function servicesAfter(
-  before: Environment['services'],
-  touched: readonly Touched<'ServiceEntry'>[],
+  before: Pick<Environment, 'services' | 'aliases'>,
+  aliases: Environment['aliases'],
+  touched: TouchedByKind,
+  domain: string,
 ): Environment['services'] {
-  if (touched.length === 0) return before;
-  const keys = new Set(touched.map(({ key }) => key));
-  const known = (service: Service): Service =>
-    before
-      .get(service.host)
-      ?.find((old) => old.key === service.key && isDeepStrictEqual(old, service)) ?? service;
-  const added = touched.flatMap(({ after }) =>
-    after === undefined ? [] : servicesOf(after).map(known),
-  );
-  const hosts = touched.flatMap((one) => one.before?.spec.hosts ?? []);
+  const declarations = touchedDeclarations(touched);
+  if (declarations.length === 0) return before.services;
+  const keys = new Set(declarations.map(({ key }) => key));
+  const renamed = aliasedHosts(before.aliases, aliases, touchedOf(touched, 'Service'));
+  const others = [...renamed]
+    .flatMap((host) => before.services.get(host) ?? [])
+    .filter(({ key }) => !keys.has(key));
+  const known = (service: Service): Service => {
+    const named = { ...service, aliases: aliasesOf(aliases, service.host, domain) };
+    const old = before.services.get(service.host)?.find(({ key }) => key === service.key);
+    return old !== undefined && isDeepStrictEqual(old, named) ? old : named;
+  };
+  const declared = (one: AnyResource | undefined): readonly Service[] =>
+    one === undefined ? [] : servicesOf(one, domain);
+  const now = [...declarations.flatMap(({ after }) => declared(after)), ...others].map(known);
   return regrouped(
-    before,
-    hosts,
-    ({ key }) => keys.has(key),
-    groupedBy(added, ({ host }) => host),
-    (a, b) => a.createdMs - b.createdMs || byText(a.namespace, b.namespace) || byText(a.key, b.key),
+    before.services,
+    [...declarations.flatMap((one) => declared(one.before).map(({ host }) => host)), ...renamed],
+    ({ key, host }) => keys.has(key) || renamed.has(host),
+    groupedBy(now, ({ host }) => host),
+    byAge,
   );
 }
 
-function servicesOf(entry: Resource<'ServiceEntry'>): readonly Service[] {
-  const { namespace, labels, createdMs, spec } = entry;
-  const { addresses, ports, location, resolution, subjectAltNames, exportTo } = spec;
-  const key = keyOf(entry);
-  return [...new Set(spec.hosts)].map((host) => ({
-    host,
-    namespace,
-    addresses,
-    ports,
-    location,
-    resolution,
-    subjectAltNames,
-    exportTo,
-    labels,
-    createdMs,
-    key,
-  }));
+/**
+ * A Service of Kubernetes comes before ServiceEntries, which may have any host; then the oldest.
+ */
+function byAge(a: Service, b: Service): number {
+  return (
+    byRegistry(a, b) ||
+    a.createdMs - b.createdMs ||
+    byText(a.namespace, b.namespace) ||
+    byText(a.key, b.key)
+  );
 }

@@ -34,6 +34,15 @@ export function touchedOf<K extends Kind>(touched: TouchedByKind, kind: K): read
   return (touched.get(kind) ?? []) as readonly AnyTouched[] as readonly Touched<K>[];
 }
 
-type AnyTouched = {
+/** Those of some kinds, one kind after the other. */
+export function touchedAmong(
+  touched: TouchedByKind,
+  kinds: readonly Kind[],
+): readonly AnyTouched[] {
+  return kinds.flatMap((kind) => (touched.get(kind) ?? []) as readonly AnyTouched[]);
+}
+
+/** One whose resource is told apart by its kind. */
+export type AnyTouched = {
   readonly [P in keyof Touched]: P extends 'key' ? ResourceKey : AnyResource | undefined;
 };

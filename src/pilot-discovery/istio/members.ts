@@ -10,8 +10,11 @@ export interface Place {
   readonly parent: Place | undefined;
   /** From there: `route`, `[0]`. */
   readonly step: string;
-  /** What a field is that nobody knows here: where access may depend on it, it is an error. */
-  readonly unknown: 'error' | 'warning';
+  /**
+   * What a field is that nobody knows here: where access may depend on it, it is an error; of what
+   * is for others nothing is said.
+   */
+  readonly unknown: 'error' | 'warning' | 'nothing';
   /** What becomes of what restricts access if it is wrong: see closable.ts. */
   readonly ifWrong: 'refuse' | 'close';
   readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
@@ -64,7 +67,8 @@ function shown(value: unknown): string {
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
 }
 
-type Get = <T>(name: string, read: ReadMember<T>) => T;
+/** Reads one member of an object. */
+export type Get = <T>(name: string, read: ReadMember<T>) => T;
 
 /**
  * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
@@ -81,7 +85,8 @@ export function members<T>(
   if (!isObject && value !== undefined && value !== null)
     wrong(place, `${shown(value)} is not an object`);
   const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
-  const nameIn = (name: string) => (Object.hasOwn(given, name) ? name : snake(name));
+  const nameIn = (name: string) =>
+    !Object.hasOwn(given, name) && Object.hasOwn(given, snake(name)) ? snake(name) : name;
   const known = new Set<string>();
   const has = (name: string) =>
     ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
@@ -99,6 +104,8 @@ export function members<T>(
         'warning',
       );
   }
+  const { unknown } = place;
+  if (unknown === 'nothing') return made;
   for (const name of Object.keys(given).filter(
     (one) => !known.has(one) && !known.has(camel(one)),
   )) {
@@ -106,11 +113,14 @@ export function members<T>(
     place.tell(
       pathOf(below(place, name)),
       `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`,
-      place.unknown,
+      unknown,
     );
   }
   return made;
 }
+
+/** Of a member that says nothing here. */
+export const ignored: ReadMember<undefined> = () => undefined;
 
 export const text: ReadMember<string> = (value, place) => {
   if (value === undefined) return '';

@@ -1,6 +1,9 @@
 import type { AccessPolicy } from './access-policy.ts';
 import type { DestinationRule } from './destination-rule.ts';
+import type { EndpointSlice } from './endpoint-slice.ts';
 import type { Gateway } from './gateway.ts';
+import type { KubernetesService } from './kubernetes-service.ts';
+import type { Pod } from './pod.ts';
 import type { PeerAuthentication } from './peer-authentication.ts';
 import type { ServiceEntry, WorkloadEntry } from './service-entry.ts';
 import type { Sidecar } from './sidecar.ts';
@@ -21,6 +24,9 @@ export interface Specs {
   readonly Sidecar: Sidecar;
   readonly AuthorizationPolicy: AccessPolicy;
   readonly RequestAuthentication: AccessPolicy;
+  readonly Service: KubernetesService;
+  readonly EndpointSlice: EndpointSlice;
+  readonly Pod: Pod;
 }
 
 export type Kind = keyof Specs;

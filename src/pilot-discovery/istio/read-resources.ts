@@ -3,14 +3,18 @@ import * as yaml from 'yaml';
 import { parseYamlInSteps } from '../../shared/text/parse-yaml.ts';
 import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { atOnce, type Steps } from '../../shared/text/steps.ts';
-import { members, type Place, type ReadMember, text, texts } from './members.ts';
+import { type Get, ignored, members, type Place, type ReadMember, text, texts } from './members.ts';
 import { closedSpec, type IfRefused } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
+import { controller, type KubernetesMetadata } from './kubernetes-metadata.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
+import { readEndpointSlice } from './read-endpoint-slice.ts';
+import { readKubernetesService } from './read-kubernetes-service.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
+import { readPod } from './read-pod.ts';
 import { readGateway } from './read-gateway.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
@@ -35,11 +39,20 @@ export interface ReadText {
   readonly closing: readonly AnyResource[];
 }
 
-interface ReadKind<K extends Kind> {
+/** A kind of Istio says all in its `spec`; its `status` means nothing here. */
+interface ReadIstio<K extends Kind> {
   readonly group: 'networking' | 'security';
   readonly read: (head: Head) => ReadMember<Specs[K]>;
   readonly ifRefused?: IfRefused<Specs[K]>;
 }
+
+/** A kind of Kubernetes may have anything beside its metadata. */
+interface ReadKubernetes<K extends Kind> {
+  readonly group: 'core' | 'discovery.k8s.io';
+  readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
+}
+
+type ReadKind<K extends Kind> = ReadIstio<K> | ReadKubernetes<K>;
 
 const ports = 'where it is wrong, connections to the ports that it covers are refused';
 
@@ -73,10 +86,38 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
     read: () => readRequestAuthentication,
     ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
   },
+  Service: { group: 'core', readWhole: readKubernetesService },
+  EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
+  Pod: { group: 'core', readWhole: readPod },
 };
 
 /** Words and marks of a document that is not read quickly, since all of it is composed at once. */
 const tokens = 100_000;
+
+/** Versions that a kind has. */
+const versions: Readonly<
+  Record<ReadKind<Kind>['group'], { readonly right: RegExp; readonly text: string }>
+> = {
+  networking: {
+    right: /^networking\.istio\.io\/v1(?:alpha3|beta1)?$/,
+    text: 'networking.istio.io/v1, v1beta1 or v1alpha3',
+  },
+  security: {
+    right: /^security\.istio\.io\/v1(?:alpha3|beta1)?$/,
+    text: 'security.istio.io/v1, v1beta1 or v1alpha3',
+  },
+  core: { right: /^v1$/, text: 'v1' },
+  'discovery.k8s.io': { right: /^discovery\.k8s\.io\/v1$/, text: 'discovery.k8s.io/v1' },
+};
+
+/** Other tools have kinds of the same names: `Service` of Knative, `Gateway` of the Gateway API. */
+function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>): boolean {
+  if (!Object.hasOwn(kinds, kind)) return true;
+  if (apiVersion.startsWith('gateway.networking.')) return true;
+  const { group } = kinds[kind as Kind];
+  if (group === 'core') return apiVersion.includes('/');
+  return group === 'discovery.k8s.io' && apiVersion !== '' && !apiVersion.startsWith(`${group}/`);
+}
 
 /** So many things that are wrong with one resource are told. */
 const mostFlaws = 20;
@@ -156,9 +197,7 @@ function* readItems(
         severity,
       });
     };
-    // The Gateway API has a kind Gateway too.
-    const isForeign = !isKnown || head.apiVersion.startsWith('gateway.networking.');
-    const foreign = isForeign ? foreignDocument(head, value) : undefined;
+    const foreign = isForeignKind(head) ? foreignDocument(head, value) : undefined;
     if (foreign !== undefined) {
       flaws.push({ key: undefined, origin, field: 'kind', reason: foreign, severity: 'info' });
       return undefined;
@@ -175,15 +214,12 @@ function* readItems(
       return undefined;
     }
     const kind = head.kind as Kind;
-    const { group, read, ifRefused } = kinds[kind] as ReadKind<Kind>;
-    const isSecurity = group === 'security';
+    const reader = kinds[kind] as ReadKind<Kind>;
+    const isSecurity = reader.group === 'security';
     const named = { ...head, namespace };
-    if (!new RegExp(`^${group}\\.istio\\.io/v1(?:alpha3|beta1)?$`).test(head.apiVersion))
-      tell(
-        'apiVersion',
-        `'${head.apiVersion}' is not ${group}.istio.io/v1, v1beta1 or v1alpha3`,
-        'error',
-      );
+    const version = versions[reader.group];
+    if (!version.right.test(head.apiVersion))
+      tell('apiVersion', `'${head.apiVersion}' is not ${version.text}`, 'error');
     // A newer Istio has more fields. What restricts access is not taken without one of them.
     const at: Place = {
       parent: undefined,
@@ -192,14 +228,12 @@ function* readItems(
       ifWrong: 'refuse',
       tell,
     };
-    const ignored = [
-      'generateName',
+    const ofTheServer = [
       'generation',
       'resourceVersion',
       'uid',
       'selfLink',
       'managedFields',
-      'ownerReferences',
       'finalizers',
       'deletionTimestamp',
       'deletionGracePeriodSeconds',
@@ -207,20 +241,27 @@ function* readItems(
     const made = members(value, at, [], (get) => {
       get('apiVersion', text);
       get('kind', text);
-      get('status', () => undefined);
       const metadata = get('metadata', (inner, place) =>
         members(inner, place, [], (of) => {
-          for (const name of ignored) of(name, () => undefined);
+          for (const name of ofTheServer) of(name, ignored);
           of('name', text);
           of('namespace', text);
           return {
             labels: of('labels', texts),
             annotations: of('annotations', texts),
             created: of('creationTimestamp', text),
+            generateName: of('generateName', text),
+            owner: of('ownerReferences', controller),
           };
         }),
       );
-      return { metadata, spec: get('spec', read(named)) };
+      if ('readWhole' in reader) {
+        const spec = reader.readWhole(get, { ...named, ...metadata }, at);
+        // Kubernetes notes there what it did, and when.
+        return { metadata: { ...metadata, annotations: {} }, spec };
+      }
+      get('status', ignored);
+      return { metadata, spec: get('spec', reader.read(named)) };
     });
     if (head.name === '') tell('metadata.name', 'it is missing', 'error');
     if (count > mostFlaws) {
@@ -242,16 +283,16 @@ function* readItems(
         : made.spec;
     const said = { kind, namespace, name: head.name, labels: own, annotations, createdMs, spec };
     if (bad.length === 0) return { ...said, version: versionOf(said), origin } as AnyResource;
+    if ('readWhole' in reader || reader.ifRefused === undefined) return undefined;
+    const { ifRefused, read } = reader;
     const isOutside = bad.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
-    const closed =
-      ifRefused &&
-      closedSpec(
-        read(named),
-        ifRefused,
-        isOutside ? undefined : ownMember(value as Readonly<Record<string, unknown>>, 'spec'),
-        isSecurity,
-      );
-    if (ifRefused === undefined || closed === undefined) return undefined;
+    const closed = closedSpec(
+      read(named),
+      ifRefused,
+      isOutside ? undefined : ownMember(value as Readonly<Record<string, unknown>>, 'spec'),
+      isSecurity,
+    );
+    if (closed === undefined) return undefined;
     const name = head.name === '' ? `${path}:${origin.line}` : head.name;
     const closes = { ...said, name, spec: closed, closes: ifRefused.consequence };
     closing.push({ ...closes, version: versionOf(closes), origin } as AnyResource);

@@ -91,16 +91,25 @@ const kind = fc.constantFrom(
   'AuthorizationPolicy',
   'RequestAuthentication',
   'Gateway',
+  'Service',
+  'EndpointSlice',
+  'Pod',
   '__proto__',
 );
 const resource = fc
   .record({ kind, name: odd, spec: fc.dictionary(fieldName, spec, { maxKeys: 5 }) })
   .map(({ name, kind: of, spec: said }) => {
     const group = /Authentication|Authorization/.test(of) ? 'security' : 'networking';
+    const ofKubernetes: Readonly<Record<string, string>> = {
+      Service: 'v1',
+      EndpointSlice: 'discovery.k8s.io/v1',
+      Pod: 'v1',
+    };
     return JSON.stringify({
-      apiVersion: `${group}.istio.io/v1`,
+      ...said,
+      apiVersion: Object.hasOwn(ofKubernetes, of) ? ofKubernetes[of] : `${group}.istio.io/v1`,
       kind: of,
-      metadata: { name },
+      metadata: { name, labels: { 'kubernetes.io/service-name': name } },
       spec: said,
     });
   });

@@ -4,7 +4,7 @@ import type { MatchedRule } from '../scope/destination-rule-of.ts';
 
 interface Told {
   readonly rule: MatchedRule | undefined;
-  readonly services: readonly Pick<Service, 'host' | 'namespace'>[];
+  readonly services: readonly Pick<Service, 'host' | 'name' | 'namespace'>[];
   readonly subset?: string;
   readonly isExternal?: boolean;
   /** Whether TLS begins here that is not of the mesh: what it is asked for is then not replaced. */
@@ -28,7 +28,7 @@ export function clusterMetadata({
     ...(isExternal && { external: true }),
     ...(isOriginated && { alpn_override: 'false' }),
     ...(subset !== '' && { subset }),
-    services: services.map(({ host, namespace }) => ({ host, name: host, namespace })),
+    services: services.map(({ host, name, namespace }) => ({ host, name, namespace })),
   };
   return { filterMetadata: { istio } };
 }

@@ -14,11 +14,12 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
 
-/** The endpoints of a subset. */
+/** The endpoints of a subset that calls may go to. */
 export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
-  return Object.keys(labels).length === 0
-    ? endpoints
-    : endpoints.filter((endpoint) => selects(labels, endpoint.labels));
+  const isAny = Object.keys(labels).length === 0;
+  return endpoints.filter(
+    ({ readiness, labels: its }) => readiness === 'ready' && (isAny || selects(labels, its)),
+  );
 }
 
 /** Endpoints by locality and priority, as this policy has a proxy at its place use them. */

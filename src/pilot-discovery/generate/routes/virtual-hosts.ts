@@ -107,19 +107,26 @@ function servicesAt(
 const isHttp = ({ port }: PortService): boolean => listenerKindOf(port.protocol) !== 'tcp';
 
 function domainsOf(
-  { service: { host }, address }: PortService,
+  { service, address }: PortService,
   node: ProxyNode,
 ): Pick<Plan, 'domains' | 'short'> {
-  const short = shortNames(host, node.dnsDomain);
+  const short = [service.host, ...service.aliases].flatMap((host) =>
+    shortNames(host, node.dnsDomain),
+  );
+  const names = [domainOf(service.host), ...service.aliases, ...short];
   return {
     domains: [
-      domainOf(host),
-      ...short,
+      ...names,
+      ...(isHeadless(service) ? names.map((name) => `*.${name}`) : []),
       ...(address === '' || address === '0.0.0.0' ? [] : [domainOf(address)]),
     ],
     short,
   };
 }
+
+/** Its endpoints have names of their own below its name. */
+const isHeadless = ({ registry, resolution }: VisibleService): boolean =>
+  registry === 'Service' && resolution === 'none';
 
 /** Makes the plans; a name and a domain that somebody has are not given again. */
 function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHost[] {

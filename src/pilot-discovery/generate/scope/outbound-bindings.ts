@@ -107,7 +107,8 @@ function ownAddresses(
   port: ServicePort,
 ): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
-  if (known.length === 0) return undefined;
+  // Nobody who has looked a headless service up comes to an address that it does not have.
+  if (known.length === 0) return service.registry === 'Service' ? [] : undefined;
   return known
     .map(({ address }) => address)
     .filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);

@@ -7,13 +7,21 @@ import type { ProxyNode } from './proxy-node.ts';
 
 /**
  * A proxy with the labels and the locality that others see at one of its addresses, if its
- * namespace has something there: a WorkloadEntry that a service selects, else the endpoint of a
- * ServiceEntry, else another WorkloadEntry. It is as it says itself if there is none. Pure.
+ * namespace has something there: a Pod, else a WorkloadEntry that a service selects, else the
+ * endpoint of a ServiceEntry, else another WorkloadEntry. It is as it says itself if there is none.
+ * Pure.
  */
 export function withWorkload(
-  environment: Pick<Environment, 'services' | 'endpoints' | 'served' | 'workloadEntries'>,
+  environment: Pick<Environment, 'services' | 'endpoints' | 'served' | 'workloadEntries' | 'pods'>,
   node: ProxyNode,
 ): ProxyNode {
+  const pod = podOf(environment, node);
+  if (pod !== undefined)
+    return {
+      ...node,
+      labels: Object.keys(pod.labels).length > 0 ? pod.labels : node.labels,
+      locality: pod.spec.locality || node.locality,
+    };
   const served = node.addresses
     .flatMap((address) => [...servedAt(environment, address)])
     .filter(({ service }) => service.namespace === node.namespace);
@@ -30,6 +38,16 @@ export function withWorkload(
     labels: Object.keys(labels).length > 0 ? labels : node.labels,
     locality: locality || node.locality,
   };
+}
+
+/** The Pod of the namespace at the first address that has one; of several the oldest. */
+function podOf(
+  { pods }: Pick<Environment, 'pods'>,
+  { namespace, addresses }: ProxyNode,
+): Resource<'Pod'> | undefined {
+  return addresses
+    .map((address) => [...found(pods, 'at', namespace, address)].sort(byAge)[0])
+    .find((pod) => pod !== undefined);
 }
 
 /** The WorkloadEntry of the namespace at the first address that has one; of several the oldest. */

@@ -28,7 +28,7 @@ import {
 
 const namespaces = fc.constantFrom('n1', 'n2');
 const names = fc.constantFrom('a', 'b', 'c');
-const hosts = fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'short'), {
+const hosts = fc.uniqueArray(fc.constantFrom('a.com', 'b.com', 'short', 'a.n1.svc.cluster.local'), {
   minLength: 1,
   maxLength: 2,
 });
@@ -78,6 +78,63 @@ const rules = fc.record({
   exportTo: fc.constant([]),
 });
 
+const kubernetesServices = fc
+  .record({
+    reached: fc.constantFrom(
+      { type: 'addresses', addresses: [] } as const,
+      { type: 'headless' } as const,
+      { type: 'alias', host: 'a.com' } as const,
+      { type: 'alias', host: 'a.n1.svc.cluster.local' } as const,
+      { type: 'alias', host: 'b.n1.svc.cluster.local' } as const,
+    ),
+    selector: fc.option(labels, { nil: undefined }),
+    atPod: fc.constantFrom('web', 8_080),
+    called: fc.constantFrom('ready', 'all'),
+    ports: fc.uniqueArray(fc.constantFrom(80, 81), { minLength: 1 }),
+  })
+  .map(({ reached, selector, atPod, called, ports: numbers }) => ({
+    reached,
+    ports: numbers.map(
+      (number) =>
+        ({
+          number,
+          name: `p${number}`,
+          protocol: 'auto',
+          targetPort: undefined,
+          atPod,
+        }) as const,
+    ),
+    selector,
+    called,
+    exportTo: [],
+    subjectAltNames: [],
+  }));
+const slices = fc.record({
+  service: names,
+  ports: fc
+    .uniqueArray(fc.constantFrom(80, 81))
+    .map((numbers) => numbers.map((number) => ({ name: `p${number}`, number: number + 8_000 }))),
+  endpoints: fc.array(
+    fc.record({
+      addresses: fc.constantFrom(['10.0.0.1'], ['10.0.0.2', '10.0.0.3']),
+      readiness: fc.constantFrom('ready', 'not-ready'),
+      pod: fc.constantFrom('', 'a'),
+    }),
+    { maxLength: 2 },
+  ),
+});
+
+const pods = fc.record({
+  addresses: fc.constantFrom([], ['10.0.0.1'], ['10.0.0.4', 'fd00::4']),
+  ports: fc.constantFrom(new Map(), new Map([['web', 8_080]])),
+  serviceAccount: fc.constantFrom('one', 'two'),
+  readiness: fc.constantFrom('ready', 'not-ready'),
+  locality: fc.constant(''),
+  network: fc.constant(''),
+  node: fc.constant(''),
+  workloadName: fc.constant('w'),
+});
+
 const resources: fc.Arbitrary<AnyResource> = fc
   .record({ namespace: namespaces, name: names, createdMs: fc.nat(2) })
   .chain(({ namespace, name, createdMs }) =>
@@ -86,6 +143,15 @@ const resources: fc.Arbitrary<AnyResource> = fc
       workloads.map((spec) =>
         anyResource(`WorkloadEntry/${namespace}/${name}`, spec, { createdMs }),
       ),
+      kubernetesServices.map((spec) =>
+        anyResource(`Service/${namespace}/${name}`, spec, { createdMs }),
+      ),
+      slices.map((spec) => anyResource(`EndpointSlice/${namespace}/${name}`, spec, { createdMs })),
+      fc
+        .tuple(pods, labels)
+        .map(([spec, its]) =>
+          anyResource(`Pod/${namespace}/${name}`, spec, { createdMs, labels: its }),
+        ),
       virtualServices.map((spec) =>
         anyResource(`VirtualService/${namespace}/${name}`, spec, { createdMs }),
       ),

@@ -98,6 +98,7 @@ describe('buildEnvironment: endpoints', () => {
         tlsMode: 'istio',
         namespace: '',
         workloadName: '',
+        readiness: 'ready',
         key: 'ServiceEntry/n/s',
       },
     ]);

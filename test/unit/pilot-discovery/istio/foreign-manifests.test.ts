@@ -38,9 +38,13 @@ function after(...versions: readonly string[]): KnownFile | undefined {
 }
 
 const foreign = {
-  'a Service': [
-    'apiVersion: v1\nkind: Service\nmetadata: { name: web }\nspec: { ports: [{ port: 80 }] }\n',
-    'Service (v1) is no rule of Istio',
+  'a ConfigMap': [
+    'apiVersion: v1\nkind: ConfigMap\nmetadata: { name: web }\ndata: { a: b }\n',
+    'ConfigMap (v1) is no rule of Istio',
+  ],
+  'a Service of Knative': [
+    'apiVersion: serving.knative.dev/v1\nkind: Service\nmetadata: { name: web }\nspec: {}\n',
+    'Service (serving.knative.dev/v1) is no rule of Istio',
   ],
   'a Deployment': [
     'apiVersion: apps/v1\nkind: Deployment\nmetadata: { name: web }\n',
@@ -118,14 +122,17 @@ describe('the log', () => {
 
   it('has one line for all of them, with counts, and none for those that it has told', () => {
     const manifests = Object.values(foreign).map(([text]) => text);
-    const text = [...Array.from({ length: 1_000 }, () => manifests[1]), ...manifests].join('---\n');
+    const text = [
+      ...Array.from({ length: 1_000 }, () => foreign['a Deployment'][0]),
+      ...manifests,
+    ].join('---\n');
     const [store, lines] = afterTold(undefined, text);
     expect(lines).toEqual([
       {
         level: 'info',
         event: 'discovery.passed_over',
         msg: 'documents that are no rules of Istio are passed over',
-        documents: 1_006,
+        documents: 1_007,
         reasons: [
           '1001× Deployment (apps/v1) is no rule of Istio',
           ...Object.values(foreign).flatMap(([, reason]) =>

@@ -426,7 +426,7 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ["{ egress: [{ hosts: ['*/*'] }] }", 'egress: egress is not served yet, and has no effect'],
     [
       '{ ingress: [{ port: { number: 443, name: a, protocol: TLS }, tls: { mode: SIMPLE, serverCertificate: /c } }] }',
-      'ingress[0].tls.private_key: it is missing; connections to this port are refused',
+      'ingress[0].tls.privateKey: it is missing; connections to this port are refused',
     ],
     ['{ ingres: [] }', 'ingres: there is no such field: did you mean ingress?'],
   ],
@@ -489,7 +489,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -501,11 +501,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [

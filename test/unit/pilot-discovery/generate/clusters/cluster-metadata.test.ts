@@ -9,7 +9,7 @@ const rule = {
   spec: specIn('DestinationRule', '{ host: reviews.test }'),
   keys: [],
 };
-const service = { host: 'reviews.test', namespace: 'shop' };
+const service = { host: 'reviews.test', name: 'reviews.test', namespace: 'shop' };
 const services = [service];
 const said = '{ host: reviews.test, name: reviews.test, namespace: shop }';
 
@@ -18,8 +18,8 @@ describe('what a cluster says of itself', () => {
     ['its service', { rule: undefined, services }, `services: [${said}]`],
     [
       'all of its services',
-      { rule: undefined, services: [service, { host: 'b.test', namespace: 'b' }] },
-      `services: [${said}, { host: b.test, name: b.test, namespace: b }]`,
+      { rule: undefined, services: [service, { host: 'b.b.svc', name: 'b', namespace: 'b' }] },
+      `services: [${said}, { host: b.b.svc, name: b, namespace: b }]`,
     ],
     [
       'its rule and its subset',

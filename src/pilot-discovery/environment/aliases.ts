@@ -1,0 +1,59 @@
+import type { Resource } from '../istio/model.ts';
+import type { Environment } from './environment.ts';
+import { found, reindexed } from './grouped.ts';
+import { kubernetesHost } from './kubernetes-host.ts';
+import type { Touched } from './touched.ts';
+
+type Aliases = Environment['aliases'];
+
+/** The Services that are other names for hosts, after changes. */
+export function aliasesAfter(
+  before: Aliases,
+  touched: readonly Touched<'Service'>[],
+  domain: string,
+): Aliases {
+  return reindexed(before, touched, (service) => {
+    const { reached } = service.spec;
+    return reached.type === 'alias'
+      ? [
+          ['of', hostOfAlias(service, domain)],
+          ['for', reached.host],
+        ]
+      : [];
+  });
+}
+
+const hostOfAlias = ({ name, namespace }: Resource<'Service'>, domain: string): string =>
+  kubernetesHost(name, namespace, domain);
+
+/** The names that a host has through aliases, and aliases of these, sorted. */
+export function aliasesOf(aliases: Aliases, host: string, domain: string): readonly string[] {
+  const names = reached([host], (name) =>
+    [...found(aliases, 'for', name)].map((alias) => hostOfAlias(alias, domain)),
+  );
+  return [...names].filter((name) => name !== host).sort();
+}
+
+/** The hosts whose names may be others after changes of aliases. */
+export function aliasedHosts(
+  before: Aliases,
+  after: Aliases,
+  touched: readonly Touched<'Service'>[],
+): ReadonlySet<string> {
+  const targetsIn = (services: Iterable<Resource<'Service'>>) =>
+    [...services].flatMap(({ spec }) => (spec.reached.type === 'alias' ? [spec.reached.host] : []));
+  const changed = touched.flatMap((one) => [one.before ?? [], one.after ?? []].flat());
+  return reached(targetsIn(changed), (name) =>
+    [before, after].flatMap((aliases) => targetsIn(found(aliases, 'of', name))),
+  );
+}
+
+/** All that can be come to from some names; a circle ends where it began. */
+function reached(
+  from: readonly string[],
+  next: (name: string) => readonly string[],
+): ReadonlySet<string> {
+  const seen = new Set(from);
+  for (const name of seen) for (const other of next(name)) seen.add(other);
+  return seen;
+}

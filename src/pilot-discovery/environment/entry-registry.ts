@@ -1,0 +1,117 @@
+import { isIP } from 'node:net';
+import { keyOf, type Resource } from '../istio/model.ts';
+import type { ServicePort, Workload } from '../istio/service-entry.ts';
+import type { Labels } from '../istio/values.ts';
+import type { Endpoint, Service } from './environment.ts';
+import type { NamedService, Registry, RegistryInputs } from './registry.ts';
+import { resourceAt } from './resources.ts';
+import { selectedBy, selecting } from './selectors.ts';
+import { touchedWorkloads } from './touched-workloads.ts';
+import {
+  entryEndpoint,
+  identityOf,
+  isSocket,
+  labelsOfEntry,
+  labelsOfPod,
+  podEndpoint,
+  portNamed,
+  workloadEndpoint,
+} from './workload-endpoint.ts';
+
+type Entry = Resource<'ServiceEntry'>;
+
+/** Services of ServiceEntries, at their own endpoints, at WorkloadEntries or at Pods. */
+export const entryRegistry: Registry = {
+  servicesOf(resource) {
+    if (resource.kind !== 'ServiceEntry') return [];
+    const { namespace, labels, createdMs, spec } = resource;
+    const { addresses, ports, location, resolution, subjectAltNames, exportTo } = spec;
+    const key = keyOf(resource);
+    return [...new Set(spec.hosts)].map((host): Service => ({
+      host,
+      name: host,
+      namespace,
+      registry: 'ServiceEntry',
+      addresses,
+      aliases: [],
+      ports,
+      location,
+      resolution,
+      subjectAltNames,
+      exportTo,
+      labels,
+      createdMs,
+      key,
+    }));
+  },
+
+  *servedAnew({ entriesByLabel }, touched): Generator<NamedService, undefined> {
+    for (const { namespace, labels } of touchedWorkloads(touched))
+      for (const entry of selecting(entriesByLabel, selectorOf, namespace, labels))
+        for (const host of entry.spec.hosts) yield { namespace, host };
+  },
+
+  endpointsOf(inputs, { key, host }, { number }) {
+    const entry = resourceAt(inputs.resources, key);
+    if (entry?.kind !== 'ServiceEntry') return [];
+    const port = entry.spec.ports.find((one) => one.number === number);
+    if (port === undefined) return [];
+    const { namespace, spec } = entry;
+    if (spec.workloadSelector !== undefined)
+      return selected(inputs, entry, spec.workloadSelector, port);
+    if (spec.resolution === 'none') return [];
+    const origin = { namespace: '', workloadName: '', key };
+    if (spec.endpoints.length > 0)
+      return spec.endpoints
+        .filter(({ address }) => address !== '')
+        .map((one) =>
+          workloadEndpoint(
+            one,
+            portOf(one, port),
+            identityOf(inputs.mesh.trustDomain, namespace, one.serviceAccount),
+            origin,
+          ),
+        );
+    return spec.resolution === 'static'
+      ? []
+      : [workloadEndpoint({ ...itself, address: host }, portOf(itself, port), '', origin)];
+  },
+};
+
+/** What {@link bySelectorAfter} looks ServiceEntries up by. */
+export const selectorOf = ({ spec }: Entry): Labels | undefined => spec.workloadSelector;
+
+const portOf = (workload: Workload, { name, targetPort, number }: ServicePort): number =>
+  portNamed(workload, name) ?? targetPort ?? number;
+
+function selected(
+  { mesh, workloadsByLabel, pods }: RegistryInputs,
+  { namespace, spec }: Entry,
+  selector: Labels,
+  port: ServicePort,
+): readonly Endpoint[] {
+  // Envoy has names looked up in clusters of DNS alone.
+  const isUsable = (workload: Workload) =>
+    workload.address !== '' &&
+    (spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0);
+  const entries = selectedBy(workloadsByLabel, labelsOfEntry, namespace, selector)
+    .filter((one) => isUsable(one.spec))
+    .map((one) => entryEndpoint(one, portOf(one.spec, port), mesh));
+  const ofPods = selectedBy(pods, labelsOfPod, namespace, selector).flatMap((pod) =>
+    pod.spec.addresses
+      .slice(0, 1)
+      .map((at) => podEndpoint(pod, at, port.targetPort ?? port.number, mesh, keyOf(pod))),
+  );
+  return [...entries, ...ofPods];
+}
+
+/** What DNS tells of a host, where nothing else is said. */
+const itself: Workload = {
+  address: '',
+  ports: {},
+  labels: {},
+  network: '',
+  locality: '',
+  weight: 0,
+  serviceAccount: '',
+};

@@ -1,0 +1,176 @@
+import { isIP } from 'node:net';
+import { keyOf, type Resource } from '../istio/model.ts';
+import type { KubernetesPort } from '../istio/kubernetes-service.ts';
+import type { ServicePort } from '../istio/service-entry.ts';
+import type { Labels } from '../istio/values.ts';
+import { byAge } from './age.ts';
+import type { Endpoint, Service } from './environment.ts';
+import { found } from './grouped.ts';
+import { kubernetesHost } from './kubernetes-host.ts';
+import { localityLabels } from './locality-labels.ts';
+import type { NamedService, Registry, RegistryInputs } from './registry.ts';
+import { resourceAt } from './resources.ts';
+import { selectedBy, selecting } from './selectors.ts';
+import { touchedOf } from './touched.ts';
+import { touchedWorkloads } from './touched-workloads.ts';
+import {
+  entryEndpoint,
+  isSocket,
+  labelsOfEntry,
+  labelsOfPod,
+  podEndpoint,
+  portNamed,
+} from './workload-endpoint.ts';
+
+/**
+ * Services of Kubernetes, at the endpoints of their EndpointSlices and at the WorkloadEntries that
+ * they select; without EndpointSlices at the Pods that they select, for which a controller of
+ * Kubernetes would write these.
+ */
+export const kubernetesRegistry: Registry = {
+  servicesOf(resource, domain) {
+    if (resource.kind !== 'Service' || resource.spec.reached.type === 'alias') return [];
+    const { name, namespace, labels, createdMs, spec } = resource;
+    const { reached, ports, subjectAltNames, exportTo } = spec;
+    const service: Service = {
+      host: kubernetesHost(name, namespace, domain),
+      name,
+      namespace,
+      registry: 'Service',
+      addresses: reached.type === 'addresses' ? reached.addresses : [],
+      aliases: [],
+      ports: ports.map(portOf),
+      location: 'internal',
+      // A headless service is called at the address that the caller has looked up.
+      resolution: reached.type === 'headless' ? 'none' : 'static',
+      subjectAltNames,
+      exportTo,
+      labels,
+      createdMs,
+      key: keyOf(resource),
+    };
+    return [service];
+  },
+
+  *servedAnew(inputs, touched): Generator<NamedService, undefined> {
+    const { domain, endpointSlices, servicesByLabel } = inputs;
+    const named = (name: string, namespace: string): NamedService => ({
+      namespace,
+      host: kubernetesHost(name, namespace, domain),
+    });
+    for (const { before, after } of touchedOf(touched, 'EndpointSlice'))
+      for (const one of [before, after])
+        if (one !== undefined) yield named(one.spec.service, one.namespace);
+    for (const { before, after } of touchedOf(touched, 'Pod')) {
+      const pod = after ?? before;
+      if (pod === undefined) continue;
+      for (const slice of found(endpointSlices, 'pod', pod.namespace, pod.name))
+        yield named(slice.spec.service, slice.namespace);
+    }
+    for (const { namespace, labels } of touchedWorkloads(touched))
+      for (const service of selecting(servicesByLabel, podSelectorOf, namespace, labels))
+        yield named(service.name, service.namespace);
+  },
+
+  endpointsOf(inputs, { key, name, namespace }, { number }) {
+    const service = resourceAt(inputs.resources, key);
+    if (service?.kind !== 'Service') return [];
+    const port = service.spec.ports.find((one) => one.number === number);
+    if (port === undefined) return [];
+    const { selector, called } = service.spec;
+    const slices = [...found(inputs.endpointSlices, 'service', namespace, name)].sort(byAge);
+    const endpoints = [
+      ...slicedEndpoints(inputs, slices, port),
+      ...(selector === undefined ? [] : selectedEntries(inputs, namespace, selector, port)),
+      ...(selector === undefined || slices.length > 0
+        ? []
+        : selectedPods(inputs, namespace, selector, port)),
+    ];
+    return called === 'ready'
+      ? endpoints
+      : endpoints.map((endpoint) => ({ ...endpoint, readiness: 'ready' }));
+  },
+};
+
+/** What {@link bySelectorAfter} looks Services up by. */
+export const podSelectorOf = ({ spec }: Resource<'Service'>): Labels | undefined => spec.selector;
+
+const portOf = ({ number, name, protocol, targetPort }: ServicePort): ServicePort => ({
+  number,
+  name,
+  protocol,
+  targetPort,
+});
+
+function slicedEndpoints(
+  { resources, mesh }: RegistryInputs,
+  slices: readonly Resource<'EndpointSlice'>[],
+  port: KubernetesPort,
+): readonly Endpoint[] {
+  // Slices may have an endpoint twice while it moves from one to the other.
+  const known = new Set<string>();
+  return slices.flatMap((slice) => {
+    const at = slice.spec.ports.find((one) => one.name === port.name);
+    if (at === undefined) return [];
+    return slice.spec.endpoints.flatMap(({ addresses, readiness, pod: name }) => {
+      const pod =
+        name === ''
+          ? undefined
+          : resourceAt(resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
+      // As in Istio: its account and its labels come with the Pod.
+      if (name !== '' && pod?.kind !== 'Pod') return [];
+      const fresh = addresses.filter((address) => !known.has(address));
+      for (const address of fresh) known.add(address);
+      return fresh.map((address): Endpoint =>
+        pod?.kind === 'Pod'
+          ? { ...podEndpoint(pod, address, at.number, mesh, keyOf(slice)), readiness }
+          : { ...nobody, address, port: at.number, readiness, key: keyOf(slice) },
+      );
+    });
+  });
+}
+
+/** An endpoint of which only the address is known. */
+const nobody = {
+  labels: localityLabels('', ''),
+  network: '',
+  locality: '',
+  weight: 0,
+  identity: '',
+  tlsMode: 'disabled',
+  namespace: '',
+  workloadName: '',
+} as const;
+
+function selectedEntries(
+  { mesh, workloadsByLabel }: RegistryInputs,
+  namespace: string,
+  selector: Labels,
+  { name, atPod }: KubernetesPort,
+): readonly Endpoint[] {
+  return selectedBy(workloadsByLabel, labelsOfEntry, namespace, selector).flatMap((entry) => {
+    const port =
+      typeof atPod === 'string'
+        ? portNamed(entry.spec, atPod)
+        : (portNamed(entry.spec, name) ?? atPod);
+    // Its clusters look no names up.
+    const isUsable = isSocket(entry.spec) || isIP(entry.spec.address) !== 0;
+    return port === undefined || !isUsable ? [] : [entryEndpoint(entry, port, mesh)];
+  });
+}
+
+function selectedPods(
+  { mesh, pods }: RegistryInputs,
+  namespace: string,
+  selector: Labels,
+  { atPod }: KubernetesPort,
+): readonly Endpoint[] {
+  return selectedBy(pods, labelsOfPod, namespace, selector).flatMap((pod) => {
+    const port = typeof atPod === 'number' ? atPod : pod.spec.ports.get(atPod);
+    return port === undefined
+      ? []
+      : pod.spec.addresses
+          .slice(0, 1)
+          .map((address) => podEndpoint(pod, address, port, mesh, keyOf(pod)));
+  });
+}

@@ -1,0 +1,100 @@
+import { ownMember } from '../../shared/text/own-member.ts';
+import type { MeshConfig } from '../istio/mesh-config.ts';
+import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
+import type { Workload } from '../istio/service-entry.ts';
+import type { Labels } from '../istio/values.ts';
+import type { Endpoint } from './environment.ts';
+import { localityLabels } from './locality-labels.ts';
+
+const unix = 'unix://';
+
+/** Whether a workload is at a Unix socket. */
+export const isSocket = ({ address }: Workload): boolean => address.startsWith(unix);
+
+/** The endpoint that a workload is, at one of its ports. */
+export function workloadEndpoint(
+  workload: Workload,
+  port: number,
+  identity: string,
+  origin: Pick<Endpoint, 'namespace' | 'workloadName' | 'key'>,
+): Endpoint {
+  const { address, network, locality, weight } = workload;
+  const isPath = isSocket(workload);
+  return {
+    address: isPath ? address.slice(unix.length) : address,
+    port: isPath ? 0 : port,
+    labels: { ...workload.labels, ...localityLabels(locality, network) },
+    network,
+    locality,
+    weight,
+    identity,
+    tlsMode: tlsModeOf(workload),
+    readiness: 'ready',
+    ...origin,
+  };
+}
+
+/** The endpoint that a WorkloadEntry is. */
+export const entryEndpoint = (
+  entry: Resource<'WorkloadEntry'>,
+  port: number,
+  { trustDomain }: MeshConfig,
+): Endpoint =>
+  workloadEndpoint(
+    entry.spec,
+    port,
+    identityOf(trustDomain, entry.namespace, entry.spec.serviceAccount),
+    { namespace: entry.namespace, workloadName: entry.name, key: keyOf(entry) },
+  );
+
+/**
+ * The endpoint that a Pod is at one of its addresses. As in Istio it can do mutual TLS if its label
+ * says so, which who puts a sidecar into it adds.
+ */
+export function podEndpoint(
+  { namespace, labels, spec }: Resource<'Pod'>,
+  address: string,
+  port: number,
+  { trustDomain }: MeshConfig,
+  key: ResourceKey,
+): Endpoint {
+  const { locality, network, node, serviceAccount, workloadName, readiness } = spec;
+  return {
+    address,
+    port,
+    labels: {
+      ...labels,
+      ...localityLabels(locality, network),
+      ...(node !== '' && { 'kubernetes.io/hostname': node }),
+    },
+    network,
+    locality,
+    weight: 0,
+    identity: identityOf(trustDomain, namespace, serviceAccount),
+    tlsMode: ownMember(labels, tlsMode) === 'istio' ? 'istio' : 'disabled',
+    readiness,
+    namespace,
+    workloadName,
+    key,
+  };
+}
+
+/** The number of a port by its name among the ports of a WorkloadEntry. */
+export const portNamed = ({ ports }: Workload, name: string): number | undefined =>
+  ownMember(ports, name);
+
+/** What selects a WorkloadEntry selects by these. */
+export const labelsOfEntry = ({ spec }: Resource<'WorkloadEntry'>): Labels => spec.labels;
+export const labelsOfPod = ({ labels }: Resource<'Pod'>): Labels => labels;
+
+/** The name of an account in certificates; '' where there is none. */
+export const identityOf = (trustDomain: string, namespace: string, account: string): string =>
+  account === '' ? '' : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
+
+const tlsMode = 'security.istio.io/tlsMode';
+
+/** As in Istio: what the label says, else whoever has an account can do mutual TLS. */
+function tlsModeOf({ labels, serviceAccount }: Workload): Endpoint['tlsMode'] {
+  const said = labels[tlsMode];
+  return said === 'istio' || (said === undefined && serviceAccount !== '') ? 'istio' : 'disabled';
+}

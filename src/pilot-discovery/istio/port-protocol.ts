@@ -1,0 +1,41 @@
+import { ownMember } from '../../shared/text/own-member.ts';
+import type { Protocol } from './values.ts';
+
+/** By the first part of the name of a port, or by its `appProtocol`. */
+const protocols: Readonly<Record<string, Protocol>> = {
+  http: 'http',
+  http_proxy: 'http',
+  http2: 'http2',
+  grpc: 'grpc',
+  https: 'https',
+  tls: 'tls',
+  tcp: 'tcp',
+  mongo: 'mongo',
+  redis: 'redis',
+  mysql: 'mysql',
+};
+
+/** What Kubernetes has of its own for `appProtocol`. */
+const kubernetesOwn: Readonly<Record<string, Protocol>> = {
+  'kubernetes.io/h2c': 'http2',
+  'kubernetes.io/ws': 'http',
+  'kubernetes.io/wss': 'https',
+};
+
+/** SMTP, DNS, MySQL, MongoDB: with some of these the server speaks first. */
+const ofServersThatSpeakFirst: readonly number[] = [25, 53, 3_306, 27_017];
+
+/**
+ * The protocol of a port of a Service: its `appProtocol` says it, else the part of its name before
+ * the first `-`; else what comes tells it. Pure.
+ */
+export function portProtocol(number: number, name: string, appProtocol: string): Protocol {
+  const said = (appProtocol === '' ? name : appProtocol).toLowerCase();
+  const own = appProtocol === '' ? undefined : ownMember(kubernetesOwn, said);
+  if (own !== undefined) return own;
+  if (said.startsWith('grpc-web')) return 'grpc-web';
+  return (
+    ownMember(protocols, said.split('-')[0] ?? '') ??
+    (ofServersThatSpeakFirst.includes(number) ? 'tcp' : 'auto')
+  );
+}

@@ -1,0 +1,114 @@
+import { isIP } from 'node:net';
+import { canonicalAddress } from './canonical.ts';
+import type { EndpointSlice, SliceEndpoint, SlicePort } from './endpoint-slice.ts';
+import { isLabel } from './host-names.ts';
+import type { KubernetesMetadata } from './kubernetes-metadata.ts';
+import {
+  below,
+  boolean,
+  type Get,
+  ignored,
+  list,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  port,
+  type ReadMember,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
+
+/** What Kubernetes takes; of ports it takes more, which no Service of ours has. */
+const most = { endpoints: 1_000, addresses: 100, ports: 256 };
+
+const serviceName = 'kubernetes.io/service-name';
+
+/** Reads an EndpointSlice of Kubernetes. */
+export function readEndpointSlice(
+  get: Get,
+  { labels }: KubernetesMetadata,
+  place: Place,
+): EndpointSlice {
+  const service = labels[serviceName] ?? '';
+  const label = below(below(below(place, 'metadata'), 'labels'), serviceName);
+  if (service === '') wrong(label, 'it is missing: the name of the Service of these endpoints');
+  else if (!isLabel(service)) wrong(label, `'${service}' is no name of a Service`);
+  const type = get('addressType', family);
+  const ports = get('ports', list(slicePort, most.ports)).flatMap((one) => one ?? []);
+  const names = ports.map(({ name }) => name);
+  names.forEach((name, index) => {
+    if (names.indexOf(name) !== index)
+      wrong(below(place, 'ports'), `the name '${name}' is there twice`);
+  });
+  const endpoints = get('endpoints', list(endpoint(type), most.endpoints));
+  return { service, ports, endpoints: type === 'names' ? [] : endpoints };
+}
+
+/** Undefined for a port of another transport, which nothing is served at. */
+const slicePort: ReadMember<SlicePort | undefined> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    get('appProtocol', ignored);
+    const transport = get(
+      'protocol',
+      oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp'),
+    );
+    const name = get('name', text);
+    const number = get('port', port);
+    if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
+    return transport === 'tcp' && number !== undefined ? { name, number } : undefined;
+  });
+
+type Family = 4 | 6 | 'names' | 'unknown';
+
+const family: ReadMember<Family> = (value, place) => {
+  if (value === undefined) wrong(place, 'it is missing: IPv4 or IPv6');
+  const read = oneOf<Family>({ IPv4: 4, IPv6: 6, FQDN: 'names' }, 'unknown')(value, place);
+  if (read === 'names')
+    warn(place, 'FQDN is not served: give IP addresses, or a ServiceEntry with resolution DNS');
+  return read;
+};
+
+function address(of: Family): ReadMember<string> {
+  return (value, place) => {
+    const read = needed(value, place);
+    if (read === '' || of === 'names' || of === 'unknown') return read;
+    if (isIP(read) !== of) {
+      wrong(place, `'${read}' is no address of IPv${of}, as addressType says`);
+      return '';
+    }
+    return canonicalAddress(read);
+  };
+}
+
+function endpoint(of: Family): ReadMember<SliceEndpoint> {
+  return (value, place) =>
+    members(value, place, [], (get) => {
+      for (const name of ['deprecatedTopology', 'hints', 'hostname', 'nodeName', 'zone'])
+        get(name, ignored);
+      const addresses = get('addresses', list(address(of), most.addresses));
+      if (addresses.length === 0)
+        wrong(below(place, 'addresses'), 'it is missing: at least one address');
+      return {
+        addresses: addresses.filter((one) => one !== ''),
+        readiness: get('conditions', readiness),
+        pod: get('targetRef', podName),
+      };
+    });
+}
+
+/** One whose state nobody knows is called, as Kubernetes says. */
+const readiness: ReadMember<SliceEndpoint['readiness']> = (value, place) =>
+  members(value, place, [], (get) => {
+    for (const name of ['serving', 'terminating']) get(name, boolean);
+    return get('ready', boolean) === false ? 'not-ready' : 'ready';
+  });
+
+const podName: ReadMember<string> = (value, place) =>
+  members(value, place, [], (get) => {
+    for (const name of ['apiVersion', 'fieldPath', 'namespace', 'resourceVersion', 'uid'])
+      get(name, ignored);
+    const name = get('name', text);
+    return get('kind', text) === 'Pod' ? name : '';
+  });

@@ -1,0 +1,228 @@
+import { isIP } from 'node:net';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { canonicalAddress, canonicalHost } from './canonical.ts';
+import { exportTo, isDnsName, isLabel } from './host-names.ts';
+import type { KubernetesMetadata } from './kubernetes-metadata.ts';
+import type { KubernetesPort, KubernetesService, ReachedBy } from './kubernetes-service.ts';
+import { matchLabels } from './match-labels.ts';
+import {
+  below,
+  boolean,
+  type Get,
+  ignored,
+  list,
+  maybe,
+  members,
+  oneOf,
+  type Place,
+  port,
+  type ReadMember,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
+import { portProtocol } from './port-protocol.ts';
+import type { ExportTo } from './values.ts';
+
+/** As many ports as a ServiceEntry may have, and two families of addresses. */
+const most = { ports: 256, addresses: 2, names: 256 };
+
+/** What says nothing about calls within the mesh. */
+const ofOthers = [
+  'allocateLoadBalancerNodePorts',
+  'externalIPs',
+  'externalTrafficPolicy',
+  'healthCheckNodePort',
+  'ipFamilies',
+  'ipFamilyPolicy',
+  'loadBalancerClass',
+  'loadBalancerIP',
+  'loadBalancerSourceRanges',
+  'sessionAffinityConfig',
+];
+
+/** Reads a Service of Kubernetes. */
+export function readKubernetesService(
+  get: Get,
+  metadata: KubernetesMetadata,
+  place: Place,
+): KubernetesService {
+  if (metadata.name !== '' && !isLabel(metadata.name))
+    wrong(
+      below(below(place, 'metadata'), 'name'),
+      `'${metadata.name}' is no name of a Service: letters, digits, and - within`,
+    );
+  get('status', ignored);
+  const spec = get('spec', (value, at) => {
+    if (value === undefined) wrong(at, 'it is missing: give at least ports');
+    return members(value, at, [], (of, has) => {
+      for (const name of ofOthers) of(name, ignored);
+      const ports = of('ports', servicePorts);
+      const reached = reachedBy(of, has, at);
+      if (ports.length === 0 && !has('ports') && reached.type === 'addresses')
+        wrong(below(at, 'ports'), 'it is missing: at least one port');
+      sayWhatIsLeftOut(of, at);
+      return {
+        reached,
+        ports,
+        selector: of('selector', maybe(matchLabels)),
+        called: of('publishNotReadyAddresses', boolean) === true ? 'all' : 'ready',
+      } as const;
+    });
+  });
+  const { selector } = spec;
+  return {
+    ...spec,
+    selector: selector !== undefined && Object.keys(selector).length > 0 ? selector : undefined,
+    ...annotated(metadata, below(below(place, 'metadata'), 'annotations')),
+  };
+}
+
+function sayWhatIsLeftOut(of: Get, at: Place): void {
+  if (
+    of('sessionAffinity', oneOf({ None: 'none', ClientIP: 'client' } as const, 'none')) !== 'none'
+  )
+    warn(
+      below(at, 'sessionAffinity'),
+      'it has no effect: give a DestinationRule with consistentHash, useSourceIp',
+    );
+  const local = oneOf({ Cluster: 'all', Local: 'local' } as const, 'all');
+  if (of('internalTrafficPolicy', local) === 'local')
+    warn(below(at, 'internalTrafficPolicy'), 'it is not served yet: calls go to all endpoints');
+  if (of('trafficDistribution', text) !== '')
+    warn(below(at, 'trafficDistribution'), 'it is not served yet: calls go to all endpoints');
+}
+
+const clusterIp: ReadMember<string> = (value, place) => {
+  const read = text(value, place);
+  if (read === '' || read === 'None') return read;
+  if (isIP(read) === 0) wrong(place, `'${read}' is no IP address, and not None`);
+  return isIP(read) === 0 ? '' : canonicalAddress(read);
+};
+
+function reachedBy(of: Get, has: (name: string) => boolean, at: Place): ReachedBy {
+  const type = of(
+    'type',
+    oneOf(
+      {
+        ClusterIP: 'inside',
+        NodePort: 'inside',
+        LoadBalancer: 'inside',
+        ExternalName: 'alias',
+      } as const,
+      'inside',
+    ),
+  );
+  const name = canonicalHost(of('externalName', text)).replace(/\.$/, '');
+  const alone = of('clusterIP', clusterIp);
+  const several = of('clusterIPs', list(clusterIp, most.addresses));
+  const [first = alone] = several;
+  if (alone !== '' && first !== alone)
+    wrong(below(at, 'clusterIPs'), `the first of them, '${first}', is not clusterIP, '${alone}'`);
+  if (type === 'alias') {
+    const where = below(at, 'externalName');
+    if (name === '') wrong(where, 'it is missing: the DNS name that it stands for');
+    else if (isIP(name) !== 0)
+      wrong(
+        where,
+        `'${name}' is an address: give a DNS name, or an EndpointSlice with the address`,
+      );
+    else if (!isDnsName(name)) wrong(where, `'${name}' is no DNS name`);
+    return { type: 'alias', host: name };
+  }
+  if (has('externalName') && name !== '')
+    wrong(below(at, 'externalName'), 'it is for the type ExternalName alone');
+  if (first === 'None') return { type: 'headless' };
+  const addresses = (several.length > 0 ? several : [alone]).filter((one) => one !== '');
+  if (addresses.length === 2 && isIP(addresses[0] ?? '') === isIP(addresses[1] ?? ''))
+    wrong(below(at, 'clusterIPs'), 'both are of one family: give one of IPv4 and one of IPv6');
+  return { type: 'addresses', addresses: addresses.filter((one) => one !== 'None') };
+}
+
+/** A port number, or the name of a port of the Pod. */
+const atPod: ReadMember<number | string | undefined> = (value, place) => {
+  if (typeof value !== 'string' || /^\d+$/.test(value)) return port(value, place);
+  if (value.length <= 15 && isLabel(value)) return value;
+  wrong(
+    place,
+    `'${value}' is no number from 1 to 65535, and no name of a port: 15 letters, digits and - at most`,
+  );
+  return undefined;
+};
+
+interface AnyPort {
+  readonly transport: 'tcp' | 'udp' | 'sctp';
+  readonly port: KubernetesPort;
+}
+
+const servicePort: ReadMember<AnyPort> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    get('nodePort', ignored);
+    const number = get('port', port);
+    const name = get('name', text);
+    const appProtocol = get('appProtocol', text);
+    const transport = get(
+      'protocol',
+      oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp'),
+    );
+    if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
+    if (name !== '' && !isLabel(name))
+      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+    if (transport === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
+    const served: KubernetesPort = {
+      number: number ?? 0,
+      name,
+      protocol: portProtocol(number ?? 0, name, appProtocol),
+      targetPort: undefined,
+      atPod: get('targetPort', atPod) ?? number ?? 0,
+    };
+    return { transport, port: served };
+  });
+
+/** Ports of other transports may have the number of one of TCP, and nothing is served there. */
+const servicePorts: ReadMember<readonly KubernetesPort[]> = (value, place) => {
+  const ports = list(servicePort, most.ports)(value, place);
+  ports.forEach(({ port: { number, name }, transport }, index) => {
+    const isSecond = (same: (one: AnyPort) => boolean) => ports.findIndex(same) !== index;
+    const at = below(place, `[${index}]`);
+    if (
+      number !== 0 &&
+      isSecond((one) => one.port.number === number && one.transport === transport)
+    )
+      wrong(below(at, 'port'), `${number} is there twice`);
+    if (name !== '' && isSecond((one) => one.port.name === name))
+      wrong(below(at, 'name'), `'${name}' is there twice`);
+    if (name === '' && ports.length > 1)
+      wrong(below(at, 'name'), 'it is missing: each of several ports has a name');
+  });
+  return ports.filter(({ transport }) => transport === 'tcp').map((one) => one.port);
+};
+
+const namesIn = (words: string | undefined): readonly string[] =>
+  (words ?? '')
+    .split(',')
+    .map((word) => word.trim())
+    .filter((word) => word !== '');
+
+/** What annotations of Istio say of it. */
+function annotated(
+  { namespace, annotations }: KubernetesMetadata,
+  place: Place,
+): { readonly exportTo: ExportTo; readonly subjectAltNames: readonly string[] } {
+  const exported = 'networking.istio.io/exportTo';
+  const distribution = 'networking.istio.io/traffic-distribution';
+  const ofAccounts = 'alpha.istio.io/kubernetes-serviceaccounts';
+  for (const name of [distribution, ofAccounts])
+    if ((ownMember(annotations, name) ?? '') !== '')
+      warn(below(place, name), 'it is not served yet');
+  const accounts = namesIn(ownMember(annotations, 'alpha.istio.io/canonical-serviceaccounts'));
+  if (accounts.length > most.names)
+    wrong(place, `it has ${accounts.length} service accounts, and ${most.names} are the limit`);
+  return {
+    exportTo: exportTo(namespace, 'too')(
+      namesIn(ownMember(annotations, exported)),
+      below(place, exported),
+    ),
+    subjectAltNames: accounts,
+  };
+}

@@ -1,0 +1,91 @@
+import type { ChildProcess } from 'node:child_process';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { connects } from '../support/connects.ts';
+import {
+  endKubeProgram,
+  kubeProgram,
+  type KubeServer,
+  pathOf,
+  portsInARow,
+  type Resource,
+  startKubeProgram,
+  startKubeServer,
+} from '../support/e2e/kube-server.ts';
+import { eventually } from '../support/eventually.ts';
+import { leftOut } from '../support/left-out.ts';
+import { istiods, ours } from './compare.ts';
+import { deviations, kubeDeviations } from './deviations.ts';
+import { differences } from './differences.ts';
+import { kubeCases } from './kube-cases.ts';
+import { needless, unexplained } from './unexplained.ts';
+
+if (kubeProgram === undefined)
+  leftOut('the comparison with an istiod on a real Kubernetes API', 'a program');
+
+const explained = new Set<RegExp>();
+
+/** Makes an object, with what a controller would say of it; resolves to what the API has then. */
+async function made(kube: KubeServer, { status, ...resource }: Resource): Promise<Resource> {
+  const applied = await kube.apply(resource);
+  return status === undefined
+    ? applied
+    : ((await kube.ask(
+        'PATCH',
+        `${pathOf(applied)}/status`,
+        { status },
+        'application/merge-patch+json',
+      )) as Resource);
+}
+
+/** The same objects in a folder of ours, and in a real Kubernetes API with an istiod on it. */
+describe.skipIf(kubeProgram === undefined)(
+  'what a proxy is told of objects of Kubernetes is what istiod tells it',
+  () => {
+    let kube: KubeServer;
+    let istiod: ChildProcess;
+    let own: Resource;
+    let port = 0;
+
+    beforeAll(async () => {
+      kube = await startKubeServer();
+      port = await portsInARow(4);
+      istiod = startKubeProgram('istiod', kube.folder, port);
+      for (const name of ['other', 'third'])
+        await kube.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name } });
+      own = (await kube.ask('GET', '/api/v1/namespaces/default/services/kubernetes')) as Resource;
+      await eventually(() => connects(port));
+    });
+    afterAll(async () => {
+      await endKubeProgram(istiod);
+      await kube.dispose();
+      expect(needless(kubeDeviations, explained)).toEqual([]);
+    });
+
+    it.each(kubeCases)('$name', async ({ yaml, proxies }) => {
+      const objects: Resource[] = [];
+      for (const document of parseAllDocuments(yaml))
+        objects.push(await made(kube, document.toJS() as Resource));
+      // As they are in the API, with the times and addresses that it has given them, and its own.
+      const text = [...objects, own].map((one) => JSON.stringify(one)).join('\n---\n');
+      try {
+        for (const proxy of proxies) {
+          for (const mode of ['REDIRECT', 'NONE']) {
+            const one = { ...proxy, yaml: text };
+            const mine = ours(one, mode, 'all'); // istiod filters no clusters of a gateway
+            const left = async () => {
+              const found = differences(mine, await istiods(one, port, mode));
+              return unexplained(found, [...kubeDeviations, ...deviations], explained);
+            };
+            await expect
+              .poll(left, { interval: 200, message: `${proxy.name}, ${mode}` })
+              .toEqual([]);
+          }
+        }
+      } finally {
+        for (const one of objects.toReversed())
+          await kube.ask('DELETE', `${pathOf(one)}?gracePeriodSeconds=0`);
+      }
+    });
+  },
+);
