@@ -86,11 +86,11 @@ export async function withEnvoy<T>(xds: number, admin: number, work: () => Promi
   }
 }
 
-/** Runs pilot-discovery over a folder with one file, for as long as `work` takes. */
+/** Runs pilot-discovery over a folder with one file, `all.yaml`, for as long as `work` takes. */
 export async function withPilotDiscovery<T>(
   yaml: string,
   ports: readonly number[],
-  work: () => Promise<T>,
+  work: (folder: string) => Promise<T>,
 ): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
   writeFileSync(join(folder, 'all.yaml'), yaml);
@@ -101,7 +101,7 @@ export async function withPilotDiscovery<T>(
   const args = [resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', folder, ...listen];
   const program = spawn(process.execPath, args, { stdio: 'ignore' });
   try {
-    return await work();
+    return await work(folder);
   } finally {
     const exit = once(program, 'exit');
     if (program.kill('SIGTERM')) await exit;

@@ -119,8 +119,8 @@ function slicedEndpoints(
           : resourceAt(resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
       // As in Istio: its account and its labels come with the Pod.
       if (name !== '' && pod?.kind !== 'Pod') return [];
-      const fresh = addresses.filter((address) => !known.has(address));
-      for (const address of fresh) known.add(address);
+      const fresh = addresses.filter((address) => !known.has(`${address} ${at.number}`));
+      for (const address of fresh) known.add(`${address} ${at.number}`);
       return fresh.map((address): Endpoint =>
         pod?.kind === 'Pod'
           ? { ...podEndpoint(pod, address, at.number, mesh, keyOf(slice)), readiness }

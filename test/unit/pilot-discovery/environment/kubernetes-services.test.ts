@@ -85,6 +85,15 @@ describe('services of Kubernetes', () => {
       `[{ ${web}, ports: { 80: [auto, '10.0.0.1:8080', '10.0.0.3:8080'] } }]`,
     ],
     [
+      'an address with a port in each EndpointSlice, as several programs on one machine have it',
+      [
+        service('{ ports: [{ port: 80 }] }'),
+        slice('ports: [{ port: 8080 }]\nendpoints: [{ addresses: [127.0.0.1] }]'),
+        slice('ports: [{ port: 8081 }]\nendpoints: [{ addresses: [127.0.0.1] }]', 'web-2'),
+      ],
+      `[{ ${web}, ports: { 80: [auto, '127.0.0.1:8080', '127.0.0.1:8081'] } }]`,
+    ],
+    [
       'endpoints that are not ready, which the service has all the same',
       [
         service('{ ports: [{ port: 80 }] }'),
