@@ -62,7 +62,7 @@ export default tseslint.config(
   {
     files: ['src/**'],
     ignores: [
-      'src/pilot-agent/{bootstrap,check,envoy,page,report,secrets,sources,status,sts,terminal,xds-proxy}/**',
+      'src/pilot-agent/{secrets/sds,xds-proxy}/**',
       'src/pilot-agent/config/agent-settings.ts',
       'src/pilot-discovery/{debug,environment,generate,istio,push,registry,run,state}/**',
       'src/shared/{grpc,xds}/**',
