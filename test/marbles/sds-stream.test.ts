@@ -3,7 +3,7 @@ import type { RunHelpers } from 'rxjs/testing';
 import { describe, it } from 'vitest';
 import { fetchSecrets } from '../../src/pilot-agent/secrets/sds/fetch-secrets.ts';
 import { sdsStream } from '../../src/pilot-agent/secrets/sds/serve-stream.ts';
-import type { StreamRequest } from '../../src/pilot-agent/secrets/sds/stream.ts';
+import type { StreamRequest } from '../../src/pilot-agent/secrets/sds/stream-event.ts';
 import { absentSecret, type SecretState } from '../../src/pilot-agent/secrets/secret.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 

@@ -11,9 +11,9 @@ import { toStreamRequest } from '../../../src/pilot-agent/secrets/sds/sds-messag
 import {
   freshStream,
   reduceStream,
-  type StreamEvent,
   type StreamState,
 } from '../../../src/pilot-agent/secrets/sds/stream.ts';
+import type { StreamEvent } from '../../../src/pilot-agent/secrets/sds/stream-event.ts';
 import { readRequest, readResponse } from '../../../src/shared/xds/messages.ts';
 import { relay } from '../../../src/pilot-agent/xds-proxy/relay.ts';
 import {

@@ -12,7 +12,7 @@ import {
 } from 'rxjs';
 import type { SecretBook } from '../secret-book.ts';
 import type { VersionedSecret } from '../secret.ts';
-import type { SdsPush } from './stream.ts';
+import type { SdsPush } from './stream-event.ts';
 
 /** How long a fetch waits for a secret that is not there yet. In ms. */
 const timeoutMs = 2_000;

@@ -16,7 +16,7 @@ import {
 import { describeCertificates } from '../certificates.ts';
 import type { Secret, SecretState } from '../secret.ts';
 import { readRequest } from '../../../shared/xds/messages.ts';
-import type { SdsPush, StreamRequest } from './stream.ts';
+import type { SdsPush, StreamRequest } from './stream-event.ts';
 
 /** The type of what is discovered here, as it stands in every request and answer. */
 export const secretTypeUrl = `type.googleapis.com/${SecretSchema.typeName}`;

@@ -15,9 +15,9 @@ import {
 } from '../../../shared/proto/pilotagent/v1/secrets_pb.ts';
 import type { SecretBook } from '../secret-book.ts';
 import { fetchSecrets } from './fetch-secrets.ts';
+import { namesFlaw } from './names-flaw.ts';
 import { incremental, listSecrets, stateOfTheWorld, toResponse } from './sds-messages.ts';
 import { serveStream } from './serve-stream.ts';
-import { namesFlaw } from './stream.ts';
 import type { SdsEvent } from './sds-telemetry.ts';
 
 /**

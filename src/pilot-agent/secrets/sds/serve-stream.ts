@@ -25,15 +25,8 @@ import type {
 } from '../../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import type { SecretBook } from '../secret-book.ts';
 import { type Encoding, secretTypeUrl, toStreamRequest } from './sds-messages.ts';
-import {
-  freshStream,
-  reduceStream,
-  type StreamEffect,
-  type StreamEvent,
-  type StreamOutput,
-  type StreamRequest,
-  type StreamState,
-} from './stream.ts';
+import { freshStream, reduceStream, type StreamState } from './stream.ts';
+import type { StreamEffect, StreamEvent, StreamOutput, StreamRequest } from './stream-event.ts';
 import type { SdsEvent } from './sds-telemetry.ts';
 
 /**

@@ -2,11 +2,13 @@ import { describe, expect, it } from 'vitest';
 import {
   freshStream,
   reduceStream,
-  type StreamEffect,
-  type StreamEvent,
-  type StreamRequest,
   type StreamState,
 } from '../../../../../src/pilot-agent/secrets/sds/stream.ts';
+import type {
+  StreamEffect,
+  StreamEvent,
+  StreamRequest,
+} from '../../../../../src/pilot-agent/secrets/sds/stream-event.ts';
 const asks = (
   names: readonly string[],
   more: Partial<StreamRequest> & { readonly version?: string } = {},

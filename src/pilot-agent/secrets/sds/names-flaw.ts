@@ -1,0 +1,12 @@
+/** Envoy opens a stream for each secret. A path has 4,096 bytes at most, and a name two of them. */
+const [mostNames, longestName] = [1_000, 8_192 + 16];
+
+/** Why a client can not be given all that it asks for; undefined if it can. Pure. */
+export function namesFlaw(names: readonly string[], others = 0): string | undefined {
+  const count = names.length + others;
+  if (count > mostNames) return `it asks for ${count} secrets, and ${mostNames} are the limit`;
+  const long = names.find(({ length }) => length > longestName);
+  return (
+    long && `it asks for a name of ${long.length} characters, and ${longestName} are the limit`
+  );
+}

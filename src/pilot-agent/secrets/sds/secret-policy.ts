@@ -1,0 +1,72 @@
+import type { SubscriptionPolicy } from '../../../shared/xds/type-subscription.ts';
+import type { VersionedSecret } from '../secret.ts';
+import type { StreamAnswer } from './stream-event.ts';
+
+/** What a client is given under a name: a secret, or the word that there is none. */
+export type OfferedSecret = VersionedSecret | 'none';
+
+/** The newest under each name that the client wants. */
+export type OfferedSecrets = ReadonlyMap<string, OfferedSecret>;
+
+/** A subscription to secrets. Its answers are numbered, and the nonce is the number. */
+export interface SecretKind {
+  readonly resource: OfferedSecret;
+  readonly had: Pick<VersionedSecret, 'version'>;
+  readonly source: OfferedSecrets;
+  readonly note: undefined;
+  readonly message: StreamAnswer;
+  readonly context: OfferedSecrets;
+  readonly reason: never;
+}
+
+/**
+ * How secrets are given. A NACKed version is not pushed again, and what the client had before it
+ * is: it may have dropped both. A client has no secret by the name of another, so nobody asks for
+ * all. That there is none is said in an answer of its own, for the client NACKs it as a whole.
+ */
+export const secretPolicy: SubscriptionPolicy<SecretKind> = {
+  wildcard: 'never',
+  staleNames: 'ignored',
+  holdsBack: 'each',
+  had: (_, version) => ({ version }),
+  blamed: () => [],
+  isSame: (held, offered) =>
+    held === 'none' || offered === 'none' ? held === offered : held.version === offered.version,
+  isSameSource: (a, b) => a === b,
+  resourcesOf: (offered) => offered,
+  choose({ changed: lacks }, { answers, claimed, names }, offered) {
+    if (lacks.size === 0) return { type: 'nothing' };
+    // In the order in which they came.
+    const changed = new Map([...offered].filter(([name]) => lacks.has(name)));
+    const secrets = secretsOf(changed);
+    const all = secretsOf(offered);
+    if (answers === 0 && all.size === names.size && claimed === versionOf(all))
+      return { type: 'has' }; // it has come back, and has them all
+    return secrets.size === 0 || secrets.size === changed.size
+      ? { type: 'give', given: changed, removed: [], told: [], leaves: 'nothing' }
+      : { type: 'give', given: secrets, removed: [], told: [], leaves: 'more' };
+  },
+  write({ given }, { answers }, offered) {
+    const nonce = String(answers + 1);
+    const secrets = secretsOf(given);
+    const version = versionOf(secretsOf(offered));
+    const message: StreamAnswer =
+      secrets.size === 0
+        ? { type: 'decline', nonce, names: [...given.keys()] }
+        : { type: 'push', push: { nonce, version, secrets } };
+    return { nonce, note: undefined, message };
+  },
+};
+
+/** Those under which there is a secret. Pure. */
+export function secretsOf(offered: OfferedSecrets): ReadonlyMap<string, VersionedSecret> {
+  return new Map([...offered].flatMap(([name, one]) => (one === 'none' ? [] : [[name, one]])));
+}
+
+/** Of all that the client then has: of one secret its own, of many one that is made of theirs. */
+function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
+  return [...secrets]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([, { version }]) => version)
+    .join('+');
+}

@@ -1,0 +1,94 @@
+import type {
+  Lack,
+  SubscriptionKind,
+  SubscriptionPolicy,
+  TypeSubscription,
+} from './type-subscription.ts';
+
+/** What a client lacks, and where that was looked for. */
+export interface SubscriptionLack<K extends SubscriptionKind> extends Lack<K> {
+  readonly resources: ReadonlyMap<string, K['resource']>;
+  /** The only names that were looked at; undefined for all. */
+  readonly candidates: readonly string[] | undefined;
+  /** How many resources of those that were looked at it wants. */
+  readonly wanted: number;
+}
+
+/**
+ * What the client does not have of a source. If nothing was left to send of another source, only
+ * what differs from that one is looked at. Pure.
+ */
+export function lackOf<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  subscription: TypeSubscription<K>,
+  source: K['source'],
+): SubscriptionLack<K> {
+  const { wildcard, names, unanswered, held, refused, settled } = subscription;
+  const resources = policy.resourcesOf(source, subscription);
+  const candidates =
+    settled === undefined || unanswered.size > 0
+      ? undefined
+      : policy.changedNames?.(settled, source);
+  const changed = new Map<string, K['resource']>();
+  let wanted = 0;
+  const look = (name: string, resource: K['resource'] | undefined): void => {
+    if (resource === undefined || isHeldBack(policy, refused, name, resource)) return;
+    wanted += 1;
+    const own = held.get(name);
+    if (own === undefined || unanswered.has(name) || !policy.isSame(own, resource))
+      changed.set(name, resource);
+  };
+  if (candidates !== undefined) {
+    for (const name of candidates) if (wildcard || names.has(name)) look(name, resources.get(name));
+  } else if (wildcard) for (const [name, resource] of resources) look(name, resource);
+  else for (const name of names) look(name, resources.get(name));
+  const looked = candidates?.filter((name) => held.has(name)) ?? held.keys();
+  const gone = wildcard ? [...looked].filter((name) => !resources.has(name)) : [];
+  const missing = [...unanswered].filter((name) => !changed.has(name));
+  return { changed, gone, missing, resources, candidates, wanted };
+}
+
+function isHeldBack<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  refused: TypeSubscription<K>['refused'],
+  name: string,
+  resource: K['resource'],
+): boolean {
+  if (policy.holdsBack === 'whole') return false;
+  const own = refused.get(name);
+  return own !== undefined && policy.isSame(own, resource);
+}
+
+/** Whether what the client lacks is what it has NACKed, and nothing else. Pure. */
+export function isAllRefused<K extends SubscriptionKind>(
+  { isSame }: SubscriptionPolicy<K>,
+  { refused }: TypeSubscription<K>,
+  { changed, gone }: Lack<K>,
+): boolean {
+  const isRefused = ([name, resource]: readonly [string, K['resource'] | undefined]) => {
+    const own = refused.get(name);
+    return own === undefined || resource === undefined
+      ? refused.has(name) && own === resource
+      : isSame(own, resource);
+  };
+  return (
+    changed.size + gone.length > 0 &&
+    changed.size + gone.length === refused.size &&
+    [...changed].every(isRefused) &&
+    gone.every((name) => isRefused([name, undefined]))
+  );
+}
+
+/** Whether the client has NACKed something that is still in the source. Pure. */
+export function isSomeRefused<K extends SubscriptionKind>(
+  { isSame, resourcesOf }: SubscriptionPolicy<K>,
+  subscription: TypeSubscription<K>,
+  source: K['source'],
+): boolean {
+  if (subscription.refused.size === 0) return false;
+  const resources = resourcesOf(source, subscription);
+  return [...subscription.refused].some(([name, own]) => {
+    const resource = resources.get(name);
+    return own !== undefined && resource !== undefined && isSame(own, resource);
+  });
+}

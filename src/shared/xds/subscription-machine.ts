@@ -1,0 +1,217 @@
+// Why: docs/decisions/085-one-subscription-machine.md
+import type { Step } from '../../operators/reduce-with-effects.ts';
+import type { EnvoyRequest } from './messages.ts';
+import { isAllRefused, isSomeRefused, lackOf, type SubscriptionLack } from './subscription-lack.ts';
+import { unsettled, withNames } from './subscription-names.ts';
+import type {
+  Choice,
+  HeldResource,
+  SubscriptionEffect,
+  SubscriptionEvent,
+  SubscriptionKind,
+  SubscriptionPolicy,
+  TypeSubscription,
+} from './type-subscription.ts';
+
+type SubscriptionStep<K extends SubscriptionKind> = Step<
+  TypeSubscription<K>,
+  SubscriptionEffect<K>
+>;
+
+/** A state-of-the-world client repeats the version; nothing else of a request counts here. */
+type Asked = Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
+
+/**
+ * The subscription of one client to one type (xDS v3), in both variants of the protocol: a reducer.
+ * Pure.
+ *
+ * One answer is in flight at most, and what is newer waits for its ACK or NACK. A client is sent
+ * what it lacks. What it has NACKed is not sent again in that version, and of what is blamed it
+ * goes on with what it had. An ACK or NACK of an older answer is not taken.
+ */
+export function subscriptionMachine<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+): (state: TypeSubscription<K>, event: SubscriptionEvent<K>) => SubscriptionStep<K> {
+  return (state, event) => {
+    switch (event.type) {
+      case 'request':
+        return requested(policy, state, event.request, event.source);
+      case 'offer':
+        return offered(policy, state, event.source, event.context);
+      case 'again':
+        return [again(state, event.names), []];
+    }
+  };
+}
+
+function requested<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  before: TypeSubscription<K>,
+  request: Asked,
+  source: K['source'] | undefined,
+): SubscriptionStep<K> {
+  if (request.names.kind === 'all' && isStale(policy, before, request.nonce)) return [before, []];
+  const [judged, verdicts] = withVerdict(policy, before, request);
+  const after = withNames(policy, judged, request.names, source);
+  const isOther = after.names !== before.names || before.comes === 'not yet';
+  return [after, isOther ? [...verdicts, { type: 'asked' }] : verdicts];
+}
+
+function isStale<K extends SubscriptionKind>(
+  { staleNames }: SubscriptionPolicy<K>,
+  { inFlight, lastNonce }: TypeSubscription<K>,
+  nonce: string,
+): boolean {
+  if (nonce === '' || nonce === lastNonce || staleNames === 'taken') return false;
+  return staleNames === 'ignored' || inFlight !== undefined;
+}
+
+/** The subscription after the ACK or NACK of the answer in flight, if the request is one. */
+function withVerdict<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  before: TypeSubscription<K>,
+  { nonce, refusal }: Asked,
+): SubscriptionStep<K> {
+  const { inFlight: answer, wildcard, names } = before;
+  if (answer?.nonce !== nonce) return [before, []];
+  const { given, settles, note } = answer;
+  const answered = { ...before, inFlight: undefined };
+  if (refusal === undefined) {
+    const left = [...before.refused].filter(([name]) => !given.has(name));
+    const refused = left.length === before.refused.size ? before.refused : new Map(left);
+    const after = { ...answered, refused, settled: settles, accepted: note };
+    return [after, [{ type: 'accepted', answer }]];
+  }
+  const refused = new Map(before.refused);
+  const blamed = policy.blamed(answer, refusal.message);
+  const held = new Map(before.held);
+  for (const name of blamed) {
+    refused.set(name, given.get(name));
+    const had = answer.before.get(name);
+    if (had === undefined || !(wildcard || names.has(name))) held.delete(name);
+    else held.set(name, had);
+  }
+  return [
+    { ...answered, held, refused, refusal, settled: undefined },
+    [{ type: 'rejected', answer, blamed, refusal }],
+  ];
+}
+
+/** Names that the client does not want are not given again. */
+function again<K extends SubscriptionKind>(
+  before: TypeSubscription<K>,
+  names: Iterable<string>,
+): TypeSubscription<K> {
+  const wanted = [...names].filter((name) => before.wildcard || before.names.has(name));
+  return wanted.length === 0
+    ? before
+    : { ...unsettled(before), unanswered: new Set([...before.unanswered, ...wanted]) };
+}
+
+function offered<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  state: TypeSubscription<K>,
+  source: K['source'],
+  context: K['context'],
+): SubscriptionStep<K> {
+  if (state.comes === 'not yet') return unsent(state, undefined);
+  const { settled, inFlight } = state;
+  const isSame = (other: K['source'] | undefined) =>
+    other !== undefined && policy.isSameSource(other, source);
+  const nacked = () => (isSomeRefused(policy, state, source) ? 'NACKed' : undefined);
+  if (isSame(settled)) return unsent(state, nacked());
+  if (inFlight !== undefined)
+    return unsent(state, isSame(inFlight.settles) ? undefined : 'in flight');
+  const lack = lackOf(policy, state, source);
+  if (policy.holdsBack === 'whole' && isAllRefused(policy, state, lack))
+    return unsent({ ...state, settled: source }, 'NACKed');
+  const choice = policy.choose(lack, state, context);
+  switch (choice.type) {
+    case 'wait':
+      return unsent(state, choice.waitsFor);
+    case 'nothing':
+      return policy.holdsBack === 'whole'
+        ? unsent({ ...freed(state), settled: source }, undefined)
+        : unsent({ ...state, settled: source }, nacked());
+    case 'has':
+      return unsent(
+        {
+          ...state,
+          held: new Map([...state.held, ...lack.changed]),
+          unanswered: new Set(lack.missing),
+        },
+        undefined,
+      );
+    case 'give':
+      return given(policy, state, source, context, lack, choice);
+  }
+}
+
+function unsent<K extends SubscriptionKind>(
+  state: TypeSubscription<K>,
+  waitsFor: Extract<SubscriptionEffect<K>, { type: 'unsent' }>['waitsFor'],
+): SubscriptionStep<K> {
+  return [state, [{ type: 'unsent', waitsFor }]];
+}
+
+/** Something else is there than what was NACKed as a whole. */
+function freed<K extends SubscriptionKind>(state: TypeSubscription<K>): TypeSubscription<K> {
+  return { ...state, refused: new Map(), refusal: undefined };
+}
+
+function given<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  state: TypeSubscription<K>,
+  source: K['source'],
+  context: K['context'],
+  lack: SubscriptionLack<K>,
+  choice: Extract<Choice<K>, { readonly type: 'give' }>,
+): SubscriptionStep<K> {
+  const held = heldAfter(policy, state, lack, choice);
+  const { nonce, note, message } = policy.write({ ...choice, held }, state, context);
+  const names = [...choice.given.keys(), ...choice.removed];
+  const unanswered = new Set(state.unanswered);
+  for (const name of [...names, ...choice.told]) unanswered.delete(name);
+  const isAll = choice.leaves === 'nothing' && unanswered.size === 0;
+  const before = new Map(names.map((name) => [name, state.held.get(name)]));
+  const after: TypeSubscription<K> = {
+    ...(policy.holdsBack === 'whole' ? freed(state) : state),
+    ...{ unanswered, held, settled: undefined, answers: state.answers + 1, lastNonce: nonce },
+    inFlight: { nonce, given: choice.given, before, settles: isAll ? source : undefined, note },
+  };
+  return [after, [{ type: 'answer', message }]];
+}
+
+/**
+ * What the client has with an answer. If that is a whole source, thousands of clients share it, and
+ * the policy says what differs in the next one.
+ */
+function heldAfter<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  state: TypeSubscription<K>,
+  lack: SubscriptionLack<K>,
+  choice: Extract<Choice<K>, { readonly type: 'give' }>,
+): ReadonlyMap<string, HeldResource<K>> {
+  if (choice.given.size === lack.changed.size && hasAllThen(policy, state, lack, choice.removed))
+    return lack.resources;
+  const held = new Map<string, HeldResource<K>>([...state.held, ...choice.given]);
+  for (const name of choice.removed) held.delete(name);
+  return held;
+}
+
+function hasAllThen<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  state: TypeSubscription<K>,
+  { changed, resources, candidates, wanted }: SubscriptionLack<K>,
+  removed: readonly string[],
+): boolean {
+  if (policy.changedNames === undefined) return false;
+  const { held, settled } = state;
+  if (candidates !== undefined && settled !== undefined)
+    return (
+      held === policy.resourcesOf(settled, state) &&
+      changed.size + removed.length === candidates.length
+    );
+  const come = [...changed.keys()].filter((name) => !held.has(name)).length;
+  return wanted === resources.size && held.size + come - removed.length === resources.size;
+}

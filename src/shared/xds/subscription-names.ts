@@ -1,0 +1,121 @@
+import type { EnvoyRequest } from './messages.ts';
+import { wildcard as asterisk } from './resources.ts';
+import type {
+  HeldResource,
+  SubscriptionKind,
+  SubscriptionPolicy,
+  TypeSubscription,
+} from './type-subscription.ts';
+
+type Names<Kind> = Extract<EnvoyRequest['names'], { readonly kind: Kind }>;
+
+/** The subscription after a request for other names; the same object if it wants the same. Pure. */
+export function withNames<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  before: TypeSubscription<K>,
+  names: EnvoyRequest['names'],
+  source: K['source'] | undefined,
+): TypeSubscription<K> {
+  return names.kind === 'all'
+    ? withAll(policy, before, names, source)
+    : withChange(policy, before, names);
+}
+
+function withAll<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  before: TypeSubscription<K>,
+  request: Names<'all'>,
+  source: K['source'] | undefined,
+): TypeSubscription<K> {
+  const isFirst = before.comes === 'not yet';
+  const explicit = named(policy, request.names);
+  const wildcard =
+    explicit.length < request.names.length ||
+    (policy.wildcard === 'by naming nothing' &&
+      explicit.length === 0 &&
+      (isFirst || before.wildcard));
+  const isSame =
+    wildcard === before.wildcard &&
+    explicit.length === before.names.size &&
+    explicit.every((name) => before.names.has(name));
+  if (!isFirst && isSame) return before;
+  const names = new Set(explicit);
+  const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
+  const { version } = request;
+  const came = isFirst && source !== undefined ? policy.hadAll?.(version, source) : undefined;
+  const held = new Map([...(came ?? []), ...before.held].filter(isWanted));
+  const unanswered = explicit.filter((name) => !held.has(name) || before.unanswered.has(name));
+  return {
+    ...unsettled(before),
+    ...(isFirst && { comes: version === '' ? 'empty-handed' : 'with-versions', claimed: version }),
+    ...{ wildcard, names, held, unanswered: new Set(unanswered) },
+  };
+}
+
+function withChange<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  before: TypeSubscription<K>,
+  { add, remove, versions }: Names<'change'>,
+): TypeSubscription<K> {
+  const isFirst = before.comes === 'not yet';
+  if (!isFirst && add.length === 0 && remove.length === 0) return before;
+  const added = named(policy, add);
+  const removed = new Set(remove);
+  const asksForAll =
+    added.length < add.length ||
+    (policy.wildcard === 'by naming nothing' && isFirst && add.length === 0);
+  const wildcard = asksForAll || (before.wildcard && !removed.has(asterisk));
+  const names = changed(before.names, added, removed);
+  const unanswered = changed(before.unanswered, added, removed);
+  const isWanted = (name: string) => wildcard || names.has(name);
+  const asked = { ...unsettled(before), wildcard, names, unanswered };
+  if (!isFirst)
+    return removed.size === 0
+      ? asked
+      : { ...asked, held: keptOf(before.held, (name) => isWanted(name) && !removed.has(name)) };
+  const own = Object.entries(versions);
+  const had = own.map(([name, version]) => [name, policy.had(name, version)] as const);
+  for (const [name] of own) unanswered.delete(name);
+  return {
+    ...asked,
+    comes: own.length === 0 ? 'empty-handed' : 'with-versions',
+    held: keptOf(new Map<string, HeldResource<K>>(had), isWanted),
+  };
+}
+
+function named<K extends SubscriptionKind>(
+  policy: SubscriptionPolicy<K>,
+  names: readonly string[],
+): readonly string[] {
+  return policy.wildcard === 'never' ? names : names.filter((name) => name !== asterisk);
+}
+
+function changed(
+  before: ReadonlySet<string>,
+  added: readonly string[],
+  removed: ReadonlySet<string>,
+): Set<string> {
+  const after = new Set(before);
+  for (const name of removed) after.delete(name);
+  for (const name of added) after.add(name);
+  return after;
+}
+
+function keptOf<T>(
+  held: ReadonlyMap<string, T>,
+  isKept: (name: string) => boolean,
+): ReadonlyMap<string, T> {
+  return new Map([...held].filter(([name]) => isKept(name)));
+}
+
+/** A subscription about which there may be more to send than was known. Pure. */
+export function unsettled<K extends SubscriptionKind>(
+  before: TypeSubscription<K>,
+): TypeSubscription<K> {
+  const { inFlight } = before;
+  return {
+    ...before,
+    settled: undefined,
+    inFlight: inFlight && { ...inFlight, settles: undefined },
+  };
+}

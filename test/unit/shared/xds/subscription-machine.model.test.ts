@@ -1,0 +1,153 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Variant } from '../../../../src/shared/xds/messages.ts';
+import type { SubscriptionPolicy } from '../../../../src/shared/xds/type-subscription.ts';
+import {
+  type ToyAnswer,
+  type ToyKind,
+  toySubscription,
+} from '../../../support/toy-subscription.ts';
+
+type World = Readonly<Record<string, string>>;
+
+type Happening =
+  | { readonly type: 'world'; readonly world: World }
+  | { readonly type: 'names'; readonly names: readonly string[] }
+  /** It reads an answer, if there is one, and ACKs it, or NACKs it if it is bad. */
+  | { readonly type: 'read' }
+  | { readonly type: 'reconnect' };
+
+/** A client that behaves as the protocol says, and the subscription for it. */
+function connected(
+  variant: Variant,
+  policy: Partial<SubscriptionPolicy<ToyKind>>,
+  isForAll: boolean,
+) {
+  let subscription = toySubscription(variant, policy);
+  let world: World = {};
+  let names: readonly string[] = isForAll ? [] : ['a'];
+  let held = new Map<string, string>();
+  let lastNonce = '';
+  let inbox: readonly ToyAnswer[] = [];
+
+  const hear = (effects: ReturnType<typeof subscription.show>): void => {
+    for (const effect of effects) if (effect.type === 'answer') inbox = [...inbox, effect.message];
+    expect(inbox.length, 'one answer is in flight').toBeLessThanOrEqual(1);
+  };
+  const ask = (
+    add: readonly string[],
+    remove: readonly string[],
+    isAnswer: boolean,
+    reason?: string,
+  ) =>
+    hear(
+      subscription.ask(
+        { add: variant === 'delta' ? add : names, remove },
+        variant === 'delta' && !isAnswer ? '' : lastNonce,
+        reason,
+      ),
+    );
+  const connect = (): void => {
+    subscription = toySubscription(variant, policy);
+    [inbox, lastNonce] = [[], ''];
+    hear(subscription.show(world));
+    const versions = Object.fromEntries(held);
+    hear(subscription.ask({ add: names, ...(variant === 'delta' && { versions }) }));
+  };
+  const read = (): void => {
+    const [answer] = inbox;
+    if (answer === undefined) return;
+    inbox = [];
+    lastNonce = answer.nonce;
+    const isWanted = (name: string) => isForAll || names.includes(name);
+    const given = [...answer.given].filter(([name]) => isWanted(name));
+    const bad = given.some(([, text]) => text === 'bad');
+    // Envoy goes on with what is good of an answer, or rejects it as a whole.
+    const isRejected = bad && policy.holdsBack === 'whole';
+    for (const [name, text] of given) {
+      // A name that was left and is asked for again is answered again.
+      const isKnown = isForAll && policy.holdsBack === 'each' && held.get(name) === text;
+      expect(isKnown, 'nothing is sent twice').toBe(false);
+      if (text !== 'bad' && !isRejected) held.set(name, text);
+    }
+    if (!isRejected) for (const name of answer.removed) held.delete(name);
+    ask([], [], true, bad ? 'it is bad' : undefined);
+  };
+  connect();
+  return {
+    happen(happening: Happening): void {
+      if (happening.type === 'world') {
+        world = happening.world;
+        hear(subscription.show(world));
+      } else if (happening.type === 'read') read();
+      else if (happening.type === 'reconnect') {
+        if (variant === 'state-of-the-world') held = new Map();
+        connect();
+      } else if (!isForAll) {
+        const before = names;
+        names = happening.names;
+        const remove = before.filter((name) => !names.includes(name));
+        for (const name of remove) held.delete(name);
+        const add = names.filter((name) => !before.includes(name));
+        if (add.length + remove.length > 0) ask(add, remove, false);
+      }
+    },
+    /** Reads all there is, and says what it has and what it should have. */
+    rest() {
+      for (let times = 0; inbox.length > 0; times += 1) {
+        expect(times, 'it comes to rest').toBeLessThan(100);
+        read();
+      }
+      const wanted = Object.entries(world).filter(([name]) => isForAll || names.includes(name));
+      // What is gone may be kept by name: a client that names it knows what is in force.
+      const has = [...held].filter(([name]) => isForAll || name in world);
+      return { has: Object.fromEntries(has), wanted: Object.fromEntries(wanted) };
+    },
+  };
+}
+
+const text = fc.constantFrom('1', '2', 'bad');
+const world = fc.dictionary(fc.constantFrom('a', 'b', 'c'), text, { noNullPrototype: true });
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ type: fc.constant('world' as const), world }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      type: fc.constant('names' as const),
+      names: fc.uniqueArray(fc.constantFrom('a', 'b', 'c'), { minLength: 1 }),
+    }),
+  },
+  { weight: 4, arbitrary: fc.constant<Happening>({ type: 'read' }) },
+  { weight: 1, arbitrary: fc.constant<Happening>({ type: 'reconnect' }) },
+);
+const variants: readonly Variant[] = ['state-of-the-world', 'delta'];
+const stale = ['taken', 'ignored in flight', 'ignored'] as const;
+const held = ['each', 'whole'] as const;
+const cases = variants.flatMap((variant) =>
+  stale.flatMap((staleNames) =>
+    held.flatMap((holdsBack) =>
+      [true, false].map((isForAll) => ({ variant, staleNames, holdsBack, isForAll })),
+    ),
+  ),
+);
+
+describe('a subscription, whatever happens', () => {
+  it.each(cases)(
+    'brings the client what it wants: $variant, names $staleNames, holds back $holdsBack, for all $isForAll',
+    ({ variant, staleNames, holdsBack, isForAll }) => {
+      const blamed: SubscriptionPolicy<ToyKind>['blamed'] = ({ given, before }) =>
+        holdsBack === 'whole'
+          ? [...before.keys()]
+          : [...given.keys()].filter((name) => given.get(name) === 'bad');
+      fc.assert(
+        fc.property(fc.array(happening, { maxLength: 25 }), (happenings) => {
+          const client = connected(variant, { staleNames, holdsBack, blamed }, isForAll);
+          for (const each of happenings) client.happen(each);
+          const { has, wanted } = client.rest();
+          if (!Object.values(wanted).includes('bad')) expect(has).toEqual(wanted);
+        }),
+        { numRuns: 300 },
+      );
+    },
+  );
+});
