@@ -36,10 +36,10 @@ export const toyPolicy: SubscriptionPolicy<ToyKind> = {
   isSame: (held, resource) => held === resource,
   isSameSource: (a, b) => a === b,
   resourcesOf: (source) => source,
-  choose({ changed, gone }, { answers, wildcard }) {
+  choose({ changed, gone, missing: unanswered }, { answers, wildcard }) {
     if (changed.size + gone.length === 0 && !(wildcard && answers === 0))
       return { type: 'nothing' };
-    return { type: 'give', given: changed, removed: gone, told: [], leaves: 'nothing' };
+    return { type: 'give', given: changed, removed: gone, unanswered, leaves: 'nothing' };
   },
   write({ given, removed, held }, { answers }, note) {
     const nonce = String(answers + 1);

@@ -1,13 +1,7 @@
 import { pruned, type TypeResources } from '../../shared/xds/resources.ts';
-import {
-  type AskedOfType,
-  current,
-  leader,
-  type RelayEffect,
-  type RelayState,
-} from './relay-state.ts';
+import { type AskedOfType, leader, type RelayEffect, type RelayState } from './relay-state.ts';
 import type { ErrorDetail } from '../../shared/xds/messages.ts';
-import { standing } from './subscription.ts';
+import { namesOf } from './envoy-subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
 
@@ -15,7 +9,8 @@ type Step = readonly [RelayState, readonly RelayEffect[]];
 function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<string>> {
   const wanted = new Map<string, ReadonlySet<string>>();
   for (const { subscriptions } of streams.values()) {
-    for (const [typeUrl, { names }] of subscriptions) {
+    for (const [typeUrl, subscription] of subscriptions) {
+      const names = namesOf(subscription);
       const others = wanted.get(typeUrl);
       wanted.set(typeUrl, others === undefined ? names : new Set([...others, ...names]));
     }
@@ -105,11 +100,5 @@ function answerTo(
   if (envoy === undefined) return undefined; // the next Envoy will say
   const subscription = envoy.subscriptions.get(typeUrl);
   if (subscription === undefined) return { refusal: undefined };
-  const stands = standing(
-    subscription,
-    { stored: undefined, current: current(state, typeUrl) },
-    '',
-  );
-  if (stands.kind === 'settled') return { refusal: undefined };
-  return stands.kind === 'refused' ? { refusal: stands.refusal } : undefined;
+  return subscription.inFlight === undefined ? { refusal: subscription.refusal } : undefined;
 }

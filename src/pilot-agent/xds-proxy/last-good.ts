@@ -1,6 +1,6 @@
 // Why: docs/decisions/039-a-set-is-kept-as-a-whole.md
 import { type TypeResources, typeUrls } from '../../shared/xds/resources.ts';
-import { acceptedBy, type Subscription } from './subscription.ts';
+import { acceptedBy, type EnvoySubscription } from './envoy-subscription.ts';
 
 /** The last configuration that an Envoy has accepted as a whole. */
 export interface LastGood {
@@ -21,7 +21,7 @@ const kept: readonly string[] = Object.values(typeUrls);
  * after the other. What has not changed stays the same object. Pure.
  */
 export function goodOf(
-  subscriptions: ReadonlyMap<string, Subscription>,
+  subscriptions: ReadonlyMap<string, EnvoySubscription>,
   before: LastGood | undefined,
 ): ReadonlyMap<string, TypeResources> | undefined {
   if (
@@ -44,10 +44,10 @@ export function goodOf(
 }
 
 /** What was made of a subscription: few of them differ from one time to the next. */
-const made = new WeakMap<Subscription, { readonly accepted: TypeResources | undefined }>();
+const made = new WeakMap<EnvoySubscription, { readonly accepted: TypeResources | undefined }>();
 
 function acceptedAs(
-  subscription: Subscription,
+  subscription: EnvoySubscription,
   old: TypeResources | undefined,
 ): TypeResources | undefined {
   const known = made.get(subscription);

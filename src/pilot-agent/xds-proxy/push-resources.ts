@@ -5,8 +5,9 @@ import {
   type RelayEffect,
   type RelayState,
 } from './relay-state.ts';
-import { mainTypes, typeUrls, wildcard } from '../../shared/xds/resources.ts';
-import { forgotten, standing, type Subscription } from './subscription.ts';
+import { mainTypes, typeUrls } from '../../shared/xds/resources.ts';
+import { stepSubscription } from './step-subscription.ts';
+import type { EnvoySubscription } from './envoy-subscription.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
@@ -42,23 +43,22 @@ export function push(
       if (subscription === undefined) continue;
       const nonce = String(stream.pushes + 1);
       const now = current(state, typeUrl);
-      const stands = standing(subscription, { stored: stored?.get(typeUrl), current: now }, nonce);
-      if (stands.kind === 'settled' && subscription.refused !== undefined)
-        stream = withSubscription(stream, typeUrl, { ...subscription, refused: undefined });
-      if (stands.kind !== 'due') continue;
-      const { version, removed, all, changed, isStored, subscription: given } = stands.due;
+      const origins = { stored: stored?.get(typeUrl), current: now };
+      const [after, [outcome]] = stepSubscription(subscription, {
+        ...{ type: 'offer', source: origins },
+        context: { nonce, origins },
+      });
+      if (after !== subscription) stream = withSubscription(stream, typeUrl, after);
+      if (outcome?.type !== 'answer') continue;
+      const { version, removed, all, changed, isStored } = outcome.message;
       stream = {
-        ...withSubscription(
-          changed.length === 0 ? stream : withoutDependents(stream, typeUrl),
-          typeUrl,
-          given,
-        ),
+        ...(changed.length === 0 ? stream : withoutDependents(stream, typeUrl)),
         pushes: stream.pushes + 1,
         isStored: stream.isStored || (isStored && now === undefined),
       };
       // State of the world: who has asked for all is told all.
       const resources =
-        stream.variant === 'state-of-the-world' && given.names.has(wildcard) ? all() : changed;
+        stream.variant === 'state-of-the-world' && subscription.wildcard ? all() : changed;
       effects.push({
         type: 'push',
         stream: number,
@@ -73,15 +73,20 @@ export function push(
 function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
   const waiting = ownMember(dependents, typeUrl) ?? [];
   const entries = [...stream.subscriptions].map(
-    ([type, each]) => [type, waiting.includes(type) ? forgotten(each) : each] as const,
+    ([type, each]) => [type, waiting.includes(type) ? givenAgain(each) : each] as const,
   );
   return { ...stream, subscriptions: new Map(entries) };
+}
+
+function givenAgain(subscription: EnvoySubscription): EnvoySubscription {
+  const names = subscription.held.keys();
+  return stepSubscription(subscription, { type: 'again', names })[0];
 }
 
 function withSubscription(
   stream: EnvoyStream,
   typeUrl: string,
-  subscription: Subscription,
+  subscription: EnvoySubscription,
 ): EnvoyStream {
   return { ...stream, subscriptions: new Map(stream.subscriptions).set(typeUrl, subscription) };
 }

@@ -2,7 +2,7 @@ import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discove
 import type { LastGood } from './last-good.ts';
 import type { Ask, EnvoyRequest, Push, Variant } from '../../shared/xds/messages.ts';
 import { mainTypes, type TypeResources, type Update } from '../../shared/xds/resources.ts';
-import type { Subscription } from './subscription.ts';
+import type { EnvoySubscription } from './envoy-subscription.ts';
 
 /** One stream of one Envoy. */
 export interface EnvoyStream {
@@ -10,7 +10,7 @@ export interface EnvoyStream {
   /** Undefined until its first request. */
   readonly node: Node | undefined;
   /** By type, in the order in which they were first asked for. */
-  readonly subscriptions: ReadonlyMap<string, Subscription>;
+  readonly subscriptions: ReadonlyMap<string, EnvoySubscription>;
   /** Answers so far; the nonce of each is its number. */
   readonly pushes: number;
   /** It has accepted all that it has asked for, once. */
@@ -128,7 +128,7 @@ export function leader({ streams }: Pick<RelayState, 'streams'>): EnvoyStream | 
 export function answered(
   { stream, request: { typeUrl, nonce } }: Extract<RelayEvent, { type: 'requested' }>,
   { streams }: Pick<RelayState, 'streams'>,
-): Subscription | undefined {
+): EnvoySubscription | undefined {
   const subscription = streams.get(stream)?.subscriptions.get(typeUrl);
   return subscription?.inFlight?.nonce === nonce ? subscription : undefined;
 }

@@ -111,14 +111,14 @@ function refusals(event: Timed, before: RelayState): readonly LogLine[] {
   const subscription = answered(event, before);
   if (subscription === undefined) return [];
   const { typeUrl, refusal } = event.request;
-  const { version } = subscription;
+  const version = subscription.inFlight?.note.version ?? '';
   return [line('xds.rejected', { type: typeName(typeUrl), version, reason: refusal.message })];
 }
 
 /** What an Envoy accepts in the place of what it has refused. */
 function acceptances(event: Timed, before: RelayState): readonly LogLine[] {
   if (event.type !== 'requested' || event.request.refusal !== undefined) return [];
-  if (answered(event, before)?.inFlight?.before.refused === undefined) return [];
+  if (answered(event, before)?.inFlight?.note.isAfterNack !== true) return [];
   return [line('xds.accepted', { type: typeName(event.request.typeUrl) })];
 }
 

@@ -15,7 +15,8 @@ import {
   type Timed,
 } from './relay-state.ts';
 import { mainTypes, noResources, updated, wildcard } from '../../shared/xds/resources.ts';
-import { requested } from './subscription.ts';
+import { freshSubscription } from '../../shared/xds/type-subscription.ts';
+import { stepSubscription } from './step-subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
 
@@ -78,7 +79,10 @@ function apply(state: RelayState, event: Timed): RelayState {
       const { stream, request } = event;
       const before = streams.get(stream);
       if (before === undefined) return state;
-      const { subscription } = requested(before.subscriptions.get(request.typeUrl), request);
+      const [subscription] = stepSubscription(
+        before.subscriptions.get(request.typeUrl) ?? freshSubscription(),
+        { type: 'request', request, source: undefined },
+      );
       const subscriptions = new Map(before.subscriptions).set(request.typeUrl, subscription);
       return {
         ...state,

@@ -5,6 +5,12 @@ import type {
   TypeSubscription,
 } from './type-subscription.ts';
 
+/** What is needed of a policy to compare. */
+type Comparison<K extends SubscriptionKind> = Pick<
+  SubscriptionPolicy<K>,
+  'holdsBack' | 'isSame' | 'resourcesOf' | 'changedNames'
+>;
+
 /** What a client lacks, and where that was looked for. */
 export interface SubscriptionLack<K extends SubscriptionKind> extends Lack<K> {
   readonly resources: ReadonlyMap<string, K['resource']>;
@@ -19,7 +25,7 @@ export interface SubscriptionLack<K extends SubscriptionKind> extends Lack<K> {
  * what differs from that one is looked at. Pure.
  */
 export function lackOf<K extends SubscriptionKind>(
-  policy: SubscriptionPolicy<K>,
+  policy: Comparison<K>,
   subscription: TypeSubscription<K>,
   source: K['source'],
 ): SubscriptionLack<K> {
@@ -49,7 +55,7 @@ export function lackOf<K extends SubscriptionKind>(
 }
 
 function isHeldBack<K extends SubscriptionKind>(
-  policy: SubscriptionPolicy<K>,
+  policy: Comparison<K>,
   refused: TypeSubscription<K>['refused'],
   name: string,
   resource: K['resource'],

@@ -170,8 +170,7 @@ function given<K extends SubscriptionKind>(
   const held = heldAfter(policy, state, lack, choice);
   const { nonce, note, message } = policy.write({ ...choice, held }, state, context);
   const names = [...choice.given.keys(), ...choice.removed];
-  const unanswered = new Set(state.unanswered);
-  for (const name of [...names, ...choice.told]) unanswered.delete(name);
+  const unanswered = new Set(choice.unanswered);
   const isAll = choice.leaves === 'nothing' && unanswered.size === 0;
   const before = new Map(names.map((name) => [name, state.held.get(name)]));
   const after: TypeSubscription<K> = {

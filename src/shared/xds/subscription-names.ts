@@ -18,7 +18,7 @@ export function withNames<K extends SubscriptionKind>(
 ): TypeSubscription<K> {
   return names.kind === 'all'
     ? withAll(policy, before, names, source)
-    : withChange(policy, before, names);
+    : withChange(policy, before, names, source);
 }
 
 function withAll<K extends SubscriptionKind>(
@@ -28,17 +28,16 @@ function withAll<K extends SubscriptionKind>(
   source: K['source'] | undefined,
 ): TypeSubscription<K> {
   const isFirst = before.comes === 'not yet';
-  const explicit = named(policy, request.names);
+  const asked = named(policy, request.names);
   const wildcard =
-    explicit.length < request.names.length ||
-    (policy.wildcard === 'by naming nothing' &&
-      explicit.length === 0 &&
-      (isFirst || before.wildcard));
+    asked.length < request.names.length ||
+    (policy.wildcard === 'by naming nothing' && asked.length === 0 && (isFirst || before.wildcard));
   const isSame =
     wildcard === before.wildcard &&
-    explicit.length === before.names.size &&
-    explicit.every((name) => before.names.has(name));
+    asked.length === before.names.size &&
+    asked.every((name) => before.names.has(name));
   if (!isFirst && isSame) return before;
+  const explicit = shared(policy, asked, source);
   const names = new Set(explicit);
   const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
   const { version } = request;
@@ -56,10 +55,11 @@ function withChange<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   before: TypeSubscription<K>,
   { add, remove, versions }: Names<'change'>,
+  source: K['source'] | undefined,
 ): TypeSubscription<K> {
   const isFirst = before.comes === 'not yet';
   if (!isFirst && add.length === 0 && remove.length === 0) return before;
-  const added = named(policy, add);
+  const added = shared(policy, named(policy, add), source);
   const removed = new Set(remove);
   const asksForAll =
     added.length < add.length ||
@@ -87,7 +87,19 @@ function named<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   names: readonly string[],
 ): readonly string[] {
-  return policy.wildcard === 'never' ? names : names.filter((name) => name !== asterisk);
+  return policy.wildcard === 'never' || !names.includes(asterisk)
+    ? names
+    : names.filter((name) => name !== asterisk);
+}
+
+function shared<K extends SubscriptionKind>(
+  { sharedName }: SubscriptionPolicy<K>,
+  names: readonly string[],
+  source: K['source'] | undefined,
+): readonly string[] {
+  return sharedName === undefined || source === undefined
+    ? names
+    : names.map((name) => sharedName(name, source));
 }
 
 function changed(

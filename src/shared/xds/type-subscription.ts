@@ -95,8 +95,8 @@ export type Choice<K extends SubscriptionKind> =
       readonly type: 'give';
       readonly given: ReadonlyMap<string, K['resource']>;
       readonly removed: readonly string[];
-      /** Names that are answered by this, though nothing is given under them. */
-      readonly told: readonly string[];
+      /** Names that this does not answer. */
+      readonly unanswered: readonly string[];
       /** Whether there is nothing left to send once the client has it. */
       readonly leaves: 'nothing' | 'more';
     }
@@ -109,7 +109,7 @@ export type Choice<K extends SubscriptionKind> =
 export interface ChosenAnswer<K extends SubscriptionKind> {
   readonly given: ReadonlyMap<string, K['resource']>;
   readonly removed: readonly string[];
-  readonly told: readonly string[];
+  readonly unanswered: readonly string[];
   readonly leaves: 'nothing' | 'more';
   readonly held: ReadonlyMap<string, HeldResource<K>>;
 }
@@ -143,6 +143,8 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
     source: K['source'],
     subscription: TypeSubscription<K>,
   ) => ReadonlyMap<string, K['resource']>;
+  /** A name as the source has it, so that thousands of clients hold one text. */
+  readonly sharedName?: (name: string, source: K['source']) => string;
   /** Names of all that differs between two sources; undefined if all are looked through. */
   readonly changedNames?: (before: K['source'], after: K['source']) => readonly string[];
   readonly choose: (

@@ -34,7 +34,7 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
     held === 'none' || offered === 'none' ? held === offered : held.version === offered.version,
   isSameSource: (a, b) => a === b,
   resourcesOf: (offered) => offered,
-  choose({ changed: lacks }, { answers, claimed, names }, offered) {
+  choose({ changed: lacks, missing }, { answers, claimed, names }, offered) {
     if (lacks.size === 0) return { type: 'nothing' };
     // In the order in which they came.
     const changed = new Map([...offered].filter(([name]) => lacks.has(name)));
@@ -42,9 +42,10 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
     const all = secretsOf(offered);
     if (answers === 0 && all.size === names.size && claimed === versionOf(all))
       return { type: 'has' }; // it has come back, and has them all
-    return secrets.size === 0 || secrets.size === changed.size
-      ? { type: 'give', given: changed, removed: [], told: [], leaves: 'nothing' }
-      : { type: 'give', given: secrets, removed: [], told: [], leaves: 'more' };
+    if (secrets.size === 0 || secrets.size === changed.size)
+      return { type: 'give', given: changed, removed: [], unanswered: missing, leaves: 'nothing' };
+    const unanswered = [...missing, ...[...changed.keys()].filter((name) => !secrets.has(name))];
+    return { type: 'give', given: secrets, removed: [], unanswered, leaves: 'more' };
   },
   write({ given }, { answers }, offered) {
     const nonce = String(answers + 1);

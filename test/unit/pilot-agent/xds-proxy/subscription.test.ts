@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { EnvoyRequest, ErrorDetail } from '../../../../src/shared/xds/messages.ts';
 import { type TypeResources, typeUrls } from '../../../../src/shared/xds/resources.ts';
+import { stepSubscription } from '../../../../src/pilot-agent/xds-proxy/step-subscription.ts';
 import {
   acceptedBy,
-  requested,
-  type ResourceOrigins,
-  standing,
-  type Subscription,
-} from '../../../../src/pilot-agent/xds-proxy/subscription.ts';
+  type EnvoySubscription,
+  namesOf,
+} from '../../../../src/pilot-agent/xds-proxy/envoy-subscription.ts';
+import type { ResourceOrigins } from '../../../../src/pilot-agent/xds-proxy/resource-origins.ts';
+import { freshSubscription } from '../../../../src/shared/xds/type-subscription.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
 
 /** Resources by name, each with its content; `null` for the word that there is none. Made once. */
@@ -51,24 +52,31 @@ const base = (nonce = '', refusal?: ErrorDetail) => ({
   nonce,
   refusal,
 });
+const requested = (before: EnvoySubscription | undefined, request: EnvoyRequest) =>
+  stepSubscription(before ?? freshSubscription(), { type: 'request', request, source: undefined });
 const delta = (
-  before: Subscription | undefined,
+  before: EnvoySubscription | undefined,
   { add = [], remove = [], versions = {}, nonce, refusal }: Change,
 ) =>
-  requested(before, { ...base(nonce, refusal), names: { kind: 'change', add, remove, versions } })
-    .subscription;
+  requested(before, {
+    ...base(nonce, refusal),
+    names: { kind: 'change', add, remove, versions },
+  })[0];
 const all = (names: readonly string[], { nonce = '', version = '' } = {}): EnvoyRequest => ({
   ...base(nonce),
   names: { kind: 'all', names, version },
 });
-const ask = (before: Subscription | undefined, request: EnvoyRequest) =>
-  requested(before, request).subscription;
+const ask = (before: EnvoySubscription | undefined, request: EnvoyRequest) =>
+  requested(before, request)[0];
+
+const offer = (before: EnvoySubscription, origins: ResourceOrigins, nonce = '') =>
+  stepSubscription(before, { type: 'offer', source: origins, context: { nonce, origins } });
 
 /** What is due, as `changed` by `name content`, and the subscription once it is given. */
-const give = (before: Subscription, sources: ResourceOrigins, nonce = '1') => {
-  const stands = standing(before, sources, nonce);
-  if (stands.kind !== 'due') throw new Error(`it is ${stands.kind}`);
-  const { changed, removed, all: whole, subscription, version, isStored } = stands.due;
+const give = (before: EnvoySubscription, sources: ResourceOrigins, nonce = '1') => {
+  const [subscription, [outcome]] = offer(before, sources, nonce);
+  if (outcome?.type !== 'answer') throw new Error(`nothing is due: ${JSON.stringify(outcome)}`);
+  const { changed, removed, all: whole, version, isStored } = outcome.message;
   const text = (resources: typeof changed) =>
     resources.map((each) => `${each.name} ${each.version}`);
   return {
@@ -77,19 +85,21 @@ const give = (before: Subscription, sources: ResourceOrigins, nonce = '1') => {
   };
 };
 /** Gives what is due, and Envoy accepts it. */
-const accept = (before: Subscription, sources: ResourceOrigins) =>
+const accept = (before: EnvoySubscription, sources: ResourceOrigins) =>
   delta(give(before, sources, 'n').subscription, { nonce: 'n' });
-const kindOf = (subscription: Subscription, sources: ResourceOrigins) =>
-  standing(subscription, sources, '').kind;
+const kindOf = (subscription: EnvoySubscription, sources: ResourceOrigins) => {
+  const [, [outcome]] = offer(subscription, sources);
+  return outcome?.type === 'unsent' ? (outcome.waitsFor ?? 'settled') : outcome?.type;
+};
 const no: ErrorDetail = { code: 13, message: 'no' };
 
 describe('a subscription of the delta variant', () => {
   it('is for all if the first request names none, or the asterisk; not if a later one names none', () => {
-    expect([...delta(undefined, {}).names]).toEqual(['*']);
-    expect([...delta(undefined, { add: ['*'] }).names]).toEqual(['*']);
+    expect([...namesOf(delta(undefined, {}))]).toEqual(['*']);
+    expect([...namesOf(delta(undefined, { add: ['*'] }))]).toEqual(['*']);
     const named = delta(undefined, { add: ['a'] });
-    expect([...delta(named, {}).names]).toEqual(['a']);
-    expect([...delta(delta(named, { add: ['*'] }), { remove: ['*'] }).names]).toEqual(['a']);
+    expect([...namesOf(delta(named, {}))]).toEqual(['a']);
+    expect([...namesOf(delta(delta(named, { add: ['*'] }), { remove: ['*'] }))]).toEqual(['a']);
   });
 
   it('is given what it names, and what is new under a name that comes', () => {
@@ -166,10 +176,8 @@ describe('a subscription of the delta variant', () => {
       nonce: '1',
       refusal: no,
     });
-    expect(standing(refused, says({ a: '2', b: '1' }), '')).toEqual({
-      kind: 'refused',
-      refusal: no,
-    });
+    expect(kindOf(refused, says({ a: '2', b: '1' }))).toBe('NACKed');
+    expect(refused.refusal).toBe(no);
     expect(acceptedBy(refused)).toBeUndefined();
     expect(give(refused, says({ a: '2', b: '2' })).said).toMatchObject({ changed: ['a 2', 'b 2'] });
     expect(give(refused, says({ a: '3', b: '1' })).said).toMatchObject({ changed: ['a 3'] });
@@ -177,21 +185,27 @@ describe('a subscription of the delta variant', () => {
   });
 });
 
+describe('an answer with something bad in it', () => {
+  it('holds back what is good in it only until the bad one is gone', () => {
+    const { subscription } = give(delta(undefined, {}), says({ a: '1', b: 'bad' }));
+    const refused = delta(subscription, { nonce: '1', refusal: no });
+    expect(kindOf(refused, says({ a: '1', b: 'bad' }))).toBe('NACKed');
+    expect(give(refused, says({ a: '1' })).said).toMatchObject({ changed: ['a 1'] });
+  });
+});
+
 describe('a subscription of the state of the world', () => {
   it('is for all if it has never named one', () => {
-    expect([...ask(undefined, all([])).names]).toEqual(['*']);
-    expect([...ask(ask(undefined, all([])), all([])).names]).toEqual(['*']);
-    expect([...ask(ask(undefined, all(['a'])), all([])).names]).toEqual([]);
+    expect([...namesOf(ask(undefined, all([])))]).toEqual(['*']);
+    expect([...namesOf(ask(ask(undefined, all([])), all([])))]).toEqual(['*']);
+    expect([...namesOf(ask(ask(undefined, all(['a'])), all([])))]).toEqual([]);
   });
 
   it('does not take an answer to an older push, nor its names', () => {
     const { subscription } = give(ask(undefined, all(['a'])), says({ a: '1' }), '2');
-    const { subscription: after, verdict } = requested(subscription, all(['b'], { nonce: '1' }));
-    expect(after).toBe(subscription);
-    expect(verdict).toBeUndefined();
-    expect(requested(subscription, all(['a', 'b'], { nonce: '2' })).verdict).toEqual({
-      kind: 'accepted',
-    });
+    expect(requested(subscription, all(['b'], { nonce: '1' }))).toEqual([subscription, []]);
+    const [, [verdict]] = requested(subscription, all(['a', 'b'], { nonce: '2' }));
+    expect(verdict).toMatchObject({ type: 'accepted' });
   });
 
   it('with a version of its own is not given what is stored', () => {

@@ -1,0 +1,59 @@
+import type { Resource } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import type { EnvoyKind, EnvoySubscription } from './envoy-subscription.ts';
+import { namedOf, type ResourceOrigins, storedAs, wholeOf } from './resource-origins.ts';
+
+/**
+ * Envoy gives one verdict on an answer, so what it NACKs is given again once anything else is
+ * there. An Envoy that comes with a configuration may have a newer one than what is stored.
+ */
+export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
+  wildcard: 'by naming nothing',
+  staleNames: 'ignored in flight',
+  holdsBack: 'whole',
+  had: () => 'unknown',
+  blamed: ({ before }) => [...before.keys()],
+  isSame: (held, given) => held === given,
+  isSameSource: (a, b) => a.stored === b.stored && a.current === b.current,
+  resourcesOf: (origins, subscription) =>
+    subscription.wildcard
+      ? (wholeOf(subscription, origins)?.resources ?? new Map<string, EnvoyKind['resource']>())
+      : namedOf(subscription, origins),
+  choose({ changed, gone, missing: unanswered }, subscription, { origins }) {
+    const { wildcard, answers } = subscription;
+    const isSilent = wildcard && wholeOf(subscription, origins) === undefined;
+    const isFirst = wildcard && answers === 0; // it may be empty
+    if (isSilent || (changed.size + gone.length === 0 && !isFirst)) return { type: 'nothing' };
+    // After what is stored comes what the control plane says.
+    const leaves = isFromStore(subscription, origins, changed) ? 'more' : 'nothing';
+    return { type: 'give', given: changed, removed: gone, unanswered, leaves };
+  },
+  write({ given, removed, held }, subscription, { nonce, origins }) {
+    const isStored = isFromStore(subscription, origins, given);
+    const version = (isStored ? origins.stored : origins.current)?.version ?? '';
+    const absent = [...given].flatMap(([name, one]) => (one === 'absent' ? [name] : []));
+    const changed = resourcesIn(given);
+    return {
+      nonce,
+      note: { version, isAfterNack: subscription.refused.size > 0 },
+      message: {
+        ...{ version, isStored, changed, removed: [...absent, ...removed] },
+        all: () => resourcesIn(held),
+      },
+    };
+  },
+};
+
+/** Whether something that is given is stored. */
+function isFromStore(
+  subscription: EnvoySubscription,
+  origins: ResourceOrigins,
+  given: EnvoySubscription['held'],
+): boolean {
+  if (subscription.wildcard) return wholeOf(subscription, origins) !== origins.current;
+  return [...given.keys()].some((name) => storedAs(subscription, origins, name) !== undefined);
+}
+
+function resourcesIn(given: EnvoySubscription['held']): readonly Resource[] {
+  return [...given.values()].filter((one) => typeof one === 'object');
+}
