@@ -30,6 +30,7 @@ const otherwiseNamed: Readonly<Record<string, string>> = {
   'pilot-agent/xds-proxy/relay-telemetry.ts': telemetry,
   'pilot-agent/secrets/ca/authority-telemetry.ts': telemetry,
   'pilot-agent/secrets/sds/sds-messages.ts': several,
+  'pilot-discovery/push/cluster-order.ts': 'what listeners and clusters that go wait for',
   'epochs/verdict.ts': several,
   'operators/tagged-union.ts': several,
   'proxy/admin-questions.ts': several,

@@ -1,7 +1,7 @@
 import type { EnvoyRequest, Variant } from '../../shared/xds/messages.ts';
-import { freshType, type TypeStream } from './type-stream.ts';
+import { freshSubscription, type TypeSubscription } from '../../shared/xds/type-subscription.ts';
 import type { Unsent } from './unsent.ts';
-import type { View, XdsResource, XdsType } from './view.ts';
+import type { TypedView, View, XdsResource, XdsType } from './view.ts';
 
 /** What happens on the stream of a proxy. */
 export type ProxyEvent =
@@ -54,6 +54,21 @@ export type ProxyEffect =
   /** It is no proxy, or goes beyond a limit. */
   | { readonly type: 'end'; readonly fault: 'shape' | 'limit'; readonly reason: string };
 
+/** A subscription of a proxy. Of what it had when it came only the version is known. */
+export interface ProxyKind {
+  readonly resource: XdsResource;
+  readonly had: Pick<XdsResource, 'name' | 'version'>;
+  readonly source: TypedView;
+  /** The number of the snapshot. */
+  readonly note: number;
+  readonly message: Answer;
+  readonly context: { readonly state: ProxyStream; readonly view: View };
+  readonly reason: Unsent;
+}
+
+/** What a proxy wants of one type, and what it has. */
+export type ProxySubscription = TypeSubscription<ProxyKind>;
+
 export interface ProxyStream {
   readonly variant: Variant;
   /** It has said who it is. */
@@ -61,7 +76,9 @@ export interface ProxyStream {
   readonly view: View | undefined;
   /** A type that it has not asked for by now it does not use. */
   readonly isIntroduced: boolean;
-  readonly types: Readonly<Record<XdsType, TypeStream>>;
+  readonly types: Readonly<Record<XdsType, ProxySubscription>>;
+  /** Why what has changed since is not sent; undefined if nothing has. */
+  readonly waitsFor: Readonly<Partial<Record<XdsType, Unsent>>>;
   /** Clusters that have come or changed, whose endpoints the proxy has not accepted since. */
   readonly warming: ReadonlySet<string>;
   /** It has had the time to accept the clusters that it was given last, and their endpoints. */
@@ -72,20 +89,26 @@ export interface ProxyStream {
 
 /** A stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
-  const types = { cluster: freshType, endpoint: freshType, listener: freshType, route: freshType };
+  const fresh: ProxySubscription = freshSubscription();
+  const types = { cluster: fresh, endpoint: fresh, listener: fresh, route: fresh };
   return {
     variant,
     isKnown: false,
     view: undefined,
     isIntroduced: false,
     types,
+    waitsFor: {},
     warming: new Set(),
     isOverdue: false,
     unknown: new Set(),
   };
 }
 
-/** With the stream as it is now about one type. Pure. */
-export function withType(state: ProxyStream, type: XdsType, stream: TypeStream): ProxyStream {
-  return { ...state, types: { ...state.types, [type]: stream } };
+/** With what a proxy wants of one type and has, as it is now. Pure. */
+export function withType(
+  state: ProxyStream,
+  type: XdsType,
+  subscription: ProxySubscription,
+): ProxyStream {
+  return { ...state, types: { ...state.types, [type]: subscription } };
 }

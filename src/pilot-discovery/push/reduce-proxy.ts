@@ -1,23 +1,33 @@
 // Why: docs/decisions/071-clusters-before-listeners.md
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from '../../shared/xds/messages.ts';
-import { answerOf } from './answer-of.ts';
+import { subscriptionMachine } from '../../shared/xds/subscription-machine.ts';
+import type { SubscriptionEffect } from '../../shared/xds/type-subscription.ts';
 import { clientLimits } from './client-limits.ts';
+import { proxyPolicy } from './proxy-policy.ts';
 import {
   type Answer,
   type ProxyEffect,
   type ProxyEvent,
+  type ProxyKind,
   type ProxyStream,
+  type ProxySubscription,
   withType,
 } from './proxy-stream.ts';
-import { acknowledged, refusedBy, subscribed, type TypeStream, unsettled } from './type-stream.ts';
-import { typeUrls, xdsTypes } from './view.ts';
+import { typeUrls, type View, type XdsType, xdsTypes } from './view.ts';
 
 /** A proxy asks for a few types that are not served, such as secrets. */
 const mostUnknown = clientLimits.unservedTypes.value;
 const mostNames = clientLimits.names.value;
 /** In characters. */
 const longestName = clientLimits.text.value;
+
+const step = {
+  cluster: subscriptionMachine(proxyPolicy('cluster')),
+  endpoint: subscriptionMachine(proxyPolicy('endpoint')),
+  listener: subscriptionMachine(proxyPolicy('listener')),
+  route: subscriptionMachine(proxyPolicy('route')),
+};
 
 export type ProxyStep = Step<ProxyStream, ProxyEffect>;
 
@@ -49,7 +59,7 @@ export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
 }
 
 function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
-  const { node, typeUrl, nonce, refusal } = asked;
+  const { node, typeUrl, nonce } = asked;
   if (!before.isKnown && (node?.id ?? '') === '')
     return [before, [{ type: 'end', fault: 'shape', reason: 'the first request has no node id' }]];
   const flaw = sizeFlaw(asked);
@@ -58,32 +68,13 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
   if (type === undefined) return unserved(state, asked);
 
-  const effects: ProxyEffect[] = [];
-  let stream = state.types[type];
-  let { warming } = state;
-  const { inFlight } = stream;
-  if (nonce === inFlight?.nonce) {
-    if (refusal === undefined) {
-      stream = acknowledged(stream);
-      effects.push({ type: 'accepted', typeUrl, nonce, snapshot: inFlight.snapshot });
-    } else {
-      const [after, blamed] = refusedBy(stream, refusal.message);
-      stream = after;
-      effects.push({ type: 'rejected', typeUrl, nonce, blamed, reason: refusal.message });
-    }
-    // What it does not ask for it has not used: it may be about to ask for it again.
-    if (type === 'endpoint')
-      warming = without(
-        warming,
-        inFlight.given
-          .map(({ name }) => name)
-          .filter((name) => before.types.endpoint.names.has(name)),
-      );
-  }
-  const mayBeAll = type === 'cluster' || type === 'listener';
-  const isFirst = !stream.isAsked;
-  stream = subscribed(stream, asked, mayBeAll, state.view?.[type]);
-  if (Math.max(stream.names.size, stream.held.size) > mostNames)
+  const subscription = state.types[type];
+  const [asking, outcomes] = step[type](subscription, {
+    type: 'request',
+    request: asked,
+    source: state.view?.[type],
+  });
+  if (Math.max(asking.names.size, asking.held.size) > mostNames)
     return [
       before,
       [
@@ -94,10 +85,47 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
         },
       ],
     ];
-  if (isFirst || stream.names !== before.types[type].names)
-    effects.push({ type: 'asked', typeUrl, names: stream.names });
-  if (type === 'endpoint' && isFirst) stream = awaited(stream, warming);
-  return flush(withType({ ...state, warming }, type, stream), effects);
+  const effects = outcomes.flatMap((outcome) => effectOf(typeUrl, asking, outcome));
+  const isAnswer = nonce === subscription.inFlight?.nonce;
+  if (type !== 'endpoint') return flush(withType(state, type, asking), effects);
+  const warming = isAnswer ? cooled(state.warming, subscription) : state.warming;
+  return flush(
+    withType({ ...state, warming }, type, awaited(subscription, asking, warming)),
+    effects,
+  );
+}
+
+/** What is said of an outcome of the subscription. */
+function effectOf(
+  typeUrl: string,
+  { names }: ProxySubscription,
+  outcome: SubscriptionEffect<ProxyKind>,
+): readonly ProxyEffect[] {
+  switch (outcome.type) {
+    case 'asked':
+      return [{ type: 'asked', typeUrl, names }];
+    case 'accepted': {
+      const { nonce, note: snapshot } = outcome.answer;
+      return [{ type: 'accepted', typeUrl, nonce, snapshot }];
+    }
+    case 'rejected': {
+      const { nonce, given } = outcome.answer;
+      const blamed = outcome.blamed.flatMap((name) => given.get(name) ?? []);
+      return [{ type: 'rejected', typeUrl, nonce, blamed, reason: outcome.refusal.message }];
+    }
+    case 'answer':
+    case 'unsent':
+      return [];
+  }
+}
+
+/** What it does not ask for it has not used: it may be about to ask for it again. */
+function cooled(
+  warming: ReadonlySet<string>,
+  { inFlight, names }: ProxySubscription,
+): ReadonlySet<string> {
+  const used = [...(inFlight?.given.keys() ?? [])].filter((name) => names.has(name));
+  return without(warming, used);
 }
 
 /** Why a request is no proxy's; undefined if it may be. Each list of it is counted. */
@@ -114,11 +142,14 @@ function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
 }
 
 /** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
-function awaited(stream: TypeStream, warming: ReadonlySet<string>): TypeStream {
-  const waited = [...warming].filter((name) => stream.names.has(name));
-  return waited.length === 0
-    ? stream
-    : { ...stream, ...unsettled(stream), fresh: new Set([...stream.fresh, ...waited]) };
+function awaited(
+  before: ProxySubscription,
+  after: ProxySubscription,
+  warming: ReadonlySet<string>,
+): ProxySubscription {
+  if (before.comes !== 'not yet') return after;
+  const names = [...warming].filter((name) => after.names.has(name));
+  return step.endpoint(after, { type: 'again', names })[0];
 }
 
 /** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
@@ -157,18 +188,47 @@ function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxySt
 function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   const { view } = first;
   if (view === undefined) return [first, before];
-  let state = first;
-  const effects = [...before];
-  for (const type of xdsTypes) {
-    const [after, outcome] = answerOf(state, type, view);
-    const waitsFor = outcome.type === 'answer' ? undefined : outcome.waitsFor;
-    const stream = after.types[type];
-    const isOther = waitsFor !== stream.waitsFor;
-    state = isOther ? withType(after, type, { ...stream, waitsFor }) : after;
-    if (outcome.type === 'answer') effects.push(outcome);
-    else if (isOther) effects.push({ type: 'unsent', typeUrl: typeUrls[type], waitsFor });
-  }
-  return [state, effects];
+  return xdsTypes.reduce<ProxyStep>(
+    ([state, effects], type) => {
+      const [after, more] = offered(state, type, view);
+      return [after, [...effects, ...more]];
+    },
+    [first, before],
+  );
+}
+
+/** Sends what there is to say of one type now, or says why it is not sent. */
+function offered(before: ProxyStream, type: XdsType, view: View): ProxyStep {
+  const [subscription, [outcome]] = step[type](before.types[type], {
+    type: 'offer',
+    source: view[type],
+    context: { state: before, view },
+  });
+  const state = subscription === before.types[type] ? before : withType(before, type, subscription);
+  const isAnswer = outcome?.type === 'answer';
+  const waitsFor = outcome?.type === 'unsent' ? outcome.waitsFor : undefined;
+  const isOther = waitsFor !== state.waitsFor[type];
+  const after = isOther ? { ...state, waitsFor: { ...state.waitsFor, [type]: waitsFor } } : state;
+  if (isAnswer)
+    return [
+      type === 'cluster' ? withWarming(after, view) : after,
+      [{ type: 'answer', answer: outcome.message }],
+    ];
+  return [after, isOther ? [{ type: 'unsent', typeUrl: typeUrls[type], waitsFor }] : []];
+}
+
+/** Clusters that have come or changed get their endpoints anew. */
+function withWarming(state: ProxyStream, view: View): ProxyStream {
+  const { cluster, endpoint } = state.types;
+  const { inFlight } = cluster;
+  const given = [...(inFlight?.given.keys() ?? [])];
+  const followed = given.filter((name) => view.endpoint.resources.has(name));
+  const before = [...(inFlight?.before.keys() ?? [])];
+  const removed = before.filter((name) => inFlight?.given.has(name) !== true);
+  const warming = without(new Set([...state.warming, ...followed]), removed);
+  const names = followed.filter((name) => endpoint.names.has(name));
+  const [again] = step.endpoint(endpoint, { type: 'again', names });
+  return { ...withType(state, 'endpoint', again), isOverdue: false, warming };
 }
 
 function without(names: ReadonlySet<string>, gone: readonly string[]): ReadonlySet<string> {

@@ -1,4 +1,4 @@
-// Why: docs/decisions/085-one-subscription-machine.md
+// Why: docs/decisions/087-one-subscription-machine.md
 import type { Step } from '../../operators/reduce-with-effects.ts';
 import type { EnvoyRequest } from './messages.ts';
 import { isAllRefused, isSomeRefused, lackOf, type SubscriptionLack } from './subscription-lack.ts';

@@ -73,6 +73,11 @@ function connected(
     if (!isRejected) for (const name of answer.removed) held.delete(name);
     ask([], [], true, bad ? 'it is bad' : undefined);
   };
+  /**
+   * Whether other names would not be seen: who leaves a name and returns to it unseen has lost what
+   * it had, and the server does not know.
+   */
+  const isUnseen = () => inbox.length > 0 && policy.staleNames !== 'taken';
   connect();
   return {
     happen(happening: Happening): void {
@@ -83,7 +88,7 @@ function connected(
       else if (happening.type === 'reconnect') {
         if (variant === 'state-of-the-world') held = new Map();
         connect();
-      } else if (!isForAll) {
+      } else if (!isForAll && !isUnseen()) {
         const before = names;
         names = happening.names;
         const remove = before.filter((name) => !names.includes(name));

@@ -1,0 +1,80 @@
+import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import { answerNonce } from './answer-nonce.ts';
+import { clientLimits } from './client-limits.ts';
+import { areFirst, goneOf, neededBy, warmingOf } from './cluster-order.ts';
+import { emptyAssignment } from './empty-assignment.ts';
+import type { Answer, ProxyKind, ProxyStream } from './proxy-stream.ts';
+import { typeUrls, type XdsResource, type XdsType } from './view.ts';
+import { viewComparison } from './view-comparison.ts';
+
+const mostEmpty = clientLimits.unknownEndpoints.value;
+
+/**
+ * How resources of a type are given to a proxy. Clusters and listeners are told as a whole in the
+ * state-of-the-world variant; a client of them that names nothing at first wants all.
+ */
+export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
+  ...viewComparison,
+  wildcard: type === 'cluster' || type === 'listener' ? 'by naming nothing' : 'by asterisk',
+  staleNames: 'taken',
+  choose({ changed, gone: allGone, missing: open }, subscription, { state, view }) {
+    const { held, answers, wildcard } = subscription;
+    const warms = type === 'cluster' || type === 'endpoint' ? undefined : warmingOf(state, view);
+    if (warms !== undefined && !(state.isOverdue && areFirst(type, subscription, changed)))
+      return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
+    const isNew = answers === 0;
+    const isWhole = isToldWhole(state, type);
+    const gone = goneOf(subscription, allGone);
+    const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
+    const needed = !goAtOnce && changed.size === 0 ? neededBy(state, view) : undefined;
+    const removed = goAtOnce || (changed.size === 0 && needed === undefined) ? gone : [];
+    const missing = open.filter((name) => !held.has(name));
+    const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
+    // Endpoints of clusters that have changed, and that go as soon as nothing refers to them.
+    const again = type === 'endpoint' ? open.flatMap((name) => wholeIn(held.get(name))) : [];
+    const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
+    const isFirst = isNew && (isWhole ? held.size === 0 : wildcard);
+    const count = changed.size + removed.length + empty.length + again.length;
+    if (count === 0 && !isTold && !isFirst)
+      return gone.length === 0 ? { type: 'nothing' } : { type: 'wait', waitsFor: needed };
+    const extra = [...empty, ...again].map((resource) => [resource.name, resource] as const);
+    const isOpen = type === 'route' && !isTold;
+    return {
+      type: 'give',
+      given: extra.length === 0 ? changed : new Map([...changed, ...extra]),
+      removed,
+      unanswered: type === 'endpoint' ? missing.slice(mostEmpty) : isOpen ? missing : [],
+      leaves: gone.length === removed.length ? 'nothing' : 'more',
+    };
+  },
+  write({ given, removed, leaves, held }, before, { state, view }) {
+    const { version } = view[type];
+    // Routes alone: that there is none is said of names of which the proxy has nothing.
+    const absent =
+      type === 'route'
+        ? [...before.unanswered].filter((name) => !given.has(name) && !before.held.has(name))
+        : [];
+    const said = {
+      typeUrl: typeUrls[type],
+      version: leaves === 'nothing' ? version : `${version}+`,
+      resources: isToldWhole(state, type)
+        ? [...held.values()].flatMap(wholeIn)
+        : [...given.values()],
+      removed: state.variant === 'delta' ? [...removed, ...absent] : [],
+    };
+    const hash = answerNonce(said);
+    // A request with new names repeats the last nonce, and must not look like an ACK of this one.
+    const nonce = hash === before.lastNonce ? `${hash}+` : hash;
+    const message: Answer = { ...said, nonce, snapshot: view.snapshot };
+    return { nonce, note: view.snapshot, message };
+  },
+});
+
+function isToldWhole({ variant }: ProxyStream, type: XdsType): boolean {
+  return variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
+}
+
+/** A resource of which more is known than the version. */
+function wholeIn(held: ProxyKind['resource'] | ProxyKind['had'] | undefined): XdsResource[] {
+  return held !== undefined && 'body' in held ? [held] : [];
+}

@@ -1,0 +1,19 @@
+import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
+import type { ProxyKind } from './proxy-stream.ts';
+import { changedNames } from './view.ts';
+
+/** How what a proxy has is compared with a view. A part that is equal is the same object. */
+export const viewComparison = {
+  holdsBack: 'each',
+  isSame: (held, resource) => held.version === resource.version,
+  isSameSource: (a, b) => a === b,
+  resourcesOf: ({ resources }) => resources,
+  changedNames,
+  sharedName: (name, { resources }) => resources.get(name)?.name ?? name,
+  had: (name, version) => ({ name, version }),
+  hadAll: (version, view) => (version === view.version ? view.resources : undefined),
+  blamed({ given }, reason) {
+    const named = [...given.keys()].filter((name) => reason.includes(name));
+    return named.length > 0 ? named : [...given.keys()];
+  },
+} satisfies Partial<SubscriptionPolicy<ProxyKind>>;
