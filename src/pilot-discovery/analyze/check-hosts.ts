@@ -1,6 +1,6 @@
 import type { Resource } from '../istio/model.ts';
 import { isWithin } from '../istio/wildcard-host.ts';
-import { type Check, type Facts, finding, sees } from './facts.ts';
+import { type Check, type AnalysisFacts, finding, sees } from './facts.ts';
 
 type Rule = Resource<'VirtualService'>;
 
@@ -51,7 +51,7 @@ export const checkGatewayHosts: Check = function* ({ virtualServices, gateways }
 const isThere = <T>(value: T | undefined): value is T => value !== undefined;
 
 function hasHost(
-  { spec, namespace: own }: Facts['gateways'][number],
+  { spec, namespace: own }: AnalysisFacts['gateways'][number],
   namespace: string,
   host: string,
 ): boolean {

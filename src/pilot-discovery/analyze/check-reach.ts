@@ -5,7 +5,7 @@ import type { Resource } from '../istio/model.ts';
 import { selects } from '../generate/scope/peer-authentication-of.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { type Check, finding } from './facts.ts';
-import type { Finding } from './finding.ts';
+import type { AnalysisFinding } from './finding.ts';
 
 /** Routes and matches that nothing reaches, since an earlier route takes all of it. */
 export const checkReach: Check = function* ({ virtualServices }) {
@@ -25,7 +25,7 @@ function* hidden<M>(
   kind: 'http' | 'tls' | 'tcp',
   routes: readonly Routed<M>[],
   isCovered: (wide: M, narrow: M) => boolean,
-): Generator<Finding> {
+): Generator<AnalysisFinding> {
   for (const [index, { match }] of routes.entries()) {
     const field = `spec.${kind}[${index}]`;
     const before = routes.slice(0, index);

@@ -1,8 +1,8 @@
 import type { Resource } from '../istio/model.ts';
 import type { Destination } from '../istio/virtual-service.ts';
 import type { Service } from '../environment/environment.ts';
-import { type Check, type Facts, finding, sees, servicesOf } from './facts.ts';
-import type { Finding } from './finding.ts';
+import { type Check, type AnalysisFacts, finding, sees, servicesOf } from './facts.ts';
+import type { AnalysisFinding } from './finding.ts';
 
 type Rule = Resource<'VirtualService'>;
 
@@ -30,11 +30,11 @@ function* destinationsOf({ spec }: Rule): Generator<Placed> {
 }
 
 function* destinationFindings(
-  facts: Facts,
+  facts: AnalysisFacts,
   rule: Rule,
   field: string,
   { host, subset, port }: Destination,
-): Generator<Finding> {
+): Generator<AnalysisFinding> {
   const all = servicesOf(facts, host);
   const services = all.filter(({ exportTo, namespace }) =>
     sees(exportTo, namespace, rule.namespace),
@@ -63,7 +63,7 @@ function* portFindings(
   host: string,
   port: number,
   services: readonly Service[],
-): Generator<Finding> {
+): Generator<AnalysisFinding> {
   const numbers = [...new Set(services.flatMap(({ ports }) => ports.map(({ number }) => number)))];
   const known = numbers.sort((a, b) => a - b).join(', ');
   if (port === 0 && numbers.length > 1)
@@ -78,7 +78,7 @@ function* portFindings(
 }
 
 function hasSubset(
-  { environment }: Facts,
+  { environment }: AnalysisFacts,
   namespace: string,
   host: string,
   subset: string,

@@ -1,7 +1,7 @@
 import type { Resource } from '../istio/model.ts';
 import type { ClientTls } from '../istio/destination-rule.ts';
 import { peerAuthenticationOf, type SetMode } from '../generate/scope/peer-authentication-of.ts';
-import { type Check, type Facts, finding, servicesOf } from './facts.ts';
+import { type Check, type AnalysisFacts, finding, servicesOf } from './facts.ts';
 
 type Rule = Resource<'DestinationRule'>;
 
@@ -23,7 +23,7 @@ function* tlsOf({ spec }: Rule): Generator<readonly [field: string, tls: ClientT
 }
 
 /** Undefined if the host is outside of the mesh. */
-function modeOf(facts: Facts, host: string): SetMode | undefined {
+function modeOf(facts: AnalysisFacts, host: string): SetMode | undefined {
   const service = servicesOf(facts, host).find(({ location }) => location === 'internal');
   if (service === undefined) return undefined;
   return peerAuthenticationOf(facts.environment, { namespace: service.namespace, labels: {} }).mode;

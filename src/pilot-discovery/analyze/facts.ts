@@ -5,10 +5,10 @@ import { withFullHost, withFullNames } from '../environment/full-names.ts';
 import { ofKind } from '../environment/resources.ts';
 import { isWildcard, isWithin } from '../istio/wildcard-host.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
-import type { Finding, FindingCode } from './finding.ts';
+import type { AnalysisFinding, FindingCode } from './finding.ts';
 
 /** Everything that the checks look at. */
-export interface Facts {
+export interface AnalysisFacts {
   readonly environment: Environment;
   /** In order of their keys, with full names, as they are written: delegates are apart. */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
@@ -21,10 +21,10 @@ export interface Facts {
 }
 
 /** A check of resources beside each other. Pure. */
-export type Check = (facts: Facts) => Iterable<Finding>;
+export type Check = (facts: AnalysisFacts) => Iterable<AnalysisFinding>;
 
 /** @param domain completes names of hosts without a dot */
-export function factsOf(environment: Environment, domain: string): Facts {
+export function factsOf(environment: Environment, domain: string): AnalysisFacts {
   const all = <K extends Kind>(kind: K): readonly Resource<K>[] =>
     [...ofKind(environment.resources, kind).values()]
       .flatMap((names) => [...names.values()])
@@ -48,7 +48,7 @@ export function finding(
   resource: Pick<AnyResource, 'kind' | 'namespace' | 'name' | 'origin'>,
   field: string,
   reason: string,
-): Finding {
+): AnalysisFinding {
   return { code, key: keyOf(resource), origin: resource.origin, field, reason };
 }
 
@@ -62,7 +62,7 @@ const isHidden = (exportTo: ExportTo): boolean => exportTo.includes('~');
 
 /** The services of a host, or else those of the closest wildcard that it is within. */
 export function servicesOf(
-  { environment, wildcards }: Pick<Facts, 'environment' | 'wildcards'>,
+  { environment, wildcards }: Pick<AnalysisFacts, 'environment' | 'wildcards'>,
   host: string,
 ): readonly Service[] {
   const { services } = environment;

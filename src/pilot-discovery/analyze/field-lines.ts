@@ -3,11 +3,11 @@ import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { parseYaml } from '../../shared/text/parse-yaml.ts';
 import { itemsOf } from '../istio/text-items.ts';
 import { documentsOf } from '../registry/files/documents.ts';
-import type { Finding } from './finding.ts';
+import type { AnalysisFinding } from './finding.ts';
 
 /** Gives findings the lines of their fields. */
 export interface FieldLines {
-  readonly withLine: (finding: Finding) => Finding;
+  readonly withLine: (finding: AnalysisFinding) => AnalysisFinding;
 }
 
 /** The line of a field of what begins at a line of a file. */

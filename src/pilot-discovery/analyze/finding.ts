@@ -19,15 +19,17 @@ export const findingKinds = {
   IST0133: { level: 'warning', what: 'a field that has no effect, or another one than it seems' },
   IST0134: { level: 'warning', what: 'a TCP port of a ServiceEntry without an address' },
   IST0145: { level: 'error', what: 'two Gateways for one host, port and proxy' },
-} as const satisfies Readonly<Record<string, { readonly level: Level; readonly what: string }>>;
+} as const satisfies Readonly<
+  Record<string, { readonly level: FindingLevel; readonly what: string }>
+>;
 
 export type FindingCode = keyof typeof findingKinds;
 
 /** From the worst on. */
-export type Level = 'error' | 'warning' | 'info';
+export type FindingLevel = 'error' | 'warning' | 'info';
 
 /** One thing that a person should look at. */
-export interface Finding {
+export interface AnalysisFinding {
   readonly code: FindingCode;
   /** Undefined for a file, or a resource without a name. */
   readonly key: ResourceKey | undefined;

@@ -15,7 +15,7 @@ import { noWinners, withFiles } from '../registry/files/winners.ts';
 
 /**
  * A store with the resources of files and folders. If two of them have the same resource, the
- * first one counts, and the other has a flaw. Reads as `pilot-discovery discovery --configDir` does.
+ * first one counts, and the other has a flaw. Reads as `--configDir` of the control plane does.
  */
 export function readPaths(
   paths: readonly { readonly path: string; readonly kind: 'file' | 'folder' }[],

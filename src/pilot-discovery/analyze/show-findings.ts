@@ -1,24 +1,24 @@
 import { partsOf } from '../environment/resources.ts';
-import { type Finding, findingKinds, type Level } from './finding.ts';
+import { type AnalysisFinding, findingKinds, type FindingLevel } from './finding.ts';
 
-const titles: Readonly<Record<Level, string>> = {
+const titles: Readonly<Record<FindingLevel, string>> = {
   error: 'Error',
   warning: 'Warning',
   info: 'Info',
 };
 
 /** `VirtualService shop/reviews`; '' for a file. */
-function nameOf({ key }: Finding): string {
+function nameOf({ key }: AnalysisFinding): string {
   if (key === undefined) return '';
   const { kind, namespace, name } = partsOf(key);
   return `${kind} ${namespace}/${name}`;
 }
 
-const placeOf = ({ origin }: Finding): string =>
+const placeOf = ({ origin }: AnalysisFinding): string =>
   origin.line === 0 ? origin.path : `${origin.path}:${origin.line}`;
 
 /** A line for each, as `istioctl analyze` writes them, with the place and the field. Pure. */
-export function findingsText(findings: readonly Finding[]): string {
+export function findingsText(findings: readonly AnalysisFinding[]): string {
   return findings
     .map((finding) => {
       const { code, field, reason } = finding;
@@ -30,7 +30,7 @@ export function findingsText(findings: readonly Finding[]): string {
 }
 
 /** The same as JSON: the fields of `istioctl analyze -o json`, and `field`. Pure. */
-export function findingsJson(findings: readonly Finding[]): string {
+export function findingsJson(findings: readonly AnalysisFinding[]): string {
   const all = findings.map((finding) => ({
     code: finding.code,
     level: titles[findingKinds[finding.code].level],

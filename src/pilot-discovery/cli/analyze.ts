@@ -4,9 +4,9 @@ import { readOutsideSync } from '../../shared/files/outside-file.ts';
 import { printable } from '../../shared/log/printable.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { print } from '../../shared/program/print.ts';
-import { analyze as findingsIn, inOrder } from '../analyze/analyze.ts';
+import { analysisOf, inOrder } from '../analyze/analysis.ts';
 import { fieldLines } from '../analyze/field-lines.ts';
-import { type Finding, findingKinds } from '../analyze/finding.ts';
+import { type AnalysisFinding, findingKinds } from '../analyze/finding.ts';
 import { readPaths } from '../analyze/read-paths.ts';
 import { largestFile } from '../registry/files/folder-reader.ts';
 import { findingsJson, findingsText } from '../analyze/show-findings.ts';
@@ -35,8 +35,8 @@ export async function analyze(
     const found = readOutsideSync(path, largestFile);
     return found.kind === 'read' ? found.bytes : undefined;
   });
-  const findings = inOrder(findingsIn(readPaths(whole), domain).map(withLine)).map(
-    (finding): Finding => ({
+  const findings = inOrder(analysisOf(readPaths(whole), domain).map(withLine)).map(
+    (finding): AnalysisFinding => ({
       ...finding,
       origin: { ...finding.origin, path: fromHere(finding.origin.path) },
     }),

@@ -11,7 +11,7 @@ import { checkDestinations, checkGatewayNames, checkRuleHosts } from './check-re
 import { checkSidecars } from './check-sidecars.ts';
 import { checkTls } from './check-tls.ts';
 import { type Check, factsOf } from './facts.ts';
-import type { Finding } from './finding.ts';
+import type { AnalysisFinding } from './finding.ts';
 
 const checks: readonly Check[] = [
   checkDestinations,
@@ -34,34 +34,36 @@ const checks: readonly Check[] = [
  *
  * @param domain completes names of hosts without a dot
  */
-export function analyze(store: Store, domain: string): readonly Finding[] {
+export function analysisOf(store: Store, domain: string): readonly AnalysisFinding[] {
   const environment = buildEnvironment(undefined, store, noChanges, domain, 'all');
   const facts = factsOf(environment, domain);
   const read = flawsOf(store).flatMap(asFinding);
-  const missing = environment.warnings.map(({ key, origin, field, reason }): Finding => ({
+  const missing = environment.warnings.map(({ key, origin, field, reason }): AnalysisFinding => ({
     code: 'IST0101',
     key,
     origin,
     field,
     reason,
   }));
-  const lost = [...store.sources].flatMap(([path, { lost: reason }]): readonly Finding[] => {
-    const origin = { source: path, path, line: 0 };
-    return reason === undefined
-      ? []
-      : [{ code: 'IST0106', key: undefined, origin, field: '', reason }];
-  });
+  const lost = [...store.sources].flatMap(
+    ([path, { lost: reason }]): readonly AnalysisFinding[] => {
+      const origin = { source: path, path, line: 0 };
+      return reason === undefined
+        ? []
+        : [{ code: 'IST0106', key: undefined, origin, field: '', reason }];
+    },
+  );
   return [...lost, ...read, ...missing, ...checks.flatMap((check) => [...check(facts)])];
 }
 
 /** A document that is nothing of Istio is no finding. */
-function asFinding({ key, origin, field, reason, severity }: Flaw): readonly Finding[] {
+function asFinding({ key, origin, field, reason, severity }: Flaw): readonly AnalysisFinding[] {
   if (severity === 'info') return [];
   return [{ code: severity === 'error' ? 'IST0106' : 'IST0133', key, origin, field, reason }];
 }
 
 /** In order of files, lines and fields. */
-export function inOrder(findings: readonly Finding[]): readonly Finding[] {
+export function inOrder(findings: readonly AnalysisFinding[]): readonly AnalysisFinding[] {
   return findings.toSorted(
     (a, b) =>
       byText(a.origin.path, b.origin.path) ||
