@@ -30,6 +30,7 @@ export const discoveryVariables: readonly (readonly [
     'true',
     'A gateway is given what its routes lead to, not all clusters',
   ],
+  ['BLOCKED_CIDRS_IN_JWKS_URIS', '', 'Ranges that no `jwksUri` is fetched from; `none` for none'],
   ['POD_NAME', '', 'What the control plane calls itself; without it the name of the machine'],
 ];
 

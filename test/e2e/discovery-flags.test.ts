@@ -300,6 +300,24 @@ const variables: Readonly<Record<string, Row>> = {
         );
     },
   },
+  BLOCKED_CIDRS_IN_JWKS_URIS: {
+    program: 'one',
+    value: '10.0.0.0/8',
+    observe: (program) => {
+      write(
+        program,
+        'tokens.yaml',
+        `
+apiVersion: security.istio.io/v1
+kind: RequestAuthentication
+metadata: { name: tokens, namespace: default }
+spec: { jwtRules: [{ issuer: a, jwksUri: 'http://10.1.2.3/keys' }] }
+`,
+      );
+      return async () =>
+        (await ask(program.ports.httpAddr, '/debug/flawz')).body.includes('10.1.2.3 is blocked');
+    },
+  },
   POD_NAME: {
     program: 'one',
     value: 'istiod-7',

@@ -54,7 +54,7 @@ describe('tokens over two real sidecars', () => {
       '20-sidecar.yaml',
       rig.read('20-sidecar.yaml').replace(/(?<=defaultEndpoint: 127\.0\.0\.1:)\d+/g, String(port)),
     );
-    rig.startDiscovery();
+    rig.startDiscovery([], { BLOCKED_CIDRS_IN_JWKS_URIS: '169.254.0.0/16' });
     rig.startAgents();
     await eventually(async () => (await rig.ask()).status === 200);
   });
@@ -168,5 +168,53 @@ describe('tokens over two real sidecars', () => {
     await expect
       .poll(async () => (await told('/', with_(good))).headers)
       .toMatchObject({ 'x-token': `T ${good}` });
+  });
+
+  it('are judged by keys that are fetched, and by those of before if nobody answers', async () => {
+    const server = createServer(({ url }, response) => {
+      const { port } = server.address() as AddressInfo;
+      const address = JSON.stringify({ jwks_uri: `http://127.0.0.1:${port}/keys` });
+      response.end(url === '/keys' ? issuer.keys : address);
+    });
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const at = `http://127.0.0.1:${port}`;
+    const fetched = (more = '') =>
+      authentication(
+        `{ issuer: '${iss}', jwksUri: '${at}/keys'${more} }, { issuer: '${at}' }`,
+        ', namespace: default',
+      );
+    rig.write('40-tokens.yaml', fetched());
+    await expect.poll(statuses).toEqual({ ...valid, 'of another audience': 200 });
+    const discovered = bearer(issuer.sign({ iss: at, sub: 'me' }));
+    await expect.poll(async () => (await rig.ask('/', discovered)).status).toBe(200);
+
+    server.close();
+    server.closeAllConnections();
+    rig.write('40-tokens.yaml', fetched(', audiences: [shop]'));
+    await expect.poll(statuses).toEqual({ ...valid, 'of another audience': 403 });
+    expect((await rig.ask('/', discovered)).status).toBe(200);
+  });
+
+  it('are refused if their keys cannot be fetched, and the reason is told', async () => {
+    rig.write(
+      '40-tokens.yaml',
+      authentication(
+        `{ issuer: '${iss}', jwksUri: 'http://169.254.169.254/keys' }`,
+        ', namespace: default',
+      ),
+    );
+    await expect.poll(statuses).toEqual({
+      ...valid,
+      good: 401,
+      'of another group': 401,
+      'of another audience': 401,
+    });
+    const flaws = () => rig.debug<readonly { readonly reason: string }[]>('flawz');
+    await expect
+      .poll(async () => (await flaws()).map(({ reason }) => reason))
+      .toContain(
+        'the keys cannot be fetched: 169.254.169.254 is blocked; each token of the issuer is refused',
+      );
   });
 });

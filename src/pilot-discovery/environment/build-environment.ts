@@ -23,7 +23,7 @@ import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
-const nothing: Omit<Environment, 'mesh' | 'gatewayClusters'> = {
+const nothing: Omit<Environment, 'mesh' | 'gatewayClusters' | 'fetchedKeys'> = {
   resources: noResources,
   services: SortedMap.empty(),
   endpoints: SortedMap.empty(),
@@ -58,11 +58,17 @@ export function buildEnvironment(
   domain: string,
   gatewayClusters: GatewayClusters,
 ): Environment {
-  const before: Environment = previous ?? { ...nothing, mesh: store.mesh, gatewayClusters };
-  const { mesh } = store;
+  const before: Environment = previous ?? {
+    ...nothing,
+    mesh: store.mesh,
+    gatewayClusters,
+    fetchedKeys: store.fetchedKeys,
+  };
+  const { mesh, fetchedKeys } = store;
   const resources =
     previous === undefined ? store.resources : taken(previous.resources, store, changes);
-  if (resources === before.resources && previous?.mesh === mesh) return previous;
+  const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
+  if (isSame && previous?.mesh === mesh) return previous;
 
   const keys =
     previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
@@ -98,6 +104,7 @@ export function buildEnvironment(
     resources,
     mesh,
     gatewayClusters,
+    fetchedKeys,
     services,
     aliases,
     ...indexes,

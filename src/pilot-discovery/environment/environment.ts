@@ -4,6 +4,7 @@ import type { MeshConfig } from '../istio/mesh-config.ts';
 import type { Flaw, Resource, ResourceKey } from '../istio/model.ts';
 import type { ExportTo, Labels } from '../istio/values.ts';
 import type { ServicePort } from '../istio/service-entry.ts';
+import type { FetchedKeys } from './fetched-keys.ts';
 import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';
 
@@ -38,7 +39,9 @@ export interface Environment {
   readonly destinationRules: SortedMap<readonly Resource<'DestinationRule'>[]>;
   /** By namespace. */
   readonly peerAuthentications: SortedMap<readonly Resource<'PeerAuthentication'>[]>;
-  /** By namespace: of both kinds, which are not served yet, but close what they restrict. */
+  /** Of issuers of tokens. */
+  readonly fetchedKeys: FetchedKeys;
+  /** By namespace: of both kinds. */
   readonly accessPolicies: SortedMap<readonly Resource<AccessPolicyKind>[]>;
   readonly gateways: SortedMap<readonly Resource<'Gateway'>[]>;
   readonly sidecars: SortedMap<readonly Resource<'Sidecar'>[]>;

@@ -1,5 +1,6 @@
 import type { MeshConfig } from '../istio/mesh-config.ts';
 import type { AnyResource, Flaw, ResourceKey } from '../istio/model.ts';
+import type { FetchedKeys } from './fetched-keys.ts';
 
 /**
  * What a source tells. Many changes that a source reads at once are one event, so that a folder of
@@ -15,6 +16,8 @@ export type StoreEvent =
   /** What is wrong in a source by now: all of its flaws, instead of those before. */
   | { readonly type: 'flaws'; readonly source: string; readonly flaws: readonly Flaw[] }
   | { readonly type: 'mesh'; readonly mesh: MeshConfig }
+  /** The keys of issuers by now. */
+  | { readonly type: 'fetched-keys'; readonly source: string; readonly keys: FetchedKeys }
   /** All that a source has had at the start has been told. */
   | { readonly type: 'synced'; readonly source: string }
   /** Removals that are held back by now: they take too much away at once. Empty if none is. */

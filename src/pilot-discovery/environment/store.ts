@@ -9,6 +9,7 @@ import {
   resourceAt,
   withResources,
 } from './resources.ts';
+import type { FetchedKeys } from './fetched-keys.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** What one source has told. */
@@ -31,6 +32,7 @@ export interface Store {
   /** By name, the first one first. */
   readonly sources: ReadonlyMap<string, SourceState>;
   readonly mesh: MeshConfig;
+  readonly fetchedKeys: FetchedKeys;
   /** Whether any source has ever told a resource. */
   readonly content: 'none-yet' | 'told';
 }
@@ -49,6 +51,7 @@ export function emptyStore(sources: readonly string[]): Store {
     resources: noResources,
     sources: new Map(sources.map((name) => [name, silent])),
     mesh: defaultMeshConfig,
+    fetchedKeys: new Map(),
     content: 'none-yet',
   };
 }
@@ -70,6 +73,11 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
             { ...store, mesh: event.mesh },
             { ...noChanges, class: 'mesh' },
           ];
+    case 'fetched-keys':
+      return [
+        { ...store, fetchedKeys: event.keys },
+        { ...noChanges, class: 'config' },
+      ];
     case 'flaws':
       return [withSource(store, event.source, { flaws: event.flaws }), noChanges];
     case 'synced':

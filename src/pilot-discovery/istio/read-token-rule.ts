@@ -14,7 +14,7 @@ import {
   wrong,
 } from './members.ts';
 import { nobodysKeys, tokenKeys } from './token-keys.ts';
-import type { TokenRule } from './token-rule.ts';
+import type { KeysAddress, TokenRule } from './token-rule.ts';
 
 const headerName: ReadMember<string> = (value, place) => {
   const name = needed(value, place);
@@ -48,6 +48,9 @@ const keys: ReadMember<string | undefined> = (value, place) => {
   return read.keys;
 };
 
+/** As in Istio, in ms. */
+const usualTimeout = 5_000;
+
 /** Longer ones Kubernetes does not take. */
 const longestAddress = 2_048;
 
@@ -67,16 +70,20 @@ const isHttpUrl = (address: string): boolean =>
 export const tokenRule: ReadMember<TokenRule> = (value, place) =>
   members(value, place, [], (get, has) => {
     const issuer = get('issuer', needed);
-    const inline = get('jwks', keys);
-    get('jwksUri', maybe(keysAddress));
-    get('timeout', durationAbove0);
+    const known = get('jwks', keys);
+    const address = get('jwksUri', maybe(keysAddress));
+    const timeoutMs = get('timeout', durationAbove0) ?? usualTimeout;
     if (has('jwks') && has('jwksUri'))
       wrong(below(place, 'jwksUri'), 'it cannot be beside jwks: give one of both');
-    if (inline === undefined) sayUnknown(issuer, has('jwksUri'), place);
+    const from = fetchedFrom(issuer, address, timeoutMs);
+    if (known === undefined && from === undefined && issuer !== '') sayUnknown(issuer, place);
     return {
       issuer,
       audiences: get('audiences', list(needed)),
-      keys: inline ?? nobodysKeys,
+      keys:
+        known === undefined && from !== undefined
+          ? { type: 'fetched', from }
+          : { type: 'known', keys: known ?? nobodysKeys },
       fromHeaders: get(
         'fromHeaders',
         list((one, at) =>
@@ -104,8 +111,20 @@ export const tokenRule: ReadMember<TokenRule> = (value, place) =>
     };
   });
 
-function sayUnknown(issuer: string, hasAddress: boolean, place: Place): void {
-  if (issuer === '') return;
-  const what = hasAddress ? 'jwksUri is not fetched yet' : 'it has no jwks';
-  warn(place, `${what}, so each token of the issuer '${issuer.slice(0, 200)}' is refused`);
+function fetchedFrom(
+  issuer: string,
+  address: string | undefined,
+  timeoutMs: number,
+): KeysAddress | undefined {
+  if (address !== undefined) return { has: 'keys', url: address, timeoutMs };
+  if (!isHttpUrl(issuer)) return undefined;
+  const url = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
+  return { has: 'discovery', url, timeoutMs };
+}
+
+function sayUnknown(issuer: string, place: Place): void {
+  warn(
+    place,
+    `it has no jwks and no jwksUri, so each token of the issuer '${issuer.slice(0, 200)}' is refused`,
+  );
 }

@@ -45,8 +45,12 @@ const needs: ReadonlyMap<string, readonly string[]> = new Map([
 /** What Envoy reads of a key beside these. A private key is none of its business. */
 const further = ['kty', 'kid', 'alg'];
 
-/** Reads public keys. Pure. */
-export function tokenKeys(text: string): TokenKeys {
+/**
+ * Reads public keys. Pure.
+ *
+ * @param odd what becomes of a key that is none, or of a kind that nobody knows
+ */
+export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refused'): TokenKeys {
   const read = parsed(text);
   if (read === undefined) return bad('it is no JSON');
   if (!isObject(read)) return bad('it is no object');
@@ -56,8 +60,10 @@ export function tokenKeys(text: string): TokenKeys {
   if (!Array.isArray(given)) return bad('it has no list of keys');
   const flaws = given.map(keyFlaw);
   const at = flaws.findIndex((flaw) => flaw !== undefined);
-  if (at >= 0) return bad(`keys[${at}] ${flaws[at] ?? ''}`);
-  const keys = (given as readonly Fields[]).map(forEnvoy);
+  if (at >= 0 && odd === 'refused') return bad(`keys[${at}] ${flaws[at] ?? ''}`);
+  const keys = (given as readonly Fields[])
+    .filter((_, index) => flaws[index] === undefined)
+    .map(forEnvoy);
   if (keys.some(isTaken)) return { ok: true, keys: jwks(keys), noToken: undefined };
   const noToken = keys.length === 0 ? 'it has no keys' : 'it has no key of a kind that Envoy takes';
   return { ok: true, keys: jwks([...keys, nobodysKey]), noToken };

@@ -4,8 +4,7 @@ export interface TokenRule {
   readonly issuer: string;
   /** A token has one of them in `aud`; any token if there is none. */
   readonly audiences: readonly string[];
-  /** The public keys, as JWKS for Envoy. */
-  readonly keys: string;
+  readonly keys: RuleKeys;
   /** Where a token is; in `Authorization: Bearer` and `access_token` if all three are empty. */
   readonly fromHeaders: readonly TokenHeader[];
   readonly fromParams: readonly string[];
@@ -16,6 +15,24 @@ export interface TokenRule {
   readonly payloadHeader: string;
   /** Headers that get a claim each. */
   readonly claimHeaders: readonly ClaimHeader[];
+}
+
+/** The public keys of an issuer. */
+export type RuleKeys =
+  | {
+      readonly type: 'known';
+      /** As JWKS for Envoy. */
+      readonly keys: string;
+    }
+  | { readonly type: 'fetched'; readonly from: KeysAddress };
+
+/** Where keys are fetched. */
+export interface KeysAddress {
+  /** What is there: the keys, or what an issuer says of itself (OpenID), with their address. */
+  readonly has: 'keys' | 'discovery';
+  readonly url: string;
+  /** How long an answer may take, in ms. */
+  readonly timeoutMs: number;
 }
 
 export interface TokenHeader {

@@ -2,6 +2,11 @@ import { cpus, hostname } from 'node:os';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
+import {
+  type BlockedRanges,
+  blockedRanges,
+  usuallyBlocked,
+} from '../registry/keys/blocked-ranges.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
 
 /** Where to listen; an empty host is every address. */
@@ -40,6 +45,8 @@ export interface DiscoveryConfig {
   readonly largestRequest: number;
   /** How many proxies are written to at once. */
   readonly pushThrottle: number;
+  /** From where no keys of issuers are fetched. */
+  readonly blockedRanges: BlockedRanges;
   /** `istiod-0`, or the name of the machine. */
   readonly podName: string;
 }
@@ -110,6 +117,13 @@ export function discoveryConfig(
   if (debounce !== '' && debounce !== 'adaptive')
     problems.push(`PILOT_DEBOUNCE: '${debounce}' is not adaptive, or empty`);
 
+  const blocked = variable('BLOCKED_CIDRS_IN_JWKS_URIS') ?? usuallyBlocked;
+  const ranges = blockedRanges(blocked);
+  if ('wrong' in ranges)
+    problems.push(
+      `BLOCKED_CIDRS_IN_JWKS_URIS: '${ranges.wrong}' is not a range (such as 10.0.0.0/8), and not none`,
+    );
+
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
     meshConfig: flag('meshConfig'),
@@ -134,6 +148,7 @@ export function discoveryConfig(
     },
     largestRequest: Number(size),
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
+    blockedRanges: 'wrong' in ranges ? { blocks: () => true } : ranges,
     podName: variable('POD_NAME') ?? hostname(),
   };
   if (config.grpc === undefined && problems.length === 0)

@@ -1,7 +1,9 @@
 import {
   concat,
   concatMap,
+  distinctUntilChanged,
   EMPTY,
+  filter,
   ignoreElements,
   map,
   merge,
@@ -37,6 +39,9 @@ import type { DiscoveryEvent, ServerName } from '../state/discovery-event.ts';
 import { foldView, freshView } from '../state/fold-view.ts';
 import { proxyOf } from './proxy-of.ts';
 import { proxyViews } from './proxy-views.ts';
+import { fetchKeys } from '../registry/keys/fetch-keys.ts';
+import { keysSource, keysSourceName } from '../registry/keys/keys-source.ts';
+import { asksForKeys } from '../registry/keys/wanted-keys.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { type Snapshot, snapshots } from '../environment/snapshots.ts';
 
@@ -67,9 +72,20 @@ export function runDiscovery(
     foldView(view, event, scheduler.now());
   return feedback<DiscoveryView, DiscoveryEvent>(freshView, fold, (view$) => {
     const confirm$ = new Subject<void>();
-    const told$ = event$.pipe(
+    const askedKeys$ = view$.pipe(
+      map(({ store }) => store),
+      filter((store) => store !== undefined),
+      distinctUntilChanged(),
+      asksForKeys(),
+    );
+    const keys$ = keysSource(
+      askedKeys$,
+      (from) => fetchKeys(from, config.blockedRanges),
+      scheduler,
+    );
+    const told$ = merge(event$, keys$).pipe(
       holdRemovals(config.massRemovalHold, confirm$, scheduler),
-      snapshots(sources, config, config.debounce, scheduler),
+      snapshots([...sources, keysSourceName], config, config.debounce, scheduler),
       share(),
     );
     const snapshot$ = told$.pipe(

@@ -1,6 +1,6 @@
 import type { Agent, IncomingHttpHeaders, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
-import { isIP, type Socket } from 'node:net';
+import { isIP, type LookupFunction, type Socket } from 'node:net';
 import { defer, map, mergeMap, Observable, switchMap } from 'rxjs';
 import { answerOf } from './answer-of.ts';
 import { localLookup } from './local-lookup.ts';
@@ -28,6 +28,8 @@ export interface HttpQuestion {
   readonly servername?: string;
   /** The path of the Unix socket to use, whatever host the URL has. */
   readonly socketPath?: string;
+  /** How the host is looked up; if left out, as {@link localLookup} does. */
+  readonly lookup?: LookupFunction;
   /** The proxy for the URL, unless the URL is an exception or on this machine. */
   readonly proxy?: OutsideProxy | undefined;
   /** The agent whose connections are used; without one, each request has its own connection. */

@@ -13,7 +13,7 @@ export interface TwoSidecarsRig {
   readonly configDir: string;
   readonly ports: MeshPorts;
   /** The control plane, again where it was ended. */
-  startDiscovery(more?: readonly string[]): Running;
+  startDiscovery(more?: readonly string[], env?: Readonly<Record<string, string>>): Running;
   /** The one of the client asks in this variant of xDS; the other one for the whole. */
   startAgents(variant?: 'delta' | 'whole'): readonly Running[];
   /** Writes a file of the folder as an editor does: a new one takes the place of the old one. */
@@ -63,8 +63,12 @@ export async function twoSidecarsRig(): Promise<TwoSidecarsRig> {
   return {
     configDir: made.configDir,
     ports,
-    startDiscovery: (more) =>
-      start([process.execPath, resolve('dist/pilot-discovery.cjs')], made.discovery, more),
+    startDiscovery: (more, env = {}) =>
+      start(
+        [process.execPath, resolve('dist/pilot-discovery.cjs')],
+        { ...made.discovery, env: { ...made.discovery.env, ...env } },
+        more,
+      ),
     startAgents: (variant = 'delta') => [
       start(program, made.agents.echo),
       start(program, {

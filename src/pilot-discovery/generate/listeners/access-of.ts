@@ -40,6 +40,7 @@ export function accessOf(
     covered.some(({ type }) => type === 'all') || (port !== undefined && closed.includes(port));
   const tokens = tokenFilter(
     policies.flatMap(({ spec: { effect } }) => (effect.type === 'tokens' ? effect.rules : [])),
+    environment.fetchedKeys,
     node.role,
   );
   const filters = accessFilters(policies, environment.mesh.trustDomain);

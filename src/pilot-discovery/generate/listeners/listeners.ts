@@ -22,11 +22,12 @@ export function listenersOf(environment: Environment, node: ProxyNode): XdsResou
 
 /** What they are made of: equal, one by one, as long as they are. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
-  const { mesh, peerAuthentications, accessPolicies } = environment;
+  const { mesh, peerAuthentications, accessPolicies, fetchedKeys } = environment;
   const services = visibleServices(environment, node);
   if (node.role === 'router')
     return [
-      ...[mergedGatewayOf(environment, node), mesh, accessPolicies, peerAuthentications],
+      ...[mergedGatewayOf(environment, node), mesh, accessPolicies, fetchedKeys],
+      peerAuthentications,
       connectionsOf(environment, node, services),
       rulesOfConnections(environment, node, services),
     ];
@@ -37,6 +38,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       mesh,
       peerAuthentications,
       accessPolicies,
+      fetchedKeys,
       sidecarOf(environment, node),
     ],
     rulesOfListeners(environment, node, services),

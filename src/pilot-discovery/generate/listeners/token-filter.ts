@@ -4,6 +4,8 @@ import {
   type JwtProviderSchema,
   type JwtRequirementSchema,
 } from '../../../shared/proto/envoy/extensions/filters/http/jwt_authn/v3/config_pb.ts';
+import { type FetchedKeys, keysId } from '../../environment/fetched-keys.ts';
+import { nobodysKeys } from '../../istio/token-keys.ts';
 import { byText } from '../../environment/age.ts';
 import { claimsMember, tokenFilterName } from '../encoding/claim-matcher.ts';
 import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
@@ -17,17 +19,21 @@ type Requirement = Init<typeof JwtRequirementSchema>;
  * the filters after it what a valid one says; undefined without rules. A request without a token
  * gets through. The rules are in order; those of one issuer follow each other. Pure.
  *
+ * @param fetched keys, by {@link keysId}
  * @param role of a gateway the route is chosen again, for it may depend on a claim
  */
 export function tokenFilter(
   rules: readonly TokenRule[],
+  fetched: FetchedKeys,
   role: ProxyNode['role'],
 ): TypedConfig | undefined {
   if (rules.length === 0) return undefined;
   const sorted = [...rules].sort((a, b) => byText(a.issuer, b.issuer));
   const named = sorted.map((rule, index) => [`origins-${index}`, rule] as const);
   return typedConfig(tokenFilterName, JwtAuthenticationSchema, {
-    providers: Object.fromEntries(named.map(([name, rule]) => [name, providerOf(rule, role)])),
+    providers: Object.fromEntries(
+      named.map(([name, rule]) => [name, providerOf(rule, fetched, role)]),
+    ),
     rules: [
       {
         match: { pathSpecifier: { case: 'prefix', value: '/' } },
@@ -38,14 +44,14 @@ export function tokenFilter(
   });
 }
 
-function providerOf(rule: TokenRule, role: ProxyNode['role']): Provider {
-  const { issuer, audiences, keys, fromHeaders, fromParams, fromCookies } = rule;
+function providerOf(rule: TokenRule, fetched: FetchedKeys, role: ProxyNode['role']): Provider {
+  const { issuer, audiences, fromHeaders, fromParams, fromCookies } = rule;
   return {
     issuer,
     audiences: [...audiences],
     jwksSourceSpecifier: {
       case: 'localJwks',
-      value: { specifier: { case: 'inlineString', value: keys } },
+      value: { specifier: { case: 'inlineString', value: keysOf(rule, fetched) } },
     },
     forward: rule.original === 'forwarded',
     fromHeaders: fromHeaders.map(({ name, prefix }) => ({ name, valuePrefix: prefix })),
@@ -61,6 +67,10 @@ function providerOf(rule: TokenRule, role: ProxyNode['role']): Provider {
     clearRouteCache: role === 'router',
   };
 }
+
+/** If they are not known, no token is valid. */
+const keysOf = ({ keys }: TokenRule, fetched: FetchedKeys): string =>
+  keys.type === 'known' ? keys.keys : (fetched.get(keysId(keys.from)) ?? nobodysKeys);
 
 /**
  * One valid token is enough, wherever it is; else each place is to have none. So two rules may look

@@ -17,6 +17,7 @@ const parts = [
   'destinationRules',
   'peerAuthentications',
   'accessPolicies',
+  'fetchedKeys',
   'gateways',
   'sidecars',
 ] as const satisfies readonly (keyof Environment)[];

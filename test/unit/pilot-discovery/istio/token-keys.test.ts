@@ -89,6 +89,16 @@ describe('the keys of an issuer', () => {
     });
   });
 
+  it('are those that are known, if others are passed over', () => {
+    const text = JSON.stringify({ keys: [1, { kty: 'new' }, { kty: 'RSA' }, shared] });
+    expect(tokenKeys(text, 'passed over')).toEqual({
+      ok: true,
+      keys: JSON.stringify({ keys: [shared] }),
+      noToken: undefined,
+    });
+    expect(tokenKeys(text)).toEqual({ ok: false, reason: 'keys[0] is no object' });
+  });
+
   it('are nested no deeper than a text may be', () => {
     expect(tokenKeys(`{"keys":${'['.repeat(100_000)}`)).toEqual({
       ok: false,

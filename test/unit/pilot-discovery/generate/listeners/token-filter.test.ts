@@ -5,9 +5,13 @@ import { canonical, messageYaml, specIn } from '../../../../support/golden.ts';
 
 const keys = '{"keys":[{"kty":"oct","k":"AQAB"}]}';
 
-function printed(rules: string, role: 'sidecar' | 'router' = 'sidecar'): string {
+function printed(
+  rules: string,
+  role: 'sidecar' | 'router' = 'sidecar',
+  fetched: ReadonlyMap<string, string> = new Map(),
+): string {
   const { effect } = specIn('RequestAuthentication', `jwtRules: ${rules}`);
-  const filter = tokenFilter(effect.type === 'tokens' ? effect.rules : [], role);
+  const filter = tokenFilter(effect.type === 'tokens' ? effect.rules : [], fetched, role);
   return messageYaml(FilterChainSchema, filter && { filters: [filter as never] });
 }
 
@@ -94,7 +98,24 @@ rules:
     );
   });
 
+  it('has the keys that were fetched, and of nobody until then', () => {
+    const rules =
+      '[{ issuer: a, jwksUri: "https://a.example.com/keys" }, { issuer: "https://b/" }]';
+    const none = printed(rules);
+    expect(none.match(/"kid":"nobody"/g)).toHaveLength(2);
+    const some = printed(
+      rules,
+      'sidecar',
+      new Map([
+        ['keys https://a.example.com/keys', 'KEYS OF A'],
+        ['discovery https://b/.well-known/openid-configuration', 'KEYS OF B'],
+      ]),
+    );
+    expect(some).toMatch(/issuer: a\n.*\n\s+inline_string: KEYS OF A/);
+    expect(some).toMatch(/issuer: https:\/\/b\/\n.*\n\s+inline_string: KEYS OF B/);
+  });
+
   it('is not there without rules', () => {
-    expect(tokenFilter([], 'sidecar')).toBeUndefined();
+    expect(tokenFilter([], new Map(), 'sidecar')).toBeUndefined();
   });
 });

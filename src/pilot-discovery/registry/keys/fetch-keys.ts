@@ -1,0 +1,98 @@
+import { isIP } from 'node:net';
+import { concatMap, map, type Observable, of } from 'rxjs';
+import { type HttpAnswer, httpAnswer } from '../../../shared/http/http-answer.ts';
+import { bare } from '../../../shared/http/outside-proxy.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
+import { tokenKeys } from '../../istio/token-keys.ts';
+import type { KeysAddress } from '../../istio/token-rule.ts';
+import { type BlockedRanges, guardedLookup } from './blocked-ranges.ts';
+
+/** The keys of an issuer as JWKS for Envoy, or why there are none. */
+export type KeysAnswer =
+  { readonly ok: true; readonly keys: string } | { readonly ok: false; readonly reason: string };
+
+/** In bytes, of an answer. */
+const largest = 1 << 20;
+const mostRedirects = 5;
+
+/**
+ * Fetches the keys of an issuer once, on subscribe; emits how that went, and completes. Follows
+ * redirects, but not from TLS to plain text. Each address is looked at before it is asked. Has no
+ * time limit. Never errors.
+ */
+export function fetchKeys(
+  { has, url }: KeysAddress,
+  blocked: BlockedRanges,
+): Observable<KeysAnswer> {
+  const ask$ = (address: string) => answer(address, blocked, mostRedirects);
+  if (has === 'keys') return ask$(url).pipe(map(keysIn));
+  return ask$(url).pipe(
+    concatMap((said) => {
+      const address = said.ok ? addressIn(said.body) : said;
+      return typeof address === 'string' ? ask$(address).pipe(map(keysIn)) : of(address);
+    }),
+  );
+}
+
+type Body = { readonly ok: true; readonly body: string } | Failed;
+type Failed = Extract<KeysAnswer, { readonly ok: false }>;
+
+const failed = (reason: string): Failed => ({ ok: false, reason });
+
+function answer(url: string, blocked: BlockedRanges, redirects: number): Observable<Body> {
+  const host = bare(new URL(url).hostname);
+  if (isIP(host) > 0 && blocked.blocks(host)) return of(failed(`${host} is blocked`));
+  return httpAnswer(url, { lookup: guardedLookup(blocked) }, largest).pipe(
+    concatMap((settled): Observable<Body> => {
+      if (!settled.ok) return of(failed(messageOf(settled.error)));
+      const { status, body } = settled.value;
+      if (status === 200) return of({ ok: true, body });
+      const next = redirectOf(settled.value, url);
+      if (next === undefined) return of(failed(`${url} answers with ${status}`));
+      return redirects > 0
+        ? answer(next, blocked, redirects - 1)
+        : of(failed(`there are more than ${mostRedirects} redirects`));
+    }),
+  );
+}
+
+const messageOf = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
+/** Where a redirect leads; undefined if it is none, or one that is not followed. */
+function redirectOf({ status, headers }: HttpAnswer, from: string): string | undefined {
+  const { location } = headers;
+  if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
+  if (!URL.canParse(location, from)) return undefined;
+  const { protocol, href } = new URL(location, from);
+  const isRight = protocol === 'https:' || (protocol === 'http:' && from.startsWith('http:'));
+  return isRight ? href : undefined;
+}
+
+function keysIn(said: Body): KeysAnswer {
+  if (!said.ok) return said;
+  const read = tokenKeys(said.body, 'passed over');
+  if (!read.ok) return failed(read.reason);
+  return read.noToken === undefined ? { ok: true, keys: read.keys } : failed(read.noToken);
+}
+
+/** `jwks_uri` of what an issuer says of itself. */
+function addressIn(body: string): string | Failed {
+  const read = jsonOf(body);
+  const address = read === undefined ? undefined : ownMember(read, 'jwks_uri');
+  return typeof address === 'string' && /^https?:/i.test(address) && URL.canParse(address)
+    ? address
+    : failed('what the issuer says of itself has no jwks_uri that is http:// or https://');
+}
+
+function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
+  try {
+    const value = parseJson(text);
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Readonly<Record<string, unknown>>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,188 @@
+// Why: docs/decisions/087-the-control-plane-fetches-keys.md
+import {
+  connect,
+  distinctUntilChanged,
+  expand,
+  filter,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  observeOn,
+  of,
+  pairwise,
+  scan,
+  type SchedulerLike,
+  startWith,
+  takeUntil,
+  timeout,
+  timer,
+} from 'rxjs';
+import { backOff } from '../../../operators/back-off.ts';
+import type { FetchedKeys } from '../../environment/fetched-keys.ts';
+import type { StoreEvent } from '../../environment/store-event.ts';
+import type { Flaw } from '../../istio/model.ts';
+import type { KeysAddress } from '../../istio/token-rule.ts';
+import type { KeysAnswer } from './fetch-keys.ts';
+
+/** The name of this source. */
+export const keysSourceName = 'keys';
+
+/** Keys that a rule asks for. */
+export interface WantedKeys {
+  readonly from: KeysAddress;
+  /** The resources with such a rule, and where in them. */
+  readonly users: readonly Pick<Flaw, 'key' | 'origin' | 'field'>[];
+}
+
+/** What is asked of this source. */
+export interface AskedKeys {
+  /** By `keysId`. */
+  readonly wanted: ReadonlyMap<string, WantedKeys>;
+  /** Whether the other sources have told what they had at the start. */
+  readonly others: 'synced' | 'reading';
+}
+
+/** From one fetch to the next, in ms. */
+const every = 20 * 60_000;
+/** After a fetch that failed, in ms. */
+const pauses = { first: 1_000, longest: 60_000 };
+
+type Sign =
+  | { readonly type: 'asked'; readonly asked: AskedKeys }
+  | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer };
+
+interface Known {
+  /** The last ones that could be fetched. */
+  readonly keys: string | undefined;
+  /** Why the last fetch failed. */
+  readonly failure: string | undefined;
+}
+
+interface State {
+  readonly asked: AskedKeys;
+  /** Of those that were fetched, or have failed once. */
+  readonly known: ReadonlyMap<string, Known>;
+  readonly keys: FetchedKeys;
+  readonly flaws: readonly Flaw[];
+  readonly isSynced: boolean;
+  /** What the last sign comes to. */
+  readonly told: readonly StoreEvent[];
+}
+
+const nothing: State = {
+  asked: { wanted: new Map(), others: 'reading' },
+  known: new Map(),
+  keys: new Map(),
+  flaws: [],
+  isSynced: false,
+  told: [],
+};
+
+/**
+ * Fetches the keys that rules ask for: at once, then every 20 minutes. After a failure it tries
+ * again soon, and what was fetched before stays. It is synced once the other sources are, and each
+ * address has been tried. Cold; never completes before `asked$`, never errors.
+ */
+export function keysSource(
+  asked$: Observable<AskedKeys>,
+  fetch$: (from: KeysAddress) => Observable<KeysAnswer>,
+  scheduler: SchedulerLike,
+): Observable<StoreEvent> {
+  return asked$.pipe(
+    connect((shared$) => {
+      const wanted$ = shared$.pipe(
+        map(({ wanted }) => wanted),
+        distinctUntilChanged(),
+      );
+      const fetched$ = wanted$.pipe(
+        startWith<AskedKeys['wanted']>(new Map()),
+        pairwise(),
+        mergeMap(([before, now]) => [...now].filter(([id]) => !before.has(id))),
+        mergeMap(([id, { from }]) =>
+          followed$(from, fetch$, scheduler).pipe(
+            map((result): Sign => ({ type: 'fetched', id, result })),
+            takeUntil(wanted$.pipe(filter((wanted) => !wanted.has(id)))),
+          ),
+        ),
+      );
+      return merge(shared$.pipe(map((asked): Sign => ({ type: 'asked', asked }))), fetched$);
+    }),
+    scan(reduceKeys, nothing),
+    mergeMap(({ told }) => told),
+    // What is told changes what is asked.
+    observeOn(scheduler),
+  );
+}
+
+interface Step {
+  readonly wait: number;
+  readonly failures: number;
+  readonly result: KeysAnswer | undefined;
+}
+
+/** How each fetch has gone. */
+function followed$(
+  from: KeysAddress,
+  fetch$: (from: KeysAddress) => Observable<KeysAnswer>,
+  scheduler: SchedulerLike,
+): Observable<KeysAnswer> {
+  const late: KeysAnswer = { ok: false, reason: `there is no answer within ${from.timeoutMs} ms` };
+  const first: Step = { wait: 0, failures: 0, result: undefined };
+  return of(first).pipe(
+    expand(({ wait, failures }) =>
+      timer(wait, scheduler).pipe(
+        mergeMap(() =>
+          fetch$(from).pipe(timeout({ each: from.timeoutMs, scheduler, with: () => of(late) })),
+        ),
+        map((result): Step =>
+          result.ok
+            ? { wait: every, failures: 0, result }
+            : { wait: backOff(pauses, failures), failures: failures + 1, result },
+        ),
+      ),
+    ),
+    map(({ result }) => result),
+    filter((result) => result !== undefined),
+  );
+}
+
+function reduceKeys(state: State, sign: Sign): State {
+  const asked = sign.type === 'asked' ? sign.asked : state.asked;
+  const known = new Map([...state.known].filter(([id]) => asked.wanted.has(id)));
+  if (sign.type === 'fetched') {
+    const { id, result } = sign;
+    known.set(
+      id,
+      result.ok
+        ? { keys: result.keys, failure: undefined }
+        : { keys: known.get(id)?.keys, failure: result.reason },
+    );
+  }
+  const fetched = new Map(
+    [...known].flatMap(([id, { keys }]) => (keys === undefined ? [] : [[id, keys] as const])),
+  );
+  const keys = isEqual(state.keys, fetched) ? state.keys : fetched;
+  const found = [...asked.wanted].flatMap(([id, { users }]) => flawsOf(known.get(id), users));
+  const flaws = JSON.stringify(state.flaws) === JSON.stringify(found) ? state.flaws : found;
+  const isTried = [...asked.wanted.keys()].every((id) => known.has(id));
+  const isSynced = state.isSynced || (asked.others === 'synced' && isTried);
+  const source = keysSourceName;
+  const told: readonly StoreEvent[] = [
+    ...(keys === state.keys ? [] : [{ type: 'fetched-keys', source, keys } as const]),
+    ...(flaws === state.flaws ? [] : [{ type: 'flaws', source, flaws } as const]),
+    ...(isSynced === state.isSynced ? [] : [{ type: 'synced', source } as const]),
+  ];
+  return { asked, known, keys, flaws, isSynced, told };
+}
+
+const isEqual = (one: FetchedKeys, other: FetchedKeys): boolean =>
+  one.size === other.size && [...one].every(([id, keys]) => other.get(id) === keys);
+
+function flawsOf(known: Known | undefined, users: WantedKeys['users']): readonly Flaw[] {
+  if (known?.failure === undefined) return [];
+  const consequence =
+    known.keys === undefined ? 'each token of the issuer is refused' : 'those of before are used';
+  const reason = `the keys cannot be fetched: ${known.failure.slice(0, 300)}; ${consequence}`;
+  return users.map((user) => ({ ...user, reason, severity: 'warning' }));
+}

@@ -1,0 +1,53 @@
+import { distinctUntilChanged, map, type OperatorFunction, scan } from 'rxjs';
+import { keysId } from '../../environment/fetched-keys.ts';
+import { ofKind, type Resources } from '../../environment/resources.ts';
+import type { Store } from '../../environment/store.ts';
+import { keyOf } from '../../istio/model.ts';
+import { type AskedKeys, keysSourceName, type WantedKeys } from './keys-source.ts';
+
+interface Seen {
+  /** What there is of RequestAuthentications. */
+  readonly rules: unknown;
+  readonly asked: AskedKeys;
+}
+
+/** What a store asks of the source of keys; emits when that is something else. */
+export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
+  return (store$) =>
+    store$.pipe(
+      scan((before: Seen | undefined, { resources, sources }: Store): Seen => {
+        const rules = resources.get('RequestAuthentication');
+        const isRead = [...sources].every(
+          ([name, { isSynced }]) => isSynced || name === keysSourceName,
+        );
+        const others = isRead ? 'synced' : 'reading';
+        const isSame = before !== undefined && before.rules === rules;
+        if (isSame && before.asked.others === others) return before;
+        const wanted = isSame ? before.asked.wanted : wantedKeys(resources);
+        return { rules, asked: { wanted, others } };
+      }, undefined),
+      map((seen) => seen?.asked),
+      distinctUntilChanged(),
+      map((asked) => asked ?? { wanted: new Map(), others: 'reading' }),
+    );
+}
+
+/** The keys that the rules of all RequestAuthentications ask for. Pure. */
+function wantedKeys(resources: Resources): AskedKeys['wanted'] {
+  const wanted = new Map<string, WantedKeys>();
+  for (const namespace of ofKind(resources, 'RequestAuthentication').values())
+    for (const one of namespace.values()) {
+      const { effect } = one.spec;
+      const rules = effect.type === 'tokens' ? effect.rules : [];
+      rules.forEach(({ keys }, index) => {
+        if (keys.type === 'known') return;
+        const { from } = keys;
+        const member = from.has === 'keys' ? 'jwksUri' : 'issuer';
+        const field = `spec.jwtRules[${index}].${member}`;
+        const user = { key: keyOf(one), origin: one.origin, field };
+        const others = wanted.get(keysId(from))?.users ?? [];
+        wanted.set(keysId(from), { from, users: [...others, user] });
+      });
+    }
+  return wanted;
+}

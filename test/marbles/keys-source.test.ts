@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { TestScheduler } from 'rxjs/testing';
+import { concat, map, NEVER, takeUntil, timer } from 'rxjs';
+import type { KeysAnswer } from '../../src/pilot-discovery/registry/keys/fetch-keys.ts';
+import { type AskedKeys, keysSource } from '../../src/pilot-discovery/registry/keys/keys-source.ts';
+import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
+
+const from = (name: string) => ({ has: 'keys', url: `https://${name}`, timeoutMs: 5_000 }) as const;
+const user = (name: string) => ({
+  key: `RequestAuthentication/default/${name}`,
+  origin: { source: 'files', path: 'a.yaml', line: 1 },
+  field: 'spec.jwtRules[0].jwksUri',
+});
+const asked = (others: AskedKeys['others'], ...names: readonly string[]): AskedKeys => ({
+  others,
+  wanted: new Map(
+    names.map((name) => [`keys https://${name}`, { from: from(name), users: [user(name)] }]),
+  ),
+});
+
+/** `a=1 b=2`: the keys by now; `flaws …`; `synced`. */
+function shown(event: StoreEvent): string {
+  if (event.type === 'fetched-keys')
+    return `keys ${[...event.keys].map(([id, keys]) => `${id.slice(-1)}=${keys}`).join(' ')}`;
+  if (event.type !== 'flaws') return event.type;
+  return `flaws ${event.flaws.map(({ key, reason }) => `${key?.slice(-1)}: ${reason}`).join(' ')}`;
+}
+
+type Answer = readonly [ms: number, keys: string | undefined];
+
+/**
+ * What is told, with the time in ms: `asked` at 0, or at the times that are given. `answers` are
+ * those of each address, of which the last one stays.
+ */
+function told(
+  asks: readonly (readonly [ms: number, asked: AskedKeys])[],
+  answers: Readonly<Record<string, readonly Answer[]>>,
+  until: number,
+): readonly string[] {
+  const found: string[] = [];
+  const counts = new Map<string, number>();
+  const scheduler = new TestScheduler(() => undefined);
+  scheduler.run(() => {
+    const asked$ = concat(
+      ...asks.map(([ms, one], index) =>
+        timer(ms - (asks[index - 1]?.[0] ?? 0)).pipe(map(() => one)),
+      ),
+      NEVER,
+    );
+    const fetch$ = ({ url }: { readonly url: string }) => {
+      const count = counts.get(url) ?? 0;
+      counts.set(url, count + 1);
+      const those = answers[url.slice(-1)] ?? [];
+      const [ms, keys] = those[Math.min(count, those.length - 1)] ?? [0, undefined];
+      const result: KeysAnswer =
+        keys === undefined ? { ok: false, reason: 'it is away' } : { ok: true, keys };
+      return timer(ms).pipe(map(() => result));
+    };
+    keysSource(asked$, fetch$, scheduler)
+      .pipe(takeUntil(timer(until)))
+      .subscribe({
+        next: (event) => found.push(`${scheduler.now()} ${shown(event)}`),
+        error: (error: unknown) => found.push(String(error)),
+      });
+  });
+  return found;
+}
+
+const minute = 60_000;
+
+describe('the source of keys', () => {
+  it('is synced when the others are, if nothing is asked', () => {
+    expect(
+      told(
+        [
+          [0, asked('reading')],
+          [10, asked('synced')],
+        ],
+        {},
+        100,
+      ),
+    ).toEqual(['10 synced']);
+  });
+
+  it('is synced when each address has been tried', () => {
+    expect(
+      told([[0, asked('synced', 'a', 'b')]], { a: [[10, '1']], b: [[30, undefined]] }, 100),
+    ).toEqual([
+      '10 keys a=1',
+      '30 flaws b: the keys cannot be fetched: it is away; each token of the issuer is refused',
+      '30 synced',
+    ]);
+  });
+
+  it('fetches again every 20 minutes, and tells what differs', () => {
+    expect(
+      told(
+        [[0, asked('synced', 'a')]],
+        {
+          a: [
+            [0, '1'],
+            [0, '1'],
+            [0, '2'],
+          ],
+        },
+        50 * minute,
+      ),
+    ).toEqual(['0 keys a=1', '0 synced', `${40 * minute} keys a=2`]);
+  });
+
+  it('tries again soon after a failure, and keeps what it had', () => {
+    const answers: readonly Answer[] = [
+      [0, '1'],
+      [0, undefined],
+      [0, undefined],
+      [0, undefined],
+      [0, '2'],
+    ];
+    expect(told([[0, asked('synced', 'a')]], { a: answers }, 30 * minute)).toEqual([
+      '0 keys a=1',
+      '0 synced',
+      `${20 * minute} flaws a: the keys cannot be fetched: it is away; those of before are used`,
+      `${20 * minute + 7_000} keys a=2`,
+      `${20 * minute + 7_000} flaws `,
+    ]);
+  });
+
+  it('waits for an answer as long as the rule says', () => {
+    expect(told([[0, asked('synced', 'a')]], { a: [[6_000, '1']] }, 5_500)).toEqual([
+      '5000 flaws a: the keys cannot be fetched: there is no answer within 5000 ms; each token of the issuer is refused',
+      '5000 synced',
+    ]);
+  });
+
+  it('waits a minute at most between tries', () => {
+    const failing: readonly Answer[] = [
+      ...Array.from({ length: 9 }, (): Answer => [0, undefined]),
+      [0, '1'],
+    ];
+    const at = 1_000 + 2_000 + 4_000 + 8_000 + 16_000 + 32_000 + 3 * minute;
+    expect(told([[0, asked('synced', 'a')]], { a: failing }, 10 * minute)).toContain(
+      `${at} keys a=1`,
+    );
+  });
+
+  it('forgets what is no longer asked for, and fetches what is new', () => {
+    expect(
+      told(
+        [
+          [0, asked('synced', 'a')],
+          [100, asked('synced', 'b')],
+          [200, asked('synced', 'a', 'b')],
+        ],
+        {
+          a: [
+            [0, '1'],
+            [0, '3'],
+          ],
+          b: [[10, '2']],
+        },
+        300,
+      ),
+    ).toEqual(['0 keys a=1', '0 synced', '100 keys ', '110 keys b=2', '200 keys b=2 a=3']);
+  });
+
+  it('abandons what is no longer asked for', () => {
+    expect(
+      told(
+        [
+          [0, asked('reading', 'a')],
+          [5, asked('synced')],
+        ],
+        { a: [[10, '1']] },
+        100,
+      ),
+    ).toEqual(['5 synced']);
+  });
+});
