@@ -1,4 +1,4 @@
-// Why: docs/decisions/087-the-control-plane-fetches-keys.md
+// Why: docs/decisions/088-the-control-plane-fetches-keys.md
 import {
   connect,
   distinctUntilChanged,
