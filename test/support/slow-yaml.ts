@@ -23,6 +23,8 @@ export function slowYaml(text: string): QuickYaml | undefined {
   };
 }
 
+const mostFields = 200;
+
 /** All fields of a value, and one that it does not have. */
 function fieldsOf(value: unknown, path = ''): readonly string[] {
   if (typeof value !== 'object' || value === null) return [path, `${path}.none`, `${path}[0]`];
@@ -32,8 +34,10 @@ function fieldsOf(value: unknown, path = ''): readonly string[] {
   return [path, ...steps.flatMap(([step, inner]) => fieldsOf(inner, step))];
 }
 
-/** With the line of each field. */
+/** With the lines of the first fields: the package `yaml` looks through all of a map for one. */
 export function withLines({ value, line, lineOf }: QuickYaml): unknown {
-  const lines = fieldsOf(value).map((field) => [field, lineOf(field.replace(/^\./, ''))]);
+  const lines = fieldsOf(value)
+    .slice(0, mostFields)
+    .map((field) => [field, lineOf(field.replace(/^\./, ''))]);
   return { value, line, lines };
 }

@@ -34,17 +34,18 @@ export function quickYaml(text: string): QuickYaml | undefined {
   if (!readable.test(text)) return undefined;
   const cursor = start(text);
   if (cursor.column === -1) return { value: null, line: 1, lineOf: () => 1 };
-  const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
   const begun = cursor.at;
   const value = root(cursor, undefined);
   if (value === unsure) return undefined;
-  let marks: Marks | undefined;
+  const line = text.slice(0, begun).split('\n').length;
+  let known: { readonly marks: Marks; readonly lines: readonly number[] } | undefined;
   return {
     value,
-    line: lineAt(begun),
+    line,
     lineOf: (field) => {
-      if (marks === undefined) root(start(text), (marks = new Map()));
-      return lineAt(offsetIn(marks, field) ?? begun);
+      known ??= { marks: marksOf(text), lines: lineStarts(text) };
+      const offset = offsetIn(known.marks, field);
+      return offset === undefined ? line : lineAt(known.lines, offset);
     },
   };
 }
@@ -53,6 +54,30 @@ function start(text: string): QuickCursor {
   const cursor = new QuickCursor(text);
   cursor.toLine(begin.exec(text)?.[0].length ?? 0);
   return cursor;
+}
+
+function marksOf(text: string): Marks {
+  const marks: Marks = new Map();
+  root(start(text), marks);
+  return marks;
+}
+
+/** The offset at which each line begins. */
+function lineStarts(text: string): readonly number[] {
+  const starts = [0];
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  return starts;
+}
+
+/** The number of the line that has an offset, from 1. */
+function lineAt(starts: readonly number[], offset: number): number {
+  let [first, end] = [0, starts.length];
+  while (end - first > 1) {
+    const middle = (first + end) >> 1;
+    if ((starts[middle] ?? 0) <= offset) first = middle;
+    else end = middle;
+  }
+  return first + 1;
 }
 
 function offsetIn(marks: Marks, field: string): number | undefined {
