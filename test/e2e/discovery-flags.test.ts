@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -228,8 +228,7 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     program: 'two',
     value: '0s',
     observe: (program) => {
-      for (let number = 0; number < 12; number += 1)
-        rmSync(join(program.folder, `config/s-${number}.yaml`));
+      renameSync(join(program.folder, 'config/all'), join(program.folder, 'gone'));
       return async () =>
         !(await ask(program.ports.httpAddr, '/debug/configz')).body.includes('s-11.yaml');
     },
@@ -342,7 +341,7 @@ describe('each flag and variable of pilot-discovery', () => {
     const all = await freePorts(3 * names.length);
     for (const [index, name] of names.entries()) {
       const folder = join(root, name);
-      mkdirSync(join(folder, 'config'), { recursive: true });
+      mkdirSync(join(folder, 'config/all'), { recursive: true });
       writeFileSync(join(folder, 'mesh'), 'outboundTrafficPolicy: { mode: REGISTRY_ONLY }\n');
       const [grpcAddr = 0, httpAddr = 0, monitoringAddr = 0] = all.slice(3 * index);
       const ports = { grpcAddr, httpAddr, monitoringAddr };
@@ -372,7 +371,7 @@ describe('each flag and variable of pilot-discovery', () => {
       for (const [file, text] of Object.entries(files))
         writeFileSync(join(folder, 'config', file), text);
       for (let number = 0; number < 12; number += 1)
-        writeFileSync(join(folder, `config/s-${number}.yaml`), entry(`s-${number}`));
+        writeFileSync(join(folder, `config/all/s-${number}.yaml`), entry(`s-${number}`));
       const child = execa(process.execPath, args, {
         env,
         buffer: false,

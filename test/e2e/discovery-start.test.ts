@@ -169,16 +169,14 @@ describe('how pilot-discovery is started', () => {
   });
 
   it('keeps what an emptied folder had until that is confirmed, and says so', async () => {
-    mkdirSync(place('resources'));
-    const files = Array.from({ length: 12 }, (_, index) =>
-      join(place('resources'), `${index}.yaml`),
-    );
-    files.forEach((file, index) => writeFileSync(file, service(`s${index}.mesh`)));
+    mkdirSync(place('resources/all'), { recursive: true });
+    for (let index = 0; index < 12; index += 1)
+      writeFileSync(place(`resources/all/${index}.yaml`), service(`s${index}.mesh`));
     const lines = await start('--configDir', place('resources'));
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     ends.push(() => client.close());
     await expect.poll(() => client.answers.length).toBe(1);
-    for (const file of files) rmSync(file);
+    renameSync(place('resources/all'), place('gone'));
     const about = (name: string) => lines().find(({ event }) => event === name);
     await expect
       .poll(() => about('discovery.removals_held'))

@@ -53,7 +53,7 @@ export interface FolderState {
   readonly settle: number;
 }
 
-/** What takes something away is believed if it is still so after so many ms. */
+/** Readings that take something away are believed if none has come for so many ms. */
 const settle = { usual: 20, afterLoss: 1_000 };
 /** And after so many, if it is something else each time. In ms. */
 const longest = 2_000;
@@ -135,13 +135,21 @@ function believed(
   const held = new Map(state.held);
   const unreadable = new Set(state.unreadable);
   const edits: Believed['edits'][number][] = [];
+  const sinceOf = (path: string, { digest }: FileReading): number => {
+    const known = state.held.get(path);
+    return known?.digest === digest ? known.since : now;
+  };
+  // Files that are removed one after the other are one removal.
+  const isQuiet = ![...readings].some(
+    ([path, reading]) => reading?.isDoubtful === true && isWithin(sinceOf(path, reading), patience),
+  );
   for (const [path, reading] of readings) {
     const known = held.get(path);
     held.delete(path);
     if (reading === undefined) continue;
     const first = known?.first ?? now;
-    const since = known?.digest === reading.digest ? known.since : now;
-    if (reading.isDoubtful && isWithin(since, patience) && isWithin(first, longest)) {
+    const since = sinceOf(path, reading);
+    if (reading.isDoubtful && !isQuiet && isWithin(first, longest)) {
       held.set(path, { ...reading, since, first });
       continue;
     }

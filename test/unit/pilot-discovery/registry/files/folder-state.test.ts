@@ -83,20 +83,41 @@ describe('reduceFolder', () => {
     expect(folded(first, lost, looked(1))[1]).toEqual([{ type: 'synced', source: 'files' }]);
   });
 
+  /** A look that finds these files gone, which may be half of what somebody does. */
+  const gone = (now: number, ...paths: readonly string[]): Looked => ({
+    ...looked(now),
+    type: 'read',
+    readings: new Map(
+      paths.map((path) => [path, { digest: 'absent', file: undefined, isDoubtful: true }]),
+    ),
+    unlisted: undefined,
+    now,
+  });
+
   it('believes what takes something away once it has lasted', () => {
     const first = looked(0, ['a', file('a', ['x'])]);
-    const gone = (now: number): Looked => ({
-      ...looked(now),
-      type: 'read',
-      readings: new Map([['a', { digest: 'absent', file: undefined, isDoubtful: true }]]),
-      unlisted: undefined,
-      now,
-    });
-    const [state, events] = folded(first, gone(100));
+    const [state, events] = folded(first, gone(100, 'a'));
     expect([winners(state), againAfter(state), events]).toEqual([['x a'], 20, []]);
-    const [after, told] = folded(first, gone(100), gone(120));
+    const [after, told] = folded(first, gone(100, 'a'), gone(120, 'a'));
     expect([winners(after), againAfter(after)]).toEqual([[], undefined]);
     expect(told).toMatchObject([{ type: 'changed', upserts: [], removes: [keyAt('x')] }]);
+  });
+
+  it('takes files that go one after the other for one removal, for 2 s', () => {
+    const first = looked(0, ...['a', 'b', 'c'].map((path) => [path, file(path, [path])] as const));
+    const [state, events] = folded(
+      first,
+      gone(100, 'a'),
+      gone(119, 'a', 'b'),
+      gone(138, 'a', 'b', 'c'),
+    );
+    expect([winners(state).length, events]).toEqual([3, []]);
+    const looks = [gone(100, 'a'), gone(119, 'a', 'b'), gone(138, 'a', 'b', 'c')];
+    const [after, told] = folded(first, ...looks, gone(158, 'a', 'b', 'c'));
+    expect(winners(after)).toEqual([]);
+    expect(told).toMatchObject([{ type: 'changed', removes: ['a', 'b', 'c'].map(keyAt) }]);
+    const late = folded(first, gone(100, 'a'), gone(2_095, 'a', 'b'), gone(2_101, 'a', 'b'));
+    expect(winners(late[0])).toEqual(['b b', 'c c']);
   });
 
   it('comes to the same winners whatever the order in which files have changed', () => {
