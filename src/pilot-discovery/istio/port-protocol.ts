@@ -1,5 +1,9 @@
 import { ownMember } from '../../shared/text/own-member.ts';
+import { oneOf } from './members.ts';
 import type { Protocol } from './values.ts';
+
+/** The member `protocol` of a port of Kubernetes. */
+export const transport = oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp');
 
 /** By the first part of the name of a port, or by its `appProtocol`. */
 const protocols: Readonly<Record<string, Protocol>> = {

@@ -19,6 +19,7 @@ import {
   warn,
   wrong,
 } from './members.ts';
+import { transport } from './port-protocol.ts';
 
 /** What Kubernetes takes; of ports it takes more, which no Service of ours has. */
 const most = { endpoints: 1_000, addresses: 100, ports: 256 };
@@ -50,14 +51,11 @@ export function readEndpointSlice(
 const slicePort: ReadMember<SlicePort | undefined> = (value, place) =>
   members(value, place, [], (get, has) => {
     get('appProtocol', ignored);
-    const transport = get(
-      'protocol',
-      oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp'),
-    );
+    const spoken = get('protocol', transport);
     const name = get('name', text);
     const number = get('port', port);
     if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
-    return transport === 'tcp' && number !== undefined ? { name, number } : undefined;
+    return spoken === 'tcp' && number !== undefined ? { name, number } : undefined;
   });
 
 type Family = 4 | 6 | 'names' | 'unknown';

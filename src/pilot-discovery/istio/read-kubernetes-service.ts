@@ -21,7 +21,7 @@ import {
   warn,
   wrong,
 } from './members.ts';
-import { portProtocol } from './port-protocol.ts';
+import { portProtocol, transport } from './port-protocol.ts';
 import type { ExportTo } from './values.ts';
 
 /** As many ports as a ServiceEntry may have, and two families of addresses. */
@@ -161,14 +161,11 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
     const number = get('port', port);
     const name = get('name', text);
     const appProtocol = get('appProtocol', text);
-    const transport = get(
-      'protocol',
-      oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp'),
-    );
+    const spoken = get('protocol', transport);
     if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
     if (name !== '' && !isLabel(name))
       wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
-    if (transport === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
+    if (spoken === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
     const served: KubernetesPort = {
       number: number ?? 0,
       name,
@@ -176,7 +173,7 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
       targetPort: undefined,
       atPod: get('targetPort', atPod) ?? number ?? 0,
     };
-    return { transport, port: served };
+    return { transport: spoken, port: served };
   });
 
 /** Ports of other transports may have the number of one of TCP, and nothing is served there. */
