@@ -29,8 +29,8 @@ const checks: readonly Check[] = [
 
 /**
  * Finds what is wrong with the resources of a store: what their readers say, and what they are
- * beside each other. In order of files, lines and fields. The line of a finding is that of its
- * resource, except for what a reader says. Pure.
+ * beside each other. The line of a finding is that of its resource, except for what a reader says.
+ * Pure.
  *
  * @param domain completes names of hosts without a dot
  */

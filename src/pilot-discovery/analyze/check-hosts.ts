@@ -1,6 +1,6 @@
 import type { Resource } from '../istio/model.ts';
-import { isWithin } from '../istio/wildcard-host.ts';
-import { type Check, type AnalysisFacts, finding, sees } from './facts.ts';
+import { hostsAt } from '../generate/scope/gateway-rules.ts';
+import { type Check, finding } from './facts.ts';
 
 type Rule = Resource<'VirtualService'>;
 
@@ -26,40 +26,29 @@ export const checkMeshHosts: Check = function* ({ virtualServices }) {
 /** Whether there is a namespace that sees both. */
 function doMeet(one: Rule, other: Rule): boolean {
   const [mine, others] = [one.spec.exportTo, other.spec.exportTo];
-  if (mine.length === 0) return sees(others, other.namespace, other.namespace);
-  if (others.length === 0) return sees(mine, one.namespace, one.namespace);
-  return mine.some((namespace) => others.includes(namespace));
+  return (
+    mine.length === 0 || others.length === 0 || mine.some((namespace) => others.includes(namespace))
+  );
 }
 
 /** Hosts of a VirtualService that none of its gateways has. */
 export const checkGatewayHosts: Check = function* ({ virtualServices, gateways }) {
   const byName = new Map(gateways.map((one) => [`${one.namespace}/${one.name}`, one]));
   for (const rule of virtualServices) {
-    const bound = rule.spec.gateways.map((name) => byName.get(name)).filter(isThere);
+    const bound = rule.spec.gateways
+      .map((name) => byName.get(name))
+      .filter((one) => one !== undefined);
     if (bound.length === 0 || rule.spec.gateways.includes('mesh')) continue;
-    for (const [index, host] of rule.spec.hosts.entries())
-      if (!bound.some((gateway) => hasHost(gateway, rule.namespace, host)))
+    const servers = bound.flatMap(({ spec }) => spec.servers);
+    for (const [index, host] of rule.spec.hosts.entries()) {
+      const alone = { ...rule, spec: { ...rule.spec, hosts: [host] } };
+      if (servers.every(({ hosts }) => hostsAt(alone, hosts).length === 0))
         yield finding(
           'IST0132',
           rule,
           `spec.hosts[${index}]`,
           `no server of ${rule.spec.gateways.join(', ')} has the host ${host}`,
         );
+    }
   }
 };
-
-const isThere = <T>(value: T | undefined): value is T => value !== undefined;
-
-function hasHost(
-  { spec, namespace: own }: AnalysisFacts['gateways'][number],
-  namespace: string,
-  host: string,
-): boolean {
-  return spec.servers.some(({ hosts }) =>
-    hosts.some(
-      (one) =>
-        ['*', namespace].includes(one.namespace === '.' ? own : one.namespace) &&
-        (isWithin(host, one.host) || isWithin(one.host, host)),
-    ),
-  );
-}

@@ -48,8 +48,8 @@ const reasonOf = (kind: string, index: number): string =>
 /** Whether each request that `narrow` takes is one of those that `wide` takes. Never too often. */
 function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
   return (
-    coversText(wide.uri, narrow.uri, wide.ignoreUriCase || !narrow.ignoreUriCase) &&
-    (wide.ignoreUriCase === narrow.ignoreUriCase || wide.uri === undefined) &&
+    coversText(wide.uri, narrow.uri) &&
+    (wide.uri === undefined || wide.ignoreUriCase === narrow.ignoreUriCase) &&
     coversText(wide.scheme, narrow.scheme) &&
     coversText(wide.method, narrow.method) &&
     coversText(wide.authority, narrow.authority) &&
@@ -87,13 +87,9 @@ function coversTls(wide: TlsMatch, narrow: TlsMatch): boolean {
   );
 }
 
-function coversText(
-  wide: StringMatch | undefined,
-  narrow: StringMatch | undefined,
-  isComparable = true,
-): boolean {
+function coversText(wide: StringMatch | undefined, narrow: StringMatch | undefined): boolean {
   if (wide === undefined || (wide.type === 'prefix' && wide.value === '/')) return true;
-  if (narrow === undefined || !isComparable) return false;
+  if (narrow === undefined) return false;
   if (wide.type === 'prefix' && narrow.type !== 'regex') return narrow.value.startsWith(wide.value);
   return wide.type === narrow.type && wide.value === narrow.value;
 }

@@ -1,7 +1,8 @@
 import type { Resource } from '../istio/model.ts';
 import type { Destination } from '../istio/virtual-service.ts';
 import type { Service } from '../environment/environment.ts';
-import { type Check, type AnalysisFacts, finding, sees, servicesOf } from './facts.ts';
+import { isVisible } from '../generate/scope/visible-services.ts';
+import { type Check, type AnalysisFacts, finding, servicesOf } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
 type Rule = Resource<'VirtualService'>;
@@ -37,7 +38,7 @@ function* destinationFindings(
 ): Generator<AnalysisFinding> {
   const all = servicesOf(facts, host);
   const services = all.filter(({ exportTo, namespace }) =>
-    sees(exportTo, namespace, rule.namespace),
+    isVisible(exportTo, namespace, rule.namespace),
   );
   if (services.length === 0) {
     const reason =
@@ -85,7 +86,7 @@ function hasSubset(
 ): boolean {
   return (environment.destinationRules.get(host) ?? []).some(
     (one) =>
-      sees(one.spec.exportTo, one.namespace, namespace) &&
+      isVisible(one.spec.exportTo, one.namespace, namespace) &&
       one.spec.subsets.some(({ name }) => name === subset),
   );
 }

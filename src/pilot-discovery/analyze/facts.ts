@@ -4,7 +4,7 @@ import type { Environment, Service } from '../environment/environment.ts';
 import { withFullHost, withFullNames } from '../environment/full-names.ts';
 import { ofKind } from '../environment/resources.ts';
 import { isWildcard, isWithin } from '../istio/wildcard-host.ts';
-import type { ExportTo, Labels } from '../istio/values.ts';
+import type { Labels } from '../istio/values.ts';
 import type { AnalysisFinding, FindingCode } from './finding.ts';
 
 /** Everything that the checks look at. */
@@ -52,22 +52,14 @@ export function finding(
   return { code, key: keyOf(resource), origin: resource.origin, field, reason };
 }
 
-/** Whether a namespace sees what is exported. */
-export const sees = (exportTo: ExportTo, own: string, namespace: string): boolean =>
-  exportTo.length === 0 ||
-  exportTo.includes(namespace) ||
-  (own === namespace && !isHidden(exportTo));
-
-const isHidden = (exportTo: ExportTo): boolean => exportTo.includes('~');
-
 /** The services of a host, or else those of the closest wildcard that it is within. */
 export function servicesOf(
   { environment, wildcards }: Pick<AnalysisFacts, 'environment' | 'wildcards'>,
   host: string,
 ): readonly Service[] {
   const { services } = environment;
-  const wide = wildcards.find((one) => isWithin(host, one));
-  return services.get(host) ?? (wide === undefined ? [] : (services.get(wide) ?? []));
+  const closest = () => wildcards.find((one) => isWithin(host, one)) ?? '';
+  return services.get(host) ?? services.get(closest()) ?? [];
 }
 
 /** `a=b, c=d`, as a person writes labels. */

@@ -1,17 +1,17 @@
 import { readOutsideSync } from '../../shared/files/outside-file.ts';
-import { atOnce, type Steps } from '../../shared/text/steps.ts';
+import { atOnce } from '../../shared/text/steps.ts';
 import { emptyStore, reduceStore, type Store } from '../environment/store.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
 import { readResourcesInSteps } from '../istio/read-resources.ts';
 import { largestFile, lookAtFolder } from '../registry/files/folder-reader.ts';
-import { reduceFolder, unknownFolder } from '../registry/files/folder-state.ts';
+import { type Looked, reduceFolder, unknownFolder } from '../registry/files/folder-state.ts';
+import { unknownTree } from '../registry/files/folder-tree.ts';
 import {
   digestOf,
   type KnownFile,
   readKnownFile,
   unreadableFile,
 } from '../registry/files/known-file.ts';
-import { noWinners, withFiles } from '../registry/files/winners.ts';
 
 /**
  * A store with the resources of files and folders. If two of them have the same resource, the
@@ -45,20 +45,21 @@ function fileEvents(path: string): readonly StoreEvent[] {
   const found = readOutsideSync(path, largestFile);
   const file: KnownFile =
     found.kind === 'read'
-      ? atOnce(knownFile(found.bytes))
+      ? atOnce(
+          readKnownFile(undefined, found.bytes, digestOf(found.bytes), place, readResourcesInSteps),
+        )
       : unreadableFile(
           undefined,
           place,
           found.kind === 'absent' ? 'it is not there' : found.reason,
         );
-  const { resources, flaws } = withFiles(noWinners, [{ before: undefined, after: file }]);
-  return [
-    { type: 'changed', source: path, upserts: [...resources.values()], removes: [] },
-    { type: 'flaws', source: path, flaws: [...flaws.values()].flat() },
-    { type: 'synced', source: path },
-  ];
-
-  function knownFile(bytes: Buffer): Steps<KnownFile> {
-    return readKnownFile(undefined, bytes, digestOf(bytes), place, readResourcesInSteps);
-  }
+  const reading = { digest: file.digest, file, isDoubtful: false };
+  const looked: Looked = {
+    type: 'read',
+    tree: unknownTree,
+    readings: new Map([[path, reading]]),
+    unlisted: undefined,
+    now: 0,
+  };
+  return reduceFolder(unknownFolder, looked, path)[1];
 }
