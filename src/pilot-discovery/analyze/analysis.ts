@@ -4,6 +4,7 @@ import { noChanges } from '../environment/changes.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { Flaw } from '../istio/model.ts';
 import { checkAddresses } from './check-addresses.ts';
+import { checkClashes } from './check-clashes.ts';
 import { checkGatewayConflicts, checkGatewayWorkloads } from './check-gateways.ts';
 import { checkGatewayHosts, checkMeshHosts } from './check-hosts.ts';
 import { checkReach } from './check-reach.ts';
@@ -25,6 +26,7 @@ const checks: readonly Check[] = [
   checkSidecars,
   checkTls,
   checkAddresses,
+  checkClashes,
 ];
 
 /**

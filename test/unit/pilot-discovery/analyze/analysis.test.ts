@@ -80,6 +80,30 @@ describe('an analysis finds', () => {
       ],
     ],
     [
+      'a host that its own namespace does not see, since it is exported to another',
+      entry('a.test', 'exportTo: [b]\nports: [{ number: 80, name: http, protocol: HTTP }]') +
+        rule('a', 'hosts: [a.test]\nhttp: [{ route: [{ destination: { host: a.test } }] }]'),
+      [
+        'Error [IST0101] (VirtualService shop/a a.yaml:15) spec.http[0].route[0].destination.host: the host a.test is not exported to the namespace shop',
+      ],
+    ],
+    [
+      'ports of two services for which a proxy has one listener',
+      entry(
+        'a.test',
+        'addresses: [10.0.0.1]\nports: [{ number: 5432, name: tcp, protocol: TCP }]',
+      ) +
+        entry(
+          'b.test',
+          'addresses: [10.0.0.1]\nports: [{ number: 5432, name: tcp, protocol: TCP }]',
+        ),
+      [
+        expect.stringMatching(
+          /^Warning \[IST0133\] \(ServiceEntry shop\/bxtest a\.yaml:\d+\) spec\.ports: /,
+        ) as never,
+      ],
+    ],
+    [
       'a subset, a port and a mirror that are not there, in HTTP, TLS and TCP',
       entry('a.test') +
         resource(

@@ -1,0 +1,11 @@
+import { resourceAt } from '../environment/resources.ts';
+import { listenerClashes } from '../generate/listeners/listener-clashes.ts';
+import { type Check, finding } from './facts.ts';
+
+/** Ports that a proxy gets no listener for, since an older service has the address and the port. */
+export const checkClashes: Check = function* ({ environment }) {
+  for (const { key, reason } of listenerClashes(environment)) {
+    const resource = resourceAt(environment.resources, key);
+    if (resource !== undefined) yield finding('IST0133', resource, 'spec.ports', reason);
+  }
+};
