@@ -18,7 +18,9 @@ export function resource<K extends Kind>(
     kind: kind as K,
     namespace,
     name,
-    version: JSON.stringify([said.labels, said.createdMs, spec]),
+    version: JSON.stringify([said.labels, said.createdMs, spec], (_, value: unknown) =>
+      value instanceof Map ? [...(value as Map<unknown, unknown>)] : value,
+    ),
     origin: { source: 'files', path: `${name}.yaml`, line: 1 },
     ...said,
     spec,
