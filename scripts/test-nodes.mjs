@@ -26,7 +26,7 @@ function testsOn(name, tests) {
   const env = { ...process.env, PATH: `${folder}${delimiter}${process.env['PATH']}` };
   const child = spawn(
     `${folder}/node`,
-    ['node_modules/vitest/vitest.mjs', 'run', '--maxWorkers', '2', ...tests],
+    ['node_modules/vitest/vitest.mjs', 'run', '--reporter=minimal', '--maxWorkers', '2', ...tests],
     { env },
   );
   const printed = [];
