@@ -84,10 +84,11 @@ export function strictExposition(
       const row = readRow(line, format);
       const family = families.get(current);
       const own = family !== undefined && rowNames(current, family.type, format).includes(row.name);
-      const owner = [...families].find(([name, { type }]) =>
-        rowNames(name, type, format).includes(row.name),
-      );
-      if (!own) enter(owner?.[0] ?? row.name);
+      const isOwner = (name: string) => {
+        const type = families.get(name)?.type;
+        return type !== undefined && rowNames(name, type, format).includes(row.name);
+      };
+      if (!own) enter(familyNames(row.name).find(isOwner) ?? row.name);
       const target = families.get(current);
       if (target === undefined) throw new Error('no family');
       const key = `${row.name}{${[...row.labels]
@@ -114,6 +115,15 @@ export function strictExposition(
     if (format === 'openmetrics') checkMetrics(name, type, rows);
   }
   return families;
+}
+
+const rowSuffixes = [...new Set(Object.values(suffixes).flat())];
+
+/** Returns the names of the families that a row of this name can belong to. */
+function familyNames(name: string): readonly string[] {
+  return rowSuffixes
+    .filter((suffix) => name.endsWith(suffix))
+    .map((suffix) => name.slice(0, name.length - suffix.length));
 }
 
 function rowNames(name: string, type: string, format: 'text' | 'openmetrics'): readonly string[] {
