@@ -64,7 +64,7 @@ export default tseslint.config(
     ignores: [
       'src/pilot-agent/{secrets/sds,xds-proxy}/**',
       'src/pilot-agent/config/agent-settings.ts',
-      'src/pilot-discovery/{debug,environment,generate,istio,push,registry,run,state}/**',
+      'src/pilot-discovery/{environment,generate,istio,registry,run,state}/**',
       'src/shared/{grpc,xds}/**',
     ],
     plugins: { plain: { rules: { comments: plainComments } } },

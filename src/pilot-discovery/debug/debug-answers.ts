@@ -15,10 +15,10 @@ import type { DiscoveryView } from '../state/discovery-view.ts';
 import { duplicateHosts, leftOut, withoutEndpoints } from '../state/push-status.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** What `/debug/NAME` answers, in the form of istiod. Pure. `now`: ms since 1970. */
+/** Returns the answer to `/debug/NAME`, in the form of istiod. Pure. `now`: ms since 1970. */
 type DebugAnswer = (view: DiscoveryView, now: number) => unknown;
 
-/** `app-0.default`, as istiod names a proxy. */
+/** Returns the name of a proxy as istiod writes it: `app-0.default`. */
 export function proxyOf({ node }: ConnectionState): string {
   return node.id.split('~')[2] ?? node.id;
 }
@@ -31,7 +31,7 @@ function textOf({ node }: ConnectionState, key: string): string {
 const byType = <T>(of: (type: XdsType) => T) =>
   Object.fromEntries(xdsTypes.map((type) => [type, of(type)]));
 
-/** Why a proxy is sent nothing more of a type now. */
+/** Returns why no more of a type is sent to a proxy now. */
 function unsentOf({ types }: ConnectionState, type: XdsType): string {
   const state = types.get(typeUrls[type]);
   if (state === undefined) return 'not subscribed';
@@ -137,7 +137,7 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
 const timeOf = (ms: number | undefined) =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
-/** How many proxies are sent nothing more of a type now, by reason. */
+/** Counts the proxies to which no more of a type is sent now, by reason. */
 function countUnsent(states: ConnectionStates, type: XdsType): Readonly<Record<string, number>> {
   const counts = new Map<string, number>();
   for (const [, state] of states) {
@@ -181,7 +181,7 @@ const trace: DebugAnswer = ({ traces, connections: states }) =>
     },
   );
 
-/** By path. */
+/** The answers, by path. */
 export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/syncz': syncz,
   '/debug/adsz': adsz,
@@ -195,14 +195,14 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/trace': trace,
 };
 
-/** A proxy that is connected, and what it may have now. */
+/** A connected proxy, and the view that it may have now. */
 export interface KnownProxy {
   readonly environment: Environment;
   readonly node: ProxyNode;
   readonly view: View;
 }
 
-/** What `/debug/NAME?proxyID=PROXY` answers, by path. Pure. */
+/** The answers to `/debug/NAME?proxyID=PROXY`, by path. Pure. */
 export const proxyAnswers: Readonly<Record<string, (known: KnownProxy) => unknown>> = {
   '/debug/config_dump': ({ view }) => configDump(view),
   '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),

@@ -11,7 +11,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
 
 type Routes = (path: string) => Handler;
 
-/** So many proxies are named where one is asked for that is not there. */
+/** If the requested proxy is not connected, the answer names at most this number of others. */
 const mostNamed = 100;
 
 function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never> {
@@ -20,11 +20,11 @@ function missing(_: unknown, response: Parameters<Handler>[1]): Observable<never
 }
 
 /**
- * Who answers what on `--httpAddr`: `/ready` to everybody, `/debug` to this machine.
+ * Returns the handlers of `--httpAddr`: `/ready` for all clients, `/debug` for this machine.
  *
- * @param view$ emits at once, on subscribe, what holds now
- * @param knownOf tells of the proxy of a node; undefined before the first snapshot
- * @param confirm lets removals that are held back happen
+ * @param view$ emits the current view at once, on subscribe
+ * @param knownOf returns the proxy of a node; undefined before the first snapshot
+ * @param confirm lets held removals happen
  */
 export function debugRoutes(
   view$: Observable<DiscoveryView>,
@@ -71,11 +71,11 @@ export function debugRoutes(
   };
 }
 
-/** A map as an object, for JSON. */
+/** Writes a map as an object, for JSON. */
 const withMaps = (_: string, value: unknown): unknown =>
   value instanceof Map ? Object.fromEntries(value as Map<unknown, unknown>) : value;
 
-/** Who answers what on `--monitoringAddr`: `/metrics`. */
+/** Returns the handlers of `--monitoringAddr`: `/metrics`. */
 export function monitoringRoutes(view$: Observable<DiscoveryView>, version: string): Routes {
   return (path) =>
     path !== '/metrics'
@@ -105,7 +105,7 @@ function ready(view$: Observable<DiscoveryView>): Handler {
     );
 }
 
-/** A POST of this machine lets the removals happen that are held back, and says how many. */
+/** Lets held removals happen after a POST from this machine, and answers with their number. */
 function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Handler {
   return (request, response) => {
     const refusal = controlGuard(request);

@@ -5,7 +5,7 @@ import type { DiscoveryView } from '../state/discovery-view.ts';
 import { duplicateHosts, withoutEndpoints } from '../state/push-status.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** The metrics of the control plane, with the names of istiod. Pure. */
+/** Returns the metrics of the control plane, with the names of istiod. Pure. */
 export function discoveryFamilies(
   { store, snapshot, connections, counts }: DiscoveryView,
   version: string,

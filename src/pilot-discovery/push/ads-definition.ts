@@ -4,7 +4,10 @@ import { AggregatedDiscoveryService } from '../../shared/proto/envoy/service/dis
 import type { StreamMessage, UnreadRequest } from './first-request.ts';
 import { bytesFlaw, type NodeField } from './request-bytes.ts';
 
-/** The service, whose answers are bytes already, and whose requests are looked at before. */
+/**
+ * Returns the definition of the service. Its answers are encoded already; the bytes of its requests
+ * are checked before they are decoded.
+ */
 export function adsDefinition(): Grpc.ServiceDefinition {
   const methods = Object.entries(grpcDefinition(AggregatedDiscoveryService));
   const made = methods.map(([name, method]) => {

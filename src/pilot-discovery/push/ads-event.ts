@@ -3,7 +3,7 @@ import type { ResourceKey } from '../istio/model.ts';
 import type { Variant } from '../../shared/xds/messages.ts';
 import type { Unsent } from './unsent.ts';
 
-/** What an event is of: the number of the connection counts up. */
+/** The connection of an event, by its number. Numbers count up. */
 interface OfConnection {
   readonly connection: number;
 }
@@ -11,13 +11,13 @@ interface OfConnection {
 interface OfAnswer extends OfConnection {
   readonly typeUrl: string;
   readonly nonce: string;
-  /** The number of the snapshot that the answer is of. */
+  /** The number of the snapshot from which the answer was made. */
   readonly snapshot: number;
 }
 
-/** What happens between the control plane and its proxies. */
+/** An event between the control plane and its proxies. */
 export type AdsEvent =
-  /** A proxy has said who it is. */
+  /** The first request of a proxy, with its node. */
   | (OfConnection & {
       readonly type: 'connected';
       readonly node: Node;
@@ -25,13 +25,16 @@ export type AdsEvent =
       readonly address: string;
     })
   | (OfConnection & { readonly type: 'disconnected' })
-  /** A stream is ended, since nothing can be answered on it. */
+  /** A stream was ended, since nothing can be answered on it. */
   | (OfConnection & {
       readonly type: 'stream-refused';
       readonly address: string;
       readonly reason: string;
     })
-  /** A proxy asks for a type, or for other names: those that it follows by now; empty for all. */
+  /**
+   * A proxy subscribes to a type, or changes its names. `names` are all that it now subscribes to;
+   * empty for all.
+   */
   | (OfConnection & {
       readonly type: 'asked';
       readonly typeUrl: string;
@@ -43,13 +46,15 @@ export type AdsEvent =
       readonly resources: number;
       readonly bytes: number;
     })
-  /** How long an answer has waited for its turn, and how long its writing took. */
+  /** How long an answer waited for its turn, and how long its writing took. */
   | (OfConnection & {
       readonly type: 'written';
       readonly queuedMs: number;
       readonly writingMs: number;
     })
-  /** A proxy is not sent what has changed, for another reason than before; or nothing is left. */
+  /**
+   * A change is not sent to a proxy, for another reason than before; or nothing is left to send.
+   */
   | (OfConnection & {
       readonly type: 'unsent';
       readonly typeUrl: string;
@@ -59,7 +64,7 @@ export type AdsEvent =
   | (Omit<OfAnswer, 'snapshot'> & {
       readonly type: 'rejected';
       readonly reason: string;
-      /** The resources of Envoy that are to blame, and what they are made of. */
+      /** The resources of Envoy that are blamed, and the resources they were made from. */
       readonly names: readonly string[];
       readonly keys: readonly ResourceKey[];
     })

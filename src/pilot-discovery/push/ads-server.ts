@@ -53,19 +53,20 @@ import { unreadAnswers } from './unread-answers.ts';
 import { typeUrls, type View } from './view.ts';
 
 export interface AdsOptions {
-  /** What the control plane calls itself in its answers. */
+  /** The name of the control plane in its answers. */
   readonly controlPlane: string;
-  /** To how many proxies is written at once. */
+  /** The number of proxies to which answers are written at once. */
   readonly throttle: number;
   /**
-   * What a proxy is given: at once what holds now, if there is something, then what is newer. Or,
-   * as a text, why it is given nothing. `comes` says whether it has resources already.
+   * Returns the views for a proxy: the current one at once, if there is one, then newer ones. A
+   * text is the reason why the proxy gets none. `comes` says whether the proxy already has
+   * resources.
    */
   readonly viewFor$: (
     node: Node,
     comes: 'empty-handed' | 'with-versions',
   ) => Observable<View> | string;
-  /** Emits once the streams are to end: over so many ms, one after the other. */
+  /** Emits when the streams are to end, one after the other: the time for all of them, in ms. */
   readonly drain$: Observable<number>;
   readonly scheduler: SchedulerLike;
 }
@@ -75,16 +76,20 @@ const statusCodes = { invalidArgument: 3, exhausted: 8, internal: 13, unavailabl
 
 const faults = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted };
 
-/** Then a proxy is to ask another control plane, in ms. */
+/**
+ * A proxy that waits longer for its first view is refused, so that it asks another control plane.
+ * In ms.
+ */
 const longestWait = clientLimits.firstSnapshot.value;
 /** In ms. */
 const longestWrite = clientLimits.writing.value;
 const mostStreams = clientLimits.streams.value;
 
 /**
- * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits what happens on its
- * streams. To `throttle` proxies is written at once; others wait for their turn. A stream on which
- * something throws is ended by an error, and no other is touched. Never completes, never errors.
+ * Adds aggregated discovery (ADS, both variants) to a gRPC server, and emits the events of its
+ * streams. Writes to at most `throttle` proxies at once; others wait for their turn. If something
+ * throws on a stream, this stream ends with an error, and no other is affected. Never completes,
+ * never errors.
  */
 export function serveAds(
   server: Grpc.Server,
@@ -97,7 +102,7 @@ export function serveAds(
     const written$ = write$.pipe(mergeMap((one$) => one$, throttle));
     let connections = 0;
     let isDraining = false;
-    /** What ends each stream, in the order in which they came. */
+    /** Functions that each end one stream, in the order in which the streams began. */
     const leaves = new Set<() => void>();
     const drained$ = drain$.pipe(
       mergeMap((ms) => {
@@ -217,7 +222,7 @@ export function serveAds(
         ),
         defer(() => {
           leaves.delete(leave);
-          call.end(); // where the client has ended its half
+          call.end(); // if the client has ended its half
           return of<AdsEvent>({ type: 'disconnected', connection });
         }),
       );
@@ -256,14 +261,14 @@ export function serveAds(
           else if (unread.isTooMuch(bytes.length)) {
             const reason = `it accepts what it has not read: ${unread.count()} answers`;
             refused$.next({ type: 'stream-refused', connection, address, reason });
-            call.destroy(new Error(reason)); // a status would wait behind all of them
+            call.destroy(new Error(reason)); // a status would be sent after all of them
           } else unread.write(call, bytes, () => done.next());
         });
         const queuedAt = scheduler.now();
         write$.next(
           defer(() => {
             const begunAt = scheduler.now();
-            // Whoever has not read the answer before is not waited for.
+            // A proxy that has not read the answer before is not waited for.
             const longest = unread.count() > 0 ? 0 : longestWrite;
             return race(done$, timer(longest, scheduler)).pipe(
               take(1),
@@ -303,7 +308,7 @@ export function serveAds(
   });
 }
 
-/** What came of an effect, for the world outside: it changes nothing. */
+/** The result of an effect, for observers outside. It does not change the state. */
 interface Done {
   readonly type: 'done';
   readonly event: AdsEvent;

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Answer } from './proxy-stream.ts';
 
-/** A hash of all that an answer says. Pure. */
+/** Returns a hash of the content of an answer. Pure. */
 export function answerNonce({
   typeUrl,
   version,
@@ -10,7 +10,7 @@ export function answerNonce({
   removed,
 }: Omit<Answer, 'nonce' | 'snapshot'>): string {
   const hash = createHash('sha1').update(`${typeUrl}\n${version}\n`);
-  // Names may be a client's, with any sign in them.
+  // A client may choose a name, with any character in it.
   for (const resource of resources)
     hash.update(`${JSON.stringify(resource.name)}${resource.version}\n`);
   return hash.update(JSON.stringify(removed)).digest('base64url').slice(0, 16);

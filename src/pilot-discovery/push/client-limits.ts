@@ -1,14 +1,14 @@
-/** How much a client may have of the control plane, or all clients together. */
+/** A limit for one client, or for all clients together. */
 export interface ClientLimit {
   readonly value: number;
   readonly unit: '' | 'bytes' | 'characters' | 'ms';
-  /** What is bounded, as the reference says it. */
+  /** The quantity that is limited, as the reference page names it. */
   readonly what: string;
   readonly beyond: string;
 }
 
 /**
- * All limits of clients: the reference page is made from them. What a client sends is counted
+ * All limits for clients: the reference page is made from them. The content of a request is counted
  * before it is decoded.
  */
 export const clientLimits = {

@@ -5,8 +5,8 @@ import type { TypedView, View, XdsResource, XdsType } from './view.ts';
 import { viewComparison } from './view-comparison.ts';
 
 /**
- * What listeners and routes wait for: a proxy has to have each cluster, with its endpoints, before
- * others refer to it. Undefined if it has them. Pure.
+ * Returns what listeners and routes wait for: a proxy must have each cluster, with its endpoints,
+ * before listeners and routes refer to it. Undefined if it has them. Pure.
  */
 export function warmingOf(
   { types: { cluster, endpoint }, warming }: ProxyStream,
@@ -23,8 +23,8 @@ export function warmingOf(
 }
 
 /**
- * Whether these are the first listeners of a proxy, or routes that it has nothing of. A client that
- * has not ACKed its clusters in time is given those: it may be one that never does. Pure.
+ * Returns whether these are the first listeners of a proxy, or routes of which it has none. A
+ * client that did not ACK its clusters in time gets them anyway: it may never ACK. Pure.
  */
 export function areFirst(
   type: XdsType,
@@ -37,9 +37,9 @@ export function areFirst(
 }
 
 /**
- * What clusters that go wait for: the listeners and routes that are ACKed may need nothing but what
- * is in the view. One that was NACKed goes on as it was, and may need more. Undefined if nothing
- * needs more. Pure.
+ * Returns what removals of clusters wait for: the listeners and routes that the proxy has ACKed may
+ * only need what is in the view. Envoy keeps the earlier version of one that it NACKed, and that
+ * version may need more. Undefined if nothing needs more. Pure.
  */
 export function neededBy(
   { types, isIntroduced }: ProxyStream,
@@ -75,7 +75,10 @@ function hasAll(subscription: ProxySubscription, to: TypedView): boolean {
   );
 }
 
-/** What the client has and is not to have any more. It knows that itself of what it names. Pure. */
+/**
+ * Returns the names to remove from what the client has. Names that it subscribed to are not among
+ * them: the client itself drops those. Pure.
+ */
 export function goneOf({ names }: ProxySubscription, gone: readonly string[]): readonly string[] {
   return gone.filter((name) => !names.has(name));
 }

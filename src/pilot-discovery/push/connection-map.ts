@@ -1,9 +1,9 @@
-/** In a bucket are so many numbers that follow each other. */
+/** The number of successive connections in a bucket. */
 const width = 32;
 
 /**
- * Values by the number of a connection. Immutable: a change copies a bucket and the list of
- * buckets, and not a thousand entries.
+ * Values by the number of a connection. Immutable: a change copies one bucket and the list of
+ * buckets, not a thousand entries.
  */
 export class ConnectionMap<V> implements Iterable<readonly [number, V]> {
   readonly size: number;

@@ -4,11 +4,11 @@ import type { AdsEvent } from './ads-event.ts';
 import type { ConnectionMap } from './connection-map.ts';
 import type { Unsent } from './unsent.ts';
 
-/** How it stands with one type on one connection. */
+/** The state of one type on one connection. */
 export interface TypeState {
-  /** What the proxy has asked for by name; empty for all. */
+  /** The names to which the proxy subscribed; empty for all. */
   readonly names: ReadonlySet<string>;
-  /** The last answer, with how many resources it had, and when it was given: ms since 1970. */
+  /** The last answer, the number of its resources, and when it was sent: ms since 1970. */
   readonly sent:
     | {
         readonly nonce: string;
@@ -18,15 +18,15 @@ export interface TypeState {
       }
     | undefined;
   readonly acked: { readonly nonce: string; readonly snapshot: number } | undefined;
-  /** What the proxy has said against its last answer; undefined where it has accepted it. */
+  /** The last NACK; undefined if an ACK followed. */
   readonly rejected:
     | { readonly nonce: string; readonly reason: string; readonly names: readonly string[] }
     | undefined;
-  /** Why what has changed since is not sent; undefined if nothing has. */
+  /** Why newer changes are not sent; undefined if there are none. */
   readonly waitsFor: Unsent | undefined;
 }
 
-/** A proxy that is connected. */
+/** A connected proxy. */
 export interface ConnectionState {
   readonly node: Node;
   readonly variant: Variant;
@@ -48,7 +48,7 @@ const unasked: TypeState = {
   waitsFor: undefined,
 };
 
-/** The connections after an event. Pure. `now`: ms since 1970. */
+/** Returns the connections after an event. Pure. `now`: ms since 1970. */
 export function foldConnections(
   states: ConnectionStates,
   event: AdsEvent,
@@ -100,13 +100,13 @@ function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
   }
 }
 
-/** A proxy that has not answered for so long is STALE, in ms. */
+/** A proxy that has neither ACKed nor NACKed for longer than this is STALE, in ms. */
 const stale = 30_000;
 
 /** In the words of istiod. */
 export type SyncStatus = 'SYNCED' | 'STALE' | 'NOT SENT' | 'REFUSED' | 'SENT';
 
-/** Whether a proxy has what it was given. Pure. `now`: ms since 1970. */
+/** Returns whether a proxy has ACKed its last answer. Pure. `now`: ms since 1970. */
 export function syncStatus({ sent, acked, rejected }: TypeState, now: number): SyncStatus {
   if (sent === undefined) return 'NOT SENT';
   if (rejected?.nonce === sent.nonce) return 'REFUSED';

@@ -1,11 +1,11 @@
 import type { XdsResource } from './view.ts';
 
-/** No hash is this. */
+/** A version that no hash can be. */
 const empty = 'empty';
 
 /**
- * Endpoints of a cluster that has none: without an answer Envoy waits for them. It is field 1 of
- * envoy.config.endpoint.v3.ClusterLoadAssignment. Pure.
+ * Returns the endpoints of a cluster that has none: Envoy waits for them until it gets an answer.
+ * The body is field 1 of envoy.config.endpoint.v3.ClusterLoadAssignment. Pure.
  */
 export function emptyAssignment(name: string): XdsResource {
   const text = Buffer.from(name);
@@ -20,7 +20,10 @@ export function emptyAssignment(name: string): XdsResource {
   };
 }
 
-/** Whether it is one: it is for a name that somebody has made up, and nobody else is given it. */
+/**
+ * Returns whether it is an empty assignment. A client can make up its name, so no other proxy gets
+ * it.
+ */
 export function isEmptyAssignment({ version }: Pick<XdsResource, 'version'>): boolean {
   return version === empty;
 }

@@ -6,7 +6,7 @@ import { isEmptyAssignment } from './empty-assignment.ts';
 import type { Answer } from './proxy-stream.ts';
 import type { XdsResource } from './view.ts';
 
-/** Of `resources` in an answer: an Any, and the entry of the incremental variant around it. */
+/** A resource as an Any, and the entry of the incremental variant around it. */
 interface Encoded {
   readonly any: Uint8Array;
   readonly entry: Uint8Array;
@@ -14,7 +14,7 @@ interface Encoded {
 
 const encoded = new WeakMap<XdsResource, Encoded>();
 
-/** A google.protobuf.Any. */
+/** Encodes a google.protobuf.Any. */
 function anyOf(typeUrl: string, { body }: XdsResource): Uint8Array {
   return new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
@@ -24,7 +24,7 @@ function anyOf(typeUrl: string, { body }: XdsResource): Uint8Array {
     .finish();
 }
 
-/** An envoy.service.discovery.v3.Resource. */
+/** Encodes an envoy.service.discovery.v3.Resource. */
 function entryOf({ version, name }: XdsResource, any: Uint8Array): Uint8Array {
   return new BinaryWriter()
     .tag(1, WireType.LengthDelimited)
@@ -36,7 +36,7 @@ function entryOf({ version, name }: XdsResource, any: Uint8Array): Uint8Array {
     .finish();
 }
 
-/** Each resource is encoded once, however many proxies are given it. */
+/** Encodes each resource once, for all proxies that get it. */
 function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
   const known = encoded.get(resource);
   if (known !== undefined) return known;
@@ -46,9 +46,10 @@ function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
   return made;
 }
 
-/** What stands in `resources` of an answer. */
+/** Returns an element of `resources` in an answer. */
 function itemOf(typeUrl: string, resource: XdsResource, variant: Variant): Uint8Array {
-  // One proxy is given it: the table, which does not become smaller again, is for others.
+  // Only one proxy gets it. The table never shrinks, so it is kept for resources of several
+  // proxies.
   if (isEmptyAssignment(resource)) {
     const any = anyOf(typeUrl, resource);
     return variant === 'delta' ? entryOf(resource, any) : any;
@@ -58,9 +59,9 @@ function itemOf(typeUrl: string, resource: XdsResource, variant: Variant): Uint8
 }
 
 /**
- * An answer as the bytes of a DiscoveryResponse, or of a DeltaDiscoveryResponse (xDS v3).
+ * Encodes an answer as a DiscoveryResponse, or as a DeltaDiscoveryResponse (xDS v3).
  *
- * @param controlPlane what the control plane calls itself
+ * @param controlPlane the name of the control plane
  */
 function encodeAnswer(
   { typeUrl, nonce, version, resources, removed }: Answer,
@@ -88,16 +89,21 @@ function encodeAnswer(
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
 }
 
-/** Of answers that may be given to more proxies, so many are kept, and so many bytes. */
+/** The limits of the cache of answers that several proxies may get. */
 const most = { answers: 1_000, bytes: 64 * 1024 * 1024 };
 
-/** An answer that nobody else is given within so many ms is kept no longer than twice that. */
+/**
+ * An answer that no other proxy gets within this time is dropped after twice the time at most. In
+ * ms.
+ */
 const longest = 20_000;
 
-/** Encodes answers; an answer that several proxies are given is encoded once. */
+/** Encodes answers; an answer that several proxies get is encoded once. */
 export interface AnswerEncoder {
   readonly encode: (answer: Answer, variant: Variant) => Buffer;
-  /** Forgets what is used no more while somebody subscribes. Emits nothing, and never completes. */
+  /**
+   * Drops answers that are no longer used, while it is subscribed. Emits nothing, never completes.
+   */
   readonly forget$: Observable<never>;
 }
 
@@ -116,7 +122,7 @@ export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): A
     return kept.size;
   };
   const encode = (answer: Answer, variant: Variant): Buffer => {
-    // Short, and all answers about types that are not served have one nonce.
+    // It is short, and all answers for types that are not served have the same nonce.
     if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;
     used.add(key);

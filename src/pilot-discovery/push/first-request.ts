@@ -8,7 +8,7 @@ import type {
 import type { Variant } from '../../shared/xds/messages.ts';
 import { clientLimits } from './client-limits.ts';
 
-/** A request that is not decoded, since it is no proxy's. */
+/** A request that was not decoded, since it cannot come from a proxy. */
 export interface UnreadRequest {
   readonly $typeName: 'refused';
   readonly reason: string;
@@ -16,10 +16,10 @@ export interface UnreadRequest {
 
 export type StreamMessage = DiscoveryRequest | DeltaDiscoveryRequest | UnreadRequest;
 
-/** A stream as gRPC for Node has it; answers are encoded already. */
+/** A stream of gRPC for Node; its answers are encoded already. */
 export type Call = Grpc.ServerDuplexStream<StreamMessage, Buffer>;
 
-/** A stream has begun: somebody has asked for something on it. */
+/** The first request of a stream has come. */
 export interface Begun {
   readonly type: 'begun';
   readonly variant: Variant;
@@ -27,7 +27,7 @@ export interface Begun {
   readonly first: StreamMessage;
 }
 
-/** Nobody has, for too long, or while too many others did not either. */
+/** A stream without a request, for too long, or while too many others have none either. */
 export interface Silent {
   readonly type: 'silent';
   readonly call: Call;
@@ -35,27 +35,28 @@ export interface Silent {
 }
 
 interface SilenceBounds {
-  /** How many streams may say nothing at a time. */
+  /** How many streams without a request there may be at a time. */
   readonly most: number;
-  /** How long, in ms. */
+  /** How long a stream may have no request, in ms. */
   readonly longest: number;
 }
 
-/** What clients may. */
+/** The bounds for clients. */
 export const silence: SilenceBounds = {
   longest: clientLimits.silence.value,
   most: clientLimits.silentStreams.value,
 };
 
-/** So many ms streams begin, or are refused, in a row; then others have their turn. */
+/** Streams begin, or are refused, for this time in a row; then other work has its turn. In ms. */
 const slice = 5;
 
 /**
- * Waits for the first request of each stream, and emits `begun` with it; or `silent` if none comes,
- * after `longest` or, for the oldest one, once there are more than `most`. Whoever opens many
- * streams and says nothing costs little: such a stream has no pipeline, and all of them have one
- * timer. Whoever opens many at once holds up nobody else: both signs come in slices. A stream that
- * has begun is paused until somebody listens and resumes it. Never completes, never errors.
+ * Waits for the first request of each stream, and emits `begun` with it. Emits `silent` if none
+ * comes within `longest`, and for the oldest stream if more than `most` wait. A client that opens
+ * many streams without a request costs little: such a stream has no pipeline, and all of them share
+ * one timer. A client that opens many streams at once does not delay others: both events come in
+ * slices. A stream that has begun is paused until a subscriber resumes it. Never completes, never
+ * errors.
  */
 export function firstRequests(
   call$: Observable<readonly [Variant, Call]>,
@@ -63,7 +64,7 @@ export function firstRequests(
   scheduler: SchedulerLike,
 ): Observable<Begun | Silent> {
   return new Observable((subscriber) => {
-    // The oldest is the first in both.
+    // In both the oldest comes first.
     const waiting = new Map<Call, { readonly since: number; readonly forget: () => void }>();
     const decided = new Map<Call, Begun | Silent>();
     const burst$ = new Subject<void>();

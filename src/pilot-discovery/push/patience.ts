@@ -1,15 +1,15 @@
 import { map, merge, type Observable, type SchedulerLike, switchMap, take, timer } from 'rxjs';
 import type { ProxyEvent } from './proxy-stream.ts';
 
-/** A proxy that comes back asks for all types that it has at once: it has so many ms for that. */
+/** A proxy that comes back asks at once for all types that it has: the time for this, in ms. */
 const introduction = 1_000;
 
-/** So many ms a proxy has to accept clusters, to ask for their endpoints, and to accept those. */
+/** The time to ACK clusters, to ask for their endpoints, and to ACK those, in ms. */
 const warming = 5_000;
 
 /**
- * How long a proxy is waited for: `introduced` once, 1 s after its first request; `warmed` 5 s
- * after it was given clusters the last time. Ends with both.
+ * Emits when the time to wait for a proxy is over: `introduced` once, 1 s after its first request;
+ * `warmed` 5 s after the last answer with clusters. Completes when both sources have.
  */
 export function patience(
   request$: Observable<unknown>,

@@ -10,8 +10,8 @@ import { viewComparison } from './view-comparison.ts';
 const mostEmpty = clientLimits.unknownEndpoints.value;
 
 /**
- * How resources of a type are given to a proxy. Clusters and listeners are told as a whole in the
- * state-of-the-world variant; a client of them that names nothing at first wants all.
+ * Returns how resources of a type are sent to a proxy. In the state-of-the-world variant an answer
+ * has all clusters or all listeners; a client whose first request for them has no names wants all.
  */
 export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
   ...viewComparison,
@@ -30,7 +30,8 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
     const removed = goAtOnce || (changed.size === 0 && needed === undefined) ? gone : [];
     const missing = open.filter((name) => !held.has(name));
     const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
-    // Endpoints of clusters that have changed, and that go as soon as nothing refers to them.
+    // Endpoints that are no longer in the view: their clusters have changed, and go as soon as
+    // nothing refers to them.
     const again = type === 'endpoint' ? open.flatMap((name) => wholeIn(held.get(name))) : [];
     const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
     const isFirst = isNew && (isWhole ? held.size === 0 : wildcard);
@@ -49,7 +50,8 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
   },
   write({ given, removed, leaves, held }, before, { state, view }) {
     const { version } = view[type];
-    // Routes alone: that there is none is said of names of which the proxy has nothing.
+    // Only routes: a name for which there is no route is answered if the proxy has nothing under
+    // it.
     const absent =
       type === 'route'
         ? [...before.unanswered].filter((name) => !given.has(name) && !before.held.has(name))
@@ -63,7 +65,8 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       removed: state.variant === 'delta' ? [...removed, ...absent] : [],
     };
     const hash = answerNonce(said);
-    // A request with new names repeats the last nonce, and must not look like an ACK of this one.
+    // A request with new names repeats the last nonce, and must not look like an ACK of this
+    // answer.
     const nonce = hash === before.lastNonce ? `${hash}+` : hash;
     const message: Answer = { ...said, nonce, snapshot: view.snapshot };
     return { nonce, note: view.snapshot, message };
@@ -74,7 +77,7 @@ function isToldWhole({ variant }: ProxyStream, type: XdsType): boolean {
   return variant === 'state-of-the-world' && (type === 'cluster' || type === 'listener');
 }
 
-/** A resource of which more is known than the version. */
+/** Returns the resource if more than its version is known. */
 function wholeIn(held: ProxyKind['resource'] | ProxyKind['had'] | undefined): XdsResource[] {
   return held !== undefined && 'body' in held ? [held] : [];
 }

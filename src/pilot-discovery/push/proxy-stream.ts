@@ -3,38 +3,41 @@ import { freshSubscription, type TypeSubscription } from '../../shared/xds/type-
 import type { Unsent } from './unsent.ts';
 import type { TypedView, View, XdsResource, XdsType } from './view.ts';
 
-/** What happens on the stream of a proxy. */
+/** An event on the stream of a proxy. */
 export type ProxyEvent =
   | { readonly type: 'request'; readonly request: EnvoyRequest }
-  /** There is something newer for this proxy. */
+  /** There is a newer view for this proxy. */
   | { readonly type: 'view'; readonly view: View }
   /** A proxy that comes back has had the time to ask for all types that it has. */
   | { readonly type: 'introduced' }
   /**
-   * Endpoints that it has not asked for, or not accepted, are waited for no longer; and clusters
-   * that it has not accepted, only with what it has already.
+   * The time to wait is over for endpoints that the proxy has not asked for or not ACKed. For
+   * clusters that it has not ACKed, only its first listeners and routes wait no longer.
    */
   | { readonly type: 'warmed' };
 
-/** What is sent to a proxy. */
+/** An answer to a proxy. */
 export interface Answer {
   readonly typeUrl: string;
-  /** A hash of all the rest: equal answers to several proxies are equal to the last byte. */
+  /** A hash of all other content: equal answers to several proxies have equal bytes. */
   readonly nonce: string;
-  /** Of all that the proxy has then of this type. */
+  /** The version of all that the proxy then has of this type. */
   readonly version: string;
   readonly resources: readonly XdsResource[];
-  /** Names, in the incremental variant alone. */
+  /** Names, only in the incremental variant. */
   readonly removed: readonly string[];
   readonly snapshot: number;
 }
 
-/** What is to be done about it. */
+/** An effect of an event. */
 export type ProxyEffect =
   | { readonly type: 'answer'; readonly answer: Answer }
-  /** It is not sent what has changed, for another reason than before; or nothing is left. */
+  /** A change is not sent, for another reason than before; or nothing is left to send. */
   | { readonly type: 'unsent'; readonly typeUrl: string; readonly waitsFor: Unsent | undefined }
-  /** It asks for a type, or for others of it: the names that it follows by now; empty for all. */
+  /**
+   * The proxy subscribes to a type, or changes its names. `names` are all that it now subscribes
+   * to; empty for all.
+   */
   | { readonly type: 'asked'; readonly typeUrl: string; readonly names: ReadonlySet<string> }
   | {
       readonly type: 'accepted';
@@ -49,12 +52,15 @@ export type ProxyEffect =
       readonly blamed: readonly XdsResource[];
       readonly reason: string;
     }
-  /** Somebody asks for a type that is not served. */
+  /** The client asks for a type that is not served. */
   | { readonly type: 'unknown-type'; readonly typeUrl: string }
-  /** It is no proxy, or goes beyond a limit. */
+  /** The client is not a proxy, or exceeds a limit. */
   | { readonly type: 'end'; readonly fault: 'shape' | 'limit'; readonly reason: string };
 
-/** A subscription of a proxy. Of what it had when it came only the version is known. */
+/**
+ * The types of a proxy's subscription. If the proxy had a resource before it connected, only the
+ * version is known.
+ */
 export interface ProxyKind {
   readonly resource: XdsResource;
   readonly had: Pick<XdsResource, 'name' | 'version'>;
@@ -66,28 +72,28 @@ export interface ProxyKind {
   readonly reason: Unsent;
 }
 
-/** What a proxy wants of one type, and what it has. */
+/** The subscription of a proxy to one type, and what the proxy has of it. */
 export type ProxySubscription = TypeSubscription<ProxyKind>;
 
 export interface ProxyStream {
   readonly variant: Variant;
-  /** It has said who it is. */
+  /** The first request has come, with a node id. */
   readonly isKnown: boolean;
   readonly view: View | undefined;
-  /** A type that it has not asked for by now it does not use. */
+  /** The proxy does not use a type that it has not asked for by now. */
   readonly isIntroduced: boolean;
   readonly types: Readonly<Record<XdsType, ProxySubscription>>;
-  /** Why what has changed since is not sent; undefined if nothing has. */
+  /** Why newer changes are not sent; undefined if there are none. */
   readonly waitsFor: Readonly<Partial<Record<XdsType, Unsent>>>;
-  /** Clusters that have come or changed, whose endpoints the proxy has not accepted since. */
+  /** Added or changed clusters whose endpoints the proxy has not ACKed since. */
   readonly warming: ReadonlySet<string>;
-  /** It has had the time to accept the clusters that it was given last, and their endpoints. */
+  /** The time to ACK the last clusters and their endpoints is over. */
   readonly isOverdue: boolean;
-  /** Types that are not served, and the answers that were given: they are empty. */
+  /** Types that are not served, and that were answered without resources. */
   readonly unknown: ReadonlySet<string>;
 }
 
-/** A stream before its first request. */
+/** Returns a stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
   const fresh: ProxySubscription = freshSubscription();
   const types = { cluster: fresh, endpoint: fresh, listener: fresh, route: fresh };
@@ -104,7 +110,7 @@ export function freshProxy(variant: Variant): ProxyStream {
   };
 }
 
-/** With what a proxy wants of one type and has, as it is now. Pure. */
+/** Returns the state with another subscription of one type. Pure. */
 export function withType(
   state: ProxyStream,
   type: XdsType,

@@ -32,18 +32,18 @@ const step = {
 export type ProxyStep = Step<ProxyStream, ProxyEffect>;
 
 /**
- * The aggregated discovery protocol (xDS v3) with one proxy, in both variants. Pure.
+ * Runs the aggregated discovery protocol (xDS v3) for one proxy, in both variants. Pure.
  *
- * One answer of a type is under way at a time, and has what differs from what the proxy has;
- * clusters and listeners are told as a whole in the state-of-the-world variant. Clusters come
- * first, then endpoints, listeners, routes. What listeners and routes say is changed when the
- * proxy has accepted the clusters they may need, with their endpoints; and clusters go when it has
- * accepted listeners and routes that need them no more. What a proxy refuses it is not given again
- * in that version. (In the state-of-the-world variant nobody knows which clusters a proxy has that
- * comes back with an older version: those go at once.)
+ * At most one answer of a type is in flight. It has the resources that differ from those of the
+ * proxy; in the state-of-the-world variant it has all clusters or all listeners. Clusters come
+ * first, then endpoints, listeners, routes. Listeners and routes are sent when the proxy has ACKed
+ * the clusters that they may need, with their endpoints. Clusters are removed when it has ACKed
+ * listeners and routes that no longer need them. A resource version that the proxy NACKed is not
+ * sent again. In the state-of-the-world variant nobody knows which clusters a proxy has that comes
+ * back with an older version: those are removed at once.
  *
- * A cluster that has changed is followed by its endpoints, even by equal ones: Envoy 1.36 waits for
- * them for ever.
+ * The endpoints of a changed cluster are sent after it, even if they are equal: Envoy 1.36 waits
+ * for them forever.
  */
 export function reduceProxy(state: ProxyStream, event: ProxyEvent): ProxyStep {
   switch (event.type) {
@@ -95,7 +95,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   );
 }
 
-/** What is said of an outcome of the subscription. */
+/** Returns the effects of an outcome of the subscription. */
 function effectOf(
   typeUrl: string,
   { names }: ProxySubscription,
@@ -119,7 +119,10 @@ function effectOf(
   }
 }
 
-/** What it does not ask for it has not used: it may be about to ask for it again. */
+/**
+ * Removes the clusters whose endpoints were used. The proxy has not used those that it no longer
+ * subscribes to: it may be about to subscribe to them again.
+ */
 function cooled(
   warming: ReadonlySet<string>,
   { inFlight, names }: ProxySubscription,
@@ -128,7 +131,9 @@ function cooled(
   return without(warming, used);
 }
 
-/** Why a request is no proxy's; undefined if it may be. Each list of it is counted. */
+/**
+ * Returns why a request cannot come from a proxy; undefined if it can. Counts each of its lists.
+ */
 function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
   const longest = Math.max(typeUrl.length, node?.id.length ?? 0);
   if (longest > longestName)
@@ -141,7 +146,10 @@ function sizeFlaw({ node, typeUrl, names }: EnvoyRequest): string | undefined {
     : undefined;
 }
 
-/** Endpoints that a proxy has, but waits for, since their cluster has changed meanwhile. */
+/**
+ * Marks endpoints to be sent again: the proxy came with them, but waits for them since their
+ * cluster has changed.
+ */
 function awaited(
   before: ProxySubscription,
   after: ProxySubscription,
@@ -152,7 +160,7 @@ function awaited(
   return step.endpoint(after, { type: 'again', names })[0];
 }
 
-/** A type that nobody serves is answered once, by nothing, so that the proxy does not wait. */
+/** Answers a type that is not served once, without resources, so that the proxy does not wait. */
 function unserved(state: ProxyStream, { typeUrl, names }: EnvoyRequest): ProxyStep {
   if (state.unknown.has(typeUrl)) return [state, []];
   if (state.unknown.size === mostUnknown)
@@ -197,7 +205,7 @@ function flush(first: ProxyStream, before: readonly ProxyEffect[]): ProxyStep {
   );
 }
 
-/** Sends what there is to say of one type now, or says why it is not sent. */
+/** Sends what is left to send of one type now, or emits why it is not sent. */
 function offered(before: ProxyStream, type: XdsType, view: View): ProxyStep {
   const [subscription, [outcome]] = step[type](before.types[type], {
     type: 'offer',
@@ -217,7 +225,7 @@ function offered(before: ProxyStream, type: XdsType, view: View): ProxyStep {
   return [after, isOther ? [{ type: 'unsent', typeUrl: typeUrls[type], waitsFor }] : []];
 }
 
-/** Clusters that have come or changed get their endpoints anew. */
+/** Marks the endpoints of added and changed clusters to be sent again. */
 function withWarming(state: ProxyStream, view: View): ProxyStream {
   const { cluster, endpoint } = state.types;
   const { inFlight } = cluster;

@@ -2,23 +2,23 @@ import { BinaryReader, WireType } from '@bufbuild/protobuf/wire';
 import { clientLimits } from './client-limits.ts';
 
 /**
- * Envoy names each cluster whose endpoints it asks for. Of itself it says labels, annotations, and
- * its configuration.
+ * Envoy names each cluster whose endpoints it asks for. Its node has labels, annotations, and its
+ * configuration.
  */
 const [mostNames, largestNode] = [clientLimits.names.value, clientLimits.node.value];
 
-/** The field of the node, in a DiscoveryRequest and in a DeltaDiscoveryRequest. */
+/** The number of the field `node`: 2 in a DiscoveryRequest, 1 in a DeltaDiscoveryRequest. */
 export type NodeField = 1 | 2;
 
 /**
- * Why the bytes of a request are no proxy's; undefined if they may be. Counts what is in each list
- * before anything is decoded: 4 MB may be a million names. Bytes that are no message are left to
- * whoever decodes them. Pure.
+ * Returns why the bytes of a request cannot come from a proxy; undefined if they can. Counts the
+ * entries of each list before anything is decoded: 4 MB may be a million names. Bytes that are not
+ * a message are left to the decoder. Pure.
  */
 export function bytesFlaw(bytes: Uint8Array, nodeField: NodeField): string | undefined {
   const reader = new BinaryReader(bytes);
   const counts = new Map<number, number>();
-  let node = 0; // one that is there twice is merged
+  let node = 0; // a decoder merges two of them
   try {
     while (reader.pos < reader.len) {
       const [field, type] = reader.tag();

@@ -2,17 +2,17 @@ import type { Writable } from 'node:stream';
 import { clientLimits } from './client-limits.ts';
 
 /**
- * A proxy that accepts answers which it has not read is no Envoy: that has one answer of each type
- * before it, and fewer if one follows another.
+ * Envoy reads an answer before it ACKs it: it has at most one unread answer of each type, and fewer
+ * if one type waits for another. A client with more is not Envoy.
  */
 const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.unreadBytes.value };
 
-/** The answers that are written to one proxy, and that it has not read. */
+/** The answers that were written to one proxy, and that it has not read. */
 export interface UnreadAnswers {
   readonly count: () => number;
-  /** Whether an answer of so many bytes would be too much. */
+  /** Returns whether an answer of this size would be too much. */
   readonly isTooMuch: (bytes: number) => boolean;
-  /** Writes one more; `read` is called once it has left for the proxy. */
+  /** Writes one more answer; calls `read` when it has left for the proxy. */
   readonly write: (call: Pick<Writable, 'write'>, bytes: Buffer, read: () => void) => void;
 }
 

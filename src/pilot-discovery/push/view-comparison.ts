@@ -2,7 +2,7 @@ import type { SubscriptionPolicy } from '../../shared/xds/type-subscription.ts';
 import type { ProxyKind } from './proxy-stream.ts';
 import { changedNames } from './view.ts';
 
-/** How what a proxy has is compared with a view. A part that is equal is the same object. */
+/** Compares what a proxy has with a view. Equal parts are the same object. */
 export const viewComparison = {
   holdsBack: 'each',
   isSame: (held, resource) => held.version === resource.version,

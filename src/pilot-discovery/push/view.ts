@@ -22,27 +22,30 @@ export interface XdsResource {
   readonly version: string;
   /** The encoded message, as the value of an Any. */
   readonly body: Uint8Array;
-  /** What it is made of: who is blamed where Envoy refuses it. */
+  /** The resources it is made from: they are blamed if Envoy NACKs it. */
   readonly keys: readonly ResourceKey[];
 }
 
 /** All resources of one type that one class of proxies may have. Immutable. */
 export interface TypedView {
-  /** A hash of names and versions; equal content, equal version. */
+  /** A hash of names and versions: equal content has an equal version. */
   readonly version: string;
   readonly resources: ReadonlyMap<string, XdsResource>;
 }
 
 /**
- * What one proxy may have, in one snapshot. A part that is equal for two proxies, or in two
- * snapshots, is the same object: what is made of it may be kept by its identity.
+ * The resources that one proxy may have, in one snapshot. Parts that are equal for two proxies, or
+ * in two snapshots, are the same object, so a result can be cached by the identity of a part.
  */
 export interface View extends Readonly<Record<XdsType, TypedView>> {
   /** The number of the snapshot; a newer one is greater. */
   readonly snapshot: number;
 }
 
-/** The names of what has come, gone or changed from one view to another; once for all proxies. */
+/**
+ * Returns the names that were added, removed or changed from one view to another; computes them
+ * once for all proxies.
+ */
 export const changedNames: (before: TypedView, after: TypedView) => readonly string[] = onceForTwo(
   (before, after) => namesThatDiffer(before.resources, after.resources),
 );
