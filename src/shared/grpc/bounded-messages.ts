@@ -3,19 +3,19 @@ import type * as Grpc from '@grpc/grpc-js';
 import { asyncScheduler } from 'rxjs';
 import { afterPiece, type MessageProgress, noMessage } from './message-progress.ts';
 
-/** How much is kept of messages that are not finished, in bytes. */
+/** The largest total size of unfinished messages, in bytes. */
 export interface MessageBounds {
   readonly ofConnection: number;
   readonly inAll: number;
 }
 
-/** A stream is ended, since it goes beyond a bound; `address` is that of the client. */
+/** Reports that a stream was ended because it exceeded a bound; `address` is the client's. */
 export type TellRefused = (address: string, reason: string) => void;
 
 /** https://www.rfc-editor.org/rfc/rfc9113#section-7 */
 const errorCodes = { none: 0, enhanceYourCalm: 11 };
 
-/** What a client says beside its messages, in bytes: a token has a few KB. */
+/** The largest metadata of a request, in bytes: a token has a few KB. */
 const largestMetadata = 16 << 10;
 
 interface Begun {
@@ -24,14 +24,16 @@ interface Begun {
 }
 
 /**
- * Bounds what a server of gRPC keeps of messages that are not finished. gRPC collects a message
- * until it is whole, on each stream of each connection, and unpacks it: 4 KB may be 4 MB then.
+ * Bounds the memory that a gRPC server uses for unfinished messages. On each stream of each
+ * connection, gRPC collects a message until it is complete and then decompresses it: 4 KB can
+ * become 4 MB.
  *
- * A stream is ended that brings its connection beyond its bound. If all connections together are
- * beyond theirs, the oldest message goes: those of clients that behave are finished in a moment. A
- * message that is compressed ends its stream, for no Envoy and no agent compresses. And a stream
- * that the server has ended is closed: else gRPC keeps what it has collected until the client
- * closes it too. A stream with more than 16 KiB of metadata is ended as well.
+ * A stream that takes its connection over the connection's bound is ended. If all connections
+ * together exceed their bound, the stream with the oldest unfinished message is ended: a client
+ * that behaves well finishes a message in a moment. A compressed message ends its stream, because
+ * no Envoy and no agent compresses. A stream with more than 16 KiB of metadata is ended too. A
+ * stream that the server has ended is also closed; otherwise gRPC keeps the collected bytes until
+ * the client closes it.
  */
 export function boundedMessages(
   { ServerInterceptingCall, status }: Pick<typeof Grpc, 'ServerInterceptingCall' | 'status'>,
@@ -119,7 +121,7 @@ export function boundedMessages(
           },
         }),
       sendStatus: (sent, next) => {
-        // Not at once: what is told would be overtaken by the end of the stream.
+        // Not at once: the end of the stream would overtake the status.
         const close = () => asyncScheduler.schedule(() => stream.close(errorCodes.none));
         if (stream.headersSent) stream.once('wantTrailers', close);
         else close();
@@ -129,7 +131,7 @@ export function boundedMessages(
   };
 }
 
-/** The stream below a call, which gRPC for Node has and does not declare. */
+/** Returns the HTTP/2 stream of a call. gRPC for Node has this property but does not declare it. */
 function streamOf(call: Grpc.ServerInterceptingCallInterface): ServerHttp2Stream {
   const { stream } = call as Grpc.ServerInterceptingCallInterface & {
     readonly stream?: ServerHttp2Stream;

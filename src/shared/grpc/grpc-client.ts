@@ -4,10 +4,10 @@ import { trustAnchors } from '../http/http-answer.ts';
 import { localhostTarget } from './localhost-target.ts';
 
 /**
- * A client of the server at `address`: `host:port`, or `unix:` and a path. `localhost` is never
- * looked up.
+ * Returns a client of the server at `address`: `host:port`, or `unix:` and a path. `localhost` is
+ * never looked up.
  *
- * It connects directly. gRPC for Node would otherwise connect through `grpc_proxy`, `https_proxy`
+ * It connects directly. Otherwise gRPC for Node would connect through `grpc_proxy`, `https_proxy`
  * or `http_proxy` of the environment, even to localhost.
  */
 export function grpcClient(
@@ -16,25 +16,25 @@ export function grpcClient(
   credentials: Grpc.ChannelCredentials,
   options: Grpc.ClientOptions = {},
 ): Grpc.Client {
-  grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+  grpc.setLogVerbosity(grpc.logVerbosity.NONE); // else stderr repeats returned errors
   return new grpc.Client(localhostTarget(grpc.experimental, address), credentials, {
     ...options,
     'grpc.enable_http_proxy': 0,
   });
 }
 
-/** What TLS to a server needs, as PEM. */
+/** The certificates and the key for TLS to a server, as PEM. */
 export interface GrpcClientTls {
-  /** Vouch for the server; those of the machine if undefined. */
+  /** They verify the server; undefined for the roots of the machine. */
   readonly roots: Buffer | undefined;
-  /** The certificate and the key that the client presents; undefined for none. */
+  /** The client's certificate and key; undefined for none. */
   readonly pair: { readonly chain: Buffer; readonly key: Buffer } | undefined;
   readonly checkServerIdentity?: Grpc.VerifyOptions['checkServerIdentity'];
 }
 
 /**
- * Credentials for TLS. Each certificate in `roots` is a trust anchor, an intermediate one too, as
- * in Go and in Envoy. Throws if the pair or the roots cannot be used.
+ * Returns credentials for TLS. Each certificate in `roots` is a trust anchor, even an intermediate
+ * one, as in Go and in Envoy. Throws if the pair or the roots cannot be used.
  */
 export function tlsCredentials(
   { ChannelCredentials }: Pick<typeof Grpc, 'ChannelCredentials'>,

@@ -8,8 +8,8 @@ import {
 import type { MethodDefinition, ServiceDefinition } from '@grpc/grpc-js';
 
 /**
- * A service of generated code as gRPC for Node wants to have it: one entry a method, under its
- * local name. Pure.
+ * Returns a service of generated code in the form that gRPC for Node needs: one entry per method,
+ * under its local name. Pure.
  */
 export function grpcDefinition(service: DescService): ServiceDefinition {
   return Object.fromEntries(

@@ -5,25 +5,25 @@ import { ofType } from '../../operators/tagged-union.ts';
 import { ownSocket, type SocketEvent } from '../files/own-socket.ts';
 import { boundedMessages } from './bounded-messages.ts';
 
-/** Adds its services to the server as it is called; what happens in them comes out. */
+/** Adds services to the server on the call. Emits what happens in them. */
 export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;
 
 export interface GrpcOptions {
-  /** Loads gRPC as soon as the socket listens; else it is loaded for the first connection. */
+  /** Loads gRPC as soon as the socket listens. Otherwise the first connection loads it. */
   readonly isEager: boolean;
   readonly server: Grpc.ServerOptions;
 }
 
-/** What becomes of the server. `failed` comes after `listening` where gRPC cannot be set up. */
+/** The state of the server. `failed` follows `listening` if gRPC cannot be set up. */
 export type GrpcEvent = Exclude<SocketEvent, { readonly type: 'connected' }>;
 
 /**
- * A gRPC server on a Unix socket at `path`, as {@link ownSocket} has it: emits `listening` or
- * `failed`, then what the services emit. It listens at once. gRPC and the services, by `load`, are
- * loaded when they are needed, and connections that come meanwhile wait.
+ * Runs a gRPC server on a Unix socket at `path` (see {@link ownSocket}). Emits `listening` or
+ * `failed`, then what the services emit. It listens at once. gRPC and the services (`load`) are
+ * loaded when they are needed; until then, connections wait.
  *
- * Cold; on unsubscribe all connections are closed. Never completes, never errors: where something
- * cannot be loaded, or a service throws or errors, it emits `failed`, and serves no more.
+ * Cold; closes all connections on unsubscribe. Never completes, never errors: if something cannot
+ * be loaded, or a service throws or errors, it emits `failed` and stops serving.
  */
 export function grpcOnSocket<T extends object>(
   path: string,
@@ -53,10 +53,12 @@ export function grpcOnSocket<T extends object>(
   );
 }
 
-/** What gRPC takes for a message if nothing else is said, in bytes. */
+/** The default limit of gRPC for a received message, in bytes. */
 const usualMessage = 4 << 20;
 
-/** Hands each connection to a gRPC server once that is loaded, and emits what happens in it. */
+/**
+ * Passes each connection to a gRPC server once gRPC is loaded, and emits what the services emit.
+ */
 function host<T>(
   socket$: Observable<Socket>,
   loaded$: Observable<readonly [typeof Grpc, ServeGrpc<T>]>,
@@ -73,7 +75,7 @@ function host<T>(
     );
     const served$ = loaded$.pipe(
       switchMap(([grpc, serve$]) => {
-        grpc.setLogVerbosity(grpc.logVerbosity.NONE); // it writes to stderr what comes back as a reason
+        grpc.setLogVerbosity(grpc.logVerbosity.NONE); // else stderr repeats returned errors
         const largest = options['grpc.max_receive_message_length'] ?? usualMessage;
         const bounds = { ofConnection: 2 * largest, inAll: 4 * largest };
         const server = new grpc.Server({

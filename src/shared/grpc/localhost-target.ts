@@ -4,8 +4,9 @@ import { knownAddresses } from '../http/local-lookup.ts';
 const scheme = 'this-machine';
 
 /**
- * What gRPC connects to for `host:port`. `localhost` gets a resolver of its own: that of gRPC looks
- * it up, and waits in Node's thread pool behind names whose server is silent.
+ * Returns the target that gRPC connects to for `host:port`. `localhost` gets a separate resolver:
+ * gRPC's resolver would look it up, and would wait in Node's thread pool behind names whose server
+ * does not answer.
  */
 export function localhostTarget(
   { registerResolver }: Pick<typeof Grpc.experimental, 'registerResolver'>,
@@ -19,9 +20,9 @@ export function localhostTarget(
 }
 
 /**
- * Answers with these addresses, in their order, whoever asks: once, until it is destroyed. gRPC
- * asks again after each connection that fails, and an answer would have it connect at once, without
- * its back-off.
+ * Returns a resolver that answers each query with these addresses, in their order. It answers once
+ * until it is destroyed. gRPC asks again after each failed connection; if it got an answer then, it
+ * would connect at once, without its back-off.
  */
 function resolverOf(hosts: readonly string[]) {
   return class LocalhostResolver implements Grpc.experimental.Resolver {

@@ -1,14 +1,14 @@
 /**
- * How far the messages of a stream have come. Each begins with a flag (1: it is compressed) and
- * its length, five bytes in all (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
+ * The progress of the messages of a stream. Each message begins with a flag (1: compressed) and its
+ * length, five bytes in all (https://github.com/grpc/grpc/blob/master/doc/PROTOCOL-HTTP2.md).
  */
 export interface MessageProgress {
-  /** Of the message that is not finished, with its prefix; 0 between two messages. In bytes. */
+  /** The bytes received of the unfinished message, with its prefix; 0 between two messages. */
   readonly held: number;
-  /** What has come of the length, and what is still to come of the message itself. */
+  /** The part of the length field that was received, and the bytes of the message still to come. */
   readonly length: number;
   readonly left: number;
-  /** A message has come, or comes, that has to be unpacked. */
+  /** Whether a received message is compressed, even one that is not complete. */
   readonly isCompressed: boolean;
 }
 
@@ -16,7 +16,7 @@ export const noMessage: MessageProgress = { held: 0, length: 0, left: 0, isCompr
 
 const prefix = 5;
 
-/** The progress after a piece of the stream. Pure. */
+/** Returns the progress after a piece of the stream. Pure. */
 export function afterPiece(before: MessageProgress, piece: Uint8Array): MessageProgress {
   let { held, length, left, isCompressed } = before;
   for (let at = 0; at < piece.length;) {

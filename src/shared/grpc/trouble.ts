@@ -11,7 +11,7 @@ const codes: Readonly<Record<number, 'ended' | 'refused' | 'unavailable'>> = {
   16: 'refused',
 };
 
-/** What gRPC for Node, Node and OpenSSL say where no connection comes about, and its meaning. */
+/** Errors of gRPC for Node, Node and OpenSSL for a failed connection, and what they mean. */
 const meanings: readonly (readonly [RegExp, string])[] = [
   [/ECONNREFUSED/, 'connection refused'],
   [/ECONNRESET|^Connection dropped/, 'the connection broke'],
@@ -25,10 +25,10 @@ const meanings: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * What is wrong with a server, in few words, by what a call to it has failed with. It is the
- * same for the same trouble. Pure.
+ * Describes in few words what is wrong with a server, given the error of a call to it. The same
+ * trouble always gives the same words. Pure.
  *
- * @param shown what the agent has proved itself by
+ * @param shown how the agent has authenticated itself
  */
 export function troubleOf(
   { code, details }: Pick<ServiceError, 'code' | 'details'>,
@@ -46,7 +46,7 @@ export function troubleOf(
   return connectionTrouble(last);
 }
 
-/** The same, by what a connection has failed with. Pure. */
+/** Describes what is wrong with a server, given the error of a connection to it. Pure. */
 export function connectionTrouble(last: string): string {
   const [, meaning] = meanings.find(([form]) => form.test(last)) ?? [];
   if (meaning !== undefined) return meaning;
@@ -56,14 +56,14 @@ export function connectionTrouble(last: string): string {
   return reason !== last || /certificate|self.signed|TLS|SSL/i.test(last) ? `TLS: ${reason}` : last;
 }
 
-/** The reason in an error of OpenSSL, which has its number and its source around it. Pure. */
+/** Returns the reason in an OpenSSL error, without its number and its source. Pure. */
 export function openSslReason(message: string): string {
   return /error:[0-9A-F]+:[^:]*:[^:]*:([^:]+)/.exec(message)?.[1] ?? message;
 }
 
 /**
- * Why a certificate is of none of these names, each with its type before it; undefined if it is of
- * one. `found` is what Node says of its names (`subjectaltname`). Pure.
+ * Explains why a certificate is for none of these names, each with its type in front; undefined if
+ * it is for one. `found` is the text that Node has for its names (`subjectaltname`). Pure.
  */
 export function nameFlaw(found: string | undefined, names: readonly string[]): Error | undefined {
   const has = found === undefined ? [] : found.split(', ');
