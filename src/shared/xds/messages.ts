@@ -13,10 +13,10 @@ import {
 } from '../proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { mainTypes, namedResource, type Update, wildcard } from './resources.ts';
 
-/** The two variants of the protocol: an Envoy chooses one. */
+/** The two variants of the protocol. Each Envoy uses one. */
 export type Variant = 'state-of-the-world' | 'delta';
 
-/** Why an answer is refused (google.rpc.Status). */
+/** Why a client NACKs an answer (google.rpc.Status). */
 export interface ErrorDetail {
   readonly code: number;
   readonly message: string;
@@ -24,15 +24,15 @@ export interface ErrorDetail {
 
 /** A request of Envoy, of either variant. */
 export interface EnvoyRequest {
-  /** Only the first one of a stream has to say it. */
+  /** Only the first request of a stream must have it. */
   readonly node: Node | undefined;
   readonly typeUrl: string;
-  /** The answer that it answers; empty where it answers none. */
+  /** The nonce of the answer that it ACKs or NACKs; empty if it does neither. */
   readonly nonce: string;
   readonly refusal: ErrorDetail | undefined;
   /**
-   * All names that are wanted from now on, and the version that Envoy has; or names that come and
-   * go, with the versions of what Envoy has already.
+   * Either all names that Envoy wants, and the version that it has; or names to subscribe and to
+   * unsubscribe, with the versions of the resources that Envoy already has.
    */
   readonly names:
     | { readonly kind: 'all'; readonly names: readonly string[]; readonly version: string }
@@ -44,10 +44,10 @@ export interface EnvoyRequest {
       };
 }
 
-/** Envoy cuts its reasons at so many characters; what is longer is not from Envoy. */
+/** Envoy cuts its reasons at 4,096 characters; a longer one is not from Envoy. */
 const longestReason = 4_096;
 
-/** What a request of either variant says. Pure. */
+/** Reads a request of either variant. Pure. */
 export function readRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): EnvoyRequest {
   const { node, typeUrl, responseNonce: nonce, errorDetail } = request;
   const refusal = errorDetail && {
@@ -68,7 +68,7 @@ export function readRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): 
   };
 }
 
-/** What Envoy is given: what it does not have yet, or, of a whole type, all of it. */
+/** An answer to Envoy: the changes that it does not have yet, or all resources of a type. */
 export interface Push {
   readonly typeUrl: string;
   readonly version: string;
@@ -78,7 +78,7 @@ export interface Push {
   readonly controlPlane: string;
 }
 
-/** A push as an answer of one variant. Pure. */
+/** Returns a push as an answer of one variant. Pure. */
 export function pushMessage(
   variant: Variant,
   push: Push,
@@ -105,23 +105,23 @@ export function pushMessage(
   });
 }
 
-/** What the control plane is asked for or told, of either variant. */
+/** A request to the control plane, of either variant. */
 export interface Ask {
   readonly typeUrl: string;
-  /** Of the answer that is answered; empty for the first request of a type. */
+  /** The nonce of the answer that it ACKs or NACKs; empty for the first request of a type. */
   readonly nonce: string;
-  /** Of what is in force. */
+  /** The newest version that Envoy has ACKed. */
   readonly version: string;
   readonly refusal: ErrorDetail | undefined;
-  /** All names, for state of the world; the difference, for delta. */
+  /** All names for state of the world; only the changes for delta. */
   readonly names: ReadonlySet<string>;
   readonly add: readonly string[];
   readonly remove: readonly string[];
-  /** Of what is known already, by name. */
+  /** The versions of the resources that are already known, by name. */
   readonly versions: Readonly<Record<string, string>>;
 }
 
-/** A request to the control plane; `node` is in the first one of a stream. Pure. */
+/** Returns a request to the control plane. The first one of a stream has `node`. Pure. */
 export function askMessage(
   variant: Variant,
   ask: Ask,
@@ -149,15 +149,18 @@ export function askMessage(
   });
 }
 
-/** All resources of a type are asked for by no name, which each control plane understands. */
+/**
+ * Requests all resources of a type with an empty list of names, which every control plane supports.
+ */
 function unlessAll(names: readonly string[]): string[] {
   return names.length === 1 && names[0] === wildcard ? [] : [...names];
 }
 
 /**
- * What an answer of the control plane says. Throws where it cannot be read.
+ * Reads an answer of the control plane. Throws if it cannot be read.
  *
- * A state-of-the-world answer has all clusters or all listeners. Of other types it may have a part.
+ * A state-of-the-world answer has all clusters or all listeners. For other types it may have only
+ * some resources.
  */
 export function readResponse(response: DiscoveryResponse | DeltaDiscoveryResponse): Update {
   const { typeUrl, nonce } = response;

@@ -6,7 +6,7 @@ import { ownMember } from '../text/own-member.ts';
 
 const prefix = 'type.googleapis.com/envoy';
 
-/** The types that Envoy's configuration consists of, by what a person calls them. */
+/** The types of Envoy's dynamic configuration, by their names in the log and in documents. */
 export const typeUrls = {
   clusters: `${prefix}.config.cluster.v3.Cluster`,
   endpoints: `${prefix}.config.endpoint.v3.ClusterLoadAssignment`,
@@ -25,31 +25,31 @@ const shortNames: Readonly<Record<string, string>> = {
   [typeUrls.extensions]: 'ecds',
 };
 
-/** What metrics call resources of this type, as in the Go agent; `other` where nobody knows it. */
+/** Returns the name of a type in metrics, as in the Go agent; `other` if the type is not known. */
 export function shortName(typeUrl: string): string {
   return ownMember(shortNames, typeUrl) ?? 'other';
 }
 
 /**
- * What an Envoy asks for first of all. A state-of-the-world answer has all resources of such a
+ * The types that an Envoy requests first. A state-of-the-world answer has all resources of such a
  * type.
  */
 export const mainTypes: readonly string[] = [typeUrls.clusters, typeUrls.listeners];
 
-/** What a person calls resources of this type. */
+/** Returns the name of a type for people. */
 export function typeName(typeUrl: string): string {
   return Object.entries(typeUrls).find(([, url]) => url === typeUrl)?.[0] ?? typeUrl;
 }
 
-/** Stands for all resources of a type among the names that are subscribed. */
+/** Stands for all resources of a type in a set of subscribed names. */
 export const wildcard = '*';
 
-/** The resources of one type that are known, by name. */
+/** The known resources of one type, by name. */
 export interface TypeResources {
-  /** Of the answer that they were changed by last. */
+  /** The version of the answer that last changed them. */
   readonly version: string;
   readonly resources: ReadonlyMap<string, Resource>;
-  /** Names of which the control plane has said that there is no such resource. */
+  /** Names for which the control plane has said that there is no such resource. */
   readonly absent: ReadonlySet<string>;
 }
 
@@ -62,14 +62,14 @@ export interface Update {
   readonly nonce: string;
   readonly resources: readonly Resource[];
   readonly removed: readonly string[];
-  /** It has all resources of its type: what it does not have is gone. */
+  /** Whether it has all resources of its type: a resource that it lacks was removed. */
   readonly isWhole: boolean;
-  /** What the control plane calls itself; empty if it does not say. */
+  /** The identifier of the control plane; empty if it has none. */
   readonly controlPlane: string;
 }
 
 /**
- * What is known after an update. A resource that has come again as it was stays the same object.
+ * Returns the resources after an update. A resource that has not changed stays the same object.
  * Pure.
  */
 export function updated(
@@ -100,7 +100,7 @@ function isSame(known: Resource, other: Resource): boolean {
   );
 }
 
-/** What is known of those names alone; of all, where all are subscribed. Pure. */
+/** Returns only the resources with these names, or all if all are subscribed. Pure. */
 export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeResources {
   if (names.has(wildcard)) return known;
   const kept = [...known.resources].filter(([name]) => names.has(name));
@@ -113,17 +113,17 @@ export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeRe
 }
 
 /**
- * A resource of a state-of-the-world answer with its name, which is all that is read of it. Throws
- * where it cannot be read. Pure.
+ * Returns a resource of a state-of-the-world answer with its name. Nothing else in it is read.
+ * Throws if it cannot be read. Pure.
  */
 export function namedResource(resource: Any): Resource {
-  // With a time to live it comes in the envelope of the incremental variant.
+  // A resource with a time to live comes in the envelope of the incremental variant.
   if (resource.typeUrl.endsWith('.discovery.v3.Resource'))
     return fromBinary(ResourceSchema, resource.value);
   return create(ResourceSchema, { name: nameIn(resource.value), resource });
 }
 
-/** In all types that are discovered the name is field 1. */
+/** Reads the name: it is field 1 in all discovered types. */
 function nameIn(bytes: Uint8Array): string {
   const reader = new BinaryReader(bytes);
   while (reader.pos < reader.len) {

@@ -1,27 +1,27 @@
 /** The cluster of Envoy's bootstrap that leads to the agent's secret discovery server. */
 export const sdsClusterName = 'sds-grpc';
 
-/** The secrets of the workload: its certificate, and what it checks those of others by. */
+/** The secrets of the workload: its certificate, and the roots that verify its peers. */
 export const workloadSecretNames = { certificate: 'default', roots: 'ROOTCA' } as const;
 
-/** A name by which a secret is asked for. Names are those of the Go agent. */
+/** The name of a secret in a request. Names are those of the Go agent. */
 export type SecretName =
   | { readonly kind: 'certificate' | 'roots' }
   | { readonly kind: 'certificate-in-files'; readonly chain: string; readonly key: string }
   | { readonly kind: 'roots-in-file'; readonly path: string }
   | { readonly kind: 'other' };
 
-/** The name of a certificate chain and its key, in files that the agent reads. */
+/** Returns the name of a certificate chain and its key, in files that the agent reads. */
 export function certificateFilesName(chain: string, key: string): string {
   return `file-cert:${chain}~${key}`;
 }
 
-/** The name of certificates to check by, in a file that the agent reads. */
+/** Returns the name of root certificates in a file that the agent reads. */
 export function rootsFileName(path: string): string {
   return `file-root:${path}`;
 }
 
-/** What a name asks for; as a text, why it cannot be meant. Pure. */
+/** Returns what a name requests; as a text, why the name is not valid. Pure. */
 export function secretNameOf(name: string): SecretName | string {
   if (name === workloadSecretNames.certificate) return { kind: 'certificate' };
   if (name === workloadSecretNames.roots) return { kind: 'roots' };

@@ -5,24 +5,24 @@ import type {
   TypeSubscription,
 } from './type-subscription.ts';
 
-/** What is needed of a policy to compare. */
+/** The members of a policy that a comparison needs. */
 type Comparison<K extends SubscriptionKind> = Pick<
   SubscriptionPolicy<K>,
   'holdsBack' | 'isSame' | 'resourcesOf' | 'changedNames'
 >;
 
-/** What a client lacks, and where that was looked for. */
+/** The resources that a client lacks, and where the search looked. */
 export interface SubscriptionLack<K extends SubscriptionKind> extends Lack<K> {
   readonly resources: ReadonlyMap<string, K['resource']>;
   /** The only names that were looked at; undefined for all. */
   readonly candidates: readonly string[] | undefined;
-  /** How many resources of those that were looked at it wants. */
+  /** The number of wanted resources among those that were looked at. */
   readonly wanted: number;
 }
 
 /**
- * What the client does not have of a source. If nothing was left to send of another source, only
- * what differs from that one is looked at. Pure.
+ * Returns the resources of a source that the client does not have. If the client was up to date
+ * with an earlier source, only the differences from that source are looked at. Pure.
  */
 export function lackOf<K extends SubscriptionKind>(
   policy: Comparison<K>,
@@ -65,7 +65,7 @@ function isHeldBack<K extends SubscriptionKind>(
   return own !== undefined && policy.isSame(own, resource);
 }
 
-/** Whether what the client lacks is what it has NACKed, and nothing else. Pure. */
+/** Whether the client lacks exactly what it has NACKed. Pure. */
 export function isAllRefused<K extends SubscriptionKind>(
   { isSame }: SubscriptionPolicy<K>,
   { refused }: TypeSubscription<K>,
@@ -85,7 +85,7 @@ export function isAllRefused<K extends SubscriptionKind>(
   );
 }
 
-/** Whether the client has NACKed something that is still in the source. Pure. */
+/** Whether the source still has a resource that the client has NACKed. Pure. */
 export function isSomeRefused<K extends SubscriptionKind>(
   { isSame, resourcesOf }: SubscriptionPolicy<K>,
   subscription: TypeSubscription<K>,

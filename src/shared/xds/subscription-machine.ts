@@ -18,16 +18,16 @@ type SubscriptionStep<K extends SubscriptionKind> = Step<
   SubscriptionEffect<K>
 >;
 
-/** A state-of-the-world client repeats the version; nothing else of a request counts here. */
+/** The members of a request that count here. */
 type Asked = Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
 
 /**
- * The subscription of one client to one type (xDS v3), in both variants of the protocol: a reducer.
+ * Reduces the subscription of one client to one type (xDS v3), in both variants of the protocol.
  * Pure.
  *
- * One answer is in flight at most, and what is newer waits for its ACK or NACK. A client is sent
- * what it lacks. What it has NACKed is not sent again in that version, and of what is blamed it
- * goes on with what it had. An ACK or NACK of an older answer is not taken.
+ * At most one answer is in flight; newer resources wait for its ACK or NACK. A client is sent what
+ * it lacks. A resource version that the client NACKed is not sent again, and the client keeps its
+ * previous version of each blamed resource. An ACK or NACK of an older answer is ignored.
  */
 export function subscriptionMachine<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
@@ -66,7 +66,9 @@ function isStale<K extends SubscriptionKind>(
   return staleNames === 'ignored' || inFlight !== undefined;
 }
 
-/** The subscription after the ACK or NACK of the answer in flight, if the request is one. */
+/**
+ * Returns the subscription after the ACK or NACK of the answer in flight, if the request is one.
+ */
 function withVerdict<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   before: TypeSubscription<K>,
@@ -97,7 +99,10 @@ function withVerdict<K extends SubscriptionKind>(
   ];
 }
 
-/** Names that the client does not want are not given again. */
+/**
+ * Marks names as unanswered, so that they are sent again. Names that the client does not want are
+ * left out.
+ */
 function again<K extends SubscriptionKind>(
   before: TypeSubscription<K>,
   names: Iterable<string>,
@@ -154,7 +159,7 @@ function unsent<K extends SubscriptionKind>(
   return [state, [{ type: 'unsent', waitsFor }]];
 }
 
-/** Something else is there than what was NACKed as a whole. */
+/** Clears what was NACKed as a whole, because there is something else to send now. */
 function freed<K extends SubscriptionKind>(state: TypeSubscription<K>): TypeSubscription<K> {
   return { ...state, refused: new Map(), refusal: undefined };
 }
@@ -182,8 +187,8 @@ function given<K extends SubscriptionKind>(
 }
 
 /**
- * What the client has with an answer. If that is a whole source, thousands of clients share it, and
- * the policy says what differs in the next one.
+ * Returns the resources that the client has after an answer. If they are a whole source, thousands
+ * of clients share that map, and the policy says what differs in the next source.
  */
 function heldAfter<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,

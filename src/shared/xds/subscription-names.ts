@@ -9,7 +9,7 @@ import type {
 
 type Names<Kind> = Extract<EnvoyRequest['names'], { readonly kind: Kind }>;
 
-/** The subscription after a request for other names; the same object if it wants the same. Pure. */
+/** Returns the subscription after a request for names; the same object if nothing changed. Pure. */
 export function withNames<K extends SubscriptionKind>(
   policy: SubscriptionPolicy<K>,
   before: TypeSubscription<K>,
@@ -120,7 +120,9 @@ function keptOf<T>(
   return new Map([...held].filter(([name]) => isKept(name)));
 }
 
-/** A subscription about which there may be more to send than was known. Pure. */
+/**
+ * Returns a subscription that may lack something, so that the next offer compares it again. Pure.
+ */
 export function unsettled<K extends SubscriptionKind>(
   before: TypeSubscription<K>,
 ): TypeSubscription<K> {

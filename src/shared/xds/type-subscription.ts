@@ -1,66 +1,66 @@
 import type { EnvoyRequest, ErrorDetail } from './messages.ts';
 
-/** The types that one policy fills in. */
+/** The types that a policy chooses. */
 export interface SubscriptionKind {
-  /** What a client is given under a name. */
+  /** A resource that is sent to a client under a name. */
   readonly resource: unknown;
-  /** Stands for what a client had before it came, of which only the version is known. */
+  /** Stands for a resource that a client had before it connected. Only its version is known. */
   readonly had: unknown;
-  /** All that there is to give at one moment. */
+  /** Everything that can be sent at one moment. */
   readonly source: object;
-  /** What the policy has to know of an answer when the client ACKs or NACKs it. */
+  /** The data that the policy needs about an answer when the client ACKs or NACKs it. */
   readonly note: unknown;
-  /** What is sent to the client. */
+  /** A message that is sent to the client. */
   readonly message: unknown;
-  /** What the policy has to know to choose and to write an answer. */
+  /** The data that the policy needs to choose and to write an answer. */
   readonly context: unknown;
-  /** Why the policy does not send what has changed. */
+  /** Why the policy does not send a change. */
   readonly reason: string;
 }
 
-/** What a client has under a name. */
+/** A resource that a client has under a name. */
 export type HeldResource<K extends SubscriptionKind> = K['resource'] | K['had'];
 
 /** An answer that the client has neither ACKed nor NACKed. */
 export interface AnswerInFlight<K extends SubscriptionKind> {
   readonly nonce: string;
   readonly given: ReadonlyMap<string, K['resource']>;
-  /** What the client had under the names that are given or removed. */
+  /** The resources that the client had under the names that are given or removed. */
   readonly before: ReadonlyMap<string, HeldResource<K> | undefined>;
-  /** The client has all of this source once it ACKs. */
+  /** The source that the client has in full once it ACKs. */
   readonly settles: K['source'] | undefined;
   readonly note: K['note'];
 }
 
-/** What one client wants of one type, and what it has. Immutable. */
+/** The resources of one type that one client wants, and those that it has. Immutable. */
 export interface TypeSubscription<K extends SubscriptionKind> {
-  /** Whether it has asked for the type, and what it had when it did. */
+  /** Whether the client has requested the type, and what it had at that moment. */
   readonly comes: 'not yet' | 'empty-handed' | 'with-versions';
-  /** The version that a state-of-the-world client came with; empty for none. */
+  /** The version in the first request of a state-of-the-world client; empty for none. */
   readonly claimed: string;
-  /** It wants all resources of the type. */
+  /** Whether it wants all resources of the type. */
   readonly wildcard: boolean;
-  /** What it wants by name. */
+  /** The names that it wants explicitly. */
   readonly names: ReadonlySet<string>;
-  /** Names that it has asked for and that were not answered since. */
+  /** Names that it requested and that no answer has had since. */
   readonly unanswered: ReadonlySet<string>;
   readonly held: ReadonlyMap<string, HeldResource<K>>;
-  /** There is one at most. What is newer waits for the ACK or NACK. */
+  /** At most one answer. Newer resources wait for its ACK or NACK. */
   readonly inFlight: AnswerInFlight<K> | undefined;
-  /** What it has NACKed, by name; undefined under a name that was removed. */
+  /** The resources that it has NACKed, by name; undefined under a name that was removed. */
   readonly refused: ReadonlyMap<string, K['resource'] | undefined>;
-  /** Why it has NACKed that, the last time. */
+  /** The reason of its last NACK. */
   readonly refusal: ErrorDetail | undefined;
-  /** How many answers were sent. */
+  /** The number of answers that were sent. */
   readonly answers: number;
   readonly lastNonce: string;
-  /** The note of the answer that it has ACKed last. */
+  /** The note of the last answer that it ACKed. */
   readonly accepted: K['note'] | undefined;
-  /** Of this source there is nothing left to send. */
+  /** The source that the client has in full: nothing is left to send. */
   readonly settled: K['source'] | undefined;
 }
 
-/** A subscription before its first request. Pure. */
+/** Returns a subscription before its first request. Pure. */
 export function freshSubscription<K extends SubscriptionKind>(): TypeSubscription<K> {
   return {
     comes: 'not yet',
@@ -79,28 +79,28 @@ export function freshSubscription<K extends SubscriptionKind>(): TypeSubscriptio
   };
 }
 
-/** What a client does not have of a source. */
+/** The differences between a source and what a client has. */
 export interface Lack<K extends SubscriptionKind> {
   /** Resources that it wants and does not have, without those that it has NACKed. */
   readonly changed: ReadonlyMap<string, K['resource']>;
-  /** What a client that wants all has, and is in the source no more. */
+  /** Names that a client that wants all resources has, but the source no longer has. */
   readonly gone: readonly string[];
-  /** Names without an answer that are not among the changed ones. */
+  /** Unanswered names that are not in `changed`. */
   readonly missing: readonly string[];
 }
 
-/** What is sent of that. */
+/** The part of a {@link Lack} that the policy sends. */
 export type Choice<K extends SubscriptionKind> =
   | {
       readonly type: 'give';
       readonly given: ReadonlyMap<string, K['resource']>;
       readonly removed: readonly string[];
-      /** Names that this does not answer. */
+      /** Names that this answer leaves unanswered. */
       readonly unanswered: readonly string[];
       /** Whether there is nothing left to send once the client has it. */
       readonly leaves: 'nothing' | 'more';
     }
-  /** The client has all that has changed already: it came with it. */
+  /** The client already has everything that changed: it had these versions when it connected. */
   | { readonly type: 'has' }
   | { readonly type: 'nothing' }
   | { readonly type: 'wait'; readonly waitsFor: K['reason'] | undefined };
@@ -121,21 +121,21 @@ export interface WrittenAnswer<K extends SubscriptionKind> {
   readonly message: K['message'];
 }
 
-/** How one user of the machine differs from another. All functions are pure. */
+/** The differences between the users of the machine. All functions are pure. */
 export interface SubscriptionPolicy<K extends SubscriptionKind> {
-  /** Whether a client can ask for all resources, and how. */
+  /** Whether a client can request all resources, and how. */
   readonly wildcard: 'never' | 'by asterisk' | 'by naming nothing';
-  /** What becomes of the names of a state-of-the-world request that answers an older answer. */
+  /** Whether the names of a state-of-the-world request with an older nonce count. */
   readonly staleNames: 'taken' | 'ignored in flight' | 'ignored';
-  /** Whether a NACKed resource is held back alone, or until anything else changes. */
+  /** Whether a NACKed resource is not sent until it changes, or until anything else does. */
   readonly holdsBack: 'each' | 'whole';
   readonly had: (name: string, version: string) => K['had'];
-  /** What a client that comes with a version has; undefined if nobody knows. */
+  /** Returns what a client has that connects with a version; undefined if that is not known. */
   readonly hadAll?: (
     version: string,
     source: K['source'],
   ) => ReadonlyMap<string, HeldResource<K>> | undefined;
-  /** Names under which the client goes on with what it had before it NACKed. */
+  /** Returns the names whose previous resource the client keeps after its NACK. */
   readonly blamed: (inFlight: AnswerInFlight<K>, reason: string) => readonly string[];
   readonly isSame: (held: HeldResource<K>, resource: K['resource']) => boolean;
   readonly isSameSource: (a: K['source'], b: K['source']) => boolean;
@@ -143,9 +143,9 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
     source: K['source'],
     subscription: TypeSubscription<K>,
   ) => ReadonlyMap<string, K['resource']>;
-  /** A name as the source has it, so that thousands of clients hold one text. */
+  /** Returns a name as the source has it, so that thousands of clients share one string. */
   readonly sharedName?: (name: string, source: K['source']) => string;
-  /** Names of all that differs between two sources; undefined if all are looked through. */
+  /** Returns all names that differ between two sources; undefined to compare all of them. */
   readonly changedNames?: (before: K['source'], after: K['source']) => readonly string[];
   readonly choose: (
     lack: Lack<K>,
@@ -159,9 +159,9 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
   ) => WrittenAnswer<K>;
 }
 
-/** What happens to a subscription. */
+/** An event of a subscription. */
 export type SubscriptionEvent<K extends SubscriptionKind> =
-  /** A request of the client; `source` is what there is by now. */
+  /** A request of the client; `source` is the newest one. */
   | {
       readonly type: 'request';
       readonly request: Pick<EnvoyRequest, 'nonce' | 'refusal' | 'names'>;
@@ -169,12 +169,12 @@ export type SubscriptionEvent<K extends SubscriptionKind> =
     }
   /** There may be something to send. */
   | { readonly type: 'offer'; readonly source: K['source']; readonly context: K['context'] }
-  /** The client has to be given again what is under these names. */
+  /** The resources with these names must be sent to the client again. */
   | { readonly type: 'again'; readonly names: Iterable<string> };
 
-/** What comes of it. */
+/** An effect of an event. */
 export type SubscriptionEffect<K extends SubscriptionKind> =
-  /** The client wants other names than before, or has asked for the first time. */
+  /** The client wants other names than before, or sent its first request. */
   | { readonly type: 'asked' }
   | { readonly type: 'accepted'; readonly answer: AnswerInFlight<K> }
   | {
@@ -184,7 +184,7 @@ export type SubscriptionEffect<K extends SubscriptionKind> =
       readonly refusal: ErrorDetail;
     }
   | { readonly type: 'answer'; readonly message: K['message'] }
-  /** Nothing is sent: for this reason, or since there is nothing to send. */
+  /** Nothing is sent, for this reason; undefined if there is nothing to send. */
   | {
       readonly type: 'unsent';
       readonly waitsFor: K['reason'] | 'in flight' | 'NACKed' | undefined;
