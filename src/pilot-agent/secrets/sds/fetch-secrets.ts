@@ -14,12 +14,12 @@ import type { SecretBook } from '../secret-book.ts';
 import type { VersionedSecret } from '../secret.ts';
 import type { SdsPush } from './stream-event.ts';
 
-/** How long a fetch waits for a secret that is not there yet. In ms. */
+/** The time for which a fetch waits for a missing secret, in ms. */
 const timeoutMs = 2_000;
 
 /**
- * Emits the secrets of these names as one push, or the names for which there is none in time, and
- * completes. Cold; never errors.
+ * Emits the secrets of these names as one push, with the names that still had no secret at the
+ * timeout, and completes. Cold; never errors.
  */
 export function fetchSecrets(
   names: readonly string[],

@@ -1,7 +1,9 @@
-/** Envoy opens a stream for each secret. A path has 4,096 bytes at most, and a name two of them. */
+/**
+ * Envoy opens a stream for each secret. A path has at most 4,096 bytes, and a name has two paths.
+ */
 const [mostNames, longestName] = [1_000, 8_192 + 16];
 
-/** Why a client can not be given all that it asks for; undefined if it can. Pure. */
+/** Returns why a client cannot get all names that it requests; undefined if it can. Pure. */
 export function namesFlaw(names: readonly string[], others = 0): string | undefined {
   const count = names.length + others;
   if (count > mostNames) return `it asks for ${count} secrets, and ${mostNames} are the limit`;

@@ -18,10 +18,10 @@ import type { Secret, SecretState } from '../secret.ts';
 import { readRequest } from '../../../shared/xds/messages.ts';
 import type { SdsPush, StreamRequest } from './stream-event.ts';
 
-/** The type of what is discovered here, as it stands in every request and answer. */
+/** The type URL in each request and answer. */
 export const secretTypeUrl = `type.googleapis.com/${SecretSchema.typeName}`;
 
-/** A secret as Envoy takes it: a certificate with its key, or what it is to trust. Pure. */
+/** Returns a secret in Envoy's form: a certificate with its key, or the roots to trust. Pure. */
 function packSecret(name: string, secret: Secret): Any {
   const value = create(SecretSchema, {
     name,
@@ -41,13 +41,13 @@ function inline(content: string | Buffer) {
 }
 
 /**
- * Stands for a secret that there is not. An answer without it is no answer: Envoy 1.36 passes over
- * an answer that has nothing of the name, waits on, and keeps an empty secret for one that trusts
- * everybody. A resource of another type it refuses, and goes on without the secret.
+ * Stands for a missing secret. Envoy 1.36 ignores an answer without the requested name and keeps
+ * waiting, and it takes an empty secret for one that trusts everybody. It NACKs a resource of
+ * another type, and goes on without the secret.
  */
 const noSecret = create(AnySchema, { typeUrl: 'type.googleapis.com/pilotagent.v1.NoSecret' });
 
-/** How answers are written in one variant of the protocol. Pure. */
+/** Writes answers in one variant of the protocol. Pure. */
 export interface Encoding<Response> {
   push(push: SdsPush): Response;
   decline(nonce: string, names: readonly string[]): Response;
@@ -69,7 +69,7 @@ export const incremental: Encoding<DeltaDiscoveryResponse> = {
     }),
 };
 
-/** A push as an answer of the state-of-the-world variant of the protocol. Pure. */
+/** Returns a push as an answer of the state-of-the-world variant. Pure. */
 export function toResponse({ nonce, version, secrets }: SdsPush): DiscoveryResponse {
   const resources = [...secrets].map(([name, { secret }]) => packSecret(name, secret));
   return create(DiscoveryResponseSchema, {
@@ -80,7 +80,7 @@ export function toResponse({ nonce, version, secrets }: SdsPush): DiscoveryRespo
   });
 }
 
-/** The same of the incremental variant. */
+/** Returns a push as an answer of the incremental variant. Pure. */
 function toDeltaResponse({ nonce, secrets }: SdsPush): DeltaDiscoveryResponse {
   const resources = [...secrets].map(([name, { secret, version }]) => ({
     name,
@@ -90,13 +90,13 @@ function toDeltaResponse({ nonce, secrets }: SdsPush): DeltaDiscoveryResponse {
   return create(DeltaDiscoveryResponseSchema, { nonce, typeUrl: secretTypeUrl, resources });
 }
 
-/** What a request of either variant of the protocol says. Pure. */
+/** Reads a request of either variant. Pure. */
 export function toStreamRequest(request: DiscoveryRequest | DeltaDiscoveryRequest): StreamRequest {
   const { node, nonce, refusal, names } = readRequest(request);
   return { node: node?.id ?? '', nonce, error: refusal?.message, names };
 }
 
-/** What `pilot-agent secrets` is told: all but the keys. Pure. */
+/** Returns the answer to `pilot-agent secrets`: everything except the keys. Pure. */
 export function listSecrets(states: readonly SecretState[]): ListSecretsResponse {
   const secrets = states.map(({ name, source, served, refused = '' }) => ({
     name,

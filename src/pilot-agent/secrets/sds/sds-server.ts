@@ -5,17 +5,16 @@ import type { SecretBook } from '../secret-book.ts';
 import type { SecretAnswer } from '../secret.ts';
 import type { SdsEvent } from './sds-telemetry.ts';
 
-/** A client that does not answer a ping is gone: its streams are closed. In ms. */
+/** If a client does not answer a ping, its streams are closed. In ms. */
 const options = { 'grpc.keepalive_time_ms': 60_000, 'grpc.keepalive_timeout_ms': 20_000 };
 
 /**
  * Serves the secrets of `book` by Envoy's secret discovery protocol (v3) on a Unix socket at
- * `path`, mode 0600, whose folder exists: listens on subscribe, and on unsubscribe closes with all
- * streams. The book is told what Envoy makes of each secret.
+ * `path`, mode 0600, whose folder exists. Listens on subscribe; closes, with all streams, on
+ * unsubscribe. Passes each push, ACK and NACK to the book.
  *
- * Emits `listening` or `failed`, then what happens on its streams. `failed` comes after `listening`
- * where gRPC, which is loaded for the first client, cannot be set up. Never completes, never
- * errors.
+ * Emits `listening` or `failed`, then the events of its streams. gRPC is loaded for the first
+ * client; `failed` follows `listening` if gRPC cannot be set up. Never completes, never errors.
  */
 export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> {
   const load = async () => {
@@ -27,7 +26,7 @@ export function sdsServer(path: string, book: SecretBook): Observable<SdsEvent> 
   );
 }
 
-/** What an Envoy was given, or has made of that, by the name of the secret. */
+/** Returns the pushes, ACKs or NACKs in an event, each with the name of its secret. */
 function answersIn(event: SdsEvent): readonly (readonly [name: string, answer: SecretAnswer])[] {
   if (event.type === 'rejected')
     return [...event.versions].map(([name, version]) => [

@@ -2,7 +2,7 @@ import { line, type LogLine } from '../../../shared/log/log-line.ts';
 import { counter, type MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import { pushesByType, rejectsByType } from '../push-families.ts';
 
-/** What becomes of the secret discovery server, and what it does; `stream` numbers its streams. */
+/** An event of the secret discovery server; `stream` is the number of a stream. */
 export type SdsEvent =
   | { readonly type: 'listening' }
   | { readonly type: 'failed'; readonly reason: string }
@@ -10,9 +10,9 @@ export type SdsEvent =
   | { readonly type: 'stream-opened'; readonly stream: number }
   | { readonly type: 'stream-closed'; readonly stream: number }
   | { readonly type: 'stream-refused'; readonly stream: number; readonly reason: string }
-  /** A bug or a fault has ended the stream, or the answer of a fetch; other streams go on. */
+  /** A bug or a fault ended the stream, or the answer of a fetch. Other streams go on. */
   | { readonly type: 'stream-failed'; readonly error: unknown }
-  /** Versions by name: what was sent, and what the client then made of it. */
+  /** The versions that were sent or ACKed, by name. */
   | {
       readonly type: 'pushed' | 'accepted';
       readonly stream: number;
@@ -26,7 +26,7 @@ export type SdsEvent =
       readonly versions: ReadonlyMap<string, string>;
       readonly reason: string;
     }
-  /** Somebody asks for what can not be given yet, or ever. */
+  /** A client requests a secret that is not there yet, or never will be. */
   | {
       readonly type: 'missing';
       readonly stream: number;
@@ -35,10 +35,7 @@ export type SdsEvent =
       readonly reason: string;
     };
 
-/**
- * How often what has happened on the streams of the secret discovery server, and how many there
- * are.
- */
+/** The number of streams of the secret discovery server, and of each kind of event on them. */
 export interface SdsCounts {
   readonly streams: number;
   readonly pushes: number;
@@ -62,7 +59,7 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
     case 'rejected':
       return { ...counts, rejected: counts.rejected + 1 };
     case 'listening':
-      return { ...counts, streams: 0 }; // those of a server that has failed are gone with it
+      return { ...counts, streams: 0 }; // the streams of a failed server ended with it
     case 'failed':
     case 'not-taken':
     case 'stream-refused':
@@ -72,7 +69,7 @@ export function countSds(counts: SdsCounts, event: SdsEvent): SdsCounts {
   }
 }
 
-/** The counts as metrics, under the names of the Go agent where it has them. Pure. */
+/** Returns the counts as metrics, with the names that the Go agent uses, if any. Pure. */
 export function sdsFamilies({
   streams,
   pushes,
@@ -93,9 +90,9 @@ export function sdsFamilies({
 }
 
 /**
- * What there is to say of an event of the secret discovery server, if anything. Pure.
+ * Returns the lines of the log for an event of the secret discovery server. Pure.
  *
- * @param isServed whether Envoy has something under this name
+ * @param isServed whether Envoy has a secret under this name
  */
 export function narrateSds(
   event: SdsEvent,
@@ -105,12 +102,12 @@ export function narrateSds(
     case 'listening':
       return [line('sds.listening')];
     case 'failed':
-      return []; // it ends the agent, which says why
+      return []; // it ends the agent, which logs the reason
     case 'not-taken':
       return [line('connection.not_taken', { server: 'sds', reason: event.reason })];
     case 'stream-opened':
     case 'stream-closed':
-    case 'stream-failed': // told as the failure of a part
+    case 'stream-failed': // logged as the failure of a part
       return [];
     case 'stream-refused':
       return [line('sds.stream_refused', { stream: event.stream, reason: event.reason })];

@@ -2,13 +2,13 @@ import type { SubscriptionPolicy } from '../../../shared/xds/type-subscription.t
 import type { VersionedSecret } from '../secret.ts';
 import type { StreamAnswer } from './stream-event.ts';
 
-/** What a client is given under a name: a secret, or the word that there is none. */
+/** An offer under a name: a secret, or `none` if there is no such secret. */
 export type OfferedSecret = VersionedSecret | 'none';
 
-/** The newest under each name that the client wants. */
+/** The newest offer under each name that the client wants. */
 export type OfferedSecrets = ReadonlyMap<string, OfferedSecret>;
 
-/** A subscription to secrets. Its answers are numbered, and the nonce is the number. */
+/** A subscription to secrets. Its answers are numbered; the nonce is the number. */
 export interface SecretKind {
   readonly resource: OfferedSecret;
   readonly had: Pick<VersionedSecret, 'version'>;
@@ -20,9 +20,10 @@ export interface SecretKind {
 }
 
 /**
- * How secrets are given. A NACKed version is not pushed again, and what the client had before it
- * is: it may have dropped both. A client has no secret by the name of another, so nobody asks for
- * all. That there is none is said in an answer of its own, for the client NACKs it as a whole.
+ * Decides which secrets a client is sent. A NACKed version is not sent again. The version before it
+ * is sent again, because the client may have dropped both. A client gets only secrets that it
+ * names, so there is no wildcard. An answer about missing secrets has no secrets in it, because the
+ * client NACKs the whole answer.
  */
 export const secretPolicy: SubscriptionPolicy<SecretKind> = {
   wildcard: 'never',
@@ -41,7 +42,7 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
     const secrets = secretsOf(changed);
     const all = secretsOf(offered);
     if (answers === 0 && all.size === names.size && claimed === versionOf(all))
-      return { type: 'has' }; // it has come back, and has them all
+      return { type: 'has' }; // it reconnected and still has all of them
     if (secrets.size === 0 || secrets.size === changed.size)
       return { type: 'give', given: changed, removed: [], unanswered: missing, leaves: 'nothing' };
     const unanswered = [...missing, ...[...changed.keys()].filter((name) => !secrets.has(name))];
@@ -59,12 +60,14 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
   },
 };
 
-/** Those under which there is a secret. Pure. */
+/** Returns the offers that are secrets. Pure. */
 export function secretsOf(offered: OfferedSecrets): ReadonlyMap<string, VersionedSecret> {
   return new Map([...offered].flatMap(([name, one]) => (one === 'none' ? [] : [[name, one]])));
 }
 
-/** Of all that the client then has: of one secret its own, of many one that is made of theirs. */
+/**
+ * Returns the version of everything that the client then has: the versions of its secrets, joined.
+ */
 function versionOf(secrets: ReadonlyMap<string, VersionedSecret>): string {
   return [...secrets]
     .sort(([a], [b]) => (a < b ? -1 : 1))

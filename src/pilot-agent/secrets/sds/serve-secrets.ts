@@ -21,8 +21,8 @@ import { serveStream } from './serve-stream.ts';
 import type { SdsEvent } from './sds-telemetry.ts';
 
 /**
- * Adds the secret discovery service, and the list of secrets, to a gRPC server as it is subscribed,
- * and emits what happens in their calls. Cold; never completes, never errors.
+ * Adds the secret discovery service, and the service that lists the secrets, to a gRPC server on
+ * subscribe. Emits the events of their calls. Cold; never completes, never errors.
  */
 export function serveSecrets(
   server: Grpc.Server,

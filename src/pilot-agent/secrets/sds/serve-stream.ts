@@ -30,10 +30,11 @@ import type { StreamEffect, StreamEvent, StreamOutput, StreamRequest } from './s
 import type { SdsEvent } from './sds-telemetry.ts';
 
 /**
- * One stream of the secret discovery protocol: requests in, what is to be done out, with the node
- * that the client is. Follows a secret of the book as long as the client wants it.
+ * Runs one stream of the secret discovery protocol: takes requests, and emits outputs with the node
+ * id of the client. Follows a secret of the book as long as the client wants it.
  *
- * Cold, never ends: it is unsubscribed when the stream is over. Errors only if `request$` does.
+ * Cold; never completes: it is unsubscribed when the stream is over. Errors only if `request$`
+ * does.
  */
 export function sdsStream(
   request$: Observable<StreamRequest>,
@@ -59,7 +60,7 @@ export function sdsStream(
   }
 }
 
-/** The secret of a name in each version that Envoy is to have, and why there is none. */
+/** Emits each version of a secret that Envoy should have, or why there is none. */
 function follow(name: string, book: Pick<SecretBook, 'get'>): Observable<StreamEvent> {
   return book.get(name).pipe(
     distinctUntilChanged(
@@ -84,11 +85,11 @@ function outputOf({
 const statusCodes = { invalidArgument: 3, internal: 13 };
 
 /**
- * Serves one gRPC stream, from `stream-opened` to `stream-closed`, and completes when it is over,
- * whoever ends it. `encoding` writes the answers. Where something throws, the stream alone is
- * ended by an error: Envoy opens another one.
+ * Serves one gRPC stream. Emits events from `stream-opened` to `stream-closed`, and completes when
+ * either side ends the stream. `encoding` writes the answers. If something throws, only this stream
+ * ends, with an error; Envoy then opens another one.
  *
- * Cold, for one subscriber; unsubscribing lets go of the secrets. Never errors.
+ * Cold, for one subscriber; on unsubscribe it releases the secrets. Never errors.
  */
 export function serveStream<Response>(
   stream: number,
@@ -131,13 +132,15 @@ export function serveStream<Response>(
         takeUntil(over$),
       ),
       defer(() => {
-        call.end(); // where the client has ended its half
+        call.end(); // in case that the client has ended only its half
         return of<SdsEvent>({ type: 'stream-closed', stream });
       }),
     );
   });
 
-  /** Says it to the client, as far as it is meant for it; emits what is known of it elsewhere. */
+  /**
+   * Sends an output to the client if it is an answer or an end. Emits the events to log and count.
+   */
   function answer({
     node,
     ...output

@@ -10,7 +10,7 @@ import { type OfferedSecrets, type SecretKind, secretPolicy, secretsOf } from '.
 import type { StreamEffect, StreamEvent, StreamRequest } from './stream-event.ts';
 
 export interface StreamState {
-  /** Node id of the client; empty until it has said it. */
+  /** The node id of the client; empty before its first request. */
   readonly node: string;
   readonly newest: OfferedSecrets;
   readonly subscription: TypeSubscription<SecretKind>;
@@ -27,13 +27,14 @@ type StreamStep = Step<StreamState, StreamEffect>;
 const step = subscriptionMachine(secretPolicy);
 
 /**
- * The secret discovery protocol (xDS v3), of which both variants are the same but for how names are
- * told. Pure.
+ * Reduces a stream of the secret discovery protocol (xDS v3). Its two variants differ only in how a
+ * request names the secrets. Pure.
  *
- * One push at a time is under way, and what comes meanwhile waits for its answer: then the newest
- * is pushed (the Go agent drops it). A client that has nothing under a name is told once that there
- * is none: Envoy waits for ever otherwise. One that has a secret keeps it. A client that asks for
- * more names than any needs is given none of them.
+ * At most one push is in flight. Newer secrets wait for its ACK or NACK; then the newest is pushed
+ * (the Go agent drops it). If a secret is missing and the client has none under that name, the
+ * client gets one answer that says so, because Envoy would otherwise wait forever. A client that
+ * has a secret keeps it. If a client requests more names than any client needs, its stream is
+ * ended.
  */
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
@@ -78,7 +79,7 @@ function request(before: StreamState, asked: StreamRequest): StreamStep {
   ]);
 }
 
-/** The refusal of the word that there is none is no news. */
+/** Returns the verdict of the client. A NACK of an answer about missing secrets is not reported. */
 function verdictOf(effect: SubscriptionEffect<SecretKind>): readonly StreamEffect[] {
   if (effect.type !== 'accepted' && effect.type !== 'rejected') return [];
   const secrets = secretsOf(effect.answer.given);
