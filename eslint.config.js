@@ -62,10 +62,8 @@ export default tseslint.config(
   {
     files: ['src/**'],
     ignores: [
-      'src/pilot-agent/{secrets/sds,xds-proxy}/**',
       'src/pilot-agent/config/agent-settings.ts',
       'src/pilot-discovery/{environment,generate,istio,registry,run,state}/**',
-      'src/shared/{grpc,xds}/**',
     ],
     plugins: { plain: { rules: { comments: plainComments } } },
     rules: { 'plain/comments': 'error' },

@@ -5,7 +5,7 @@ import { namesOf } from './envoy-subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
 
-/** The names that the Envoys want of each type, in the order in which the types were asked for. */
+/** Returns the names that the Envoys want, by type, in the order of their first requests. */
 function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<string>> {
   const wanted = new Map<string, ReadonlySet<string>>();
   for (const { subscriptions } of streams.values()) {
@@ -19,9 +19,9 @@ function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<stri
 }
 
 /**
- * Asks the control plane for what the Envoys want and it has not been asked for, and tells it what
- * the youngest Envoy has made of its answers. What no Envoy wants any more is asked for until the
- * youngest has all that it wants: a child asks for the same as its parent, but not at once. Pure.
+ * Requests from the control plane what the Envoys want, and passes on the ACKs and NACKs of the
+ * youngest Envoy. Names that no Envoy wants now stay subscribed until the youngest has all that it
+ * wants: a child requests the same names as its parent, but not at once. Pure.
  */
 export function ask(state: RelayState): Step {
   const { connection } = state;
@@ -73,7 +73,10 @@ export function ask(state: RelayState): Step {
     : [{ ...state, newest, connection: { ...connection, asked } }, effects];
 }
 
-/** What a control plane that numbers by content need not send again: Envoy says the same. */
+/**
+ * Returns the known versions. A control plane whose versions depend on the content need not send
+ * these resources again. Envoy does the same.
+ */
 function versionsOf(known: TypeResources | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(
     [...(known?.resources ?? [])].map(([name, { version }]) => [name, version]),
@@ -89,7 +92,10 @@ function namesFor(
   return new Set([...asked, ...(wanted ?? [])]);
 }
 
-/** What the youngest Envoy has made of the newest answer; undefined where that is told or open. */
+/**
+ * Returns the ACK or NACK of the youngest Envoy for the newest answer; undefined if there is none
+ * yet, or if it was passed on.
+ */
 function answerTo(
   state: RelayState,
   typeUrl: string,
@@ -97,7 +103,7 @@ function answerTo(
 ): { readonly refusal: ErrorDetail | undefined } | undefined {
   if (asked?.isPending !== true) return undefined;
   const envoy = leader(state);
-  if (envoy === undefined) return undefined; // the next Envoy will say
+  if (envoy === undefined) return undefined; // the next Envoy decides
   const subscription = envoy.subscriptions.get(typeUrl);
   if (subscription === undefined) return { refusal: undefined };
   return subscription.inFlight === undefined ? { refusal: subscription.refusal } : undefined;

@@ -37,50 +37,59 @@ import type { Update } from '../../shared/xds/resources.ts';
 import { readOwnPair } from '../secrets/own-pair.ts';
 import { nameFlaw, openSslReason, troubleOf } from '../../shared/grpc/trouble.ts';
 
-/** How the control plane is reached. Paths are read for each connection. */
+/** How the agent reaches the control plane. Files are read again for each connection. */
 export interface ControlPlaneAddress {
   /** `host:port`. */
   readonly address: string;
   /** Undefined for plaintext. */
   readonly tls:
     | {
-        /** The file of the roots that vouch for it. */
+        /** The file of the roots that verify the control plane. */
         readonly roots: string;
-        /** It has to prove one of these names, each with its type before it: `DNS:…`, `URI:…`. */
+        /**
+         * The names of which its certificate must have one, each with its type in front: `DNS:…`,
+         * `URI:…`.
+         */
         readonly names: readonly string[];
-        /** The files of the pair that the agent shows it; undefined for none. */
+        /** The files of the agent's certificate and key; undefined for none. */
         readonly pair: { readonly chain: string; readonly key: string } | undefined;
-        /** The pair (PEM) that an authority has issued, if it has: the agent shows that instead. */
+        /**
+         * Returns the pair (PEM) that an authority has issued, if any. The agent presents it
+         * instead.
+         */
         readonly issued?: () => { readonly chain: string; readonly key: Buffer } | undefined;
         /** The file of the token, which is sent if no pair works; undefined for none. */
         readonly token: string | undefined;
       }
     | undefined;
-  /** Sent along as `ClusterID`; empty for none. */
+  /** Sent as `ClusterID`; empty for none. */
   readonly clusterId: string;
 }
 
-/** What becomes of one connection. */
+/** An event of one connection. */
 export type LinkEvent =
-  /** Requests are sent from now on, or as soon as it is connected. */
+  /** Requests can be sent. They wait until it is connected. */
   | { readonly type: 'opened' }
   | { readonly type: 'connected' }
   | { readonly type: 'updated'; readonly update: Update }
   | { readonly type: 'unanswered'; readonly reason: string }
   | { readonly type: 'lost'; readonly reason: string };
 
-/** A request for it, and the node that it is for in the first one. */
+/** A request for the control plane. The first one has the node. */
 export interface Question {
   readonly ask: Ask;
   readonly node: Node | undefined;
 }
 
-/** Silence after which that is told, and after which the connection is given up. In ms. */
+/**
+ * How long the control plane may be silent until that is logged, and until the connection is
+ * closed. In ms.
+ */
 const silence = { told: 4_000, given: 30_000 };
 /**
- * A control plane that does not answer a ping is gone. Answers may be large: only one beyond all
- * measure is refused. In ms and bytes. A pool of its own: an attempt does not fail for the sake of
- * an earlier one.
+ * A control plane that does not answer a ping is disconnected. Answers may be large; the limit only
+ * stops an extreme one. In ms and bytes. Each connection has a separate pool, so that a new attempt
+ * does not fail because of an earlier one.
  */
 const options = {
   'grpc.use_local_subchannel_pool': 1,
@@ -90,10 +99,10 @@ const options = {
 };
 
 /**
- * One aggregated stream (ADS) to the control plane, over a connection of its own: emits `opened`,
- * `connected`, then each answer; `unanswered` if there is none within 4 s; and `lost` at the end,
- * at the latest after 30 s without an answer, and completes. Cold; never errors. Unsubscribing
- * disconnects. Loads gRPC.
+ * Runs one aggregated stream (ADS) to the control plane over a separate connection. Emits `opened`,
+ * `connected`, then each answer; emits `unanswered` if there is none within 4 s. Emits `lost` at
+ * the end, after at most 30 s without an answer, and completes. Cold; never errors. Disconnects on
+ * unsubscribe. Loads gRPC.
  */
 export function controlPlane(
   target: ControlPlaneAddress,
@@ -116,7 +125,7 @@ export function controlPlane(
   );
 }
 
-/** What there is to say while the control plane says nothing. */
+/** Emits the events of a control plane that does not answer. */
 function silent(event$: Observable<LinkEvent>, scheduler: SchedulerLike): Observable<LinkEvent> {
   const what$ = event$.pipe(
     filter(({ type }) => type === 'connected'),
@@ -166,7 +175,7 @@ async function credentialsOf(
   }
 }
 
-/** What the agent proves by who it is: a pair, or if none works the token. */
+/** Returns how the agent authenticates itself: by a pair, or by the token if no pair works. */
 async function proofOf(
   tls: NonNullable<ControlPlaneAddress['tls']>,
   now: number,
@@ -231,7 +240,7 @@ function stream(
       next: ({ ask, node }) => call.write(askMessage(variant, ask, node)),
       error: (error: unknown) => subscriber.error(error),
     });
-    subscriber.next({ type: 'opened' }); // last: whoever hears it asks at once
+    subscriber.next({ type: 'opened' }); // last, because the subscriber sends requests at once
     return () => {
       asking.unsubscribe();
       call.cancel();

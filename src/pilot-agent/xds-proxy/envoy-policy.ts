@@ -4,8 +4,9 @@ import type { EnvoyKind, EnvoySubscription } from './envoy-subscription.ts';
 import { namedOf, type ResourceOrigins, storedAs, wholeOf } from './resource-origins.ts';
 
 /**
- * Envoy gives one verdict on an answer, so what it NACKs is given again once anything else is
- * there. An Envoy that comes with a configuration may have a newer one than what is stored.
+ * Sends resources to an Envoy. An Envoy gives one verdict on a whole answer, so a NACKed resource
+ * is sent again as soon as anything else changes. If an Envoy already has a configuration when it
+ * connects, that may be newer than the stored one.
  */
 export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
   wildcard: 'by naming nothing',
@@ -24,7 +25,7 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
     const isSilent = wildcard && wholeOf(subscription, origins) === undefined;
     const isFirst = wildcard && answers === 0; // it may be empty
     if (isSilent || (changed.size + gone.length === 0 && !isFirst)) return { type: 'nothing' };
-    // After what is stored comes what the control plane says.
+    // The resources of the control plane follow the stored ones.
     const leaves = isFromStore(subscription, origins, changed) ? 'more' : 'nothing';
     return { type: 'give', given: changed, removed: gone, unanswered, leaves };
   },
@@ -44,7 +45,7 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
   },
 };
 
-/** Whether something that is given is stored. */
+/** Whether a given resource is a stored one. */
 function isFromStore(
   subscription: EnvoySubscription,
   origins: ResourceOrigins,

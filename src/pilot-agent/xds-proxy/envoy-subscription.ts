@@ -3,38 +3,38 @@ import { type TypeResources, wildcard } from '../../shared/xds/resources.ts';
 import type { TypeSubscription } from '../../shared/xds/type-subscription.ts';
 import type { GivenResource, ResourceOrigins } from './resource-origins.ts';
 
-/** What an Envoy is given: what is new to it, and, for state of the world, all that it then has. */
+/** An answer to an Envoy: what is new, and, for state of the world, everything that it then has. */
 export interface EnvoyAnswer {
   readonly version: string;
   readonly changed: readonly Resource[];
   readonly removed: readonly string[];
   readonly all: () => readonly Resource[];
-  /** Some of it is stored, and not from the control plane. */
+  /** Whether some of it is stored, and does not come from the control plane. */
   readonly isStored: boolean;
 }
 
-/** A subscription of an Envoy to what the control plane says. */
+/** A subscription of an Envoy, which is answered with the resources of the control plane. */
 export interface EnvoyKind {
   readonly resource: GivenResource;
   readonly had: 'unknown';
   readonly source: ResourceOrigins;
-  /** The version, and whether Envoy has NACKed what it was given before. */
+  /** The version, and whether Envoy had NACKed an answer before this one. */
   readonly note: { readonly version: string; readonly isAfterNack: boolean };
   readonly message: EnvoyAnswer;
   readonly context: { readonly nonce: string; readonly origins: ResourceOrigins };
   readonly reason: never;
 }
 
-/** What one Envoy wants of one type, and what it has. */
+/** The resources of one type that one Envoy wants, and those that it has. */
 export type EnvoySubscription = TypeSubscription<EnvoyKind>;
 
-/** The names that are subscribed; the asterisk is one of them if all are. Pure. */
+/** Returns the subscribed names, with the asterisk if all are subscribed. Pure. */
 export function namesOf(subscription: EnvoySubscription): ReadonlySet<string> {
   const { names } = subscription;
   return subscription.wildcard ? new Set([wildcard, ...names]) : names;
 }
 
-/** What Envoy has ACKed of what it has asked for; undefined unless that is all. Pure. */
+/** Returns the resources of a type that Envoy has ACKed; undefined if some are still open. Pure. */
 export function acceptedBy(subscription: EnvoySubscription): TypeResources | undefined {
   const { names, held, accepted, inFlight, refused, unanswered, answers } = subscription;
   if (answers === 0 || inFlight !== undefined || refused.size > 0) return undefined;

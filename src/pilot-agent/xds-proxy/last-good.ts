@@ -2,23 +2,24 @@
 import { type TypeResources, typeUrls } from '../../shared/xds/resources.ts';
 import { acceptedBy, type EnvoySubscription } from './envoy-subscription.ts';
 
-/** The last configuration that an Envoy has accepted as a whole. */
+/** The last configuration of which an Envoy has ACKed all types. */
 export interface LastGood {
-  /** By type. */
+  /** The resources by type. */
   readonly types: ReadonlyMap<string, TypeResources>;
   /** The node id that it is for. */
   readonly nodeId: string;
-  /** When it was what the control plane says, for the last time. In ms since 1970. */
+  /** When the control plane last confirmed this configuration, in ms since 1970. */
   readonly confirmedAt: number;
 }
 
-/** Secrets are none of them. */
+/** The types that are stored. Secrets are not. */
 const kept: readonly string[] = Object.values(typeUrls);
 
 /**
- * What an Envoy has accepted, pruned to what it subscribes; undefined unless it has accepted all
- * that it has asked for, and has asked for all that there was `before`: a child asks for one type
- * after the other. What has not changed stays the same object. Pure.
+ * Returns the resources that an Envoy has ACKed, reduced to those that it subscribes. Returns
+ * undefined if it has not ACKed everything that it requested, or not requested each type of
+ * `before`: a child requests one type after another. A type that has not changed stays the same
+ * object. Pure.
  */
 export function goodOf(
   subscriptions: ReadonlyMap<string, EnvoySubscription>,
@@ -43,7 +44,7 @@ export function goodOf(
     : types;
 }
 
-/** What was made of a subscription: few of them differ from one time to the next. */
+/** The result for each subscription: few subscriptions change between two calls. */
 const made = new WeakMap<EnvoySubscription, { readonly accepted: TypeResources | undefined }>();
 
 function acceptedAs(

@@ -11,8 +11,8 @@ import type { EnvoySubscription } from './envoy-subscription.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * What Envoy waits for when it has been given a changed resource of a type, though it has it
- * already: a changed cluster is not in force before its endpoints have come again. See
+ * The types that Envoy waits for after a resource of another type changed, even if it already has
+ * them: Envoy uses a changed cluster only after it receives its endpoints again. See
  * https://www.envoyproxy.io/docs/envoy/latest/api-docs/xds_protocol#resource-warming
  */
 const dependents: Readonly<Record<string, readonly string[]>> = {
@@ -21,11 +21,11 @@ const dependents: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * Gives each Envoy what is due to it. One that begins is given what is stored first, if that is for
- * its node. Pure.
+ * Sends each Envoy what it lacks. An Envoy that starts first gets the stored configuration, if that
+ * is for its node. Pure.
  *
  * @param at ms since 1970
- * @param maxAge of what is stored, in ms
+ * @param maxAge the age limit of the stored configuration, in ms
  */
 export function push(
   state: RelayState,
@@ -56,7 +56,7 @@ export function push(
         pushes: stream.pushes + 1,
         isStored: stream.isStored || (isStored && now === undefined),
       };
-      // State of the world: who has asked for all is told all.
+      // State of the world: a client that wants all gets all.
       const resources =
         stream.variant === 'state-of-the-world' && subscription.wildcard ? all() : changed;
       effects.push({

@@ -9,58 +9,58 @@ export interface EnvoyStream {
   readonly variant: Variant;
   /** Undefined until its first request. */
   readonly node: Node | undefined;
-  /** By type, in the order in which they were first asked for. */
+  /** By type, in the order of their first requests. */
   readonly subscriptions: ReadonlyMap<string, EnvoySubscription>;
-  /** Answers so far; the nonce of each is its number. */
+  /** The number of answers so far. Each nonce is the number of its answer. */
   readonly pushes: number;
-  /** It has accepted all that it has asked for, once. */
+  /** Whether it has once ACKed everything that it requested. */
   readonly hasBegun: boolean;
-  /** It was given what is stored, and the control plane has not said anything since. */
+  /** Whether it has stored resources, and none of the control plane since. */
   readonly isStored: boolean;
 }
 
-/** What the control plane was asked for of one type, over this connection. */
+/** The requests for one type that were sent over this connection. */
 export interface AskedOfType {
   readonly names: ReadonlySet<string>;
-  /** Of the newest answer; empty until there is one. */
+  /** The nonce of the newest answer; empty if there is none. */
   readonly nonce: string;
-  /** Of the newest answer that Envoy has accepted. */
+  /** The version of the newest answer that Envoy has ACKed. */
   readonly version: string;
   readonly isAnswered: boolean;
-  /** The newest answer has neither been accepted nor refused. */
+  /** Whether the newest answer has neither an ACK nor a NACK. */
   readonly isPending: boolean;
 }
 
-/** The connection to the control plane, of which there is one at most. */
+/** The connection to the control plane. There is at most one. */
 export interface Connection {
-  /** Counts the attempts. */
+  /** The number of the attempt. */
   readonly number: number;
-  /** `open`: requests can be sent; `answering`: there has been an answer. */
+  /** `open`: requests can be sent; `answering`: there was an answer. */
   readonly stage: 'none' | 'awaited' | 'open' | 'answering';
   readonly variant: Variant;
   readonly node: Node | undefined;
   readonly asked: ReadonlyMap<string, AskedOfType>;
-  /** Attempts in a row without an answer. */
+  /** The number of attempts in a row without an answer. */
   readonly failures: number;
-  /** What the control plane calls itself. */
+  /** The identifier of the control plane. */
   readonly name: string;
 }
 
-/** What is wrong with the control plane. Times in ms since 1970. */
+/** The trouble with the control plane. Times in ms since 1970. */
 export interface LinkTrouble {
   readonly reason: string;
   readonly since: number;
-  /** When it was logged last; undefined where it was not. */
+  /** When it was last logged; undefined if it was not. */
   readonly toldAt: number | undefined;
 }
 
 export interface RelayState {
   readonly streams: ReadonlyMap<number, EnvoyStream>;
   readonly connection: Connection;
-  /** All that the control plane has said, by type. */
+  /** The newest resources of the control plane, by type. */
   readonly newest: ReadonlyMap<string, TypeResources>;
   readonly good: LastGood | undefined;
-  /** An Envoy that starts is given what is stored. */
+  /** Whether an Envoy that starts gets the stored configuration. */
   readonly isGoodOffered: boolean;
   readonly trouble: LinkTrouble | undefined;
 }
@@ -82,26 +82,26 @@ export const initialRelay: RelayState = {
   trouble: undefined,
 };
 
-/** What has happened. */
+/** An event of the xDS proxy. */
 export type RelayEvent =
   | { readonly type: 'stream-opened'; readonly stream: number; readonly variant: Variant }
   | { readonly type: 'requested'; readonly stream: number; readonly request: EnvoyRequest }
   | { readonly type: 'stream-closed'; readonly stream: number }
-  /** Of a connection to the control plane: requests can be sent. */
+  /** Requests can be sent over a connection to the control plane. */
   | { readonly type: 'opened'; readonly connection: number }
   | { readonly type: 'updated'; readonly connection: number; readonly update: Update }
-  /** It says nothing. The connection goes on. */
+  /** The control plane does not answer. The connection stays open. */
   | { readonly type: 'unanswered'; readonly connection: number; readonly reason: string }
   | { readonly type: 'lost'; readonly connection: number; readonly reason: string }
-  /** What is stored is confirmed, if it still is what holds. */
+  /** It is time to confirm the stored configuration, if it is still in force. */
   | { readonly type: 'confirmation-due' };
 
-/** An event, and when it happened: ms since 1970. */
+/** An event, and when it happened, in ms since 1970. */
 export type Timed = RelayEvent & { readonly at: number };
 
-/** What is to be done. */
+/** An effect of an event. */
 export type RelayEffect =
-  /** After `delay` ms. The connection before is given up. */
+  /** Connects after `delay` ms. The connection before it is closed. */
   | {
       readonly type: 'connect';
       readonly connection: number;
@@ -118,13 +118,16 @@ export type RelayEffect =
   | { readonly type: 'keep'; readonly good: LastGood };
 
 /**
- * The stream of the youngest Envoy: what it makes of an answer is what the control plane is told.
+ * Returns the stream of the youngest Envoy: its ACKs and NACKs are passed on to the control plane.
  */
 export function leader({ streams }: Pick<RelayState, 'streams'>): EnvoyStream | undefined {
   return [...streams.values()].findLast(({ node }) => node !== undefined);
 }
 
-/** The subscription whose push in flight a request answers; undefined where it answers none. */
+/**
+ * Returns the subscription whose answer in flight a request ACKs or NACKs; undefined if there is
+ * none.
+ */
 export function answered(
   { stream, request: { typeUrl, nonce } }: Extract<RelayEvent, { type: 'requested' }>,
   { streams }: Pick<RelayState, 'streams'>,
@@ -133,7 +136,7 @@ export function answered(
   return subscription?.inFlight?.nonce === nonce ? subscription : undefined;
 }
 
-/** What the control plane says now of a type; undefined while it says nothing. */
+/** Returns the resources of a type by the control plane; undefined until it has answered. */
 export function current(
   { connection, newest }: RelayState,
   typeUrl: string,
@@ -141,7 +144,7 @@ export function current(
   return connection.asked.get(typeUrl)?.isAnswered === true ? newest.get(typeUrl) : undefined;
 }
 
-/** What an Envoy that starts is given before the control plane has said anything. */
+/** Returns the configuration for an Envoy that starts before the control plane has answered. */
 export function offered(
   { good, isGoodOffered }: RelayState,
   at: number,
@@ -150,10 +153,7 @@ export function offered(
   return isGoodOffered && good !== undefined && at - good.confirmedAt <= maxAge ? good : undefined;
 }
 
-/**
- * There are clusters and listeners for an Envoy that starts, as far as those that there are ask for
- * any.
- */
+/** Whether an Envoy that starts can get clusters and listeners, if any Envoy requests them. */
 export function isHeld(state: RelayState, at: number, maxAge: number): boolean {
   const wanted = mainTypes.filter((typeUrl) =>
     [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)),

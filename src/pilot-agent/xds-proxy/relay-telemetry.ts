@@ -12,24 +12,27 @@ import {
 import { typeName } from '../../shared/xds/resources.ts';
 import type { RelayTransition } from './xds-relay.ts';
 
-/** How it stands with the control plane. Times in ms since 1970. */
+/** The state of the connection to the control plane. Times in ms since 1970. */
 export interface XdsSummary {
   /** `host:port`. */
   readonly address: string;
-  /** It has answered over the connection that there is. */
+  /** Whether it has answered over the current connection. */
   readonly isAnswering: boolean;
   readonly trouble: { readonly reason: string; readonly since: number } | undefined;
-  /** When what Envoy serves was confirmed last, where that is stored. */
+  /**
+   * When the configuration that Envoy serves was last confirmed; undefined unless it is a stored
+   * one.
+   */
   readonly storedOf: number | undefined;
-  /** There are clusters and listeners for an Envoy that starts. */
+  /** Whether there are clusters and listeners for an Envoy that starts. */
   readonly isHeld: boolean;
-  /** When the control plane has sent something last. */
+  /** When the control plane last sent something. */
   readonly updatedAt: number | undefined;
-  /** What Envoy has refused last, by type, until it accepts the next one. */
+  /** The last NACK of Envoy, by type, until Envoy ACKs an answer. */
   readonly rejected: ReadonlyMap<string, { readonly at: number; readonly reason: string }>;
 }
 
-/** Before anything has happened. Pure. */
+/** Returns the summary before the first event. Pure. */
 export function firstSummary(address: string): XdsSummary {
   const held = isHeld(initialRelay, 0, 0);
   return {
@@ -43,7 +46,7 @@ export function firstSummary(address: string): XdsSummary {
   };
 }
 
-/** How it stands after a transition. Pure. */
+/** Returns the summary after a transition. Pure. */
 export function summary(
   before: XdsSummary,
   address: string,
@@ -64,7 +67,7 @@ export function summary(
   };
 }
 
-/** What is refused once Envoy has answered. What it accepts is not refused any more. */
+/** Returns the NACKs after a request of Envoy. An ACK clears the NACK of its type. */
 function verdictOn(
   before: XdsSummary['rejected'],
   event: Extract<Timed, { type: 'requested' }>,
@@ -78,7 +81,7 @@ function verdictOn(
   return before.has(type) ? new Map([...before].filter(([name]) => name !== type)) : before;
 }
 
-/** Two summaries say the same. Pure. */
+/** Whether two summaries are equal. Pure. */
 export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
   return (
     a.address === b.address &&
@@ -92,7 +95,7 @@ export function isSameSummary(a: XdsSummary, b: XdsSummary): boolean {
   );
 }
 
-/** What there is to say of a transition, at the control plane `address`. Pure. */
+/** Returns the lines of the log for a transition; `address` is the control plane's. Pure. */
 export function narrateXds(
   address: string,
   { event, before, state }: RelayTransition,
@@ -105,7 +108,7 @@ export function narrateXds(
   ];
 }
 
-/** What an Envoy refuses of what it was given. */
+/** Returns a line if an Envoy NACKs an answer. */
 function refusals(event: Timed, before: RelayState): readonly LogLine[] {
   if (event.type !== 'requested' || event.request.refusal === undefined) return [];
   const subscription = answered(event, before);
@@ -115,7 +118,7 @@ function refusals(event: Timed, before: RelayState): readonly LogLine[] {
   return [line('xds.rejected', { type: typeName(typeUrl), version, reason: refusal.message })];
 }
 
-/** What an Envoy accepts in the place of what it has refused. */
+/** Returns a line if an Envoy ACKs an answer after a NACK. */
 function acceptances(event: Timed, before: RelayState): readonly LogLine[] {
   if (event.type !== 'requested' || event.request.refusal !== undefined) return [];
   if (answered(event, before)?.inFlight?.note.isAfterNack !== true) return [];
@@ -143,7 +146,7 @@ function ofControlPlane(
   return [line('xds.available', { address, forMs })];
 }
 
-/** What an Envoy does without a control plane. */
+/** Returns what an Envoy does without a control plane. */
 function without(envoy: EnvoyStream | undefined) {
   if (envoy?.isStored === true) return 'stored';
   return envoy?.hasBegun === false ? 'waits' : 'goesOn';

@@ -20,22 +20,23 @@ import { stepSubscription } from './step-subscription.ts';
 
 type Step = readonly [RelayState, readonly RelayEffect[]];
 
-/** Between attempts to reach the control plane. In ms. */
+/** The pauses between attempts to reach the control plane, in ms. */
 const pauses = { first: 500, longest: 10_000 };
 /**
- * The same trouble is logged again after so long; another one after so long at the earliest. In ms.
+ * How long until the same trouble is logged again, and the least time before another trouble is
+ * logged. In ms.
  */
 const toldEvery = { same: 300_000, other: 30_000 };
 
 /**
- * What the xDS proxy makes of what has happened: one connection to the control plane, and any
- * number of Envoys that are answered from what it has said. Pure.
+ * Reduces the xDS proxy: one connection to the control plane, and any number of Envoys that are
+ * answered with its resources. Pure.
  *
- * An Envoy that starts is given the last good configuration first, so that it does not wait: what
- * this agent has seen at once, what is from disk when the control plane does not answer. What the
- * control plane says then takes its place.
+ * An Envoy that starts first gets the last good configuration, so that it does not wait. The
+ * configuration of this run is sent at once; the one from disk is sent if the control plane does
+ * not answer. The answers of the control plane then replace it.
  *
- * @param maxAge of what is given to an Envoy without the word of the control plane, in ms
+ * @param maxAge the age limit of a configuration that the control plane has not confirmed, in ms
  */
 export function relay(maxAge: number): (state: RelayState, event: Timed) => Step {
   return (before, event) => {
@@ -62,7 +63,7 @@ function steps(first: RelayState, next: readonly ((state: RelayState) => Step)[]
 
 function apply(state: RelayState, event: Timed): RelayState {
   const { connection, streams } = state;
-  if ('connection' in event && event.connection !== connection.number) return state; // it was given up
+  if ('connection' in event && event.connection !== connection.number) return state; // of a closed one
   switch (event.type) {
     case 'stream-opened': {
       const opened: EnvoyStream = {
@@ -121,7 +122,7 @@ function withUpdate(
   const { connection } = state;
   const { typeUrl, nonce, controlPlane } = update;
   const before = connection.asked.get(typeUrl);
-  if (before === undefined) return state; // nobody has asked for it
+  if (before === undefined) return state; // this type was not requested
   const asked = new Map(connection.asked).set(typeUrl, {
     ...before,
     nonce,
@@ -145,7 +146,8 @@ function withUpdate(
 }
 
 /**
- * A connection that has answered may break: that alone is not told, for the next one may be better.
+ * Returns the state with this trouble. If a connection that has answered breaks, that alone is not
+ * logged, because the next one may succeed.
  */
 function withTrouble(
   state: RelayState,
@@ -160,8 +162,8 @@ function withTrouble(
 }
 
 /**
- * Connects for the youngest Envoy, and anew for one that is another node or speaks the other
- * variant. An Envoy that comes does not wait for the end of a pause.
+ * Connects for the youngest Envoy. Connects again if that Envoy is another node or uses the other
+ * variant. If an Envoy starts during a pause, the pause ends.
  */
 function connect(state: RelayState, event: RelayEvent): Step {
   const { connection } = state;
@@ -192,8 +194,8 @@ function connect(state: RelayState, event: RelayEvent): Step {
 }
 
 /**
- * By what a control plane knows a node. Envoy writes the members of the metadata in any order, and
- * so does it with those of its own build.
+ * Whether a control plane takes both nodes for the same. Envoy writes the metadata, and the values
+ * of its build, in any order.
  */
 function isSameNode(one: Node | undefined, other: Node | undefined): boolean {
   return one === other || isDeepStrictEqual(identity(one), identity(other));
@@ -204,8 +206,8 @@ function identity(node: Node | undefined): unknown {
 }
 
 /**
- * Keeps what the youngest Envoy has accepted, once it has accepted all. It is confirmed as long as
- * the control plane answers.
+ * Keeps the resources that the youngest Envoy has ACKed, once it has ACKed all. The stored
+ * configuration is confirmed as long as the control plane answers.
  */
 function keep(before: RelayState, event: Timed, wasAnswering: boolean): Step {
   const state = {

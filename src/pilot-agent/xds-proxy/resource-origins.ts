@@ -2,24 +2,24 @@ import type { Resource } from '../../shared/proto/envoy/service/discovery/v3/dis
 import type { TypeResources } from '../../shared/xds/resources.ts';
 import type { SubscriptionKind, TypeSubscription } from '../../shared/xds/type-subscription.ts';
 
-/** What Envoy is given under a name: a resource, or the word that there is none. */
+/** A resource that Envoy gets under a name, or `absent` if there is none. */
 export type GivenResource = Resource | 'absent';
 
-/** Where the resources of a type are from that an Envoy is given. */
+/** The two origins of the resources of a type. */
 export interface ResourceOrigins {
-  /** What an Envoy begins with: what has worked before. */
+  /** The last good resources, with which an Envoy starts. */
   readonly stored: TypeResources | undefined;
-  /** What the control plane says now; undefined while it says nothing. */
+  /** The resources of the control plane; undefined until it has answered. */
   readonly current: TypeResources | undefined;
 }
 
-/** What decides whether something that is stored is for an Envoy. */
+/** The members of a subscription that decide whether stored resources are for it. */
 type Newcomer = Pick<
   TypeSubscription<SubscriptionKind>,
   'comes' | 'answers' | 'names' | 'held' | 'unanswered'
 >;
 
-/** What an Envoy that asks for all is given: what is stored at first. Pure. */
+/** Returns the resources for an Envoy that wants all of a type: the stored ones first. Pure. */
 export function wholeOf(
   { comes, answers }: Newcomer,
   { stored, current }: ResourceOrigins,
@@ -27,7 +27,7 @@ export function wholeOf(
   return comes === 'empty-handed' && answers === 0 ? (stored ?? current) : current;
 }
 
-/** What an Envoy is given under the names that it asks for. Pure. */
+/** Returns the resources for an Envoy under the names that it requests. Pure. */
 export function namedOf(
   subscription: Newcomer,
   origins: ResourceOrigins,
@@ -39,7 +39,7 @@ export function namedOf(
   return new Map(entries);
 }
 
-/** What is stored under a name of which Envoy has nothing; undefined otherwise. Pure. */
+/** Returns the stored resource under a name, if Envoy has none there yet. Pure. */
 export function storedAs(
   { comes, held, unanswered }: Newcomer,
   { stored }: ResourceOrigins,

@@ -1,5 +1,5 @@
 import { subscriptionMachine } from '../../shared/xds/subscription-machine.ts';
 import { envoyPolicy } from './envoy-policy.ts';
 
-/** What becomes of the subscription of an Envoy. Pure. */
+/** Reduces the subscription of an Envoy. Pure. */
 export const stepSubscription = subscriptionMachine(envoyPolicy);

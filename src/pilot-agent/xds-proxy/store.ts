@@ -6,26 +6,31 @@ import { remove, writeWhole } from '../../shared/files/whole-file.ts';
 import { XdsStoreSchema } from '../../shared/proto/pilotagent/v1/xds_store_pb.ts';
 import type { LastGood } from './last-good.ts';
 
-/** More is not kept. In bytes. */
+/** The largest configuration that is stored, in bytes. */
 const largest = 64 << 20;
-/** Before the message stands its sha256. In bytes. */
+/** The sha256 in front of the message. In bytes. */
 const sumLength = 32;
 
-/** What is read from disk: what is there for this proxy, nothing, or why that is of no use. */
+/**
+ * The result of reading the disk: a configuration for this proxy, nothing, or why it is ignored.
+ */
 type Stored =
   | { readonly kind: 'good'; readonly good: LastGood }
   | { readonly kind: 'none' }
   | { readonly kind: 'ignored'; readonly reason: string };
 
-/** The last good configuration on disk, in one file. It is bound to a node and a control plane. */
+/** The last good configuration on disk, in one file, for one node and one control plane. */
 export interface LastGoodStore {
   read(): Stored;
-  /** Writes it as a whole, 0600; or says why not. Then nothing is kept. */
+  /**
+   * Writes it as a whole, mode 0600; returns why it could not. If it is too large, the file is
+   * removed.
+   */
   write(good: LastGood): string | undefined;
 }
 
 /**
- * The store at `path`. Synchronous; never throws.
+ * Returns the store at `path`. Synchronous; never throws.
  *
  * @param nodeId the proxy that it is for
  * @param controlPlane `host:port`

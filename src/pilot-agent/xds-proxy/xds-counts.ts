@@ -5,7 +5,7 @@ import { mainTypes, shortName } from '../../shared/xds/resources.ts';
 import type { XdsSummary } from './relay-telemetry.ts';
 import type { RelayTransition } from './xds-relay.ts';
 
-/** How often what has happened; of pushes, and of what Envoy rejected, by type. */
+/** How often each event happened; pushes and NACKs are counted by type. */
 export interface XdsCounts {
   readonly requests: number;
   readonly responses: number;
@@ -61,7 +61,7 @@ function oneMore(
   return new Map(counts).set(name, (counts.get(name) ?? 0) + 1);
 }
 
-/** The types of what a transition gives to Envoys. */
+/** Returns the types that a transition sends to Envoys. */
 function pushed({ before, state }: RelayTransition): readonly string[] {
   if (before.streams === state.streams) return [];
   return [...state.streams].flatMap(([number, { pushes, subscriptions }]) => {
@@ -77,8 +77,8 @@ function pushed({ before, state }: RelayTransition): readonly string[] {
 }
 
 /**
- * The counts, and how it stands, as metrics, under the names of the Go agent (1.8 and later) where
- * it has them. Pure.
+ * Returns the counts and the state of the connection as metrics, with the names that the Go agent
+ * (1.8 and later) uses, if any. Pure.
  *
  * @param now ms since 1970
  */

@@ -33,32 +33,34 @@ import {
 } from './relay-state.ts';
 import type { EnvoyCall } from './xds-server.ts';
 
-/** What the xDS proxy acts on. */
+/** The outside of the xDS proxy. */
 export interface RelayWorld {
   /** Each stream that an Envoy opens. */
   readonly call$: Observable<EnvoyCall>;
-  /** Connects to the control plane, and asks it. As `controlPlane`. */
+  /** Connects to the control plane and sends it requests (see `controlPlane`). */
   readonly connect$: (variant: Variant, question$: Observable<Question>) => Observable<LinkEvent>;
-  /** What is on disk; undefined for nothing. */
+  /** The configuration on disk; undefined for none. */
   readonly stored: LastGood | undefined;
   readonly write: (good: LastGood) => void;
-  /** Of what is given to an Envoy without the word of the control plane. In ms. */
+  /** The age limit of a configuration that the control plane has not confirmed. In ms. */
   readonly maxAge: number;
-  /** Makes a number from 0 up to, but not including, 1. */
+  /** Returns a number from 0 up to, but not including, 1. */
   readonly random: () => number;
   readonly scheduler?: SchedulerLike;
 }
 
 export type RelayTransition = Transition<RelayState, Timed>;
 
-/** So that a mesh does not come back all at once. */
+/** Spreads the attempts, so that the proxies of a mesh do not reconnect all at once. */
 const spread = 0.2;
-/** What is kept is written once for all that changes within so many ms, and confirmed so often. */
+/**
+ * The window of one write of the stored configuration, and the time between confirmations. In ms.
+ */
 const [together, confirmedEvery] = [1_000, 600_000];
 
 /**
- * The xDS proxy: emits each transition. Cold; never completes. Errors only by a bug. Unsubscribing
- * ends the connection to the control plane.
+ * Runs the xDS proxy. Emits each transition. Cold; never completes; errors only by a bug. Ends the
+ * connection to the control plane on unsubscribe.
  */
 export function xdsRelay({
   call$,

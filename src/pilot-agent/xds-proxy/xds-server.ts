@@ -20,12 +20,12 @@ import {
 /** A stream that an Envoy has opened. */
 export interface EnvoyCall {
   readonly variant: Variant;
-  /** Its requests as they come. Completes when the stream is over, whoever ends it. */
+  /** Its requests. Completes when either side ends the stream. */
   readonly request$: Observable<EnvoyRequest>;
   readonly push: (push: Push) => void;
 }
 
-/** What becomes of the server, and who calls. */
+/** An event of the server, or a new stream. */
 export type XdsServerEvent = GrpcEvent | { readonly type: 'called'; readonly call: EnvoyCall };
 
 type Call = ServerDuplexStream<
@@ -33,7 +33,10 @@ type Call = ServerDuplexStream<
   DiscoveryResponse | DeltaDiscoveryResponse
 >;
 
-/** An Envoy that does not answer a ping is gone. A request may have many names. In ms and bytes. */
+/**
+ * An Envoy that does not answer a ping is disconnected. A request may have many names. In ms and
+ * bytes.
+ */
 const options = {
   'grpc.keepalive_time_ms': 60_000,
   'grpc.keepalive_timeout_ms': 20_000,
@@ -41,9 +44,9 @@ const options = {
 };
 
 /**
- * Serves aggregated discovery (ADS, both variants) on a Unix socket at `path`: emits each stream,
- * and otherwise what {@link grpcOnSocket} emits. Never completes, never errors. Unsubscribing
- * closes all streams.
+ * Serves aggregated discovery (ADS, both variants) on a Unix socket at `path`. Emits each stream,
+ * and the events of {@link grpcOnSocket}. Never completes, never errors. Closes all streams on
+ * unsubscribe.
  */
 export function xdsServer(path: string): Observable<XdsServerEvent> {
   const serve$ = (server: Server): Observable<XdsServerEvent> =>
