@@ -2,27 +2,29 @@ import type { Socket } from 'node:net';
 import type { SchedulerLike, Subscription } from 'rxjs';
 
 export interface ConnectionBounds {
-  /** How many there may be in all. */
+  /** The largest number of connections. */
   readonly most: number;
-  /** How long one may ask for nothing, in ms, and how many may. */
+  /**
+   * How long a connection may have no request, in ms; and how many such connections there may be.
+   */
   readonly silence: { readonly longest: number; readonly most: number };
 }
 
 /** The connections of a server. */
 export interface BoundedConnections {
-  /** A client has connected: it is admitted, or its connection is closed. */
+  /** Admits a new client, or closes its connection. */
   readonly add: (socket: Socket) => void;
-  /** A client has asked for something; `address` is `IP:port`. */
+  /** Notes a request of the client at `address`, which is `IP:port`. */
   readonly asked: (address: string) => void;
 }
 
 /**
- * Bounds the connections of a server. One on which nothing is asked for in time is closed. If there
- * are too many, or too many that say nothing, the oldest one goes on which nothing has been asked
- * for yet: those who hold connections and say nothing keep nobody away. If all have asked, the new
- * one goes.
+ * Bounds the connections of a server. A connection without a request in time is closed. If there
+ * are too many connections, or too many without a request, the oldest one without a request is
+ * closed: clients that connect and send nothing do not keep others away. If each connection has had
+ * a request, the new one is closed.
  *
- * @param tell gets the address of each connection that is closed, and why
+ * @param tell gets the address of each closed connection, and the reason
  */
 export function boundedConnections(
   { most, silence }: ConnectionBounds,

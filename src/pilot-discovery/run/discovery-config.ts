@@ -9,7 +9,7 @@ import {
 } from '../registry/keys/blocked-ranges.ts';
 import { type DiscoveryFlag, type DiscoveryFlagName, discoveryFlags } from './discovery-flags.ts';
 
-/** Where to listen; an empty host is every address. */
+/** An address to listen on. An empty host means every address. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -17,35 +17,35 @@ export interface ListenAddress {
 
 /** How the control plane runs. */
 export interface DiscoveryConfig {
-  /** A folder of YAML; '' where the MeshConfig is to name it. */
+  /** A folder of YAML; '' if the MeshConfig names it. */
   readonly configDir: string;
   readonly meshConfig: string;
   readonly domain: string;
   readonly gatewayClusters: GatewayClusters;
   readonly namespace: string;
-  /** Undefined: it is off. */
+  /** Undefined if it is off. */
   readonly grpc: ListenAddress | undefined;
   readonly http: ListenAddress | undefined;
   readonly monitoring: ListenAddress | undefined;
-  /** Over which proxies are sent elsewhere at the end, at most. This and all durations in ms. */
+  /** The longest time over which proxies are sent elsewhere at the end. All durations are in ms. */
   readonly shutdownDuration: number;
-  /** How long removals of much at once are held back; 0 for not at all. */
+  /** How long large removals are held back; 0 for not at all. */
   readonly massRemovalHold: number;
-  /** `age`: after so long a connection is to be made anew; 0 for never. */
+  /** `age`: the time after which a proxy must connect again; 0 for never. */
   readonly keepalive: { readonly interval: number; readonly timeout: number; readonly age: number };
   readonly debounce: {
     readonly after: number;
     readonly max: number;
-    /** Changes of endpoints wait too, though shorter. */
+    /** Whether changes of endpoints wait too, for a shorter time. */
     readonly endpoints: boolean;
-    /** The window begins short after a silence, and grows up to `after`. */
+    /** Whether the window is short after a silence, and then grows up to `after`. */
     readonly adaptive: boolean;
   };
-  /** Of a proxy, in bytes. */
+  /** The largest request of a proxy, in bytes. */
   readonly largestRequest: number;
-  /** How many proxies are written to at once. */
+  /** The number of proxies that are written to at once. */
   readonly pushThrottle: number;
-  /** From where no keys of issuers are fetched. */
+  /** The addresses from which no keys of issuers are fetched. */
   readonly blockedRanges: BlockedRanges;
   /** `istiod-0`, or the name of the machine. */
   readonly podName: string;
@@ -53,15 +53,14 @@ export interface DiscoveryConfig {
 
 export interface ResolvedDiscovery {
   readonly config: DiscoveryConfig;
-  /** What is wrong, each with its place; empty where nothing is. */
+  /** Everything that is wrong, each with its place; empty if nothing is. */
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
 /**
- * How to run, from the flags that were given and the environment; what cannot be read has its
- * default, and is among the problems. Pure but for the number of CPUs and the name
- * of the machine.
+ * Returns the configuration from the given flags and the environment. A value that cannot be read
+ * gets its default, and a problem. Pure, except for the number of CPUs and the name of the machine.
  */
 export function discoveryConfig(
   given: Readonly<Partial<Record<DiscoveryFlagName, string>>>,
@@ -96,7 +95,7 @@ export function discoveryConfig(
     const text = variable(name);
     return text === undefined ? standard : duration(name, text, standard);
   };
-  /** It is true unless it is said to be false. */
+  /** Returns true unless the variable says false. */
   const trueOrSaid = (name: string): boolean => {
     const text = variable(name);
     const value = text === undefined ? true : parseBoolean(text);

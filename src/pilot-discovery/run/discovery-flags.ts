@@ -1,12 +1,12 @@
 /**
- * A flag of `pilot-discovery discovery`: its value's kind on the help page, what it means, and its
- * default as a user would write it.
+ * A flag of `pilot-discovery discovery`: the kind of its value on the help page, its meaning, and
+ * its default as a user would write it.
  */
 export interface DiscoveryFlag {
   readonly value: string;
   readonly text: string;
   readonly default: string;
-  /** Taken for the sake of the command lines of istiod; it does nothing. */
+  /** Accepted because command lines of istiod have it. It does nothing. */
   readonly ignored?: true;
 }
 

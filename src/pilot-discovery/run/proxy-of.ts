@@ -4,7 +4,7 @@ import { readNode } from '../generate/scope/read-node.ts';
 import { LocalitySchema } from '../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 
-/** What a proxy is, by what it says of itself; or, as a text, why that does not say it. Pure. */
+/** Returns the proxy that a node describes; as a text, why the node is not valid. Pure. */
 export function proxyOf({
   id,
   metadata,
@@ -16,7 +16,7 @@ export function proxyOf({
     : readNode({ id, metadata }, place);
 }
 
-/** `region/zone/subzone`; '' where the proxy says none, undefined where it is no message. */
+/** Returns `region/zone/subzone`; '' if the proxy has none, undefined if it cannot be decoded. */
 function localityOf(locality: Uint8Array): string | undefined {
   if (locality.length === 0) return '';
   try {

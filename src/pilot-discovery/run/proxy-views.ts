@@ -4,16 +4,20 @@ import { type SnapshotOfViews, viewer } from '../generate/view-of.ts';
 import { sweepUp } from '../../operators/sweep.ts';
 import type { View } from '../push/view.ts';
 
-/** A class without a proxy is forgotten after so many ms, and before twice that. */
+/**
+ * How long a class without a proxy is kept at least, in ms. It is dropped before twice that time.
+ */
 const longestUnused = 20_000;
 
-/** What proxies are given. */
+/** The views of proxies. */
 export interface ProxyViews {
-  /** In one snapshot. */
+  /** Returns the view in one snapshot. */
   readonly view: (snapshot: SnapshotOfViews, proxy: ProxyNode) => View;
-  /** In each; what is made for the proxy is remembered for as long as somebody subscribes. */
+  /**
+   * Emits the view in each snapshot. Generated resources are kept as long as there is a subscriber.
+   */
   readonly views$: (snapshot$: Observable<SnapshotOfViews>, proxy: ProxyNode) => Observable<View>;
-  /** While somebody subscribes: forgets what was made for proxies that are gone. Emits nothing. */
+  /** Drops what was generated for proxies that are gone. Works while subscribed; emits nothing. */
   readonly forget$: Observable<never>;
 }
 

@@ -45,24 +45,26 @@ import { asksForKeys } from '../registry/keys/wanted-keys.ts';
 import { serveGrpc } from './serve-grpc.ts';
 import { type Snapshot, snapshots } from '../environment/snapshots.ts';
 
-/** Between two proxies that are to go elsewhere at the end, at most. In ms. */
+/** The longest pause between two proxies that are sent elsewhere at the end, in ms. */
 const leavePause = 10;
 
 export interface DiscoveryParts {
   readonly config: DiscoveryConfig;
-  /** What sources tell; the names of those that are to be read before a proxy is answered. */
+  /**
+   * The events of the sources, and the names of the sources that a proxy's first answer waits for.
+   */
   readonly event$: Observable<StoreEvent>;
   readonly sources: readonly string[];
-  /** Emits what asks for the end. */
+  /** Emits what asks it to end, such as a signal. */
   readonly terminate$: Observable<string>;
   readonly scheduler: SchedulerLike;
 }
 
 /**
- * Runs a control plane: emits what happens, with what is known then. Where somebody asks for the
- * end, proxies are sent elsewhere one after the other, and it ends then, or at once where somebody
- * asks again. It ends too where an address cannot be listened on.
- * Cold; errors only by a bug.
+ * Runs a control plane. Emits its events, each with the views before and after it. If it is asked
+ * to end, it sends its proxies elsewhere one after another and then completes; if it is asked
+ * again, it completes at once. It also completes if it cannot listen on an address. Cold; errors
+ * only by a bug.
  */
 export function runDiscovery(
   parts: DiscoveryParts,
@@ -116,7 +118,7 @@ export function runDiscovery(
     ): Observable<View> | string => {
       const proxy = proxyOf(node);
       if (typeof proxy === 'string') return proxy;
-      // An empty source at the start is a failed mount more often than a wish.
+      // An empty source at the start means a failed mount more often than an intention.
       const mayServe = ({ content }: Snapshot) => comes === 'empty-handed' || content === 'told';
       return views$(snapshot$.pipe(skipWhile((snapshot) => !mayServe(snapshot))), proxy);
     };
@@ -180,7 +182,7 @@ export function runDiscovery(
         map(() => over),
       ),
     );
-    // A proxy that is connected when the first snapshot is built is answered by it.
+    // If a proxy connects before the first snapshot is built, that snapshot answers it.
     const kept$ = snapshot$.pipe(ignoreElements());
     return merge(end$, served$, kept$, forget$, told$);
   }).pipe(takeWhile(({ value }) => value.type !== 'over' && value.type !== 'failed', true));

@@ -22,23 +22,23 @@ type GrpcSign =
 
 export interface ServeGrpcOptions extends AdsOptions {
   readonly keepalive: DiscoveryConfig['keepalive'];
-  /** In bytes. */
+  /** The largest request, in bytes. */
   readonly largestRequest: number;
 }
 
-/** So long a proxy may go on with a connection that it is to make anew, in ms. As in istiod. */
+/** How long a proxy may keep a connection that has reached its age, in ms. As in istiod. */
 const grace = 10_000;
 
 /**
- * Serves xDS over gRPC in plain text: emits `listening`, or `failed` and nothing more, and what
- * happens on the streams. Never completes, never errors. Unsubscribing closes all connections.
+ * Serves xDS over gRPC in plain text. Emits `listening`, or `failed` and nothing more; then the
+ * events of its streams. Never completes, never errors. Closes all connections on unsubscribe.
  */
 export function serveGrpc(
   { host, port }: ListenAddress,
   { keepalive, largestRequest, ...ads }: ServeGrpcOptions,
 ): Observable<GrpcSign> {
   return new Observable((subscriber) => {
-    setLogVerbosity(logVerbosity.NONE); // it writes to stderr what comes back as a reason
+    setLogVerbosity(logVerbosity.NONE); // else stderr repeats returned errors
     const tell: TellRefused = (address, reason) =>
       subscriber.next({ type: 'stream-refused', connection: 0, address, reason });
     const bounds = {
@@ -50,11 +50,11 @@ export function serveGrpc(
       'grpc.keepalive_time_ms': keepalive.interval,
       'grpc.keepalive_timeout_ms': keepalive.timeout,
       'grpc.max_receive_message_length': largestRequest,
-      // A proxy has one on a connection; an agent has one for each Envoy that it starts.
+      // A proxy has one stream on a connection; an agent has one for each Envoy that it starts.
       'grpc.max_concurrent_streams': clientLimits.streamsOfConnection.value,
       'grpc.max_connection_idle_ms': clientLimits.idle.value,
       'grpc-node.max_session_memory': clientLimits.session.value / 1_000_000, // in MB
-      'grpc.enable_channelz': 0, // it counts each message, for nobody
+      'grpc.enable_channelz': 0, // it counts each message, and nobody reads that
       ...(keepalive.age > 0 && {
         'grpc.max_connection_age_ms': keepalive.age,
         'grpc.max_connection_age_grace_ms': Math.min(grace, keepalive.age),

@@ -17,18 +17,18 @@ import type { DiscoveryFlagName } from './discovery-flags.ts';
 import { narrateDiscovery } from '../state/narrate-discovery.ts';
 import { runDiscovery } from './run-discovery.ts';
 
-/** How a control plane is started. */
+/** The command line and the environment of a control plane. */
 export interface WholeDiscovery {
   readonly given: Readonly<Partial<Record<DiscoveryFlagName, string>>>;
   readonly logging: GivenLogFlags;
-  /** What no flag took. */
+  /** The arguments that belong to no flag. */
   readonly leftover: readonly string[];
   readonly env: Readonly<Record<string, string | undefined>>;
 }
 
 /**
- * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} for a bad command
- * line (64), a bad MeshConfig (78), and an address that cannot be listened on (69).
+ * Runs a control plane until it is asked to end. Rejects with a {@link Fatal} if the command line
+ * is bad (64), if the MeshConfig is bad (78), or if it cannot listen on an address (69).
  */
 export async function wholeDiscovery({
   given,
@@ -79,7 +79,7 @@ export async function wholeDiscovery({
     scheduler: asyncScheduler,
   });
   const end = await new Promise<DiscoveryEvent | undefined>((done, fail) => {
-    let last: DiscoveryEvent | undefined; // and not what was known before it, which has clients that are gone
+    let last: DiscoveryEvent | undefined; // not its views: they have clients that are gone
     step$.subscribe({
       next: (step) => {
         last = step.value;
@@ -105,7 +105,7 @@ export async function wholeDiscovery({
   if (failure !== undefined) throw failure;
 }
 
-/** Why an address cannot be listened on, and what to do. */
+/** Explains why it cannot listen on an address, and what to do. */
 function failureOf(
   { server, address, reason }: Extract<DiscoveryEvent, { readonly type: 'failed' }>,
   config: DiscoveryConfig,
@@ -119,7 +119,7 @@ function failureOf(
   return new Fatal(`--${server} ${address} ${why}`, exitCodes.unavailable);
 }
 
-/** A flag that nobody knows, with its value where it has one. */
+/** Returns a warning for each unknown flag, with the value, if it has one. */
 function unknown(leftover: readonly string[]): readonly string[] {
   const flags = leftover.join(' ').split(/ (?=--)/);
   return flags.filter((flag) => flag !== '').map((flag) => `${flag} is not known, and ignored`);
@@ -134,12 +134,12 @@ function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record
   );
 }
 
-/** Whether only this machine reaches an address. An empty host is every address. */
+/** Whether only this machine can reach an address. An empty host means every address. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
 }
 
-/** The MeshConfig of the file that is named; its defaults where the usual file is not there. */
+/** Returns the MeshConfig of the named file; the defaults if there is no such file. */
 function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
   const file = readMeshFile(meshConfig);
   if (file.kind === 'absent') return { mesh: defaultMeshConfig, folders: [] };
