@@ -4,9 +4,9 @@ import type { Environment } from '../environment/environment.ts';
 import { heldRemovals, type Store } from '../environment/store.ts';
 import type { PushTraces } from './push-trace.ts';
 
-/** What is known of a control plane that runs. */
+/** The state of a control plane that runs. */
 export interface DiscoveryView {
-  /** Undefined before a source has told something. */
+  /** Undefined before the first event of a source. */
   readonly store: Store | undefined;
   /** The newest snapshot; undefined before the first one. */
   readonly snapshot:
@@ -19,44 +19,42 @@ export interface DiscoveryView {
     | undefined;
   readonly connections: ConnectionStates;
   readonly traces: PushTraces;
-  /** Somebody has asked for the end. */
+  /** Whether it was asked to end. */
   readonly isEnding: boolean;
   readonly counts: DiscoveryCounts;
 }
 
-/** What has happened since the start. */
+/** Counts since the start. */
 export interface DiscoveryCounts {
-  /** Answers by the short name of their type (`cds`), and those that were rejected. */
+  /** Answers by the short name of their type (`cds`), and those that were NACKed. */
   readonly pushes: Readonly<Record<string, number>>;
   readonly rejects: Readonly<Record<string, number>>;
   /** Changes by class. */
   readonly updates: Readonly<Record<string, number>>;
   readonly refusedStreams: number;
-  /** Snapshots by the class of what has changed. */
+  /** Snapshots by the class of their change. */
   readonly triggers: Readonly<Record<string, number>>;
-  /** Bytes of all answers, and of each, by the short name of its type. */
+  /** The bytes of all answers; the sizes of answers by the short name of their type. */
   readonly bytes: number;
   readonly sizes: Readonly<Record<string, Histogram>>;
   readonly times: {
     /** From the first change to the snapshot that has it. */
     readonly built: Histogram;
-    /** From the first change to an answer that has it, and until it was accepted. */
+    /** From the first change to an answer that has it, and to its ACK. */
     readonly answered: Histogram;
     readonly accepted: Histogram;
-    /** What the building of a snapshot has taken. */
+    /** How long it takes to build a snapshot. */
     readonly building: Histogram;
-    /**
-     * How long an answer waits until it is its turn to be written, and how long the writing takes.
-     */
+    /** How long an answer waits until it is written, and how long it takes to write it. */
     readonly queued: Histogram;
     readonly written: Histogram;
   };
 }
 
-/** In seconds, as istiod has them for its convergence. */
+/** In seconds. istiod has the same limits for its convergence. */
 const limits = [0.1, 0.25, 0.5, 1, 3, 5, 10, 20, 30];
 const shortLimits = [0.01, 0.1, 0.5, 1, 3, 5, 10, 20, 30];
-/** In bytes, as istiod has them. */
+/** In bytes. istiod has the same limits. */
 export const sizeLimits = [1, 10_000, 1_000_000, 4_000_000, 10_000_000, 40_000_000];
 
 export const noCounts: DiscoveryCounts = {
@@ -77,7 +75,7 @@ export const noCounts: DiscoveryCounts = {
   },
 };
 
-/** Why it is not ready; undefined if it is. Pure. */
+/** Returns why it is not ready; undefined if it is. Pure. */
 export function unready({ store, snapshot, isEnding }: DiscoveryView): string | undefined {
   if (isEnding) return 'it ends';
   if (snapshot !== undefined) return undefined;
@@ -88,7 +86,7 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
   return `sources are not read yet: ${names.length > 0 ? names.join(', ') : 'all'}`;
 }
 
-/** What there is to know of one that is ready; undefined for nothing. Pure. */
+/** Returns a note about a control plane that is ready; undefined for none. Pure. */
 export function readyNote({ store }: DiscoveryView): string | undefined {
   const held = store === undefined ? 0 : heldRemovals(store);
   return held === 0

@@ -23,7 +23,7 @@ export const freshView: DiscoveryView = {
   counts: noCounts,
 };
 
-/** What is known after an event. Pure. `now`: ms since 1970. */
+/** Returns the view after an event. Pure. `now`: ms since 1970. */
 export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number): DiscoveryView {
   switch (event.type) {
     case 'told':
@@ -60,7 +60,7 @@ export function foldView(view: DiscoveryView, event: DiscoveryEvent, now: number
   }
 }
 
-/** The first snapshot is no change. */
+/** The first snapshot does not count as a change. */
 function countsOfBuilt(
   counts: DiscoveryCounts,
   { number, changes, changedAt, dueAt, builtAt }: Snapshot,
@@ -75,7 +75,7 @@ function countsOfBuilt(
   return { ...counted(counts, 'triggers', changes.class), times };
 }
 
-/** The counts with how long a change has taken until here. */
+/** Returns the counts with the time from the change to this event. */
 function timed({ counts, snapshot }: DiscoveryView, event: AdsEvent, now: number): DiscoveryCounts {
   if (event.type !== 'answered' && event.type !== 'accepted') return counts;
   if (snapshot === undefined || snapshot.number === 1 || event.snapshot !== snapshot.number)
@@ -136,7 +136,7 @@ const short = new Map([
   [typeUrls.route, 'rds'],
 ]);
 
-/** `cds` for the type of clusters, and so on; `other` for a type that is not served. Pure. */
+/** Returns the short name of a type, such as `cds`; `other` if the type is not served. Pure. */
 export function shortType(typeUrl: string): string {
   return short.get(typeUrl) ?? 'other';
 }

@@ -7,7 +7,9 @@ import type { DiscoveryEvent } from './discovery-event.ts';
 import { shortType } from './fold-view.ts';
 import type { Built, Told } from '../environment/snapshots.ts';
 
-/** What there is to log of an event, with what was known before it. Pure. `now`: ms since 1970. */
+/**
+ * Returns the lines of the log for an event, given the view before it. Pure. `now`: ms since 1970.
+ */
 export function narrateDiscovery(
   before: DiscoveryView,
   event: DiscoveryEvent,
@@ -71,7 +73,7 @@ export function narrateDiscovery(
   }
 }
 
-/** So many names of resources are in a line. */
+/** The largest number of resource names in a line. */
 const most = 10;
 
 function sourceLines(before: Store | undefined, { event, store }: Told): readonly LogLine[] {
@@ -86,10 +88,10 @@ function sourceLines(before: Store | undefined, { event, store }: Told): readonl
   return [line('discovery.source_lost', { source, reason: is })];
 }
 
-/** So many lines of one snapshot, or of one reading of the sources. */
+/** The largest number of lines for one snapshot, or for one reading of the sources. */
 const mostLines = 100;
 
-/** What the environment leaves out, as far as that is news. */
+/** Returns lines for settings that the environment leaves out and did not leave out before. */
 function warningLines(
   { snapshot }: DiscoveryView,
   { snapshot: { environment } }: Built,
@@ -101,7 +103,7 @@ function warningLines(
 const textOf = ({ key, origin, field, reason }: Flaw): string =>
   JSON.stringify([key, origin.path, field, reason]);
 
-/** Removals that are held back, which somebody has to know, and their end. */
+/** Returns a line if removals are held back, for an operator to decide, or when that is over. */
 function heldLines(before: Store | undefined, { event }: Told): readonly LogLine[] {
   if (event.type !== 'held') return [];
   const { source, removes } = event;
@@ -131,7 +133,9 @@ function flawLines(before: Store | undefined, after: Store): readonly LogLine[] 
 
 const nameOf = ({ key, origin }: Flaw): string => key ?? origin.path;
 
-/** What is somebody else's, in one line: a folder may have thousands of manifests. */
+/**
+ * Returns one line for all documents of other programs: a folder may have thousands of manifests.
+ */
 function passedOverLines(flaws: readonly Flaw[]): readonly LogLine[] {
   if (flaws.length === 0) return [];
   const counts = new Map<string, number>();

@@ -5,7 +5,8 @@ import { type Environment, serviceKey } from '../environment/environment.ts';
 import { resourceAt } from '../environment/resources.ts';
 
 /**
- * The ports of services, as `host:port`, that have no endpoint, although all are known here. Pure.
+ * Returns the ports of services, as `host:port`, that have no endpoints, if all endpoints are known
+ * here. Pure.
  */
 export function withoutEndpoints({ services, endpoints }: Environment): readonly string[] {
   return [...services.values()].flat().flatMap((service) => {
@@ -17,14 +18,14 @@ export function withoutEndpoints({ services, endpoints }: Environment): readonly
   });
 }
 
-/** Two VirtualServices for a host, of which only the first is used. */
+/** Two VirtualServices for one host. Only the first is used. */
 interface DuplicateHost {
   readonly host: string;
   readonly used: ResourceKey;
   readonly unused: ResourceKey;
 }
 
-/** Hosts that two VirtualServices of the mesh have, where one namespace sees both. Pure. */
+/** Returns hosts that two VirtualServices of the mesh have, if one namespace sees both. Pure. */
 export function duplicateHosts({ virtualServices }: Environment): readonly DuplicateHost[] {
   const found: DuplicateHost[] = [];
   const byHost = new Map<string, (typeof virtualServices)[number]>();
@@ -40,7 +41,7 @@ export function duplicateHosts({ virtualServices }: Environment): readonly Dupli
   return found;
 }
 
-/** What good resources say and proxies are not told, because of other resources. */
+/** Returns the settings of good resources that proxies do not get because of other resources. */
 export function leftOut(environment: Environment): readonly Flaw[] {
   const clashes = listenerClashes(environment).map(({ key, reason }): Flaw => {
     const origin = resourceAt(environment.resources, key)?.origin ?? {

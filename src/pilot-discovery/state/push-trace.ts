@@ -1,28 +1,28 @@
 import type { ChangeClass } from '../environment/changes.ts';
 
-/** How far a snapshot has come. Times are ms since 1970. */
+/** The progress of a snapshot. Times are in ms since 1970. */
 interface PushTrace {
   readonly snapshot: number;
   readonly class: ChangeClass;
-  /** What has changed, as far as the list has room; and how many that are. */
+  /** The changed keys, as far as the list has room; and their number. */
   readonly keys: readonly string[];
   readonly changed: number;
   readonly changedAt: number;
-  /** When the building began, and when it was over. */
+  /** When the building began, and when it ended. */
   readonly dueAt: number;
   readonly builtAt: number;
   readonly answered: Reached;
   readonly accepted: Reached;
 }
 
-/** How many answers have reached a step, and the last of them. */
+/** The number of answers that have reached a step, and the last of them. */
 interface Reached {
   readonly number: number;
   readonly lastAt: number | undefined;
   readonly connection: number | undefined;
 }
 
-/** The newest first. */
+/** The newest trace is the first. */
 export type PushTraces = readonly PushTrace[];
 
 const longest = 100;
@@ -37,7 +37,7 @@ interface Begun {
   readonly builtAt: number;
 }
 
-/** With one more snapshot; the oldest ones are forgotten. Pure. */
+/** Returns the traces with one more snapshot. The oldest ones are dropped. Pure. */
 export function traceOfBuilt(
   traces: PushTraces,
   { number, changes, changedAt, dueAt, builtAt }: Begun,
@@ -57,7 +57,7 @@ export function traceOfBuilt(
   return [fresh, ...traces.slice(0, longest - 1)];
 }
 
-/** After an answer of a snapshot that was given, or accepted. Pure. */
+/** Returns the traces after an answer from a snapshot was sent or ACKed. Pure. */
 export function traceOfAnswer(
   traces: PushTraces,
   {
