@@ -1,7 +1,7 @@
 /** One document of a file. */
 export interface Document {
   readonly bytes: Buffer;
-  /** How many lines of the file are before it. */
+  /** The number of lines in front of it. */
   readonly before: number;
 }
 
@@ -10,8 +10,9 @@ const separator = Buffer.from('---');
 const endsSeparator = new Set([0x20, 0x09, 0x0d, newLine]);
 
 /**
- * The documents of a YAML file, each with the `---` that it begins with; JSON is one. No `---` at
- * the beginning of a line is anything else (YAML 1.2, 9.1.2). A file with directives is not cut.
+ * Returns the documents of a YAML file, each with the `---` in front; JSON is one document. A `---`
+ * at the beginning of a line is always a separator (YAML 1.2, 9.1.2). A file with directives is not
+ * split.
  */
 export function documentsOf(bytes: Buffer): readonly Document[] {
   const documents: Document[] = [];

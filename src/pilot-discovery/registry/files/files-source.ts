@@ -25,43 +25,47 @@ import { againAfter, type FolderState, reduceFolder, unknownFolder } from './fol
 import type { ReadResources } from './known-file.ts';
 
 export interface FilesSourceOptions {
-  /** What makes resources of a text. */
+  /** Reads resources from a text. */
   readonly read: ReadResources;
-  /** Of the source; `files` if left out. */
+  /** The name of the source; `files` if left out. */
   readonly name?: string;
-  /** Of resources that name none; `default` if left out. */
+  /** The namespace of resources that name none; `default` if left out. */
   readonly defaultNamespace?: string;
-  /** So many ms after the last time all is looked at even if nobody says that it has changed. */
+  /** How long after its last look it looks at everything, even if no change was reported. In ms. */
   readonly every?: number;
   readonly scheduler?: SchedulerLike;
 }
 
-/** The loop is held no longer at a time, in ms. */
+/** The longest time for which a look blocks the event loop, in ms. */
 const slice = 8;
-/** From a change to a look, in ms: longer where a look takes long, for many may change. */
+/**
+ * The pause between a change and the next look, in ms. It is longer if looks take long, because
+ * many files may change.
+ */
 const gather = { first: 5, most: 250 };
-/** What looks without a change may take, of all time. */
+/** The largest share of all time that looks without a change may take. */
 const share = 1 / 2_000;
-/** After something that should not happen. In ms. */
+/** The pause after an error that should not happen, in ms. */
 const failed = 1_000;
 
-/** What is known after a look, and what has come of it. */
+/** The state after a look, and its events. */
 interface Step {
   readonly state: FolderState;
   readonly events: readonly StoreEvent[];
   /** How long the look took, in ms. */
   readonly took: number;
   /**
-   * So many ms later what is held is looked at, and nothing else; undefined where none is held.
+   * After this time, the held and unreadable files are looked at again, and nothing else. In ms;
+   * undefined if there are none.
    */
   readonly again: number | undefined;
 }
 
 /**
- * The resources in the files `*.yaml, *.yml, *.json` of a folder and of the folders in it: what
- * there is, then `synced`, then what changes. Of the same resource in two files the first one by
- * path counts. A resource that has become bad stays as it was, one that is in no file any more is
- * removed, and if the folder cannot be read all stays until it can.
+ * Emits the resources in the files `*.yaml, *.yml, *.json` of a folder and of the folders in it:
+ * all that exist, then `synced`, then the changes. If two files have the same resource, the first
+ * path counts. A resource that becomes bad keeps its last good version. A resource that no file has
+ * is removed. If the folder cannot be read, all resources stay until it can.
  *
  * Cold; never completes, never errors.
  */
@@ -84,7 +88,8 @@ export function filesSource(folder: string, options: FilesSourceOptions): Observ
       (step$) => {
         const look$ = ({ state, again }: Step) => {
           const begun = scheduler.now();
-          if (again !== undefined) changed.add({ folder: root, name: '.' }); // and nothing else
+          // Without any entry it would look at everything.
+          if (again !== undefined) changed.add({ folder: root, name: '.' });
           return inSlices(
             () => lookAtFolder(root, state, changed.take(), readerOptions),
             slice,

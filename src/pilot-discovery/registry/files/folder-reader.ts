@@ -15,16 +15,16 @@ export interface FolderReaderOptions {
   readonly source: string;
   readonly read: ReadResources;
   readonly defaultNamespace: string;
-  /** The time, in ms. */
+  /** Returns the time, in ms. */
   readonly now: () => number;
 }
 
-/** How large a file may be, in bytes. */
+/** The largest file that is read, in bytes. */
 export const largestFile = 64 << 20;
 
 /**
- * Looks at a folder, in steps: reads what may have changed in it, what was not believed at the look
- * before, and what could not be read.
+ * Looks at a folder, in steps. Reads the files that may have changed, the files whose last reading
+ * is held, and the files that could not be read.
  */
 export function* lookAtFolder(
   folder: string,
@@ -42,7 +42,7 @@ export function* lookAtFolder(
   return { type: 'read', tree, readings, unlisted: seen.unlisted, now: options.now() };
 }
 
-/** Undefined where the file is what it was. */
+/** Returns the reading of a file; undefined if the file has not changed. */
 function* readingOf(
   path: string,
   { files, held, isSynced }: FolderState,

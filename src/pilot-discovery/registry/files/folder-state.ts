@@ -5,62 +5,69 @@ import { type FolderTree, unknownTree } from './folder-tree.ts';
 import type { KnownFile } from './known-file.ts';
 import { type FileEdit, noWinners, type Winners, withFiles } from './winners.ts';
 
-/** What a file has become, as far as can be told; no file where there is none any more. */
+/** The state of a file by one reading. It has no file if that is gone. */
 export interface FileReading {
   readonly digest: string;
   readonly file: KnownFile | undefined;
-  /** It takes something away, or is bad: it may be half of what somebody writes. */
+  /** Whether it removes something or has an error: the file may be only half written. */
   readonly isDoubtful: boolean;
 }
 
 interface Held extends FileReading {
-  /** Since when it is so, and since when the file is not what it was. */
+  /**
+   * The times of the first such reading, and of the first reading that differed from the file
+   * before.
+   */
   readonly since: number;
   readonly first: number;
 }
 
-/** What a look at a folder has found. */
+/** The result of a look at a folder. */
 export type Looked =
   | { readonly type: 'lost'; readonly tree: FolderTree; readonly reason: string }
   | {
       readonly type: 'read';
       readonly tree: FolderTree;
-      /** Of each file that was looked at; undefined where it is what it was. */
+      /**
+       * The readings of the files that were looked at; undefined for a file that has not changed.
+       */
       readonly readings: ReadonlyMap<string, FileReading | undefined>;
-      /** Why folders in it cannot be listed, by path; undefined if not all was looked at. */
+      /**
+       * Why folders in it cannot be listed, by path; undefined if only some entries were looked at.
+       */
       readonly unlisted: ReadonlyMap<string, string> | undefined;
       /** In ms. */
       readonly now: number;
     };
 
-/** What is known of a folder. Immutable. */
+/** The state of a folder. Immutable. */
 export interface FolderState {
   readonly tree: FolderTree;
-  /** By path, as they are believed. */
+  /** The accepted files, by path. */
   readonly files: SortedMap<KnownFile>;
-  /** Of files whose last reading is not believed yet. */
+  /** Readings that are not accepted yet, by path. */
   readonly held: ReadonlyMap<string, Held>;
-  /** Paths of files that are there and cannot be read. */
+  /** The paths of files that exist but cannot be read. */
   readonly unreadable: ReadonlySet<string>;
   readonly unlisted: ReadonlyMap<string, string>;
   readonly winners: Winners;
-  /** As they were told. */
+  /** The flaws in the last event. */
   readonly flaws: readonly Flaw[];
   readonly isSynced: boolean;
   /** Why the folder cannot be read; undefined if it can. */
   readonly lost: string | undefined;
-  /** How long what takes something away has to be so before it is believed, in ms. */
+  /** How long a doubtful reading must last before it is accepted, in ms. */
   readonly settle: number;
 }
 
-/** Readings that take something away are believed if none has come for so many ms. */
+/** Doubtful readings are accepted if no new one has come for this time, in ms. */
 const settle = { usual: 20, afterLoss: 1_000 };
-/** And after so many, if it is something else each time. In ms. */
+/** A doubtful reading is accepted after this time even if it changed each time, in ms. */
 const longest = 2_000;
-/** What cannot be read is tried again after so many ms. */
+/** The pause before unreadable files and folders are tried again, in ms. */
 const retry = 1_000;
 
-/** Of a folder that nobody has looked at. */
+/** A folder before its first look. */
 export const unknownFolder: FolderState = {
   tree: unknownTree,
   files: SortedMap.empty(),
@@ -74,7 +81,7 @@ export const unknownFolder: FolderState = {
   settle: settle.usual,
 };
 
-/** So many ms later it is looked at again; undefined where nothing has to be. Pure. */
+/** Returns how long until the next look, in ms; undefined if none is needed. Pure. */
 export function againAfter(state: FolderState): number | undefined {
   if (state.lost !== undefined) return retry;
   if (state.held.size > 0) return state.settle;
@@ -82,7 +89,8 @@ export function againAfter(state: FolderState): number | undefined {
 }
 
 /**
- * What is known of a folder after a look, and what has become of it. Costs what has changed. Pure.
+ * Returns the state of a folder after a look, and the events. Its cost depends on the number of
+ * changes. Pure.
  *
  * @param source the name of the source
  */
@@ -124,13 +132,13 @@ interface Believed extends Pick<FolderState, 'held' | 'unreadable' | 'settle'> {
   readonly edits: readonly (FileEdit & { readonly path: string })[];
 }
 
-/** Tells readings that are believed from those that have to last first. */
+/** Separates the readings that are accepted from those that must last longer. */
 function believed(
   state: FolderState,
   { readings, now }: Extract<Looked, { readonly type: 'read' }>,
 ): Believed {
   const patience = state.lost !== undefined && state.isSynced ? settle.afterLoss : state.settle;
-  // A clock may be put back
+  // The clock may be set back.
   const isWithin = (start: number, length: number) => Math.abs(now - start) < length;
   const held = new Map(state.held);
   const unreadable = new Set(state.unreadable);
@@ -139,7 +147,7 @@ function believed(
     const known = state.held.get(path);
     return known?.digest === digest ? known.since : now;
   };
-  // Files that are removed one after the other are one removal.
+  // Files that are removed one after another count as one removal.
   const isQuiet = ![...readings].some(
     ([path, reading]) => reading?.isDoubtful === true && isWithin(sinceOf(path, reading), patience),
   );
@@ -168,9 +176,9 @@ function changedEvents(before: Winners, after: Winners, source: string): readonl
   return [{ type: 'changed', source, upserts, removes }];
 }
 
-/** The flaws that are told by now: the same object as before where nothing differs. */
+/** Returns the flaws after a look; the same object if they have not changed. */
 function flawsOf(before: FolderState, state: FolderState, source: string): readonly Flaw[] {
-  if (state.held.size > 0) return before.flaws; // what is wrong may be right in a moment
+  if (state.held.size > 0) return before.flaws; // the held files may be correct in a moment
   const isSame =
     before.held.size === 0 &&
     before.winners.flaws === state.winners.flaws &&

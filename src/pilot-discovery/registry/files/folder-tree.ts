@@ -5,31 +5,31 @@ import type { TakenEntries } from '../../../streams/changed-entries.ts';
 import { identityOf } from '../../../streams/link-hops.ts';
 import { specialSystems } from './special-system.ts';
 
-/** What a look at a folder, and at the folders in it, has found. */
+/** The result of a look at a folder and at the folders in it. */
 interface Seen {
-  /** Why the folder cannot be listed; nothing else is known then. */
+  /** Why the folder cannot be listed. The other members are then empty. */
   readonly lost: string | undefined;
-  /** Files that may say something else than before. */
+  /** Files whose content may have changed. */
   readonly changed: readonly string[];
-  /** Files that are not there any more. */
+  /** Files that no longer exist. */
   readonly gone: readonly string[];
   /**
-   * Why folders in it cannot be listed, by path, where all was looked at. What was in them counts
-   * as being there.
+   * Why folders in it cannot be listed, by path; undefined if only some entries were looked at. The
+   * files in such folders count as existing.
    */
   readonly unlisted: ReadonlyMap<string, string> | undefined;
 }
 
-/** What was there at the last look. Immutable. */
+/** The state of a folder at the last look. Immutable. */
 export interface FolderTree {
-  /** Path → identity, of the folder itself and of those in it. */
+  /** The identities of the folder and of the folders in it, by path. */
   readonly folders: ReadonlyMap<string, string>;
   /**
-   * The folder itself, and links to files and folders in it; not those over `..data`, whose swap
-   * the folder tells.
+   * The folder, and links to files and folders in it. Links through `..data` are left out: events
+   * of the folder report when that is swapped.
    */
   readonly paths: readonly string[];
-  /** Path → state of each file. */
+  /** The state of each file, by path. */
   readonly files: SortedMap<string>;
 }
 
@@ -38,22 +38,22 @@ interface TreeLook {
   readonly seen: Seen;
 }
 
-/** Of a folder that nobody has looked at. */
+/** A folder before its first look. */
 export const unknownTree: FolderTree = { folders: new Map(), paths: [], files: SortedMap.empty() };
 
-/** In all. Beyond, somebody has named the wrong folder. */
+/** The limits for the whole tree. A larger one means that the wrong folder was named. */
 const most = { files: 100_000, folders: 100_000 };
-/** So many entries are looked at in a step. */
+/** The number of entries in one step. */
 const inStep = 64;
-/** Links that are watched; others are looked at now and then. */
+/** The largest number of watched links. The other links are only looked at from time to time. */
 const mostLinks = 1_000;
 
 const isMeant = (name: string) => /\.(ya?ml|json)$/.test(name) && !name.startsWith('.');
 
 /**
- * Looks at the files `*.yaml, *.yml, *.json` of a folder and of the folders in it, links followed.
- * Names with a dot in front do not count: they are those of Kubernetes and of editors. A file
- * counts as changed if it is new, not what it was (by inode, size, times), or named as such.
+ * Looks at the files `*.yaml, *.yml, *.json` of a folder and of the folders in it; follows links.
+ * Names that begin with a dot do not count: they belong to Kubernetes and to editors. A file counts
+ * as changed if it is new, if it differs (by inode, size, times), or if `taken` names it.
  */
 export function* lookAtTree(
   root: string,
@@ -70,7 +70,7 @@ function* lookAtAll(
   { files }: FolderTree,
 ): Generator<undefined, TreeLook, undefined> {
   const nothing = (lost: string): TreeLook => ({
-    tree: { folders: new Map(), paths: [root], files }, // all is looked at the next time
+    tree: { folders: new Map(), paths: [root], files }, // so that the next look covers everything
     seen: { lost, changed: [], gone: [], unlisted: undefined },
   });
   const [unlisted, now] = [new Map<string, string>(), new Map<string, string>()];
@@ -88,7 +88,7 @@ function* lookAtAll(
       unlisted.set(folder, listed);
       continue;
     }
-    if (visited.has(listed.identity)) continue; // a link back
+    if (visited.has(listed.identity)) continue; // a link back to a folder
     visited.add(listed.identity);
     const system = specialOf(folder, listed.device);
     if (system !== undefined) {
@@ -127,7 +127,7 @@ function* lookAtAll(
   };
 }
 
-/** Undefined where more than files has changed. */
+/** Looks only at named entries. Returns undefined if anything other than files has changed. */
 function lookAtNamed(
   tree: FolderTree,
   entries: ReadonlyMap<string, ReadonlySet<string>>,
@@ -172,7 +172,7 @@ function stateOf(stats: BigIntStats): string {
   return `${identityOf(stats)}:${stats.size}:${stats.mtimeNs}:${stats.ctimeNs}`;
 }
 
-/** What is in a folder, or why that cannot be told. */
+/** Returns the entries of a folder, or why it cannot be listed. */
 function list(
   folder: string,
 ):

@@ -4,7 +4,7 @@ import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../isti
 import type { Steps } from '../../../shared/text/steps.ts';
 import { type Document, documentsOf } from './documents.ts';
 
-/** Makes resources, and what is wrong, of a text, in steps; both say the lines of that text. */
+/** Reads resources and flaws from a text, in steps. Their lines are those of the text. */
 export type ReadResources = (text: string, place: FilePlace) => Steps<Omit<Contents, 'before'>>;
 
 export interface FilePlace {
@@ -13,19 +13,19 @@ export interface FilePlace {
   readonly defaultNamespace: string;
 }
 
-/** What is known of a file. Immutable. */
+/** The content of a file. Immutable. */
 export interface KnownFile {
   readonly path: string;
-  /** Of its bytes; '' where they could not be read. */
+  /** The hash of its bytes; '' if they could not be read. */
   readonly digest: string;
-  /** What was in each of its documents, by digest. */
+  /** The content of each document, by the hash of the document. */
   readonly documents: ReadonlyMap<string, Contents>;
-  /** In order, a key perhaps more than once. */
+  /** In order. A key may occur more than once. */
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
-  /** What closes what bad ones would restrict, if they have no last good version. */
+  /** Resources that close what bad resources without a good version would restrict. */
   readonly closing: readonly AnyResource[];
-  /** The last good version of what is bad by now. */
+  /** The last good versions of resources that are bad now. */
   readonly kept: ReadonlyMap<ResourceKey, AnyResource>;
 }
 
@@ -36,15 +36,18 @@ interface Contents {
   readonly closing: readonly AnyResource[];
 }
 
-/** In bytes. To parse it takes half a second, and what changes meanwhile in the folder waits. */
+/**
+ * The largest document, in bytes. It takes half a second to parse, and other changes in the folder
+ * wait meanwhile.
+ */
 const largestDocument = 512 << 10;
 
-/** Of bytes, to tell whether they are others. */
+/** Returns a hash of bytes, by which changes are found. */
 export function digestOf(bytes: Buffer): string {
   return hash('sha1', bytes, 'base64');
 }
 
-/** A file whose bytes cannot be had: all that was in it stays. */
+/** Returns a file whose bytes cannot be read: it keeps all its resources. */
 export function unreadableFile(
   before: KnownFile | undefined,
   place: FilePlace,
@@ -73,9 +76,10 @@ export function unreadableFile(
 }
 
 /**
- * A file after a reading, in steps. Only documents that were not in it before are parsed. What has
- * become bad in it stays as it was, and where it cannot be told what is bad, all that was in it:
- * not where that was so before, for then nothing good has become it.
+ * Returns a file after a reading, in steps. Only new documents are parsed. A resource that has
+ * become bad keeps its last good version. If a new document has an error and its resource is not
+ * known, the file keeps all its previous resources. If the document had that error before, it does
+ * not, because no good resource has become bad.
  */
 export function* readKnownFile(
   before: KnownFile | undefined,
@@ -87,7 +91,7 @@ export function* readKnownFile(
   if (!isUtf8(bytes)) return { ...unreadableFile(before, place, 'it is no text in UTF-8'), digest };
   const documents = new Map<string, Contents>();
   const contents: Contents[] = [];
-  let unknown = false; // a document is new of which cannot be told what was in it before
+  let unknown = false; // a new document has an error, and it is not known which resource it was
   for (const document of documentsOf(bytes)) {
     const its = digestOf(document.bytes);
     const known = documents.get(its) ?? before?.documents.get(its);
@@ -142,7 +146,7 @@ function* contentsOf(
   }
 }
 
-/** The same after so many lines of the file. */
+/** Returns the same content after a number of lines of the file. */
 function moved(contents: Contents, before: number): Contents {
   const by = before - contents.before;
   if (by === 0) return contents;
@@ -176,11 +180,11 @@ function keptOf(
   return kept;
 }
 
-/** Whether something is wrong of which cannot be told which resource it is. */
+/** Whether there is an error in a resource that is not known. */
 const isNameless = (flaws: readonly Flaw[]): boolean =>
   flaws.some(({ key, severity }) => key === undefined && severity === 'error');
 
-/** Whether one has less than was there before, or more that is wrong. */
+/** Whether the file has fewer resources than before, or an error. */
 export function isWorse(before: KnownFile | undefined, after: KnownFile): boolean {
   if (after.flaws.some(({ severity }) => severity === 'error')) return true;
   if (before === undefined) return false;

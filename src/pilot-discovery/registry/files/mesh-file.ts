@@ -2,14 +2,14 @@ import { largest, type OutsideFile, readOutsideSync } from '../../../shared/file
 import type { Flaw } from '../../istio/model.ts';
 import { readMeshConfig, type ReadMesh } from '../../istio/read-mesh-config.ts';
 
-/** What a file with a MeshConfig says; `error` is why that does not hold. */
+/** The content of a file with a MeshConfig; `error` is why it is not used. */
 export type MeshFile =
   | Exclude<OutsideFile, { readonly kind: 'read' }>
   | ({ readonly kind: 'read'; readonly error: Flaw | undefined } & ReadMesh);
 
 /**
- * Reads the MeshConfig, at the start and whenever the file has changed: what is not taken at one
- * time is not at the other. A FIFO is not waited for. Never throws.
+ * Reads the MeshConfig, at the start and after each change: both times by the same rules. Does not
+ * wait for a FIFO. Never throws.
  */
 export function readMeshFile(path: string): MeshFile {
   const file = readOutsideSync(path, largest.text);

@@ -18,15 +18,15 @@ import { readMeshFile } from './mesh-file.ts';
 
 /** The name of this source. */
 const source = 'mesh';
-/** From a change to a look, in ms. */
+/** The pause between a change and the look at it, in ms. */
 const gather = 5;
-/** From one look to the next even if nobody says that the file has changed, in ms. */
+/** The time between two looks if no change was reported, in ms. */
 const every = 60_000;
 
 /**
- * The MeshConfig in a file: `first`, then `synced`, then what the file says when it has changed.
- * Where it is wrong, cannot be read, or is gone, what held before stays, and the reason is told.
- * A file that never was there is not missed.
+ * Emits the MeshConfig of a file: `first`, then `synced`, then each new version. If the file is
+ * wrong, cannot be read or is gone, the last MeshConfig stays and an event has the reason. A file
+ * that never existed is not reported.
  *
  * Cold; never completes, never errors.
  */
@@ -36,7 +36,7 @@ export function meshSource(
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<StoreEvent> {
   return defer(() => {
-    let isKnown = false; // the file has been there
+    let isKnown = false; // the file has existed
     const look = (): readonly StoreEvent[] => {
       const file = readMeshFile(path);
       if (file.kind === 'absent' && !isKnown) return [];

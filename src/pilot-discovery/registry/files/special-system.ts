@@ -1,6 +1,6 @@
 import { statfsSync } from 'node:fs';
 
-/** What the kernel shows of itself as files, by the number of its type (linux/magic.h). */
+/** The file systems in which the kernel shows its own state, by their type (linux/magic.h). */
 const special: ReadonlyMap<number, string> = new Map([
   [0x9fa0, 'proc'],
   [0x62656572, 'sysfs'],
@@ -21,8 +21,8 @@ const special: ReadonlyMap<number, string> = new Map([
 ]);
 
 /**
- * The special file systems that a look comes upon: what is in them has no end, or changes whenever
- * somebody looks. A device is asked about once.
+ * Returns a function that names the special file system of a path, if it is in one. The content of
+ * such a system has no end, or changes with each look. Each device is looked up once.
  */
 export function specialSystems(): (path: string, device: bigint) => string | undefined {
   const known = new Map<bigint, string | undefined>();
@@ -36,6 +36,6 @@ function typeOf(path: string): string | undefined {
   try {
     return special.get(statfsSync(path).type);
   } catch {
-    return undefined; // whoever reads it says why that fails
+    return undefined; // a read of the path reports the failure
   }
 }

@@ -2,28 +2,28 @@ import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../../isti
 import { SortedMap } from '../../../shared/maps/sorted-map.ts';
 import type { KnownFile } from './known-file.ts';
 
-/** What a folder says as a whole. Immutable. */
+/** The resources of a folder as a whole. Immutable. */
 export interface Winners {
-  /** Of each key the resource that counts. */
+  /** The resource that counts, by key. */
   readonly resources: SortedMap<AnyResource>;
-  /** Key and path → what the file says of the key. The files of a key are in order. */
+  /** The content of one file under one key, by key and path. The files of a key are in order. */
   readonly claims: SortedMap<Claim>;
-  /** Path, or path and key → what is wrong: in the file itself, or beside other files. */
+  /** Flaws of a file itself, by path; and flaws because of other files, by path and key. */
   readonly flaws: SortedMap<readonly Flaw[]>;
 }
 
-/** What one file says of one key. */
+/** The content of one file under one key. */
 interface Claim {
-  /** In order. Of several the first counts. */
+  /** In order. The first one counts. */
   readonly resources: readonly AnyResource[];
   readonly isBad: boolean;
-  /** The last good version of what is bad by now. */
+  /** The last good version, if the resource is bad now. */
   readonly kept: AnyResource | undefined;
-  /** What closes what a bad one would restrict. */
+  /** A resource that closes what the bad one would restrict. */
   readonly closing: AnyResource | undefined;
 }
 
-/** A file before and after a look; undefined where there is none. */
+/** A file before and after a look; undefined if it does not exist. */
 export interface FileEdit {
   readonly before: KnownFile | undefined;
   readonly after: KnownFile | undefined;
@@ -35,15 +35,15 @@ export const noWinners: Winners = {
   flaws: SortedMap.empty(),
 };
 
-/** Comes before what a path or a key can go on with, so that what follows is sorted by itself. */
+/** It sorts before each character of a path or a key, so that the paths of a key stay in order. */
 const divider = '\0';
 
 /**
- * The winners after some files have changed. Of each key the resource counts that is the first of
- * the first file that has it, else the last good one of a file in which it is bad by now, else the
- * one that counted before, if it is bad somewhere. One that is bad and has no good version closes
- * what it would restrict. Costs what the files that have changed say; others are not looked at.
- * Pure.
+ * Returns the winners after some files have changed. For each key the winner is the first resource
+ * of the first file that has it. Without one, it is the last good version in a file in which it is
+ * bad now, or else the previous winner, if it is bad in some file. A bad resource without a good
+ * version is replaced by one that closes what it would restrict. Only the content of changed files
+ * is looked at. Pure.
  */
 export function withFiles(winners: Winners, edits: Iterable<FileEdit>): Winners {
   const claimEdits = new Map<string, Claim | undefined>();

@@ -1,19 +1,22 @@
 import { BlockList, isIP, isIPv6, type LookupFunction } from 'node:net';
 import { localLookup } from '../../../shared/http/local-lookup.ts';
 
-/** Addresses that nothing is fetched from. */
+/** Addresses from which nothing is fetched. */
 export interface BlockedRanges {
   readonly blocks: (address: string) => boolean;
 }
 
 /**
- * This machine, and what every machine of a cloud reaches beside it, as the keys of its role.
- * `BLOCKED_CIDRS_IN_JWKS_URIS` says others instead.
+ * The addresses of this machine, and those at which each machine of a cloud finds data such as the
+ * keys of its role. `BLOCKED_CIDRS_IN_JWKS_URIS` replaces them.
  */
 export const usuallyBlocked =
   '0.0.0.0/8,127.0.0.0/8,169.254.0.0/16,::/128,::1/128,fe80::/10,fd00:ec2::254/128';
 
-/** Ranges separated by commas, `none` for none; or the first text that is no range. Pure. */
+/**
+ * Reads ranges that are separated by commas; `none` for none. Returns the first text that is not a
+ * range, if there is one. Pure.
+ */
 export function blockedRanges(text: string): BlockedRanges | { readonly wrong: string } {
   const list = new BlockList();
   const said = text === 'none' ? [] : text.split(',').map((one) => one.trim());
@@ -27,7 +30,10 @@ export function blockedRanges(text: string): BlockedRanges | { readonly wrong: s
   return { blocks: (address) => list.check(address, isIPv6(address) ? 'ipv6' : 'ipv4') };
 }
 
-/** Looks a host up, and fails if one of its addresses is blocked: it is asked for no other. */
+/**
+ * Returns a lookup that fails if one address of the host is blocked. The host's other addresses are
+ * not used then.
+ */
 export function guardedLookup({ blocks }: BlockedRanges): LookupFunction {
   return (host, options, done) =>
     localLookup(host, { ...options, all: true }, (error, found) => {

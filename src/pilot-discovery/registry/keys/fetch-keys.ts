@@ -12,14 +12,14 @@ import { type BlockedRanges, guardedLookup } from './blocked-ranges.ts';
 export type KeysAnswer =
   { readonly ok: true; readonly keys: string } | { readonly ok: false; readonly reason: string };
 
-/** In bytes, of an answer. */
+/** The largest answer, in bytes. */
 const largest = 1 << 20;
 const mostRedirects = 5;
 
 /**
- * Fetches the keys of an issuer once, on subscribe; emits how that went, and completes. Follows
- * redirects, but not from TLS to plain text. Each address is looked at before it is asked. Has no
- * time limit. Never errors.
+ * Fetches the keys of an issuer once, on subscribe; emits the result and completes. Follows
+ * redirects, but not from TLS to plain text. Checks each address before it connects. Has no time
+ * limit. Never errors.
  */
 export function fetchKeys(
   { has, url }: KeysAddress,
@@ -60,7 +60,9 @@ function answer(url: string, blocked: BlockedRanges, redirects: number): Observa
 const messageOf = (error: unknown): string =>
   error instanceof Error ? error.message : String(error);
 
-/** Where a redirect leads; undefined if it is none, or one that is not followed. */
+/**
+ * Returns the target of a redirect; undefined if the answer has none, or one that is not followed.
+ */
 function redirectOf({ status, headers }: HttpAnswer, from: string): string | undefined {
   const { location } = headers;
   if (![301, 302, 303, 307, 308].includes(status) || location === undefined) return undefined;
@@ -77,7 +79,7 @@ function keysIn(said: Body): KeysAnswer {
   return read.noToken === undefined ? { ok: true, keys: read.keys } : failed(read.noToken);
 }
 
-/** `jwks_uri` of what an issuer says of itself. */
+/** Returns `jwks_uri` of the issuer's metadata. */
 function addressIn(body: string): string | Failed {
   const read = jsonOf(body);
   const address = read === undefined ? undefined : ownMember(read, 'jwks_uri');

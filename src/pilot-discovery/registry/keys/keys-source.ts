@@ -28,24 +28,24 @@ import type { KeysAnswer } from './fetch-keys.ts';
 /** The name of this source. */
 export const keysSourceName = 'keys';
 
-/** Keys that a rule asks for. */
+/** Keys that a rule needs. */
 export interface WantedKeys {
   readonly from: KeysAddress;
-  /** The resources with such a rule, and where in them. */
+  /** The resources that have such a rule, and its place in them. */
   readonly users: readonly Pick<Flaw, 'key' | 'origin' | 'field'>[];
 }
 
-/** What is asked of this source. */
+/** A request to this source. */
 export interface AskedKeys {
-  /** By `keysId`. */
+  /** The wanted keys, by `keysId`. */
   readonly wanted: ReadonlyMap<string, WantedKeys>;
-  /** Whether the other sources have told what they had at the start. */
+  /** Whether the other sources have emitted everything that they had at the start. */
   readonly others: 'synced' | 'reading';
 }
 
-/** From one fetch to the next, in ms. */
+/** The time between two fetches, in ms. */
 const every = 20 * 60_000;
-/** After a fetch that failed, in ms. */
+/** The pauses after failed fetches, in ms. */
 const pauses = { first: 1_000, longest: 60_000 };
 
 type Sign =
@@ -53,7 +53,7 @@ type Sign =
   | { readonly type: 'fetched'; readonly id: string; readonly result: KeysAnswer };
 
 interface Known {
-  /** The last ones that could be fetched. */
+  /** The last keys that could be fetched. */
   readonly keys: string | undefined;
   /** Why the last fetch failed. */
   readonly failure: string | undefined;
@@ -61,12 +61,12 @@ interface Known {
 
 interface State {
   readonly asked: AskedKeys;
-  /** Of those that were fetched, or have failed once. */
+  /** By `keysId`, once the first fetch has succeeded or failed. */
   readonly known: ReadonlyMap<string, Known>;
   readonly keys: FetchedKeys;
   readonly flaws: readonly Flaw[];
   readonly isSynced: boolean;
-  /** What the last sign comes to. */
+  /** The events of the last sign. */
   readonly told: readonly StoreEvent[];
 }
 
@@ -80,9 +80,9 @@ const nothing: State = {
 };
 
 /**
- * Fetches the keys that rules ask for: at once, then every 20 minutes. After a failure it tries
- * again soon, and what was fetched before stays. It is synced once the other sources are, and each
- * address has been tried. Cold; never completes before `asked$`, never errors.
+ * Fetches the keys that rules need: at once, then every 20 minutes. After a failure it tries again
+ * soon, and the previous keys stay. It is synced once the other sources are synced and each address
+ * was tried. Cold; never completes before `asked$`, never errors.
  */
 export function keysSource(
   asked$: Observable<AskedKeys>,
@@ -110,7 +110,7 @@ export function keysSource(
     }),
     scan(reduceKeys, nothing),
     mergeMap(({ told }) => told),
-    // What is told changes what is asked.
+    // The events of this source change what is asked of it.
     observeOn(scheduler),
   );
 }
@@ -121,7 +121,7 @@ interface Step {
   readonly result: KeysAnswer | undefined;
 }
 
-/** How each fetch has gone. */
+/** Emits the result of each fetch. */
 function followed$(
   from: KeysAddress,
   fetch$: (from: KeysAddress) => Observable<KeysAnswer>,

@@ -6,12 +6,12 @@ import { keyOf } from '../../istio/model.ts';
 import { type AskedKeys, keysSourceName, type WantedKeys } from './keys-source.ts';
 
 interface Seen {
-  /** What there is of RequestAuthentications. */
+  /** The RequestAuthentications of the last store. */
   readonly rules: unknown;
   readonly asked: AskedKeys;
 }
 
-/** What a store asks of the source of keys; emits when that is something else. */
+/** Emits the keys that a store needs, each time they change. */
 export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
   return (store$) =>
     store$.pipe(
@@ -32,7 +32,7 @@ export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
     );
 }
 
-/** The keys that the rules of all RequestAuthentications ask for. Pure. */
+/** Returns the keys that the rules of all RequestAuthentications need. Pure. */
 function wantedKeys(resources: Resources): AskedKeys['wanted'] {
   const wanted = new Map<string, WantedKeys>();
   for (const namespace of ofKind(resources, 'RequestAuthentication').values())
