@@ -63,7 +63,7 @@ export default tseslint.config(
     files: ['src/**'],
     ignores: [
       'src/pilot-agent/config/agent-settings.ts',
-      'src/pilot-discovery/{environment,generate,istio}/**',
+      'src/pilot-discovery/{generate,istio}/**',
     ],
     plugins: { plain: { rules: { comments: plainComments } } },
     rules: { 'plain/comments': 'error' },

@@ -6,7 +6,7 @@ import type { Touched } from './touched.ts';
 
 type Aliases = Environment['aliases'];
 
-/** The Services that are other names for hosts, after changes. */
+/** Returns the Services that are other names for hosts, after changes. */
 export function aliasesAfter(
   before: Aliases,
   touched: readonly Touched<'Service'>[],
@@ -26,7 +26,7 @@ export function aliasesAfter(
 const hostOfAlias = ({ name, namespace }: Resource<'Service'>, domain: string): string =>
   kubernetesHost(name, namespace, domain);
 
-/** The names that a host has through aliases, and aliases of these, sorted. */
+/** Returns the names that a host has through aliases, and through their aliases, sorted. */
 export function aliasesOf(aliases: Aliases, host: string, domain: string): readonly string[] {
   const names = reached([host], (name) =>
     [...found(aliases, 'for', name)].map((alias) => hostOfAlias(alias, domain)),
@@ -34,7 +34,7 @@ export function aliasesOf(aliases: Aliases, host: string, domain: string): reado
   return [...names].filter((name) => name !== host).sort();
 }
 
-/** The hosts whose names may be others after changes of aliases. */
+/** Returns the hosts whose names may differ after changes of aliases. */
 export function aliasedHosts(
   before: Aliases,
   after: Aliases,
@@ -48,7 +48,9 @@ export function aliasedHosts(
   );
 }
 
-/** All that can be come to from some names; a circle ends where it began. */
+/**
+ * Returns the names, and all that follow from them. Each name is followed once, so a cycle ends.
+ */
 function reached(
   from: readonly string[],
   next: (name: string) => readonly string[],

@@ -45,8 +45,8 @@ const nothing: Omit<Environment, 'mesh' | 'gatewayClusters' | 'fetchedKeys'> = {
 };
 
 /**
- * What the generators read of a store, with what the changes say to have changed in it since the
- * environment before; of all of it where there is none. Pure: an equal store makes an equal
+ * Returns the index that the generators read, from a store. If there is an environment before, only
+ * the resources in `changes` are indexed again; else all are. Pure: an equal store makes an equal
  * environment, whatever was before. A part that no change has touched is the same object.
  *
  * @param domain completes names of hosts without a dot

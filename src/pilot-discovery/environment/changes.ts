@@ -1,23 +1,23 @@
 import type { AnyResource, Resource, ResourceKey } from '../istio/model.ts';
 
-/** From what touches least to what touches most. */
+/** From the class that affects least to the class that affects most. */
 const classes = ['none', 'endpoints', 'config', 'mesh'] as const;
 
 export type ChangeClass = (typeof classes)[number];
 
 /**
- * What an event has changed. The class says how long a change may wait for others, and nothing of
- * what it may lead to: an endpoint with a new account changes clusters too.
+ * The changes of an event. The class says how long a change may wait for others. It does not say
+ * what the change may affect: an endpoint with a new account changes clusters too.
  */
 export interface Changes {
   readonly class: ChangeClass;
-  /** Of what has come, gone, or says something else. */
+  /** The keys of resources that were added, removed or changed. */
   readonly keys: ReadonlySet<ResourceKey>;
 }
 
 export const noChanges: Changes = { class: 'none', keys: new Set() };
 
-/** What both have changed, one after the other. */
+/** Returns the changes of both, one after the other. */
 export function mergeChanges(first: Changes, second: Changes): Changes {
   if (first.class === 'none') return second;
   if (second.class === 'none') return first;
@@ -30,12 +30,12 @@ export function mergeChanges(first: Changes, second: Changes): Changes {
   };
 }
 
-/** The class of two changes. */
+/** Returns the class of two changes. */
 export function widerOf(first: ChangeClass, second: ChangeClass): ChangeClass {
   return classes.indexOf(first) < classes.indexOf(second) ? second : first;
 }
 
-/** The class of the change of one resource, which may have come or gone. */
+/** Returns the class of the change of one resource, which may be added or removed. */
 export function changeClass(
   before: AnyResource | undefined,
   after: AnyResource | undefined,
@@ -47,7 +47,10 @@ export function changeClass(
   return withoutEndpoints(before) === withoutEndpoints(after) ? 'endpoints' : 'config';
 }
 
-/** All that a ServiceEntry says but of static endpoints; those of DNS are in its clusters. */
+/**
+ * Returns the text of a ServiceEntry without its static endpoints. Endpoints of DNS are part of
+ * clusters.
+ */
 function withoutEndpoints({
   labels,
   annotations,

@@ -9,7 +9,7 @@ import type { Touched } from './touched.ts';
 type VirtualService = Resource<'VirtualService'>;
 type Routed = Pick<Environment, 'virtualServices' | 'warnings'>;
 
-/** The VirtualServices after changes, each with the routes of its delegates in it. */
+/** Returns the VirtualServices after changes, each with the routes of its delegates. */
 export function virtualServicesAfter(
   before: Routed,
   resources: Resources,
@@ -55,7 +55,7 @@ const delegateKey = (
     name: to.name,
   });
 
-/** Those that lead to one of the delegates. */
+/** Yields the VirtualServices that lead to one of the delegates. */
 function* rootsOf(
   resources: Resources,
   delegates: ReadonlySet<ResourceKey>,
@@ -100,7 +100,7 @@ function withDelegates(
   return { ...root, spec: { ...root.spec, http } };
 }
 
-/** Why it can be no delegate. */
+/** Returns why a VirtualService cannot be a delegate. */
 function flawOf(delegate: VirtualService | undefined, namespace: string): string | undefined {
   if (delegate === undefined) return 'is not there';
   if (delegate.spec.hosts.length > 0) return 'has hosts of its own, which a delegate may not have';

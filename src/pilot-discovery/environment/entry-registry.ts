@@ -78,7 +78,7 @@ export const entryRegistry: Registry = {
   },
 };
 
-/** What {@link bySelectorAfter} looks ServiceEntries up by. */
+/** Returns the selector by which {@link bySelectorAfter} indexes ServiceEntries. */
 export const selectorOf = ({ spec }: Entry): Labels | undefined => spec.workloadSelector;
 
 const portOf = (workload: Workload, { name, targetPort, number }: ServicePort): number =>
@@ -90,7 +90,7 @@ function selected(
   selector: Labels,
   port: ServicePort,
 ): readonly Endpoint[] {
-  // Envoy has names looked up in clusters of DNS alone.
+  // Envoy resolves names only in DNS clusters.
   const isUsable = (workload: Workload) =>
     workload.address !== '' &&
     (spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0);
@@ -105,7 +105,7 @@ function selected(
   return [...entries, ...ofPods];
 }
 
-/** What DNS tells of a host, where nothing else is said. */
+/** The workload of a host that DNS resolves, if the ServiceEntry has no endpoints. */
 const itself: Workload = {
   address: '',
   ports: {},

@@ -8,22 +8,25 @@ import type { FetchedKeys } from './fetched-keys.ts';
 import type { Index } from './grouped.ts';
 import type { Resources } from './resources.ts';
 
-/** Which clusters a gateway is given: those that its routes lead to, or all that it sees. */
+/**
+ * The clusters that a gateway receives: those that its routes lead to, or all that are visible to
+ * it.
+ */
 export type GatewayClusters = 'reached' | 'all';
 
 /**
- * What the generators read: an index of the store. Immutable. A part that no change has touched is
+ * The index of the store that the generators read. Immutable. A part that no change has touched is
  * the same object as in the environment before, so its identity may stand for its content. Maps are
  * in order of their names.
  */
 export interface Environment {
-  /** All that it is made of, as the sources have told it. */
+  /** All resources from which it is made, as the sources have them. */
   readonly resources: Resources;
   readonly mesh: MeshConfig;
   readonly gatewayClusters: GatewayClusters;
   /**
-   * Each host once, by name of the host; of several with a host the oldest comes first, and wins
-   * where only one can be.
+   * The services of each host. A Service of Kubernetes comes first, then the oldest; the first one
+   * wins if only one can be used.
    */
   readonly services: SortedMap<readonly Service[]>;
   /** By {@link serviceKey}, then by number of the service's port. */
@@ -31,17 +34,17 @@ export interface Environment {
   /** Keys of services, by an address at which one of their ports is served. */
   readonly served: Index<string>;
   /**
-   * Oldest first, with full names of hosts and gateways; delegates are put in where they belong,
-   * and are not here themselves.
+   * Oldest first, with full names of hosts and gateways. Delegates are not in the list: their
+   * routes are in the VirtualServices that lead to them.
    */
   readonly virtualServices: readonly Resource<'VirtualService'>[];
-  /** By full name of the host, which they have too; oldest first. */
+  /** By full name of the host, which is also in the resource; oldest first. */
   readonly destinationRules: SortedMap<readonly Resource<'DestinationRule'>[]>;
   /** By namespace. */
   readonly peerAuthentications: SortedMap<readonly Resource<'PeerAuthentication'>[]>;
-  /** Of issuers of tokens. */
+  /** The keys of issuers of tokens. */
   readonly fetchedKeys: FetchedKeys;
-  /** By namespace: of both kinds. */
+  /** Policies of both kinds, by namespace. */
   readonly accessPolicies: SortedMap<readonly Resource<AccessPolicyKind>[]>;
   readonly gateways: SortedMap<readonly Resource<'Gateway'>[]>;
   readonly sidecars: SortedMap<readonly Resource<'Sidecar'>[]>;
@@ -49,17 +52,17 @@ export interface Environment {
   readonly workloadEntries: Index<Resource<'WorkloadEntry'>>;
   /** By `all` and namespace, and by `labelled`, namespace, label and value. */
   readonly workloadsByLabel: Index<Resource<'WorkloadEntry'>>;
-  /** Those that select workloads: by namespace, and a label with its value that they ask for. */
+  /** Those that select workloads: by namespace, and by one label of the selector with its value. */
   readonly entriesByLabel: Index<Resource<'ServiceEntry'>>;
-  /** Services of Kubernetes that select workloads: as `entriesByLabel`. */
+  /** Services of Kubernetes that select workloads, by the same texts as `entriesByLabel`. */
   readonly servicesByLabel: Index<Resource<'Service'>>;
-  /** As `workloadsByLabel`; by `at`, namespace and address too. */
+  /** By the same texts as `workloadsByLabel`, and by `at`, namespace and address. */
   readonly pods: Index<Resource<'Pod'>>;
-  /** ExternalNames: by `of` and their own host, and by `for` and the host that they stand for. */
+  /** ExternalNames: by `of` and their own host, and by `for` and the host to which they point. */
   readonly aliases: Index<Resource<'Service'>>;
   /** By `service` and `pod`, namespace, and name of their Service or of one of their Pods. */
   readonly endpointSlices: Index<Resource<'EndpointSlice'>>;
-  /** What is left out of it, as a route to a delegate that is not there. */
+  /** Warnings about parts that are left out, such as a route to a delegate that does not exist. */
   readonly warnings: readonly Flaw[];
 }
 
@@ -68,14 +71,14 @@ export type AccessPolicyKind = 'AuthorizationPolicy' | 'RequestAuthentication';
 /** One host of a ServiceEntry, or a Service of Kubernetes. */
 export interface Service {
   readonly host: string;
-  /** As telemetry has it: the name of a Service of Kubernetes, else the host. */
+  /** The name in telemetry: that of a Service of Kubernetes, else the host. */
   readonly name: string;
   readonly namespace: string;
-  /** The kind of what it is made of. */
+  /** The kind of the resource from which it is made. */
   readonly registry: RegistryName;
-  /** As the resource has it; empty where it has none. */
+  /** The addresses of the resource; empty if it has none. */
   readonly addresses: readonly string[];
-  /** Other hosts by which it is called, sorted. */
+  /** Other host names of the service, sorted. */
   readonly aliases: readonly string[];
   readonly ports: readonly ServicePort[];
   readonly location: 'external' | 'internal';
@@ -84,43 +87,47 @@ export interface Service {
   readonly exportTo: ExportTo;
   readonly labels: Labels;
   readonly createdMs: number;
-  /** What it is made of. */
+  /** The resource from which it is made. */
   readonly key: ResourceKey;
 }
 
-/** The kinds of which services are made. */
+/** The kinds from which services are made. */
 export type RegistryName = 'ServiceEntry' | 'Service';
 
 export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string =>
   `${namespace}/${host}`;
 
-/** The namespace of a service, by its key. */
+/** Returns the namespace of a service, from its key. */
 export const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
-/** The host of a service, by its key. */
+/** Returns the host of a service, from its key. */
 export const hostOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 export type ServiceEndpoints = ReadonlyMap<number, readonly Endpoint[]>;
 
-/** Where one port of a service is served. */
+/** An endpoint of one port of a service. */
 export interface Endpoint {
   /** An IP address, a name, or the path of a Unix socket (`port` is 0 then). */
   readonly address: string;
   readonly port: number;
-  /** Its own, and those of Istio that tell its locality. */
+  /** The labels of the workload, and those of Istio that name its locality. */
   readonly labels: Labels;
   readonly network: string;
-  /** `region/zone/subzone`; '' where it is not known. */
+  /** `region/zone/subzone`; '' if it is unknown. */
   readonly locality: string;
-  /** 0 where it is not said. */
+  /** 0 if it is not set. */
   readonly weight: number;
-  /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' where it has no account. */
+  /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' if it has no account. */
   readonly identity: string;
   readonly tlsMode: 'istio' | 'disabled';
-  /** Of the WorkloadEntry or the Pod; '' of any other, as its name. */
+  /**
+   * The namespace of the WorkloadEntry or the Pod; '' for any other. The same holds for its name.
+   */
   readonly namespace: string;
   readonly workloadName: string;
   readonly readiness: EndpointReadiness;
-  /** What says that it is there: a WorkloadEntry, an EndpointSlice, a Pod, or the ServiceEntry. */
+  /**
+   * The resource that declares it: a WorkloadEntry, an EndpointSlice, a Pod, or the ServiceEntry.
+   */
   readonly key: ResourceKey;
 }

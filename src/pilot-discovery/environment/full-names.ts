@@ -2,8 +2,8 @@ import type { ConnectionMatch, HttpMatch, HttpRoute, TcpRoute } from '../istio/v
 import type { Resource } from '../istio/model.ts';
 
 /**
- * The full name of a host: `reviews` is `reviews.NAMESPACE.svc.DOMAIN`. A name with a dot is
- * full.
+ * Returns the full name of a host: `reviews.NAMESPACE.svc.DOMAIN` for `reviews`. A name with a dot
+ * is full.
  */
 function fullHost(host: string, namespace: string, domain: string): string {
   return host === '' || host === '*' || /[.:]/.test(host)
@@ -12,7 +12,7 @@ function fullHost(host: string, namespace: string, domain: string): string {
 }
 
 /**
- * `NAMESPACE/NAME` of a gateway, of which `NAME`, `./NAME` or a name like that of a host is said.
+ * Returns `NAMESPACE/NAME` of a gateway, which may be written as `NAME`, `./NAME` or like a host.
  */
 function fullGateway(gateway: string, namespace: string): string {
   if (gateway === 'mesh') return gateway;
@@ -22,7 +22,7 @@ function fullGateway(gateway: string, namespace: string): string {
   return `${its}/${short}`;
 }
 
-/** A rule with the full name of its host; the same object where it has that. */
+/** Returns a rule with the full name of its host; the same object if it has that already. */
 export function withFullHost(
   rule: Resource<'DestinationRule'>,
   domain: string,
@@ -31,7 +31,9 @@ export function withFullHost(
   return host === rule.spec.host ? rule : { ...rule, spec: { ...rule.spec, host } };
 }
 
-/** A resource with full names of hosts and gateways; the same object where it has those. */
+/**
+ * Returns a resource with full names of hosts and gateways; the same object if it has them already.
+ */
 export function withFullNames(
   resource: Resource<'VirtualService'>,
   domain: string,
@@ -66,13 +68,13 @@ export function withFullNames(
   return full === spec ? resource : { ...resource, spec: full };
 }
 
-/** The list with what becomes of its entries; the same object where each stays the same. */
+/** Applies a function to each entry; returns the same list if no entry changes. */
 function each<T>(list: readonly T[], become: (entry: T) => T): readonly T[] {
   const after = list.map((entry) => become(entry));
   return after.every((entry, index) => entry === list[index]) ? list : after;
 }
 
-/** The object with other fields; the same one where each is the same. */
+/** Replaces fields of an object; returns the same object if no field changes. */
 function changed<T extends object>(before: T, fields: Partial<T>): T {
   const isSame = (Object.keys(fields) as (keyof T)[]).every(
     (name) => fields[name] === before[name],

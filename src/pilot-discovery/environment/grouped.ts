@@ -3,9 +3,9 @@ import { keyOf, type Kind, type Resource } from '../istio/model.ts';
 import type { Touched } from './touched.ts';
 
 /**
- * Lists by name in which some entries are others now: those that `isOld` tells are taken out of the
- * lists of `groups`, and the new ones put in, in the order of `compare`. A list that stays as it is
- * is the same object, and so is the map.
+ * Replaces entries in lists by name. Removes the entries for which `isOld` is true from the lists
+ * of `groups`, and adds the new ones, in the order of `compare`. A list without changes is the same
+ * object, and so is the map.
  */
 export function regrouped<T>(
   before: SortedMap<readonly T[]>,
@@ -25,7 +25,7 @@ export function regrouped<T>(
   return before.with(edits);
 }
 
-/** Entries by name. */
+/** Returns entries by name. */
 export function groupedBy<T>(
   entries: Iterable<T>,
   nameOf: (entry: T) => string,
@@ -42,15 +42,17 @@ export function groupedBy<T>(
 /** Entries that are found by several texts each: {@link indexKey} makes the names. */
 export type Index<T> = SortedMap<T>;
 
-/** What an entry of an index is called: the texts by which it is found, and then its own name. */
+/** Returns the name of an entry in an index: the texts by which it is found, then its own name. */
 export const indexKey = (...texts: readonly string[]): string => JSON.stringify(texts);
 
-/** What is found by the texts, in order of the names. */
+/** Yields the entries that are found by the texts, in order of the names. */
 export function* found<T>(index: Index<T>, ...texts: readonly string[]): Generator<T, undefined> {
   for (const [, entry] of index.withPrefix(`${indexKey(...texts).slice(0, -1)},`)) yield entry;
 }
 
-/** The index after changes of resources, each of which has a place for each list of texts. */
+/**
+ * Returns the index after changes of resources. A resource has one entry for each list of texts.
+ */
 export function reindexed<K extends Kind>(
   before: Index<Resource<K>>,
   touched: readonly Touched<K>[],

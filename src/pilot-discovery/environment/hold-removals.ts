@@ -14,16 +14,18 @@ import { reduceWithEffects, type Step } from '../../operators/reduce-with-effect
 import { partsOf } from './resources.ts';
 import type { StoreEvent } from './store-event.ts';
 
-/** A reading that removes more of a kind than this, and more than half of it, is held back. */
+/**
+ * A reading that removes more than this number of a kind, and more than half of it, is held back.
+ */
 const few = 10;
 
-/** What declares services. */
+/** The kinds that declare services. */
 const declaring: readonly Kind[] = ['ServiceEntry', 'Service'];
 
 type Event =
   | { readonly type: 'told'; readonly event: StoreEvent }
   | { readonly type: 'confirmed' }
-  /** A hold has lasted long enough. */
+  /** The time of a hold is over. */
   | { readonly type: 'due'; readonly source: string; readonly turn: number };
 
 interface Await {
@@ -31,26 +33,26 @@ interface Await {
   readonly turn: number;
 }
 
-/** What one source has told, and which removals of it are held back. */
+/** The resources of one source, and its removals that are held back. */
 interface Source {
   readonly keys: ReadonlySet<ResourceKey>;
   readonly held: ReadonlySet<ResourceKey>;
-  /** The number of the hold: a timer of an earlier one means nothing. */
+  /** The number of the hold: a timer of an earlier hold is ignored. */
   readonly turn: number;
 }
 
 interface State {
   readonly sources: ReadonlyMap<string, Source>;
-  /** What the last event comes to. */
+  /** The events that follow from the last one. */
   readonly told: readonly StoreEvent[];
 }
 
 const unknown: Source = { keys: new Set(), held: new Set(), turn: 0 };
 
 /**
- * Holds back what takes too much away at once: a folder that comes back empty is a failed mount
- * more often than a wish. Such removals follow after `ms`, when `confirm$` emits, or never if the
- * resources come back. All else passes at once. `ms` 0 holds nothing back.
+ * Holds back changes that remove too much at once: an empty folder is more often a failed mount
+ * than intended. Such removals follow after `ms`, when `confirm$` emits, or never if the resources
+ * come back. All other changes pass at once. If `ms` is 0, nothing is held back.
  */
 export function holdRemovals(
   ms: number,
@@ -95,7 +97,7 @@ function reduceHolds(state: State, event: Event): Step<State, Await> {
   }
 }
 
-/** The state after the held removals of a source are told. */
+/** Returns the state after the held removals of a source are emitted. */
 function released(state: State, name: string): State {
   const { keys, held, turn } = state.sources.get(name) ?? unknown;
   if (held.size === 0) return state;
@@ -145,7 +147,10 @@ function changed(
   ];
 }
 
-/** More than half of a kind and more than a few, or all services of a namespace with several. */
+/**
+ * Returns whether more than half of a kind and more than a few go, or all services of a namespace
+ * with several.
+ */
 function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
   if (gone.size === 0) return false;
   const count = (all: ReadonlySet<ResourceKey>, of: (key: ResourceKey) => string) => {

@@ -24,8 +24,8 @@ import {
 
 /**
  * Services of Kubernetes, at the endpoints of their EndpointSlices and at the WorkloadEntries that
- * they select; without EndpointSlices at the Pods that they select, for which a controller of
- * Kubernetes would write these.
+ * they select. Without EndpointSlices, the Pods that they select are endpoints; a controller of
+ * Kubernetes would write EndpointSlices for these.
  */
 export const kubernetesRegistry: Registry = {
   servicesOf(resource, domain) {
@@ -41,7 +41,7 @@ export const kubernetesRegistry: Registry = {
       aliases: [],
       ports: ports.map(portOf),
       location: 'internal',
-      // A headless service is called at the address that the caller has looked up.
+      // A proxy forwards to a headless service at the address that the caller has looked up.
       resolution: reached.type === 'headless' ? 'none' : 'static',
       subjectAltNames,
       exportTo,
@@ -92,7 +92,7 @@ export const kubernetesRegistry: Registry = {
   },
 };
 
-/** What {@link bySelectorAfter} looks Services up by. */
+/** Returns the selector by which {@link bySelectorAfter} indexes Services. */
 export const podSelectorOf = ({ spec }: Resource<'Service'>): Labels | undefined => spec.selector;
 
 const portOf = ({ number, name, protocol, targetPort }: ServicePort): ServicePort => ({
@@ -107,7 +107,7 @@ function slicedEndpoints(
   slices: readonly Resource<'EndpointSlice'>[],
   port: KubernetesPort,
 ): readonly Endpoint[] {
-  // Slices may have an endpoint twice while it moves from one to the other.
+  // Two slices may have an endpoint while it moves from one to the other.
   const known = new Set<string>();
   return slices.flatMap((slice) => {
     const at = slice.spec.ports.find((one) => one.name === port.name);
@@ -117,7 +117,7 @@ function slicedEndpoints(
         name === ''
           ? undefined
           : resourceAt(resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
-      // As in Istio: its account and its labels come with the Pod.
+      // As in Istio, the endpoint waits for its Pod, which has its account and its labels.
       if (name !== '' && pod?.kind !== 'Pod') return [];
       const fresh = addresses.filter((address) => !known.has(`${address} ${at.number}`));
       for (const address of fresh) known.add(`${address} ${at.number}`);
@@ -153,7 +153,7 @@ function selectedEntries(
       typeof atPod === 'string'
         ? portNamed(entry.spec, atPod)
         : (portNamed(entry.spec, name) ?? atPod);
-    // Its clusters look no names up.
+    // Envoy does not resolve names in clusters of such a Service.
     const isUsable = isSocket(entry.spec) || isIP(entry.spec.address) !== 0;
     return port === undefined || !isUsable ? [] : [entryEndpoint(entry, port, mesh)];
   });

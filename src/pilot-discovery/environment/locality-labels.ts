@@ -1,7 +1,10 @@
 import { clusterId } from '../istio/mesh-config.ts';
 import type { Labels } from '../istio/values.ts';
 
-/** Subsets may choose by these. Each says where the endpoint is, whatever its own labels say. */
+/**
+ * Returns the labels of a locality, by which subsets may select. They replace labels of the
+ * endpoint that have the same names.
+ */
 export function localityLabels(locality: string, network: string): Labels {
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   const labels = {

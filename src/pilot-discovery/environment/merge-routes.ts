@@ -3,9 +3,9 @@ import type { HeaderOperations, HttpMatch, HttpRoute } from '../istio/virtual-se
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /**
- * The routes of a delegate, as the route that leads to it lets them be: each with the matches of
- * both, and with what the route says and the delegate's does not. One that could never match is
- * left out.
+ * Returns the routes of a delegate, restricted by the route that leads to it. Each has the matches
+ * of both, and takes from the outer route what the delegate's route does not set. Routes that could
+ * never match are left out.
  */
 export function mergeRoutes(
   route: HttpRoute,
@@ -43,7 +43,10 @@ function joinNames(outer: string, inner: string): string {
   return outer === '' || inner === '' ? outer + inner : `${outer}-${inner}`;
 }
 
-/** Each match with each that it does not contradict; undefined if one of the delegate has none. */
+/**
+ * Merges each match with those that it does not contradict; undefined if a match of the delegate
+ * contradicts all.
+ */
 function mergeMatches(
   outer: readonly HttpMatch[],
   inner: readonly HttpMatch[],
@@ -75,7 +78,7 @@ function mergeMatch(outer: HttpMatch, inner: HttpMatch): HttpMatch {
   };
 }
 
-/** Whether the inner match lets pass what the outer one does not. */
+/** Returns whether the inner match may match a request that the outer one does not. */
 function contradicts(outer: HttpMatch, inner: HttpMatch): boolean {
   const differ = <T>(a: T, b: T, none: T) => a !== none && b !== none && a !== b;
   return (
@@ -99,7 +102,10 @@ function contradicts(outer: HttpMatch, inner: HttpMatch): boolean {
   );
 }
 
-/** Whether one match is not within another, or that cannot be told: of regular expressions. */
+/**
+ * Returns whether one match is not within another, or whether that is unknown: with regular
+ * expressions.
+ */
 function isWider(inner: StringMatch | undefined, outer: StringMatch | undefined): boolean {
   if (
     inner === undefined ||

@@ -5,7 +5,10 @@ import { kubernetesRegistry } from './kubernetes-registry.ts';
 import type { Registry } from './registry.ts';
 import { type AnyTouched, touchedAmong, type TouchedByKind } from './touched.ts';
 
-/** What makes services, by the kind that declares them. Of one host the first comes first. */
+/**
+ * Registries by the kind that declares their services. If two have a service of one host, that of
+ * the first comes first.
+ */
 export const registries: Readonly<Record<RegistryName, Registry>> = {
   Service: kubernetesRegistry,
   ServiceEntry: entryRegistry,
@@ -13,14 +16,14 @@ export const registries: Readonly<Record<RegistryName, Registry>> = {
 
 const names = Object.keys(registries) as readonly RegistryName[];
 
-/** Of the changes those of resources that declare services. */
+/** Returns the changes of resources that declare services. */
 export const touchedDeclarations = (touched: TouchedByKind): readonly AnyTouched[] =>
   touchedAmong(touched, names);
 
-/** Which of two services of a host comes first, by what declares them. For sorting. */
+/** Compares two services of a host by the kind that declares them. For sorting. */
 export const byRegistry = (a: Service, b: Service): number =>
   names.indexOf(a.registry) - names.indexOf(b.registry);
 
-/** The services that a resource declares; none of one of another kind. */
+/** Returns the services that a resource declares; none for other kinds. */
 export const servicesOf = (resource: AnyResource, domain: string): readonly Service[] =>
   Object.values(registries).flatMap((registry) => registry.servicesOf(resource, domain));

@@ -4,7 +4,7 @@ import type { ServicePort } from '../istio/service-entry.ts';
 import type { Endpoint, Environment, Service } from './environment.ts';
 import type { TouchedByKind } from './touched.ts';
 
-/** What endpoints are made of: resources, services and indexes after the changes. */
+/** The inputs for endpoints: resources, services and indexes after the changes. */
 export interface RegistryInputs extends Pick<
   Environment,
   | 'resources'
@@ -24,19 +24,19 @@ export interface RegistryInputs extends Pick<
 export type NamedService = Pick<Service, 'namespace' | 'host'>;
 
 /**
- * What makes services of resources of one kind, and finds their endpoints. It sees resources, and
- * never the file or the API that they come from: the same objects make the same services, whatever
- * source has them. Pure.
+ * Makes services from resources of one kind, and finds their endpoints. It sees resources, and
+ * never the file or the API from which they come: equal objects make equal services, whatever their
+ * source is. Pure.
  */
 export interface Registry {
-  /** The services that a resource declares; none of a kind that is not its own. */
+  /** Returns the services that a resource declares; none for a resource of another kind. */
   readonly servicesOf: (resource: AnyResource, domain: string) => readonly Service[];
   /**
-   * Its services whose endpoints may be others after changes, because of what they have changed
-   * besides the resource that declares the service.
+   * Returns the services of this registry whose endpoints may have changed because of other
+   * resources than the one that declares the service.
    */
   readonly servedAnew: (inputs: RegistryInputs, touched: TouchedByKind) => Iterable<NamedService>;
-  /** Where a port of one of its services is served. */
+  /** Returns the endpoints of one port of a service of this registry. */
   readonly endpointsOf: (
     inputs: RegistryInputs,
     service: Service,

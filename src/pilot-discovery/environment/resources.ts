@@ -12,7 +12,7 @@ export type Resources = ReadonlyMap<Kind, SortedMap<SortedMap<AnyResource>>>;
 
 export const noResources: Resources = new Map();
 
-/** What there is of a kind: namespace → name → resource. */
+/** Returns the resources of a kind: namespace → name → resource. */
 export function ofKind<K extends Kind>(
   resources: Resources,
   kind: K,
@@ -23,7 +23,7 @@ export function ofKind<K extends Kind>(
   >;
 }
 
-/** What a key is made of. */
+/** Returns the parts of a key. */
 export function partsOf(key: ResourceKey): {
   readonly kind: Kind;
   readonly namespace: string;
@@ -33,13 +33,13 @@ export function partsOf(key: ResourceKey): {
   return { kind: kind as Kind, namespace, name: name.join('/') };
 }
 
-/** The resource of a key, undefined where there is none. */
+/** Returns the resource of a key; undefined if there is none. */
 export function resourceAt(resources: Resources, key: ResourceKey): AnyResource | undefined {
   const { kind, namespace, name } = partsOf(key);
   return resources.get(kind)?.get(namespace)?.get(name);
 }
 
-/** All of them, with their keys. */
+/** Yields all resources with their keys. */
 export function* eachResource(
   resources: Resources,
 ): Generator<readonly [ResourceKey, AnyResource]> {
@@ -50,8 +50,8 @@ export function* eachResource(
 }
 
 /**
- * The resources with others in the place of some: undefined takes one away. What is not on the way
- * to these is kept; the same object where nothing differs.
+ * Replaces resources; undefined removes one. Maps without an edit stay the same objects, and so
+ * does the whole if nothing differs.
  */
 export function withResources(
   resources: Resources,

@@ -5,15 +5,15 @@ import { byAge } from './age.ts';
 import { found, type Index, reindexed } from './grouped.ts';
 import type { Touched } from './touched.ts';
 
-/** Whether labels have all that a selector asks for. */
+/** Returns whether labels have everything that a selector requires. */
 function selects(selector: Labels, labels: Labels): boolean {
   for (const name in selector) if (ownMember(labels, name) !== selector[name]) return false;
   return true;
 }
 
 /**
- * The workloads after changes, by `all` and namespace, and by `labelled`, namespace, label and
- * value; `others` are more texts by which one is found.
+ * Returns the workloads after changes, by `all` and namespace, and by `labelled`, namespace, label
+ * and value. `others` returns more texts by which a workload is found.
  */
 export function byLabelAfter<K extends Kind>(
   before: Index<Resource<K>>,
@@ -32,7 +32,7 @@ export function byLabelAfter<K extends Kind>(
   ]);
 }
 
-/** What selects workloads, after changes, by one label of the selector. */
+/** Returns the resources that select workloads, after changes, by one label of the selector. */
 export function bySelectorAfter<K extends Kind>(
   before: Index<Resource<K>>,
   touched: readonly Touched<K>[],
@@ -44,7 +44,7 @@ export function bySelectorAfter<K extends Kind>(
   });
 }
 
-/** The workloads of a namespace that a selector selects, oldest first. */
+/** Returns the workloads of a namespace that a selector selects, oldest first. */
 export function selectedBy<K extends Kind>(
   workloads: Index<Resource<K>>,
   labelsOf: (resource: Resource<K>) => Labels,
@@ -59,7 +59,7 @@ export function selectedBy<K extends Kind>(
   return candidates.filter((one) => selects(selector, labelsOf(one))).sort(byAge);
 }
 
-/** What selects a workload with these labels in a namespace. */
+/** Yields the resources of a namespace that select a workload with these labels. */
 export function* selecting<K extends Kind>(
   selectors: Index<Resource<K>>,
   selectorOf: (resource: Resource<K>) => Selector,
@@ -71,6 +71,8 @@ export function* selecting<K extends Kind>(
       if (selects(selectorOf(one) ?? {}, labels)) yield one;
 }
 
-/** The label by which a selector is looked up; an empty name for one that selects all. */
+/**
+ * Returns the label by which a selector is indexed; its name is empty if the selector selects all.
+ */
 const firstOf = (selector: Labels): readonly [string, string] =>
   Object.entries(selector)[0] ?? ['', ''];

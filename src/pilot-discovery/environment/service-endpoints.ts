@@ -14,8 +14,8 @@ import type { TouchedByKind } from './touched.ts';
 type Endpoints = Pick<Environment, 'endpoints' | 'served'>;
 
 /**
- * The endpoints of each service after changes; `isAll` makes those of every service anew. A list
- * that is equal to that before is the same object.
+ * Returns the endpoints of each service after changes. `isAll` computes those of all services
+ * again. A list that is equal to the one before is the same object.
  */
 export function endpointsAfter(
   before: Endpoints,
@@ -65,8 +65,9 @@ function touchedServices(inputs: RegistryInputs, touched: TouchedByKind): Names 
 }
 
 /**
- * Of several declarations of a host in a namespace that are resolved alike, each port has what is
- * served under its number. The name of a port is that of its declaration alone.
+ * Returns the endpoints of a host in a namespace. If several declarations of it have the same
+ * resolution, each port has the endpoints of all declarations under its number. Names of ports
+ * count only within a declaration.
  */
 function endpointsOf(
   name: string,

@@ -8,8 +8,8 @@ import { byRegistry, servicesOf, touchedDeclarations } from './registries.ts';
 import { touchedOf, type TouchedByKind } from './touched.ts';
 
 /**
- * Services by host after changes of what declares them. One of which nothing but the endpoints has
- * changed is the same object as before.
+ * Returns the services by host, after changes of the resources that declare them. A service of
+ * which only the endpoints have changed is the same object as before.
  */
 export function servicesAfter(
   before: Pick<Environment, 'services' | 'aliases'>,
@@ -42,7 +42,8 @@ export function servicesAfter(
 }
 
 /**
- * A Service of Kubernetes comes before ServiceEntries, which may have any host; then the oldest.
+ * Sorts Services of Kubernetes before ServiceEntries, which may have any host; then the oldest
+ * first.
  */
 function byAge(a: Service, b: Service): number {
   return (

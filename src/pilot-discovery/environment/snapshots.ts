@@ -17,31 +17,29 @@ import type { Changes } from './changes.ts';
 import { emptyStore, isSynced, reduceStore, type Store } from './store.ts';
 import type { StoreEvent } from './store-event.ts';
 
-/** What the proxies are given at one time. */
+/** The configuration that proxies receive at one time. */
 export interface Snapshot {
   /** From 1; a newer one has a greater number. */
   readonly number: number;
   readonly environment: Environment;
-  /** Whether any source has ever told a resource. */
+  /** Whether any source has ever had a resource. */
   readonly content: Store['content'];
   /** Since the snapshot before. */
   readonly changes: Changes;
-  /**
-   * When the first of its changes was told, when it was due, and when it was built: ms since 1970.
-   */
+  /** When its first change arrived, when it was due, and when it was built: ms since 1970. */
   readonly changedAt: number;
   readonly dueAt: number;
   readonly builtAt: number;
 }
 
-/** What an environment depends on beside what sources tell. */
+/** The settings of an environment, besides the content of the sources. */
 export interface EnvironmentSettings {
   /** Completes names of hosts without a dot. */
   readonly domain: string;
   readonly gatewayClusters: GatewayClusters;
 }
 
-/** A source has told something. */
+/** A source has emitted an event. */
 export interface Told {
   readonly type: 'told';
   readonly event: StoreEvent;
@@ -55,9 +53,9 @@ export interface Built {
 }
 
 /**
- * Folds what sources tell into a store, and makes a snapshot of it: the first one at once when all
- * sources have told what they had at the start, later ones by the window. Emits each step of the
- * store too. Cold; ends and errors with its source.
+ * Folds the events of the sources into a store, and makes snapshots of it. The first snapshot
+ * follows at once when all sources are synced, later ones are made in windows. Also emits each step
+ * of the store. Cold; completes and errors with its source.
  */
 export function snapshots(
   sources: readonly string[],
@@ -101,7 +99,7 @@ export function snapshots(
     );
 }
 
-/** A snapshot is to be built. */
+/** A snapshot is due. */
 interface Due {
   readonly type: 'due';
   readonly store: Store;
@@ -111,7 +109,7 @@ interface Due {
 interface Step {
   readonly number: number;
   readonly environment?: Environment;
-  /** When the first change was told that is in no snapshot yet. */
+  /** When the first change arrived that is not in a snapshot yet. */
   readonly changedAt?: number;
   readonly sign?: Told | Built;
 }

@@ -3,7 +3,7 @@ import type { AnyResource, Flaw, ResourceKey } from '../istio/model.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 
 /**
- * What a source tells. Many changes that a source reads at once are one event, so that a folder of
+ * An event of a source. Changes that a source reads at once are one event, so that a folder of
  * 10,000 resources costs one copy.
  */
 export type StoreEvent =
@@ -13,14 +13,17 @@ export type StoreEvent =
       readonly upserts: readonly AnyResource[];
       readonly removes: readonly ResourceKey[];
     }
-  /** What is wrong in a source by now: all of its flaws, instead of those before. */
+  /** All flaws that the source has now. They replace those before. */
   | { readonly type: 'flaws'; readonly source: string; readonly flaws: readonly Flaw[] }
   | { readonly type: 'mesh'; readonly mesh: MeshConfig }
-  /** The keys of issuers by now. */
+  /** All keys of issuers that the source has now. */
   | { readonly type: 'fetched-keys'; readonly source: string; readonly keys: FetchedKeys }
-  /** All that a source has had at the start has been told. */
+  /** The source has emitted everything that it had at the start. */
   | { readonly type: 'synced'; readonly source: string }
-  /** Removals that are held back by now: they take too much away at once. Empty if none is. */
+  /**
+   * All removals that are held back now: they would remove too much at once. Empty if there are
+   * none.
+   */
   | { readonly type: 'held'; readonly source: string; readonly removes: readonly ResourceKey[] }
-  /** It cannot be asked. What it has told stays. */
+  /** The source cannot be read. Its resources stay. */
   | { readonly type: 'lost'; readonly source: string; readonly reason: string };

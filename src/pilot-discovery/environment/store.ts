@@ -12,28 +12,28 @@ import {
 import type { FetchedKeys } from './fetched-keys.ts';
 import type { StoreEvent } from './store-event.ts';
 
-/** What one source has told. */
+/** The state of one source. */
 export interface SourceState {
   readonly resources: Resources;
-  /** As it has told them; {@link flawsOf} has them of all sources. */
+  /** As the source has them; {@link flawsOf} returns those of all sources. */
   readonly flaws: readonly Flaw[];
-  /** Whether all that it had at the start has been told. */
+  /** Whether the source has emitted everything that it had at the start. */
   readonly isSynced: boolean;
-  /** Why it cannot be asked; undefined where it can. */
+  /** Why the source cannot be read; undefined if it can. */
   readonly lost: string | undefined;
-  /** What it has removed and is in use all the same, until the removal is confirmed or due. */
+  /** Removed resources that stay in use until the removal is confirmed or due. */
   readonly held: readonly ResourceKey[];
 }
 
-/** What all sources have told. Immutable. */
+/** The state of all sources. Immutable. */
 export interface Store {
-  /** Of each key the resource of the first source that has it. */
+  /** Each key has the resource of the first source that has it. */
   readonly resources: Resources;
-  /** By name, the first one first. */
+  /** By name, in order of precedence. */
   readonly sources: ReadonlyMap<string, SourceState>;
   readonly mesh: MeshConfig;
   readonly fetchedKeys: FetchedKeys;
-  /** Whether any source has ever told a resource. */
+  /** Whether any source has ever had a resource. */
   readonly content: 'none-yet' | 'told';
 }
 
@@ -45,7 +45,10 @@ const silent: SourceState = {
   held: [],
 };
 
-/** A store before the first event. A source that is not named comes after those that are. */
+/**
+ * Returns a store before the first event. Sources that are not in the list come after those that
+ * are.
+ */
 export function emptyStore(sources: readonly string[]): Store {
   return {
     resources: noResources,
@@ -56,12 +59,12 @@ export function emptyStore(sources: readonly string[]): Store {
   };
 }
 
-/** Whether every source has told all that it had at the start. */
+/** Returns whether every source has emitted everything that it had at the start. */
 export function isSynced({ sources }: Store): boolean {
   return [...sources.values()].every((source) => source.isSynced);
 }
 
-/** The store after an event, and what has changed in it. Pure. */
+/** Returns the store after an event, and what has changed in it. Pure. */
 export function reduceStore(store: Store, event: StoreEvent): readonly [Store, Changes] {
   switch (event.type) {
     case 'changed':
@@ -137,7 +140,10 @@ function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource 
   return undefined;
 }
 
-/** What is wrong by now, as the sources say, and what one has that an earlier one has as well. */
+/**
+ * Returns the current flaws of all sources, and one for each resource that an earlier source has
+ * too.
+ */
 export function flawsOf({ resources, sources }: Store): readonly Flaw[] {
   return [...sources.values()].flatMap((source) => [...source.flaws, ...unused(source, resources)]);
 }
@@ -152,7 +158,7 @@ function* unused(source: SourceState, used: Resources): Generator<Flaw> {
   }
 }
 
-/** How many removals are held back, in all sources. */
+/** Counts the removals that are held back, in all sources. */
 export function heldRemovals({ sources }: Store): number {
   return [...sources.values()].reduce((all, { held }) => all + held.length, 0);
 }

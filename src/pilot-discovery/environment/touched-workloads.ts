@@ -2,7 +2,10 @@ import type { Labels } from '../istio/values.ts';
 import { touchedOf, type TouchedByKind } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
-/** The labels that WorkloadEntries and Pods had before changes, and that they have after them. */
+/**
+ * Yields the labels that WorkloadEntries and Pods had before changes, and that they have after
+ * them.
+ */
 export function* touchedWorkloads(
   touched: TouchedByKind,
 ): Generator<{ readonly namespace: string; readonly labels: Labels }, undefined> {

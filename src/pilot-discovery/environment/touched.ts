@@ -1,17 +1,19 @@
 import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/model.ts';
 import { partsOf, resourceAt, type Resources } from './resources.ts';
 
-/** A resource that has come, gone, or become another. */
+/** A resource that was added, removed or changed. */
 export interface Touched<K extends Kind = Kind> {
   readonly key: ResourceKey;
   readonly before: Resource<K> | undefined;
   readonly after: Resource<K> | undefined;
 }
 
-/** What has become of resources, by kind. */
+/** The changes of resources, by kind. */
 export type TouchedByKind = ReadonlyMap<Kind, readonly Touched[]>;
 
-/** What has become of keys from one state of the resources to another; not of those that stayed. */
+/**
+ * Returns the changes of keys between two states of the resources, without those that are equal.
+ */
 export function touchedBetween(
   before: Resources,
   after: Resources,
@@ -29,12 +31,12 @@ export function touchedBetween(
   return touched;
 }
 
-/** Those of one kind. */
+/** Returns the changes of one kind. */
 export function touchedOf<K extends Kind>(touched: TouchedByKind, kind: K): readonly Touched<K>[] {
   return (touched.get(kind) ?? []) as readonly AnyTouched[] as readonly Touched<K>[];
 }
 
-/** Those of some kinds, one kind after the other. */
+/** Returns the changes of some kinds, one kind after the other. */
 export function touchedAmong(
   touched: TouchedByKind,
   kinds: readonly Kind[],
@@ -42,7 +44,7 @@ export function touchedAmong(
   return kinds.flatMap((kind) => (touched.get(kind) ?? []) as readonly AnyTouched[]);
 }
 
-/** One whose resource is told apart by its kind. */
+/** A change whose resource can be distinguished by its kind. */
 export type AnyTouched = {
   readonly [P in keyof Touched]: P extends 'key' ? ResourceKey : AnyResource | undefined;
 };

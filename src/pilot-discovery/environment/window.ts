@@ -14,25 +14,25 @@ import type { Store } from './store.ts';
 
 /** How long changes wait for others, in ms. */
 export interface WindowOptions {
-  /** `PILOT_DEBOUNCE_AFTER`: without a further change. */
+  /** `PILOT_DEBOUNCE_AFTER`: the time without a further change. */
   readonly after: number;
-  /** `PILOT_DEBOUNCE_MAX`: in all. */
+  /** `PILOT_DEBOUNCE_MAX`: the time in all. */
   readonly max: number;
   /** `PILOT_ENABLE_EDS_DEBOUNCE`: whether changes of endpoints wait as well, though shorter. */
   readonly endpoints: boolean;
-  /** `PILOT_DEBOUNCE=adaptive`: short after a silence, then longer, up to `after`. */
+  /** `PILOT_DEBOUNCE=adaptive`: the window is short after a silence, then grows up to `after`. */
   readonly adaptive: boolean;
 }
 
-/** Where nothing changes but endpoints. In ms. */
+/** The window if only endpoints change. In ms. */
 const endpointsWait = { after: 20, max: 1_000 };
-/** After a second of silence so many ms are enough. */
+/** After this silence, the first window is this short. In ms. */
 const adaptive = { silence: 1_000, first: 10 };
 
 /**
  * Merges changes of the store that come at about the same time, and emits them with the newest
- * store. Changes of endpoints alone have a lane of their own, so they wait for no configuration. A
- * change of class `none` is no change.
+ * store. Changes of endpoints have their own window, so they do not wait for configuration. A
+ * change of class `none` is not a change.
  */
 export function inWindows(
   { after, max, endpoints, adaptive: isAdaptive }: WindowOptions,

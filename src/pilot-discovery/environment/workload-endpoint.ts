@@ -8,10 +8,10 @@ import { localityLabels } from './locality-labels.ts';
 
 const unix = 'unix://';
 
-/** Whether a workload is at a Unix socket. */
+/** Returns whether a workload is at a Unix socket. */
 export const isSocket = ({ address }: Workload): boolean => address.startsWith(unix);
 
-/** The endpoint that a workload is, at one of its ports. */
+/** Returns the endpoint for one port of a workload. */
 export function workloadEndpoint(
   workload: Workload,
   port: number,
@@ -34,7 +34,7 @@ export function workloadEndpoint(
   };
 }
 
-/** The endpoint that a WorkloadEntry is. */
+/** Returns the endpoint of a WorkloadEntry. */
 export const entryEndpoint = (
   entry: Resource<'WorkloadEntry'>,
   port: number,
@@ -48,8 +48,8 @@ export const entryEndpoint = (
   );
 
 /**
- * The endpoint that a Pod is at one of its addresses. As in Istio it can do mutual TLS if its label
- * says so, which who puts a sidecar into it adds.
+ * Returns the endpoint of a Pod at one of its addresses. As in Istio, it supports mutual TLS if its
+ * label says so; a sidecar injector adds this label.
  */
 export function podEndpoint(
   { namespace, labels, spec }: Resource<'Pod'>,
@@ -79,21 +79,24 @@ export function podEndpoint(
   };
 }
 
-/** The number of a port by its name among the ports of a WorkloadEntry. */
+/** Returns the number of a port by its name among the ports of a WorkloadEntry. */
 export const portNamed = ({ ports }: Workload, name: string): number | undefined =>
   ownMember(ports, name);
 
-/** What selects a WorkloadEntry selects by these. */
+/** Returns the labels by which a WorkloadEntry is selected. */
 export const labelsOfEntry = ({ spec }: Resource<'WorkloadEntry'>): Labels => spec.labels;
 export const labelsOfPod = ({ labels }: Resource<'Pod'>): Labels => labels;
 
-/** The name of an account in certificates; '' where there is none. */
+/** Returns the name of an account in certificates; '' if there is no account. */
 export const identityOf = (trustDomain: string, namespace: string, account: string): string =>
   account === '' ? '' : `spiffe://${trustDomain}/ns/${namespace}/sa/${account}`;
 
 const tlsMode = 'security.istio.io/tlsMode';
 
-/** As in Istio: what the label says, else whoever has an account can do mutual TLS. */
+/**
+ * Returns the TLS mode as in Istio: that of the label, else mutual TLS if the workload has an
+ * account.
+ */
 function tlsModeOf({ labels, serviceAccount }: Workload): Endpoint['tlsMode'] {
   const said = labels[tlsMode];
   return said === 'istio' || (said === undefined && serviceAccount !== '') ? 'istio' : 'disabled';
