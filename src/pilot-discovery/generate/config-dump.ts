@@ -37,7 +37,7 @@ import { file_envoy_extensions_transport_sockets_tls_v3_tls } from '../../shared
 import { file_envoy_extensions_upstreams_http_v3_http_protocol_options } from '../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
 import type { View, XdsType } from '../push/view.ts';
 
-/** What stands in an Any of what is generated. */
+/** The messages in an Any of generated resources. */
 const registry = createRegistry(
   file_envoy_extensions_access_loggers_file_v3_file,
   file_envoy_extensions_filters_http_cors_v3_cors,
@@ -73,11 +73,11 @@ const schemas: Readonly<Record<XdsType, DescMessage>> = {
   route: RouteConfigurationSchema,
 };
 
-/** A message of Envoy as JSON, with Envoy's names of fields. Pure. */
+/** Returns a message of Envoy as JSON, with Envoy's names of fields. Pure. */
 export const messageJson = (schema: DescMessage, message: Message): JsonObject =>
   toJson(schema, message, { registry, useProtoFieldName: true }) as JsonObject;
 
-/** The resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
+/** Returns the resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
 export function printed(
   view: View,
   type: XdsType,
@@ -90,7 +90,7 @@ export function printed(
 }
 
 /**
- * All that a proxy may have, in the form in which Envoy itself tells it. Pure.
+ * Returns all resources that a proxy may have, in the form of Envoy's `/config_dump`. Pure.
  * https://www.envoyproxy.io/docs/envoy/latest/api-v3/admin/v3/config_dump_shared.proto
  */
 export function configDump(view: View): unknown {

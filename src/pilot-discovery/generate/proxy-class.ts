@@ -9,11 +9,11 @@ import { sidecarOf } from './scope/sidecar-of.ts';
 import { canonicalLabels } from './listeners/tracing.ts';
 
 /**
- * Names the class of a proxy: all that what it is given depends on. Two proxies of one class are
- * given the same. Pure.
+ * Names the class of a proxy: everything that affects what the proxy receives. Two proxies of one
+ * class receive the same. Pure.
  *
- * Labels count where a resource or a span looks at one of them; addresses where something is served
- * there, or where a Sidecar means them.
+ * A label counts only if a resource or a span uses it. An address counts only if it has an
+ * endpoint, or if a Sidecar uses the addresses of the proxy.
  */
 export function classOf(environment: Environment, node: ProxyNode): string {
   const { labels, addresses, serviceAccount } = node;
@@ -25,7 +25,7 @@ export function classOf(environment: Environment, node: ProxyNode): string {
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
   const own = addresses.filter((address) => isServed(environment, address));
-  // The first address is told apart: no listener for an endpoint takes it.
+  // No listener for an endpoint binds to the first address, so the class distinguishes it.
   const first = own.length > 0 && own[0] === addresses[0];
   const ingress = sidecarOf(environment, node)?.spec.ingress ?? [];
   const meant = ingress.some(
@@ -37,7 +37,7 @@ export function classOf(environment: Environment, node: ProxyNode): string {
 
 const texts = new WeakMap<ProxyNode, string>();
 
-/** What counts of a proxy in each environment, as a text. */
+/** Returns what affects a proxy in each environment, as a text. */
 function alwaysSaid(node: ProxyNode): string {
   const known = texts.get(node);
   if (known !== undefined) return known;
@@ -57,7 +57,7 @@ const isServed = ({ served }: Environment, address: string): boolean =>
 
 const ofGateways = memoTable<readonly string[]>();
 
-/** The names of labels that Gateways look at: they are no matter for sidecars. */
+/** Returns the names of labels that Gateways use: they do not affect sidecars. */
 const labelsOfGateways = ({ gateways }: Environment): readonly string[] =>
   ofGateways([gateways], '', () => [
     ...new Set(
@@ -67,7 +67,7 @@ const labelsOfGateways = ({ gateways }: Environment): readonly string[] =>
 
 const names = memoTable<ReadonlySet<string>>();
 
-/** The names of labels that a resource looks at. */
+/** Returns the names of labels that a resource uses. */
 function labelsLookedAt(environment: Environment): ReadonlySet<string> {
   const { virtualServices, destinationRules, peerAuthentications, accessPolicies, sidecars } =
     environment;

@@ -14,14 +14,16 @@ import { routesOf } from './routes/routes.ts';
 import { withWorkload } from './scope/with-workload.ts';
 
 interface Generator {
-  /** All that the view of a class is made of: it is the same as long as these are, one by one. */
+  /**
+   * Returns all inputs of the view of a class. As long as they are equal, one by one, the view is.
+   */
   readonly inputs: (environment: Environment, node: ProxyNode) => readonly unknown[];
   readonly make: (environment: Environment, node: ProxyNode) => TypedView;
 }
 
 const views = memoTable<TypedView>();
 
-/** Resources that classes share are one view. */
+/** Returns the same view for resources that classes share. */
 const sharedView = (resources: readonly XdsResource[]): TypedView =>
   views([resources], '', () => typedView(resources));
 
@@ -42,18 +44,18 @@ const generators: Readonly<Record<XdsType, Generator>> = {
 
 type Made = Partial<Record<XdsType, TypedView>>;
 
-/** A class of proxies, as far as somebody has asked for what they are given. */
+/** A class of proxies, with the views that were requested. */
 interface ProxyClass {
   readonly name: string;
   readonly made: WeakMap<Environment, Made>;
-  /** What was asked for last. */
+  /** The views that were requested last. */
   newest: readonly [Environment, Made] | undefined;
   readonly last: Map<XdsType, Last>;
-  /** How many proxies of it are connected. */
+  /** The number of its proxies that are connected. */
   proxies: number;
 }
 
-/** What was made last, of what, and what of the tables that took. */
+/** The last view, its inputs, and the entries of the memo tables that it uses. */
 interface Last {
   readonly view: TypedView;
   readonly inputs: readonly unknown[];
@@ -67,22 +69,24 @@ export interface SnapshotOfViews {
 
 /**
  * Makes the view of a proxy in a snapshot. Proxies of a class share it, and a type is generated
- * when it is first looked at. A type whose content is that of the snapshot before is the same
+ * when it is first read. A type whose content is equal to that of the snapshot before is the same
  * object, whatever else has changed.
  */
 export interface Viewer {
-  /** What a proxy is given in a snapshot. */
+  /** Returns the view of a proxy in a snapshot. */
   readonly view: (snapshot: SnapshotOfViews, proxy: ProxyNode) => View;
-  /** The same; its class is remembered until the proxy leaves. */
+  /** Returns the same; keeps the class until the proxy leaves. */
   readonly enter: (
     snapshot: SnapshotOfViews,
     proxy: ProxyNode,
   ) => readonly [View, leave: () => void];
-  /** Forgets classes without a proxy since the last sweep; how many have none since then. */
+  /**
+   * Forgets classes that have had no proxy since the last sweep; returns how many others have none.
+   */
   readonly sweep: () => number;
 }
 
-/** A view whose types are made when they are first looked at. */
+/** A view whose types are made when they are first read. */
 class LazyView implements View {
   readonly snapshot: number;
   readonly #made: (type: XdsType) => TypedView;
@@ -108,7 +112,11 @@ class LazyView implements View {
   }
 }
 
-/** @param told is called once a class has no proxy: it is to be swept */
+/**
+ * Returns a viewer with its own classes.
+ *
+ * @param told is called when a class has no proxy, and has to be swept
+ */
 export function viewer(told: () => void): Viewer {
   const classes = new Map<string, ProxyClass>();
   const unused = new Map<ProxyClass, 'since now' | 'for long'>();
@@ -146,10 +154,10 @@ export function viewer(told: () => void): Viewer {
         : { view: make(environment, node), inputs: now };
     });
     if (last !== undefined && found === last) return last.view;
-    // Equal content may be made of other resources.
+    // Other inputs may make equal content.
     const view =
       last !== undefined && hasSameResources(last.view, found.view) ? last.view : found.view;
-    // Who looks at a class that is forgotten by now is its last.
+    // A class that was forgotten meanwhile keeps nothing: this is its last use.
     if (classes.get(mine.name) === mine) {
       hold(uses);
       release(last?.uses ?? []);
@@ -210,7 +218,7 @@ export function viewer(told: () => void): Viewer {
   return { view: (snapshot, proxy) => classAndView(snapshot, proxy)[1], enter, sweep };
 }
 
-/** Whether two lists have the same values; lists in them are compared one by one. */
+/** Returns whether two lists have the same values; lists in them are compared one by one. */
 const areSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
   one.length === other.length &&
   one.every(

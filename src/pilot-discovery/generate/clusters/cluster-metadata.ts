@@ -7,11 +7,11 @@ interface Told {
   readonly services: readonly Pick<Service, 'host' | 'name' | 'namespace'>[];
   readonly subset?: string;
   readonly isExternal?: boolean;
-  /** Whether TLS begins here that is not of the mesh: what it is asked for is then not replaced. */
+  /** Whether the cluster begins TLS that is not of the mesh. Its ALPN is then not replaced. */
   readonly isOriginated?: boolean;
 }
 
-/** What a cluster tells of itself: to telemetry, and to people. */
+/** Returns the metadata of a cluster, for telemetry and for people. */
 export function clusterMetadata({
   rule,
   services,

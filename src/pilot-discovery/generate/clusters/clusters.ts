@@ -17,20 +17,20 @@ import { sidecarOf } from '../scope/sidecar-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
 /**
- * All clusters of a proxy: of the services that it sees, of what it serves itself, and the three
- * that always are.
+ * Returns all clusters of a proxy: for the services visible to it, for its own ports, and the three
+ * that always exist.
  */
 export function clusterView(environment: Environment, node: ProxyNode): SortedView {
   const outbound = outboundClusters(environment, node);
   const own = ownClusters(environment, node).filter(({ name }) => !outbound.resources.has(name));
   return withResources(
     outbound,
-    // Of several with a name the first.
+    // If several have a name, the first one counts.
     own.toReversed().map((one) => [one.name, one] as const),
   );
 }
 
-/** Those that are not of the services that it sees. */
+/** Returns the clusters that are not for visible services. */
 function ownClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   if (node.role === 'router') return [blackHole(environment)];
   return [
@@ -41,14 +41,14 @@ function ownClusters(environment: Environment, node: ProxyNode): readonly XdsRes
   ];
 }
 
-/** What clusters are made of: equal, one by one, as long as they are. */
+/** Returns the inputs of clusters. As long as they are equal, one by one, the clusters are. */
 export const inputsOfClusters = (environment: Environment, node: ProxyNode): readonly unknown[] => [
   outboundClusters(environment, node),
   sidecarOf(environment, node),
   ...partsOfPorts(ownPorts(environment, node)),
 ];
 
-/** Of what may not be called: it has no endpoint. */
+/** Returns a cluster without endpoints: Envoy drops the traffic to it. */
 function blackHole({ mesh }: Environment): XdsResource {
   const name = 'BlackHoleCluster';
   return encodeResource(
@@ -64,11 +64,11 @@ function blackHole({ mesh }: Environment): XdsResource {
   );
 }
 
-/** Of what no service names: it goes where it was going to. */
+/** Returns the cluster of traffic that no service matches: it goes to its original destination. */
 const passthrough = (environment: Environment): XdsResource =>
   originalDestination(environment, 'PassthroughCluster');
 
-/** Of what is served at a port that no service names. */
+/** Returns the cluster of inbound traffic to a port that no service has. */
 function inboundPassthrough(environment: Environment, { addresses }: ProxyNode): XdsResource {
   // IPv4 comes first, whatever the order of the addresses.
   const [isIpv6, ...others] = [...new Set(addresses.map((address) => isIPv6(address)))].sort();

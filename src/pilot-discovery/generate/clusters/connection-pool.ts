@@ -11,13 +11,15 @@ import { isHttp2 } from '../../istio/is-http.ts';
 type Cluster = Init<typeof ClusterSchema>;
 type HttpProtocolOptions = Init<typeof HttpProtocolOptionsSchema>;
 
-/** Which HTTP a cluster speaks; `unsaid` where nothing asks for one: HTTP/1.1, if any. */
+/** The HTTP version of a cluster; `unsaid` if no version is configured: HTTP/1.1, if any. */
 export type UpstreamHttp = 'unsaid' | 'http1' | 'http2' | 'as-downstream';
 
-/** Istio has no limits of its own. */
+/** The limit of a threshold that is not configured: Istio sets none of its own. */
 const unlimited = 0xffff_ffff;
 
-/** What a connection pool says of connections: the time for one, how many, and keepalive. */
+/**
+ * Returns the settings of connections in a pool: the connect timeout, the limits, and keepalive.
+ */
 export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | undefined): Cluster {
   const keepalive = pool?.tcp.tcpKeepalive;
   return {
@@ -49,7 +51,7 @@ export function connectionSettings(mesh: MeshConfig, pool: ConnectionPool | unde
   };
 }
 
-/** The HTTP that a pool asks for, else that of the protocol of the port. */
+/** Returns the HTTP version that a pool configures, else that of the protocol of the port. */
 export function upstreamHttpOf(
   protocol: Protocol,
   pool: ConnectionPool | undefined,
@@ -58,11 +60,11 @@ export function upstreamHttpOf(
   if (pool?.http.useClientProtocol === true) return 'as-downstream';
   if (pool?.http.h2UpgradePolicy === 'upgrade') return 'http2';
   if (isHttp2(protocol)) return 'http2';
-  // What a client speaks with a gateway tells nothing of the service.
+  // The protocol between a client and a gateway says nothing about the service.
   return protocol === 'auto' && role === 'sidecar' ? 'as-downstream' : 'unsaid';
 }
 
-/** The options of HTTP for a cluster; nothing where all is as Envoy has it. */
+/** Returns the HTTP options of a cluster; none if Envoy's defaults apply. */
 export function httpOptions(
   http: UpstreamHttp,
   pool: ConnectionPool | undefined,
@@ -70,7 +72,7 @@ export function httpOptions(
 ): Cluster {
   const common = commonOptions(pool);
   if (http === 'unsaid' && common === undefined && names === undefined) return {};
-  // An upgrade begins anew, and leaves the streams as they are.
+  // As in Istio, an upgrade sets no limit of streams.
   const streams =
     pool?.http.h2UpgradePolicy === 'upgrade' ? undefined : pool?.http.maxConcurrentStreams;
   return protocolOptions({
@@ -80,13 +82,13 @@ export function httpOptions(
   });
 }
 
-/** Options of HTTP, where a cluster has them. */
+/** Returns the fields of a cluster that has HTTP options. */
 export function protocolOptions(options: HttpProtocolOptions): Cluster {
   const name = 'envoy.extensions.upstreams.http.v3.HttpProtocolOptions';
   return { typedExtensionProtocolOptions: { [name]: packed(HttpProtocolOptionsSchema, options) } };
 }
 
-/** Both versions: that which the client speaks. */
+/** Allows both versions; the upstream connection uses that of the client. */
 export const asDownstream = {
   case: 'useDownstreamProtocolConfig',
   value: { httpProtocolOptions: {}, http2ProtocolOptions: {} },

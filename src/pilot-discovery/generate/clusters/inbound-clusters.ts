@@ -26,8 +26,8 @@ type Cluster = Init<typeof ClusterSchema>;
 type Address = NonNullable<Init<typeof AddressSchema>['address']>;
 
 /**
- * What a workload serves: at the ports of its Sidecar, else, where it is captured, at those of its
- * services.
+ * Returns the clusters for what a workload serves: at the ports of its Sidecar, else, if its
+ * traffic is captured, at the ports of its services.
  */
 export function inboundClusters(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const sidecar = sidecarOf(environment, node);
@@ -44,7 +44,7 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
     .map((own) => ownCluster(environment, node, own));
 }
 
-/** The address that calls to the workload come from, so that they are not captured again. */
+/** The source address of calls to the workload: it keeps them from being captured again. */
 export const inboundSource = (isIpv6: boolean) =>
   ({
     address: isIpv6 ? '::6' : '127.0.0.6',
@@ -98,7 +98,10 @@ interface ServicesAt {
 
 const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
 
-/** What the services of a port have to say: a rule that selects workloads speaks of calls only. */
+/**
+ * Returns what the services of a port configure. A rule that selects workloads applies only to
+ * their outbound calls.
+ */
 function servicesAt(
   environment: Environment,
   node: ProxyNode,
@@ -135,7 +138,7 @@ function encoded(
   return encodeResource(ClusterSchema, name, cluster, keys);
 }
 
-/** Where the connection was going to, which Envoy never forgets. */
+/** Forwards to the original destination, which Envoy never removes from the cluster. */
 const capturedAddress = (node: ProxyNode): Cluster => ({
   clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
   lbPolicy: LbPolicy.CLUSTER_PROVIDED,
@@ -159,12 +162,12 @@ function statically(node: ProxyNode, number: number, defaultEndpoint: string): C
   };
 }
 
-/** Whether a `defaultEndpoint` is at the address of the workload, and not at loopback. */
+/** Returns whether a `defaultEndpoint` is at the address of the workload, not at loopback. */
 export const standsForOwn = (defaultEndpoint: string): boolean =>
   /^(?:0\.0\.0\.0|\[::\]):/.test(defaultEndpoint);
 
 /**
- * `0.0.0.0` and `[::]` stand for the address of the workload; loopback needs no other to come from.
+ * `0.0.0.0` and `[::]` mean the address of the workload. Loopback needs no other source address.
  */
 function targetOf(
   node: ProxyNode,
@@ -184,7 +187,7 @@ function targetOf(
       : host === '[::]'
         ? node.addresses.find(isIPv6)
         : undefined;
-  // Istio takes 127.0.0.1 for 0.0.0.0 even if the proxy has no address of IPv4.
+  // Istio uses 127.0.0.1 for 0.0.0.0 even if the proxy has no IPv4 address.
   const isLoopbackIpv6 =
     host === '[::]' ||
     (isOnlyIpv6(node) && host !== '0.0.0.0') ||

@@ -45,9 +45,9 @@ import { type Services, visibleServices } from '../scope/visible-services.ts';
 type Cluster = Init<typeof ClusterSchema>;
 
 /**
- * The clusters of the services that a proxy sees: one for each port, and one for each subset of it;
- * of a gateway those that its routes lead to.
- * Those of a service are made anew only where something that they are made of is another.
+ * Returns the clusters of the services visible to a proxy: one for each port, and one for each
+ * subset of it. For a gateway, returns those that its routes lead to. The clusters of a service are
+ * made again only if one of their inputs has changed.
  */
 export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
   const reached = reachedBy(environment, node);
@@ -103,8 +103,7 @@ function clustersFor(
     serviceMode,
     accounts: facts.accounts,
   };
-  // The endpoints are part of a cluster only where DNS resolves them, and so is the place of the
-  // proxy.
+  // The endpoints, and the locality of the proxy, are part of a cluster only if DNS resolves them.
   const { role, addresses, tls, locality, labels, network } = node;
   const parts = [
     role,
@@ -139,7 +138,7 @@ interface Inputs {
 interface Facts {
   /** Names in the certificates of the endpoints, sorted. */
   readonly accounts: readonly string[];
-  /** All that clusters without endpoints of their own say of endpoints. */
+  /** Everything that clusters without inline endpoints contain of endpoints. */
   readonly text: string;
 }
 
@@ -156,7 +155,7 @@ function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
   });
 }
 
-/** Whether all of some endpoints can do mutual TLS. */
+/** Returns whether all of some endpoints support mutual TLS. */
 const isMutual = (endpoints: readonly Endpoint[]): boolean =>
   endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
 
@@ -224,7 +223,7 @@ function outboundCluster(
       rule,
       services: [service],
       subset: named.subset,
-      // As in istiod, which has it for the whole service alone.
+      // As in istiod, only the cluster of the whole service has it.
       isExternal: service.location === 'external' && subset === undefined,
       isOriginated: isOriginated(policy),
     }),
@@ -236,11 +235,11 @@ function outboundCluster(
   ]);
 }
 
-/** Whether the connection is TLS that is not of the mesh. */
+/** Returns whether the connection uses TLS that is not of the mesh. */
 const isOriginated = ({ tls }: PortPolicy): boolean =>
   tls?.mode === 'simple' || tls?.mode === 'mutual';
 
-/** How a cluster finds its endpoints; undefined where DNS has none to resolve. */
+/** Returns how a cluster finds its endpoints; undefined if DNS has none to resolve. */
 function discoveryOf(
   { service, node }: Inputs,
   name: string,
@@ -261,7 +260,7 @@ function discoveryOf(
       ...dns,
       clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
       lbPolicy: LbPolicy.CLUSTER_PROVIDED,
-      // Where a call was going to has the port of the service.
+      // The port of the original destination is that of the service.
       lbConfig:
         service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined
           ? atPort(targetPort)
@@ -301,14 +300,14 @@ const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
   dnsRefreshRate: protoDuration(60_000),
   respectDnsTtl: true,
   dnsLookupFamily: dnsFamily(addresses),
-  // Its own way to ask keeps one socket for ever, and so the names of one server.
+  // By default c-ares keeps one socket forever, and so asks one server only.
   typedDnsResolverConfig: {
     name: 'envoy.network.dns_resolver.cares',
     typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
   },
 });
 
-/** The addresses that a proxy can reach, by those that it has. */
+/** Returns the address family that a proxy can reach, from its own addresses. */
 const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
   addresses.length > 0 && addresses.every(isIPv6)
     ? DnsLookupFamily.V6_ONLY

@@ -8,13 +8,17 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 import { hostOfCluster } from '../scope/cluster-name.ts';
 
-/** What a gateway leads to: services, and the names of their clusters that it uses. */
+/**
+ * The services that the routes of a gateway lead to, and the names of the clusters that it uses.
+ */
 interface Reached {
   readonly services: Services;
   readonly names: ReadonlySet<string>;
 }
 
-/** What the routes of a gateway lead to; undefined for a proxy that is given all clusters. */
+/**
+ * Returns what the routes of a gateway lead to; undefined for a proxy that receives all clusters.
+ */
 export function reachedBy(environment: Environment, node: ProxyNode): Reached | undefined {
   if (node.role !== 'router' || environment.gatewayClusters === 'all') return undefined;
   const all = visibleServices(environment, node);
@@ -32,7 +36,7 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
 const reached = memoTable<Reached>();
 const views = memoTable<SortedView>();
 
-/** The clusters of a view that are used. */
+/** Returns a view with only the clusters that are used. */
 export const usedClusters = (view: SortedView, { names }: Reached): SortedView =>
   views([view, names], '', () =>
     withResources(

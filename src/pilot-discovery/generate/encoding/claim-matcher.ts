@@ -4,13 +4,13 @@ import type { Init } from './typed-config.ts';
 
 type ValueMatcher = Init<typeof ValueMatcherSchema>;
 
-/** The name of the filter that looks at tokens, under which it tells what a valid one says. */
+/** The name of the filter that validates tokens, which is also the name of its metadata. */
 export const tokenFilterName = 'envoy.filters.http.jwt_authn';
 
-/** The member of what it tells that has the claims. */
+/** The member of this metadata that has the claims. */
 export const claimsMember = 'payload';
 
-/** Matches such a value, and a list that has one. */
+/** Matches a value, and a list that contains it. */
 export const oneOrInList = (value: ValueMatcher): ValueMatcher => ({
   matchPattern: {
     case: 'orMatch',
@@ -28,7 +28,7 @@ export const oneOrInList = (value: ValueMatcher): ValueMatcher => ({
   },
 });
 
-/** Matches requests with a valid token of which a claim has such a value. */
+/** Matches requests with a valid token whose claim has such a value. */
 export const claimMatcher = (
   path: readonly string[],
   value: ValueMatcher,

@@ -5,7 +5,7 @@ import type { ResourceKey } from '../../istio/model.ts';
 import type { TypedView, XdsResource } from '../../push/view.ts';
 import { resourceOf } from './resource-of.ts';
 
-/** A message as a resource of Envoy: equal content, made of the same, is the same object. */
+/** Returns a message as a resource of Envoy. Equal content with equal keys is the same object. */
 export function encodeResource<D extends DescMessage>(
   schema: D,
   name: string,
@@ -15,7 +15,9 @@ export function encodeResource<D extends DescMessage>(
   return resourceOf(name, toBinary(schema, create(schema, init)), keys);
 }
 
-/** Resources by name, of several with a name the first; its version is that of all of them. */
+/**
+ * Returns resources by name. If several have a name, the first one counts. The version covers all.
+ */
 export function typedView(resources: readonly XdsResource[]): TypedView {
   const byName = new Map<string, XdsResource>();
   for (const resource of resources)
@@ -23,14 +25,14 @@ export function typedView(resources: readonly XdsResource[]): TypedView {
   return { version: digestOf(byName), resources: byName };
 }
 
-/** A view in the order of names, of which a later one may be made at the cost of what differs. */
+/** A view in the order of names. The cost of a changed view is that of the differences. */
 export interface SortedView extends TypedView {
   readonly resources: SortedMap<XdsResource>;
 }
 
 export const noResources: SortedView = { version: '', resources: SortedMap.empty() };
 
-/** A view with other resources for some names: undefined takes one away. */
+/** Replaces resources of a view by name; undefined removes one. */
 export function withResources(
   view: SortedView,
   edits: Iterable<readonly [string, XdsResource | undefined]>,
@@ -44,7 +46,7 @@ export function withResources(
 
 const digests = new WeakMap<ReadonlyMap<string, XdsResource>, string>();
 
-/** A hash of names and versions. */
+/** Returns a hash of names and versions. */
 function digestOf(resources: ReadonlyMap<string, XdsResource>): string {
   const known = digests.get(resources);
   if (known !== undefined) return known;

@@ -4,10 +4,10 @@ import {
 } from '../../../shared/proto/envoy/type/v3/percent_pb.ts';
 import type { Init } from './typed-config.ts';
 
-/** A percentage with four places, as Envoy has it. */
+/** Returns a percentage with four decimal places, in the form of Envoy. */
 export function fractionalPercent(percentage: number): Init<typeof FractionalPercentSchema> {
   return { numerator: Math.floor(percentage * 10_000 + 1e-6), denominator: Denominator.MILLION };
 }
 
-/** All, without exception. */
+/** 100 %. */
 export const always: Init<typeof FractionalPercentSchema> = { numerator: 100 };

@@ -4,7 +4,7 @@ export interface ProtoDuration {
   readonly nanos: number;
 }
 
-/** Milliseconds as a google.protobuf.Duration. */
+/** Returns milliseconds as a google.protobuf.Duration. */
 export function protoDuration(ms: number): ProtoDuration {
   const seconds = Math.trunc(ms / 1000);
   return { seconds: BigInt(seconds), nanos: Math.round((ms - seconds * 1000) * 1_000_000) };

@@ -8,8 +8,8 @@ const forgotten = new FinalizationRegistry<string>((key) => {
 });
 
 /**
- * A resource from its encoded message. Equal content, of the same resources, is the same object for
- * as long as somebody holds it.
+ * Returns a resource from its encoded message. Equal content with equal keys is the same object as
+ * long as it is referenced.
  */
 export function resourceOf(
   name: string,

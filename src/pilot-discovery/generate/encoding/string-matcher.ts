@@ -2,7 +2,7 @@ import type { StringMatch } from '../../istio/values.ts';
 import type { StringMatcherSchema } from '../../../shared/proto/envoy/type/matcher/v3/string_pb.ts';
 import type { Init } from './typed-config.ts';
 
-/** A match of a text as Envoy has it. */
+/** Returns a match of a text in the form of Envoy. */
 export function stringMatcher({ type, value }: StringMatch): Init<typeof StringMatcherSchema> {
   switch (type) {
     case 'exact':

@@ -20,7 +20,7 @@ import { policyFor } from '../scope/traffic-policy.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
-/** The endpoints of all clusters of a proxy that ask for them. */
+/** Returns the endpoints of all clusters of a proxy that subscribe to them. */
 export function endpointView(environment: Environment, node: ProxyNode): SortedView {
   const services = visibleServices(environment, node);
   const place = scopeOfPlace(environment, node);

@@ -14,7 +14,7 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
 
-/** The endpoints of a subset that calls may go to. */
+/** Returns the ready endpoints of a subset. */
 export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
   const isAny = Object.keys(labels).length === 0;
   return endpoints.filter(
@@ -22,7 +22,7 @@ export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): r
   );
 }
 
-/** Endpoints by locality and priority, as this policy has a proxy at its place use them. */
+/** Returns endpoints by locality and priority, for a policy and a proxy at a place. */
 export function loadAssignment(
   name: string,
   endpoints: readonly Endpoint[],
@@ -82,7 +82,7 @@ function lbEndpoint(endpoint: Endpoint, isMutual: boolean): Init<typeof LbEndpoi
   };
 }
 
-/** The name of what runs there, as telemetry has it. */
+/** Returns the name of the workload in telemetry. */
 const canonicalName = (labels: Labels, workloadName: string): string =>
   labels['service.istio.io/canonical-name'] ??
   labels['app.kubernetes.io/name'] ??

@@ -9,11 +9,11 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 
-/** Whether requests go to the address that they were sent to, whichever endpoints are known. */
+/** Returns whether requests go to their original destination, whatever endpoints there are. */
 export const isPassthrough = ({ loadBalancer }: PortPolicy): boolean =>
   loadBalancer?.policy.type === 'passthrough';
 
-/** How a cluster spreads requests, and when it leaves an endpoint aside. */
+/** Returns how a cluster distributes requests, and when it ejects an endpoint. */
 export function balancing(policy: PortPolicy): Cluster {
   const { loadBalancer, outlierDetection } = policy;
   return {
@@ -23,7 +23,7 @@ export function balancing(policy: PortPolicy): Cluster {
   };
 }
 
-/** What is asked of all localities, whichever balancer there is. */
+/** Returns the settings for all localities, which do not depend on the balancer. */
 function commonLbConfig({
   loadBalancer,
   outlierDetection,
@@ -38,7 +38,10 @@ function commonLbConfig({
   };
 }
 
-/** Localities have weights where they are said, and where those that fail are told. */
+/**
+ * Returns whether localities have weights: with `distribute`, or with failover and outlier
+ * detection.
+ */
 function isWeighted(
   loadBalancer: LoadBalancer | undefined,
   outlierDetection: OutlierDetection | undefined,
@@ -97,7 +100,7 @@ function slowStartOf(warmup: LoadBalancer['warmup']) {
   const { durationMs, aggression, minimumPercent } = warmup;
   return {
     slowStartWindow: protoDuration(durationMs),
-    // Envoy wants a key, and none with this name is ever set.
+    // Envoy requires a key, and none with this name is ever set.
     ...(aggression !== undefined && { aggression: { defaultValue: aggression, runtimeKey: '(' } }),
     ...(minimumPercent !== undefined && { minWeightPercent: { value: minimumPercent } }),
   };

@@ -4,21 +4,22 @@ import type { Endpoint } from '../../environment/environment.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
-/** Where a proxy stands among endpoints. */
+/** The place of a proxy among endpoints. */
 export type LocalityPlace = Pick<ProxyNode, 'locality' | 'labels' | 'network'>;
 
-/** Endpoints of one locality that are used alike. */
+/** Endpoints of one locality with the same priority. */
 export interface Placed {
   readonly locality: string;
-  /** 0 is used first. */
+  /** Priority 0 is used first. */
   readonly priority: number;
   readonly weight: number;
   readonly endpoints: readonly Endpoint[];
 }
 
 /**
- * Endpoints by locality, as a policy has a proxy at its place use them: with weights that are said
- * for where it is; else, where endpoints that fail are told, the near ones first.
+ * Returns endpoints by locality, for a policy and a proxy at a place. If `distribute` has weights
+ * for the locality of the proxy, those apply. Else, with outlier detection, the nearest endpoints
+ * come first.
  */
 export function placed(
   endpoints: readonly Endpoint[],
@@ -40,10 +41,10 @@ function byLocality(endpoints: readonly Endpoint[]): readonly Placed[] {
     .map(([locality, its]) => ({ locality, priority: 0, weight: sumOf(its), endpoints: its }));
 }
 
-/** Envoy refuses weights that make more together. */
+/** Envoy rejects endpoints whose weights have a larger sum. */
 const mostWeight = 2 ** 32 - 1;
 
-/** Too large weights are made smaller, in proportion. */
+/** Reduces weights in proportion if their sum is too large. */
 function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sum = sumOf(endpoints);
   if (sum <= mostWeight) return endpoints;
@@ -54,7 +55,7 @@ function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
 const sumOf = (endpoints: readonly Endpoint[]): number =>
   endpoints.reduce((sum, { weight }) => sum + Math.max(1, weight), 0);
 
-/** Whether a locality is one of `region/zone/*`; `*` is any. */
+/** Returns whether a locality matches `region/zone/*`; `*` matches any. */
 function isWithinLocality(locality: string, pattern: string): boolean {
   const parts = locality.split('/');
   return pattern
@@ -62,7 +63,7 @@ function isWithinLocality(locality: string, pattern: string): boolean {
     .every((part, index) => part === '*' || part === '' || part === parts[index]);
 }
 
-/** Shares are divided by weight among the localities that they are for; others get nothing. */
+/** Divides each share by weight among its localities; others get nothing. */
 function distributed(
   localities: readonly Placed[],
   to: Readonly<Record<string, number>>,
@@ -82,7 +83,8 @@ function distributed(
 }
 
 /**
- * The near first: by labels that are named, in which those of the proxy are met, then by distance.
+ * Sorts the nearest first: by the labels of `failoverPriority` that match those of the proxy, then
+ * by distance.
  */
 function prioritized(
   localities: readonly Placed[],
@@ -104,7 +106,7 @@ function prioritized(
       }),
     );
   });
-  // Envoy wants priorities without gaps.
+  // Envoy requires priorities without gaps.
   const used = [...new Set(split.map(({ priority }) => priority))].sort((a, b) => a - b);
   return split.map((one) => ({ ...one, priority: used.indexOf(one.priority) })).sort(byPlace);
 }
@@ -113,7 +115,7 @@ function byPlace(a: Placed, b: Placed): number {
   return a.locality === b.locality ? a.priority - b.priority : a.locality < b.locality ? -1 : 1;
 }
 
-/** More than there are distances. */
+/** More than the number of distances. */
 const levels = 8;
 
 function distanceOf(
@@ -136,13 +138,13 @@ interface WantedLabel {
   readonly value: string;
 }
 
-/** `name` asks for the value that the proxy has, `name=value` for that value. */
+/** Returns the label to match: `name` has the value of the proxy, `name=value` that value. */
 function wantedLabel(text: string, place: LocalityPlace): WantedLabel {
   const [name = '', value] = text.split('=');
   return { name, value: value ?? ownMember(placeLabels(place), name) ?? '' };
 }
 
-/** How many of them are not met, where one that is not met makes those after it idle. */
+/** Counts the labels that do not match: the first of them, and all that follow it. */
 function unmet(labels: Labels, wanted: readonly WantedLabel[]): number {
   const first = wanted.findIndex(({ name, value }) => (ownMember(labels, name) ?? '') !== value);
   return first === -1 ? 0 : wanted.length - first;
