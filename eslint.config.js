@@ -63,7 +63,7 @@ export default tseslint.config(
     files: ['src/**'],
     ignores: [
       'src/pilot-agent/config/agent-settings.ts',
-      'src/pilot-discovery/{generate,istio}/**',
+      'src/pilot-discovery/istio/**',
     ],
     plugins: { plain: { rules: { comments: plainComments } } },
     rules: { 'plain/comments': 'error' },

@@ -27,7 +27,10 @@ const only = (ids: readonly Principal[]): Principal => {
   return ids.length === 1 && first !== undefined ? first : either(ids);
 };
 
-/** What meets a condition on who calls; undefined if that is not known of a connection. */
+/**
+ * Returns the callers that meet a condition; undefined if a TCP connection does not have its
+ * attribute.
+ */
 export function callerMatches(
   condition: AccessCondition<CallerAttribute>,
   layer: AccessLayer,
@@ -88,13 +91,13 @@ function accountMatcher(value: string): StringMatcher {
   return regex(`${scheme}.+/ns/${namespace}/(.+/|)sa/${account}(/.+)?`);
 }
 
-/** `cluster.local` stands for the trust domain of the mesh. */
+/** Replaces `cluster.local` by the trust domain of the mesh. */
 function inTrustDomain(value: string, trustDomain: string): string {
   const [domain, ...rest] = value.split('/');
   return domain === 'cluster.local' && rest.length === 4 ? [trustDomain, ...rest].join('/') : value;
 }
 
-/** `issuer/subject` of a token; the whole of it may begin or end with `*`. */
+/** Returns a match of `issuer/subject` of a token. The whole text may begin or end with `*`. */
 function tokenPrincipal(value: string): Principal {
   const [issuer, subject] = tokenParts(value);
   const part = (name: string, matcher: StringMatcher) =>
@@ -118,7 +121,7 @@ function tokenParts(value: string): readonly [issuer: StringMatcher, subject: St
   return at < 0 ? [exact(value), exact('')] : [exact(issuer), exact(subject)];
 }
 
-/** A claim that is one of these values, or a list that has one of them. */
+/** Matches a claim that is one of these values, or a list that contains one of them. */
 function claimPrincipal(claim: readonly string[], values: readonly string[]): Principal {
   const each = values.map((value): ValueMatcher => ({
     matchPattern: { case: 'stringMatch', value: wildcardMatcher(value) },
@@ -133,7 +136,7 @@ function anyOf(matchers: readonly ValueMatcher[]): ValueMatcher {
     : { matchPattern: { case: 'orMatch', value: { valueMatchers: [...matchers] } } };
 }
 
-/** What Envoy's filter of tokens has found in one that is valid. */
+/** Matches a claim of a token that Envoy's token filter found valid. */
 const inToken = (path: readonly string[], value: ValueMatcher): Principal => ({
   identifier: { case: 'metadata', value: claimMatcher(path, value) },
 });

@@ -18,7 +18,7 @@ import { operationMatches } from './access-operations.ts';
 
 export type AccessPolicyResource = Resource<AccessPolicyKind>;
 
-/** The filters that let through, refuse or count what calls, in the order of Istio. */
+/** The filters that allow, deny or audit callers, in the order of Istio. */
 export interface AccessFilters {
   readonly http: readonly TypedConfig[];
   readonly tcp: readonly TypedConfig[];
@@ -29,7 +29,7 @@ type Policy = Init<typeof PolicySchema>;
 type Principal = Init<typeof PrincipalSchema>;
 type Permission = Init<typeof PermissionSchema>;
 
-/** With the prefix of the statistics of its dry runs. */
+/** Each action has the prefix of the statistics of its dry runs. */
 const actions = [
   { action: 'audit', as: Action.LOG, prefix: '' },
   { action: 'deny', as: Action.DENY, prefix: 'istio_dry_run_deny_' },
@@ -37,9 +37,9 @@ const actions = [
 ] as const;
 
 /**
- * What the policies of a workload come to: a filter for each action that one of them has. Pure.
+ * Returns the filters for the policies of a workload: one for each action that a policy has. Pure.
  *
- * @param trustDomain stands for `cluster.local` in the names of callers
+ * @param trustDomain replaces `cluster.local` in the names of callers
  */
 export function accessFilters(
   policies: readonly AccessPolicyResource[],
@@ -80,7 +80,10 @@ interface FilterRules {
   readonly shadowRulesStatPrefix: string;
 }
 
-/** How Envoy says that all of some matches are met, or one is not: of callers, or of operations. */
+/**
+ * Envoy's messages that match anything, negate a match, or join matches: for callers, or for
+ * operations.
+ */
 interface Side<T> {
   readonly any: T;
   readonly not: (one: T) => T;
@@ -110,7 +113,7 @@ interface NamedRules {
   readonly effect: AccessRules;
 }
 
-/** By names that others see in Envoy's statistics and logs, as Istio has them. */
+/** Returns the policies by the names that Envoy's statistics and logs show, as in Istio. */
 function policiesOf(
   { namespace, name, effect: { action, rules } }: NamedRules,
   layer: AccessLayer,
@@ -118,8 +121,8 @@ function policiesOf(
 ): readonly (readonly [string, Policy])[] {
   const nameOf = (index: number) => `ns[${namespace}]-policy[${name}]-rule[${index}]`;
   if (rules.length === 0) return [[nameOf(0), never]];
-  // A connection meets what is not known of it if the rule refuses, and meets no rule that lets
-  // through and looks at such a thing.
+  // TCP connections have no attributes of HTTP. Rules that deny or audit ignore conditions on them;
+  // a rule that allows never matches if it has one.
   const unknown = action === 'allow' ? 'refused' : 'ignored';
   return rules.flatMap(({ callers, operations }, index) => {
     const principals = callers.map((all) =>
@@ -136,7 +139,7 @@ function policiesOf(
 
 const isWhole = <T>(list: (T | undefined)[]): list is T[] => !list.includes(undefined);
 
-/** Undefined if nothing meets all of them. */
+/** Joins conditions; undefined if nothing meets all of them. */
 function allOf<T, C>(
   { any, not, every }: Side<T>,
   conditions: readonly C[],

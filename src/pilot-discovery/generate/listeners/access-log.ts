@@ -9,14 +9,14 @@ type AccessLog = Init<typeof AccessLogSchema>;
 type Format = Init<typeof SubstitutionFormatStringSchema>;
 
 /**
- * What a connection manager or a TCP proxy logs: one file, or nothing where the mesh names none.
+ * Returns the logs of a connection manager or a TCP proxy: one file, or none if the mesh has none.
  */
 export function accessLogs(mesh: MeshConfig): AccessLog[] {
   const log = fileLog(mesh);
   return log === undefined ? [] : [log];
 }
 
-/** What a listener logs by itself: connections for which it has no chain. */
+/** Returns the logs of a listener itself: connections for which it has no chain. */
 export function listenerAccessLogs(mesh: MeshConfig): AccessLog[] {
   const log = fileLog(mesh);
   if (log === undefined) return [];
@@ -64,12 +64,12 @@ function read(format: string): Record<string, string> {
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return value as Record<string, string>;
   } catch {
-    // Not JSON: the usual fields.
+    // It is not JSON, so the default fields are logged.
   }
   return defaultJson;
 }
 
-/** The fields of Istio's line, with the name that each has in its JSON. */
+/** The fields of Istio's log line, with their names in JSON. */
 const fields: readonly (readonly [name: string, command: string])[] = [
   ['start_time', '%START_TIME%'],
   ['method', '%REQ(:METHOD)%'],
@@ -99,7 +99,7 @@ const fields: readonly (readonly [name: string, command: string])[] = [
 
 const defaultJson = Object.fromEntries(fields);
 
-/** These stand in quotes in the line, each on its own. */
+/** Fields that have their own quotes in the line. */
 const quoted = new Set([
   'upstream_transport_failure_reason',
   'x_forwarded_for',

@@ -7,16 +7,20 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type StringMatcher = Init<typeof StringMatcherSchema>;
 
-/** What looks at a request: what is of HTTP is not known of a connection of TCP. */
+/** The layer that inspects a request: a TCP connection has no attributes of HTTP. */
 export type AccessLayer = 'http' | 'tcp';
 
-/** What meets a condition: one of its values, and none of the others. */
+/** The match of a condition: one of its values, and none of those that it excludes. */
 export interface Matches<T> {
   readonly some: T | undefined;
   readonly none: T | undefined;
 }
 
-/** @param either joins what meets one of several values; it is given one at least */
+/**
+ * Returns the match of a condition.
+ *
+ * @param either joins the matches of several values; it receives at least one
+ */
 export function matchesOf<T>(
   { values, notValues }: AccessCondition,
   either: (values: readonly string[]) => T,
@@ -25,7 +29,7 @@ export function matchesOf<T>(
   return { some: of(values), none: of(notValues) };
 }
 
-/** A value that may begin or end with `*`; `*` alone is any text that is not empty. */
+/** Matches a value that may begin or end with `*`; `*` alone is any text that is not empty. */
 export function wildcardMatcher(value: string): StringMatcher {
   if (value === '*') return { matchPattern: { case: 'safeRegex', value: { regex: '.+' } } };
   if (value.startsWith('*')) return { matchPattern: { case: 'suffix', value: value.slice(1) } };
@@ -33,7 +37,7 @@ export function wildcardMatcher(value: string): StringMatcher {
   return { matchPattern: { case: 'exact', value } };
 }
 
-/** A header with such a value; `*` alone is any value. */
+/** Matches a header with such a value; `*` alone is any value. */
 export function headerMatcher(
   name: string,
   value: string,
@@ -50,7 +54,7 @@ export function headerMatcher(
   };
 }
 
-/** An address, or a range of them. */
+/** Returns an address, or a range of addresses. */
 export function addressRange(value: string): Init<typeof CidrRangeSchema> {
   const [address = '', length] = value.split('/');
   const whole = address.includes(':') ? 128 : 32;

@@ -5,21 +5,22 @@ import { peerAuthenticationOf, selects, type SetMode } from '../scope/peer-authe
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { tokenFilter } from './token-filter.ts';
 
-/** Who may connect to a workload, and what else is asked of who calls. */
+/** The modes and the filters for connections to a workload. */
 export interface PortAccess {
-  /** What holds for a port, and for one that nothing names (undefined). */
+  /** Returns the mode of a port; undefined means a port for which there are no settings. */
   readonly modeAt: (port: number | undefined) => SetMode;
-  /** Whether a policy closes a port, whatever PeerAuthentications say. */
+  /** Returns whether a policy closes a port, whatever PeerAuthentications say. */
   readonly isClosed: (port: number | undefined) => boolean;
-  /** Those for which something is said; sorted. */
+  /** The ports that have settings, sorted. */
   readonly ports: readonly number[];
   readonly filters: AccessFilters;
   readonly of: readonly ResourceKey[];
 }
 
 /**
- * What PeerAuthentications and policies say of a workload. A port that is restricted by a policy
- * that is not served, or refused, is closed. Those of the root namespace are for all namespaces.
+ * Returns the effect of PeerAuthentications and policies on a workload. A port is closed if a
+ * policy that restricts it is not supported, or is refused. Policies of the root namespace apply to
+ * all namespaces.
  */
 export function accessOf(
   environment: Environment,

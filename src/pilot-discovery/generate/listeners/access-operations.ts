@@ -19,7 +19,10 @@ const either = (rules: readonly Permission[]): Permission => ({
 
 const ofHttp: ReadonlySet<OperationAttribute> = new Set(['host', 'method', 'path']);
 
-/** What meets a condition on what is called; undefined if that is not known of a connection. */
+/**
+ * Returns the operations that meet a condition; undefined if a TCP connection does not have its
+ * attribute.
+ */
 export function operationMatches(
   condition: AccessCondition<OperationAttribute>,
   layer: AccessLayer,

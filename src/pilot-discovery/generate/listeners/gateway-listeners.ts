@@ -34,7 +34,7 @@ import { isTls } from '../../istio/is-http.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** The listeners of a gateway: one for each address and port that its servers name. */
+/** Returns the listeners of a gateway: one for each address and port of its servers. */
 export function gatewayListeners(environment: Environment, node: ProxyNode): XdsResource[] {
   const access = accessOf(environment, node);
   return mergedGatewayOf(environment, node)
@@ -79,7 +79,9 @@ function portListener(
 
 const patience = { transportSocketConnectTimeout: { seconds: 15n } } as const;
 
-/** The chains of a server; servers of plain HTTP at one port share that of the first. */
+/**
+ * Returns the chains of a server. Servers of plain HTTP at one port share the chain of the first.
+ */
 function chainsOf(
   environment: Environment,
   node: ProxyNode,
@@ -115,7 +117,7 @@ function chainsOf(
   ];
 }
 
-/** What clients of the mesh offer for TCP is taken beside HTTP. */
+/** For TCP, the ALPN of clients in the mesh is accepted besides HTTP. */
 const alpnOf = (routeName: string, mode: TerminatedTls['mode']): string[] =>
   routeName === '' && mode === 'istio-mutual'
     ? ['istio-peer-exchange', 'h2', 'http/1.1']
@@ -124,7 +126,7 @@ const alpnOf = (routeName: string, mode: TerminatedTls['mode']): string[] =>
 const connectionsAt = (environment: Environment, node: ProxyNode, one: MergedServer) =>
   connectionsOf(environment, node, visibleServices(environment, node)).get(one) ?? [];
 
-/** The filters of a chain that hands connections on. */
+/** Returns the filters of a chain that forwards connections. */
 function connectionFilters(
   environment: Environment,
   node: ProxyNode,
@@ -144,7 +146,7 @@ function connectionFilters(
   return tcpFilters(environment.mesh, target, protocol, policy);
 }
 
-/** The settings of TCP that a DestinationRule has for a destination. */
+/** Returns the TCP settings of a DestinationRule for a destination. */
 function policyOf(
   environment: Environment,
   node: ProxyNode,
@@ -160,7 +162,7 @@ function ruleOf(environment: Environment, node: ProxyNode, host: string): Matche
   return service && destinationRuleOf(environment, node, service);
 }
 
-/** The DestinationRules that chains of connections are made of. */
+/** Returns the DestinationRules that affect chains of connections. */
 export const rulesOfConnections = (
   environment: Environment,
   node: ProxyNode,

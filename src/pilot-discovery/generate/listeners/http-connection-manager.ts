@@ -21,7 +21,10 @@ import { isHttp2 } from '../../istio/is-http.ts';
 
 type Manager = Init<typeof HttpConnectionManagerSchema>;
 
-/** The filter of a chain that takes HTTP of the application and asks for its routes by name. */
+/**
+ * Returns the filter of an outbound chain. It takes HTTP of the application, and subscribes to its
+ * routes by name.
+ */
 export function outboundManager(
   mesh: MeshConfig,
   node: ProxyNode,
@@ -36,9 +39,9 @@ export function outboundManager(
 }
 
 /**
- * The filter of a chain of a gateway that takes HTTP and asks for its routes by name; `access`
- * comes before all other filters. What clients say of their own certificates and addresses counts
- * for nothing.
+ * Returns the filter of a gateway's chain. It takes HTTP, and subscribes to its routes by name.
+ * `access` comes before all other filters. Headers in which clients state their own certificates
+ * and addresses are not trusted.
  */
 export function gatewayManager(
   mesh: MeshConfig,
@@ -72,8 +75,8 @@ const routesByName = (routeConfigName: string): NonNullable<Manager['routeSpecif
 });
 
 /**
- * The filter of a chain that takes HTTP for the application, with its one route; `access` comes
- * before all other filters.
+ * Returns the filter of an inbound chain. It takes HTTP for the application, with its one route.
+ * `access` comes before all other filters.
  */
 export function inboundManager(
   mesh: MeshConfig,
@@ -117,7 +120,7 @@ function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConf
   });
 }
 
-/** What answers of a workload or a gateway say of who answers. */
+/** The name of the server in responses of a workload or a gateway. */
 const asServer = { serverName: 'istio-envoy' } as const satisfies Manager;
 
 const grpcWeb = typedConfig('envoy.filters.http.grpc_web', GrpcWebSchema);

@@ -19,33 +19,33 @@ import type { Init, TypedConfig } from '../encoding/typed-config.ts';
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
 
-/** A port that is served, as its chains need it. */
+/** A served port, with the inputs of its chains. */
 export interface InboundPort {
-  /** The name of the HTTP and of the TCP chains: `0.0.0.0_8080`. */
+  /** The names of the HTTP and of the TCP chains: `0.0.0.0_8080`. */
   readonly httpName: string;
   readonly tcpName: string;
-  /** The port that is connected to; undefined for all that no other chain is for. */
+  /** The destination port; undefined for all ports that have no other chain. */
   readonly port: number | undefined;
   readonly protocol: Protocol;
-  /** `closed`: nobody may connect. */
+  /** If it is `closed`, no client may connect. */
   readonly mode: SetMode;
-  /** TLS of its own, for clients outside of the mesh. */
+  /** The TLS of this port, for clients outside of the mesh. */
   readonly tls: IngressTls | undefined;
   readonly cluster: string;
   readonly statPrefix: string;
-  /** What spans are named after: a host, and the port of its service. */
+  /** The host after which spans are named, with the port of its service. */
   readonly host: string;
   readonly servicePort: number;
-  /** Where Istio would have it from; '' for none. */
+  /** The path of the resource to which Istio ascribes it; '' for none. */
   readonly config: string;
 }
 
-/** What peers of the mesh offer by ALPN, for HTTP and for the rest. */
+/** The ALPN protocols that peers in the mesh offer, for HTTP and for other protocols. */
 const meshHttp = ['istio-http/1.0', 'istio-http/1.1', 'istio-h2'];
 const meshTcp = ['istio-peer-exchange', 'istio'];
 const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
 
-/** The chains of one port, by its protocol and by what it asks of who calls. */
+/** Returns the chains of one port, by its protocol and its mode. */
 export function inboundChains(
   mesh: MeshConfig,
   node: ProxyNode,
@@ -78,7 +78,7 @@ export function inboundChains(
   }));
 }
 
-/** Which TLS ends here: none, that of the mesh, or that of the port. */
+/** The TLS that a chain terminates: none, that of the mesh, or that of the port. */
 type Ends = 'nowhere' | 'mesh' | 'own';
 
 type OpenMode = Exclude<SetMode, 'closed'>;
@@ -89,8 +89,8 @@ interface ChainKind extends Match {
 }
 
 /**
- * The chains of a port with TLS of its own: plain text is on none of them. Where the mesh insists
- * on its mutual TLS, that is all there is, as in Istio.
+ * Returns the chains of a port that has its own TLS: none of them takes plain text. If the mode is
+ * STRICT, only the mutual TLS of the mesh is left, as in Istio.
  */
 function matchesWithTls(http: boolean, mode: OpenMode): ChainKind[] {
   const own: ChainKind = { transportProtocol: 'tls', http, tls: 'own' };

@@ -28,7 +28,7 @@ import type { Init } from '../encoding/typed-config.ts';
 type FilterChain = Init<typeof FilterChainSchema>;
 
 /**
- * The listeners for what calls the application: one for all that is redirected, and one for each
+ * Returns the listeners for inbound traffic: one for all redirected connections, and one for each
  * bound port of a Sidecar.
  */
 export function inboundListeners(environment: Environment, node: ProxyNode): XdsResource[] {
@@ -52,7 +52,7 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
     : listeners;
 }
 
-/** The listener that all redirected connections come to. */
+/** Returns the listener that receives all redirected connections. */
 function captureListener(
   environment: Environment,
   node: ProxyNode,
@@ -95,7 +95,7 @@ function captureListener(
   return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of]);
 }
 
-/** Those that a Sidecar names, else those of the services that the workload is of. */
+/** Returns the ports of a Sidecar, else those of the services of the workload. */
 function capturedPorts(
   environment: Environment,
   node: ProxyNode,
@@ -131,7 +131,7 @@ function capturedPorts(
   return { ports, keys: own.flatMap(({ service, endpoint }) => [service.key, endpoint.key]) };
 }
 
-/** What no service and no Sidecar names goes to the application all the same. */
+/** Returns a port that no service and no Sidecar names: its traffic goes to the application too. */
 const passthroughPort = (port: number | undefined, mode: SetMode): InboundPort => ({
   httpName: 'virtualInbound-catchall-http',
   tcpName: 'virtualInbound',
@@ -168,7 +168,7 @@ function ingressPort(
   };
 }
 
-/** A listener of its own, for a port that is connected to without redirection. */
+/** Returns a listener for a port to which clients connect without redirection. */
 function boundListener(
   environment: Environment,
   node: ProxyNode,

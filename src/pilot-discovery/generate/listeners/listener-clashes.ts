@@ -5,19 +5,19 @@ import { type OutboundBinding, outboundBindings } from '../scope/outbound-bindin
 import { outboundEntries, type OutboundEntry } from '../scope/outbound-entries.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
-/** A port of a service that has no listener where connections are redirected. */
+/** A port of a service that has no listener if connections are redirected. */
 export interface ListenerClash {
   /** The service of the port. */
   readonly key: ResourceKey;
-  /** Who has the listener, and why both cannot. */
+  /** The service that has the listener, and why both cannot have it. */
   readonly reason: string;
 }
 
 const made = memoTable<readonly ListenerClash[]>();
 
 /**
- * Ports of services that all namespaces see, and that have no listener, because nothing would tell
- * their connections from those of an older service. Made once for the same services.
+ * Returns ports of services visible to all namespaces that have no listener: their connections
+ * cannot be distinguished from those of an older service. Computed once for the same services.
  */
 export function listenerClashes(environment: Environment): readonly ListenerClash[] {
   return made([environment.services], '', () => {

@@ -13,15 +13,15 @@ type ListenerFilter = Init<typeof ListenerFilterSchema>;
 type Predicate = Init<typeof ListenerFilterChainMatchPredicateSchema>;
 type FilterChain = Init<typeof FilterChainSchema>;
 
-/** Tells where a redirected connection was going to. */
+/** Finds the original destination of a redirected connection. */
 export const originalDestination: ListenerFilter = typedConfig(
   'envoy.filters.listener.original_dst',
   OriginalDstSchema,
 );
 
 /**
- * Connects to the application from the address of the client. The mark tells these connections from
- * others in the rules of TPROXY, as Istio sets them up.
+ * Connects to the application from the address of the client. The mark distinguishes these
+ * connections from others in the rules of TPROXY, as Istio sets them up.
  */
 export const originalSource: ListenerFilter = typedConfig(
   'envoy.filters.listener.original_src',
@@ -29,7 +29,7 @@ export const originalSource: ListenerFilter = typedConfig(
   { mark: 1337 },
 );
 
-/** Tells TLS, and the name that it asks for. */
+/** Detects TLS and its server name. */
 export const tlsInspector: ListenerFilter = typedConfig(
   'envoy.filters.listener.tls_inspector',
   TlsInspectorSchema,
@@ -38,18 +38,19 @@ export const tlsInspector: ListenerFilter = typedConfig(
   },
 );
 
-/** Tells HTTP in plain text, and its version. */
+/** Detects HTTP in plain text, and its version. */
 export const httpInspector: ListenerFilter = typedConfig(
   'envoy.filters.listener.http_inspector',
   HttpInspectorSchema,
 );
 
-/** What plain HTTP is called by the inspector. */
+/** The names of plain HTTP in the inspector. */
 export const plainHttpProtocols: readonly string[] = ['http/1.1', 'h2c'];
 
 /**
- * The inspectors that the chains of an inbound listener need, each only for the ports that need it:
- * inspecting waits for a first byte, and where the server speaks first there is none.
+ * Returns the inspectors that the chains of an inbound listener need, each only for the ports that
+ * need it. An inspector waits for a first byte of the client; if the server speaks first, there is
+ * none.
  */
 export function inspectors(chains: readonly FilterChain[]): ListenerFilter[] {
   const ports = new Map<number, { readonly tls: boolean; readonly http: boolean }>();

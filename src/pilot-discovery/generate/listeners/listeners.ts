@@ -11,7 +11,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
-/** All listeners of a proxy: for what its application calls, and for what calls it. */
+/** Returns all listeners of a proxy, outbound and inbound. */
 export function listenersOf(environment: Environment, node: ProxyNode): XdsResource[] {
   if (node.role === 'router') return gatewayListeners(environment, node);
   return [
@@ -20,7 +20,7 @@ export function listenersOf(environment: Environment, node: ProxyNode): XdsResou
   ];
 }
 
-/** What they are made of: equal, one by one, as long as they are. */
+/** Returns the inputs of listeners. As long as they are equal, one by one, the listeners are. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
   const { mesh, peerAuthentications, accessPolicies, fetchedKeys } = environment;
   const services = visibleServices(environment, node);

@@ -33,8 +33,8 @@ type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
 
 /**
- * The listeners for what the application calls: one for each address and port, by the services that
- * a proxy sees.
+ * Returns the listeners for outbound traffic: one for each address and port of the services visible
+ * to a proxy.
  */
 export function outboundListeners(
   environment: Environment,
@@ -49,7 +49,7 @@ export function outboundListeners(
 
 const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
 
-/** The DestinationRules that these listeners are made of: settings of TCP alone. */
+/** Returns the DestinationRules that affect these listeners: only their TCP settings do. */
 export function rulesOfListeners(
   environment: Environment,
   node: ProxyNode,
@@ -162,7 +162,7 @@ function matchOf(chain: OutboundChain): Match | undefined {
   };
 }
 
-/** The settings of TCP that a DestinationRule has, of which Istio leaves those of a port aside. */
+/** Returns the TCP settings of a DestinationRule. As in Istio, settings of a port do not count. */
 function policyOf(
   environment: Environment,
   node: ProxyNode,
@@ -175,7 +175,10 @@ function policyOf(
   return rule.spec.trafficPolicy;
 }
 
-/** Where an address is shared: what no other chain takes goes where it was going to, or nowhere. */
+/**
+ * Returns the default chain of a shared address. Traffic that no other chain takes goes to its
+ * original destination, or is dropped.
+ */
 function passthroughChain(mesh: MeshConfig, policy: 'allow-any' | 'registry-only'): FilterChain {
   return {
     filterChainMatch: {},
@@ -188,8 +191,8 @@ const anywhere = (mesh: MeshConfig, policy: 'allow-any' | 'registry-only') =>
   tcpProxy(mesh, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
 
 /**
- * The listener that all redirected connections come to, and that hands them to the others by where
- * they were going to.
+ * Returns the listener that receives all redirected connections. It passes each to another listener
+ * by its original destination.
  */
 function captureListener(environment: Environment, node: ProxyNode): XdsResource {
   const { mesh } = environment;

@@ -9,7 +9,7 @@ import { typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
 
 const tcpProxyName = 'envoy.filters.network.tcp_proxy';
 
-/** Where connections go: to one cluster, or to several by their weights. */
+/** The destination of connections: one cluster, or several by weight. */
 type Target =
   | string
   | {
@@ -17,7 +17,7 @@ type Target =
       readonly clusters: readonly { readonly name: string; readonly weight: number }[];
     };
 
-/** The filter that hands a connection to a cluster, and logs it where the mesh logs. */
+/** Returns the filter that forwards a connection to a cluster, and logs it if the mesh logs. */
 export function tcpProxy(mesh: MeshConfig, target: Target, policy?: PortPolicy): TypedConfig {
   const { idleTimeoutMs, maxConnectionDurationMs } = policy?.connectionPool?.tcp ?? {};
   const balancer = policy?.loadBalancer?.policy;
@@ -39,7 +39,7 @@ export function tcpProxy(mesh: MeshConfig, target: Target, policy?: PortPolicy):
   });
 }
 
-/** The filters of a chain of TCP: what understands its protocol, then the proxy. */
+/** Returns the filters of a TCP chain: that of its protocol, if there is one, then the proxy. */
 export function tcpFilters(
   mesh: MeshConfig,
   target: Target,
@@ -59,7 +59,7 @@ export function tcpFilters(
 const statPrefixOf = (target: Target): string =>
   typeof target === 'string' ? target : target.statPrefix;
 
-/** A connection that nobody may make ends here. Nothing is logged. */
+/** Closes connections that are not allowed, without a log entry. */
 export const blackHole: TypedConfig = typedConfig(tcpProxyName, TcpProxySchema, {
   statPrefix: 'BlackHoleCluster',
   clusterSpecifier: { case: 'cluster', value: 'BlackHoleCluster' },

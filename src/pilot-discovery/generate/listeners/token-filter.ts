@@ -15,12 +15,12 @@ type Provider = Init<typeof JwtProviderSchema>;
 type Requirement = Init<typeof JwtRequirementSchema>;
 
 /**
- * The filter that refuses requests with a token that none of the rules finds valid (401), and tells
- * the filters after it what a valid one says; undefined without rules. A request without a token
- * gets through. The rules are in order; those of one issuer follow each other. Pure.
+ * Returns the filter that rejects a request if its token is valid by none of the rules (401). It
+ * passes the claims of a valid token to later filters. Undefined without rules. A request without a
+ * token passes. The rules are sorted, so that those of one issuer follow each other. Pure.
  *
- * @param fetched keys, by {@link keysId}
- * @param role of a gateway the route is chosen again, for it may depend on a claim
+ * @param fetched the fetched keys, by {@link keysId}
+ * @param role a gateway chooses the route again, since it may depend on a claim
  */
 export function tokenFilter(
   rules: readonly TokenRule[],
@@ -68,13 +68,13 @@ function providerOf(rule: TokenRule, fetched: FetchedKeys, role: ProxyNode['role
   };
 }
 
-/** If they are not known, no token is valid. */
+/** Returns the keys of a rule. If they are unknown, no token is valid. */
 const keysOf = ({ keys }: TokenRule, fetched: FetchedKeys): string =>
   keys.type === 'known' ? keys.keys : (fetched.get(keysId(keys.from)) ?? nobodysKeys);
 
 /**
- * One valid token is enough, wherever it is; else each place is to have none. So two rules may look
- * at one place.
+ * Requires one valid token, wherever it is, or no token at any place. So two rules may read the
+ * same place.
  */
 function requirement(names: readonly string[]): Requirement {
   const each = names.map(valid);

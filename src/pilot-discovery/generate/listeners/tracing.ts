@@ -5,7 +5,7 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type CustomTag = Init<typeof CustomTagSchema>;
 
-/** What spans tell of the labels of a proxy. */
+/** The labels of a proxy that spans contain. */
 export const canonicalLabels = [
   'service.istio.io/canonical-name',
   'service.istio.io/canonical-revision',
@@ -13,7 +13,7 @@ export const canonicalLabels = [
 const [canonicalName, canonicalRevision] = canonicalLabels;
 
 /**
- * How requests are traced where the mesh says nothing: one in a hundred, and what the spans tell.
+ * Returns how requests are traced if the mesh has no settings: one in a hundred, with these tags.
  */
 export function tracing({
   labels,
@@ -40,7 +40,7 @@ const literal = (tag: string, value: string): CustomTag => ({
   type: { case: 'literal', value: { value } },
 });
 
-/** Of authorization policies that are only tried. */
+/** The tags of authorization policies in dry-run mode. */
 const dryRunTags: readonly CustomTag[] = [
   ['allow_policy.name', 'allow_shadow_effective_policy_id'],
   ['allow_policy.result', 'allow_shadow_engine_result'],

@@ -4,7 +4,10 @@ import type { ResourceKey } from '../../istio/model.ts';
 import type { XdsResource } from '../../push/view.ts';
 import { resourceOf } from '../encoding/resource-of.ts';
 
-/** Virtual hosts are encoded each on its own: one that has changed does not cost the others. */
+/**
+ * Returns a route configuration from encoded virtual hosts. If one has changed, the others are not
+ * encoded again.
+ */
 export function encodedRoutes(
   name: string,
   hosts: readonly Uint8Array[],
@@ -26,7 +29,7 @@ export function encodedRoutes(
   );
 }
 
-/** What stands before the bytes of an embedded message: the number of its field, and its length. */
+/** Returns the bytes before an embedded message: the number of its field, and its length. */
 function field(number: number, length: number): Uint8Array {
   const bytes = [(number << 3) | 2];
   let left = length;

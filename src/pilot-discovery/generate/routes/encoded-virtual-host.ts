@@ -3,7 +3,7 @@ import type { ResourceKey } from '../../istio/model.ts';
 import { VirtualHostSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
-/** A virtual host, encoded. */
+/** An encoded virtual host. */
 export interface VirtualHost {
   readonly name: string;
   readonly body: Uint8Array;
@@ -12,7 +12,7 @@ export interface VirtualHost {
 
 type Body = Init<typeof VirtualHostSchema>;
 
-/** The bytes of a virtual host, whose requests say how often they were tried. */
+/** Returns the bytes of a virtual host, whose requests have the number of attempts in a header. */
 export const encodedVirtualHost = (
   name: string,
   domains: readonly string[],

@@ -24,14 +24,14 @@ import { domainOf, virtualHostName } from './virtual-host-domains.ts';
 
 type Rule = Resource<'VirtualService'>;
 
-/** What the servers of HTTP of a gateway come to. */
+/** The routes of the HTTP servers of a gateway. */
 interface GatewayRoutes {
   readonly resources: readonly XdsResource[];
   /** The names of all clusters that a route leads to. */
   readonly clusters: ReadonlySet<string>;
 }
 
-/** The route configurations of the servers of HTTP of a gateway. */
+/** Returns the route configurations of the HTTP servers of a gateway. */
 export function gatewayRoutes(
   environment: Environment,
   node: ProxyNode,
@@ -71,26 +71,28 @@ export function gatewayRoutes(
 
 const ofScope = memoTable<GatewayRoutes>();
 
-/** Rules that speak for a host, each with the server by which they do. */
+/** A rule that applies to a host, and the server through which it applies. */
 interface Spoken {
   readonly rule: Rule;
   readonly by: MergedServer;
 }
 
-/** A virtual host before it is made. */
+/** A virtual host before it is encoded. */
 interface Plan {
   readonly name: string;
   readonly domains: readonly string[];
   readonly spoken: readonly Spoken[];
-  /** Whether requests in plain text are sent to HTTPS. */
+  /** Whether plain-text requests are redirected to HTTPS. */
   readonly tls: 'any' | 'required';
 }
 
-/** A server that is wrong is served in no plain text. */
+/** Returns whether plain text is not served: a server with a flaw does not serve it either. */
 const needsTls = ({ server: { tls } }: MergedServer): boolean =>
   tls.mode === 'redirect' || tls.mode === 'closed';
 
-/** The hosts that servers of one route configuration and rules have in common, sorted by name. */
+/**
+ * Returns the hosts that the servers of one route configuration share with rules, sorted by name.
+ */
 function hostsOf(
   environment: Environment,
   node: ProxyNode,
@@ -116,7 +118,7 @@ function hostsOf(
   return joined([...plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
 }
 
-/** Hosts with the same routes are one virtual host. */
+/** Merges hosts with the same routes into one virtual host. */
 function joined(plans: readonly Plan[]): readonly Plan[] {
   const groups = new Map<string, Plan>();
   for (const plan of plans) {
@@ -140,7 +142,7 @@ interface RoutedHost extends VirtualHost {
 
 const made = memoTable<RoutedHost | undefined>();
 
-/** Undefined if none of the routes is for a gateway, and nothing else is said of the hosts. */
+/** Returns undefined if no route is for a gateway, and the hosts do not require TLS. */
 function virtualHost(
   { name, domains, spoken, tls }: Plan,
   node: ProxyNode,
@@ -191,7 +193,7 @@ function virtualHost(
 const isCatchAll = ({ match }: Init<typeof RouteSchema>): boolean =>
   match === undefined || takesAll(match as Init<typeof RouteMatchSchema>);
 
-/** The clusters that a route leads to. */
+/** Returns the clusters that a route leads to. */
 function clustersOf({ action }: Init<typeof RouteSchema>): readonly string[] {
   if (action?.case !== 'route') return [];
   const { clusterSpecifier: to, requestMirrorPolicies: mirrors = [] } = action.value;
@@ -204,7 +206,7 @@ function clustersOf({ action }: Init<typeof RouteSchema>): readonly string[] {
   return [...named, ...mirrors.map(({ cluster }) => cluster)].filter((name) => name !== undefined);
 }
 
-/** Stands for all hosts where no rule speaks for one: every request is answered 404. */
+/** Returns the virtual host for all hosts if no rule applies to any: every request gets a 404. */
 function noHost({ server }: MergedServer): VirtualHost {
   const name = virtualHostName('blackhole', server.port.number);
   const body = encodedVirtualHost(name, ['*'], [], { includeRequestAttemptCount: false });

@@ -11,9 +11,9 @@ import type { Init } from '../encoding/typed-config.ts';
 type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
 /**
- * What of a request decides its host, for a port that is named (0 for none) and a subset ('' for
- * none); undefined where the rule has no consistent hash. The nearest wins: subset's port, subset,
- * port, whole.
+ * Returns the part of a request whose hash selects its host, for a named port (0 for none) and a
+ * subset ('' for none); undefined if the rule has no consistent hash. The nearest setting wins:
+ * that of the subset's port, of the subset, of the port, of the whole.
  */
 export function hashPolicyOf(
   rule: DestinationRule | undefined,

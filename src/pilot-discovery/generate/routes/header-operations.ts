@@ -8,8 +8,8 @@ import type { Init } from '../encoding/typed-config.ts';
 type HeaderOption = Init<typeof HeaderValueOptionSchema>;
 
 /**
- * Headers that a route sets (one value) and adds (one more value), each by name. That of the host
- * is apart.
+ * Returns the headers that a route sets (one value) and adds (one more value), each by name. The
+ * host is not among them: {@link authorityOf} returns it.
  */
 export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
   return [
@@ -22,8 +22,8 @@ export function headersToAdd({ set, add }: HeaderOperations): HeaderOption[] {
 }
 
 /**
- * The host that the operations put in place of that of the request, for there is but one; undefined
- * where they leave it.
+ * Returns the host that replaces that of the request; undefined if there is none. A request has
+ * only one host, so adding a host replaces it too.
  */
 export function authorityOf({ set, add }: HeaderOperations): string | undefined {
   return [...Object.entries(set), ...Object.entries(add)].find(([key]) => isHost(key))?.[1];

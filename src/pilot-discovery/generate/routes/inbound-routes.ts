@@ -2,7 +2,7 @@ import type { Protocol } from '../../istio/values.ts';
 import type { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import type { Init } from '../encoding/typed-config.ts';
 
-/** The one route of an inbound chain: all to the application. */
+/** Returns the one route of an inbound chain: all requests go to the application. */
 export function inboundRoutes({
   cluster,
   host,
@@ -29,7 +29,7 @@ export function inboundRoutes({
               value: {
                 clusterSpecifier: { case: 'cluster', value: cluster },
                 timeout: {},
-                // A request that has met a connection which was just being closed is not lost.
+                // A request is sent again if its connection was just being closed.
                 ...(protocol !== 'grpc' &&
                   protocol !== 'grpc-web' && {
                     retryPolicy: { retryOn: 'reset-before-request', numRetries: 2 },

@@ -11,8 +11,8 @@ const defaultRetryOn =
   'connect-failure,refused-stream,unavailable,cancelled,retriable-status-codes';
 
 /**
- * When a request is tried again: twice where a route says nothing, never with 0 attempts. Another
- * host is taken for it, but not where a hash decides which host it is.
+ * Returns when a request is tried again: twice by default, never with 0 attempts. The next attempt
+ * goes to another host, unless a hash selects the host.
  */
 export function retryPolicy(
   retries: Retries | undefined,
@@ -38,7 +38,7 @@ export function retryPolicy(
   };
 }
 
-/** Numbers among the conditions are status codes. */
+/** Splits conditions: the numbers among them are status codes. */
 function conditions(retryOn: string): { readonly retryOn: string; readonly codes: number[] } {
   if (retryOn === '') return { retryOn: defaultRetryOn, codes: [] };
   const parts = retryOn

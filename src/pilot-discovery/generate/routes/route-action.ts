@@ -26,20 +26,21 @@ import type { Init } from '../encoding/typed-config.ts';
 type Action = NonNullable<Init<typeof RouteSchema>['action']>;
 type HashPolicy = Init<typeof RouteAction_HashPolicySchema>;
 
-/** What a route needs to know beside its rule. */
+/** The inputs of a route besides its rule. */
 export interface RouteSurroundings {
-  /** Of the listener. */
+  /** The port of the listener. */
   readonly port: number;
-  /** In which its requests come. */
+  /** The scheme of its requests. */
   readonly scheme: 'http' | 'https';
-  /** That of a destination which names none. */
+  /** Returns the port of a destination that names none. */
   readonly portOf: (host: string) => number;
-  /** What decides the host of a request, by the DestinationRule of its destination. */
+  /** Returns what selects the host of a request, by the DestinationRule of its destination. */
   readonly hashPolicy: (destination: Destination) => HashPolicy | undefined;
 }
 
 /**
- * What is done with a request: it is redirected, answered, or handed to one cluster or one of many.
+ * Returns the action for a request: a redirect, a direct response, or a route to one cluster or to
+ * several.
  */
 export function routeAction(rule: HttpRoute, around: RouteSurroundings): Action {
   if (rule.redirect !== undefined)
@@ -49,7 +50,7 @@ export function routeAction(rule: HttpRoute, around: RouteSurroundings): Action 
   return { case: 'route', value: forward(rule, around) };
 }
 
-/** A request without a rule goes to the service itself. */
+/** Returns the action for requests without a rule: they go to the service itself. */
 export function plainForward(
   cluster: string,
   hashPolicy: HashPolicy | undefined,
@@ -64,7 +65,7 @@ export function plainForward(
   };
 }
 
-/** The cluster that a destination of a rule stands for. */
+/** Returns the cluster of a destination in a rule. */
 function clusterOf({ host, subset, port }: Destination, around: RouteSurroundings): string {
   return `outbound|${port === 0 ? around.portOf(host) : port}|${subset}|${host}`;
 }

@@ -7,7 +7,7 @@ import { protoDuration } from '../encoding/proto-duration.ts';
 import { stringMatcher } from '../encoding/string-matcher.ts';
 import { packed } from '../encoding/typed-config.ts';
 
-/** The settings that a route has of its own for filters, by name of the filter. */
+/** Returns the settings of filters for one route, by name of the filter. */
 export function routeFilters({
   corsPolicy,
   fault,

@@ -19,7 +19,7 @@ type ClaimMatcher = Init<typeof MetadataMatcherSchema>;
 type ValueMatcher = Init<typeof ValueMatcherSchema>;
 type Matches = Readonly<Record<string, StringMatch | undefined>>;
 
-/** Which requests a route takes. */
+/** Returns which requests a route takes. */
 export function routeMatch(match: HttpMatch | undefined): RouteMatch {
   if (match === undefined) return { pathSpecifier: { case: 'prefix', value: '/' } };
   const { uri, headers, withoutHeaders, method, authority, scheme, queryParams, ignoreUriCase } =
@@ -50,7 +50,7 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
   };
 }
 
-/** Whether a match takes every request, so that no route after it is ever reached. */
+/** Returns whether a match takes every request, so that no later route is reached. */
 export function takesAll({
   pathSpecifier,
   headers = [],
@@ -64,7 +64,7 @@ export function takesAll({
   return anyPath && others === 0;
 }
 
-/** The path of a match, as the name of a span has it. */
+/** Returns the path of a match, for the name of a span. */
 export function pathOf({ pathSpecifier }: RouteMatch): string {
   switch (pathSpecifier?.case) {
     case 'prefix':
@@ -97,7 +97,7 @@ function header([name, match]: readonly [string, StringMatch | undefined]): Head
   return { name, headerMatchSpecifier: { case: 'stringMatch', value: stringMatcher(match) } };
 }
 
-/** What a claim of a valid token is to be; nothing for a match of a header. */
+/** Returns the match of a claim in a valid token; none for a match of a header. */
 function claim([name, match]: readonly [string, StringMatch | undefined]): ClaimMatcher[] {
   const path = claimPath(name);
   if (path === undefined) return [];
@@ -108,7 +108,7 @@ function claim([name, match]: readonly [string, StringMatch | undefined]): Claim
   return [claimMatcher(path, value)];
 }
 
-/** A header that is not there counts as one that does not match. */
+/** Matches if a header does not have this value, or is missing. */
 const absent = ([name, match]: readonly [string, StringMatch | undefined]): HeaderMatcher => ({
   ...header([name, match]),
   invertMatch: true,

@@ -15,17 +15,17 @@ import type { Init } from '../encoding/typed-config.ts';
 type Route = Init<typeof RouteSchema>;
 type RouteMatch = Init<typeof RouteMatchSchema>;
 
-/** Whom routes are made for. */
+/** The proxy for which routes are made. */
 export interface Caller {
   readonly namespace: string;
   readonly labels: Labels;
-  /** What of the matches is for it: `mesh` for a sidecar, else `NAMESPACE/NAME` of a Gateway. */
+  /** The gateway whose matches apply: `mesh` for a sidecar, else `NAMESPACE/NAME` of a Gateway. */
   readonly gateway: string;
 }
 
 /**
- * The routes of a VirtualService at one port, a route for each match, in its order; none that could
- * not be reached after one that takes all requests.
+ * Returns the routes of a VirtualService at one port, one for each match, in its order. Leaves out
+ * routes that follow one that takes all requests.
  */
 export function routesOfVirtualService(
   rule: Resource<'VirtualService'>,
@@ -45,7 +45,10 @@ export function routesOfVirtualService(
   return routes;
 }
 
-/** Whether a match holds for a proxy and a port; what it says of the request Envoy decides. */
+/**
+ * Returns whether a match applies to a proxy and a port. Its conditions on requests are left to
+ * Envoy.
+ */
 function isFor(
   { port, gateways, sourceLabels, sourceNamespace }: HttpMatch,
   caller: Caller,
@@ -67,7 +70,7 @@ function routeOf(
 ): Route {
   const match = routeMatch(of);
   const action = routeAction(http, around);
-  // The headers of the only destination are those of the route.
+  // The headers of an only destination become those of the route.
   const [only] =
     http.redirect === undefined && http.directResponse === undefined && http.route.length === 1
       ? http.route
@@ -101,8 +104,8 @@ function routeOf(
 }
 
 /**
- * What a span is called: the host, port and path that the request goes to; the rule instead of the
- * host where there are many.
+ * Returns the name of a span: the host, port and path that the request goes to. If there are
+ * several hosts, the name of the rule replaces the host.
  */
 function operation(
   ruleName: string,

@@ -18,7 +18,7 @@ import { gatewayRoutes } from './gateway-routes.ts';
 import { virtualHosts } from './virtual-hosts.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 
-/** The route configurations that the listeners of a proxy ask for. */
+/** Returns the route configurations to which the listeners of a proxy subscribe. */
 export function routesOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
   const services = visibleServices(environment, node);
   if (node.role === 'router') return gatewayRoutes(environment, node, services).resources;
@@ -75,7 +75,7 @@ function routesFor(
   });
 }
 
-/** `PORT`, or `HOST:PORT` for what may be HTTP to one service. */
+/** Splits `PORT`, or `HOST:PORT` for traffic to one service that may be HTTP. */
 function partsOf(name: string): { readonly host: string | undefined; readonly port: number } {
   const colon = name.lastIndexOf(':');
   return colon < 0
@@ -84,7 +84,8 @@ function partsOf(name: string): { readonly host: string | undefined; readonly po
 }
 
 /**
- * The host for all names that no other has: it leads to where the request was going, or nowhere.
+ * Returns the virtual host for all names that no other has. It leads to the original destination,
+ * or to none.
  */
 function fallback(name: string, action: Init<typeof RouteSchema>['action']): Uint8Array {
   const route: Init<typeof RouteSchema> = {

@@ -5,10 +5,10 @@ import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-o
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { VisibleService } from '../scope/visible-services.ts';
 
-/** The DestinationRule for a host. */
+/** Returns the DestinationRule of a host. */
 export type RulesOf = (host: string) => MatchedRule | undefined;
 
-/** The DestinationRule for each host, looked up once. */
+/** Returns a lookup of DestinationRules that remembers the rule of each host. */
 export function rulesOfHosts(
   environment: Environment,
   node: ProxyNode,
@@ -24,10 +24,10 @@ export function rulesOfHosts(
   };
 }
 
-/** Stands for a destination without a rule that hashes. */
+/** Represents a destination whose rule has no hash. */
 export const noRule: Pick<MatchedRule, 'keys'> = { keys: [] };
 
-/** For each destination of a rule the DestinationRule that has a say in its routes. */
+/** Returns the DestinationRule that affects the routes of a rule, for each of its destinations. */
 export function hashingRules(
   rule: Resource<'VirtualService'>,
   rulesOf: RulesOf,
@@ -35,11 +35,11 @@ export function hashingRules(
   const destinations = rule.spec.http.flatMap(({ route }) =>
     route.map(({ destination }) => rulesOf(destination.host)),
   );
-  // One for each destination: which of them has which rule counts.
+  // One entry for each destination, since it matters which of them has which rule.
   return destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
 }
 
-/** Whether a rule has a say in routes: only its hashes have. */
+/** Returns whether a rule affects routes: only its hashes do. */
 export function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
   return [trafficPolicy, ...subsets.map((subset) => subset.trafficPolicy)].some((policy) =>
     [policy, ...(policy?.portLevelSettings.values() ?? [])].some(

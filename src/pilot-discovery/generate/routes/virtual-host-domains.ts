@@ -1,21 +1,21 @@
 import { isIPv6 } from 'node:net';
 
-/** A host as a domain of a virtual host has it. */
+/** Returns a host as a domain of a virtual host. */
 export const domainOf = (host: string): string => (isIPv6(host) ? `[${host}]` : host);
 
-/** The name of a virtual host. */
+/** Returns the name of a virtual host. */
 export const virtualHostName = (host: string, port: number): string => `${domainOf(host)}:${port}`;
 
 /**
- * Shorter names by which a proxy of a domain may call a host of the same domain. In Kubernetes
- * (`default.svc.cluster.local`) these are `reviews.NAMESPACE`, and `reviews` within the namespace;
- * elsewhere what is left of a host without the end that it shares with the domain.
+ * Returns shorter names by which a proxy of a domain may call a host of the same domain. In
+ * Kubernetes (`default.svc.cluster.local`) these are `reviews.NAMESPACE`, and `reviews` within the
+ * namespace. Elsewhere it is the host without the suffix that it shares with the domain.
  */
 export function shortNames(host: string, proxyDomain: string): string[] {
   const names = proxyDomain.includes(inCluster)
     ? namesInCluster(host, proxyDomain)
     : namesBeside(host, proxyDomain);
-  // A whole label of `*` would be every host.
+  // A short name of `*` would match every host.
   return names.filter((name) => name !== '*' && name !== host);
 }
 

@@ -17,26 +17,26 @@ import type { Init } from '../encoding/typed-config.ts';
 import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
 import type { VisibleService } from '../scope/visible-services.ts';
 
-/** A service at one port: with several addresses the last is that of its virtual host. */
+/** A service at one port. If it has several addresses, the virtual host has the last one. */
 interface PortService {
   readonly service: VisibleService;
   readonly port: ServicePort;
   readonly address: string;
 }
 
-/** A virtual host before it is made. */
+/** A virtual host before it is encoded. */
 interface Plan {
   readonly name: string;
   readonly domains: readonly string[];
-  /** Names that are only short for others: they give way to a service that is really called so. */
+  /** Short forms of other names: a service whose full name is the same takes precedence. */
   readonly short: readonly string[];
   readonly make: (domains: readonly string[]) => VirtualHost | undefined;
 }
 
 /**
- * The virtual hosts for HTTP at a port, sorted by name: what VirtualServices say of the services
- * that a proxy sees, and those for which none has a route. A name and a domain belong to the first
- * that has them.
+ * Returns the virtual hosts for HTTP at a port, sorted by name: those of VirtualServices for
+ * services visible to a proxy, and those of services for which no VirtualService has a route. A
+ * name and a domain belong to the first virtual host that has them.
  *
  * @param host limits them to one service, which then has every domain
  */
@@ -48,7 +48,7 @@ export function virtualHosts(
   host?: string,
 ): VirtualHost[] {
   const atPort = servicesAt(services, port, host);
-  // On port 80 a rule counts even where none of its hosts is a service.
+  // On port 80 a rule counts even if none of its hosts is a service.
   const governed = rulesForHosts(meshRules(environment, node), atPort, port === 80);
   const plans: Plan[] = [];
   const rulesOf = rulesOfHosts(environment, node, services);
@@ -70,7 +70,7 @@ export function virtualHosts(
       });
     }
   }
-  // A rule without a route for this proxy leaves the service as it is without the rule.
+  // A rule without a route for this proxy does not affect the service.
   for (const one of atPort.values()) {
     if (!isHttp(one)) continue;
     const name = virtualHostName(one.service.host, port);
@@ -124,11 +124,11 @@ function domainsOf(
   };
 }
 
-/** Its endpoints have names of their own below its name. */
+/** Returns whether the endpoints of a service have their own names below its name. */
 const isHeadless = ({ registry, resolution }: VisibleService): boolean =>
   registry === 'Service' && resolution === 'none';
 
-/** Makes the plans; a name and a domain that somebody has are not given again. */
+/** Makes the virtual hosts; each name and each domain is given only once. */
 function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHost[] {
   const names = new Set<string>();
   const taken = new Set<string>();
@@ -152,17 +152,19 @@ const made = memoTable<VirtualHost | undefined>();
 
 const madePlain = memoTable<VirtualHost>();
 
-/** A VirtualService as a proxy has it at a port. */
+/** A VirtualService for a proxy at a port. */
 interface Ruled {
   readonly rule: Resource<'VirtualService'>;
   readonly node: ProxyNode;
   readonly rulesOf: RulesOf;
   readonly port: number;
-  /** Of the service that it speaks for; undefined where its host is no service. */
+  /** The key of the service to which it applies; undefined if its host is not a service. */
   readonly serviceKey: ResourceKey | undefined;
 }
 
-/** The virtual host of a VirtualService: undefined where none of its routes is for this proxy. */
+/**
+ * Returns the virtual host of a VirtualService; undefined if none of its routes is for this proxy.
+ */
 function ruledHost(
   { rule, node, rulesOf, port, serviceKey }: Ruled,
   name: string,
@@ -192,7 +194,7 @@ function ruledHost(
   });
 }
 
-/** The virtual host of a service for which no VirtualService has a route. */
+/** Returns the virtual host of a service for which no VirtualService has a route. */
 function plainHost(
   { service, port }: PortService,
   rule: MatchedRule | undefined,

@@ -6,11 +6,11 @@ import type { Init } from '../encoding/typed-config.ts';
 export interface BindAddresses {
   readonly wildcard: string;
   readonly local: string;
-  /** Those of the second family for each, where the proxy has both. */
+  /** The address of the second family for each, if the proxy has both. */
   readonly others: Readonly<Record<string, string>>;
 }
 
-/** The addresses that listeners of a proxy bind to, by the family of its own addresses. */
+/** Returns the addresses to which listeners of a proxy bind, by the family of its own addresses. */
 export function bindAddresses({ addresses }: Pick<ProxyNode, 'addresses'>): BindAddresses {
   const ofIpv6 = addresses.filter((address) => isIPv6(address)).length;
   if (ofIpv6 > 0 && ofIpv6 === addresses.length)
@@ -23,8 +23,8 @@ export function bindAddresses({ addresses }: Pick<ProxyNode, 'addresses'>): Bind
 }
 
 /**
- * The address that a port of a Sidecar without `bind` is bound to: the first of the proxy. An
- * application has that port at loopback, so that the wildcard address could not be bound.
+ * Returns the address for a port of a Sidecar without `bind`: the first of the proxy. An
+ * application listens to that port at loopback, so the wildcard address could not be bound.
  */
 export function ingressAddress(node: Pick<ProxyNode, 'addresses'>): string {
   const [first = ''] = node.addresses;
@@ -33,11 +33,11 @@ export function ingressAddress(node: Pick<ProxyNode, 'addresses'>): string {
 
 const isLoopback = (address: string): boolean => address.startsWith('127.') || address === '::1';
 
-/** Whether a proxy may bind a port. */
+/** Returns whether a proxy may bind a port. */
 export const mayBind = ({ bindable }: Pick<ProxyNode, 'bindable'>, port: number): boolean =>
   bindable === 'any' || port >= 1024;
 
-/** A socket address of a listener. */
+/** Returns a socket address of a listener. */
 export const socketAddress = (address: string, port: number) =>
   ({
     address: {
@@ -46,7 +46,9 @@ export const socketAddress = (address: string, port: number) =>
     },
   }) as const;
 
-/** Each connection goes to the thread of Envoy that has the fewest of this listener. */
+/**
+ * Assigns each connection to the thread of Envoy that has the fewest connections of this listener.
+ */
 export const exactBalance = {
   connectionBalanceConfig: { balanceType: { case: 'exactBalance', value: {} } },
 } as const satisfies Init<typeof ListenerSchema>;

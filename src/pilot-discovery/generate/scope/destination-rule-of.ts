@@ -10,9 +10,9 @@ import { isVisible } from './visible-services.ts';
 
 type Rule = Resource<'DestinationRule'>;
 
-/** What holds for a host: one DestinationRule, or several of a namespace that were put together. */
+/** The rule of a host: one DestinationRule, or several of one namespace that were merged. */
 export interface MatchedRule {
-  /** Of the oldest of them. */
+  /** The namespace of the oldest of them. */
   readonly namespace: string;
   readonly name: string;
   readonly spec: DestinationRule;
@@ -20,11 +20,10 @@ export interface MatchedRule {
 }
 
 /**
- * The rule for a service: of the namespace of the proxy, else of the service, else of the mesh, the
- * first that has one for the host; of several hosts the narrowest. One that selects the workload
- * comes
- * before one for all, but only in its own namespace. The same object while its resources are the
- * same.
+ * Returns the rule for a service. The namespace of the proxy comes first, then that of the service,
+ * then the root namespace: the first one counts that has a rule for the host. Among several hosts
+ * the narrowest counts. A rule that selects the workload comes before one for all, but only in the
+ * namespace of the proxy. Returns the same object as long as its resources are the same.
  */
 export function destinationRuleOf(
   environment: Environment,
@@ -70,7 +69,7 @@ function rulesFor(
 
 const wildcards = memoTable<readonly string[]>();
 
-/** The hosts of rules that stand for a host, the narrowest first. */
+/** Returns the hosts of rules that match a host, the narrowest first. */
 function hostsFor(rules: Environment['destinationRules'], host: string): readonly string[] {
   const wide = wildcards([rules], '', () =>
     [...rules.keys()].filter(isWildcard).sort((a, b) => b.length - a.length),
@@ -81,7 +80,7 @@ function hostsFor(rules: Environment['destinationRules'], host: string): readonl
   ];
 }
 
-/** Rules for the same workloads that are seen by the same namespaces are one. */
+/** Merges rules for the same workloads that are visible to the same namespaces. */
 function joined(rules: readonly Rule[]): readonly MatchedRule[] {
   const groups = new Map<string, Rule[]>();
   for (const rule of rules) {

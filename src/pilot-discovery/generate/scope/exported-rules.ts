@@ -4,8 +4,9 @@ import { isVisible } from './visible-services.ts';
 type Rule = Resource<'VirtualService'>;
 
 /**
- * The rules that are exported to a namespace. One of the namespace for some namespaces comes before
- * one of another for some, and that before one for all; others stay in their order.
+ * Returns the rules that are exported to a namespace. First come rules of this namespace that name
+ * namespaces, then those of other namespaces that do, then rules exported to all. Otherwise their
+ * order stays.
  */
 export const exportedRules = (rules: readonly Rule[], namespace: string): Rule[] =>
   rules

@@ -17,10 +17,10 @@ import type { Services } from './visible-services.ts';
 
 type Rule = Resource<'VirtualService'>;
 
-/** Where connections of a server go that it hands on as they are. */
+/** The connections of a server that are forwarded without HTTP, and their destinations. */
 export interface Connections {
   readonly server: MergedServer;
-  /** What TLS asks for; empty for all. */
+  /** The server names of TLS; empty for all. */
   readonly names: readonly string[];
   readonly rule: Rule;
   readonly to: readonly ConnectionCluster[];
@@ -38,7 +38,7 @@ type ByServer = ReadonlyMap<MergedServer, readonly Connections[]>;
 const ofScope = memoTable<ByServer>();
 const nothing: readonly Connections[] = [];
 
-/** What VirtualServices say of the connections of each server that hands some on. */
+/** Returns what VirtualServices define for the connections of each server that forwards some. */
 export function connectionsOf(
   environment: Environment,
   node: ProxyNode,
@@ -55,7 +55,10 @@ export function connectionsOf(
   );
 }
 
-/** A name of TLS belongs to the server that ends it, else to the first rule that has it. */
+/**
+ * Returns the connections of each server. A server name of TLS belongs to the server that
+ * terminates it, else to the first rule that has it.
+ */
 function ofListener(
   environment: Environment,
   node: ProxyNode,
@@ -118,7 +121,10 @@ function passedOn(
   return found;
 }
 
-/** Whether a server is for a name of TLS, by a host that is within it or the other way round. */
+/**
+ * Returns whether a server has a host for a server name: one that contains the name, or is within
+ * it.
+ */
 const isAt = ({ server }: MergedServer, rule: Rule, name: string): boolean =>
   server.hosts.some(
     ({ namespace, host }) =>
@@ -126,7 +132,7 @@ const isAt = ({ server }: MergedServer, rule: Rule, name: string): boolean =>
       (isWithin(name, host) || isWithin(host, name)),
   );
 
-/** Whether a match is for the port and the gateway of a server. */
+/** Returns whether a match is for the port and the gateway of a server. */
 const isFor = ({ port, gateways }: ConnectionMatch, { server, gatewayName }: MergedServer) =>
   (port === 0 || port === server.port.number) &&
   (gateways.length === 0 || gateways.includes(gatewayName));

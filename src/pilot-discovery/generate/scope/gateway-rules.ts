@@ -11,8 +11,8 @@ type Rule = Resource<'VirtualService'>;
 const byGateway = memoTable<ReadonlyMap<string, readonly Rule[]>>();
 
 /**
- * The VirtualServices that name a gateway and are exported to a proxy: the nearest first, and of
- * those that are exported alike the oldest.
+ * Returns the VirtualServices that name a gateway and are exported to a proxy: the nearest first,
+ * then the oldest.
  */
 export function rulesOfGateway(
   { virtualServices }: Pick<Environment, 'virtualServices'>,
@@ -33,8 +33,9 @@ export function rulesOfGateway(
 }
 
 /**
- * The hosts of a rule that a server is for: of a host and a wildcard that has it the host. Empty if
- * none is, or if the server lets VirtualServices of other namespaces alone speak for them.
+ * Returns the hosts of a rule that a server has too. If one is a wildcard that contains the other,
+ * returns the other. Empty if there is none, or if the server only allows VirtualServices of other
+ * namespaces for them.
  */
 export function hostsAt(rule: Rule, hosts: readonly GatewayHost[]): readonly string[] {
   const found = hosts

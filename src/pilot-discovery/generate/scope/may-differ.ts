@@ -9,7 +9,9 @@ import { type XdsType, xdsTypes } from '../../push/view.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { visibleServices } from './visible-services.ts';
 
-/** Parts of an environment of which anything may depend. What is indexed by them is not named. */
+/**
+ * The parts of an environment on which any type may depend. Indexes of these parts are not listed.
+ */
 const parts = [
   'mesh',
   'services',
@@ -25,8 +27,9 @@ const parts = [
 const all: ReadonlySet<XdsType> = new Set(xdsTypes);
 
 /**
- * The types of which a proxy of the same class may be given something else in another environment.
- * Where nothing but endpoints has changed: nothing of services that it neither sees nor serves.
+ * Returns the types of which a proxy of the same class may receive something else in another
+ * environment. If only endpoints have changed, services that are neither visible to the proxy nor
+ * its own do not count.
  */
 export function typesThatMayDiffer(
   before: Environment,
@@ -42,7 +45,7 @@ export function typesThatMayDiffer(
     if (namespaceOf(key) === node.namespace) return all;
     const service = seen.get(hostOf(key));
     if (service === undefined || serviceKey(service) !== key) continue;
-    // Each endpoint of it may have a listener.
+    // Each of its endpoints may have a listener.
     if (service.resolution === 'none') return all;
     types.add('cluster').add('endpoint');
   }

@@ -1,5 +1,7 @@
 // Why: docs/decisions/072-memos-count-their-holders.md
-/** What makes a value: objects stand for their content by identity, the text for all else. */
+/**
+ * Returns the value for its inputs: objects, of which the identity counts, and a text for all else.
+ */
 export type MemoTable<T> = (objects: readonly object[], text: string, make: () => T) => T;
 
 interface Branch<E> {
@@ -7,7 +9,9 @@ interface Branch<E> {
   readonly made: Map<string, E>;
 }
 
-/** A value in a table, and how many hold it: classes of proxies, and what is made of it. */
+/**
+ * A value in a table, and the number of its holders: classes of proxies, and values made from it.
+ */
 interface Entry<T> {
   readonly value: T;
   holders: number;
@@ -16,18 +20,18 @@ interface Entry<T> {
 
 type Made = Pick<Entry<unknown>, 'holders' | 'forget'>;
 
-/** What of the tables was used to make something; each once. Thousands are kept of these. */
+/** The entries that were used to make a value, each once. Thousands of these lists are kept. */
 export type Uses = readonly Made[];
 
 const noUses: Uses = [];
 
-/** What is being made now, the innermost last. */
+/** The entries used by each value that is being made, the innermost value last. */
 const making: Set<Made>[] = [];
 
 /**
- * A table of what was made before: of the same objects and an equal text it gives the same value.
- * It holds none of the objects; with any one of them what was made of it is forgotten. So is what
- * somebody has held, and nobody holds any more.
+ * Returns a table of values made before: the same objects and an equal text give the same value. It
+ * does not keep the objects: a value is dropped with any one of its objects. It is also dropped
+ * when its last holder releases it.
  */
 export function memoTable<T>(): MemoTable<T> {
   const root = branch<Entry<T>>();
@@ -63,7 +67,7 @@ function entryOf<T>(made: Map<string, Entry<T>>, text: string, make: () => T): E
   return entry;
 }
 
-/** What was made last, and the sources of which. */
+/** The last value, and the sources from which it was made. */
 export interface Derived<S extends readonly object[], T> {
   readonly sources: S;
   readonly value: T;
@@ -74,11 +78,11 @@ interface Last<S extends readonly object[], T> extends Made {
 }
 
 /**
- * A table like {@link memoTable} of which each value is made from the one before, and from what
- * differs between the sources of both. Only the last one is remembered.
+ * Returns a table like {@link memoTable} that makes each value from the one before, and from the
+ * differences between their sources. Only the last value is kept.
  *
- * @param derive must come to what it would come to without the one before
- * @param forget is called with a value that is remembered no longer
+ * @param derive must return what it would return without the value before
+ * @param forget is called with a value that is dropped
  */
 export function derivedTable<S extends readonly object[], T, I>(
   derive: (before: Derived<S, T> | undefined, sources: S, inputs: I) => T,
@@ -112,8 +116,7 @@ export function derivedTable<S extends readonly object[], T, I>(
 }
 
 /**
- * Lists of an owner that are equal, one by one, are the same list: the last one that it had.
- * The owner is not kept.
+ * Returns the last list of an owner if a new one is equal to it, one by one. The owner is not kept.
  */
 export function steadyLists<T>(): (owner: object, list: readonly T[]) => readonly T[] {
   const last = new WeakMap<object, readonly T[]>();
@@ -125,11 +128,11 @@ export function steadyLists<T>(): (owner: object, list: readonly T[]) => readonl
   };
 }
 
-/** Whether two lists have the same values, one by one. */
+/** Returns whether two lists have the same values, one by one. */
 export const isSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
   one.length === other.length && one.every((value, index) => value === other[index]);
 
-/** Makes something, and says what of the tables was used for it. */
+/** Makes a value, and returns it with the entries that were used for it. */
 export function withUses<T>(make: () => T): readonly [T, Uses] {
   const uses = new Set<Made>();
   making.push(uses);
@@ -141,12 +144,12 @@ export function withUses<T>(make: () => T): readonly [T, Uses] {
   }
 }
 
-/** Keeps what was used until it is released. */
+/** Keeps entries until they are released. */
 export function hold(uses: Uses): void {
   for (const made of uses) made.holders += 1;
 }
 
-/** Forgets what was used, unless somebody else holds it. */
+/** Drops entries, unless they have another holder. */
 export function release(uses: Uses): void {
   for (const made of uses) {
     made.holders -= 1;

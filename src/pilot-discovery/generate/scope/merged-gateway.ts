@@ -16,9 +16,11 @@ export interface MergedServer {
   readonly server: GatewayServer;
   /** `NAMESPACE/NAME` of the Gateway, as VirtualServices name it. */
   readonly gatewayName: string;
-  /** The port that is listened at: where a service has the gateway at another, that of it. */
+  /**
+   * The port of the listener: if a service maps this port to another one of the gateway, that one.
+   */
   readonly port: number;
-  /** Of its routes of HTTP; '' where it has none. */
+  /** The name of its HTTP routes; '' if it has none. */
   readonly routeName: string;
 }
 
@@ -26,12 +28,12 @@ export interface MergedServer {
 export interface MergedListener {
   readonly bind: string;
   readonly port: number;
-  /** Of `http` and `tls` there may be several servers, of `tcp` there is one. */
+  /** `http` and `tls` may have several servers, `tcp` has one. */
   readonly kind: 'http' | 'tls' | 'tcp';
   readonly servers: readonly MergedServer[];
 }
 
-/** What all Gateways that select a proxy come to. */
+/** The listeners and routes of all Gateways that select a proxy. */
 export interface MergedGateway {
   readonly listeners: readonly MergedListener[];
   /** By name of the routes. */
@@ -42,7 +44,7 @@ const none: MergedGateway = { listeners: [], routes: new Map() };
 const merged = memoTable<MergedGateway>();
 
 /**
- * What the Gateways that select a proxy come to. The same object for as long as they are the same.
+ * Merges the Gateways that select a proxy. Returns the same object as long as they are the same.
  */
 export function mergedGatewayOf(environment: Environment, node: ProxyNode): MergedGateway {
   if (node.role !== 'router') return none;
@@ -52,7 +54,7 @@ export function mergedGatewayOf(environment: Environment, node: ProxyNode): Merg
   return merged(selected, JSON.stringify([...moved]), () => mergedOnce(selected, moved));
 }
 
-/** The Gateways that select a proxy by its labels, oldest first; the namespace is no matter. */
+/** Returns the Gateways that select a proxy by its labels, oldest first, from all namespaces. */
 function gatewaysOf({ gateways }: Environment, { labels }: ProxyNode): readonly Gateway[] {
   return [...gateways.values()]
     .flat()
@@ -60,7 +62,7 @@ function gatewaysOf({ gateways }: Environment, { labels }: ProxyNode): readonly 
     .sort(byAge);
 }
 
-/** Ports of services of the proxy that lead to another port of it. */
+/** Maps the ports of the proxy's services to the ports of their endpoints. */
 function movedPorts(environment: Environment, node: ProxyNode): ReadonlyMap<number, number> {
   return new Map(
     ownPorts(environment, node).map(({ port, endpoint }) => [port.number, endpoint.port]),
@@ -82,8 +84,8 @@ function routeNameOf({ name, namespace }: Gateway, server: GatewayServer, port: 
 }
 
 /**
- * One listener for each address and port. A server whose protocol differs from that of an older one
- * there is left out, and so is one of TLS with a name that an older one has.
+ * Merges servers into one listener for each address and port. Leaves out a server whose protocol
+ * differs from that of an older one, and a TLS server with a name that an older one has.
  */
 function mergedOnce(
   gateways: readonly Gateway[],
@@ -124,6 +126,6 @@ function mergedOnce(
   return { listeners: [...listeners.values()], routes };
 }
 
-/** By which TLS is told; `*` is any. */
+/** Returns the names by which TLS selects a server; `*` is any. */
 export const serverNames = ({ hosts }: GatewayServer): readonly string[] =>
   [...new Set(hosts.map(({ host }) => host))].sort();

@@ -13,32 +13,32 @@ import type { ProxyNode } from './proxy-node.ts';
 import type { Services, VisibleService } from './visible-services.ts';
 import { isHttp, isTls } from '../../istio/is-http.ts';
 
-/** Where a port of a service is listened for. */
+/** The address and the match of a listener for one port of a service. */
 export interface OutboundBinding {
   readonly service: VisibleService;
   readonly port: ServicePort;
   readonly kind: ListenerKind;
   readonly address: string;
-  /** Whether others share the address: their hosts, names or ranges then tell them apart. */
+  /** Whether others share the address: hosts, names or ranges then distinguish them. */
   readonly shared: boolean;
   /** The range that the service has instead of an address; '' for none. */
   readonly range: string;
-  /** The name that TLS has to ask for; '' for any. */
+  /** The server name that TLS must request; '' for any. */
   readonly serverName: string;
 }
 
-/** What is understood of a connection: nothing, HTTP, or what it turns out to be. */
+/** The protocol of a connection: unknown bytes, HTTP, or to be detected. */
 export type ListenerKind = 'tcp' | 'http' | 'auto';
 
 export const listenerKindOf = (protocol: Protocol): ListenerKind =>
   protocol === 'auto' ? 'auto' : isHttp(protocol) ? 'http' : 'tcp';
 
-/** The ports that the listeners for redirected connections have. */
+/** The ports of the listeners for redirected connections. */
 const captured: readonly number[] = [15_001, 15_006];
 
 type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindable'>;
 
-/** All bindings of the ports of services, in the order of the services. Pure. */
+/** Returns all bindings of the ports of services, in the order of the services. Pure. */
 export function outboundBindings(
   environment: Pick<Environment, 'endpoints'>,
   node: Node,
@@ -46,7 +46,7 @@ export function outboundBindings(
 ): OutboundBinding[] {
   const { wildcard, local } = bindAddresses(node);
   const bound = node.interception === 'none';
-  // Envoy refuses two listeners at an address, whether they bind to it or not.
+  // Envoy rejects two listeners at one address, whether they bind to it or not.
   const isTaken = ({ address, port }: OutboundBinding) =>
     address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
   const bindings = services.flatMap((service) =>
@@ -91,15 +91,17 @@ export function outboundBindings(
       ),
     ),
   );
-  // Envoy refuses a listener with such a name of TLS; the reader of the resource warns of it.
+  // Envoy rejects a listener with such a server name; the reader of the resource warns of it.
   return bindings.filter((binding) => !isTaken(binding) && !isPartialWildcard(binding.serverName));
 }
 
-/** Whether each endpoint of a service has a listener, where they are known. */
+/** Returns whether each endpoint of a service has a listener, if the endpoints are known. */
 const isByEndpoint = ({ resolution, addressesAt }: VisibleService): boolean =>
   resolution === 'none' && [...addressesAt.values()].some((addresses) => addresses.includes(''));
 
-/** The addresses of the endpoints that have a listener each; undefined for one for all. */
+/**
+ * Returns the endpoints' addresses that each have a listener; undefined if there is one for all.
+ */
 function ownAddresses(
   { endpoints }: Pick<Environment, 'endpoints'>,
   node: Node,
@@ -107,7 +109,7 @@ function ownAddresses(
   port: ServicePort,
 ): string[] | undefined {
   const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
-  // Nobody who has looked a headless service up comes to an address that it does not have.
+  // A client that has looked up a headless service only connects to addresses that it has.
   if (known.length === 0) return service.registry === 'Service' ? [] : undefined;
   return known
     .map(({ address }) => address)
@@ -118,7 +120,7 @@ const byEndpoint = memoTable<readonly VisibleService[]>();
 const boundNow = memoTable<readonly (ServiceEndpoints | undefined)[]>();
 const steady = steadyLists<ServiceEndpoints | undefined>();
 
-/** The endpoints that bindings depend on: the same object for as long as they are the same. */
+/** Returns the endpoints on which bindings depend: the same object as long as they are the same. */
 export function boundEndpoints(
   { endpoints }: Pick<Environment, 'endpoints'>,
   services: Services,

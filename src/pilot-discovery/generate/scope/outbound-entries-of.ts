@@ -8,7 +8,9 @@ import type { Services } from './visible-services.ts';
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
-/** Made once for listeners and routes, and again where what they are made of is another. */
+/**
+ * Returns the entries of listeners and routes; makes them again only if their inputs have changed.
+ */
 export function outboundEntriesOf(
   environment: Environment,
   node: ProxyNode,
@@ -27,19 +29,19 @@ export function outboundEntriesOf(
   );
 }
 
-/** What bindings look at of a proxy, as a text. */
+/** Returns the inputs of bindings that come from a proxy, as a text. */
 export function bindingsText(
   environment: Environment,
   node: ProxyNode,
   services: Services,
 ): string {
   const { interception, addresses, ownPorts, bindable } = node;
-  // Of addresses only the family counts, unless endpoints have listeners of their own.
+  // Only the family of the addresses counts, unless each endpoint has a listener.
   const [first] = boundEndpoints(environment, services).length > 0 ? addresses : [];
   return JSON.stringify([interception, bindAddresses(node), first, ownPorts, bindable]);
 }
 
-/** The names of the route configurations that these listeners ask for. */
+/** Returns the names of the route configurations to which these listeners subscribe. */
 export function outboundRouteNames(
   environment: Environment,
   node: ProxyNode,

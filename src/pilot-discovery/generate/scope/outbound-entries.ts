@@ -1,22 +1,22 @@
 import type { ServicePort } from '../../istio/service-entry.ts';
 import type { ListenerKind, OutboundBinding } from './outbound-bindings.ts';
 
-/** One listener, before it is made: what came together at one address and port. */
+/** A listener before it is made: the bindings at one address and port. */
 export interface OutboundEntry {
   readonly address: string;
   readonly port: number;
   readonly shared: boolean;
   readonly kind: ListenerKind;
-  /** In the order in which Envoy is given them. */
+  /** In the order in which Envoy receives them. */
   readonly chains: readonly OutboundChain[];
-  /** What came for the address and port, and cannot be told from what was there before it. */
+  /** Bindings at the address and port that cannot be distinguished from an earlier one. */
   readonly left: readonly OutboundBinding[];
 }
 
-/** One way that a connection may go: to a service, or through the routes of HTTP. */
+/** One destination of a connection: a service, or the routes of HTTP. */
 export type OutboundChain =
   | { readonly type: 'tcp'; readonly of: OutboundBinding }
-  /** `anyProtocol`: it takes all, there is nothing to be told apart from. */
+  /** `anyProtocol`: it takes all connections, since there is no other chain. */
   | {
       readonly type: 'http';
       readonly of: OutboundBinding;
@@ -25,10 +25,10 @@ export type OutboundChain =
     };
 
 /**
- * Bindings by address and port. Of those that no connection could tell apart the first stays. Where
- * an address is shared HTTP and others may stand beside each other; a bound address is of one kind,
- * but that what is told by inspection replaces HTTP. Where the server speaks first nothing can be
- * inspected, so nothing of another protocol stands beside it: the older of both stays.
+ * Groups bindings by address and port. If no connection could distinguish some bindings, the first
+ * stays. At a shared address HTTP and other protocols may stand side by side. A bound address has
+ * one kind, except that a port whose protocol is detected replaces HTTP. If the server speaks
+ * first, nothing can be inspected, so no other protocol stands beside it: the older of both stays.
  */
 export function outboundEntries(bindings: readonly OutboundBinding[]): OutboundEntry[] {
   const entries = new Map<string, OutboundEntry>();
@@ -47,11 +47,11 @@ export function outboundEntries(bindings: readonly OutboundBinding[]): OutboundE
   return [...entries.values()];
 }
 
-/** The server speaks first: MySQL greets, and so may Mongo. As in istiod. */
+/** Returns whether the server speaks first, as in istiod: MySQL greets, and so may Mongo. */
 const speaksFirst = ({ protocol }: ServicePort): boolean =>
   protocol === 'mysql' || protocol === 'mongo';
 
-/** Whether a connection may be for the entry or for the binding. */
+/** Returns whether a connection may be for the entry or for the binding. */
 function isBesides({ chains }: OutboundEntry, { port }: OutboundBinding): boolean {
   return chains.every(
     ({ of }) => of.port.protocol === port.protocol || !(speaksFirst(of.port) || speaksFirst(port)),
@@ -59,7 +59,8 @@ function isBesides({ chains }: OutboundEntry, { port }: OutboundBinding): boolea
 }
 
 /**
- * Both, and which of their bindings have no chain then. All of HTTP share the chain of the first.
+ * Returns both entries as one, with the bindings that then have no chain. All bindings of HTTP
+ * share the chain of the first.
  */
 function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
   const { chains, ...both } = joined(before, next);
@@ -75,7 +76,7 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
   return { ...both, chains, left: [...new Set(all)].filter((binding) => !isServed(binding)) };
 }
 
-/** The listener of a binding that is alone. */
+/** Returns the listener of a single binding. */
 function entryOf(of: OutboundBinding): OutboundEntry {
   const { address, port, kind, shared, service } = of;
   const tcp: OutboundChain = { type: 'tcp', of };
@@ -116,7 +117,7 @@ function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {
   };
 }
 
-/** Of two chains that match the same connections the first. */
+/** Keeps the first of chains that match the same connections. */
 function distinct(chains: readonly OutboundChain[]): OutboundChain[] {
   const seen = new Set<string>();
   return chains.filter((chain) => {

@@ -14,16 +14,16 @@ export interface OwnPort {
   readonly service: Service;
   readonly port: ServicePort;
   readonly endpoint: Endpoint;
-  /** All services that are served there at the same number, `service` among them. */
+  /** All services that have an endpoint there and the same port number, `service` among them. */
   readonly services: readonly Service[];
 }
 
-/** A port of a service where one endpoint of it is. */
+/** A port of a service, with one of its endpoints. */
 export type Served = Omit<OwnPort, 'services'>;
 
 /**
- * What services of its own namespace have at the addresses of a proxy, one for each port of the
- * workload: of several the oldest. Sorted by port.
+ * Returns the ports that services of its own namespace have at the addresses of a proxy. Each port
+ * of the workload has one service; if there are several, the oldest. Sorted by port.
  */
 export function ownPorts(
   environment: Environment,
@@ -48,7 +48,7 @@ export function ownPorts(
     .sort((a, b) => a.endpoint.port - b.endpoint.port);
 }
 
-/** What own ports are made of: equal, one by one, as long as they are. */
+/** Returns the inputs of own ports. As long as they are equal, one by one, the ports are. */
 export const partsOfPorts = (ports: readonly OwnPort[]): readonly object[] =>
   ports.flatMap(({ service, port, endpoint, services }) => [service, port, endpoint, ...services]);
 
@@ -58,7 +58,7 @@ const alike = (first: Served, same: readonly Served[]): readonly Service[] => [
   ),
 ];
 
-/** What is served at an address. */
+/** Yields everything that is served at an address. */
 export function* servedAt(
   { services, endpoints, served }: Pick<Environment, 'services' | 'endpoints' | 'served'>,
   address: string,

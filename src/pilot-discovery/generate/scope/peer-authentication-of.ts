@@ -5,11 +5,11 @@ import type { Environment } from '../../environment/environment.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
-/** What a proxy asks of those who call it. */
+/** The mutual TLS that a proxy requires of its clients. */
 export interface PeerPolicy {
-  /** Of the port of a workload that has none of its own. */
+  /** The mode of ports that have none of their own. */
   readonly mode: SetMode;
-  /** Of those ports that have one of their own. */
+  /** The modes of ports that have one of their own. */
   readonly ports: ReadonlyMap<number, SetMode>;
   readonly of: readonly Resource<'PeerAuthentication'>[];
 }
@@ -19,9 +19,10 @@ type Policy = Resource<'PeerAuthentication'>;
 export type SetMode = Exclude<MutualTlsMode, 'unset'>;
 
 /**
- * The mode of each port: of four levels, the port, the workload, the namespace and the mesh (the
- * root namespace), the nearest that says one; PERMISSIVE where none does. Of two at one level the
- * older wins, but one that closes is before both: what it was to say is not known.
+ * Returns the mode of each port. There are four levels: the port, the workload, the namespace and
+ * the mesh (the root namespace). The nearest that sets a mode wins; PERMISSIVE if none does. If a
+ * level has two policies, the older wins. But one that closes comes before both, since its intended
+ * mode is unknown.
  */
 export function peerAuthenticationOf(
   { mesh, peerAuthentications }: Environment,
@@ -53,7 +54,7 @@ export function peerAuthenticationOf(
   return { mode, ports: new Map(ports), of: levels.filter((level) => level !== undefined) };
 }
 
-/** Whether a workload has all of these labels. */
+/** Returns whether a workload has all of these labels. */
 export function selects(selector: Labels, labels: Labels): boolean {
   return Object.entries(selector).every(([name, value]) => ownMember(labels, name) === value);
 }

@@ -1,6 +1,6 @@
 import type { Labels } from '../../istio/values.ts';
 
-/** What a proxy says of itself in its first request, as far as it shapes what it is given. */
+/** The properties of a proxy in its first request that affect what it receives. */
 export interface ProxyNode {
   /** `sidecar~127.0.0.10~app.default~default.svc.cluster.local` */
   readonly id: string;
@@ -16,18 +16,18 @@ export interface ProxyNode {
   readonly serviceAccount: string;
   readonly clusterId: string;
   readonly network: string;
-  /** Of the listeners that its bootstrap has for all addresses; Istio's where it says none. */
+  /** The ports of listeners that its bootstrap has for all addresses; Istio's ports by default. */
   readonly ownPorts: readonly number[];
   /** `region/zone/subzone` */
   readonly locality: string;
-  /** Which ports it may bind: a pod without privileges none below 1024. */
+  /** The ports that it may bind: a pod without privileges may not bind ports below 1024. */
   readonly bindable: 'any' | 'unprivileged';
-  /** Whether its connection managers take HTTP/1.0 too. */
+  /** Whether its connection managers accept HTTP/1.0 too. */
   readonly http10: 'accepted' | 'refused';
-  /** Of which listeners the connections are spread evenly over the threads of Envoy. */
+  /** The listeners whose connections are spread evenly over the threads of Envoy. */
   readonly exactBalance: { readonly inbound: boolean; readonly outbound: boolean };
   readonly istioVersion: string;
-  /** TLS_CLIENT_* and TLS_SERVER_* of the metadata: paths of files; '' where they are not said. */
+  /** TLS_CLIENT_* and TLS_SERVER_* of the metadata: paths of files; '' if they are not set. */
   readonly tls: {
     readonly clientCertChain: string;
     readonly clientKey: string;

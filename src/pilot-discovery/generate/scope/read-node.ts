@@ -2,7 +2,7 @@ import { canonicalAddress } from '../../istio/canonical.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
-/** A node as a first request has it: an id, and the metadata as JSON. */
+/** The node of a first request: an id, and the metadata as JSON. */
 export interface RequestNode {
   readonly id: string;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
@@ -12,10 +12,10 @@ export interface RequestNode {
 const form = /^(sidecar|router)~([^~]*)~([^~]*)~([^~]+)$/;
 
 /**
- * What a proxy is, by its id and its metadata; or, as a text, why its id does not say it. What the
- * metadata lacks has the default of Istio. Pure.
+ * Returns the properties of a proxy, from its id and its metadata; or, as a text, why its id is
+ * invalid. If the metadata lacks a property, Istio's default applies. Pure.
  *
- * @param locality of the node, as `region/zone/subzone`; '' where it says none
+ * @param locality of the node, as `region/zone/subzone`; '' if it has none
  */
 export function readNode({ id, metadata = {} }: RequestNode, locality: string): ProxyNode | string {
   const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
@@ -25,7 +25,7 @@ export function readNode({ id, metadata = {} }: RequestNode, locality: string): 
     const value = ownMember(metadata, key);
     return typeof value === 'string' ? value : '';
   };
-  /** An object may be one that no number can be made of: it throws. */
+  /** Reads only texts and numbers: `Number` throws for some objects. */
   const port = (key: string): number => {
     const value = ownMember(metadata, key);
     return typeof value === 'string' || typeof value === 'number' ? Number(value) : 0;
@@ -74,7 +74,7 @@ export function readNode({ id, metadata = {} }: RequestNode, locality: string): 
   };
 }
 
-/** As Go reads a boolean in a text, which is what Istio says in its metadata. */
+/** Parses a boolean as Go does, since Istio writes its metadata so. */
 const isTrue = (text: string): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(text);
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

@@ -6,17 +6,17 @@ import type { ProxyNode } from './proxy-node.ts';
 
 type Rule = Resource<'VirtualService'>;
 
-/** What a VirtualService speaks for, at one port. */
+/** A VirtualService, with the hosts to which it applies at one port. */
 export interface Governed<S> {
   readonly rule: Rule;
-  /** Of its hosts those that are no service. */
+  /** Those of its hosts that are not services. */
   readonly hosts: readonly string[];
   readonly services: readonly S[];
 }
 
 /**
- * The VirtualServices for HTTP that a sidecar of a namespace heeds: for the mesh, and exported to
- * it, the nearest first.
+ * Returns the VirtualServices for HTTP that apply to a sidecar of a namespace: for the mesh, and
+ * exported to the namespace, the nearest first.
  */
 export function meshRules({ virtualServices }: Environment, { namespace }: ProxyNode): Rule[] {
   const ofMesh = virtualServices.filter(
@@ -27,9 +27,9 @@ export function meshRules({ virtualServices }: Environment, { namespace }: Proxy
 }
 
 /**
- * Which of the services each rule speaks for. A rule that names a service speaks for it; else the
- * one with the longest wildcard does. Of equals the oldest comes first, and the first wins. A rule
- * whose hosts are all without a service counts where `withoutServices` says so.
+ * Returns the services to which each rule applies. A rule that names a service applies to it; if
+ * none does, the rule with the longest wildcard applies. Equal rules are in order of age, and the
+ * first wins. `withoutServices` says whether a rule counts if none of its hosts has a service.
  */
 export function rulesForHosts<S extends { readonly service: Service }>(
   rules: readonly Rule[],
@@ -60,7 +60,7 @@ export function rulesForHosts<S extends { readonly service: Service }>(
       const found = [...services].flatMap(([name, its]) =>
         isOf(nearest.get(name), rule, host) ? [its] : [],
       );
-      // A wildcard all of whose services other rules speak for says nothing.
+      // A wildcard has no effect if other rules apply to all of its services.
       return { host, isNone: ![...services.keys()].some((name) => isWithin(name, host)), found };
     });
     const found = own.flatMap((one) => one.found);

@@ -5,8 +5,8 @@ import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
- * Most namespaces see the same services and the same rules. What is made for one of them is made
- * for all: it is found by a scope, which is '' but for a namespace that a resource singles out.
+ * Most namespaces see the same services and the same rules. Values for one of them are values for
+ * all. They are found by a scope, which is '' except for a namespace that a resource singles out.
  */
 type Namespaces = ReadonlySet<string>;
 
@@ -15,7 +15,10 @@ const scopeIn = (namespaces: Namespaces, namespace: string): string =>
 
 const ofServices = memoTable<Namespaces>();
 
-/** Of services: singled out are owners of a host that others have too, and who is exported to. */
+/**
+ * Returns the scope of services. If a host has several owners, or is not exported to all, its
+ * owners and the namespaces to which it is exported are singled out.
+ */
 export function scopeOfServices(
   { services }: Pick<Environment, 'services'>,
   namespace: string,
@@ -36,7 +39,10 @@ export function scopeOfServices(
 
 const ofRules = memoTable<Namespaces>();
 
-/** Of DestinationRules: singled out are owners of rules, and who is exported to. */
+/**
+ * Returns the scope of DestinationRules. Namespaces with rules, and those to which rules are
+ * exported, are singled out.
+ */
 export function scopeOfRules(
   { destinationRules }: Pick<Environment, 'destinationRules'>,
   namespace: string,
@@ -50,11 +56,11 @@ export function scopeOfRules(
 
 interface Callers {
   readonly namespaces: Namespaces;
-  /** Whether a rule tells callers apart. */
+  /** Whether a rule distinguishes callers. */
   readonly told: 'alike' | 'apart';
 }
 
-/** Whether a VirtualService tells callers apart. */
+/** Returns whether a VirtualService distinguishes callers. */
 export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean =>
   spec.http.some(({ match }) =>
     match.some(
@@ -65,7 +71,10 @@ export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean
 
 const ofVirtualServices = memoTable<Callers>();
 
-/** Of VirtualServices: who is exported to; and everybody, if a rule tells callers apart. */
+/**
+ * Returns the scope of VirtualServices. Namespaces to which they are exported are singled out; if a
+ * rule distinguishes callers, every proxy is.
+ */
 export function scopeOfVirtualServices(
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   node: ProxyNode,
@@ -85,7 +94,10 @@ export function scopeOfVirtualServices(
 const ofHosts = memoTable<Namespaces>();
 const inCluster = '.svc.';
 
-/** Of short names: the domain of a proxy, without its namespace if no host is in that. */
+/**
+ * Returns the scope of short names: the domain of a proxy, without its namespace if no host is in
+ * it.
+ */
 export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain: string): string {
   const domains = ofHosts(
     [services],
@@ -98,7 +110,7 @@ export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain:
 
 const ofPlaces = memoTable<readonly string[]>();
 
-/** The names of labels by which DestinationRules tell where a proxy stands; sorted. */
+/** Returns the names of labels by which DestinationRules locate a proxy, sorted. */
 export function labelsOfPlaces({
   destinationRules,
 }: Pick<Environment, 'destinationRules'>): readonly string[] {
@@ -118,7 +130,7 @@ export function labelsOfPlaces({
   });
 }
 
-/** Where a proxy stands, if a rule may make a difference of it. */
+/** Returns the place of a proxy, if a rule may depend on it. */
 export function scopeOfPlace(
   environment: Pick<Environment, 'destinationRules'>,
   { locality, network, labels }: ProxyNode,
@@ -130,7 +142,10 @@ export function scopeOfPlace(
   return JSON.stringify([locality, network, said]);
 }
 
-/** Of DestinationRules for a proxy: with its labels, if a rule of its namespace may select them. */
+/**
+ * Returns the scope of DestinationRules for a proxy: with its labels, if a rule of its namespace
+ * may select them.
+ */
 export function scopeOfRulesFor(
   environment: Environment,
   { namespace, labels }: ProxyNode,

@@ -1,8 +1,8 @@
 import type { Environment } from '../../environment/environment.ts';
 
 /**
- * Whether the workloads of a namespace may be asked for mutual TLS: not where the namespace, or the
- * mesh where that says nothing, has it disabled.
+ * Returns whether mutual TLS may be used with the workloads of a namespace. It may not if the
+ * namespace disables it, or if the mesh does and the namespace sets no mode.
  */
 export function serviceModeOf(
   { mesh, peerAuthentications }: Environment,

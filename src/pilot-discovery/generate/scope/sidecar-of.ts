@@ -4,8 +4,8 @@ import { selects } from './peer-authentication-of.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
- * The Sidecar that speaks for a proxy: the oldest of its namespace that selects its labels, else
- * the one for the whole namespace, else that of the root namespace for all.
+ * Returns the Sidecar that applies to a proxy: the oldest of its namespace that selects its labels,
+ * else the one for the whole namespace, else the one of the root namespace for all.
  */
 export function sidecarOf(
   { mesh, sidecars }: Environment,
@@ -22,7 +22,7 @@ export function sidecarOf(
   );
 }
 
-/** Whether a proxy may call what no resource names. */
+/** Returns whether a proxy may call destinations that no resource names. */
 export function outboundPolicyOf(
   environment: Environment,
   node: ProxyNode,

@@ -8,8 +8,9 @@ const nothing: PortPolicy = {
 };
 
 /**
- * What a rule says of one port of a host, or of one of its subsets. Settings of a port stand for
- * all of the policy they are in; those of a subset for the parts that they have.
+ * Returns the policy of one port of a host, or of one of its subsets. The settings of a port
+ * replace the whole policy that they are in. Those of a subset replace only the parts that they
+ * have.
  */
 export function policyFor(
   rule: DestinationRule | undefined,
@@ -30,8 +31,8 @@ export function policyFor(
 }
 
 /**
- * What holds for one port: a part that its own settings lack is not that of the whole, as Istio has
- * it.
+ * Returns the policy of one port. As in Istio, parts that the settings of the port lack are not
+ * taken from the whole policy.
  */
 function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPolicy | undefined {
   return policy?.portLevelSettings.get(port) ?? policy;

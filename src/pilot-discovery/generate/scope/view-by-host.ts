@@ -6,7 +6,7 @@ import { noResources, type SortedView, withResources } from '../encoding/encode-
 import { type Derived, derivedTable, hold, release, type Uses, withUses } from './memo.ts';
 import type { Services, VisibleService } from './visible-services.ts';
 
-/** What is made for one service, and what of the tables that took. */
+/** The resources of one service, and the memo entries that were used for them. */
 interface Part {
   readonly resources: readonly XdsResource[];
   readonly uses: Uses;
@@ -17,7 +17,7 @@ interface Parts {
   readonly view: SortedView;
 }
 
-/** What changes often: parts are made again for the services that it is about. */
+/** The sources that change often: parts are made again only for the services that are affected. */
 type Sources = readonly [
   endpoints: Environment['endpoints'],
   destinationRules: Environment['destinationRules'],
@@ -28,20 +28,23 @@ interface Inputs {
   readonly make: (service: VisibleService) => readonly XdsResource[];
 }
 
-/** What each of some services comes to. */
+/** Returns a view of the resources of services. */
 export type ViewByHost = (
   environment: Environment,
   services: Services,
-  /** All else that the resources are made of: objects by their identity, and a text. */
+  /** All other inputs of the resources: objects, of which the identity counts, and a text. */
   objects: readonly object[],
   text: string,
-  /** Of the service and of all that is named, its endpoints and its DestinationRule alone. */
+  /**
+   * Makes the resources of a service only from it, these inputs, its endpoints, and its
+   * DestinationRule.
+   */
   make: Inputs['make'],
 ) => SortedView;
 
 /**
- * Makes views of the resources of services. After a change of endpoints or of DestinationRules only
- * the services that it is about are looked at.
+ * Makes views of the resources of services. After a change of endpoints or of DestinationRules,
+ * only the affected services are made again.
  */
 export function viewByHost(): ViewByHost {
   const table = derivedTable<Sources, Parts, Inputs>(partsAfter, ({ byHost }) => {
@@ -73,13 +76,13 @@ function partsAfter(
   for (const { uses } of old) release(uses);
   const edits = new Map<string, XdsResource | undefined>();
   for (const { resources } of old) for (const { name } of resources) edits.set(name, undefined);
-  // Of several with a name the first.
+  // If several have a name, the first one counts.
   for (const [, { resources }] of parts)
     for (const resource of resources.toReversed()) edits.set(resource.name, resource);
   return { byHost: before.byHost.with(parts), view: withResources(before.view, edits) };
 }
 
-/** The services whose endpoints or whose DestinationRule may be others. */
+/** Returns the services whose endpoints or whose DestinationRule may have changed. */
 function touchedHosts(
   services: Services,
   [endpoints, rules]: Sources,

@@ -4,7 +4,10 @@ import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { scopeOfServices } from './scope.ts';
 
-/** Whether what a namespace exports so is seen from another, or from itself. */
+/**
+ * Returns whether a resource with this `exportTo` in one namespace is visible to another, or to
+ * itself.
+ */
 export function isVisible(exportTo: ExportTo, from: string, to: string): boolean {
   return (
     exportTo.length === 0 ||
@@ -12,11 +15,11 @@ export function isVisible(exportTo: ExportTo, from: string, to: string): boolean
   );
 }
 
-/** A service as a proxy sees it: with what all of its entries say. */
+/** A service as a proxy sees it: merged from all of its entries. */
 export interface VisibleService extends Service {
   /**
-   * By number of a port the addresses of the entries that have the port, in the order of the
-   * entries; '' stands for an entry without an address.
+   * The addresses of the entries that have a port, by its number, in the order of the entries; ''
+   * means an entry without an address.
    */
   readonly addressesAt: ReadonlyMap<number, readonly string[]>;
 }
@@ -25,9 +28,10 @@ export interface VisibleService extends Service {
 export type Services = ReadonlyMap<string, VisibleService>;
 
 /**
- * The services that a proxy sees, one for each host, oldest first: that of its own namespace, else
- * the oldest. Entries of one namespace for a host that are resolved alike are one service with the
- * ports, addresses and names of all. The same object for as long as the services are the same.
+ * Returns the services visible to a proxy, one for each host, oldest first. The service is that of
+ * the proxy's own namespace, else the oldest. Entries of one namespace for a host that have the
+ * same resolution are one service, with the ports, addresses and names of all. Returns the same
+ * object as long as the services are the same.
  */
 export function visibleServices(
   { services }: Environment,
@@ -59,7 +63,7 @@ function serviceFor(same: readonly Service[], namespace: string): VisibleService
 
 const made = memoTable<VisibleService | undefined>();
 
-/** The same object for each namespace that sees the same entries. */
+/** Returns the same object for each namespace that sees the same entries. */
 const joined = (parts: readonly Service[]): VisibleService | undefined =>
   made(parts, '', () => joinedOnce(parts));
 

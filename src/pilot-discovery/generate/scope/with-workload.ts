@@ -6,10 +6,10 @@ import { servedAt, type Served } from './own-ports.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
 /**
- * A proxy with the labels and the locality that others see at one of its addresses, if its
- * namespace has something there: a Pod, else a WorkloadEntry that a service selects, else the
- * endpoint of a ServiceEntry, else another WorkloadEntry. It is as it says itself if there is none.
- * Pure.
+ * Returns a proxy with the labels and the locality of its workload, as other proxies see it at one
+ * of its addresses. The workload is a Pod of its namespace, else a WorkloadEntry that a service
+ * selects, else the endpoint of a ServiceEntry, else another WorkloadEntry. If there is none, the
+ * proxy's own labels and locality stay. Pure.
  */
 export function withWorkload(
   environment: Pick<Environment, 'services' | 'endpoints' | 'served' | 'workloadEntries' | 'pods'>,
@@ -40,7 +40,10 @@ export function withWorkload(
   };
 }
 
-/** The Pod of the namespace at the first address that has one; of several the oldest. */
+/**
+ * Returns the Pod of the namespace at the first address that has one; if there are several, the
+ * oldest.
+ */
 function podOf(
   { pods }: Pick<Environment, 'pods'>,
   { namespace, addresses }: ProxyNode,
@@ -50,7 +53,10 @@ function podOf(
     .find((pod) => pod !== undefined);
 }
 
-/** The WorkloadEntry of the namespace at the first address that has one; of several the oldest. */
+/**
+ * Returns the WorkloadEntry of the namespace at the first address that has one; if there are
+ * several, the oldest.
+ */
 function entryOf(
   { workloadEntries }: Pick<Environment, 'workloadEntries'>,
   { namespace, addresses }: ProxyNode,
@@ -60,7 +66,10 @@ function entryOf(
     .find((entry) => entry !== undefined);
 }
 
-/** The endpoint that a ServiceEntry has itself; of several entries the first by name. */
+/**
+ * Returns the endpoint that is part of a ServiceEntry; if several have one, that of the first by
+ * name.
+ */
 function inlineEndpoint(served: readonly Served[]): Endpoint | undefined {
   const inline = served.filter(({ service, endpoint }) => endpoint.key === service.key);
   return inline.reduce<Served | undefined>(

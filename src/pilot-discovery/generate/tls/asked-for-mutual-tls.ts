@@ -4,13 +4,13 @@ import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { memoTable } from '../scope/memo.ts';
 import { peerAuthenticationOf, type PeerPolicy } from '../scope/peer-authentication-of.ts';
 
-/** Whether an endpoint is told to be one that can do mutual TLS. */
+/** Returns whether an endpoint is marked as one that supports mutual TLS. */
 export type AskedForMutualTls = (endpoint: Endpoint) => boolean;
 
 /**
- * Endpoints that can do mutual TLS are told, but where a rule asks for another TLS, or for none,
- * and
- * where what holds for the workload has it disabled.
+ * Marks the endpoints that support mutual TLS. None is marked if a rule sets another TLS mode.
+ * Unless a rule sets ISTIO_MUTUAL, endpoints whose PeerAuthentication disables mutual TLS are not
+ * marked.
  */
 export function askedForMutualTls(
   environment: Environment,
@@ -30,7 +30,8 @@ export function askedForMutualTls(
 }
 
 /**
- * Whether any workload has mutual TLS disabled: what the answers above depend on besides the rule.
+ * Returns the PeerAuthentications if any workload has mutual TLS disabled: besides the rule, the
+ * marks above depend only on these.
  */
 export function disablingPolicies({
   peerAuthentications,
@@ -46,7 +47,10 @@ export function disablingPolicies({
 
 const disabling = memoTable<Environment['peerAuthentications'] | undefined>();
 
-/** That of the port before that of the whole, part by part: not as for all other settings. */
+/**
+ * Returns the TLS mode of the port, else of the whole policy. Unlike all other settings, a port
+ * without TLS settings has those of the whole.
+ */
 function tlsModeOf(policy: TrafficPolicy | undefined, port: number) {
   return (policy?.portLevelSettings.get(port)?.tls ?? policy?.tls)?.mode;
 }

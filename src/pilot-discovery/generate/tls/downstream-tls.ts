@@ -17,7 +17,7 @@ import {
 import { stringMatcher } from '../encoding/string-matcher.ts';
 import { type Init, typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
 
-/** The socket of a chain that takes mutual TLS of the mesh. */
+/** Returns the socket of a chain that terminates mutual TLS of the mesh. */
 export function mutualTls({ trustDomain }: MeshConfig, { tls }: ProxyNode): TypedConfig {
   const { pair, root } = workloadSecrets(tls);
   return typedConfig('envoy.transport_sockets.tls', DownstreamTlsContextSchema, {
@@ -62,7 +62,7 @@ const versions: Readonly<Record<TlsVersion, TlsProtocol>> = {
 
 type Parameters = Pick<IngressTls, 'minimum' | 'maximum' | 'cipherSuites'>;
 
-/** Nothing where all is as Envoy has it. */
+/** Returns the parameters of TLS; none if all are Envoy's defaults. */
 const parametersOf = ({ minimum, maximum, cipherSuites }: Parameters) =>
   minimum === 'auto' && maximum === 'auto' && cipherSuites.length === 0
     ? {}
@@ -74,7 +74,7 @@ const parametersOf = ({ minimum, maximum, cipherSuites }: Parameters) =>
         },
       };
 
-/** The socket of a chain whose TLS ends at a gateway. */
+/** Returns the socket of a chain that terminates TLS at a gateway. */
 export function gatewayTls(
   { tls }: Pick<ProxyNode, 'tls'>,
   { mode, certificate, client, ...parameters }: TerminatedTls,
@@ -109,7 +109,7 @@ export function gatewayTls(
   });
 }
 
-/** What a server shows, and by what it checks clients. */
+/** The certificate of a server, and the roots by which it verifies clients. */
 interface ServerSecrets {
   readonly pair: Init<typeof SdsSecretConfigSchema>;
   readonly root: Init<typeof SdsSecretConfigSchema>;
@@ -144,7 +144,7 @@ function secretsOf(tls: ProxyNode['tls'], certificate: ServerCertificate): Serve
   }
 }
 
-/** The socket of a chain that takes the TLS of a port of a Sidecar. */
+/** Returns the socket of a chain that terminates the TLS of a port of a Sidecar. */
 export function ownTls(tls: IngressTls): TypedConfig {
   const {
     mode,

@@ -17,37 +17,38 @@ import type { Init } from '../encoding/typed-config.ts';
 type SdsSecret = Init<typeof SdsSecretConfigSchema>;
 type Source = Init<typeof ConfigSourceSchema>;
 
-/** The certificate of the workload: of the agent, for which Envoy waits as long as it takes. */
+/** Returns the certificate of the workload, from the agent. Envoy waits for it without a limit. */
 export const workloadCertificate = (): SdsSecret => waitedFor(workloadSecretNames.certificate);
 
-/** What the certificates of the mesh are checked by. */
+/** Returns the roots by which certificates of the mesh are verified. */
 export const workloadRoot = (): SdsSecret => waitedFor(workloadSecretNames.roots);
 
 /**
- * Who names a secret. Envoy waits for that of its workload as long as it takes; one that a rule
- * names may never come, and holds up nothing else for long: what needs it fails until it is there.
+ * Who names a secret. Envoy waits for the secrets of its workload without a limit. A secret that a
+ * rule names may never come, so Envoy waits briefly: until the secret comes, only the connections
+ * that need it fail.
  */
 type NamedBy = 'workload' | 'rule';
 
-/** A certificate chain and its key, in files that the agent reads. */
+/** Returns a certificate chain and its key, in files that the agent reads. */
 export const certificateInFiles = (chain: string, key: string, by: NamedBy): SdsSecret => ({
   name: certificateFilesName(chain, key),
   sdsConfig: ofAgent[by],
 });
 
 /**
- * Certificates to check by, in a file that the agent reads; `system` stands for those of the
- * machine.
+ * Returns the roots by which a peer is verified, in a file that the agent reads; `system` means
+ * those of the machine.
  */
 export const rootInFile = (path: string, by: NamedBy): SdsSecret => ({
   name: rootsFileName(path),
   sdsConfig: ofAgent[by],
 });
 
-/** A secret of a gateway that its agent has, and that a rule names. */
+/** Returns a secret that the agent of a gateway has, and that a rule names. */
 export const secretOfAgent = (name: string): SdsSecret => ({ name, sdsConfig: ofAgent.rule });
 
-/** A secret that the control plane has, and that a rule names. */
+/** Returns a secret that the control plane has, and that a rule names. */
 export const secretOfControlPlane = (name: string): SdsSecret => ({
   name,
   sdsConfig: ofControlPlane,
@@ -73,7 +74,7 @@ const agent: Source = {
   resourceApiVersion: ApiVersion.V3,
 };
 
-/** While Envoy waits for a secret of a cluster, it accepts no other clusters. */
+/** While Envoy waits for a secret of a cluster, it takes no other clusters. */
 const brief = { initialFetchTimeout: protoDuration(1_000) };
 
 const ofAgent: Readonly<Record<NamedBy, Source>> = {

@@ -24,40 +24,40 @@ type Cluster = Init<typeof ClusterSchema>;
 type SdsSecret = Init<typeof SdsSecretConfigSchema>;
 type Validation = NonNullable<Init<typeof CommonTlsContextSchema>['validationContextType']>;
 
-/** What a cluster is, as far as its connections are encrypted by it. */
+/** The properties of a cluster that affect the encryption of its connections. */
 export interface TlsInputs {
   readonly tls: ClientTls | undefined;
   /**
-   * What holds if no rule says it. `mutual`: both sides are in the mesh, and nothing speaks against
-   * mutual TLS, which is used where an endpoint can do it.
+   * The TLS if no rule sets it. `mutual`: both sides are in the mesh, and nothing disables mutual
+   * TLS, which is used if an endpoint supports it.
    */
   readonly unruled: 'mutual' | 'plain';
-  /** `original`: the endpoint is the address that the client has asked for. */
+  /** `original`: the endpoint is the address that the client has called. */
   readonly destination: 'listed' | 'original';
-  /** What is asked for by ALPN beside what the mesh has. */
+  /** The ALPN protocol besides those of the mesh. */
   readonly alpn: 'h2' | 'nothing';
   /**
-   * By which a cluster is told where TLS ends:
+   * The server name (SNI) that identifies the cluster to the side that terminates TLS:
    * `outbound_.80_.v1_.reviews.default.svc.cluster.local`
    */
   readonly sni: string;
-  /** Names in the certificates of the endpoints, where a rule says none. */
+  /** The names in the certificates of the endpoints, if a rule has none. */
   readonly accounts: readonly string[];
   readonly node: Pick<ProxyNode, 'tls'>;
   /** Whether the service is in the mesh. */
   readonly location: 'external' | 'internal';
-  /** Whether the proxy may ask the control plane for secrets. */
+  /** Whether the proxy may request secrets from the control plane. */
   readonly secrets: 'given' | 'refused';
 }
 
-/** How the connections of a cluster are encrypted. */
+/** The encryption of the connections of a cluster. */
 export interface UpstreamTls {
   readonly cluster: Cluster;
-  /** What is taken from the request of HTTP; undefined where nothing is. */
+  /** The names that are taken from an HTTP request; undefined if none is. */
   readonly names: { readonly autoSni: boolean; readonly autoSanValidation: boolean } | undefined;
 }
 
-/** The sockets of a cluster: one, or one for each way that an endpoint may be spoken to. */
+/** Returns the sockets of a cluster: one, or one for each way to connect to an endpoint. */
 export function upstreamTls(inputs: TlsInputs): UpstreamTls {
   const { tls, unruled, node, sni, accounts } = inputs;
   const files = filesOf(node);
@@ -105,7 +105,7 @@ export function upstreamTls(inputs: TlsInputs): UpstreamTls {
 
 const plain: UpstreamTls = { cluster: {}, names: undefined };
 
-/** What a side shows, and by what it checks the other. */
+/** The certificate of one side, and the roots by which it verifies the other. */
 interface Secrets {
   readonly certificate: SdsSecret;
   readonly root: SdsSecret;
@@ -141,7 +141,7 @@ function mutual(
   });
 }
 
-/** TLS as a rule describes it; none where its secret is one that this proxy is not given. */
+/** Returns TLS as a rule configures it; none if this proxy may not have its secret. */
 function originated(
   { alpn, secrets }: TlsInputs,
   tls: ClientTls,
@@ -169,7 +169,10 @@ function originated(
   return { cluster: { transportSocket }, names: fromRequest(tls) };
 }
 
-/** A name that no rule says is that of the request, and so is the one in the certificate. */
+/**
+ * Takes the server name from the request if no rule sets it, and with it the name in the
+ * certificate.
+ */
 function fromRequest({
   sni,
   subjectAltNames,
@@ -212,7 +215,7 @@ function socketOf({ certificates, validation, alpn, sni }: Socket): TypedConfig 
   });
 }
 
-/** Mutual TLS with the endpoints that say that they can do it, plain text with the others. */
+/** Uses mutual TLS with the endpoints that are marked for it, and plain text with the others. */
 const byEndpoint = (transportSocket: TypedConfig): Cluster => ({
   transportSocketMatches: [
     { name: 'tlsMode-istio', match: { tlsMode: 'istio' }, transportSocket },
