@@ -120,9 +120,7 @@ export interface Endpoint {
   /** `spiffe://TRUST_DOMAIN/ns/NAMESPACE/sa/ACCOUNT`; '' if it has no account. */
   readonly identity: string;
   readonly tlsMode: 'istio' | 'disabled';
-  /**
-   * The namespace of the WorkloadEntry or the Pod; '' for any other. The same holds for its name.
-   */
+  /** The namespace and the name of the WorkloadEntry or the Pod; '' for any other endpoint. */
   readonly namespace: string;
   readonly workloadName: string;
   readonly readiness: EndpointReadiness;

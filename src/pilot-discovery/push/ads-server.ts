@@ -222,7 +222,7 @@ export function serveAds(
         ),
         defer(() => {
           leaves.delete(leave);
-          call.end(); // if the client has ended its half
+          call.end(); // needed if the client has ended its half
           return of<AdsEvent>({ type: 'disconnected', connection });
         }),
       );
@@ -261,7 +261,7 @@ export function serveAds(
           else if (unread.isTooMuch(bytes.length)) {
             const reason = `it accepts what it has not read: ${unread.count()} answers`;
             refused$.next({ type: 'stream-refused', connection, address, reason });
-            call.destroy(new Error(reason)); // a status would be sent after all of them
+            call.destroy(new Error(reason)); // a status would be queued after them
           } else unread.write(call, bytes, () => done.next());
         });
         const queuedAt = scheduler.now();

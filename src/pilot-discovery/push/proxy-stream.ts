@@ -80,7 +80,7 @@ export interface ProxyStream {
   /** The first request has come, with a node id. */
   readonly isKnown: boolean;
   readonly view: View | undefined;
-  /** The proxy does not use a type that it has not asked for by now. */
+  /** The time to ask for types is over: the proxy does not use the other types. */
   readonly isIntroduced: boolean;
   readonly types: Readonly<Record<XdsType, ProxySubscription>>;
   /** Why newer changes are not sent; undefined if there are none. */

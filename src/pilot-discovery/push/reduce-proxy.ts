@@ -39,8 +39,8 @@ export type ProxyStep = Step<ProxyStream, ProxyEffect>;
  * first, then endpoints, listeners, routes. Listeners and routes are sent when the proxy has ACKed
  * the clusters that they may need, with their endpoints. Clusters are removed when it has ACKed
  * listeners and routes that no longer need them. A resource version that the proxy NACKed is not
- * sent again. In the state-of-the-world variant nobody knows which clusters a proxy has that comes
- * back with an older version: those are removed at once.
+ * sent again. If a proxy comes back with an older version in the state-of-the-world variant, its
+ * clusters are unknown: those that are not in the view are removed at once.
  *
  * The endpoints of a changed cluster are sent after it, even if they are equal: Envoy 1.36 waits
  * for them forever.

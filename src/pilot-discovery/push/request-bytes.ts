@@ -18,7 +18,7 @@ export type NodeField = 1 | 2;
 export function bytesFlaw(bytes: Uint8Array, nodeField: NodeField): string | undefined {
   const reader = new BinaryReader(bytes);
   const counts = new Map<number, number>();
-  let node = 0; // a decoder merges two of them
+  let node = 0; // of all its fields, which a decoder merges
   try {
     while (reader.pos < reader.len) {
       const [field, type] = reader.tag();

@@ -1,7 +1,7 @@
 /**
  * Why a change of a type is not sent to a proxy. It has neither ACKed nor NACKed the last answer;
- * it must first ACK another type; it may still ask for types that need what is to be removed; or it
- * has NACKed this version. Users of it write undefined if there is nothing to send.
+ * it must first ACK another type; it may still ask for types that need the removed resources; or it
+ * has NACKed this version. Its users write undefined if there is nothing to send.
  */
 export type Unsent =
   'in flight' | 'clusters' | 'endpoints' | 'listeners' | 'routes' | 'introduction' | 'NACKed';

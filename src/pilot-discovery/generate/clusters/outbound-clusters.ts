@@ -284,7 +284,7 @@ function discoveryOf(
   const [value, used] =
     service.resolution === 'dns'
       ? [DiscoveryType.STRICT_DNS, endpoints]
-      : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy takes one
+      : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy uses only one
   return {
     ...dns,
     clusterDiscoveryType: { case: 'type', value },
