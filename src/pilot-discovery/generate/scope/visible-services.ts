@@ -28,10 +28,10 @@ export interface VisibleService extends Service {
 export type Services = ReadonlyMap<string, VisibleService>;
 
 /**
- * Returns the services visible to a proxy, one for each host, oldest first. The service is that of
- * the proxy's own namespace, else the oldest. Entries of one namespace for a host that have the
- * same resolution are one service, with the ports, addresses and names of all. Returns the same
- * object as long as the services are the same.
+ * Returns the services visible to a proxy, one for each host, oldest first. The service of a host
+ * is that of the proxy's own namespace, else the first: a Service of Kubernetes, else the oldest.
+ * Entries of one namespace for a host that have the same resolution are one service, with the
+ * ports, addresses and names of all. Returns the same object as long as the services are the same.
  */
 export function visibleServices(
   { services }: Environment,
