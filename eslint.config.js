@@ -61,7 +61,7 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/pilot-agent/config/agent-settings.ts', 'src/pilot-discovery/istio/**'],
+    ignores: ['src/pilot-agent/config/agent-settings.ts'],
     plugins: { plain: { rules: { comments: plainComments } } },
     rules: { 'plain/comments': 'error' },
   },

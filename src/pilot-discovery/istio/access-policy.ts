@@ -9,10 +9,10 @@ export interface AccessPolicy {
 
 export type AccessEffect =
   | { readonly type: 'nothing' }
-  /** It is not served, or is refused. It restricts access, so nobody may connect. */
+  /** It is not served, or it is refused. It restricts access, so nobody may connect. */
   | { readonly type: 'closes'; readonly covers: Covered }
   | AccessRules
-  /** Of a RequestAuthentication: a token that none of these finds valid is refused. */
+  /** The effect of a RequestAuthentication: a token that no rule accepts is refused. */
   | { readonly type: 'tokens'; readonly rules: readonly TokenRule[] };
 
 export type Covered =
@@ -23,22 +23,22 @@ export interface AccessRules {
   readonly action: 'allow' | 'deny' | 'audit';
   /** `dry-run`: Envoy counts what it would do, and does nothing. */
   readonly mode: 'enforced' | 'dry-run';
-  /** A request matches if it matches one of them; none if there is none. */
+  /** A request matches if it matches at least one rule. */
   readonly rules: readonly AccessRule[];
 }
 
-/** A request matches if it matches one list of each. An empty list matches each request. */
+/** A request matches if it matches one list of each member. An empty list matches each request. */
 export interface AccessRule {
-  /** Who calls, and with which token and headers. */
+  /** Conditions for the caller, its token and its headers. */
   readonly callers: readonly (readonly AccessCondition<CallerAttribute>[])[];
-  /** What is called. */
+  /** Conditions for the called operation. */
   readonly operations: readonly (readonly AccessCondition<OperationAttribute>[])[];
 }
 
-/** It is met by one of `values`, if there are any, and by none of `notValues`. */
+/** It is met if a request has one of `values`, if there are any, and none of `notValues`. */
 export interface AccessCondition<A extends AccessAttribute = AccessAttribute> {
   readonly attribute: A;
-  /** The name of a header, or the path of a claim; empty for all else. */
+  /** The name of a header, or the path of a claim; empty for all other attributes. */
   readonly path: readonly string[];
   readonly values: readonly string[];
   readonly notValues: readonly string[];

@@ -1,14 +1,15 @@
 import { isIPv4, isIPv6 } from 'node:net';
 import { isIpAddress } from '../../shared/text/host-port.ts';
 
-/** A host in the one form in which hosts are compared: names of DNS know no case. Pure. */
+/** Returns a host in a form that can be compared: DNS names ignore case. Pure. */
 export function canonicalHost(host: string): string {
   return isIPv6(host) ? canonicalIpv6(host) : host.toLowerCase();
 }
 
 /**
- * An IP address or a range in the one form in which they are compared: `240.1.2.3/16` is
- * `240.1.0.0/16`, and a range of one address is that address. Another text stays as it is. Pure.
+ * Returns an IP address or a range in a form that can be compared: `240.1.2.3/16` becomes
+ * `240.1.0.0/16`, and a range of one address becomes that address. Another text stays the same.
+ * Pure.
  */
 export function canonicalAddress(text: string): string {
   const [address = '', length] = text.split('/');
@@ -22,7 +23,7 @@ export function canonicalAddress(text: string): string {
   return `${first}/${Number(length)}`;
 }
 
-/** Whether a text is an IP address, or a range of them such as 10.0.0.0/8. Pure. */
+/** Whether a text is an IP address, or a range such as 10.0.0.0/8. Pure. */
 export function isAddressRange(text: string): boolean {
   const [address = '', length, ...more] = text.split('/');
   const most = address.includes(':') ? 128 : 32;
@@ -33,13 +34,16 @@ export function isAddressRange(text: string): boolean {
   );
 }
 
-/** In lower case, with the longest row of zeros as `::` (RFC 5952). A zone stays as it is. */
+/**
+ * Returns an address in lower case, with its longest run of zeros as `::` (RFC 5952). A zone stays
+ * the same.
+ */
 function canonicalIpv6(address: string): string {
   const [plain = '', ...zone] = address.split('%');
   return [new URL(`http://[${plain}]`).hostname.slice(1, -1), ...zone].join('%');
 }
 
-/** Of an address in its canonical form. */
+/** Returns the bytes of an address in canonical form. */
 function bytesOf(address: string): readonly number[] {
   const [before = '', after] = address.split('::');
   const groups = (part: string) =>
@@ -57,6 +61,6 @@ const groupsOf = (bytes: readonly number[]): readonly string[] =>
     index % 2 === 0 ? [((byte << 8) | (bytes[index + 1] ?? 0)).toString(16)] : [],
   );
 
-/** The bits of a byte that are within the first `length` ones. */
+/** Returns the bits of a byte that belong to the first `length` bits. */
 const maskAt = (index: number, length: number): number =>
   256 - 2 ** (8 - Math.min(8, Math.max(0, length - index * 8)));

@@ -1,6 +1,6 @@
 import { below, list, needed, type ReadMember, warn, wrong } from './members.ts';
 
-/** Those that Envoy knows, and Istio takes. Envoy refuses a listener that names another. */
+/** The suites that Envoy knows and Istio accepts. Envoy refuses a listener with any other. */
 const known: ReadonlySet<string> = new Set([
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
@@ -21,8 +21,8 @@ const known: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * The cipher suites of a server, each once. One that is not known is left out, as in Istio; if none
- * is left, that is wrong: Envoy would take its own.
+ * Reads the cipher suites of a server, each once. Leaves out an unknown suite, as Istio does. If no
+ * suite is left, that is an error, because Envoy would use its defaults.
  */
 export const cipherSuites: ReadMember<readonly string[]> = (value, place) => {
   const read = list(needed)(value, place);

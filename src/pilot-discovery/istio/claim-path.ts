@@ -1,7 +1,7 @@
 const ofToken = '@request.auth.claims';
 
 /**
- * The claim that a match of a header is for, as a path: `@request.auth.claims.a.b` or
+ * Returns the path of the claim that a header match is for: `@request.auth.claims.a.b` or
  * `@request.auth.claims[a][b]`. Undefined if it is for a header; with an empty part if it names no
  * claim. Pure.
  */
@@ -12,5 +12,5 @@ export function claimPath(name: string): readonly string[] | undefined {
   return rest.endsWith(']') ? rest.slice(1, -1).split('][') : [''];
 }
 
-/** Whether a match of a header is one of a claim of a token, which gateways alone look at. */
+/** Whether a header match is for a claim of a token. Only gateways evaluate such a match. */
 export const isClaim = (name: string): boolean => claimPath(name) !== undefined;

@@ -2,8 +2,8 @@
 import type { Place, ReadMember } from './members.ts';
 
 /**
- * Reads what restricts access. If something in it is wrong or not served, a warning says so and
- * the result is `closed`: the rest of the resource is served.
+ * Reads a setting that restricts access. If it has an error or is not served, that is a warning and
+ * the result is `closed`. The rest of the resource is served.
  *
  * @param consequence what follows: `connections to this port are refused`
  */
@@ -20,8 +20,8 @@ export function orClosed<T>(read: ReadMember<T>, consequence: string): ReadMembe
 }
 
 /**
- * Reads what restricts access. If something in it is wrong, the resource is refused; or, as
- * `ifWrong` of the place says, the result is `closed`.
+ * Reads a setting that restricts access. If it has an error, the resource is refused, or the result
+ * is `closed`: `ifWrong` of the place decides.
  */
 export function closable<T>(read: ReadMember<T>): ReadMember<T | 'closed'> {
   const closed = orClosed(read, 'it is closed');

@@ -1,17 +1,22 @@
 import type { Place, ReadMember } from './members.ts';
 
-/** What becomes of a resource that restricts access, and that is refused and was never right. */
+/**
+ * The replacement of a refused resource that restricts access and that never had a good version.
+ */
 export interface IfRefused<T> {
-  /** What follows, in a sentence. */
+  /** The consequence, in a sentence. */
   readonly consequence: string;
-  /** Reads what can be read of one that is wrong beyond what restricts access. */
+  /**
+   * Reads as much as possible of a resource that also has errors outside the settings that restrict
+   * access.
+   */
   readonly otherwise?: ReadMember<T>;
 }
 
 /**
- * What stands for a refused resource: it is as it is written, but closed where it is wrong. If more
- * is wrong, it is closed as a whole, for the workloads that it selects as far as that can be read.
- * Undefined for a kind of which the rest restricts nothing.
+ * Returns the spec that replaces a refused one: the same, but with wrong settings closed. If it has
+ * other errors, the spec closes all access to the workloads that it selects, as far as the selector
+ * can be read. Undefined if the other settings of the kind restrict nothing.
  */
 export function closedSpec<T>(
   read: ReadMember<T>,
@@ -28,7 +33,7 @@ export function closedSpec<T>(
   return quietly(otherwise, given, 'error') ?? quietly(otherwise, undefined, 'error');
 }
 
-/** Undefined if something is wrong other than what is closed for it. */
+/** Reads a value; undefined if it has an error that closing does not cover. */
 function quietly<T>(read: ReadMember<T>, value: unknown, unknown: Place['unknown']): T | undefined {
   const wrong: string[] = [];
   const tell: Place['tell'] = (path, _, severity) => {

@@ -15,7 +15,7 @@ export interface Subset {
   readonly trafficPolicy: TrafficPolicy | undefined;
 }
 
-/** A part that is not said is undefined. */
+/** A setting that is not given is undefined. */
 export interface PortPolicy {
   readonly loadBalancer: LoadBalancer | undefined;
   readonly connectionPool: ConnectionPool | undefined;
@@ -24,7 +24,7 @@ export interface PortPolicy {
 }
 
 export interface TrafficPolicy extends PortPolicy {
-  /** By number of the port. */
+  /** By the number of the port. */
   readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
 }
 
@@ -107,7 +107,7 @@ export interface OutlierDetection {
 }
 
 export interface ClientTls {
-  /** `closed`: what is written is wrong and was never right, so nothing is sent. */
+  /** `closed`: the setting is wrong and was never right, so nothing is sent. */
   readonly mode: 'disable' | 'simple' | 'mutual' | 'istio-mutual' | 'closed';
   readonly clientCertificate: string;
   readonly privateKey: string;

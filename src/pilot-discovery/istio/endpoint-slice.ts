@@ -1,13 +1,13 @@
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/endpoint-slice-v1/ */
 export interface EndpointSlice {
-  /** The name of the Service, of the same namespace, that it has endpoints of. */
+  /** The name of the Service whose endpoints these are, in the same namespace. */
   readonly service: string;
   readonly ports: readonly SlicePort[];
   readonly endpoints: readonly SliceEndpoint[];
 }
 
 export interface SlicePort {
-  /** That of the port of the Service; '' for the only one. */
+  /** The name of the Service's port; '' for its only port. */
   readonly name: string;
   readonly number: number;
 }
@@ -15,9 +15,9 @@ export interface SlicePort {
 export interface SliceEndpoint {
   readonly addresses: readonly string[];
   readonly readiness: EndpointReadiness;
-  /** The name of its Pod, of the same namespace; '' where it has none. */
+  /** The name of its Pod, in the same namespace; '' if it has none. */
   readonly pod: string;
 }
 
-/** Whether calls may go somewhere. */
+/** Whether an endpoint may get calls. */
 export type EndpointReadiness = 'ready' | 'not-ready';

@@ -1,7 +1,7 @@
 import { isMap, isSeq, type ParsedNode } from 'yaml';
 import { stepsOf } from '../../shared/text/field-steps.ts';
 
-/** Where a field is, or the nearest that is there around it. Pure. */
+/** Returns the offset of a field, or of the nearest field around it that exists. Pure. */
 export function offsetOf(node: ParsedNode, field: string): number | undefined {
   let found: number | undefined;
   let inner: unknown = node;

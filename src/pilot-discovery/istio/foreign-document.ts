@@ -1,11 +1,11 @@
 // Why: docs/decisions/079-documents-of-others-are-skipped.md
-/** Whether a version is of a group of Istio's rules; `install.istio.io` is none of them. */
+/** Whether a version is of a group with Istio's rules. `install.istio.io` is not one. */
 export const isOfIstio = (apiVersion: string): boolean =>
   /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(apiVersion);
 
 /**
- * What a document is that is somebody else's: of Kubernetes, of the Gateway API, of a tool.
- * Undefined of one that may be meant as a rule, or the first half of one.
+ * Describes a document that belongs to another program: to Kubernetes, to the Gateway API, to a
+ * tool. Undefined for a document that may be a rule, or the first half of one.
  */
 export function foreignDocument(
   { kind, apiVersion }: { readonly kind: string; readonly apiVersion: string },

@@ -3,15 +3,15 @@ import type { Protocol, Selector } from './values.ts';
 
 /** https://istio.io/v1.26/docs/reference/config/networking/gateway/ */
 export interface Gateway {
-  /** Labels of the proxies that it is for; undefined for all. */
+  /** The labels of its proxies; undefined for all proxies. */
   readonly selector: Selector;
   readonly servers: readonly GatewayServer[];
 }
 
-/** What a gateway takes at one port, for some hosts. */
+/** The hosts that a gateway serves at one port. */
 export interface GatewayServer {
   readonly port: GatewayPort;
-  /** An IP address; '' for all of the proxy. */
+  /** An IP address; '' for all addresses of the proxy. */
   readonly bind: string;
   readonly hosts: readonly GatewayHost[];
   readonly tls: ServerTls;
@@ -23,21 +23,21 @@ export interface GatewayPort {
   readonly protocol: Exclude<Protocol, 'auto' | 'udp'>;
 }
 
-/** A host, and the namespace whose VirtualServices may speak for it: `*` for any. */
+/** A host, and the namespace of its VirtualServices: `*` for any. */
 export interface GatewayHost {
   readonly namespace: string;
-  /** May begin with `*`, and may be `*`. */
+  /** It may begin with `*`, or be `*`. */
   readonly host: string;
 }
 
-/** What becomes of the TLS of a client. */
+/** How a gateway treats a client's TLS. */
 export type ServerTls =
-  /** `redirect`: a client is sent to HTTPS. */
+  /** `redirect`: clients are redirected to HTTPS. */
   | { readonly mode: 'plain' | 'redirect' }
-  /** It is handed on as it is. */
+  /** TLS is passed on unchanged. */
   | { readonly mode: 'passthrough' | 'auto-passthrough' }
   | TerminatedTls
-  /** It is wrong as it is written, so nothing is served for the hosts. */
+  /** The setting is wrong, so the hosts are not served. */
   | { readonly mode: 'closed' };
 
 /** TLS that ends at the gateway. */
@@ -46,9 +46,9 @@ export interface TerminatedTls {
   readonly certificate: ServerCertificate;
   readonly minimum: TlsVersion;
   readonly maximum: TlsVersion;
-  /** Empty for those of Envoy. */
+  /** Empty for Envoy's defaults. */
   readonly cipherSuites: readonly string[];
-  /** What a client's certificate is checked by, beside roots; nothing with mode `simple`. */
+  /** Checks of a client's certificate, in addition to roots; none with mode `simple`. */
   readonly client: {
     readonly subjectAltNames: readonly string[];
     /** SHA-256 of certificates, in hex. */
@@ -59,15 +59,15 @@ export interface TerminatedTls {
   };
 }
 
-/** Where the certificate of a server comes from. */
+/** The origin of a server's certificate. */
 export type ServerCertificate =
   | { readonly type: 'workload' }
-  /** A secret of the gateway's agent; its roots are those of `NAME-cacert`. */
+  /** A secret of the gateway's agent. Its roots are in the secret `NAME-cacert`. */
   | { readonly type: 'credential'; readonly name: string }
   | {
       readonly type: 'files';
       readonly chain: string;
       readonly key: string;
-      /** '' where no client is checked. */
+      /** '' if clients are not checked. */
       readonly roots: string;
     };

@@ -1,5 +1,5 @@
 /**
- * Commands of Envoy's substitution format, which headers and access logs have:
+ * Commands of Envoy's substitution format, for headers and access logs:
  * https://www.envoyproxy.io/docs/envoy/v1.36.2/configuration/advanced/substitution_formatter
  */
 const commands = new Set(
@@ -29,7 +29,7 @@ const commands = new Set(
 );
 
 const words = (text: string): ReadonlySet<string> => new Set(text.split(/\s+/));
-/** What stands behind the name of a command, as Envoy 1.40 takes it; 1.36 takes less. */
+/** The arguments and lengths that commands may have in Envoy 1.40. Envoy 1.36 accepts less. */
 const needsArguments = words(
   `CEL COALESCE COMMON_DURATION DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PER_REQUEST_STATE QUERY_PARAM REQ RESP TRAILER
   UPSTREAM_FILTER_STATE UPSTREAM_METADATA`,
@@ -44,17 +44,17 @@ const mayHaveLength = words(
   `CEL COALESCE DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PATH QUERY_PARAM QUERY_PARAMS REQ RESP TRAILER UPSTREAM_FILTER_STATE`,
 );
 
-/** Why Envoy refuses a value of a header in a route; undefined if it does not. Pure. */
+/** Explains why Envoy refuses the value of a header in a route; undefined if it does not. Pure. */
 export function headerFlaw(value: string): string | undefined {
   return /[\0\r\n]/.test(value) ? 'a line end or NUL cannot be in a header' : formatFlaw(value);
 }
 
 /**
- * Why Envoy refuses a format; undefined if it does not. `%NAME%` and `%NAME(arguments):length%`
- * stand for something, `%%` for a percent sign. Pure.
+ * Explains why Envoy refuses a format; undefined if it does not. `%NAME%` and
+ * `%NAME(arguments):length%` are replaced by a value, `%%` by a percent sign. Pure.
  */
 export function formatFlaw(value: string): string | undefined {
-  // From left to right: in `%A%%B%` there is no percent sign.
+  // From left to right: `%A%%B%` has no percent sign.
   const parts =
     /%%|%(?<name>[A-Z0-9_]+)(?:\((?<given>(?:[^()]|\([^()]*\))*)\))?(?<length>:\d+)?%|[^%]+/y;
   while (parts.lastIndex < value.length) {
@@ -77,7 +77,7 @@ export function formatFlaw(value: string): string | undefined {
   return undefined;
 }
 
-/** Whether a text is a name of a header (RFC 9110 §5.1). Pure. */
+/** Whether a text is the name of a header (RFC 9110 §5.1). Pure. */
 export function isHeaderName(name: string): boolean {
   return /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/.test(name);
 }

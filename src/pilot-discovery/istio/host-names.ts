@@ -3,9 +3,9 @@ import { canonicalHost } from './canonical.ts';
 import { below, list, needed, type ReadMember, text, wrong } from './members.ts';
 
 /**
- * Where a resource is seen: `*` is everywhere, `.` its own namespace.
+ * Reads the namespaces that see a resource: `*` for all of them, `.` for its own.
  *
- * @param nowhere whether `~`, which is nowhere, is right too
+ * @param nowhere whether `~`, for no namespace, is valid too
  */
 export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<readonly string[]> {
   return (value, place) => {
@@ -27,7 +27,7 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
 
 const label = /^[a-zA-Z0-9](?:[-a-zA-Z0-9]{0,61}[a-zA-Z0-9])?$/;
 
-/** A part of a DNS name: letters, digits, and dashes within. */
+/** Whether a text is a part of a DNS name: letters, digits, and dashes between them. */
 export const isLabel = (text: string): boolean => label.test(text);
 
 const areLabels = (parts: readonly string[]): boolean =>
@@ -36,7 +36,7 @@ const areLabels = (parts: readonly string[]): boolean =>
 export const isDnsName = (host: string): boolean =>
   host.length <= 255 && areLabels(host.replace(/\.$/, '').split('.'));
 
-/** The name of a subset; one that is not given is ''. */
+/** Reads the name of a subset; '' if there is none. */
 export const subsetName: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (read !== '' && !isLabel(read))
@@ -44,7 +44,7 @@ export const subsetName: ReadMember<string> = (value, place) => {
   return read;
 };
 
-/** `front`, `shop/front`, or `front.shop` as of old. */
+/** Reads `front`, `shop/front`, or `front.shop` in the old form. */
 export const gatewayName: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const parts = read.split('/');
@@ -58,14 +58,17 @@ export const gatewayName: ReadMember<string> = (value, place) => {
   return read;
 };
 
-/** `*-foo.example.com`: Envoy takes it as a domain of HTTP, and not as a name of TLS. */
+/**
+ * Whether a host is like `*-foo.example.com`: Envoy accepts it as a domain of HTTP, but not as a
+ * name in TLS.
+ */
 export const isPartialWildcard = (host: string): boolean => /^\*[^.]/.test(host);
 
 /**
- * A DNS name in its canonical form, which may begin with `*`: for all below the rest, or for all
- * that end as it does.
+ * Reads a DNS name in its canonical form. It may begin with `*`, for all names below the rest, or
+ * for all names that end with the rest.
  *
- * @param others whether an IP address, and `*` for all, are hosts too
+ * @param others whether an IP address, and `*` for all, are valid too
  */
 export function hostName(others: 'too' | 'not'): ReadMember<string> {
   return (value, place) => {

@@ -1,15 +1,15 @@
 import { boolean, ignored, list, members, type ReadMember, text } from './members.ts';
 import type { Labels } from './values.ts';
 
-/** What the metadata of an object says that its reader needs. */
+/** The metadata of an object, as far as a reader needs them. */
 export interface KubernetesMetadata {
   readonly name: string;
   readonly namespace: string;
   readonly labels: Labels;
   readonly annotations: Labels;
-  /** From which `name` was made, if Kubernetes made it. */
+  /** The prefix of `name`, if Kubernetes generated the name. */
   readonly generateName: string;
-  /** What controls the object. */
+  /** The controller of the object. */
   readonly owner: Owner | undefined;
 }
 
@@ -18,10 +18,10 @@ export interface Owner {
   readonly name: string;
 }
 
-/** As many as anything has; Kubernetes has one that controls it. */
+/** More than any object has. In Kubernetes, one of them is the controller. */
 const mostOwners = 64;
 
-/** Of `ownerReferences` the one that controls the object. */
+/** Reads the owner in `ownerReferences` that controls the object. */
 export const controller: ReadMember<Owner | undefined> = (value, place) =>
   list(ownerReference, mostOwners)(value, place).find(({ controls }) => controls)?.owner;
 

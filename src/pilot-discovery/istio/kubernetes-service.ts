@@ -4,20 +4,20 @@ import type { ExportTo, Labels } from './values.ts';
 /** https://kubernetes.io/docs/reference/kubernetes-api/service-resources/service-v1/ */
 export interface KubernetesService {
   readonly reached: ReachedBy;
-  /** Those of TCP. */
+  /** The ports with TCP. */
   readonly ports: readonly KubernetesPort[];
-  /** Undefined where it selects nothing: EndpointSlices alone tell its endpoints. */
+  /** Undefined if it has no selector: then only EndpointSlices have its endpoints. */
   readonly selector: Labels | undefined;
-  /** Whether endpoints that are not ready are called too (`publishNotReadyAddresses`). */
+  /** Whether endpoints that are not ready get calls too (`publishNotReadyAddresses`). */
   readonly called: 'ready' | 'all';
   readonly exportTo: ExportTo;
-  /** Names in certificates that are right besides those of its endpoints. */
+  /** Names that are valid in certificates, in addition to those of its endpoints. */
   readonly subjectAltNames: readonly string[];
 }
 
 /** How callers reach a Service: at its cluster IPs, at each endpoint, or as another host. */
 export type ReachedBy =
-  /** Empty where it has none: nobody has assigned one. */
+  /** Empty if no address is assigned. */
   | { readonly type: 'addresses'; readonly addresses: readonly string[] }
   | { readonly type: 'headless' }
   | { readonly type: 'alias'; readonly host: string };

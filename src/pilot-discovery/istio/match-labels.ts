@@ -6,7 +6,9 @@ const name =
   /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
-/** Labels that workloads have, by the rule of Kubernetes: others could never be met. */
+/**
+ * Reads labels that workloads can have by the rules of Kubernetes. No workload could match others.
+ */
 export const matchLabels: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, one] of Object.entries(read)) {
@@ -26,12 +28,14 @@ const chosen: ReadMember<Labels> = (given, place) => {
   return read;
 };
 
-/** Labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all. */
+/**
+ * Reads labels of `spec.workloadSelector.labels` or `spec.selector.matchLabels`; undefined for all.
+ */
 export function selector(member: 'labels' | 'matchLabels'): ReadMember<Labels | undefined> {
   return maybe((given, place) => members(given, place, [], (get) => get(member, chosen)));
 }
 
-/** The `selector` of what is wrong in other places. */
+/** Reads the `selector` of a resource that has errors in other places. */
 export const selectorAlone: ReadMember<Readonly<Record<string, string>> | undefined> = (
   value,
   place,

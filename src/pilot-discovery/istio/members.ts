@@ -4,31 +4,31 @@ import { regexFlaw } from '../../shared/text/regex-flaw.ts';
 import type { StringMatch } from './values.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** Where a value is in a resource, and who is told what is wrong with it. */
+/** The place of a value in a resource, and how its flaws are reported. */
 export interface Place {
-  /** The place around it; undefined of a resource. */
+  /** The place around it; undefined for a whole resource. */
   readonly parent: Place | undefined;
-  /** From there: `route`, `[0]`. */
+  /** The step from there: `route`, `[0]`. */
   readonly step: string;
   /**
-   * What a field is that nobody knows here: where access may depend on it, it is an error; of what
-   * is for others nothing is said.
+   * The severity of an unknown field. It is an error if access may depend on the field; it is not
+   * reported in settings for other programs.
    */
   readonly unknown: 'error' | 'warning' | 'nothing';
-  /** What becomes of what restricts access if it is wrong: see closable.ts. */
+  /** How a wrong setting that restricts access is treated: see closable.ts. */
   readonly ifWrong: 'refuse' | 'close';
   readonly tell: (path: string, reason: string, severity: 'error' | 'warning') => void;
 }
 
-/** Makes something of a value; undefined is a value that is not given. Tells what is wrong. */
+/** Converts a value, and reports its flaws. An undefined value is one that is not given. */
 export type ReadMember<T> = (value: unknown, place: Place) => T;
 
-/** Says that a value is wrong, and what would be right. */
+/** Reports that a value is wrong, and what would be right. */
 export function wrong(place: Place, reason: string): void {
   place.tell(pathOf(place), reason, 'error');
 }
 
-/** Says that something has no effect, or another than one might think; the resource is used. */
+/** Reports that a value has no effect, or an unexpected one. The resource is used. */
 export function warn(place: Place, reason: string): void {
   place.tell(pathOf(place), reason, 'warning');
 }
@@ -41,7 +41,7 @@ export const below = (parent: Place, step: string): Place => ({
   tell: parent.tell,
 });
 
-/** `spec.http[0].route`: made where something is wrong, which is rare. */
+/** Returns a path such as `spec.http[0].route`. It is only built for a flaw, which is rare. */
 function pathOf({ parent, step }: Place): string {
   const before = parent === undefined ? '' : pathOf(parent);
   return before === '' || step.startsWith('[') ? `${before}${step}` : `${before}.${step}`;
@@ -49,7 +49,7 @@ function pathOf({ parent, step }: Place): string {
 
 const snakes = new Map<string, string>();
 
-/** `target_port` for `targetPort`, once for each member that a reader asks for. */
+/** Returns `target_port` for `targetPort`. Each name is converted once. */
 function snake(name: string): string {
   const known = snakes.get(name);
   if (known !== undefined) return known;
@@ -61,7 +61,7 @@ function snake(name: string): string {
 const camel = (name: string) =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-/** What is written, as a message shows it. */
+/** Returns a value as messages show it. */
 function shown(value: unknown): string {
   const text = typeof value === 'string' ? `'${value}'` : JSON.stringify(value);
   return text.length > 80 ? `${text.slice(0, 77)}…` : text;
@@ -71,9 +71,10 @@ function shown(value: unknown): string {
 export type Get = <T>(name: string, read: ReadMember<T>) => T;
 
 /**
- * Reads an object by its members, in the spelling of protobuf's JSON (`targetPort`) or of its
- * fields (`target_port`). A member that nobody has asked for is a flaw, of the severity that
- * `unknown` of the place says. One of `later` is known to Istio and has no effect yet: a warning.
+ * Reads an object by its members, which may be spelled as in protobuf's JSON (`targetPort`) or as
+ * protobuf's fields (`target_port`). A member that `make` did not read is a flaw of the severity
+ * that `unknown` of the place has. A member in `later` is known to Istio but has no effect yet: a
+ * warning.
  */
 export function members<T>(
   value: unknown,
@@ -119,7 +120,7 @@ export function members<T>(
   return made;
 }
 
-/** Of a member that says nothing here. */
+/** Reads a member that means nothing here. */
 export const ignored: ReadMember<undefined> = () => undefined;
 
 export const text: ReadMember<string> = (value, place) => {
@@ -129,14 +130,14 @@ export const text: ReadMember<string> = (value, place) => {
   return '';
 };
 
-/** Says that a block has nothing besides what only tells what it is for: something was meant. */
+/** Reports a block that is empty, except for the member `besides`: its author meant something. */
 export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   if (Object.keys(value).every((name) => name === besides))
     wrong(place, `it says nothing: give ${hint}`);
 }
 
-/** A text that has to be there. */
+/** Reads a text that must be given. */
 export const needed: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   if (value === undefined || value === '') wrong(place, 'it is missing');
@@ -149,7 +150,7 @@ export const boolean: ReadMember<boolean | undefined> = (value, place) => {
   return undefined;
 };
 
-/** A whole number within limits; undefined where it is not given. Wrappers may be texts in JSON. */
+/** Reads a whole number within limits; undefined if it is not given. In JSON it may be a text. */
 export function whole(least: number, most: number): ReadMember<number | undefined> {
   return (value, place) => {
     if (value === undefined) return undefined;
@@ -162,7 +163,7 @@ export function whole(least: number, most: number): ReadMember<number | undefine
 }
 
 export const port: ReadMember<number | undefined> = whole(1, 65_535);
-/** What fits into 32 bits. */
+/** Reads a number that fits into 32 bits. */
 export const count: ReadMember<number | undefined> = whole(0, 2 ** 31 - 1);
 
 export const percent: ReadMember<number | undefined> = (value, place) => {
@@ -172,7 +173,7 @@ export const percent: ReadMember<number | undefined> = (value, place) => {
   return undefined;
 };
 
-/** Envoy has seconds of some durations as 32 bits. In ms. */
+/** Envoy has the seconds of some durations in 32 bits. In ms. */
 const longest = 2 ** 31 * 1_000 - 1;
 
 function durationFrom(isRight: (ms: number) => boolean): ReadMember<number | undefined> {
@@ -188,12 +189,15 @@ function durationFrom(isRight: (ms: number) => boolean): ReadMember<number | und
   };
 }
 
-/** A duration in ms; undefined where it is not given. Envoy counts no less than 1 ms. */
+/** Reads a duration in ms; undefined if it is not given. Except for 0, Envoy's least is 1 ms. */
 export const duration: ReadMember<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
-/** The same, where Envoy refuses 0. */
+/** Reads a duration that Envoy refuses if it is 0. */
 export const durationAbove0: ReadMember<number | undefined> = durationFrom((ms) => ms >= 1);
 
-/** One of several words; in JSON they may be numbers of protobuf, which nobody writes. */
+/**
+ * Reads one of several words. Protobuf's numbers, which JSON allows too, are not read: nobody uses
+ * them.
+ */
 export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): ReadMember<T> {
   return (value, place) => {
     if (value === undefined) return otherwise;
@@ -205,7 +209,7 @@ export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): Read
   };
 }
 
-/** @param most what Kubernetes takes of Istio's resources, for lists that it bounds */
+/** @param most the limit of Kubernetes for Istio's resources, if it has one */
 export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readonly T[]> {
   return (value, place) => {
     if (value === undefined) return [];
@@ -220,7 +224,7 @@ export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readon
   };
 }
 
-/** An object with names of the user's own. */
+/** Reads an object whose names the user chooses. */
 export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string, T>>> {
   return (value, place) => {
     if (value === undefined) return {};
@@ -236,14 +240,14 @@ export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string
   };
 }
 
-/** Texts by names of the user's own. */
+/** Reads texts by names that the user chooses. */
 export const texts: ReadMember<Readonly<Record<string, string>>> = named(text);
 
 export function maybe<T>(read: ReadMember<T>): ReadMember<T | undefined> {
   return (value, place) => (value === undefined ? undefined : read(value, place));
 }
 
-/** An expression of RE2, as Envoy compiles it. */
+/** Reads an expression of RE2, as Envoy compiles it. */
 export const regex: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   const flaw = read === '' ? undefined : regexFlaw(read);
@@ -266,7 +270,7 @@ function matchWith(prefix: ReadMember<string>): ReadMember<StringMatch> {
     });
 }
 
-/** Of a path an empty prefix is right, and is any. */
+/** Reads a match of a path. Its prefix may be empty, which matches any path. */
 export const uriMatch: ReadMember<StringMatch> = matchWith(text);
 export const stringMatch: ReadMember<StringMatch> = matchWith((value, place) => {
   const read = text(value, place);

@@ -1,16 +1,16 @@
 /**
- * MeshConfig, as far as it is used:
+ * The fields of MeshConfig that are used:
  * https://istio.io/v1.26/docs/reference/config/istio.mesh.v1alpha1/
  */
 export interface MeshConfig {
-  /** Namespace of what holds for all: `istio-system`. */
+  /** The namespace of resources that apply to the whole mesh: `istio-system`. */
   readonly rootNamespace: string;
   readonly trustDomain: string;
   readonly outboundTrafficPolicy: 'allow-any' | 'registry-only';
   readonly enableAutoMtls: boolean;
   readonly connectTimeoutMs: number;
   readonly protocolDetectionTimeoutMs: number;
-  /** '' for none; `/dev/stdout` writes to the log of Envoy. */
+  /** '' for none; `/dev/stdout` is the log of Envoy. */
   readonly accessLogFile: string;
   readonly accessLogFormat: string;
   readonly accessLogEncoding: 'text' | 'json';
@@ -28,5 +28,5 @@ export const defaultMeshConfig: MeshConfig = {
   accessLogEncoding: 'text',
 };
 
-/** The cluster that sources without one are of. */
+/** The cluster of sources that name none. */
 export const clusterId = 'Kubernetes';

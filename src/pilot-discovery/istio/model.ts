@@ -11,8 +11,8 @@ import type { Labels } from './values.ts';
 import type { VirtualService } from './virtual-service.ts';
 
 /**
- * What each kind of resource says. All values are read: a duration is in ms, a match is one of
- * three, a default of Istio is filled in where it does not depend on other resources.
+ * The content of each kind of resource. All values are converted: a duration is in ms, a match is
+ * one of three types. Defaults of Istio are filled in if they do not depend on other resources.
  */
 export interface Specs {
   readonly ServiceEntry: ServiceEntry;
@@ -31,7 +31,7 @@ export interface Specs {
 
 export type Kind = keyof Specs;
 
-/** `Kind/namespace/name`. It names a resource among all. */
+/** `Kind/namespace/name`. It is unique among all resources. */
 export type ResourceKey = string;
 
 export const keyOf = ({
@@ -40,13 +40,13 @@ export const keyOf = ({
   name,
 }: Pick<Resource, 'kind' | 'namespace' | 'name'>): ResourceKey => `${kind}/${namespace}/${name}`;
 
-/** Where a resource comes from, as a person finds it. */
+/** The place where a person finds a resource. */
 export interface Origin {
   /** The name of the source. */
   readonly source: string;
-  /** The file, or what stands for one; '' where there is none. */
+  /** The file, or the equivalent of one; '' if there is none. */
   readonly path: string;
-  /** Of its first line, from 1; 0 where there is none. */
+  /** The first line, from 1; 0 if there is none. */
   readonly line: number;
 }
 
@@ -58,35 +58,39 @@ export interface Resource<K extends Kind = Kind> {
   readonly labels: Labels;
   readonly annotations: Labels;
   /**
-   * `creationTimestamp`, ms since 1970; 0 where there is none. Of two in conflict the older wins.
+   * `creationTimestamp`, in ms since 1970; 0 if there is none. The older of two conflicting
+   * resources wins.
    */
   readonly createdMs: number;
-  /** A hash of what it says. Its origin has no part in it. */
+  /** A hash of the content, without the origin. */
   readonly version: string;
   readonly origin: Origin;
   /**
-   * It is refused and was never right, so it closes what it would restrict: what follows, in a
-   * sentence. Undefined of a good one.
+   * The consequence, in a sentence, if the resource is refused, never had a good version, and so
+   * closes what it would restrict. Undefined for a good resource.
    */
   readonly closes?: string;
   readonly spec: Specs[K];
 }
 
-/** A resource of some kind, told apart by `kind`. */
+/** A resource of any kind; `kind` distinguishes them. */
 export type AnyResource = { readonly [K in Kind]: Resource<K> }[Kind];
 
-/** What is wrong in a resource or a file. */
+/** A flaw of a resource or a file. */
 export interface Flaw {
-  /** Of the resource; undefined where its name cannot be told, or the whole file cannot be read. */
+  /**
+   * The key of the resource; undefined if its name is not known, or if the whole file cannot be
+   * read.
+   */
   readonly key: ResourceKey | undefined;
   readonly origin: Origin;
   /** `spec.http[0].route`; '' for the whole. */
   readonly field: string;
-  /** What is wrong and what would be right, in one sentence. */
+  /** The mistake and its correction, in one sentence. */
   readonly reason: string;
   /**
-   * `warning`: the resource is used all the same. `info`: it is nothing of Istio, which the reason
-   * names.
+   * `warning`: the resource is used nevertheless. `info`: it does not belong to Istio, and the
+   * reason names it.
    */
   readonly severity: 'error' | 'warning' | 'info';
 }

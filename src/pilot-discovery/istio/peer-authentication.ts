@@ -4,12 +4,12 @@ import type { Selector } from './values.ts';
 export interface PeerAuthentication {
   readonly selector: Selector;
   readonly mode: MutualTlsMode;
-  /** By number of the port of the workload. */
+  /** By the number of the workload's port. */
   readonly portLevel: ReadonlyMap<number, MutualTlsMode>;
 }
 
 /**
- * `unset`: that of the next level up. `closed`: what is written is wrong and was never right, so
+ * `unset`: the mode of the next level up. `closed`: the setting is wrong and was never right, so
  * nobody may connect.
  */
 export type MutualTlsMode = 'unset' | 'disable' | 'permissive' | 'strict' | 'closed';

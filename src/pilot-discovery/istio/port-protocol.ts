@@ -2,10 +2,10 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { oneOf } from './members.ts';
 import type { Protocol } from './values.ts';
 
-/** The member `protocol` of a port of Kubernetes. */
+/** Reads the member `protocol` of a port of Kubernetes. */
 export const transport = oneOf({ TCP: 'tcp', UDP: 'udp', SCTP: 'sctp' } as const, 'tcp');
 
-/** By the first part of the name of a port, or by its `appProtocol`. */
+/** By the first part of a port's name, or by its `appProtocol`. */
 const protocols: Readonly<Record<string, Protocol>> = {
   http: 'http',
   http_proxy: 'http',
@@ -19,19 +19,19 @@ const protocols: Readonly<Record<string, Protocol>> = {
   mysql: 'mysql',
 };
 
-/** What Kubernetes has of its own for `appProtocol`. */
+/** The values that Kubernetes itself defines for `appProtocol`. */
 const kubernetesOwn: Readonly<Record<string, Protocol>> = {
   'kubernetes.io/h2c': 'http2',
   'kubernetes.io/ws': 'http',
   'kubernetes.io/wss': 'https',
 };
 
-/** SMTP, DNS, MySQL, MongoDB: with some of these the server speaks first. */
+/** SMTP, DNS, MySQL, MongoDB: with some of them the server speaks first. */
 const ofServersThatSpeakFirst: readonly number[] = [25, 53, 3_306, 27_017];
 
 /**
- * The protocol of a port of a Service: its `appProtocol` says it, else the part of its name before
- * the first `-`; else what comes tells it. Pure.
+ * Returns the protocol of a Service's port: by its `appProtocol`, else by the part of its name
+ * before the first `-`. If neither names one, it is detected on each connection. Pure.
  */
 export function portProtocol(number: number, name: string, appProtocol: string): Protocol {
   const said = (appProtocol === '' ? name : appProtocol).toLowerCase();

@@ -10,7 +10,7 @@ import { isAddressRange } from './canonical.ts';
 import { isHeaderName } from './header-format.ts';
 import { list, members, needed, type Place, type ReadMember, text, wrong } from './members.ts';
 
-/** Attributes that a `when` names, and the key of a header or claim in brackets. */
+/** The attributes in a `when`; some have the key of a header or claim in brackets. */
 const plainKeys = [
   'source.ip',
   'remote.ip',
@@ -35,17 +35,17 @@ const ofOperations: ReadonlySet<AccessAttribute> = new Set<OperationAttribute>([
   'connection.sni',
 ]);
 
-/** Whether a condition is about what is called, and not about who calls. */
+/** Whether a condition is about the called operation. */
 export const isOfOperation = (
   condition: AccessCondition,
 ): condition is AccessCondition<OperationAttribute> => ofOperations.has(condition.attribute);
 
-/** Whether it is about who calls. */
+/** Whether a condition is about the caller. */
 export const isOfCaller = (
   condition: AccessCondition,
 ): condition is AccessCondition<CallerAttribute> => !ofOperations.has(condition.attribute);
 
-/** The values of an attribute; what can never be met is wrong. */
+/** Reads the values of an attribute. A value that nothing can match is an error. */
 export function readValues(attribute: AccessAttribute): ReadMember<readonly string[]> {
   const flaw = flaws[attribute];
   return list((value, place) => {
@@ -68,13 +68,13 @@ const addressFlaw: Flaw = (value) =>
 const portFlaw: Flaw = (value) =>
   portNumber(value) === undefined ? 'is not a port (1 to 65535)' : undefined;
 
-/** Envoy takes no longer template of a path. */
+/** The longest template of a path that Envoy accepts, in characters. */
 const longestTemplate = 256;
 const literalPart = /^[\w\-.~%!$&'()+,;:@=]+$/;
 
 /**
- * Envoy's rule for a template of a path, whose parts may be `{*}`, and `{**}` once. Envoy 1.40
- * aborts over a template that does not keep to it.
+ * Explains why a path breaks Envoy's rule for templates. A part may be `{*}`; one part may be
+ * `{**}`. Envoy 1.40 aborts if a template breaks the rule.
  */
 const pathFlaw: Flaw = (value) => {
   if (!/[{}]/.test(value)) return undefined;
@@ -94,7 +94,7 @@ const pathFlaw: Flaw = (value) => {
     : undefined;
 };
 
-/** What would be a part of a regular expression is in no name of Kubernetes. */
+/** No name in Kubernetes has a character that is special in a regular expression. */
 const namespaceFlaw: Flaw = (value) =>
   /^[\w.*-]+$/.test(value) ? undefined : 'is no name of a namespace';
 
@@ -115,7 +115,7 @@ const flaws: Partial<Record<AccessAttribute, Flaw>> = {
   path: pathFlaw,
 };
 
-/** An entry of `when`. */
+/** Reads an entry of `when`. */
 export const accessCondition: ReadMember<AccessCondition> = (value, place) =>
   members(value, place, [], (get) => {
     const { attribute, path } = get('key', readKey);

@@ -26,7 +26,9 @@ import { isForSidecars } from './read-request-authentication.ts';
 
 type Conditions<A extends AccessAttribute> = readonly AccessCondition<A>[];
 
-/** An object whose members are values of attributes, in the order in which Envoy looks at them. */
+/**
+ * Reads an object whose members are values of attributes, in the order in which Envoy checks them.
+ */
 const conditionsOf =
   <A extends AccessAttribute>(attributes: readonly (readonly [member: string, A])[]) =>
   (value: unknown, place: Place): Conditions<A> => {
@@ -60,7 +62,7 @@ const operation = conditionsOf<OperationAttribute>([
   ['ports', 'destination.port'],
 ]);
 
-/** A list of objects with one member each. */
+/** Reads a list of objects with one member each. */
 const each = <A extends AccessAttribute>(
   member: string,
   read: ReadMember<Conditions<A>>,
@@ -97,7 +99,7 @@ const readRule =
 const orOne = <T>(all: readonly (readonly T[])[]): readonly (readonly T[])[] =>
   all.length === 0 ? [[]] : all;
 
-/** Accounts are of the own namespace if they name none. */
+/** Completes service accounts without a namespace: they are in the policy's own. */
 const full = (
   condition: AccessCondition<CallerAttribute>,
   namespace: string,
@@ -117,10 +119,10 @@ function oneKindOfAccount(source: Conditions<CallerAttribute>, place: Place): vo
 
 const actions = { ALLOW: 'allow', DENY: 'deny', AUDIT: 'audit', CUSTOM: 'custom' } as const;
 
-/** The schema of Istio 1.26. */
+/** The limit in the schema of Istio 1.26. */
 const mostRules = 512;
 
-/** @param dryRun the annotation `istio.io/dry-run`: what would be done is only counted */
+/** @param dryRun the annotation `istio.io/dry-run`: Envoy only counts what it would do */
 export function readAuthorizationPolicy(
   namespace: string,
   dryRun: string,
@@ -152,7 +154,7 @@ export function readAuthorizationPolicy(
     });
 }
 
-/** Who decides for CUSTOM is asked before a token is looked at. */
+/** Reports flaws of CUSTOM. The provider is called before a token is checked. */
 function customFlaws(rules: readonly AccessRule[], provider: string, place: Place): void {
   if (provider === '') wrong(below(place, 'provider'), 'CUSTOM needs the name of one');
   const looked = rules
@@ -165,7 +167,7 @@ function customFlaws(rules: readonly AccessRule[], provider: string, place: Plac
     );
 }
 
-/** Who decides for CUSTOM is not asked yet: what a rule names is closed. */
+/** Returns the effect of CUSTOM. No provider is called yet, so it closes its ports, or all. */
 function customEffect(
   rules: readonly AccessRule[],
   mode: 'enforced' | 'dry-run',

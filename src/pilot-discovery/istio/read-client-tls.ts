@@ -74,7 +74,7 @@ function checkTls(
   if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');
 }
 
-/** The `tls` of a policy for those who are called. */
+/** Reads the `tls` of a policy for called services. */
 export const clientTls: ReadMember<ClientTls> = (value, place) => {
   const read = closable(written)(value, place);
   return read === 'closed' ? { ...noTls, mode: 'closed' } : read;

@@ -39,7 +39,7 @@ const headerOfCors: ReadMember<string> = (value, place) => {
   return read;
 };
 
-/** The `corsPolicy` of a route. */
+/** Reads the `corsPolicy` of a route. */
 export const cors: ReadMember<CorsPolicy> = (value, place) =>
   members(value, place, [], (get) => {
     const exact = get('allowOrigin', list(text)).map((origin): StringMatch => ({

@@ -202,7 +202,7 @@ export const connectionPool: ReadMember<ConnectionPool> = (value, place) => {
   return read;
 };
 
-/** What Istio itself no longer heeds. */
+/** Warns of a setting that Istio itself ignores now. */
 const heededNoMore: ReadMember<undefined> = (value, place) => {
   const instead = 'use consecutive5xxErrors or consecutiveGatewayErrors';
   if (value !== undefined) warn(place, `it has no effect any more, as in Istio: ${instead}`);
@@ -276,7 +276,7 @@ const subset: ReadMember<Subset> = (value, place) =>
     };
   });
 
-/** `*` is every host; an IP address is none, for services have names. */
+/** Reads a host: `*` is each host. An IP address is not a host, because services have names. */
 const ruleHost: ReadMember<string> = (value, place) =>
   value === '*' ? '*' : hostName('not')(value, place);
 

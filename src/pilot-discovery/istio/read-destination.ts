@@ -2,7 +2,7 @@ import { hostName, subsetName } from './host-names.ts';
 import { members, port, type ReadMember } from './members.ts';
 import type { Destination } from './virtual-service.ts';
 
-/** Where a route leads. */
+/** Reads the destination of a route. */
 export const destination: ReadMember<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
     host: get('host', hostName('not')),

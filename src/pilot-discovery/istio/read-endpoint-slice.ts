@@ -21,7 +21,7 @@ import {
 } from './members.ts';
 import { transport } from './port-protocol.ts';
 
-/** What Kubernetes takes; of ports it takes more, which no Service of ours has. */
+/** The limits of Kubernetes. Its limit for ports is higher, but no Service here has more. */
 const most = { endpoints: 1_000, addresses: 100, ports: 256 };
 
 const serviceName = 'kubernetes.io/service-name';
@@ -47,7 +47,7 @@ export function readEndpointSlice(
   return { service, ports, endpoints: type === 'names' ? [] : endpoints };
 }
 
-/** Undefined for a port of another transport, which nothing is served at. */
+/** Reads a port; undefined for another transport than TCP, which is not served. */
 const slicePort: ReadMember<SlicePort | undefined> = (value, place) =>
   members(value, place, [], (get, has) => {
     get('appProtocol', ignored);
@@ -96,7 +96,7 @@ function endpoint(of: Family): ReadMember<SliceEndpoint> {
     });
 }
 
-/** One whose state nobody knows is called, as Kubernetes says. */
+/** Reads the readiness. An endpoint with an unknown state gets calls, as Kubernetes specifies. */
 const readiness: ReadMember<SliceEndpoint['readiness']> = (value, place) =>
   members(value, place, [], (get) => {
     for (const name of ['serving', 'terminating']) get(name, boolean);

@@ -12,7 +12,7 @@ import {
 } from './members.ts';
 import type { Fault } from './virtual-service.ts';
 
-/** `percentage.value`, or the `percent` of before; undefined where none is given. */
+/** Reads `percentage.value`, or the older `percent`; undefined if there is neither. */
 export function share(get: <T>(name: string, read: ReadMember<T>) => T): number | undefined {
   const value = get('percentage', (inner, at) =>
     members(inner, at, [], (of) => of('value', percent)),
@@ -26,7 +26,7 @@ const grpcStatus =
     /\s+/,
   );
 
-/** The `fault` of a route. */
+/** Reads the `fault` of a route. */
 export const fault: ReadMember<Fault> = (value, place) => {
   sayIfEmpty(value, place, 'delay or abort');
   return members(value, place, [], (get) => ({

@@ -18,7 +18,7 @@ import { certificateHash, tlsVersion, versionsAreSorted } from './read-ingress-t
 import type { Protocol } from './values.ts';
 import { isHttp, isTls } from './is-http.ts';
 
-/** Members of Istio that say which certificates, in a way that 1.26 does not serve either. */
+/** Members of Istio that choose certificates and that Istio 1.26 does not serve either. */
 const unserved = ['credentialNames', 'tlsCertificates'];
 
 const modes = {
@@ -73,7 +73,7 @@ const written: ReadMember<Written> = (value, place) =>
     };
   });
 
-/** What a port of plain text says of TLS: whether its clients are sent to HTTPS. */
+/** Returns the TLS of a plain-text port: whether its clients are redirected to HTTPS. */
 function plain(read: Written, protocol: Protocol, place: Place): ServerTls {
   if (!isHttp(protocol))
     wrong(place, 'its port is not of HTTPS or TLS: leave tls out, or change protocol');
@@ -124,7 +124,7 @@ function certificateOf(
   return { type: 'files', chain: serverCertificate, key: privateKey, roots };
 }
 
-/** A name that the agent of a gateway has no secret for: its clients get no TLS. */
+/** Warns of a name for which no gateway's agent can have a secret: clients would get no TLS. */
 function checkCredential(name: string, place: Place): void {
   const plainName = name.replace(/^kubernetes:\/\//, '');
   const isName = /^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/.test(plainName);
@@ -135,7 +135,9 @@ function checkCredential(name: string, place: Place): void {
     );
 }
 
-/** The `tls` of a server. Where it is wrong the resource is refused, or nothing is served by it. */
+/**
+ * Reads the `tls` of a server. If it is wrong, the resource is refused, or the server is closed.
+ */
 export function gatewayTls(protocol: Protocol): ReadMember<ServerTls> {
   const read: ReadMember<ServerTls> = (value, place) => {
     if (value === undefined) {

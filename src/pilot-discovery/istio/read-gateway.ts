@@ -53,7 +53,7 @@ const writtenPort = (bind: 'address' | 'socket', value: unknown, place: Place): 
     return { number: number ?? 0, name: get('name', needed), protocol: protocol ?? 'http' };
   });
 
-/** `HOST`, or `NAMESPACE/HOST`, where the namespace may be `*` or `.`. */
+/** Reads `HOST` or `NAMESPACE/HOST`. The namespace may be `*` or `.`. */
 function serverHost(own: string): ReadMember<GatewayHost> {
   return (value, place) => {
     const read = needed(value, place);
@@ -91,7 +91,7 @@ const server =
       return { port: at, bind, hosts, tls };
     });
 
-/** What is right, and not served: the server is left out, so its port is not open. */
+/** Explains why a valid server is not served: it is left out, so its port is not open. */
 function unserved({ bind, tls, port: { protocol } }: Read): string | undefined {
   if (bind.startsWith(unix)) return 'a Unix socket is not served yet: nothing listens there';
   if (protocol === 'udp') return 'UDP is not served: nothing listens there';

@@ -34,7 +34,7 @@ const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>
   return read;
 };
 
-/** Here the regex `*` means any value, as in Istio, though it is none of RE2. */
+/** Reads `withoutHeaders`. The regex `*` means any value, as in Istio, although RE2 refuses it. */
 const absentMatches: ReadMember<HttpMatch['withoutHeaders']> = (value, place) => {
   const isAny = (one: unknown) =>
     isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
@@ -58,7 +58,7 @@ const queryMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>
   (one, at) => (isNothing(one) ? undefined : stringMatch(one, at)),
 );
 
-/** What a request is told by. */
+/** Reads the conditions for a request. */
 export const httpMatch: ReadMember<HttpMatch> = (value, place) =>
   members(value, place, [], (get) => ({
     name: get('name', text),

@@ -20,7 +20,7 @@ export const tlsVersion: ReadMember<TlsVersion> = oneOf(
   'auto',
 );
 
-/** Members that restrict who may connect, and that are not served. */
+/** Members that restrict who may connect and that are not served. */
 const unserved = [
   'verifyCertificateSpki',
   'subjectAltNames',
@@ -29,7 +29,7 @@ const unserved = [
   'tlsCertificates',
 ];
 
-/** The `tls` of a port of a Sidecar. */
+/** Reads the `tls` of a port of a Sidecar. */
 export function ingressTls(protocol: Protocol): ReadMember<IngressTls> {
   return (value, place) => {
     const read = members(value, place, [], (get, has) => {
@@ -56,7 +56,7 @@ export function ingressTls(protocol: Protocol): ReadMember<IngressTls> {
   };
 }
 
-/** The SHA-256 of a certificate, in hex. */
+/** Reads the SHA-256 of a certificate, in hex. */
 export const certificateHash: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (read !== '' && !/^(?:[0-9a-fA-F]{64}|(?:[0-9a-fA-F]{2}:){31}[0-9a-fA-F]{2})$/.test(read))
@@ -68,7 +68,7 @@ type Written = Omit<IngressTls, 'mode'> & { readonly mode: IngressTls['mode'] | 
 
 const versions: readonly TlsVersion[] = ['auto', '1.0', '1.1', '1.2', '1.3'];
 
-/** Whether a version is between both. */
+/** Whether the minimum is not above the maximum. */
 export const versionsAreSorted = ({
   minimum,
   maximum,

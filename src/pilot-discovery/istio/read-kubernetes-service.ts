@@ -24,10 +24,10 @@ import {
 import { portProtocol, transport } from './port-protocol.ts';
 import type { ExportTo } from './values.ts';
 
-/** As many ports as a ServiceEntry may have, and two families of addresses. */
+/** A ServiceEntry may have as many ports. There are two families of addresses. */
 const most = { ports: 256, addresses: 2, names: 256 };
 
-/** What says nothing about calls within the mesh. */
+/** Members that do not affect calls within the mesh. */
 const ofOthers = [
   'allocateLoadBalancerNodePorts',
   'externalIPs',
@@ -139,7 +139,7 @@ function reachedBy(of: Get, has: (name: string) => boolean, at: Place): ReachedB
   return { type: 'addresses', addresses: addresses.filter((one) => one !== 'None') };
 }
 
-/** A port number, or the name of a port of the Pod. */
+/** Reads a port number, or the name of a port of the Pod. */
 const atPod: ReadMember<number | string | undefined> = (value, place) => {
   if (typeof value !== 'string' || /^\d+$/.test(value)) return port(value, place);
   if (value.length <= 15 && isLabel(value)) return value;
@@ -176,7 +176,9 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
     return { transport: spoken, port: served };
   });
 
-/** Ports of other transports may have the number of one of TCP, and nothing is served there. */
+/**
+ * Reads the TCP ports. Ports of other transports may have the same numbers; they are not served.
+ */
 const servicePorts: ReadMember<readonly KubernetesPort[]> = (value, place) => {
   const ports = list(servicePort, most.ports)(value, place);
   ports.forEach(({ port: { number, name }, transport }, index) => {
@@ -201,7 +203,7 @@ const namesIn = (words: string | undefined): readonly string[] =>
     .map((word) => word.trim())
     .filter((word) => word !== '');
 
-/** What annotations of Istio say of it. */
+/** Reads the annotations of Istio. */
 function annotated(
   { namespace, annotations }: KubernetesMetadata,
   place: Place,

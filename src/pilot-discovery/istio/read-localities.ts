@@ -12,7 +12,7 @@ import {
   wrong,
 } from './members.ts';
 
-/** Where requests go by the place of who sends them and who is asked. */
+/** Reads how requests are distributed by the localities of the sender and of the endpoints. */
 export const localities: ReadMember<LocalitySettings> = (value, place) =>
   members(value, place, [], (get) => {
     const distribute = get(
@@ -61,7 +61,7 @@ const region: ReadMember<string> = (value, place) => {
   return read;
 };
 
-/** `region/zone/subzone`, whose last part may be `*`; no place may be within another. */
+/** Checks `region/zone/subzone`, whose last part may be `*`. No locality may be within another. */
 function checkPlaces(all: readonly (readonly [locality: string, at: Place])[]): void {
   all.forEach(([locality, at], index) => {
     if (

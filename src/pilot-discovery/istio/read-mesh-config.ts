@@ -17,17 +17,20 @@ import {
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
 
-/** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and what is wrong with it. */
+/** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
 export interface ReadMesh {
   readonly mesh: MeshConfig;
   readonly folders: readonly string[];
   readonly flaws: readonly Flaw[];
 }
 
-/** A MeshConfig of Istio has fewer fields. To find the line of each of thousands takes long. */
+/**
+ * The largest number of unknown fields that are reported. Istio's MeshConfig has fewer. To find the
+ * lines of thousands would take long.
+ */
 const mostForeign = 100;
 
-/** A line of text, or the fields of JSON, with the same commands. */
+/** Reads a line of text, or the fields of JSON. Both have the same commands. */
 const logFormat: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   const flaw = formatFlaw(read);
@@ -35,14 +38,14 @@ const logFormat: ReadMember<string> = (value, place) => {
   return read;
 };
 
-/** Reads a MeshConfig in YAML. A field that has no effect here is warned of. Pure. */
+/** Reads a MeshConfig in YAML. A field that has no effect here is a warning. Pure. */
 export function readMeshConfig(content: string, path: string): ReadMesh {
   const flaws: Flaw[] = [];
   const told = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
     flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
   const { value, lineOf } = contentOf(content, (line, reason) => told(line, '', reason, 'error'));
   let foreign = 0;
-  // Of a field that is not known here nothing more is said than that.
+  // Only one flaw is reported of an unknown field: that it has no effect.
   const tell: Place['tell'] = (field, reason, severity) => {
     const isForeign = reason.startsWith('there is no such field');
     foreign += isForeign ? 1 : 0;
@@ -110,7 +113,9 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
 
 type Node = { readonly range?: readonly [number, ...unknown[]] | null } | undefined;
 
-/** What a text says, undefined if it is wrong as a whole, and the line of each field in it. */
+/**
+ * Returns the value of a text, undefined if the text as a whole is wrong; and the lines of fields.
+ */
 function contentOf(content: string, told: (line: number, reason: string) => void) {
   const parsed = parseYaml(yaml, content, {});
   if (!parsed.ok) told(parsed.line, parsed.reason);

@@ -40,7 +40,7 @@ export const readPeerAuthentication: ReadMember<PeerAuthentication> = (value, pl
     };
   });
 
-/** One of which no more can be read than which workloads it is for: they are closed. */
+/** Reads a PeerAuthentication of which only the selector can be read: its workloads are closed. */
 export const closedPeerAuthentication: ReadMember<PeerAuthentication> = (value, place) => ({
   selector: selectorAlone(value, place),
   mode: 'closed',

@@ -16,10 +16,10 @@ import {
 import type { Pod } from './pod.ts';
 import type { Labels } from './values.ts';
 
-/** Kubernetes bounds none of them; no Pod has as many. */
+/** Kubernetes has no limits here. No Pod has more. */
 const most = { containers: 128, ports: 1_024, addresses: 2, conditions: 128 };
 
-/** Reads a Pod of Kubernetes, of which most is for the kubelet and is not looked at. */
+/** Reads a Pod of Kubernetes. Most of a Pod is for the kubelet, and is not read. */
 export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
   const { labels } = metadata;
   const spec = get('spec', (value, at) =>
@@ -44,7 +44,7 @@ export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
   };
 }
 
-/** Of the many fields that a Pod has nothing is said. */
+/** Reports no unknown fields: a Pod has many. */
 const lenient = (place: Place): Place => ({ ...place, unknown: 'nothing' });
 
 const ports = list(
@@ -109,13 +109,16 @@ const conditions = list(
   most.conditions,
 );
 
-/** The label may have dots for slashes. */
+/** Returns the locality. The label may have dots instead of slashes. */
 function localityOf(labels: Labels): string {
   const said = ownMember(labels, 'istio-locality') ?? '';
   return said.includes('/') ? said : said.replaceAll('.', '/');
 }
 
-/** What people call it: the Deployment of its ReplicaSet, else what controls it, else its name. */
+/**
+ * Returns the name that people use: the Deployment of its ReplicaSet, else its controller, else the
+ * Pod.
+ */
 function workloadNameOf({ name, generateName, owner, labels }: KubernetesMetadata): string {
   if (generateName === '' || owner === undefined) return name;
   const hash = ownMember(labels, 'pod-template-hash') ?? '';

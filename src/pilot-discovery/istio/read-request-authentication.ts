@@ -5,10 +5,10 @@ import { tokenRule } from './read-token-rule.ts';
 
 const anything: ReadMember<unknown> = (value) => value;
 
-/** The schema of Istio 1.26. */
+/** The limit in the schema of Istio 1.26. */
 const mostRules = 4_096;
 
-/** Reads how tokens of requests are checked. */
+/** Reads the rules by which tokens of requests are checked. */
 export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place) =>
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
@@ -24,7 +24,9 @@ export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place
     };
   });
 
-/** One that names gateways or services is for their proxies. */
+/**
+ * Whether a policy is for sidecars. A policy that names gateways or services is for their proxies.
+ */
 export function isForSidecars(
   get: (name: string, read: ReadMember<unknown>) => unknown,
   has: (name: string) => boolean,
@@ -34,7 +36,7 @@ export function isForSidecars(
   return !has('targetRef') && !has('targetRefs');
 }
 
-/** One of which no more can be read than which workloads it is for: they are closed. */
+/** Reads a policy of which only the selector can be read: its workloads are closed. */
 export const closedAccessPolicy: ReadMember<AccessPolicy> = (value, place) => ({
   selector: selectorAlone(value, place),
   effect: { type: 'closes', covers: { type: 'all' } },

@@ -23,30 +23,30 @@ import type { Workload } from './service-entry.ts';
 import { type Item, itemsOf } from './text-items.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
-/** Where a text of resources is from. */
+/** The origin of a text with resources. */
 export interface TextPlace {
   readonly source: string;
   readonly path: string;
-  /** Of resources that name none. */
+  /** The namespace of resources that name none. */
   readonly defaultNamespace: string;
 }
 
-/** What a text has: its good resources, and what is wrong with the others. */
+/** The good resources of a text, and the flaws of the others. */
 export interface ReadText {
   readonly resources: readonly AnyResource[];
   readonly flaws: readonly Flaw[];
-  /** Of those that are refused: what closes what they would restrict, if there was no good one. */
+  /** Resources that close what a refused resource would restrict, if it has no good version. */
   readonly closing: readonly AnyResource[];
 }
 
-/** A kind of Istio says all in its `spec`; its `status` means nothing here. */
+/** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
 interface ReadIstio<K extends Kind> {
   readonly group: 'networking' | 'security';
   readonly read: (head: Head) => ReadMember<Specs[K]>;
   readonly ifRefused?: IfRefused<Specs[K]>;
 }
 
-/** A kind of Kubernetes may have anything beside its metadata. */
+/** A kind of Kubernetes may have any members beside its metadata. */
 interface ReadKubernetes<K extends Kind> {
   readonly group: 'core' | 'discovery.k8s.io';
   readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
@@ -91,10 +91,13 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
   Pod: { group: 'core', readWhole: readPod },
 };
 
-/** Words and marks of a document that is not read quickly, since all of it is composed at once. */
+/**
+ * The limit of tokens in a document that the quick parser cannot read: such a document is composed
+ * all at once.
+ */
 const tokens = 100_000;
 
-/** Versions that a kind has. */
+/** The valid versions of each group. */
 const versions: Readonly<
   Record<ReadKind<Kind>['group'], { readonly right: RegExp; readonly text: string }>
 > = {
@@ -110,7 +113,10 @@ const versions: Readonly<
   'discovery.k8s.io': { right: /^discovery\.k8s\.io\/v1$/, text: 'discovery.k8s.io/v1' },
 };
 
-/** Other tools have kinds of the same names: `Service` of Knative, `Gateway` of the Gateway API. */
+/**
+ * Whether a kind belongs to another tool. Some have the same name: `Service` of Knative, `Gateway`
+ * of the Gateway API.
+ */
 function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>): boolean {
   if (!Object.hasOwn(kinds, kind)) return true;
   if (apiVersion.startsWith('gateway.networking.')) return true;
@@ -119,21 +125,21 @@ function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>):
   return group === 'discovery.k8s.io' && apiVersion !== '' && !apiVersion.startsWith(`${group}/`);
 }
 
-/** So many things that are wrong with one resource are told. */
+/** The largest number of reported flaws of one resource. */
 const mostFlaws = 20;
 
-/** Kinds that Istio has, and that are not served yet. */
+/** Kinds of Istio that are not served yet. */
 const later = ['EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'Telemetry', 'WasmPlugin'];
 
 /**
- * Reads a text of YAML or JSON, which may have several documents. What is wrong in a resource costs
- * that resource alone. Never throws. Pure.
+ * Reads a text of YAML or JSON with one or more documents. A flaw in one resource does not affect
+ * the others. Never throws. Pure.
  */
 export function readResources(content: string, place: TextPlace): ReadText {
   return atOnce(readResourcesInSteps(content, place));
 }
 
-/** The same in steps. */
+/** Reads resources in steps. */
 export function* readResourcesInSteps(content: string, place: TextPlace): Steps<ReadText> {
   const quick = quickYaml(content);
   if (quick !== undefined && !isList(quick.value)) {
@@ -148,12 +154,12 @@ export function* readResourcesInSteps(content: string, place: TextPlace): Steps<
   return yield* readItems(itemsOf(parsed.documents, lineAt), place);
 }
 
-/** A text of the user's in a sentence. */
+/** Returns a text of the user in one line, for a sentence. */
 const oneLine = (text: string): string => text.replaceAll('\n', '\\n');
 
 const isList = (value: unknown): boolean => headOf(value).kind === 'List';
 
-/** About a whole text or document. */
+/** Returns a flaw of a whole text or document. */
 function flawOf({ source, path }: TextPlace, line: number, reason: string): Flaw {
   return { key: undefined, origin: { source, path, line }, field: '', reason, severity: 'error' };
 }
@@ -220,7 +226,8 @@ function* readItems(
     const version = versions[reader.group];
     if (!version.right.test(head.apiVersion))
       tell('apiVersion', `'${head.apiVersion}' is not ${version.text}`, 'error');
-    // A newer Istio has more fields. What restricts access is not taken without one of them.
+    // A newer Istio has more fields. A resource that restricts access is refused if it has such a
+    // field.
     const at: Place = {
       parent: undefined,
       step: '',
@@ -257,7 +264,7 @@ function* readItems(
       );
       if ('readWhole' in reader) {
         const spec = reader.readWhole(get, { ...named, ...metadata }, at);
-        // Kubernetes notes there what it did, and when.
+        // Kubernetes writes there what it did, and when.
         return { metadata: { ...metadata, annotations: {} }, spec };
       }
       get('status', ignored);
@@ -276,7 +283,7 @@ function* readItems(
     }
     const { labels: own, annotations, created } = made.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
-    // What selects a WorkloadEntry selects by its labels as a resource too.
+    // A selector also matches the labels that a WorkloadEntry has as a resource.
     const spec =
       kind === 'WorkloadEntry'
         ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...own } }
@@ -325,7 +332,10 @@ function headOf(value: unknown): Head {
   };
 }
 
-/** Equal content, equal version: maps are in the order of their names. */
+/**
+ * Returns a hash of the content. Members are sorted by name first, so that equal content has an
+ * equal version.
+ */
 function versionOf(said: unknown): string {
   const canonical = JSON.stringify(said, (_, value: unknown) => {
     if (value instanceof Map) return [...(value as Map<unknown, unknown>)];

@@ -23,7 +23,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { checkSocketPath } from './socket-path.ts';
 import { isHttp, isTls } from './is-http.ts';
 
-/** Protocols of ports, by the words of Istio. */
+/** The protocols of ports, by Istio's words. */
 export const protocols: Readonly<Record<string, Protocol>> = {
   HTTP: 'http',
   HTTP2: 'http2',
@@ -39,7 +39,7 @@ export const protocols: Readonly<Record<string, Protocol>> = {
   HTTP_PROXY: 'http',
 };
 
-/** Of a port that says no protocol it is told from what comes, as in Istio: its name says none. */
+/** Reads a port. Without a protocol it is detected, as in Istio: the port's name does not count. */
 export const servicePort: ReadMember<ServicePort> = (value, place) =>
   members(value, place, [], (get, has) => {
     const number = get('number', port);
@@ -58,7 +58,10 @@ export const servicePort: ReadMember<ServicePort> = (value, place) =>
     return { number: number ?? 0, name, protocol: protocol ?? 'auto', targetPort };
   });
 
-/** Hosts, addresses and ports of an entry, and its endpoints: the schemas of Istio 1.26. */
+/**
+ * The limits in the schemas of Istio 1.26: for hosts, addresses and ports of an entry, and for its
+ * endpoints.
+ */
 const most = { ofEntry: 256, endpoints: 4_096 };
 
 const address: ReadMember<string> = (value, place) => {
@@ -68,13 +71,13 @@ const address: ReadMember<string> = (value, place) => {
   return isRight ? canonicalAddress(read) : read;
 };
 
-/** An IP address, a name, or a path, which alone is told by its case. */
+/** Reads an IP address, a name, or a path. Only in a path does case matter. */
 const placeOfWork: ReadMember<string> = (value, place) => {
   const read = text(value, place);
   return read.startsWith('unix:') ? read : canonicalHost(read);
 };
 
-/** An entry of `endpoints`, and a WorkloadEntry. */
+/** Reads an entry of `endpoints`, or a WorkloadEntry. */
 const workload: ReadMember<Workload> = (value, place) =>
   members(value, place, [], (get) => ({
     address: get('address', placeOfWork),
@@ -90,7 +93,7 @@ const workload: ReadMember<Workload> = (value, place) =>
     serviceAccount: get('serviceAccount', text),
   }));
 
-/** A WorkloadEntry, which has to have an address. */
+/** Reads a WorkloadEntry, which must have an address. */
 export const readWorkloadEntry: ReadMember<Workload> = (value, place) => {
   const read = workload(value, place);
   checkAddress(read, below(place, 'address'));
@@ -116,7 +119,7 @@ function checkAddress({ address: at, ports, network }: Workload, place: Place): 
   if (Object.keys(ports).length > 0) wrong(place, 'a Unix socket has no ports');
 }
 
-/** A host that is there twice is served once. */
+/** Reads the hosts. A duplicate host is served once. */
 const distinctHosts: ReadMember<readonly string[]> = (value, place) => {
   const hosts = list(hostName('too'), most.ofEntry)(value, place);
   hosts.forEach((host, index) => {

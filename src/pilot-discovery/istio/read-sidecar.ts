@@ -59,7 +59,7 @@ function checkEndpoint(endpoint: string, place: Place): void {
     );
 }
 
-/** Of `egress` it is warned: everything is served. */
+/** Reads a Sidecar. `egress` is a warning: everything is served. */
 export const readSidecar: ReadMember<Sidecar> = (value, place) =>
   members(value, place, ['egress'], (get) => {
     const ports = get('ingress', list(ingress));

@@ -22,7 +22,7 @@ const headerName: ReadMember<string> = (value, place) => {
   return name;
 };
 
-/** The header of a claim; Kubernetes takes no other. */
+/** Reads the header of a claim. Kubernetes accepts no other names. */
 const claimHeaderName: ReadMember<string> = (value, place) => {
   const name = needed(value, place);
   if (!/^[-\w]*$/.test(name))
@@ -48,10 +48,10 @@ const keys: ReadMember<string | undefined> = (value, place) => {
   return read.keys;
 };
 
-/** As in Istio, in ms. */
+/** The default of Istio, in ms. */
 const usualTimeout = 5_000;
 
-/** Longer ones Kubernetes does not take. */
+/** The longest address that Kubernetes accepts. */
 const longestAddress = 2_048;
 
 const keysAddress: ReadMember<string> = (value, place) => {
@@ -66,7 +66,7 @@ const keysAddress: ReadMember<string> = (value, place) => {
 const isHttpUrl = (address: string): boolean =>
   /^https?:\/\/[^/]/i.test(address) && URL.canParse(address);
 
-/** A member of `jwtRules`. */
+/** Reads a member of `jwtRules`. */
 export const tokenRule: ReadMember<TokenRule> = (value, place) =>
   members(value, place, [], (get, has) => {
     const issuer = get('issuer', needed);

@@ -232,7 +232,7 @@ const httpRoute: ReadMember<HttpRoute> = (value, place) => {
   return read;
 };
 
-/** Values that a block of headers sets the authority to. */
+/** Returns the values that a block of headers sets the authority to. */
 const authoritiesIn = (block: Readonly<Record<string, string>>): readonly string[] =>
   Object.entries(block).flatMap(([name, value]) =>
     [':authority', 'host'].includes(name.toLowerCase()) ? [value] : [],

@@ -2,7 +2,7 @@ import { claimPath, isClaim } from './claim-path.ts';
 import { below, type Place, wrong } from './members.ts';
 import type { HttpRoute } from './virtual-service.ts';
 
-/** Says what is wrong where claims of a token are matched: gateways alone look at them. */
+/** Reports wrong matches of token claims: only gateways evaluate them. */
 export function sayWhereClaims(
   http: readonly HttpRoute[],
   by: 'the mesh' | 'gateways',

@@ -3,13 +3,13 @@ import type { ExportTo, Labels, Protocol, Selector } from './values.ts';
 /** https://istio.io/v1.26/docs/reference/config/networking/service-entry/ */
 export interface ServiceEntry {
   readonly hosts: readonly string[];
-  /** Addresses or CIDRs; empty where there are none. */
+  /** Addresses or CIDRs; empty if there are none. */
   readonly addresses: readonly string[];
   readonly ports: readonly ServicePort[];
   readonly location: 'external' | 'internal';
   readonly resolution: 'none' | 'static' | 'dns' | 'dns-round-robin';
   readonly endpoints: readonly Workload[];
-  /** Undefined where there is none: `endpoints` then tell the endpoints. */
+  /** Undefined if there is none: then `endpoints` has the endpoints. */
   readonly workloadSelector: Selector;
   readonly subjectAltNames: readonly string[];
   readonly exportTo: ExportTo;
@@ -19,21 +19,21 @@ export interface ServicePort {
   readonly number: number;
   readonly name: string;
   readonly protocol: Protocol;
-  /** Undefined where it is that of the endpoint, or `number`. */
+  /** Undefined if it is the endpoint's own port, or `number`. */
   readonly targetPort: number | undefined;
 }
 
-/** Where a service runs: an entry of `endpoints`, or a WorkloadEntry. */
+/** The place where a service runs: an entry of `endpoints`, or a WorkloadEntry. */
 export interface Workload {
   /** An IP address, a name, or `unix:///path`. */
   readonly address: string;
-  /** Name of a port of the service → number at this address. */
+  /** The port numbers at this address, by the name of the service's port. */
   readonly ports: Readonly<Record<string, number>>;
   readonly labels: Labels;
   readonly network: string;
-  /** `region/zone/subzone`; '' where it is not said. */
+  /** `region/zone/subzone`; '' if it is not given. */
   readonly locality: string;
-  /** 0 where it is not said. */
+  /** 0 if it is not given. */
   readonly weight: number;
   readonly serviceAccount: string;
 }

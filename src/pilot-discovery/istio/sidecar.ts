@@ -2,36 +2,38 @@ import type { ConnectionPool } from './destination-rule.ts';
 import type { Selector } from './values.ts';
 import type { ServicePort } from './service-entry.ts';
 
-/** https://istio.io/v1.26/docs/reference/config/networking/sidecar/; of `egress` nothing yet. */
+/** https://istio.io/v1.26/docs/reference/config/networking/sidecar/, without `egress`. */
 export interface Sidecar {
   readonly workloadSelector: Selector;
   readonly ingress: readonly Ingress[];
-  /** For connections to the application, but for ports with one of their own. */
+  /** For connections to the application, except at ports with a pool of their own. */
   readonly inboundConnectionPool: ConnectionPool | undefined;
-  /** Undefined where it is that of the mesh. */
+  /** Undefined if the mesh's policy applies. */
   readonly outboundTrafficPolicy: 'allow-any' | 'registry-only' | undefined;
 }
 
 export interface Ingress {
   readonly port: ServicePort;
-  /** '' where it is not said. */
+  /** '' if it is not given. */
   readonly bind: string;
   readonly captureMode: 'default' | 'iptables' | 'none';
   /** `127.0.0.1:8080`, `0.0.0.0:8080`, `[::1]:8080`, `unix:///path`. */
   readonly defaultEndpoint: string;
   readonly connectionPool: ConnectionPool | undefined;
-  /** `closed`: it cannot be served as it is written, so connections to the port are refused. */
+  /** `closed`: the setting cannot be served, so connections to the port are refused. */
   readonly tls: IngressTls | 'closed' | undefined;
 }
 
-/** TLS for clients outside of the mesh, with certificates in files that the agent reads. */
+/** TLS for clients outside the mesh, with certificates in files that the agent reads. */
 export interface IngressTls {
   readonly mode: 'simple' | 'mutual';
   readonly serverCertificate: string;
   readonly privateKey: string;
   readonly caCertificates: string;
   readonly caCrl: string;
-  /** SHA-256 of client certificates, in hex; empty for any that the roots have signed. */
+  /**
+   * SHA-256 of client certificates, in hex; empty for any certificate that the roots have signed.
+   */
   readonly verifyCertificateHash: readonly string[];
   readonly minimum: TlsVersion;
   readonly maximum: TlsVersion;

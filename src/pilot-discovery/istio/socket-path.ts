@@ -1,10 +1,10 @@
 import { Buffer } from 'node:buffer';
 import { type Place, wrong } from './members.ts';
 
-/** In bytes (unix(7)); Envoy refuses a longer one, with all endpoints beside it. */
+/** In bytes (unix(7)). Envoy refuses a longer path, with all endpoints of the same answer. */
 const longest = 107;
 
-/** Says that Envoy refuses the path of a Unix socket, `/path` or `@name`, for its length. */
+/** Reports the path of a Unix socket, `/path` or `@name`, if it is too long for Envoy. */
 export function checkSocketPath(path: string, place: Place): void {
   const bytes = Buffer.byteLength(path);
   if (bytes > longest)

@@ -32,7 +32,10 @@ const range: ReadMember<string> = (value, place) => {
 
 type Get = Parameters<Parameters<typeof members<ConnectionMatch>>[3]>[0];
 
-/** What tells a connection, beside its name of TLS; gateways look at port and gateways alone. */
+/**
+ * Reads the conditions for a connection, except its name in TLS. Gateways only use port and
+ * gateways.
+ */
 function connectionMatch(get: Get, has: (name: string) => boolean, place: Place): ConnectionMatch {
   get('destinationSubnets', list(range));
   get('sourceSubnet', text);
@@ -76,14 +79,14 @@ const destinations: ReadMember<readonly ConnectionDestination[]> = (value, place
   return read;
 };
 
-/** A member of `tcp`. */
+/** Reads a member of `tcp`. */
 export const tcpRoute: ReadMember<TcpRoute> = (value, place) =>
   members(value, place, [], (get) => ({
     match: get('match', list(tcpMatch)),
     route: get('route', destinations),
   }));
 
-/** A member of `tls`. */
+/** Reads a member of `tls`. */
 export const tlsRoute: ReadMember<TlsRoute> = (value, place) =>
   members(value, place, [], (get) => {
     const match = get('match', list(tlsMatch));
@@ -92,7 +95,7 @@ export const tlsRoute: ReadMember<TlsRoute> = (value, place) =>
     return { match, route: get('route', destinations) };
   });
 
-/** Names of TLS have to be within the hosts of their VirtualService. */
+/** Checks that names in TLS are within the hosts of their VirtualService. */
 export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], place: Place): void {
   tls.forEach(({ match }, index) => {
     match.forEach(({ sniHosts }, number) => {

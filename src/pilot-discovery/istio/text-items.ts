@@ -2,15 +2,15 @@ import { type Document, isMap, isScalar, isSeq, type ParsedNode } from 'yaml';
 import { valueOfYaml, type YamlValue } from '../../shared/text/parse-yaml.ts';
 import { offsetOf } from './field-offset.ts';
 
-/** What may be a resource, or is no YAML. */
+/** A document that may be a resource, or is no YAML. */
 export interface Item {
   readonly content: () => YamlValue;
   readonly line: number;
-  /** The line of a field, or of what is there around it. */
+  /** Returns the line of a field, or of the nearest field around it that exists. */
   readonly lineOf: (field: string) => number;
 }
 
-/** What may be the resources of documents: of a `List` its items. */
+/** Returns the possible resources of documents; for a `List`, its items. */
 export function* itemsOf(
   documents: readonly Document.Parsed[],
   lineAt: (offset: number) => number,

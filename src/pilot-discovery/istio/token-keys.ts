@@ -3,11 +3,11 @@ import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
 
-/** The public keys of an issuer, as they are read from JSON (JWKS, RFC 7517). */
+/** The public keys of an issuer, read from JSON (JWKS, RFC 7517). */
 export type TokenKeys =
   | {
       readonly ok: true;
-      /** For Envoy: with what it needs of each key, and never without a key that it takes. */
+      /** For Envoy: the members that it needs of each key, and at least one key that it accepts. */
       readonly keys: string;
       /** Why no token is valid with them; undefined if one can be. */
       readonly noToken: string | undefined;
@@ -18,8 +18,8 @@ type Fields = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Envoy refuses a listener with a rule that has no key that it takes. Nobody has the private half
- * of this one: it is the first point of P-256 whose x is the SHA-256 of `nobody 0`, `nobody 1`, …
+ * Envoy refuses a listener with a rule that has no acceptable key. Nobody has the private half of
+ * this key: it is the first point of P-256 whose x is the SHA-256 of `nobody 0`, `nobody 1`, …
  */
 const nobodysKey: Texts = {
   kty: 'EC',
@@ -31,10 +31,10 @@ const nobodysKey: Texts = {
 
 const jwks = (keys: readonly Texts[]): string => JSON.stringify({ keys });
 
-/** With these no token is valid. */
+/** Keys with which no token is valid. */
 export const nobodysKeys: string = jwks([nobodysKey]);
 
-/** What a key needs, by its type (RFC 7518 §6, RFC 8037). */
+/** The members that a key needs, by its type (RFC 7518 §6, RFC 8037). */
 const needs: ReadonlyMap<string, readonly string[]> = new Map([
   ['RSA', ['n', 'e']],
   ['EC', ['crv', 'x', 'y']],
@@ -42,13 +42,13 @@ const needs: ReadonlyMap<string, readonly string[]> = new Map([
   ['OKP', ['crv', 'x']],
 ]);
 
-/** What Envoy reads of a key beside these. A private key is none of its business. */
+/** The members that Envoy reads of each key. It gets no private members. */
 const further = ['kty', 'kid', 'alg'];
 
 /**
  * Reads public keys. Pure.
  *
- * @param odd what becomes of a key that is none, or of a kind that nobody knows
+ * @param odd what happens to a key that is invalid or of an unknown kind
  */
 export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refused'): TokenKeys {
   const read = parsed(text);
@@ -82,7 +82,7 @@ function keyFlaw(key: unknown): string | undefined {
     : `has no ${missing} in base64url, which ${String(type)} needs`;
 }
 
-/** The members that Envoy reads, in the order in which they are given. */
+/** Returns the members that Envoy reads, in their original order. */
 function forEnvoy(key: Fields): Texts {
   const names = [...further, ...(needs.get(String(key['kty'])) ?? [])];
   return Object.fromEntries(
@@ -93,7 +93,7 @@ function forEnvoy(key: Fields): Texts {
   );
 }
 
-/** Whether it is a text of Unicode: JSON may say half a character. */
+/** Whether a text is valid Unicode: JSON may have half a character. */
 const isWellFormed = (text: string): boolean => !/\p{Surrogate}/u.test(text);
 
 const algorithms: ReadonlyMap<string, RegExp> = new Map([
@@ -105,10 +105,10 @@ const algorithms: ReadonlyMap<string, RegExp> = new Map([
   ['OKP Ed25519', /^EdDSA$/],
 ]);
 
-/** The lengths in bits that Envoy takes of a key of RSA. */
+/** The lengths that Envoy accepts for an RSA key, in bits. */
 const bitsOfRsa = { least: 512, most: 16_384 };
 
-/** Whether Envoy takes a key; one that it does not take it ignores. */
+/** Whether Envoy accepts a key. It ignores other keys. */
 function isTaken(key: Texts): boolean {
   const { kty = '', crv = '', alg, k } = key;
   const known = algorithms.get(crv === '' ? kty : `${kty} ${crv}`);
@@ -127,11 +127,11 @@ function isTaken(key: Texts): boolean {
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** So is the name of a curve. */
+/** Whether a value is base64url. Names of curves look like it too. */
 const isBase64 = (value: unknown): boolean =>
   typeof value === 'string' && /^[A-Za-z0-9_-]+={0,2}$/.test(value);
 
-/** Undefined for a text that is no JSON. */
+/** Parses JSON; undefined if the text is no JSON. */
 function parsed(text: string): unknown {
   try {
     return parseJson(text);

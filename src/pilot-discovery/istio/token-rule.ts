@@ -2,10 +2,10 @@
 export interface TokenRule {
   /** `iss` of a token. */
   readonly issuer: string;
-  /** A token has one of them in `aud`; any token if there is none. */
+  /** A token must have one of them in `aud`; empty for any. */
   readonly audiences: readonly string[];
   readonly keys: RuleKeys;
-  /** Where a token is; in `Authorization: Bearer` and `access_token` if all three are empty. */
+  /** The places of a token. If all three are empty: `Authorization: Bearer` and `access_token`. */
   readonly fromHeaders: readonly TokenHeader[];
   readonly fromParams: readonly string[];
   readonly fromCookies: readonly string[];
@@ -13,7 +13,7 @@ export interface TokenRule {
   readonly original: 'forwarded' | 'removed';
   /** The header that gets the claims, encoded; '' for none. */
   readonly payloadHeader: string;
-  /** Headers that get a claim each. */
+  /** Headers that get one claim each. */
   readonly claimHeaders: readonly ClaimHeader[];
 }
 
@@ -26,9 +26,11 @@ export type RuleKeys =
     }
   | { readonly type: 'fetched'; readonly from: KeysAddress };
 
-/** Where keys are fetched. */
+/** The address from which keys are fetched. */
 export interface KeysAddress {
-  /** What is there: the keys, or what an issuer says of itself (OpenID), with their address. */
+  /**
+   * The content: the keys, or the issuer's metadata (OpenID), which has the address of the keys.
+   */
   readonly has: 'keys' | 'discovery';
   readonly url: string;
   /** How long an answer may take, in ms. */
@@ -37,12 +39,12 @@ export interface KeysAddress {
 
 export interface TokenHeader {
   readonly name: string;
-  /** What stands before the token: `Bearer `. */
+  /** The text in front of the token: `Bearer `. */
   readonly prefix: string;
 }
 
 export interface ClaimHeader {
   readonly header: string;
-  /** Parts of a nested one are joined by dots. */
+  /** Parts of a nested claim are joined by dots. */
   readonly claim: string;
 }

@@ -1,9 +1,9 @@
 export type Labels = Readonly<Record<string, string>>;
 
-/** Namespaces that see a resource; empty for all (`*`). */
+/** The namespaces that see a resource; empty for all (`*`). */
 export type ExportTo = readonly string[];
 
-/** `spec.workloadSelector.labels`, or `selector.matchLabels`; undefined where it selects all. */
+/** `spec.workloadSelector.labels`, or `selector.matchLabels`; undefined if it selects all. */
 export type Selector = Labels | undefined;
 
 export type StringMatch =
@@ -11,7 +11,7 @@ export type StringMatch =
   | { readonly type: 'prefix'; readonly value: string }
   | { readonly type: 'regex'; readonly value: string };
 
-/** Protocols of ports, as Istio tells them from `protocol`, else from the port's name. */
+/** Protocols of ports, from `protocol`, else from the port's name, as in Istio. */
 export type Protocol =
   | 'http'
   | 'http2'

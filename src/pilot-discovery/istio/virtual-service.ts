@@ -3,10 +3,10 @@ import type { ExportTo, Labels, StringMatch } from './values.ts';
 /** https://istio.io/v1.26/docs/reference/config/networking/virtual-service/ */
 export interface VirtualService {
   readonly hosts: readonly string[];
-  /** `mesh` where none are named. */
+  /** `mesh` if none are named. */
   readonly gateways: readonly string[];
   readonly http: readonly HttpRoute[];
-  /** Connections of TLS that are handed on, by the name that they ask for. */
+  /** Routes for TLS that is passed on, by the name that the client requests. */
   readonly tls: readonly TlsRoute[];
   readonly tcp: readonly TcpRoute[];
   readonly exportTo: ExportTo;
@@ -14,7 +14,7 @@ export interface VirtualService {
 
 export interface HttpRoute {
   readonly name: string;
-  /** Any of them; empty for every request. */
+  /** One must match; empty for each request. */
   readonly match: readonly HttpMatch[];
   readonly route: readonly HttpDestination[];
   readonly redirect: Redirect | undefined;
@@ -26,7 +26,7 @@ export interface HttpRoute {
     | undefined;
   readonly delegate: { readonly name: string; readonly namespace: string } | undefined;
   readonly rewrite: Rewrite | undefined;
-  /** In ms; undefined where it is not said, 0 for none. */
+  /** In ms; undefined if it is not given, 0 for none. */
   readonly timeoutMs: number | undefined;
   readonly retries: Retries | undefined;
   readonly fault: Fault | undefined;
@@ -42,7 +42,7 @@ export interface HttpMatch {
   readonly scheme: StringMatch | undefined;
   readonly method: StringMatch | undefined;
   readonly authority: StringMatch | undefined;
-  /** A header that has to be there only is `undefined`. Names are in lower case. */
+  /** `undefined` for a header that only has to be present. */
   readonly headers: Readonly<Record<string, StringMatch | undefined>>;
   readonly withoutHeaders: Readonly<Record<string, StringMatch | undefined>>;
   readonly queryParams: Readonly<Record<string, StringMatch | undefined>>;
@@ -50,7 +50,7 @@ export interface HttpMatch {
   readonly port: number;
   readonly sourceLabels: Labels;
   readonly sourceNamespace: string;
-  /** Instead of those of the resource; empty where it has none of its own. */
+  /** Gateways instead of those of the resource; empty for those. */
   readonly gateways: readonly string[];
   readonly statPrefix: string;
 }
@@ -59,25 +59,25 @@ export interface Destination {
   readonly host: string;
   /** '' for none. */
   readonly subset: string;
-  /** 0 where it is not said. */
+  /** 0 if it is not given. */
   readonly port: number;
 }
 
-/** Which connections a route of TCP takes; sidecars do not look at it yet. */
+/** The conditions for a TCP connection. Sidecars do not evaluate them yet. */
 export interface ConnectionMatch {
   /** 0 for any. */
   readonly port: number;
-  /** Instead of those of the resource; empty where it has none of its own. */
+  /** Gateways instead of those of the resource; empty for those. */
   readonly gateways: readonly string[];
 }
 
 export interface TlsMatch extends ConnectionMatch {
-  /** Any of them; may begin with `*`. */
+  /** One must match. They may begin with `*`. */
   readonly sniHosts: readonly string[];
 }
 
 export interface TcpRoute {
-  /** Any of them; empty for every connection. */
+  /** One must match; empty for each connection. */
   readonly match: readonly ConnectionMatch[];
   readonly route: readonly ConnectionDestination[];
 }
@@ -112,9 +112,9 @@ export interface Redirect {
   readonly uri: string;
   readonly authority: string;
   readonly scheme: string;
-  /** Undefined where it is not said. */
+  /** Undefined if it is not given. */
   readonly port: number | 'from-protocol-default' | 'from-request-port' | undefined;
-  /** 301 where it is not said. */
+  /** 301 if it is not given. */
   readonly redirectCode: number;
 }
 
@@ -134,7 +134,7 @@ export interface Retries {
 }
 
 export interface Fault {
-  /** Without a percentage no request is concerned. */
+  /** Without a percentage it affects no request. */
   readonly delay:
     { readonly fixedDelayMs: number; readonly percentage: number | undefined } | undefined;
   readonly abort:
