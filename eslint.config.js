@@ -61,7 +61,6 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    ignores: ['src/pilot-agent/config/agent-settings.ts'],
     plugins: { plain: { rules: { comments: plainComments } } },
     rules: { 'plain/comments': 'error' },
   },

@@ -23,7 +23,7 @@ export async function settingsText(): Promise<string> {
     '',
     '/** The flags of `proxy` by name, and its role; a flag that may be repeated has all values. */',
     'export interface AgentSettings {',
-    '/** What Envoy is for. `sidecar` if left out. */',
+    '/** The role of Envoy. `sidecar` if left out. */',
     "readonly role?: 'sidecar' | 'router';",
     ...members,
     '}',

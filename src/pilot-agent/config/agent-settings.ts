@@ -6,7 +6,7 @@ export type Duration = Span | `${Span}${Span}` | `${Span}${Span}${Span}`;
 
 /** The flags of `proxy` by name, and its role; a flag that may be repeated has all values. */
 export interface AgentSettings {
-  /** What Envoy is for. `sidecar` if left out. */
+  /** The role of Envoy. `sidecar` if left out. */
   readonly role?: 'sidecar' | 'router';
   /** The Envoy to run; if not given: /usr/local/bin/envoy, $ENVOY_BIN, PATH, the cache. */
   readonly binaryPath?: string;
@@ -153,7 +153,7 @@ export interface AgentSettings {
   readonly kubeconfig?: string;
   /** In Consul: kv/PREFIX or service/NAME; Envoy is restarted when it changes; may be repeated. */
   readonly watchConsul?: string | readonly string[];
-  /** Where Consul is. `http://127.0.0.1:8500` if left out. */
+  /** Address of Consul. `http://127.0.0.1:8500` if left out. */
   readonly consulAddress?: string;
   /** Roots for the server of Consul, PEM. */
   readonly consulCAFile?: string;
@@ -167,7 +167,7 @@ export interface AgentSettings {
   readonly log_output_level?: string;
   /** Log JSON to a terminal too. `false` if left out. */
   readonly log_as_json?: boolean;
-  /** Where to log: a file, stdout or stderr; may be repeated. `stdout` if left out. */
+  /** Target of the log: a file, stdout or stderr; may be repeated. `stdout` if left out. */
   readonly log_target?: string | readonly string[];
   /** Ignored: each line names its component. */
   readonly log_caller?: string;

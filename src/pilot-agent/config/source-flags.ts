@@ -65,7 +65,7 @@ export const sourceFlags = {
   consulAddress: {
     group: 'sources',
     value: 'url',
-    text: 'where Consul is',
+    text: 'address of Consul',
     default: 'http://127.0.0.1:8500',
     variable: 'CONSUL_HTTP_ADDR',
   },

@@ -21,7 +21,7 @@ export const logFlags = {
   log_target: {
     group: 'logging',
     value: 'path',
-    text: 'where to log: a file, stdout or stderr; may be repeated',
+    text: 'target of the log: a file, stdout or stderr; may be repeated',
     default: 'stdout',
   },
   log_caller: {
