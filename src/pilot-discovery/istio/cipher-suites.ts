@@ -1,6 +1,6 @@
 import { below, list, needed, type ReadMember, warn, wrong } from './members.ts';
 
-/** The suites that Envoy knows and Istio accepts. Envoy refuses a listener with any other. */
+/** The suites that Envoy knows and Istio accepts. Envoy NACKs a listener with any other. */
 const known: ReadonlySet<string> = new Set([
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',

@@ -44,13 +44,13 @@ const mayHaveLength = words(
   `CEL COALESCE DYNAMIC_METADATA ENVIRONMENT FILTER_STATE METADATA PATH QUERY_PARAM QUERY_PARAMS REQ RESP TRAILER UPSTREAM_FILTER_STATE`,
 );
 
-/** Explains why Envoy refuses the value of a header in a route; undefined if it does not. Pure. */
+/** Explains why Envoy NACKs the value of a header in a route; undefined if it does not. Pure. */
 export function headerFlaw(value: string): string | undefined {
   return /[\0\r\n]/.test(value) ? 'a line end or NUL cannot be in a header' : formatFlaw(value);
 }
 
 /**
- * Explains why Envoy refuses a format; undefined if it does not. `%NAME%` and
+ * Explains why Envoy NACKs a format; undefined if it does not. `%NAME%` and
  * `%NAME(arguments):length%` are replaced by a value, `%%` by a percent sign. Pure.
  */
 export function formatFlaw(value: string): string | undefined {

@@ -191,7 +191,7 @@ function durationFrom(isRight: (ms: number) => boolean): ReadMember<number | und
 
 /** Reads a duration in ms; undefined if it is not given. Except for 0, Envoy's least is 1 ms. */
 export const duration: ReadMember<number | undefined> = durationFrom((ms) => ms === 0 || ms >= 1);
-/** Reads a duration that Envoy refuses if it is 0. */
+/** Reads a duration that Envoy NACKs if it is 0. */
 export const durationAbove0: ReadMember<number | undefined> = durationFrom((ms) => ms >= 1);
 
 /**

@@ -18,7 +18,7 @@ type Fields = Readonly<Record<string, unknown>>;
 type Texts = Readonly<Record<string, string>>;
 
 /**
- * Envoy refuses a listener with a rule that has no acceptable key. Nobody has the private half of
+ * Envoy NACKs a listener with a rule that has no acceptable key. Nobody has the private half of
  * this key: it is the first point of P-256 whose x is the SHA-256 of `nobody 0`, `nobody 1`, …
  */
 const nobodysKey: Texts = {
