@@ -20,7 +20,7 @@ function interest({ streams }: RelayState): ReadonlyMap<string, ReadonlySet<stri
 
 /**
  * Requests from the control plane what the Envoys want, and passes on the ACKs and NACKs of the
- * youngest Envoy. Names that no Envoy wants now stay subscribed until the youngest has all that it
+ * youngest Envoy. A name that no Envoy wants stays subscribed until the youngest has all that it
  * wants: a child requests the same names as its parent, but not at once. Pure.
  */
 export function ask(state: RelayState): Step {

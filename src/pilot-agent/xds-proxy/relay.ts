@@ -63,7 +63,8 @@ function steps(first: RelayState, next: readonly ((state: RelayState) => Step)[]
 
 function apply(state: RelayState, event: Timed): RelayState {
   const { connection, streams } = state;
-  if ('connection' in event && event.connection !== connection.number) return state; // of a closed one
+  // An event of a closed connection is ignored.
+  if ('connection' in event && event.connection !== connection.number) return state;
   switch (event.type) {
     case 'stream-opened': {
       const opened: EnvoyStream = {

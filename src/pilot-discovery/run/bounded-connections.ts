@@ -33,7 +33,8 @@ export function boundedConnections(
   scheduler: SchedulerLike,
 ): BoundedConnections {
   let count = 0;
-  const silent = new Map<string, { readonly socket: Socket; readonly due: Subscription }>(); // the oldest first
+  // The oldest connection is first.
+  const silent = new Map<string, { readonly socket: Socket; readonly due: Subscription }>();
   const heard = (address: string): void => {
     silent.get(address)?.due.unsubscribe();
     silent.delete(address);

@@ -28,7 +28,7 @@ interface Begun {
  * connection, gRPC collects a message until it is complete and then decompresses it: 4 KB can
  * become 4 MB.
  *
- * A stream that takes its connection over the connection's bound is ended. If all connections
+ * A stream is ended if it takes its connection over the connection's bound. If all connections
  * together exceed their bound, the stream with the oldest unfinished message is ended: a client
  * that behaves well finishes a message in a moment. A compressed message ends its stream, because
  * no Envoy and no agent compresses. A stream with more than 16 KiB of metadata is ended too. A

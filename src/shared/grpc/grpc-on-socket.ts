@@ -5,7 +5,7 @@ import { ofType } from '../../operators/tagged-union.ts';
 import { ownSocket, type SocketEvent } from '../files/own-socket.ts';
 import { boundedMessages } from './bounded-messages.ts';
 
-/** Adds services to the server on the call. Emits what happens in them. */
+/** Adds services to the server at once. Emits their events. */
 export type ServeGrpc<T> = (server: Grpc.Server, grpc: typeof Grpc) => Observable<T>;
 
 export interface GrpcOptions {

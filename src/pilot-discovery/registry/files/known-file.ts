@@ -78,8 +78,8 @@ export function unreadableFile(
 /**
  * Returns a file after a reading, in steps. Only new documents are parsed. A resource that has
  * become bad keeps its last good version. If a new document has an error and its resource is not
- * known, the file keeps all its previous resources. If the document had that error before, it does
- * not, because no good resource has become bad.
+ * known, the file keeps all its previous resources. If the document already had the error, the
+ * file keeps nothing more for it, because no good resource has become bad.
  */
 export function* readKnownFile(
   before: KnownFile | undefined,

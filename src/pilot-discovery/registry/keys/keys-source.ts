@@ -110,7 +110,7 @@ export function keysSource(
     }),
     scan(reduceKeys, nothing),
     mergeMap(({ told }) => told),
-    // The events of this source change what is asked of it.
+    // The emitted events lead to new values of `asked$`.
     observeOn(scheduler),
   );
 }
