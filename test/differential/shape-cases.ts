@@ -10,6 +10,7 @@ interface Proxy {
   readonly name: string;
   readonly addresses: readonly string[];
   readonly metadata?: JsonObject;
+  readonly namespace?: string;
 }
 
 const plain: Proxy = { name: 'plain', addresses: ['10.0.0.10'] };
@@ -25,6 +26,12 @@ const saying = (metadata: JsonObject, addresses = plain.addresses): Proxy => ({
   name: JSON.stringify(metadata),
   addresses,
   metadata,
+});
+
+const inNamespace = (namespace: string): Proxy => ({
+  ...plain,
+  name: `in ${namespace}`,
+  namespace,
 });
 
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
@@ -50,6 +57,15 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true' }),
     saying({ OUTBOUND_LISTENER_EXACT_BALANCE: '1', INBOUND_LISTENER_EXACT_BALANCE: 'false' }),
   ],
+  'scope-of-the-root': [plain, inNamespace('shop'), inNamespace('istio-system')],
+  'scope-of-three-levels': [
+    plain,
+    saying({ LABELS: { app: 'other' } }),
+    inNamespace('shop'),
+    inNamespace('istio-system'),
+  ],
+  'scope-of-destinations': [plain, inNamespace('shop')],
+  'scope-with-exports': [plain, inNamespace('shop')],
   'exact-balance-of-an-ingress': [
     saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true', OUTBOUND_LISTENER_EXACT_BALANCE: 'true' }),
   ],
@@ -67,12 +83,12 @@ export const shapes: readonly Shape[] = readdirSync(folder)
   .map((file) => {
     const name = file.replace(/\.yaml$/, '');
     const yaml = readFileSync(join(folder, file), 'utf8');
-    const cases = (proxies[name] ?? [plain]).map((proxy): Case => ({
+    const cases = (proxies[name] ?? [plain]).map(({ namespace = 'default', ...proxy }): Case => ({
       name: proxy.name,
       yaml,
-      id: `sidecar~${proxy.addresses[0] ?? ''}~app.default~default.svc.cluster.local`,
+      id: `sidecar~${proxy.addresses[0] ?? ''}~app.${namespace}~${namespace}.svc.cluster.local`,
       metadata: {
-        NAMESPACE: 'default',
+        NAMESPACE: namespace,
         ISTIO_VERSION: '1.26.0',
         LABELS: { app: 'app' },
         SERVICE_ACCOUNT: 'default',

@@ -13,6 +13,7 @@ import {
   text,
   wrong,
 } from './members.ts';
+import { egresses } from './read-egress.ts';
 import { ingressTls } from './read-ingress-tls.ts';
 import { canonicalAddress } from './canonical.ts';
 import { connectionPool } from './read-destination-rule.ts';
@@ -59,9 +60,9 @@ function checkEndpoint(endpoint: string, place: Place): void {
     );
 }
 
-/** Reads a Sidecar. `egress` is a warning: everything is served. */
+/** Reads a Sidecar. */
 export const readSidecar: ReadMember<Sidecar> = (value, place) =>
-  members(value, place, ['egress'], (get) => {
+  members(value, place, [], (get) => {
     const ports = get('ingress', list(ingress));
     ports.forEach(({ port }, index) => {
       if (ports.findIndex((one) => one.port.number === port.number) !== index)
@@ -80,12 +81,14 @@ export const readSidecar: ReadMember<Sidecar> = (value, place) =>
             ),
           ),
     );
+    const egress = get('egress', egresses);
     const inboundConnectionPool = get('inboundConnectionPool', maybe(connectionPool));
     const workloadSelector = get('workloadSelector', selector('labels'));
     sayIfEmpty(value, place, 'ingress, egress or outboundTrafficPolicy', 'workloadSelector');
     return {
       workloadSelector,
       ingress: ports,
+      egress,
       inboundConnectionPool,
       outboundTrafficPolicy: policy,
     };

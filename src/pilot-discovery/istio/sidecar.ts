@@ -1,15 +1,41 @@
 import type { ConnectionPool } from './destination-rule.ts';
-import type { Selector } from './values.ts';
+import type { Protocol, Selector } from './values.ts';
 import type { ServicePort } from './service-entry.ts';
 
-/** https://istio.io/v1.26/docs/reference/config/networking/sidecar/, without `egress`. */
+/** https://istio.io/v1.26/docs/reference/config/networking/sidecar/ */
 export interface Sidecar {
   readonly workloadSelector: Selector;
   readonly ingress: readonly Ingress[];
+  /** Empty if everything is visible. Only the last block may be for all ports. */
+  readonly egress: readonly Egress[];
   /** For connections to the application, except at ports with a pool of their own. */
   readonly inboundConnectionPool: ConnectionPool | undefined;
   /** Undefined if the mesh's policy applies. */
   readonly outboundTrafficPolicy: 'allow-any' | 'registry-only' | undefined;
+}
+
+/** A block of `egress`: which hosts the application may call, and at which address. */
+export interface Egress {
+  readonly hosts: readonly EgressHost[];
+  /** Undefined if the block is for all ports that no other block has. */
+  readonly port: EgressPort | undefined;
+  /** An IP address, `unix:///path`, or `unix://@name`; '' if it is not given. */
+  readonly bind: string;
+  readonly captureMode: 'default' | 'iptables' | 'none';
+}
+
+export interface EgressHost {
+  /** A name; `*` is any namespace, `.` the namespace of the proxy, and `~` no namespace. */
+  readonly namespace: string;
+  /** `*` for all; it may begin with `*.`. */
+  readonly host: string;
+}
+
+export interface EgressPort {
+  /** 0 for a Unix socket. */
+  readonly number: number;
+  /** With `http-proxy` a request names the port that it is for. */
+  readonly protocol: Protocol | 'http-proxy';
 }
 
 export interface Ingress {

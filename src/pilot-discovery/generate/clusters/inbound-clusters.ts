@@ -17,6 +17,7 @@ import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-po
 import { destinationRuleOf } from '../scope/destination-rule-of.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { ownPorts, type OwnPort } from '../scope/own-ports.ts';
+import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
@@ -100,14 +101,16 @@ const nobody: ServicesAt = { pool: undefined, told: {}, keys: [] };
 
 /**
  * Returns what the services of a port configure. A rule that selects workloads applies only to
- * their outbound calls.
+ * their outbound calls. As in istiod, no rule applies if the Sidecar does not name the service.
  */
 function servicesAt(
   environment: Environment,
   node: ProxyNode,
   { service, services, port }: OwnPort,
 ): ServicesAt {
-  const rule = destinationRuleOf(environment, { ...node, labels: {} }, service);
+  const rule = outboundScope(environment, node).services.has(service.host)
+    ? destinationRuleOf(environment, { ...node, labels: {} }, service)
+    : undefined;
   const inMesh = services.filter(({ location }) => location === 'internal');
   return {
     pool: policyFor(rule?.spec, port.number, undefined).connectionPool,

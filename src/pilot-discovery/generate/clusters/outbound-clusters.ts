@@ -32,6 +32,7 @@ import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
 import { reachedBy, usedClusters } from './reached-clusters.ts';
 import { endpointsWith, loadAssignment } from '../endpoints/load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
+import { outboundScope } from '../scope/outbound-scope.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
@@ -40,7 +41,7 @@ import { policyFor } from '../scope/traffic-policy.ts';
 import { packed, type Init } from '../encoding/typed-config.ts';
 import { upstreamTls } from '../tls/upstream-tls.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
-import { type Services, visibleServices } from '../scope/visible-services.ts';
+import type { Services } from '../scope/visible-services.ts';
 
 type Cluster = Init<typeof ClusterSchema>;
 
@@ -51,7 +52,7 @@ type Cluster = Init<typeof ClusterSchema>;
  */
 export function outboundClusters(environment: Environment, node: ProxyNode): SortedView {
   const reached = reachedBy(environment, node);
-  const services = reached?.services ?? visibleServices(environment, node);
+  const services = reached?.services ?? outboundScope(environment, node).services;
   const { mesh, peerAuthentications } = environment;
   const { role, addresses, tls } = node;
   const text = [

@@ -14,15 +14,15 @@ import { isEds } from '../scope/resolution.ts';
 import { isPassthrough } from './load-balancing.ts';
 import { endpointsWith, loadAssignment } from './load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
+import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
-import { visibleServices } from '../scope/visible-services.ts';
 
 /** Returns the endpoints of all clusters of a proxy that subscribe to them. */
 export function endpointView(environment: Environment, node: ProxyNode): SortedView {
-  const services = visibleServices(environment, node);
+  const { services } = outboundScope(environment, node);
   const place = scopeOfPlace(environment, node);
   const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
   return ofScope(

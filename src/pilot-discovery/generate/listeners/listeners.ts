@@ -7,6 +7,7 @@ import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { outboundListeners, rulesOfListeners } from './outbound-listeners.ts';
 import { mergedGatewayOf } from '../scope/merged-gateway.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
+import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
 import { visibleServices } from '../scope/visible-services.ts';
@@ -15,7 +16,7 @@ import { visibleServices } from '../scope/visible-services.ts';
 export function listenersOf(environment: Environment, node: ProxyNode): XdsResource[] {
   if (node.role === 'router') return gatewayListeners(environment, node);
   return [
-    ...outboundListeners(environment, node, visibleServices(environment, node)),
+    ...outboundListeners(environment, node, outboundScope(environment, node)),
     ...inboundListeners(environment, node),
   ];
 }
@@ -23,25 +24,26 @@ export function listenersOf(environment: Environment, node: ProxyNode): XdsResou
 /** Returns the inputs of listeners. As long as they are equal, one by one, the listeners are. */
 export function inputsOfListeners(environment: Environment, node: ProxyNode): readonly unknown[] {
   const { mesh, peerAuthentications, accessPolicies, fetchedKeys } = environment;
-  const services = visibleServices(environment, node);
-  if (node.role === 'router')
+  if (node.role === 'router') {
+    const services = visibleServices(environment, node);
     return [
       ...[mergedGatewayOf(environment, node), mesh, accessPolicies, fetchedKeys],
       peerAuthentications,
       connectionsOf(environment, node, services),
       rulesOfConnections(environment, node, services),
     ];
+  }
+  const scope = outboundScope(environment, node);
   return [
     ...[
-      services,
-      boundEndpoints(environment, services),
+      ...scope.blocks.flatMap(({ services }) => [services, boundEndpoints(environment, services)]),
       mesh,
       peerAuthentications,
       accessPolicies,
       fetchedKeys,
       sidecarOf(environment, node),
     ],
-    rulesOfListeners(environment, node, services),
+    rulesOfListeners(environment, node, scope),
     ...partsOfPorts(ownPorts(environment, node)),
   ];
 }

@@ -20,6 +20,7 @@ import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { OutboundChain, OutboundEntry } from '../scope/outbound-entries.ts';
 import { outboundEntriesOf } from '../scope/outbound-entries-of.ts';
 import { memoTable } from '../scope/memo.ts';
+import type { OutboundScope } from '../scope/outbound-scope.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
@@ -27,7 +28,6 @@ import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
 import { blackHole, tcpFilters, tcpProxy } from './tcp-chain.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
-import type { Services } from '../scope/visible-services.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 type Match = Init<typeof FilterChainMatchSchema>;
@@ -39,11 +39,11 @@ type Match = Init<typeof FilterChainMatchSchema>;
 export function outboundListeners(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  { blocks }: OutboundScope,
 ): XdsResource[] {
-  const own = outboundEntriesOf(environment, node, services).map((entry) =>
-    portListener(environment, node, entry),
-  );
+  const own = blocks
+    .flatMap(({ services }) => outboundEntriesOf(environment, node, services))
+    .map((entry) => portListener(environment, node, entry));
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
@@ -53,7 +53,7 @@ const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
 export function rulesOfListeners(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  { services }: OutboundScope,
 ): readonly (MatchedRule | undefined)[] {
   const { destinationRules, mesh } = environment;
   return madeRules([services, destinationRules, mesh], scopeOfRulesFor(environment, node), () =>

@@ -9,70 +9,86 @@ import type { Environment } from '../../environment/environment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { bindingsText, outboundRouteNames } from '../scope/outbound-entries-of.ts';
+import { type OutboundScope, outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { scopeOfDomain, scopeOfRulesFor, scopeOfVirtualServices } from '../scope/scope.ts';
+import type { ScopeBlock } from '../scope/scope-block.ts';
+import { scopeOfDomain, scopeOfRulesFor, tellsCallersApart } from '../scope/scope.ts';
 import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { encodedRoutes } from './encoded-routes.ts';
 import { gatewayRoutes } from './gateway-routes.ts';
+import { hashingRulesOf, rulesOfHosts } from './rules-of-hosts.ts';
 import { virtualHosts } from './virtual-hosts.ts';
-import { type Services, visibleServices } from '../scope/visible-services.ts';
+import { visibleServices } from '../scope/visible-services.ts';
 
 /** Returns the route configurations to which the listeners of a proxy subscribe. */
 export function routesOf(environment: Environment, node: ProxyNode): readonly XdsResource[] {
-  const services = visibleServices(environment, node);
-  if (node.role === 'router') return gatewayRoutes(environment, node, services).resources;
-  const { virtualServices, destinationRules, mesh } = environment;
+  if (node.role === 'router')
+    return gatewayRoutes(environment, node, visibleServices(environment, node)).resources;
+  const { mesh } = environment;
+  const scope = outboundScope(environment, node);
   const text = JSON.stringify([
-    bindingsText(environment, node, services),
+    scope.blocks.map(({ services }) => bindingsText(environment, node, services)),
     scopeOfRulesFor(environment, node),
-    scopeOfVirtualServices(environment, node),
-    scopeOfDomain(services, node.dnsDomain),
+    callerText(scope, node),
+    scopeOfDomain(scope.services, node.dnsDomain),
   ]);
   return ofScope(
     [
-      services,
-      boundEndpoints(environment, services),
-      virtualServices,
-      destinationRules,
+      ...scope.blocks.flatMap(({ services, rules }) => [
+        services,
+        boundEndpoints(environment, services),
+        rules,
+      ]),
+      hashingRulesOf(environment, node, scope.services),
       mesh,
       sidecarOf(environment, node) ?? noSidecar,
     ],
     text,
-    () => routesFor(environment, node, services),
+    () => routesFor(environment, node, scope),
   );
 }
 
 const ofScope = memoTable<readonly XdsResource[]>();
 const noSidecar = {};
 
+/** Returns the caller as a text if a VirtualService tells callers apart; else ''. */
+const callerText = ({ blocks }: OutboundScope, { namespace, labels }: ProxyNode): string =>
+  blocks.some(({ rules }) => isTold([rules], '', () => rules.some(tellsCallersApart)))
+    ? JSON.stringify([namespace, labels])
+    : '';
+
+const isTold = memoTable<boolean>();
+
 function routesFor(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  scope: OutboundScope,
 ): readonly XdsResource[] {
   const policy = outboundPolicyOf(environment, node);
   const sidecar = sidecarOf(environment, node);
   const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];
-  return outboundRouteNames(environment, node, services).map((name) => {
+  const rulesOf = rulesOfHosts(environment, node, scope.services);
+  const routesAt = (block: ScopeBlock) => (name: string) => {
     const { host, port } = partsOf(name);
     if (host !== undefined) {
-      const own = virtualHosts(environment, node, services, port, host).filter(
-        (one) => one.name === name,
-      );
+      const own = virtualHosts(node, block, rulesOf, port, host).filter((one) => one.name === name);
       return encodedRoutes(
         name,
         own.map(({ body }) => body),
         own.flatMap(({ keys }) => keys),
       );
     }
-    const hosts = virtualHosts(environment, node, services, port);
+    const hosts = virtualHosts(node, block, rulesOf, port);
     return encodedRoutes(
       name,
       [...hosts.map(({ body }) => body), fallbacks[policy]],
       [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
     );
-  });
+  };
+  return scope.blocks.flatMap((block) =>
+    outboundRouteNames(environment, node, block.services).map(routesAt(block)),
+  );
 }
 
 /** Splits `PORT`, or `HOST:PORT` for traffic to one service that may be HTTP. */

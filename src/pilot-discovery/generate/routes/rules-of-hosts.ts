@@ -2,8 +2,10 @@ import type { DestinationRule } from '../../istio/destination-rule.ts';
 import type { Resource } from '../../istio/model.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import { memoTable, steadyLists } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import type { VisibleService } from '../scope/visible-services.ts';
+import { scopeOfRulesFor } from '../scope/scope.ts';
+import type { Services } from '../scope/visible-services.ts';
 
 /** Returns the DestinationRule of a host. */
 export type RulesOf = (host: string) => MatchedRule | undefined;
@@ -12,16 +14,42 @@ export type RulesOf = (host: string) => MatchedRule | undefined;
 export function rulesOfHosts(
   environment: Environment,
   node: ProxyNode,
-  services: ReadonlyMap<string, VisibleService>,
+  services: Services,
 ): RulesOf {
-  const found = new Map<string, MatchedRule | undefined>();
+  const looked = new Map<string, MatchedRule | undefined>();
   return (host) => {
-    if (found.has(host)) return found.get(host);
+    if (looked.has(host)) return looked.get(host);
     const service = services.get(host);
     const rule = service === undefined ? undefined : destinationRuleOf(environment, node, service);
-    found.set(host, rule);
+    looked.set(host, rule);
     return rule;
   };
+}
+
+const found = memoTable<readonly (MatchedRule | undefined)[]>();
+const owners = memoTable<object>();
+const steady = steadyLists<MatchedRule | undefined>();
+
+/**
+ * Returns the DestinationRule of each service if it affects routes. The list is the same object
+ * while its rules are.
+ */
+export function hashingRulesOf(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+): readonly (MatchedRule | undefined)[] {
+  const { destinationRules, mesh } = environment;
+  const text = scopeOfRulesFor(environment, node);
+  return found([services, destinationRules, mesh], text, () =>
+    steady(
+      owners([services], text, () => ({})),
+      [...services.values()].map((service) => {
+        const rule = destinationRuleOf(environment, node, service);
+        return rule !== undefined && hashes(rule.spec) ? rule : undefined;
+      }),
+    ),
+  );
 }
 
 /** Represents a destination whose rule has no hash. */

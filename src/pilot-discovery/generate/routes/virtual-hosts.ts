@@ -1,7 +1,6 @@
 import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
 import type { RouteSchema } from '../../../shared/proto/envoy/config/route/v3/route_components_pb.ts';
-import type { Environment } from '../../environment/environment.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 import { encodedVirtualHost, type VirtualHost } from './encoded-virtual-host.ts';
 import { hashPolicyOf } from './hash-policy.ts';
@@ -10,8 +9,9 @@ import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { plainForward } from './route-action.ts';
 import { routesOfVirtualService } from './route.ts';
-import { hashes, hashingRules, noRule, type RulesOf, rulesOfHosts } from './rules-of-hosts.ts';
-import { meshRules, rulesForHosts } from '../scope/rules-for-hosts.ts';
+import { hashes, hashingRules, noRule, type RulesOf } from './rules-of-hosts.ts';
+import { rulesForHosts } from '../scope/rules-for-hosts.ts';
+import type { ScopeBlock } from '../scope/scope-block.ts';
 import { tellsCallersApart } from '../scope/scope.ts';
 import type { Init } from '../encoding/typed-config.ts';
 import { domainOf, shortNames, virtualHostName } from './virtual-host-domains.ts';
@@ -38,30 +38,31 @@ interface Plan {
  * services visible to a proxy, and those of services for which no VirtualService has a route. A
  * name and a domain belong to the first virtual host that has them.
  *
+ * @param rulesOf the DestinationRules for destinations
  * @param host limits them to one service, which then has every domain
  */
 export function virtualHosts(
-  environment: Environment,
   node: ProxyNode,
-  services: ReadonlyMap<string, VisibleService>,
+  { services, rules }: ScopeBlock,
+  rulesOf: RulesOf,
   port: number,
   host?: string,
 ): VirtualHost[] {
   const atPort = servicesAt(services, port, host);
+  const http = rules.filter(({ spec }) => spec.http.length > 0);
   // On port 80 a rule counts even if none of its hosts is a service.
-  const governed = rulesForHosts(meshRules(environment, node), atPort, port === 80);
+  const governed = rulesForHosts(http, atPort, port === 80);
   const plans: Plan[] = [];
-  const rulesOf = rulesOfHosts(environment, node, services);
   for (const { rule, hosts, services: spokenFor } of governed) {
-    const http = spokenFor.filter(isHttp);
-    if (http.length === 0 && (port !== 80 || spokenFor.length > 0)) continue;
+    const ofHttp = spokenFor.filter(isHttp);
+    if (ofHttp.length === 0 && (port !== 80 || spokenFor.length > 0)) continue;
     const ofRule = (name: string, key: ResourceKey | undefined) => (domains: readonly string[]) =>
       ruledHost({ rule, node, rulesOf, port, serviceKey: key }, name, domains);
     for (const one of hosts) {
       const name = virtualHostName(one, port);
       plans.push({ name, domains: [domainOf(one)], short: [], make: ofRule(name, undefined) });
     }
-    for (const one of http) {
+    for (const one of ofHttp) {
       const name = virtualHostName(one.service.host, port);
       plans.push({
         name,

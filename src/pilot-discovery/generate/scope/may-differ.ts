@@ -7,7 +7,7 @@ import {
 } from '../../environment/environment.ts';
 import { type XdsType, xdsTypes } from '../../push/view.ts';
 import type { ProxyNode } from './proxy-node.ts';
-import { visibleServices } from './visible-services.ts';
+import { outboundScope } from './outbound-scope.ts';
 
 /**
  * The parts of an environment on which any type may depend. Indexes of these parts are not listed.
@@ -40,7 +40,7 @@ export function typesThatMayDiffer(
   if (parts.some((part) => isOther(part) && (part !== 'gateways' || node.role === 'router')))
     return all;
   const types = new Set<XdsType>();
-  const seen = visibleServices(after, node);
+  const seen = outboundScope(after, node).services;
   for (const key of changedKeys(before.endpoints, after.endpoints)) {
     if (namespaceOf(key) === node.namespace) return all;
     const service = seen.get(hostOf(key));

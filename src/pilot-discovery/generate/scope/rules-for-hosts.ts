@@ -2,7 +2,9 @@ import type { Resource } from '../../istio/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
 import { exportedRules } from './exported-rules.ts';
+import { memoTable } from './memo.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import { scopeOfExports } from './scope.ts';
 
 type Rule = Resource<'VirtualService'>;
 
@@ -14,17 +16,23 @@ export interface Governed<S> {
   readonly services: readonly S[];
 }
 
+/** Returns whether a VirtualService is for sidecars. */
+export const isForMesh = ({ spec }: Rule): boolean =>
+  spec.gateways.length === 0 || spec.gateways.includes('mesh');
+
+const made = memoTable<readonly Rule[]>();
+
 /**
- * Returns the VirtualServices for HTTP that apply to a sidecar of a namespace: for the mesh, and
- * exported to the namespace, the nearest first.
+ * Returns the VirtualServices that apply to sidecars of a namespace: for the mesh, and exported to
+ * the namespace, the nearest first.
  */
-export function meshRules({ virtualServices }: Environment, { namespace }: ProxyNode): Rule[] {
-  const ofMesh = virtualServices.filter(
-    ({ spec }) =>
-      spec.http.length > 0 && (spec.gateways.length === 0 || spec.gateways.includes('mesh')),
+export const meshRules = (
+  { virtualServices }: Pick<Environment, 'virtualServices'>,
+  { namespace }: Pick<ProxyNode, 'namespace'>,
+): readonly Rule[] =>
+  made([virtualServices], scopeOfExports({ virtualServices }, namespace), () =>
+    exportedRules(virtualServices.filter(isForMesh), namespace),
   );
-  return exportedRules(ofMesh, namespace);
-}
 
 /**
  * Returns the services to which each rule applies. A rule that names a service applies to it; if

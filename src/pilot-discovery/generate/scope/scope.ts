@@ -91,6 +91,43 @@ export function scopeOfVirtualServices(
     : scopeIn(namespaces, node.namespace);
 }
 
+const ofExports = memoTable<Namespaces>();
+
+/** Returns the scope of exported VirtualServices: a namespace that they name has its own. */
+export const scopeOfExports = (
+  { virtualServices }: Pick<Environment, 'virtualServices'>,
+  namespace: string,
+): string =>
+  scopeIn(
+    ofExports(
+      [virtualServices],
+      '',
+      () => new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)),
+    ),
+    namespace,
+  );
+
+const ofCallers = memoTable<Namespaces>();
+
+/** Returns the scope of all that a Sidecar may name; a namespace that a match names has its own. */
+export function scopeOfCallers(
+  environment: Pick<Environment, 'services' | 'virtualServices'>,
+  { namespace }: Pick<ProxyNode, 'namespace'>,
+): string {
+  const { virtualServices } = environment;
+  const namespaces = ofCallers([virtualServices], '', () => {
+    const routes = virtualServices.flatMap(({ spec }) => spec.http);
+    return new Set(
+      routes.flatMap(({ match }) => match.map(({ sourceNamespace }) => sourceNamespace)),
+    );
+  });
+  return (
+    scopeIn(namespaces, namespace) ||
+    scopeOfExports(environment, namespace) ||
+    scopeOfServices(environment, namespace)
+  );
+}
+
 const ofHosts = memoTable<Namespaces>();
 const inCluster = '.svc.';
 

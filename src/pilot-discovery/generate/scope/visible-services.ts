@@ -39,9 +39,13 @@ export function visibleServices(
 ): Services {
   return all([services], scopeOfServices({ services }, namespace), () => {
     const seen = [...services.values()].flatMap((same) => serviceFor(same, namespace) ?? []);
-    return new Map(seen.sort(byAge).map((service) => [service.host, service]));
+    return oldestFirst(seen);
   });
 }
+
+/** Returns services by host, in the order in which they count. */
+export const oldestFirst = (services: readonly VisibleService[]): Services =>
+  new Map([...services].sort(byAge).map((service) => [service.host, service]));
 
 const all = memoTable<Services>();
 const one = memoTable<VisibleService | undefined>();
@@ -51,14 +55,19 @@ function serviceFor(same: readonly Service[], namespace: string): VisibleService
     const visible = same.filter((service) =>
       isVisible(service.exportTo, service.namespace, namespace),
     );
-    const first = visible.find((service) => service.namespace === namespace) ?? visible[0];
-    if (first === undefined) return undefined;
-    return joined(
-      visible.filter(
-        (other) => other.namespace === first.namespace && other.resolution === first.resolution,
-      ),
-    );
+    return nearest(visible, namespace);
   });
+}
+
+/** Joins the entries of a host in a namespace; else those in the namespace of the oldest one. */
+export function nearest(same: readonly Service[], namespace: string): VisibleService | undefined {
+  const first = same.find((service) => service.namespace === namespace) ?? same[0];
+  if (first === undefined) return undefined;
+  return joined(
+    same.filter(
+      (other) => other.namespace === first.namespace && other.resolution === first.resolution,
+    ),
+  );
 }
 
 const made = memoTable<VisibleService | undefined>();

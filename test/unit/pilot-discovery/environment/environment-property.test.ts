@@ -241,6 +241,7 @@ describe('buildEnvironment', () => {
           ...resource('Sidecar/n/s', {
             workloadSelector: undefined,
             ingress: [],
+            egress: [],
             inboundConnectionPool: undefined,
             outboundTrafficPolicy: undefined,
           }),

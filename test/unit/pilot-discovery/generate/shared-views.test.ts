@@ -95,6 +95,18 @@ const matches = [
   'timeout: 3s, ',
 ];
 
+/** Hosts that Sidecars name. */
+const named = [
+  './*',
+  'n1/*',
+  '*/a.mesh',
+  'n2/a.mesh',
+  '*/*.svc.cluster.local',
+  'n1/b.n1.svc.cluster.local',
+  '~/*',
+  '*/*',
+];
+
 const namespace = fc.constantFrom('n1', 'n1', 'n2', 'istio-system');
 const host = fc.constantFrom(
   'a.mesh',
@@ -193,6 +205,23 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
       .tuple(namespace, some('ALLOW_ANY', 'REGISTRY_ONLY'))
       .map(([where, mode]) =>
         resources('Sidecar', where, 'sc', `{ outboundTrafficPolicy: { mode: ${mode} } }`),
+      ),
+  },
+  {
+    weight: 4,
+    arbitrary: fc
+      .tuple(
+        namespace,
+        some('', 'workloadSelector: { labels: { app: other } }, '),
+        fc.uniqueArray(some(...named), { minLength: 1, maxLength: 3 }),
+      )
+      .map(([where, selector, its]) =>
+        resources(
+          'Sidecar',
+          where,
+          'se',
+          `{ ${selector}egress: [{ hosts: [${its.map((one) => `'${one}'`).join(', ')}] }] }`,
+        ),
       ),
   },
   {

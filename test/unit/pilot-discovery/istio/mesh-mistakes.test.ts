@@ -423,7 +423,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       "ingress[0].connectionPool.http.idleTimeout: 'long' is not a duration of 1ms or more (such as '500ms' or '1.5s')",
     ],
     ['{ ingress: [{ port: { number: 80 } }] }', 'ingress[0].port.name: it is missing'],
-    ["{ egress: [{ hosts: ['*/*'] }] }", 'egress: egress is not served yet, and has no effect'],
+    [
+      '{ egress: [{ hosts: [a.com] }] }',
+      "egress[0].hosts[0]: 'a.com' has no namespace: give NAMESPACE/HOST, or '*/a.com' for all",
+    ],
     [
       '{ ingress: [{ port: { number: 443, name: a, protocol: TLS }, tls: { mode: SIMPLE, serverCertificate: /c } }] }',
       'ingress[0].tls.privateKey: it is missing; connections to this port are refused',

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { outboundListeners } from '../../../../../src/pilot-discovery/generate/listeners/outbound-listeners.ts';
-import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
+import { outboundScope } from '../../../../../src/pilot-discovery/generate/scope/outbound-scope.ts';
 import { ListenerSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import {
   canonical,
@@ -21,7 +21,7 @@ interface Proxy {
 function listenersFor(yaml: readonly string[], { metadata = '', mesh = '' }: Proxy = {}) {
   const environment = environmentOf(yaml.join('---\n'), { mesh: meshIn(mesh) });
   const node = proxyIn(metadata);
-  return outboundListeners(environment, node, visibleServices(environment, node));
+  return outboundListeners(environment, node, outboundScope(environment, node));
 }
 const ofPorts = (yaml: readonly string[], proxy?: Proxy) =>
   listenersFor(yaml, proxy).filter(({ name }) => name !== 'virtualOutbound');

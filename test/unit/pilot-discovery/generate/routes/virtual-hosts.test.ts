@@ -5,7 +5,8 @@ import { messageJson } from '../../../../../src/pilot-discovery/generate/config-
 import type { ProxyNode } from '../../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../../src/pilot-discovery/generate/routes/routes.ts';
 import { virtualHosts } from '../../../../../src/pilot-discovery/generate/routes/virtual-hosts.ts';
-import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
+import { rulesOfHosts } from '../../../../../src/pilot-discovery/generate/routes/rules-of-hosts.ts';
+import { outboundScope } from '../../../../../src/pilot-discovery/generate/scope/outbound-scope.ts';
 import { VirtualHostSchema } from '../../../../../src/shared/proto/envoy/config/route/v3/route_components_pb.ts';
 import { shortNames } from '../../../../../src/pilot-discovery/generate/routes/virtual-host-domains.ts';
 import type { MeshConfig } from '../../../../../src/pilot-discovery/istio/mesh-config.ts';
@@ -194,7 +195,9 @@ describe('the virtual hosts of a port', () => {
   ])('%s', (_, yaml, port, made) => {
     const environment = environmentOf(yaml);
     const node = proxyAt();
-    const found = virtualHosts(environment, node, visibleServices(environment, node), port);
+    const scope = outboundScope(environment, node);
+    const rulesOf = rulesOfHosts(environment, node, scope.services);
+    const found = scope.blocks.flatMap((block) => virtualHosts(node, block, rulesOf, port));
     const names = replacing('routes', (routes) =>
       (routes as readonly { readonly name: string }[]).map(({ name }) => name),
     );

@@ -1,0 +1,48 @@
+import type { EgressHost } from '../../istio/sidecar.ts';
+import { isWildcard, isWithin } from '../../istio/wildcard-host.ts';
+
+/** The hosts that a block of a Sidecar names for one namespace, or for all. */
+export interface NamedHosts {
+  readonly hasService: (host: string) => boolean;
+  /** Returns whether a host of a VirtualService includes one of them, or the other way round. */
+  readonly meets: (host: string) => boolean;
+}
+
+/** The hosts that a block of a Sidecar names. */
+export interface EgressHosts {
+  /** All names; undefined if one of them is a wildcard. */
+  readonly exact: readonly string[] | undefined;
+  /** Returns the hosts that are named for a namespace, then the hosts for all namespaces. */
+  readonly of: (namespace: string) => readonly NamedHosts[];
+}
+
+/**
+ * Sorts the hosts of a block by namespace.
+ *
+ * @param own the namespace that `.` stands for
+ */
+export function egressHosts(hosts: readonly EgressHost[], own: string): EgressHosts {
+  const names = new Map<string, string[]>();
+  for (const { namespace, host } of hosts) {
+    const place = namespace === '.' ? own : namespace;
+    names.set(place, [...(names.get(place) ?? []), host]);
+  }
+  const named = new Map([...names].map(([place, its]) => [place, namedHosts(its)]));
+  const all = hosts.map(({ host }) => host);
+  return {
+    exact: all.some(isWildcard) ? undefined : [...new Set(all)],
+    of: (namespace) => [named.get(namespace), named.get('*')].filter((one) => one !== undefined),
+  };
+}
+
+function namedHosts(hosts: readonly string[]): NamedHosts {
+  const exact = new Set(hosts.filter((host) => !isWildcard(host)));
+  const wide = hosts.filter(isWildcard);
+  return {
+    hasService: (host) => exact.has(host) || wide.some((one) => isWithin(host, one)),
+    meets: (host) =>
+      exact.has(host) ||
+      wide.some((one) => isWithin(host, one) || isWithin(one, host)) ||
+      (isWildcard(host) && [...exact].some((one) => isWithin(one, host))),
+  };
+}

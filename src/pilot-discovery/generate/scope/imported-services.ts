@@ -1,0 +1,80 @@
+import type { Egress } from '../../istio/sidecar.ts';
+import type { Environment, Service } from '../../environment/environment.ts';
+import type { EgressHosts } from './egress-hosts.ts';
+import { memoTable } from './memo.ts';
+import {
+  isVisible,
+  nearest,
+  oldestFirst,
+  type Services,
+  type VisibleService,
+} from './visible-services.ts';
+
+/** Returns the services that a block of a Sidecar names, with the port that the block is for. */
+export function importedServices(
+  services: Environment['services'],
+  hosts: EgressHosts,
+  egress: Egress,
+  namespace: string,
+): Services {
+  const port = portOf(egress);
+  const names = hosts.exact ?? services.keys();
+  return oldestFirst(
+    [...names].flatMap((host) => {
+      const same = services.get(host);
+      return same === undefined ? [] : (imported(same, hosts, port, namespace) ?? []);
+    }),
+  );
+}
+
+/** Returns the port that services must have; undefined if the block takes any. */
+export const portOf = ({ port }: Egress): number | undefined =>
+  port === undefined || port.number === 0 || port.protocol === 'http-proxy'
+    ? undefined
+    : port.number;
+
+function imported(
+  same: readonly Service[],
+  hosts: EgressHosts,
+  port: number | undefined,
+  namespace: string,
+): VisibleService | undefined {
+  const service = nearest(
+    same.filter(
+      (one) =>
+        isVisible(one.exportTo, one.namespace, namespace) &&
+        hosts.of(one.namespace).some(({ hasService }) => hasService(one.host)) &&
+        (port === undefined || one.ports.some(({ number }) => number === port)),
+    ),
+    namespace,
+  );
+  const named =
+    service && hosts.of(service.namespace).find(({ hasService }) => hasService(service.host));
+  return (
+    named &&
+    trimmed(
+      service,
+      port === undefined ? undefined : [port],
+      service.aliases.filter((alias) => named.hasService(alias)),
+    )
+  );
+}
+
+const made = memoTable<VisibleService>();
+
+/**
+ * Returns a service with some of its ports and aliases; the same object if these are all.
+ *
+ * @param numbers undefined for all
+ */
+export function trimmed(
+  service: VisibleService,
+  numbers: readonly number[] | undefined,
+  aliases: readonly string[],
+): VisibleService {
+  const ports = service.ports.filter(({ number }) => numbers?.includes(number) ?? true);
+  if (ports.length === service.ports.length && aliases.length === service.aliases.length)
+    return service;
+  const text = JSON.stringify([ports.map(({ number }) => number), aliases]);
+  return made([service], text, () => ({ ...service, ports, aliases }));
+}

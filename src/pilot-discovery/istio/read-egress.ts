@@ -1,0 +1,146 @@
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { canonicalAddress } from './canonical.ts';
+import { hostName, isLabel, isPartialWildcard } from './host-names.ts';
+import {
+  below,
+  list,
+  maybe,
+  members,
+  needed,
+  oneOf,
+  type Place,
+  type ReadMember,
+  text,
+  warn,
+  whole,
+  wrong,
+} from './members.ts';
+import { protocols } from './read-service-entry.ts';
+import type { Egress, EgressHost, EgressPort } from './sidecar.ts';
+import { checkSocketPath } from './socket-path.ts';
+
+const unix = 'unix://';
+
+const egressHost: ReadMember<EgressHost> = (value, place) => {
+  const read = needed(value, place);
+  const slash = read.indexOf('/');
+  const namespace = slash < 0 ? '' : read.slice(0, slash);
+  const written = read.slice(slash + 1);
+  if (read === '') return { namespace, host: '' };
+  if (slash < 0)
+    wrong(place, `'${read}' has no namespace: give NAMESPACE/HOST, or '*/${read}' for all`);
+  else if (!['*', '.', '~'].includes(namespace) && !isLabel(namespace))
+    wrong(
+      place,
+      `'${namespace}' is no namespace: name one, or '.' for its own, '*' for all, '~' for none`,
+    );
+  const host = hostName('too')(written === '' ? undefined : written, place);
+  if (isPartialWildcard(host))
+    wrong(place, `'${host}' is no host here: a '*' stands for whole parts of a name`);
+  else if (isLabel(host) || isIpAddress(host))
+    wrong(place, `'${host}' is no full name: give one with a dot, or '*'`);
+  return { namespace, host };
+};
+
+const egressPort: ReadMember<EgressPort> = (value, place) =>
+  members(value, place, [], (get, has) => {
+    // A number that is wrong is not missing too.
+    const number = get('number', whole(0, 65_535)) ?? (has('number') ? 1 : 0);
+    const name = get('name', text);
+    if (name !== '' && !isLabel(name))
+      wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
+    const said = get('protocol', text).toUpperCase();
+    get('targetPort', () => undefined);
+    if (has('targetPort')) wrong(below(place, 'targetPort'), 'it has no effect here: leave it out');
+    const protocol =
+      said === '' ? 'auto' : said === 'HTTP_PROXY' ? 'http-proxy' : ownMember(protocols, said);
+    if (protocol === undefined)
+      wrong(
+        below(place, 'protocol'),
+        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+      );
+    return { number, protocol: protocol ?? 'auto' };
+  });
+
+/** Reads one block of `egress`. */
+const egress: ReadMember<Egress> = (value, place) => {
+  const read = members(value, place, [], (get) => ({
+    hosts: get('hosts', list(egressHost)),
+    port: get('port', maybe(egressPort)),
+    bind: canonicalAddress(get('bind', text)),
+    captureMode: get(
+      'captureMode',
+      oneOf({ DEFAULT: 'default', IPTABLES: 'iptables', NONE: 'none' } as const, 'default'),
+    ),
+  }));
+  if (read.hosts.length === 0)
+    wrong(below(place, 'hosts'), "it is missing: at least one host, or '*/*' for all");
+  checkHosts(read.hosts, below(place, 'hosts'));
+  checkBind(read, place);
+  if (read.port !== undefined || read.bind !== '' || read.captureMode === 'none')
+    warn(place, 'port, bind and captureMode are not served yet: its hosts have all of their ports');
+  return read;
+};
+
+const textOf = ({ namespace, host }: EgressHost): string => `${namespace}/${host}`;
+
+/** Returns whether one host of a block makes another one needless. */
+const includes = (wide: EgressHost, narrow: EgressHost): boolean =>
+  wide.host === '*' &&
+  textOf(wide) !== textOf(narrow) &&
+  (wide.namespace === '*' || wide.namespace === narrow.namespace);
+
+function checkHosts(hosts: readonly EgressHost[], place: Place): void {
+  const names = hosts.map(textOf);
+  hosts.forEach((one, index) => {
+    if (one.host === '') return;
+    const at = below(place, `[${index}]`);
+    const wide = hosts.find((other) => includes(other, one));
+    if (names.indexOf(textOf(one)) !== index) warn(at, `'${textOf(one)}' is there twice`);
+    else if (wide !== undefined)
+      warn(at, `'${textOf(wide)}' includes '${textOf(one)}': leave one of them out`);
+  });
+}
+
+function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
+  const at = below(place, 'bind');
+  if (port?.number !== 0) {
+    if (bind.startsWith(unix)) wrong(at, `a Unix socket has no port: give it port.number 0`);
+    else if (bind !== '' && !isIpAddress(bind)) wrong(at, `'${bind}' is no IP address`);
+    return;
+  }
+  const path = bind.slice(unix.length);
+  if (!bind.startsWith(unix))
+    wrong(
+      below(below(place, 'port'), 'number'),
+      'it is missing: a port from 1 to 65535, or 0 with a bind of unix:///path',
+    );
+  else if (!/^(?:@.|\/.*[^/]$)/.test(path))
+    wrong(at, `'${bind}' is no socket: give unix:///path, or unix://@name`);
+  else checkSocketPath(path, at);
+  if (captureMode === 'iptables')
+    wrong(
+      below(place, 'captureMode'),
+      'nothing is captured for a Unix socket: give NONE, or leave it out',
+    );
+}
+
+/** Reads `egress`: at most one block is for all ports, and it is the last one. */
+export const egresses: ReadMember<readonly Egress[]> = (value, place) => {
+  const blocks = list(egress)(value, place);
+  const placeOf = ({ port, bind }: Egress) =>
+    port === undefined ? undefined : port.number === 0 ? bind : String(port.number);
+  const places = blocks.map(placeOf);
+  places.forEach((one, index) => {
+    const at = below(place, `[${index}]`);
+    if (one === undefined && index < blocks.length - 1)
+      wrong(at, 'it is for all ports: give it a port, or make it the last one');
+    else if (one !== undefined && places.indexOf(one) !== index)
+      wrong(
+        one.startsWith(unix) ? below(at, 'bind') : below(below(at, 'port'), 'number'),
+        `${one} is there twice`,
+      );
+  });
+  return blocks;
+};
