@@ -262,7 +262,7 @@ describe('the page of', () => {
       {},
       new Proxy<NodeJS.ProcessEnv>({}, { get: (_, name) => void asked.add(String(name)) }),
     );
-    expect(sorted(discoveryVariables.map(([name]) => name))).toEqual(sorted(asked));
+    expect(sorted(discoveryVariables.map(({ name }) => name))).toEqual(sorted(asked));
   });
 
   it('HTTP has each path of the status port', () => {

@@ -1,79 +1,201 @@
 import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
+import { usuallyBlocked } from '../../src/pilot-discovery/registry/keys/blocked-ranges.ts';
 import { type ClientLimit, clientLimits } from '../../src/pilot-discovery/push/client-limits.ts';
 import { freshView } from '../../src/pilot-discovery/state/fold-view.ts';
 import {
   type DiscoveryFlagName,
   discoveryFlags,
 } from '../../src/pilot-discovery/run/discovery-flags.ts';
-import { code, page, paragraph, section, sentence, table } from './markdown.ts';
+import { program as discoveryProgram } from '../../src/pilot-discovery/cli/program.ts';
+import { usage } from './commands.ts';
+import {
+  block,
+  code,
+  page,
+  paragraph,
+  section,
+  sentence,
+  shellWord,
+  table,
+  typedVariable,
+} from './markdown.ts';
+
+interface DiscoveryVariable {
+  readonly name: string;
+  readonly example: string;
+  /** '' if there is none. */
+  readonly standard: string;
+  readonly text: string;
+}
 
 /** The variables that `pilot-discovery discovery` reads, with their defaults. */
-export const discoveryVariables: readonly (readonly [
-  name: string,
-  standard: string,
-  meaning: string,
-])[] = [
-  [
-    'PILOT_DEBOUNCE_AFTER',
-    '100ms',
-    'Changes are given to proxies once nothing has changed for so long',
-  ],
-  ['PILOT_DEBOUNCE_MAX', '10s', 'The longest that a change waits for others'],
-  ['PILOT_ENABLE_EDS_DEBOUNCE', 'true', 'Changes of endpoints alone wait too: 20 ms, at most 1 s'],
-  ['PILOT_DEBOUNCE', '', '`adaptive`: the first change after a silence waits 10 ms'],
-  ['ISTIO_GPRC_MAXRECVMSGSIZE', '4194304', 'As `--largestRequest`, if that is not given'],
-  ['PILOT_PUSH_THROTTLE', '0', 'To how many proxies is written at once; 0 is 8 for each CPU'],
-  [
-    'PILOT_FILTER_GATEWAY_CLUSTER_CONFIG',
-    'true',
-    'A gateway is given what its routes lead to, not all clusters',
-  ],
-  ['BLOCKED_CIDRS_IN_JWKS_URIS', '', 'Ranges that no `jwksUri` is fetched from; `none` for none'],
-  ['POD_NAME', '', 'What the control plane calls itself; without it the name of the machine'],
+export const discoveryVariables: readonly DiscoveryVariable[] = [
+  {
+    name: 'PILOT_DEBOUNCE_AFTER',
+    example: '200ms',
+    standard: '100ms',
+    text: 'A snapshot is built after this time without a change',
+  },
+  {
+    name: 'PILOT_DEBOUNCE_MAX',
+    example: '5s',
+    standard: '10s',
+    text: 'Longest time from a change to the snapshot with it',
+  },
+  {
+    name: 'PILOT_ENABLE_EDS_DEBOUNCE',
+    example: 'false',
+    standard: 'true',
+    text: 'Changes of endpoints wait too: 20 ms, at most 1 s',
+  },
+  {
+    name: 'PILOT_DEBOUNCE',
+    example: 'adaptive',
+    standard: '',
+    text: '`adaptive`: the first change after a pause waits only 10 ms',
+  },
+  {
+    name: 'ISTIO_GPRC_MAXRECVMSGSIZE',
+    example: '8388608',
+    standard: '4194304',
+    text: 'Same as `--largestRequest`, which wins',
+  },
+  {
+    name: 'PILOT_PUSH_THROTTLE',
+    example: '100',
+    standard: '0',
+    text: 'Number of proxies that are written to at once; 0: 8 for each CPU',
+  },
+  {
+    name: 'PILOT_FILTER_GATEWAY_CLUSTER_CONFIG',
+    example: 'false',
+    standard: 'true',
+    text: 'Gateways receive only the clusters of their routes',
+  },
+  {
+    name: 'BLOCKED_CIDRS_IN_JWKS_URIS',
+    example: '10.0.0.0/8,fd00::/8',
+    standard: '',
+    text: 'Ranges to which no `jwksUri` may lead; `none`: no range',
+  },
+  {
+    name: 'POD_NAME',
+    example: 'istiod-0',
+    standard: '',
+    text: 'Name of the control plane; if not given: the host name of the machine',
+  },
 ];
 
-const answers: Readonly<Record<string, string>> = {
-  '/debug/syncz': 'Each proxy: what it was given and has accepted, and why nothing more is sent',
-  '/debug/adsz': 'Each connection: its proxy, what it asks for, since when',
-  '/debug/connections': 'Each connection: its proxy, since when',
-  '/debug/configz': 'The resources that are in use',
-  '/debug/flawz': 'What is refused or not served: resource, file, line, field, reason',
-  '/debug/registryz': 'The services',
-  '/debug/endpointz': 'The endpoints of each service',
-  '/debug/mesh': 'The MeshConfig',
-  '/debug/push_status': 'Services without endpoints, and hosts that two VirtualServices have',
-  '/debug/trace':
-    'The last 100 snapshots: what changed, each step, the slowest proxy, what now waits for what',
-  '/debug/config_dump': 'All that a proxy may have, as Envoy tells it: `?proxyID=NAME.NAMESPACE`',
-  '/debug/edsz': 'The endpoints that a proxy may have: `?proxyID=NAME.NAMESPACE`',
-  '/debug/sidecarz': 'The Sidecar that holds for a proxy: `?proxyID=NAME.NAMESPACE`',
+/** An answer of `--httpAddr` to this machine: the query of an example, and the meaning. */
+interface DebugPath {
+  readonly query?: string;
+  readonly text: string;
+}
+
+const ofProxy = '?proxyID=reviews-0.default';
+const answers: Readonly<Record<string, DebugPath>> = {
+  '/debug/syncz': {
+    text: 'Each proxy: what was sent, what it ACKed or NACKed, why nothing more is sent',
+  },
+  '/debug/adsz': { text: 'Each stream: its proxy, its subscriptions, the time it began' },
+  '/debug/connections': { text: 'Each stream: its proxy, its address, the time it began' },
+  '/debug/configz': { text: 'The resources that are in use' },
+  '/debug/flawz': {
+    text: 'Refused or unserved parts of resources: file, line, field, reason',
+  },
+  '/debug/registryz': { text: 'The services' },
+  '/debug/endpointz': { text: 'The endpoints of each service' },
+  '/debug/mesh': { text: 'The MeshConfig' },
+  '/debug/push_status': { text: 'Services without endpoints; hosts with two VirtualServices' },
+  '/debug/trace': {
+    text: 'The last 100 snapshots: the change, the time of each step, the slowest proxy',
+  },
+  '/debug/config_dump': {
+    query: ofProxy,
+    text: 'All resources of a proxy, in the form of Envoy',
+  },
+  '/debug/edsz': { query: ofProxy, text: 'The endpoints of a proxy' },
+  '/debug/sidecarz': { query: ofProxy, text: 'The Sidecar that applies to a proxy' },
 };
+
+/** Examples of each command, and of its options. */
+export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
+  discovery: ['pilot-discovery discovery --configDir /etc/mesh'],
+  analyze: [
+    'pilot-discovery analyze mesh/',
+    'pilot-discovery analyze -o json mesh/ more.yaml',
+    'pilot-discovery analyze --domain mesh.example mesh/',
+  ],
+  request: [
+    'pilot-discovery request GET /debug/syncz',
+    'pilot-discovery request --httpAddr 10.0.0.7:8080 GET /ready',
+  ],
+  confirm: ['pilot-discovery confirm', 'pilot-discovery confirm --httpAddr 127.0.0.1:9080'],
+  version: ['pilot-discovery version'],
+};
+
+/** A line of curl for each path of `--httpAddr` and `--monitoringAddr`, with its meaning. */
+export function discoveryPaths(): readonly (readonly [line: string, text: string])[] {
+  const served = [...Object.keys(debugAnswers), ...Object.keys(proxyAnswers)];
+  return [
+    ['curl localhost:8080/ready', '200 if all sources are read, otherwise 503 with the reason'],
+    ['curl -X POST localhost:8080/confirm', 'Lets held removals happen'],
+    ...served.map((path) => {
+      const entry = answers[path];
+      if (entry === undefined) throw new Error(`scripts/docs/discovery.ts does not have ${path}`);
+      const { query = '', text } = entry;
+      return [`curl ${shellWord(`localhost:8080${path}${query}`)}`, text] as const;
+    }),
+    ['curl localhost:15014/metrics', 'The [metrics](#metrics)'],
+  ];
+}
 
 export function discoveryPage(): string {
   const names = Object.keys(discoveryFlags) as DiscoveryFlagName[];
-  const served = [...Object.keys(debugAnswers), ...Object.keys(proxyAnswers)];
-  const unknown = served.filter((path) => answers[path] === undefined);
-  if (unknown.length > 0)
-    throw new Error(`scripts/docs/discovery.ts says nothing of ${unknown.join(', ')}`);
+  const all = discoveryProgram().commands;
   return page(
     'pilot-discovery',
     paragraph(
-      '`pilot-discovery discovery --configDir FOLDER` is a control plane of its own: it reads the resources of Istio from a folder of YAML files, follows ' +
-        'their changes, and serves xDS v3 to Envoys. `pilot-discovery request GET PATH` asks a running one, `pilot-discovery confirm` lets removals happen that it holds back, `pilot-discovery analyze PATH…` looks at files before they are served, and `pilot-discovery version` prints the version.',
+      '`pilot-discovery discovery` is a control plane that needs no Kubernetes. It reads the resources of Istio from a folder of YAML files, ' +
+        'follows changes of these files, and serves xDS v3 to Envoys.',
+    ),
+    section(
+      'Commands',
+      table(
+        ['Command', 'Meaning'],
+        all.map((command) => [
+          code(usage(command.name(), command)),
+          sentence(command.description()),
+        ]),
+      ),
+      block('sh', Object.values(discoveryCommands).flat().join('\n')),
+      table(
+        ['Flag', 'Default', 'Meaning'],
+        all
+          .filter((command) => command.name() !== 'discovery')
+          .flatMap((command) =>
+            command.options.map(({ flags, description, defaultValue }) => [
+              code(`${command.name()} ${flags}`),
+              code(String(defaultValue)),
+              sentence(description),
+            ]),
+          ),
+      ),
     ),
     section(
       'Flags',
       paragraph(
-        'The names are those of istiod, whatever the case of their letters. An unknown flag is ignored with a warning.',
+        'These are the flags of `pilot-discovery discovery`, each with an example of a value. The names are those of istiod; upper and lower case are the same. ' +
+          'An unknown flag is ignored with a warning.',
       ),
       table(
         ['Flag', 'Value', 'Default', 'Meaning'],
         names.map((name) => {
-          const { value, text, default: standard } = discoveryFlags[name];
+          const { value, text, default: standard, example } = discoveryFlags[name];
           return [
-            code(`--${name}`),
+            code(`--${name} ${shellWord(example)}`),
             code(value),
             standard === '' ? '–' : code(standard),
             sentence(text),
@@ -85,32 +207,35 @@ export function discoveryPage(): string {
       'Variables',
       table(
         ['Variable', 'Default', 'Meaning'],
-        discoveryVariables.map(([name, standard, text]) => [
-          code(name),
+        discoveryVariables.map(({ name, example, standard, text }) => [
+          code(typedVariable(name, example)),
           standard === '' ? '–' : code(standard),
           text,
         ]),
+      ),
+      paragraph(
+        `The default of \`BLOCKED_CIDRS_IN_JWKS_URIS\` is ${code(usuallyBlocked)}: the addresses of the machine itself, and those of the metadata servers of clouds.`,
       ),
     ),
     section(
       'HTTP',
       paragraph(
-        '`--httpAddr` answers `/ready`: 200 once all sources are read, otherwise 503 with the reason. A POST of its own machine to `/confirm` is what `pilot-discovery confirm` sends. To callers of its own machine it answers the paths below, ' +
-          'in JSON. `--monitoringAddr` answers `/metrics`.',
+        '`--httpAddr` answers `/ready` to all clients, and the other paths only to clients on its machine. The answers of `/debug` are JSON. ' +
+          '`--monitoringAddr` answers `/metrics`. A `proxyID` is `NAME.NAMESPACE`, as `/debug/syncz` shows it.',
       ),
       table(
-        ['Path', 'What it has'],
-        served.map((path) => [code(path), answers[path] ?? '']),
+        ['Request', 'Answer'],
+        discoveryPaths().map(([line, text]) => [code(line), text]),
       ),
     ),
     section(
       'Analysis',
       paragraph(
-        '`pilot-discovery analyze PATH…` reads files, and folders with all below them, as `--configDir` does. It prints a line for each thing that is wrong, with its place: `analyze mesh/ -o json` prints JSON. ' +
-          '`--domain` completes hosts without a dot (default: `cluster.local`). The exit code is 1 if there is an error, 0 if not, and 64 for a path that is not there. The codes are those of `istioctl analyze`.',
+        '`pilot-discovery analyze` reads files, and folders with all folders below them, as `--configDir` does. It prints one line with the place for each finding. ' +
+          'The exit code is 1 if a finding is an error, otherwise 0. It is 64 if a path does not exist. The codes are those of `istioctl analyze`.',
       ),
       table(
-        ['Code', 'Level', 'It finds'],
+        ['Code', 'Level', 'Finding'],
         Object.entries(findingKinds).map(([name, { level, what }]) => [
           code(name),
           level,
@@ -121,10 +246,11 @@ export function discoveryPage(): string {
     section(
       'Limits of clients',
       paragraph(
-        'A request has as many bytes as `--largestRequest` says, 16 KiB of metadata, and is not compressed. The first 4,096 characters of the reason of a NACK count. These are the other limits; a status ends the stream.',
+        'A request has at most `--largestRequest` bytes and 16 KiB of metadata. Compressed requests are refused. The first 4,096 characters of the reason of a NACK are kept. ' +
+          'This table has the other limits. A status of gRPC ends the stream.',
       ),
       table(
-        ['What', 'Limit', 'Beyond it'],
+        ['Quantity', 'Limit', 'If it is exceeded'],
         Object.values<ClientLimit>(clientLimits).map((limit) => [
           limit.what,
           quantity(limit),
@@ -148,7 +274,7 @@ export function discoveryPage(): string {
 
 /** `256 KiB`, `5 s`. */
 function quantity({ value, unit }: ClientLimit): string {
-  const number = (of: number) => of.toLocaleString('en');
+  const number = (count: number) => count.toLocaleString('en');
   if (unit === 'ms') return value < 1_000 ? `${number(value)} ms` : `${number(value / 1_000)} s`;
   if (unit !== 'bytes') return `${number(value)} ${unit}`.trim();
   const steps = [

@@ -39,6 +39,22 @@ export function code(text: string): string {
   return `\`${text.replaceAll('|', '\\|')}\``;
 }
 
+/** A word as a person types it in a shell: in quotes if it needs them. */
+export function shellWord(text: string): string {
+  return /^[\w@%+=:,./*-]+$/.test(text) ? text : `'${text}'`;
+}
+
+/** A flag with a value, as a person types it. A `bool` needs no value to be true. */
+export function typedFlag(name: string, kind: string, value: string): string {
+  if (kind !== 'bool') return `--${name} ${shellWord(value)}`;
+  return value === 'true' ? `--${name}` : `--${name}=${value}`;
+}
+
+/** A variable with a value, as a person types it. */
+export function typedVariable(name: string, value: string): string {
+  return `${name}=${shellWord(value)}`;
+}
+
 /**
  * A text of the help page as a sentence, in which flags, variables, paths and addresses are code.
  */

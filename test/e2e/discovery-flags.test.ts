@@ -398,7 +398,9 @@ describe('each flag and variable of pilot-discovery', () => {
   };
 
   it('has a row', () => {
-    expect(Object.keys(variables).sort()).toEqual(discoveryVariables.map(([name]) => name).sort());
+    expect(Object.keys(variables).sort()).toEqual(
+      discoveryVariables.map(({ name }) => name).sort(),
+    );
   });
 
   it.each(rows)('%s changes what it says', async (_, { program, observe }) => {

@@ -5,18 +5,30 @@ import type { Origin, ResourceKey } from '../istio/model.ts';
  * https://istio.io/v1.26/docs/reference/config/analysis/
  */
 export const findingKinds = {
-  IST0101: { level: 'error', what: 'a host, subset, port, gateway or delegate that is not there' },
+  IST0101: {
+    level: 'error',
+    what: 'a reference to a host, subset, port, gateway or delegate that does not exist',
+  },
   IST0106: { level: 'error', what: 'a resource that is refused, or a file that cannot be read' },
   IST0109: { level: 'error', what: 'two VirtualServices of the mesh for one host' },
   IST0110: { level: 'error', what: 'two Sidecars for the same workloads' },
-  IST0111: { level: 'error', what: 'two Sidecars of a namespace without a selector' },
-  IST0112: { level: 'error', what: 'a destination without a port, if its host has several' },
-  IST0113: { level: 'error', what: 'TLS of a DestinationRule that the server does not take' },
-  IST0127: { level: 'warning', what: 'a selector that no workload has the labels of' },
-  IST0130: { level: 'warning', what: 'a route that an earlier route hides' },
-  IST0131: { level: 'info', what: 'a match that an earlier match hides' },
-  IST0132: { level: 'warning', what: 'a host that none of its gateways has' },
-  IST0133: { level: 'warning', what: 'a field that has no effect, or another one than it seems' },
+  IST0111: { level: 'error', what: 'two Sidecars without a selector in one namespace' },
+  IST0112: { level: 'error', what: 'a destination without a port, although its host has several' },
+  IST0113: {
+    level: 'error',
+    what: 'TLS settings of a DestinationRule that the server does not accept',
+  },
+  IST0127: { level: 'warning', what: 'a selector that matches no workload' },
+  IST0130: {
+    level: 'warning',
+    what: 'a route that is never used, because an earlier route matches first',
+  },
+  IST0131: {
+    level: 'info',
+    what: 'a match that is never used, because an earlier match covers it',
+  },
+  IST0132: { level: 'warning', what: 'a host that none of the gateways of its VirtualService has' },
+  IST0133: { level: 'warning', what: 'a field without an effect, or with a surprising one' },
   IST0134: { level: 'warning', what: 'a TCP port of a ServiceEntry without an address' },
   IST0145: { level: 'error', what: 'two Gateways for one host, port and proxy' },
 } as const satisfies Readonly<

@@ -24,7 +24,7 @@ export function spelledAsKnown(args: readonly string[]): readonly string[] {
 /** The command line of `pilot-discovery`. */
 export function program(): Command {
   const all = new Command('pilot-discovery')
-    .description('The control plane beside pilot-agent: a folder of YAML in, Envoy xDS v3 out')
+    .description('Control plane for Envoy: reads resources of Istio from files, serves xDS v3')
     .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
@@ -67,28 +67,28 @@ export function program(): Command {
   });
   all
     .command('analyze')
-    .description('print what is wrong with the resources of files and folders')
-    .argument('<path...>', 'files, and folders with all below them')
-    .option('-o, --output <form>', 'text, or json', 'text')
-    .option('--domain <name>', 'completes hosts without a dot', 'cluster.local')
+    .description('print the mistakes in resources of files and folders')
+    .argument('<path...>', 'files and folders, with all folders below')
+    .option('-o, --output <form>', 'text or json', 'text')
+    .option('--domain <name>', 'domain that completes host names without a dot', 'cluster.local')
     .copyInheritedSettings(all)
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),
     );
   all
     .command('request')
-    .description('ask a running pilot-discovery one thing over HTTP, and print the answer')
+    .description('send a request to a running pilot-discovery, and print the answer')
     .argument('<method>', 'GET')
     .argument('<path>', 'such as /debug/syncz')
-    .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
+    .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
     .copyInheritedSettings(all)
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
     );
   all
     .command('confirm')
-    .description('let removals happen that a running pilot-discovery holds back')
-    .option('--httpAddr <host:port>', 'its --httpAddr', '127.0.0.1:8080')
+    .description('let a running pilot-discovery do the removals that it holds back')
+    .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
     .copyInheritedSettings(all)
     .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).confirm(httpAddr),

@@ -53,72 +53,68 @@ export function discoveryFamilies(
     {
       name: 'pilot_xds',
       type: 'gauge',
-      help: 'Proxies that are connected, by what they call their version.',
+      help: 'Connected proxies, by version.',
       samples: [...versions].map(([name, value]) => ({ labels: { version: name }, value })),
     },
-    byType('pilot_xds_pushes', 'Answers to proxies, by type.', counts.pushes),
+    byType('pilot_xds_pushes', 'Answers sent to proxies, by type.', counts.pushes),
     ...['cds', 'eds', 'lds', 'rds'].map((type) =>
       gauge(
         `pilot_xds_${type}_reject`,
-        `Answers of ${type} that proxies have rejected.`,
+        `${type.toUpperCase()} answers that proxies NACKed.`,
         ownMember(counts.rejects, type) ?? 0,
       ),
     ),
     {
       name: 'pilot_total_xds_rejects',
       type: 'counter',
-      help: 'Answers that proxies have rejected.',
+      help: 'Answers that proxies NACKed.',
       samples: [{ value: sum(counts.rejects) }],
     },
-    byType('pilot_push_triggers', 'Snapshots, by the class of what has changed.', counts.triggers),
+    byType('pilot_push_triggers', 'Snapshots, by class of change.', counts.triggers),
     seconds(
       'pilot_pushcontext_init_seconds',
-      'Seconds that the building of a snapshot takes.',
+      'Seconds to build a snapshot.',
       counts.times.building,
     ),
     seconds(
       'pilot_debounce_time',
-      'Seconds from a change to the snapshot that has it.',
+      'Seconds from a change to the snapshot with it.',
       counts.times.built,
     ),
     seconds(
       'pilot_proxy_convergence_time',
-      'Seconds from a change to the answers that have it.',
+      'Seconds from a change to the answers with it.',
       counts.times.answered,
     ),
     seconds(
       'pilot_change_to_acked_seconds',
-      'Seconds from a change until a proxy has accepted it.',
+      'Seconds from a change to the ACK of a proxy.',
       counts.times.accepted,
     ),
     seconds(
       'pilot_proxy_queue_time',
-      'Seconds that an answer waits until it is its turn to be written.',
+      'Seconds that an answer waits before it is written.',
       counts.times.queued,
     ),
-    seconds(
-      'pilot_xds_send_time',
-      'Seconds that the writing of an answer takes.',
-      counts.times.written,
-    ),
+    seconds('pilot_xds_send_time', 'Seconds to write an answer.', counts.times.written),
     {
       name: 'pilot_xds_config_size_bytes',
       type: 'histogram',
-      help: 'Bytes of an answer, by type.',
+      help: 'Size of an answer in bytes, by type.',
       samples: Object.entries(counts.sizes).flatMap(
         ([type, sizes]) => histogram('', '', sizes, { type }).samples,
       ),
     },
-    byType('pilot_inbound_updates', 'Changes of sources, by class.', counts.updates),
+    byType('pilot_inbound_updates', 'Changes of sources, by class of change.', counts.updates),
     gauge('pilot_services', 'Services that proxies may receive.', environment?.services.size ?? 0),
     gauge(
       'pilot_eds_no_instances',
-      'Services without an endpoint, whose endpoints are known here.',
+      'Services without an endpoint, although the control plane lists their endpoints.',
       environment === undefined ? 0 : withoutEndpoints(environment).length,
     ),
     gauge(
       'pilot_vservice_dup_domain',
-      'Hosts that two VirtualServices have; the older one is used.',
+      'Hosts with two VirtualServices; the older one is used.',
       environment === undefined ? 0 : duplicateHosts(environment).length,
     ),
     gauge(
@@ -133,13 +129,13 @@ export function discoveryFamilies(
     ),
     gauge(
       'pilot_held_removals',
-      'Removals that are held back, since they take much away at once.',
+      'Removed resources that are held back until they are confirmed.',
       store === undefined ? 0 : heldRemovals(store),
     ),
     {
       name: 'pilot_xds_bytes',
       type: 'counter',
-      help: 'Bytes of all answers.',
+      help: 'Bytes of all answers together.',
       samples: [{ value: counts.bytes }],
     },
   ];

@@ -1,11 +1,12 @@
 /**
- * A flag of `pilot-discovery discovery`: the kind of its value on the help page, its meaning, and
- * its default as a user would write it.
+ * A flag of `pilot-discovery discovery`: the kind of its value on the help page, its meaning,
+ * its default as a user would write it, and an example of a value for the reference.
  */
 export interface DiscoveryFlag {
   readonly value: string;
   readonly text: string;
   readonly default: string;
+  readonly example: string;
   /** Accepted because command lines of istiod have it. It does nothing. */
   readonly ignored?: true;
 }
@@ -14,86 +15,138 @@ export interface DiscoveryFlag {
 export const discoveryFlags = {
   configDir: {
     value: 'path',
-    text: 'folder of YAML with resources of Istio; the MeshConfig may name more',
+    text: 'folder of YAML with resources of Istio; the MeshConfig may name more folders',
     default: '',
+    example: '/etc/mesh',
   },
   meshConfig: {
     value: 'path',
-    text: 'file with the MeshConfig; without a file its defaults hold',
+    text: 'file with the MeshConfig; if missing: the defaults',
     default: './etc/istio/config/mesh',
+    example: '/etc/mesh.yaml',
   },
   domain: {
     value: 'name',
-    text: 'DNS domain of the mesh, which completes hosts without a dot',
+    text: 'DNS domain of the mesh; it completes host names without a dot',
     default: 'cluster.local',
+    example: 'mesh.example',
   },
-  namespace: { value: 'name', text: 'namespace of resources that name none', default: 'default' },
-  grpcAddr: { value: 'host:port', text: 'xDS without TLS; empty for none', default: ':15010' },
-  httpAddr: { value: 'host:port', text: '/ready and /debug; empty for none', default: ':8080' },
-  monitoringAddr: { value: 'host:port', text: '/metrics; empty for none', default: ':15014' },
+  namespace: {
+    value: 'name',
+    text: 'namespace of resources that do not name one',
+    default: 'default',
+    example: 'shop',
+  },
+  grpcAddr: {
+    value: 'host:port',
+    text: 'address for xDS without TLS',
+    default: ':15010',
+    example: '127.0.0.1:15010',
+  },
+  httpAddr: {
+    value: 'host:port',
+    text: 'address of /ready and /debug; empty: none',
+    default: ':8080',
+    example: '127.0.0.1:8080',
+  },
+  monitoringAddr: {
+    value: 'host:port',
+    text: 'address of /metrics; empty: none',
+    default: ':15014',
+    example: '127.0.0.1:15014',
+  },
   keepaliveInterval: {
     value: 'duration',
-    text: 'how often a proxy that says nothing is asked whether it is there',
+    text: 'interval between HTTP/2 pings to each proxy',
     default: '30s',
+    example: '1m',
   },
   keepaliveTimeout: {
     value: 'duration',
-    text: 'how long its answer is waited for',
+    text: 'time to wait for the answer to a ping',
     default: '10s',
+    example: '20s',
   },
   keepaliveMaxServerConnectionAge: {
     value: 'duration',
-    text: 'after this time a proxy has to connect again; 0s: never',
+    text: 'age at which a connection is closed; 0s: never',
     default: '30m',
+    example: '1h',
   },
   shutdownDuration: {
     value: 'duration',
-    text: 'over which proxies are sent elsewhere at the end, at most',
+    text: 'longest time for closing all streams at the end',
     default: '10s',
+    example: '30s',
   },
   massRemovalHold: {
     value: 'duration',
-    text: 'how long removals of much at once wait to be confirmed; 0s: not at all',
+    text: 'time that a large removal waits for a confirmation; 0s: no wait',
     default: '60s',
+    example: '5m',
   },
   largestRequest: {
     value: 'bytes',
-    text: 'how large a request of a proxy may be',
+    text: 'largest request of a proxy',
     default: '4194304',
+    example: '8388608',
   },
   secureGRPCAddr: {
     value: 'host:port',
     text: 'ignored: there is no xDS over TLS yet',
     default: '',
+    example: ':15012',
     ignored: true,
   },
   httpsAddr: {
     value: 'host:port',
     text: 'ignored: there is no injection',
     default: '',
+    example: ':15017',
     ignored: true,
   },
   registries: {
     value: 'names',
     text: 'ignored: resources come from --configDir',
     default: '',
+    example: 'Kubernetes',
     ignored: true,
   },
   clusterID: {
     value: 'name',
     text: 'ignored: the mesh has one cluster',
     default: '',
+    example: 'Kubernetes',
     ignored: true,
   },
   networksConfig: {
     value: 'path',
     text: 'ignored: the mesh has one network',
     default: '',
+    example: '/etc/networks.yaml',
     ignored: true,
   },
-  profile: { value: 'bool', text: 'ignored', default: '', ignored: true },
-  ctrlz_port: { value: 'port', text: 'ignored', default: '', ignored: true },
-  ctrlz_address: { value: 'host', text: 'ignored', default: '', ignored: true },
+  profile: {
+    value: 'bool',
+    text: 'ignored',
+    default: '',
+    example: 'true',
+    ignored: true,
+  },
+  ctrlz_port: {
+    value: 'port',
+    text: 'ignored',
+    default: '',
+    example: '9876',
+    ignored: true,
+  },
+  ctrlz_address: {
+    value: 'host',
+    text: 'ignored',
+    default: '',
+    example: 'localhost',
+    ignored: true,
+  },
 } as const satisfies Readonly<Record<string, DiscoveryFlag>>;
 
 export type DiscoveryFlagName = keyof typeof discoveryFlags;
