@@ -47,7 +47,7 @@ export function renamed(
 export function renamedReading(reading: ContributedReading, name: string): ContributedReading {
   return {
     ...reading,
-    config: reading.config?.map((one) => ({ ...one, source: name })),
+    config: reading.config?.map((contribution) => ({ ...contribution, source: name })),
     parts: () => reading.parts().map((part) => ({ ...part, source: name })),
   };
 }
@@ -72,7 +72,7 @@ export function gated(
     map(() => false),
     takeUntil(open$),
   );
-  const told$ = merge(open$, unsaid$).pipe(
+  const events$ = merge(open$, unsaid$).pipe(
     distinctUntilChanged(),
     switchMap((isOpen): Observable<ToldBySource | undefined> =>
       isOpen ? follow(source) : of(undefined),
@@ -80,14 +80,14 @@ export function gated(
     // A source that was never passed on gives an empty reading, so that others do not wait for it.
     scan(
       ({ last }: Passed, passed): Passed => {
-        const told = passed ?? { type: 'reading', reading: last ?? readingOf([]) };
-        return { last: told.type === 'reading' ? told.reading : last, told: [told] };
+        const event = passed ?? { type: 'reading', reading: last ?? readingOf([]) };
+        return { last: event.type === 'reading' ? event.reading : last, told: [event] };
       },
       { last: undefined, told: [] },
     ),
-    mergeMap(({ told }) => told),
+    mergeMap(({ told: events }) => events),
   );
-  return held(told$, { ...source, scheduler });
+  return held(events$, { ...source, scheduler });
 }
 
 /**
@@ -99,7 +99,7 @@ export function mapped(
   project: (content: Content) => Content | undefined,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  function one(given: Contribution, before: Contribution | undefined): Contribution {
+  function projected(given: Contribution, before: Contribution | undefined): Contribution {
     if (given.content === undefined) return given;
     try {
       const content = project(given.content);
@@ -113,20 +113,21 @@ export function mapped(
       };
     }
   }
-  const told$ = follow(source).pipe(
+  const events$ = follow(source).pipe(
     scan(
-      ({ last }: Passed, told): Passed => {
-        if (told.type !== 'reading') return { last, told: [told] };
+      ({ last }: Passed, event): Passed => {
+        if (event.type !== 'reading') return { last, told: [event] };
         const reading = readingOf(
-          told.reading.config?.map((given, place) => one(given, last?.config?.[place])) ?? [],
+          event.reading.config?.map((given, place) => projected(given, last?.config?.[place])) ??
+            [],
         );
         return { last: reading, told: [{ type: 'reading', reading }] };
       },
       { last: undefined, told: [] },
     ),
-    mergeMap(({ told }) => told),
+    mergeMap(({ told: events }) => events),
   );
-  return held(told$, { ...source, scheduler });
+  return held(events$, { ...source, scheduler });
 }
 
 /**

@@ -76,5 +76,5 @@ function troubled(
   { hash, config, parts }: ContributedReading,
   trouble: string,
 ): ContributedReading {
-  return { hash, parts, config: config?.map((one) => ({ ...one, trouble })) };
+  return { hash, parts, config: config?.map((contribution) => ({ ...contribution, trouble })) };
 }

@@ -56,9 +56,9 @@ export function consul(watch: ConsulWatch, options: ConsulOptions = {}): Contrib
   const times = { wait, timeout, random, ...(scheduler !== undefined && { scheduler }) };
   const queried: Queried<Content> = {
     query(index) {
-      const asked = index === 0 ? url : `${url}&index=${index}&wait=${wait}ms`;
+      const blockingUrl = index === 0 ? url : `${url}&index=${index}&wait=${wait}ms`;
       return fetched(
-        asked,
+        blockingUrl,
         options,
         ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
         largest,
@@ -109,10 +109,10 @@ type Row = Readonly<Record<string, unknown>>;
 /** Returns Consul's entries, one row each; none if there is nothing. */
 function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[] {
   if (status === 404) return [];
-  const said = parsed(body);
-  if (!Array.isArray(said) || !said.every(isMap))
+  const entries = parsed(body);
+  if (!Array.isArray(entries) || !entries.every(isMap))
     throw new Error('its answer is no list of objects');
-  return said;
+  return entries;
 }
 
 function parsed(body: Buffer): unknown {
@@ -138,10 +138,10 @@ function keys(prefix: string, isSecret: boolean): (rows: readonly Row[]) => Cont
         return [[key, isSecret ? bytes : bytes.toString()]];
       },
     );
-    const own = values.find(([key]) => key === prefix);
-    return own === undefined
+    const exactMatch = values.find(([key]) => key === prefix);
+    return exactMatch === undefined
       ? Object.fromEntries(values.map(([key, value]) => [key.slice(below.length), value]))
-      : own[1];
+      : exactMatch[1];
   };
 }
 
@@ -149,10 +149,15 @@ function instances(rows: readonly Row[]): Content {
   return Object.fromEntries(
     rows.map(({ Node: node, Service: service }) => {
       if (!isMap(node) || !isMap(service)) throw new Error('its answer is no list of instances');
-      const { ID: id, Address: own, Port: port, Tags: tags, Meta: meta } = service;
+      const { ID: id, Address: address, Port: port, Tags: tags, Meta: meta } = service;
       return [
         `${String(node['Node'])}/${String(id)}`,
-        { address: own === '' ? node['Address'] : own, port, tags: tags ?? [], meta: meta ?? {} },
+        {
+          address: address === '' ? node['Address'] : address,
+          port,
+          tags: tags ?? [],
+          meta: meta ?? {},
+        },
       ];
     }),
   );

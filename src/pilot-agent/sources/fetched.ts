@@ -34,11 +34,11 @@ export function fetched(
   largest: number,
 ): Observable<Fetched> {
   return defer(() => credentials(files)).pipe(
-    switchMap((known) =>
+    switchMap((currentCredentials) =>
       openHttp(url, {
-        headers: { 'accept-encoding': 'gzip', ...headersFor(known) },
+        headers: { 'accept-encoding': 'gzip', ...headersFor(currentCredentials) },
         proxy,
-        ...(known.ca !== undefined && { ca: known.ca }),
+        ...(currentCredentials.ca !== undefined && { ca: currentCredentials.ca }),
       }),
     ),
     mergeMap((answer) =>
@@ -87,11 +87,11 @@ const untrusted = /self[- ]signed certificate|unable to (?:get|verify)/;
 function reasonOf(error: unknown): string {
   // If all addresses of a name failed, there is one error for each.
   const { errors, message } = error as AggregateError;
-  const said =
+  const reason =
     message === '' && Array.isArray(errors)
-      ? errors.map((one: unknown) => (one as Error).message).join('; ')
+      ? errors.map((failure: unknown) => (failure as Error).message).join('; ')
       : message;
-  return untrusted.test(said)
-    ? `${said}. The roots of its authority belong into the CA file`
-    : said;
+  return untrusted.test(reason)
+    ? `${reason}. The roots of its authority belong into the CA file`
+    : reason;
 }

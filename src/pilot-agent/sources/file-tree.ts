@@ -54,10 +54,10 @@ export interface FileTree {
  */
 export function fileTree(paths: readonly string[], limits: TreeLimits): FileTree {
   const folders = new Map<string, string>(); // the identity of each folder when it was listed
-  const known = new Map<string, Map<string, Known>>(paths.map((path) => [path, new Map()]));
+  const filesByPath = new Map<string, Map<string, Known>>(paths.map((path) => [path, new Map()]));
 
   async function look(path: string, changed: TakenEntries): Promise<SeenPath> {
-    const files = known.get(path) ?? new Map<string, Known>();
+    const files = filesByPath.get(path) ?? new Map<string, Known>();
     const stats = await stat(path, { bigint: true }).catch(() => undefined);
     if (stats?.isDirectory() !== true) {
       folders.delete(path);

@@ -88,12 +88,12 @@ export function lookedAt(
 
   const look$ = defer(() => {
     const begun = scheduler.now();
-    const taken = changed.take();
-    return defer(() => paths.look(taken)).pipe(
+    const changes = changed.take();
+    return defer(() => paths.look(changes)).pipe(
       tap({
         next: () => {
           last = scheduler.now();
-          if (taken.entries === 'all') took = last - begun;
+          if (changes.entries === 'all') took = last - begun;
         },
         error: () => changed.addAll(),
       }),
@@ -136,12 +136,12 @@ function contentOf(seen: readonly SeenPath[], as: Use): Content {
 
 /** Returns the digests of all readable files. Runs at each change, also for very many files. */
 function digests(seen: readonly SeenPath[]): Content {
-  const found = new Map<string, string>();
+  const digestByPath = new Map<string, string>();
   for (const { path, isFolder, files } of seen) {
     for (const [name, { flaw, digest }] of files)
-      if (flaw === undefined) found.set(isFolder ? `${path}/${name}` : path, digest);
+      if (flaw === undefined) digestByPath.set(isFolder ? `${path}/${name}` : path, digest);
   }
-  return Object.fromEntries(found);
+  return Object.fromEntries(digestByPath);
 }
 
 function allOf(seen: readonly SeenPath[]): readonly (readonly [path: string, file: SeenFile])[] {

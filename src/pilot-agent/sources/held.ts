@@ -44,24 +44,24 @@ interface HeldOptions extends Pick<ContributingSource, 'names'> {
 }
 
 /**
- * Returns a source whose reading is the last one that `told$` emitted. Subscribes to `told$` once
- * for all subscribers, and only while there is one. `reading$` waits for the first reading. A
+ * Returns a source whose reading is the last one that `events$` emitted. Subscribes to `events$`
+ * once for all subscribers, and only while there is one. `reading$` waits for the first reading. A
  * reading whose hash differs from the previous one is a change.
  */
 export function held(
-  told$: Observable<ToldBySource>,
+  events$: Observable<ToldBySource>,
   { names, scheduler }: HeldOptions,
 ): ContributingSource {
-  function next({ reading: before }: Held, told: ToldBySource): Held {
-    if (told.type !== 'reading')
-      return { reading: before && withStatus(before, told), signs: [told] };
+  function next({ reading: before }: Held, event: ToldBySource): Held {
+    if (event.type !== 'reading')
+      return { reading: before && withStatus(before, event), signs: [event] };
     return {
-      reading: told.reading,
-      signs: before?.hash === told.reading.hash ? [] : changes(before, told.reading),
+      reading: event.reading,
+      signs: before?.hash === event.reading.hash ? [] : changes(before, event.reading),
     };
   }
   const { state$, later$ } = sharedState(
-    told$.pipe(scan(next, { reading: undefined, signs: [] })),
+    events$.pipe(scan(next, { reading: undefined, signs: [] })),
     scheduler,
   );
   return {
@@ -86,10 +86,12 @@ function changes(
   before: ContributedReading | undefined,
   { config = [] }: ContributedReading,
 ): readonly SourceChange[] {
-  const changed = config.filter((one, place) => one.hash !== before?.config?.[place]?.hash);
+  const changed = config.filter(
+    (contribution, place) => contribution.hash !== before?.config?.[place]?.hash,
+  );
   const [gathered, others] = [
     changed.filter(isGathered),
-    changed.filter((one) => !isGathered(one)),
+    changed.filter((contribution) => !isGathered(contribution)),
   ];
   return [
     ...(gathered.length > 0 ? [changeOf(gathered)] : []),
@@ -97,8 +99,8 @@ function changes(
   ];
 }
 
-function isGathered(one: Contribution): boolean {
-  return one.isGathered === true;
+function isGathered(contribution: Contribution): boolean {
+  return contribution.isGathered === true;
 }
 
 function changeOf(changed: readonly Contribution[]): SourceChange {
@@ -119,6 +121,8 @@ function withStatus(reading: ContributedReading, sign: SourceChange): Contribute
   const trouble = sign.type === 'source-unreadable' ? sign.reason : undefined;
   return {
     ...reading,
-    config: reading.config?.map((one) => (one.source === sign.source ? { ...one, trouble } : one)),
+    config: reading.config?.map((contribution) =>
+      contribution.source === sign.source ? { ...contribution, trouble } : contribution,
+    ),
   };
 }

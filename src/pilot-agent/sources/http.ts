@@ -30,8 +30,13 @@ const spread = 0.2;
 export function http(url: string, options: HttpOptions = {}): ContributingSource {
   const { largest = 16 << 20 } = options;
   return document(url, options, {
-    ask: (known) =>
-      fetched(url, options, ({ token }) => ({ ...conditions(known), ...bearer(token) }), largest),
+    ask: (currentValidators) =>
+      fetched(
+        url,
+        options,
+        ({ token }) => ({ ...conditions(currentValidators), ...bearer(token) }),
+        largest,
+      ),
   });
 }
 
@@ -43,7 +48,7 @@ interface Validators {
 
 interface DocumentServer {
   /** Requests a document once, with the validators of the known version. */
-  ask(known: Validators): Observable<Fetched>;
+  ask(currentValidators: Validators): Observable<Fetched>;
 }
 
 /** Makes the same source with another way to request the document. */

@@ -70,15 +70,16 @@ export function kubeFrom(
       trouble: store.trouble?.reason,
     })),
     distinctUntilChanged(
-      (one, other) =>
-        one.held?.resourceVersion === other.held?.resourceVersion && one.trouble === other.trouble,
+      (previous, current) =>
+        previous.held?.resourceVersion === current.held?.resourceVersion &&
+        previous.trouble === current.trouble,
     ),
     share({ connector: () => new ReplaySubject(1) }),
   );
-  function content({ held, trouble }: Known): Content {
+  function content({ held: storedObject, trouble }: Known): Content {
     if (trouble !== undefined) throw new Error(trouble);
-    if (held === undefined) throw new Error(`${place} is not there`);
-    return chosen(held.value, key, isOne, place);
+    if (storedObject === undefined) throw new Error(`${place} is not there`);
+    return chosen(storedObject.value, key, isOne, place);
   }
   return source(options.name ?? `kube/${place}`, () => store$.pipe(take(1), map(content)), {
     ...options,
@@ -109,8 +110,8 @@ function contentOf(object: KubeObject): KubeContent {
 
 /** Returns the part that is asked for. Throws if there is none. */
 function chosen(data: KubeContent, key: string, isOne: boolean, place: string): Content {
-  const [keys, all] = [Object.keys(data), Object.values(data)];
-  const isFlat = all.every((value) => typeof value === 'string' || value instanceof Uint8Array);
+  const [keys, values] = [Object.keys(data), Object.values(data)];
+  const isFlat = values.every((value) => typeof value === 'string' || value instanceof Uint8Array);
   const wanted = key === '' && isOne && isFlat && keys.length === 1 ? keys[0] : key;
   if (wanted === '' || wanted === undefined) {
     if (isOne && isFlat && keys.length > 1)

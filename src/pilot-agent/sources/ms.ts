@@ -8,8 +8,8 @@ export function msFlaw(ms: unknown): string | undefined {
 }
 
 /** Returns the number; throws if it is no number of ms. */
-export function inMs(what: string, ms: number): number {
+export function inMs(option: string, ms: number): number {
   const flaw = msFlaw(ms);
-  if (flaw !== undefined) throw new TypeError(`${what} ${flaw}`);
+  if (flaw !== undefined) throw new TypeError(`${option} ${flaw}`);
   return ms;
 }

@@ -64,12 +64,18 @@ export function windowed(
   window: number,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const own: ContributingSource = { ...source, reading$: source.reading$.pipe(map(gathered)) };
-  return paced(own, afterFirst(coalesce(window, scheduler)), scheduler);
+  const gatheredSource: ContributingSource = {
+    ...source,
+    reading$: source.reading$.pipe(map(gathered)),
+  };
+  return paced(gatheredSource, afterFirst(coalesce(window, scheduler)), scheduler);
 }
 
 function gathered(reading: ContributedReading): ContributedReading {
-  return { ...reading, config: reading.config?.map((one) => ({ ...one, isGathered: true })) };
+  return {
+    ...reading,
+    config: reading.config?.map((contribution) => ({ ...contribution, isGathered: true })),
+  };
 }
 
 type Reading = Extract<ToldBySource, { readonly type: 'reading' }>;

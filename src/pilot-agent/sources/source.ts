@@ -114,7 +114,7 @@ export function source<N extends number = number>(
 ): ContributingSource {
   const {
     as: use = 'restart',
-    at = '',
+    at: field = '',
     keepLastOnError = true,
     firstWithin = 1_000,
     window,
@@ -132,17 +132,17 @@ export function source<N extends number = number>(
         reason: look.reason,
         delayMs: look.delayMs,
       };
-      const known = keepLastOnError ? before : unread;
-      return { ...known, trouble: look.reason, signs: [sign, ...changed(before, known)] };
+      const kept = keepLastOnError ? before : unread;
+      return { ...kept, trouble: look.reason, signs: [sign, ...changed(before, kept)] };
     }
     const { content } = look;
-    const known = {
+    const after = {
       ...before,
       content,
       hash: content === before.content ? before.hash : contentHash(content),
     };
-    const sign: SourceChange = { type: 'source-read', source: name, hash: known.hash };
-    return { ...known, trouble: undefined, signs: [sign, ...changed(before, known)] };
+    const sign: SourceChange = { type: 'source-read', source: name, hash: after.hash };
+    return { ...after, trouble: undefined, signs: [sign, ...changed(before, after)] };
   }
   function changed(before: Known, after: Known): readonly SourceChange[] {
     return before.hash === after.hash ? [] : [{ type: 'changed', source: name }];
@@ -155,7 +155,7 @@ export function source<N extends number = number>(
   const late$ = timer(firstWithin, scheduler).pipe(
     map(() => ({ ...unread, trouble: 'it has not been read yet' })),
   );
-  const made: ContributingSource = {
+  const plainSource: ContributingSource = {
     names: [name],
     changes$: later$.pipe(
       mergeMap(({ signs }) => signs),
@@ -164,11 +164,11 @@ export function source<N extends number = number>(
     reading$: merge(known$, late$).pipe(
       take(1),
       map(({ content, hash, trouble }) =>
-        readingOf([{ source: name, use, at, hash, content, trouble }]),
+        readingOf([{ source: name, use, at: field, hash, content, trouble }]),
       ),
     ),
   };
-  return window === undefined ? made : windowed(made, window, scheduler);
+  return window === undefined ? plainSource : windowed(plainSource, window, scheduler);
 }
 
 /** The result of one reading. */
@@ -253,12 +253,12 @@ const uses: Readonly<Record<Use, true>> = {
  */
 function flawOf(
   name: string,
-  { as: use = 'restart', at, every, timeout, window, firstWithin }: SourceOptions,
+  { as: use = 'restart', at: field, every, timeout, window, firstWithin }: SourceOptions,
 ): string | undefined {
   if (name === '') return 'it needs a name';
   if (!Object.hasOwn(uses, use))
     return `as is '${use}', and has to be one of ${Object.keys(uses).join(', ')}`;
-  if (at !== undefined && at !== '' && use !== 'merge')
+  if (field !== undefined && field !== '' && use !== 'merge')
     return `at is for 'merge' alone, and as is '${use}'`;
   const times = Object.entries({ every, timeout, window, firstWithin }).filter(
     ([, ms]) => ms !== undefined && typeof ms !== 'function',

@@ -40,12 +40,12 @@ export function withFallback(
   fallback: ContributingSource,
   scheduler: SchedulerLike = asyncScheduler,
 ): ContributingSource {
-  const told$ = merge(heard('first', first), heard('fallback', fallback)).pipe(
+  const events$ = merge(heard('first', first), heard('fallback', fallback)).pipe(
     scan(choose, { first: undefined, fallback: undefined, told: [] }),
-    mergeMap(({ told }) => told),
+    mergeMap(({ told: events }) => events),
   );
   const names = namesOf(first.names, fallback.names);
-  return held(told$, { ...(names !== undefined && { names }), scheduler });
+  return held(events$, { ...(names !== undefined && { names }), scheduler });
 }
 
 /** Two sources with one name each share the name of the first. */
@@ -66,9 +66,9 @@ function heard(side: Side, { changes$, reading$ }: ContributingSource): Observab
 }
 
 function choose(before: Known, { side, sign, reading }: Heard): Known {
-  const known = { ...before, [side]: reading };
-  const { first, fallback } = known;
-  if (first === undefined || fallback === undefined) return { ...known, told: [] };
+  const after = { ...before, [side]: reading };
+  const { first, fallback } = after;
+  if (first === undefined || fallback === undefined) return { ...after, told: [] };
   const serves: Side = says(fallback) && !says(first) ? 'fallback' : 'first';
   const name = onlyName(first);
   const isRenamed = serves === 'fallback' && name !== undefined && onlyName(fallback) !== undefined;
@@ -81,7 +81,7 @@ function choose(before: Known, { side, sign, reading }: Heard): Known {
     !isStatus || side !== serves
       ? []
       : ['source' in sign && isRenamed ? { ...sign, source: name } : sign];
-  return { ...known, told: [...status, { type: 'reading', reading: chosen }] };
+  return { ...after, told: [...status, { type: 'reading', reading: chosen }] };
 }
 
 function says({ config = [] }: ContributedReading): boolean {
