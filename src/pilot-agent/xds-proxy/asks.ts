@@ -41,13 +41,13 @@ export function ask(state: RelayState): Step {
     const remove = [...(before?.names ?? [])].filter((name) => !names.has(name));
     if (before !== undefined && answer === undefined && add.length === 0 && remove.length === 0)
       continue;
-    const known = newest.get(typeUrl);
+    const resources = newest.get(typeUrl);
     const version =
       answer?.refusal === undefined && answer !== undefined
-        ? (known?.version ?? '')
+        ? (resources?.version ?? '')
         : (before?.version ?? '');
     const isFirst = before === undefined;
-    const versions = isFirst && connection.variant === 'delta' ? versionsOf(known) : {};
+    const versions = isFirst && connection.variant === 'delta' ? versionsOf(resources) : {};
     const nonce =
       answer !== undefined || connection.variant === 'state-of-the-world'
         ? (before?.nonce ?? '')
@@ -58,7 +58,7 @@ export function ask(state: RelayState): Step {
       ask: { typeUrl, nonce, version, refusal: answer?.refusal, names, add, remove, versions },
       node: asked.size === 0 ? connection.node : undefined,
     });
-    if (known !== undefined && remove.length > 0) newest.set(typeUrl, pruned(known, names));
+    if (resources !== undefined && remove.length > 0) newest.set(typeUrl, pruned(resources, names));
     asked.set(typeUrl, {
       nonce: '',
       isAnswered: false,
@@ -77,9 +77,9 @@ export function ask(state: RelayState): Step {
  * Returns the known versions. A control plane whose versions depend on the content need not send
  * these resources again. Envoy does the same.
  */
-function versionsOf(known: TypeResources | undefined): Readonly<Record<string, string>> {
+function versionsOf(resources: TypeResources | undefined): Readonly<Record<string, string>> {
   return Object.fromEntries(
-    [...(known?.resources ?? [])].map(([name, { version }]) => [name, version]),
+    [...(resources?.resources ?? [])].map(([name, { version }]) => [name, version]),
   );
 }
 

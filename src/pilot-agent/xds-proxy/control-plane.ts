@@ -185,13 +185,13 @@ async function proofOf(
   const token = async () => (tls.token === undefined ? '' : tokenIn('the token', tls.token));
   if (tls.pair === undefined) return { pair: issued, token: await token() };
   if (issued !== undefined) return { pair: issued, token: '' };
-  const own = await readOwnPair(tls.pair, now);
-  if (own.ok) return { pair: own.pair, token: '' };
-  if (tls.token === undefined) throw new Error(own.reason);
+  const ownPair = await readOwnPair(tls.pair, now);
+  if (ownPair.ok) return { pair: ownPair.pair, token: '' };
+  if (tls.token === undefined) throw new Error(ownPair.reason);
   return {
     pair: undefined,
     token: await token().catch((error: unknown) =>
-      Promise.reject(new Error(`${own.reason}; ${(error as Error).message}`)),
+      Promise.reject(new Error(`${ownPair.reason}; ${(error as Error).message}`)),
     ),
   };
 }

@@ -14,7 +14,7 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
   holdsBack: 'whole',
   had: () => 'unknown',
   blamed: ({ before }) => [...before.keys()],
-  isSame: (held, given) => held === given,
+  isSame: (previous, given) => previous === given,
   isSameSource: (a, b) => a.stored === b.stored && a.current === b.current,
   resourcesOf: (origins, subscription) =>
     subscription.wildcard
@@ -29,17 +29,17 @@ export const envoyPolicy: SubscriptionPolicy<EnvoyKind> = {
     const leaves = isFromStore(subscription, origins, changed) ? 'more' : 'nothing';
     return { type: 'give', given: changed, removed: gone, unanswered, leaves };
   },
-  write({ given, removed, held }, subscription, { nonce, origins }) {
+  write({ given, removed, held: envoyResources }, subscription, { nonce, origins }) {
     const isStored = isFromStore(subscription, origins, given);
     const version = (isStored ? origins.stored : origins.current)?.version ?? '';
-    const absent = [...given].flatMap(([name, one]) => (one === 'absent' ? [name] : []));
+    const absent = [...given].flatMap(([name, resource]) => (resource === 'absent' ? [name] : []));
     const changed = resourcesIn(given);
     return {
       nonce,
       note: { version, isAfterNack: subscription.refused.size > 0 },
       message: {
         ...{ version, isStored, changed, removed: [...absent, ...removed] },
-        all: () => resourcesIn(held),
+        all: () => resourcesIn(envoyResources),
       },
     };
   },
@@ -55,6 +55,6 @@ function isFromStore(
   return [...given.keys()].some((name) => storedAs(subscription, origins, name) !== undefined);
 }
 
-function resourcesIn(given: EnvoySubscription['held']): readonly Resource[] {
-  return [...given.values()].filter((one) => typeof one === 'object');
+function resourcesIn(resources: EnvoySubscription['held']): readonly Resource[] {
+  return [...resources.values()].filter((resource) => typeof resource === 'object');
 }

@@ -36,15 +36,24 @@ export function namesOf(subscription: EnvoySubscription): ReadonlySet<string> {
 
 /** Returns the resources of a type that Envoy has ACKed; undefined if some are still open. Pure. */
 export function acceptedBy(subscription: EnvoySubscription): TypeResources | undefined {
-  const { names, held, accepted, inFlight, refused, unanswered, answers } = subscription;
+  const {
+    names,
+    held: envoyResources,
+    accepted,
+    inFlight,
+    refused,
+    unanswered,
+    answers,
+  } = subscription;
   if (answers === 0 || inFlight !== undefined || refused.size > 0) return undefined;
-  const entries = [...held];
-  const isOpen = unanswered.size > 0 || (!subscription.wildcard && held.size < names.size);
-  if (isOpen || entries.some(([, given]) => given === 'unknown')) return undefined;
-  const resources = entries.flatMap(([name, given]): readonly (readonly [string, Resource])[] =>
-    typeof given === 'object' ? [[name, given]] : [],
+  const entries = [...envoyResources];
+  const isOpen =
+    unanswered.size > 0 || (!subscription.wildcard && envoyResources.size < names.size);
+  if (isOpen || entries.some(([, resource]) => resource === 'unknown')) return undefined;
+  const resources = entries.flatMap(([name, resource]): readonly (readonly [string, Resource])[] =>
+    typeof resource === 'object' ? [[name, resource]] : [],
   );
-  const absent = entries.flatMap(([name, given]) => (given === 'absent' ? [name] : []));
+  const absent = entries.flatMap(([name, resource]) => (resource === 'absent' ? [name] : []));
   return {
     version: accepted?.version ?? '',
     resources: new Map(resources),

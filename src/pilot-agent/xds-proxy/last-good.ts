@@ -45,18 +45,21 @@ export function goodOf(
 }
 
 /** The result for each subscription: few subscriptions change between two calls. */
-const made = new WeakMap<EnvoySubscription, { readonly accepted: TypeResources | undefined }>();
+const cachedResults = new WeakMap<
+  EnvoySubscription,
+  { readonly accepted: TypeResources | undefined }
+>();
 
 function acceptedAs(
   subscription: EnvoySubscription,
   old: TypeResources | undefined,
 ): TypeResources | undefined {
-  const known = made.get(subscription);
-  if (known !== undefined && (known.accepted === undefined || known.accepted === old))
-    return known.accepted;
-  const fresh = acceptedBy(subscription);
-  const accepted = fresh !== undefined && isSame(old, fresh) ? old : fresh;
-  made.set(subscription, { accepted });
+  const cached = cachedResults.get(subscription);
+  if (cached !== undefined && (cached.accepted === undefined || cached.accepted === old))
+    return cached.accepted;
+  const computed = acceptedBy(subscription);
+  const accepted = computed !== undefined && isSame(old, computed) ? old : computed;
+  cachedResults.set(subscription, { accepted });
   return accepted;
 }
 

@@ -24,15 +24,15 @@ const dependents: Readonly<Record<string, readonly string[]>> = {
  * Sends each Envoy what it lacks. An Envoy that starts first gets the stored configuration, if that
  * is for its node. Pure.
  *
- * @param at ms since 1970
+ * @param now ms since 1970
  * @param maxAge the age limit of the stored configuration, in ms
  */
 export function push(
   state: RelayState,
-  at: number,
+  now: number,
   maxAge: number,
 ): readonly [RelayState, readonly RelayEffect[]] {
-  const good = offered(state, at, maxAge);
+  const good = offered(state, now, maxAge);
   const isSaid = mainTypes.every((typeUrl) => current(state, typeUrl) !== undefined);
   const effects: RelayEffect[] = [];
   const streams = [...state.streams].map(([number, before]): [number, EnvoyStream] => {
@@ -42,8 +42,8 @@ export function push(
       const subscription = stream.subscriptions.get(typeUrl);
       if (subscription === undefined) continue;
       const nonce = String(stream.pushes + 1);
-      const now = current(state, typeUrl);
-      const origins = { stored: stored?.get(typeUrl), current: now };
+      const latest = current(state, typeUrl);
+      const origins = { stored: stored?.get(typeUrl), current: latest };
       const [after, [outcome]] = stepSubscription(subscription, {
         ...{ type: 'offer', source: origins },
         context: { nonce, origins },
@@ -54,7 +54,7 @@ export function push(
       stream = {
         ...(changed.length === 0 ? stream : withoutDependents(stream, typeUrl)),
         pushes: stream.pushes + 1,
-        isStored: stream.isStored || (isStored && now === undefined),
+        isStored: stream.isStored || (isStored && latest === undefined),
       };
       // State of the world: a client that wants all gets all.
       const resources =
@@ -73,7 +73,8 @@ export function push(
 function withoutDependents(stream: EnvoyStream, typeUrl: string): EnvoyStream {
   const waiting = ownMember(dependents, typeUrl) ?? [];
   const entries = [...stream.subscriptions].map(
-    ([type, each]) => [type, waiting.includes(type) ? givenAgain(each) : each] as const,
+    ([type, subscription]) =>
+      [type, waiting.includes(type) ? givenAgain(subscription) : subscription] as const,
   );
   return { ...stream, subscriptions: new Map(entries) };
 }

@@ -147,18 +147,18 @@ export function current(
 /** Returns the configuration for an Envoy that starts before the control plane has answered. */
 export function offered(
   { good, isGoodOffered }: RelayState,
-  at: number,
+  now: number,
   maxAge: number,
 ): LastGood | undefined {
-  return isGoodOffered && good !== undefined && at - good.confirmedAt <= maxAge ? good : undefined;
+  return isGoodOffered && good !== undefined && now - good.confirmedAt <= maxAge ? good : undefined;
 }
 
 /** Whether an Envoy that starts can get clusters and listeners, if any Envoy requests them. */
-export function isHeld(state: RelayState, at: number, maxAge: number): boolean {
+export function isHeld(state: RelayState, now: number, maxAge: number): boolean {
   const wanted = mainTypes.filter((typeUrl) =>
     [...state.streams.values()].some(({ subscriptions }) => subscriptions.has(typeUrl)),
   );
-  const good = offered(state, at, maxAge);
+  const good = offered(state, now, maxAge);
   return wanted.every(
     (typeUrl) => current(state, typeUrl) !== undefined || good?.types.has(typeUrl) === true,
   );

@@ -34,13 +34,12 @@ export interface XdsSummary {
 
 /** Returns the summary before the first event. Pure. */
 export function firstSummary(address: string): XdsSummary {
-  const held = isHeld(initialRelay, 0, 0);
   return {
     address,
     isAnswering: false,
     trouble: undefined,
     storedOf: undefined,
-    isHeld: held,
+    isHeld: isHeld(initialRelay, 0, 0),
     updatedAt: undefined,
     rejected: new Map(),
   };
@@ -54,14 +53,14 @@ export function summary(
   { event, before: earlier, state }: RelayTransition,
 ): XdsSummary {
   const { connection, trouble, good } = state;
-  const { at } = event;
+  const { at: now } = event;
   return {
     address,
     isAnswering: connection.stage === 'answering',
     trouble: trouble && { reason: trouble.reason, since: trouble.since },
     storedOf: leader(state)?.isStored === true ? good?.confirmedAt : undefined,
-    isHeld: isHeld(state, at, maxAge),
-    updatedAt: event.type === 'updated' ? at : before.updatedAt,
+    isHeld: isHeld(state, now, maxAge),
+    updatedAt: event.type === 'updated' ? now : before.updatedAt,
     rejected:
       event.type === 'requested' ? verdictOn(before.rejected, event, earlier) : before.rejected,
   };
@@ -161,11 +160,11 @@ function ofStore(
   const { good, trouble } = state;
   const [was, is] = [leader(before)?.isStored === true, leader(state)?.isStored === true];
   if (good === undefined || was === is) return [];
-  const of = new Date(good.confirmedAt).toISOString();
+  const confirmedAt = new Date(good.confirmedAt).toISOString();
   if (is) {
     const age = span(event.at - good.confirmedAt);
     const why = trouble?.reason ?? 'it has not answered yet';
-    return [line('xds.stored_served', { of }, age, address, why)];
+    return [line('xds.stored_served', { of: confirmedAt }, age, address, why)];
   }
   if (state.connection.stage !== 'answering') return [];
   return [line('xds.stored_replaced', { address })];

@@ -40,11 +40,11 @@ const toldEvery = { same: 300_000, other: 30_000 };
  */
 export function relay(maxAge: number): (state: RelayState, event: Timed) => Step {
   return (before, event) => {
-    const { at } = event;
+    const { at: now } = event;
     const wasAnswering = before.connection.stage === 'answering';
     return steps(apply(before, event), [
       (state) => connect(state, event),
-      (state) => push(state, at, maxAge),
+      (state) => push(state, now, maxAge),
       (state) => keep(state, event, wasAnswering),
       ask,
     ]);
@@ -152,14 +152,14 @@ function withUpdate(
  */
 function withTrouble(
   state: RelayState,
-  { reason, at }: { readonly reason: string; readonly at: number },
+  { reason, at: now }: { readonly reason: string; readonly at: number },
 ): RelayState {
   const { trouble, connection } = state;
-  const since = trouble?.since ?? at;
+  const since = trouble?.since ?? now;
   const last = trouble?.toldAt;
   const pause = trouble?.reason === reason ? toldEvery.same : toldEvery.other;
-  const isTold = connection.stage !== 'answering' && (last === undefined || at - last >= pause);
-  return { ...state, trouble: { reason, since, toldAt: isTold ? at : last } };
+  const isTold = connection.stage !== 'answering' && (last === undefined || now - last >= pause);
+  return { ...state, trouble: { reason, since, toldAt: isTold ? now : last } };
 }
 
 /**
@@ -198,8 +198,8 @@ function connect(state: RelayState, event: RelayEvent): Step {
  * Whether a control plane takes both nodes for the same. Envoy writes the metadata, and the values
  * of its build, in any order.
  */
-function isSameNode(one: Node | undefined, other: Node | undefined): boolean {
-  return one === other || isDeepStrictEqual(identity(one), identity(other));
+function isSameNode(node: Node | undefined, other: Node | undefined): boolean {
+  return node === other || isDeepStrictEqual(identity(node), identity(other));
 }
 
 function identity(node: Node | undefined): unknown {

@@ -33,19 +33,19 @@ export function namedOf(
   origins: ResourceOrigins,
 ): ReadonlyMap<string, GivenResource> {
   const entries = [...subscription.names].flatMap((name) => {
-    const given = storedAs(subscription, origins, name) ?? find(origins.current, name);
-    return given === undefined ? [] : [[name, given] as const];
+    const resource = storedAs(subscription, origins, name) ?? find(origins.current, name);
+    return resource === undefined ? [] : [[name, resource] as const];
   });
   return new Map(entries);
 }
 
 /** Returns the stored resource under a name, if Envoy has none there yet. Pure. */
 export function storedAs(
-  { comes, held, unanswered }: Newcomer,
+  { comes, held: envoyResources, unanswered }: Newcomer,
   { stored }: ResourceOrigins,
   name: string,
 ): GivenResource | undefined {
-  const isNew = comes === 'empty-handed' && (unanswered.has(name) || !held.has(name));
+  const isNew = comes === 'empty-handed' && (unanswered.has(name) || !envoyResources.has(name));
   return isNew ? find(stored, name) : undefined;
 }
 

@@ -70,8 +70,8 @@ function pushed({ before, state }: RelayTransition): readonly string[] {
     const nonce = (from: typeof subscriptions | undefined, typeUrl: string) =>
       from?.get(typeUrl)?.inFlight?.nonce;
     return [...subscriptions.keys()].filter((typeUrl) => {
-      const given = nonce(subscriptions, typeUrl);
-      return given !== undefined && given !== nonce(earlier?.subscriptions, typeUrl);
+      const latestNonce = nonce(subscriptions, typeUrl);
+      return latestNonce !== undefined && latestNonce !== nonce(earlier?.subscriptions, typeUrl);
     });
   });
 }
