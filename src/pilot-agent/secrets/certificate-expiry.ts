@@ -100,9 +100,9 @@ export function expirySigns(
       ).pipe(map(() => due(certificates, scheduler.now()))),
     ),
     scan(
-      ({ all: before }, all): Due => ({
-        all,
-        news: [...all].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])),
+      ({ all: before }, current): Due => ({
+        all: current,
+        news: [...current].flatMap(([key, sign]) => (before.has(key) ? [] : [sign])),
       }),
       none,
     ),
@@ -156,7 +156,7 @@ export function certificateExpiry(
         read$.pipe(
           map((read): CertificateSign => ({
             type: 'certificates-read',
-            certificates: read.map(({ known }) => known),
+            certificates: read.map(({ certificate }) => certificate),
           })),
         ),
         expirySigns(read$.pipe(map((read) => read.map(({ served }) => served))), scheduler),
@@ -171,8 +171,8 @@ async function readCertificates({ name, kind, path }: CertificateFile) {
   const secret: Secret =
     kind === 'pair' ? { kind, chain: text, key: Buffer.alloc(0) } : { kind, roots: text };
   const served = servedCertificate(name, secret, { path, isRenewed: false });
-  const known = knownCertificate(name, path, secret);
-  return served === undefined || known === undefined ? [] : [{ known, served }];
+  const certificate = knownCertificate(name, path, secret);
+  return served === undefined || certificate === undefined ? [] : [{ certificate, served }];
 }
 
 /** Returns the certificate that decides how long a secret lasts; undefined if it has none. Pure. */

@@ -66,9 +66,7 @@ export function describeCertificates(secret: Secret): readonly CertificateSummar
  * the last one, because until then one of them still vouches for others. Pure.
  */
 export function lastingCertificate(secret: Secret): CertificateSummary | undefined {
-  const sorted = [...describeCertificates(secret)].sort(
-    (one, other) => one.notAfter - other.notAfter,
-  );
+  const sorted = [...describeCertificates(secret)].sort((a, b) => a.notAfter - b.notAfter);
   return secret.kind === 'pair' ? sorted[0] : sorted.at(-1);
 }
 

@@ -29,9 +29,10 @@ export interface FoundSet {
  * @param now ms since 1970
  */
 export function checkedSet({ source, places, set, flaws }: FoundSet, now: number): SetReading {
-  const found = setFlaws(set, now);
+  const contentFlaws = setFlaws(set, now);
   const flawOf = (part: keyof SecretSet) =>
-    flaws[part] ?? (found[part] === undefined ? undefined : `${places[part]}: ${found[part]}`);
+    flaws[part] ??
+    (contentFlaws[part] === undefined ? undefined : `${places[part]}: ${contentFlaws[part]}`);
   const [pair, roots] = [flawOf('pair'), flawOf('roots')];
   const good = {
     ...(pair === undefined && set.pair !== undefined && { pair: set.pair }),
@@ -77,6 +78,6 @@ const again = 30_000;
 export function untilWhole(scheduler: SchedulerLike): MonoTypeOperatorFunction<SetReading> {
   return pipe(
     pollUntil(isWhole, { every: again }, scheduler),
-    distinctUntilChanged((one, other) => !isWhole(one) && isDeepStrictEqual(one, other)),
+    distinctUntilChanged((a, b) => !isWhole(a) && isDeepStrictEqual(a, b)),
   );
 }

@@ -69,10 +69,10 @@ export function readSecretFiles(
 ): Observable<SetReading> {
   const source = [chain, key, root].filter((path) => path !== '').join(', ');
   return defer(async (): Promise<SetReading> => {
-    const found = await Promise.all([chain, key, root].map(read));
-    const [chainFile, keyFile, rootFile] = found.map(({ content }) => content);
+    const files = await Promise.all([chain, key, root].map(read));
+    const [chainFile, keyFile, rootFile] = files.map(({ content }) => content);
     const flawOf = (...parts: readonly number[]) =>
-      parts.map((part) => found[part]?.flaw).find((flaw) => flaw !== undefined);
+      parts.map((part) => files[part]?.flaw).find((flaw) => flaw !== undefined);
     const [pair, roots] = [flawOf(0, 1) ?? half([chain, chainFile], [key, keyFile]), flawOf(2)];
     const set = {
       ...(chainFile !== undefined &&

@@ -18,11 +18,11 @@ export async function readOwnPair(
   paths: { readonly chain: string; readonly key: string },
   now: number,
 ): Promise<OwnPair> {
-  const read = async (what: string, path: string) => {
+  const read = async (subject: string, path: string) => {
     const file = await readOutside(path, largest.pem);
     return file.kind === 'read'
       ? file.bytes
-      : `${what} of the agent cannot be read: ${path}: ${file.reason}`;
+      : `${subject} of the agent cannot be read: ${path}: ${file.reason}`;
   };
   const [chain, key] = await Promise.all([
     read('the certificate', paths.chain),

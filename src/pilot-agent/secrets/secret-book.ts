@@ -95,16 +95,16 @@ export function secretBook(
   }
   return {
     get(name) {
-      const known = followed.get(name);
-      if (known !== undefined) return known.state$;
+      const existing = followed.get(name);
+      if (existing !== undefined) return existing.state$;
       if (followed.size >= mostSecrets) {
         const refused = `${mostSecrets} secrets are followed already, which is the limit`;
         return of(absentSecret(name, refused));
       }
-      const found = find(name);
-      if (!found.ok) return of(absentSecret(name, found.reason));
+      const lookup = find(name);
+      if (!lookup.ok) return of(absentSecret(name, lookup.reason));
       const answers$ = new Subject<SecretAnswer>();
-      const state$ = follow(name, found, answers$);
+      const state$ = follow(name, lookup, answers$);
       followed.set(name, { state$, answers$ });
       return state$;
     },
@@ -135,17 +135,17 @@ export function findSecret({ workload$, ...sources }: SecretSources): (name: str
       ? { ok: false, reason: 'no secret is read from /proc or /sys' }
       : { ok: true, kind, set$: sources.files(paths) };
   return (name) => {
-    const asked = secretNameOf(name);
-    if (typeof asked === 'string') return { ok: false, reason: asked };
-    switch (asked.kind) {
+    const secretName = secretNameOf(name);
+    if (typeof secretName === 'string') return { ok: false, reason: secretName };
+    switch (secretName.kind) {
       case 'certificate':
         return { ok: true, kind: 'pair', set$: workload$ };
       case 'roots':
         return { ok: true, kind: 'roots', set$: workload$ };
       case 'certificate-in-files':
-        return inFiles('pair', { chain: asked.chain, key: asked.key, root: '' });
+        return inFiles('pair', { chain: secretName.chain, key: secretName.key, root: '' });
       case 'roots-in-file':
-        return inFiles('roots', { chain: '', key: '', root: asked.path });
+        return inFiles('roots', { chain: '', key: '', root: secretName.path });
       case 'other': {
         const reason =
           'there is no secret of this name: there are default, ROOTCA, file-cert:<certificate>~<key>, file-root:<path>';

@@ -46,7 +46,7 @@ export function secretReading(
     generic.root,
     tls.root,
     ...(name.endsWith(caSuffix) && key === undefined ? [tls.chain] : []),
-  ].find((each) => each in data);
+  ].find((candidate) => candidate in data);
   const roots = ca === undefined ? undefined : textOf(ca);
   const isHalf = (chain === undefined) !== (key === undefined) && ca !== tls.chain;
   const half =

@@ -49,22 +49,22 @@ export function writeSet(
 }
 
 function swap(folder: string, files: Readonly<Record<string, string | Buffer>>): void {
-  const fresh = mkdtempSync(join(folder, prefix)); // 0700
+  const newFolder = mkdtempSync(join(folder, prefix)); // 0700
   try {
     for (const [name, content] of Object.entries(files))
-      writeFileSync(join(fresh, name), content, { mode: 0o600 });
-    link(basename(fresh), join(folder, data), fresh);
+      writeFileSync(join(newFolder, name), content, { mode: 0o600 });
+    link(basename(newFolder), join(folder, data), newFolder);
   } catch (error) {
-    rmSync(fresh, { recursive: true });
+    rmSync(newFolder, { recursive: true });
     throw error;
   }
   for (const name of Object.keys(files)) {
     const target = join(data, name);
-    if (linkTarget(join(folder, name)) !== target) link(target, join(folder, name), fresh);
+    if (linkTarget(join(folder, name)) !== target) link(target, join(folder, name), newFolder);
   }
   for (const entry of readdirSync(folder)) {
     const isOld =
-      entry.startsWith(prefix) && entry !== basename(fresh) && isOwn(join(folder, entry));
+      entry.startsWith(prefix) && entry !== basename(newFolder) && isOwn(join(folder, entry));
     const leadsNowhere =
       linkTarget(join(folder, entry)) === join(data, entry) && !Object.hasOwn(files, entry);
     if (isOld || leadsNowhere) rmSync(join(folder, entry), { recursive: true });
@@ -72,8 +72,8 @@ function swap(folder: string, files: Readonly<Record<string, string | Buffer>>):
 }
 
 /** Puts a link at `path` in one step, whatever is there, through a folder of this user. */
-function link(target: string, path: string, own: string): void {
-  const beside = join(own, '..link');
+function link(target: string, path: string, folder: string): void {
+  const beside = join(folder, '..link');
   symlinkSync(target, beside);
   renameSync(beside, path);
 }
@@ -90,10 +90,10 @@ function linkTarget(path: string): string | undefined {
 
 /** Returns the content of those files that exist. */
 function present(folder: string, names: readonly string[]): Readonly<Record<string, Buffer>> {
-  const found = names.filter((name) =>
+  const existing = names.filter((name) =>
     lstatSync(join(folder, name), { throwIfNoEntry: false })?.isFile(),
   );
-  const read = found.map(
+  const read = existing.map(
     (name) => [name, readOutsideSync(join(folder, name), largest.pem)] as const,
   );
   return Object.fromEntries(

@@ -34,13 +34,13 @@ export const sds: readonly Mutant[] = [
   {
     id: 'sds/declined-once',
     file: 'pilot-agent/secrets/sds/secret-policy.ts',
-    find: '? held === offered :',
+    find: '? previous === offered :',
     replace: '? false :',
   },
   {
     id: 'sds/kept-by-client',
     file: 'pilot-agent/secrets/sds/stream.ts',
-    find: '?? held.get(name) ??',
+    find: '?? clientSecrets.get(name) ??',
     replace: '??',
   },
   {

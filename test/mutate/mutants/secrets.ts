@@ -22,7 +22,7 @@ export const secrets: readonly Mutant[] = [
   {
     id: 'secrets/link-known-name',
     file: 'pilot-agent/secrets/write-set.ts',
-    find: "join(own, '..link')",
+    find: "join(folder, '..link')",
     replace: '`${path}.new`',
   },
   {

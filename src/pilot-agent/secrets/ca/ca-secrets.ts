@@ -182,7 +182,7 @@ export function caSecrets(
         { type: 'issued', took, delay },
         { type: 'set', source, set: issue.set },
       ] as const;
-      return { next: { ...fresh, delay }, outputs };
+      return { next: { ...firstAttempt, delay }, outputs };
     }
     const { reason, failure } = issue;
     const failures = pause.failures + 1;
@@ -202,10 +202,10 @@ export function caSecrets(
     };
   }
 
-  return defer(() => request({ ...fresh, delay: random() * initialBackOff })).pipe(
+  return defer(() => request({ ...firstAttempt, delay: random() * initialBackOff })).pipe(
     expand(({ next }) => (next === undefined ? EMPTY : request(next))),
     mergeMap(({ outputs }) => from(outputs)),
   );
 }
 
-const fresh = { failures: 0, steps: 0, returns: 0 };
+const firstAttempt = { failures: 0, steps: 0, returns: 0 };

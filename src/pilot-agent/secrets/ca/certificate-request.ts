@@ -42,11 +42,11 @@ export async function certificateRequest(
     signingAlgorithm: algorithms[algorithm],
     extensions: [new SubjectAlternativeNameExtension([name], true)],
   });
-  const own = createPrivateKey({
+  const privateKey = createPrivateKey({
     key: Buffer.from(await webcrypto.subtle.exportKey('pkcs8', keys.privateKey)),
     format: 'der',
     type: 'pkcs8',
   });
   const type = pkcs8 ? 'pkcs8' : algorithm === 'RSA' ? 'pkcs1' : 'sec1';
-  return { csr: `${request.toString('pem')}\n`, key: privateKeyPem(own, type) };
+  return { csr: `${request.toString('pem')}\n`, key: privateKeyPem(privateKey, type) };
 }

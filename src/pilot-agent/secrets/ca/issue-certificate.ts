@@ -157,10 +157,12 @@ export function issueCertificate(
 
 /** Returns the token to send; empty if the pair replaces it. */
 async function proof({ token: path, client }: IssueOptions, now: number): Promise<string> {
-  const own = client && (await readOwnPair(client, now));
+  const ownPair = client && (await readOwnPair(client, now));
   return goodToken(path, now).catch((error: unknown) => {
-    if (own?.ok === true) return '';
-    throw own === undefined ? error : new Error(`${own.reason}; ${(error as Error).message}`);
+    if (ownPair?.ok === true) return '';
+    throw ownPair === undefined
+      ? error
+      : new Error(`${ownPair.reason}; ${(error as Error).message}`);
   });
 }
 

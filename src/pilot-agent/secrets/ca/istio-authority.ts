@@ -49,17 +49,19 @@ export function istioAuthority(
   return {
     name: options.address,
     reached$: ready(undefined).pipe(
-      switchMap((made) => (made.ok ? connection(options, made.value, scheduler) : of(false))),
+      switchMap((prepared) =>
+        prepared.ok ? connection(options, prepared.value, scheduler) : of(false),
+      ),
       pollUntil((isReached) => isReached, { every: reach.every }, scheduler),
       filter((isReached) => isReached),
     ),
     sign: (csr, token, ttl) =>
       ready(token).pipe(
-        switchMap((made) =>
-          made.ok
+        switchMap((prepared) =>
+          prepared.ok
             ? call(
                 options,
-                made.value,
+                prepared.value,
                 create(IstioCertificateRequestSchema, {
                   csr,
                   validityDuration: BigInt(Math.round(ttl / 1000)),
@@ -69,7 +71,7 @@ export function istioAuthority(
               )
             : of<Signed>({
                 ok: false,
-                reason: `what TLS to it needs is missing: ${(made.error as Error).message}`,
+                reason: `what TLS to it needs is missing: ${(prepared.error as Error).message}`,
                 failure: 'fleeting',
               }),
         ),
@@ -103,9 +105,9 @@ async function pairOf(
   token: string | undefined,
   now: number,
 ) {
-  const own = client && (await readOwnPair(client, now));
-  if (own?.ok === false && token === '') throw new Error(own.reason);
-  return own?.ok === true ? own.pair : undefined;
+  const ownPair = client && (await readOwnPair(client, now));
+  if (ownPair?.ok === false && token === '') throw new Error(ownPair.reason);
+  return ownPair?.ok === true ? ownPair.pair : undefined;
 }
 
 interface Ready {
@@ -160,7 +162,7 @@ function call(
     if (token !== '') metadata.set('authorization', `Bearer ${token}`);
     if (options.clusterId !== '') metadata.set('ClusterID', options.clusterId);
     const deadline = scheduler.now() + timeoutMs;
-    const asked = client.makeUnaryRequest(
+    const pendingCall = client.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
@@ -181,7 +183,7 @@ function call(
       },
     );
     return () => {
-      asked.cancel();
+      pendingCall.cancel();
       client.close();
     };
   });

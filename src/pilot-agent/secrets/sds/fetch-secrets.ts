@@ -26,7 +26,7 @@ export function fetchSecrets(
   book: Pick<SecretBook, 'get'>,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<{ readonly push: SdsPush; readonly missing: readonly string[] }> {
-  const found = names.map((name) =>
+  const lookups = names.map((name) =>
     book.get(name).pipe(
       map(({ offered }): readonly [string, VersionedSecret | undefined] => [name, offered]),
       filter(([, offered]) => offered !== undefined),
@@ -38,7 +38,7 @@ export function fetchSecrets(
       ]),
     ),
   );
-  return forkJoin(found).pipe(
+  return forkJoin(lookups).pipe(
     defaultIfEmpty([]),
     map((entries) => {
       const secrets = new Map(

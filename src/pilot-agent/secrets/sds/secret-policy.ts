@@ -31,8 +31,10 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
   holdsBack: 'each',
   had: (_, version) => ({ version }),
   blamed: () => [],
-  isSame: (held, offered) =>
-    held === 'none' || offered === 'none' ? held === offered : held.version === offered.version,
+  isSame: (previous, offered) =>
+    previous === 'none' || offered === 'none'
+      ? previous === offered
+      : previous.version === offered.version,
   isSameSource: (a, b) => a === b,
   resourcesOf: (offered) => offered,
   choose({ changed: lacks, missing }, { answers, claimed, names }, offered) {
@@ -62,7 +64,9 @@ export const secretPolicy: SubscriptionPolicy<SecretKind> = {
 
 /** Returns the offers that are secrets. Pure. */
 export function secretsOf(offered: OfferedSecrets): ReadonlyMap<string, VersionedSecret> {
-  return new Map([...offered].flatMap(([name, one]) => (one === 'none' ? [] : [[name, one]])));
+  return new Map(
+    [...offered].flatMap(([name, secret]) => (secret === 'none' ? [] : [[name, secret]])),
+  );
 }
 
 /**

@@ -39,7 +39,7 @@ const step = subscriptionMachine(secretPolicy);
 export function reduceStream(state: StreamState, event: StreamEvent): StreamStep {
   if (event.type === 'request') return request(state, event.request);
   if (event.type !== 'secret' && event.type !== 'missing') return [state, []];
-  const { names, held, claimed } = state.subscription;
+  const { names, held: clientSecrets, claimed } = state.subscription;
   const { newest } = state;
   const { name } = event;
   if (!names.has(name)) return [state, []];
@@ -47,8 +47,8 @@ export function reduceStream(state: StreamState, event: StreamEvent): StreamStep
     const { secret, version } = event;
     return flush({ ...state, newest: new Map(newest).set(name, { secret, version }) }, []);
   }
-  const known = newest.get(name) ?? held.get(name) ?? 'none';
-  if (known !== 'none' || claimed !== '') return [state, []];
+  const latest = newest.get(name) ?? clientSecrets.get(name) ?? 'none';
+  if (latest !== 'none' || claimed !== '') return [state, []];
   return flush({ ...state, newest: new Map(newest).set(name, 'none') }, []);
 }
 
@@ -59,21 +59,22 @@ function request(before: StreamState, asked: StreamRequest): StreamStep {
   const { nonce, error, names } = asked;
   const refusal = error === undefined ? undefined : { code: 0, message: error };
   const request = { nonce, refusal, names };
-  const { names: had } = state.subscription;
+  const { names: namesBefore } = state.subscription;
   const [subscription, effects] = step(state.subscription, {
     type: 'request',
     request,
     source: undefined,
   });
-  const said = effects.flatMap(verdictOf);
-  const add = names.kind === 'all' ? names.names.filter((name) => !had.has(name)) : names.add;
-  const flaw = subscription === state.subscription ? undefined : namesFlaw(add, had.size);
-  if (flaw !== undefined) return [state, [...said, { type: 'end', reason: flaw }]];
-  const gone = [...had].filter((name) => !subscription.names.has(name));
-  const come = [...subscription.names].filter((name) => !had.has(name));
+  const verdicts = effects.flatMap(verdictOf);
+  const add =
+    names.kind === 'all' ? names.names.filter((name) => !namesBefore.has(name)) : names.add;
+  const flaw = subscription === state.subscription ? undefined : namesFlaw(add, namesBefore.size);
+  if (flaw !== undefined) return [state, [...verdicts, { type: 'end', reason: flaw }]];
+  const gone = [...namesBefore].filter((name) => !subscription.names.has(name));
+  const come = [...subscription.names].filter((name) => !namesBefore.has(name));
   const newest = new Map([...state.newest].filter(([name]) => subscription.names.has(name)));
   return flush({ ...state, newest, subscription }, [
-    ...said,
+    ...verdicts,
     ...gone.map((name) => ({ type: 'unwatch', name }) as const),
     ...come.map((name) => ({ type: 'watch', name }) as const),
   ]);
