@@ -28,8 +28,9 @@ export function logging(admin: Pick<AdminClient, 'request'>): Handler<StatusRequ
       return EMPTY;
     }
     const query = new URLSearchParams(request.url?.replace(/^[^?]*\??/, ''));
-    const [given, paths] = [query.get('level'), query.get('paths')];
-    const word = given?.toLowerCase() === 'warn' ? 'warning' : given?.toLowerCase();
+    const [requestedLevel, paths] = [query.get('level'), query.get('paths')];
+    const word =
+      requestedLevel?.toLowerCase() === 'warn' ? 'warning' : requestedLevel?.toLowerCase();
     const level = word !== undefined && Object.hasOwn(levels, word) ? levels[word] : undefined;
     if ((word === undefined) === (paths === null) || (word !== undefined && level === undefined)) {
       answer(
@@ -45,8 +46,8 @@ export function logging(admin: Pick<AdminClient, 'request'>): Handler<StatusRequ
     return merge(
       level === undefined ? EMPTY : of<StatusRequest>({ type: 'level-requested', level }),
       admin.request('POST', `/logging?${toEnvoy.toString()}`).pipe(
-        tap((told) => {
-          if (told.ok) answer(response, told.value.status, told.value.body.trimEnd());
+        tap((reply) => {
+          if (reply.ok) answer(response, reply.value.status, reply.value.body.trimEnd());
           else
             answer(
               response,

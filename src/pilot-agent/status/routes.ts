@@ -117,11 +117,11 @@ function missing({ url }: IncomingMessage, response: Parameters<Handler>[1]): Ob
 }
 
 /** Answers with `OK`, and emits the request. */
-function order(asked: StatusRequest): Handler<StatusRequest> {
+function order(sign: StatusRequest): Handler<StatusRequest> {
   return (request, response) => {
     const refusal = controlGuard(request);
     answer(response, ...(refusal ?? [200, 'OK']));
-    return refusal === undefined ? of(asked) : of();
+    return refusal === undefined ? of(sign) : of();
   };
 }
 
@@ -142,11 +142,11 @@ function showEpochs(epochs$: StatusParts['epochs$']): Handler {
 }
 
 /**
- * Answers with the newest value of `what$`, which it emits at once, as JSON; or with the refusal of
- * `guard`.
+ * Answers with the newest value of `value$`, which it emits at once, as JSON; or with the refusal
+ * of `guard`.
  */
 function showJson(
-  what$: Observable<unknown>,
+  value$: Observable<unknown>,
   guard: (request: IncomingMessage) => RequestRefusal | undefined,
 ): Handler {
   return (request, response) => {
@@ -155,10 +155,10 @@ function showJson(
       answer(response, ...refusal);
       return EMPTY;
     }
-    return what$.pipe(
+    return value$.pipe(
       take(1),
-      tap((what) =>
-        answer(response, 200, JSON.stringify(what, undefined, 2), {
+      tap((value) =>
+        answer(response, 200, JSON.stringify(value, undefined, 2), {
           'content-type': 'application/json',
         }),
       ),

@@ -136,8 +136,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/order-emitted',
     file: 'pilot-agent/status/routes.ts',
-    find: 'refusal === undefined ? of(asked) : of()',
-    replace: 'of(asked)',
+    find: 'refusal === undefined ? of(sign) : of()',
+    replace: 'of(sign)',
   },
   {
     id: 'status/probe-code',
@@ -154,8 +154,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/probe-marked',
     file: 'pilot-agent/status/probe/probe-http.ts',
-    find: '(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark',
-    replace: '(Object.fromEntries(all) as OutgoingHttpHeaders)',
+    find: '(Object.fromEntries(entries) as OutgoingHttpHeaders), ...mark',
+    replace: '(Object.fromEntries(entries) as OutgoingHttpHeaders)',
   },
   {
     id: 'status/redirect-limit',
@@ -190,7 +190,7 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/large-from-rows',
     file: 'pilot-agent/status/scrape/merge-exposition.ts',
-    find: '|| said.rows > free.rows',
+    find: '|| applicationTotal.rows > free.rows',
     replace: '',
   },
   {
@@ -202,7 +202,7 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/refused-told-once',
     file: 'pilot-agent/status/scrape/tell-refused.ts',
-    find: 'told.set(key, scheduler.now());',
+    find: 'reportedAt.set(key, scheduler.now());',
     replace: '',
   },
   {
@@ -238,7 +238,7 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/rewriter-name-free',
     file: 'pilot-agent/status/scrape/rewritten-families.ts',
-    find: '!taken.has(hashText(name)) &&',
+    find: '!usedNames.has(hashText(name)) &&',
     replace: '',
   },
   {
@@ -262,7 +262,7 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/bucket-exact',
     file: 'pilot-agent/status/scrape/bucket-rows.ts',
-    find: ' || at - value > mostDigits',
+    find: ' || offset - value > mostDigits',
     replace: '',
   },
   {
@@ -322,8 +322,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/unready-fresh',
     file: 'pilot-agent/status/probe/readiness.ts',
-    find: 'fresh = 100',
-    replace: 'fresh = 1_000',
+    find: 'validFor = 100',
+    replace: 'validFor = 1_000',
   },
   {
     id: 'status/unready-hand-over',

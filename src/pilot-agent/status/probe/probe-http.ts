@@ -82,14 +82,14 @@ function headersOf(
   const headers = new Map<string, readonly string[]>();
   for (const [name, values = []] of Object.entries(received))
     if (!ofRequest.has(name)) headers.set(name, values);
-  const own = new Map<string, readonly string[]>();
+  const probeHeaders = new Map<string, readonly string[]>();
   for (const [name, value] of configured)
-    own.set(name.toLowerCase(), [...(own.get(name.toLowerCase()) ?? []), value]);
-  const all = [...headers, ...own].map(([name, values]) => [
+    probeHeaders.set(name.toLowerCase(), [...(probeHeaders.get(name.toLowerCase()) ?? []), value]);
+  const entries = [...headers, ...probeHeaders].map(([name, values]) => [
     name,
     values.length === 1 || name === 'host' ? values[0] : [...values],
   ]);
-  return { ...(Object.fromEntries(all) as OutgoingHttpHeaders), ...mark };
+  return { ...(Object.fromEntries(entries) as OutgoingHttpHeaders), ...mark };
 }
 
 function ask(
@@ -218,8 +218,8 @@ function speakHttp2(
   return new Observable((subscriber) => {
     const scheme = socket instanceof TLSSocket ? 'https' : 'http';
     const session = connectHttp2(`${scheme}://${authority}`, { createConnection: () => socket });
-    const { host, ...given } = headers;
-    const fitting = Object.entries(given).filter(
+    const { host, ...otherHeaders } = headers;
+    const fitting = Object.entries(otherHeaders).filter(
       ([name]) => !ofConnection.includes(name.toLowerCase()),
     );
     session.on('error', (error) => subscriber.error(error));

@@ -40,7 +40,7 @@ export function readiness(body: string, subscribes = false): string | undefined 
   const [cds, lds] = ['cluster_manager.cds', 'listener_manager.lds'].map((name) => {
     const isThere =
       subscribes ||
-      ['time', 'success', 'rejected'].some((what) => stats.has(`${name}.update_${what}`));
+      ['time', 'success', 'rejected'].some((stat) => stats.has(`${name}.update_${stat}`));
     const successful =
       stats.get(`${name}.update_time`) === 0 ? 0 : (stats.get(`${name}.update_success`) ?? 0);
     return {
@@ -64,7 +64,7 @@ export function readiness(body: string, subscribes = false): string | undefined 
 const handOver = 250;
 const again = 10;
 /** In ms. How long Envoy's answer that it is ready is valid. */
-const fresh = 100;
+const validFor = 100;
 
 /** The reason why it is not ready, if any; and whether it may change in a moment. */
 interface Look {
@@ -120,7 +120,7 @@ function shared(
   timeoutMs: number | undefined,
   scheduler: SchedulerLike,
 ) {
-  let asked: string | undefined;
+  let askedAbout: string | undefined;
   let readyUntil = 0;
   let asking$: Observable<Look> | undefined;
   return {
@@ -130,13 +130,13 @@ function shared(
       config: EpochConfig | undefined,
     ): Observable<Look> {
       const about = `${String(epoch)} ${String(starting)}`;
-      if (asking$ !== undefined && asked === about)
+      if (asking$ !== undefined && askedAbout === about)
         return scheduler.now() < readyUntil
           ? of<Look>({ reason: undefined, fleeting: false })
           : asking$;
-      asked = about;
+      askedAbout = about;
       asking$ = askEnvoy(admin, timeoutMs, starting, config).pipe(
-        tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + fresh : 0)),
+        tap(({ reason }) => (readyUntil = reason === undefined ? scheduler.now() + validFor : 0)),
         share(),
       );
       return asking$;

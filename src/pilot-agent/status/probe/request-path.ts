@@ -15,9 +15,11 @@ const control = /[\x00-\x1f\x7f]/;
 export function requestPath(given: string): string {
   const text = Buffer.from(given).toString('latin1'); // each byte is a character
   const [withoutFragment = ''] = text.split('#', 1);
-  const at = withoutFragment.indexOf('?');
+  const queryStart = withoutFragment.indexOf('?');
   const [before, query] =
-    at < 0 ? [withoutFragment, ''] : [withoutFragment.slice(0, at), withoutFragment.slice(at)];
+    queryStart < 0
+      ? [withoutFragment, '']
+      : [withoutFragment.slice(0, queryStart), withoutFragment.slice(queryStart)];
   const isUrl = !control.test(text) && !/%(?![0-9A-Fa-f]{2})/.test(before);
   if (!isUrl) return escaped(text, plain);
   const path = before.replace(/^\/\/(?!\/)[^/]*/, '');

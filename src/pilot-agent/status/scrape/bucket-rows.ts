@@ -44,14 +44,14 @@ export function bucketRows(): (
 ) => BucketRows | undefined {
   const bounds = new Map<string, Bound | undefined>();
 
-  function boundAs(said: string): Bound | undefined {
-    const known = bounds.get(said);
-    if (known !== undefined || bounds.has(said)) return known;
-    const number = boundOf(said);
+  function boundAs(written: string): Bound | undefined {
+    const cached = bounds.get(written);
+    if (cached !== undefined || bounds.has(written)) return cached;
+    const number = boundOf(written);
     const bound = Number.isNaN(number)
       ? undefined
-      : { printed: canonicalBound(said), number, hash: hashText(`le="${said}"`) };
-    if (bounds.size < mostBounds) bounds.set(said, bound);
+      : { printed: canonicalBound(written), number, hash: hashText(`le="${written}"`) };
+    if (bounds.size < mostBounds) bounds.set(written, bound);
     return bound;
   }
 
@@ -65,23 +65,29 @@ export function bucketRows(): (
     return (text, from) => {
       if (!isThere(bytes, text, from)) return undefined;
       const start = from + bytes.length;
-      let at = start;
-      while (text[at] !== quote && at - start < longestBound) at += 1;
-      if (text[at] !== quote || text[at + 1] !== closing || text[at + 2] !== blank)
+      let offset = start;
+      while (text[offset] !== quote && offset - start < longestBound) offset += 1;
+      if (text[offset] !== quote || text[offset + 1] !== closing || text[offset + 2] !== blank)
         return undefined;
-      const said = boundAs(text.toString('latin1', start, at));
-      const value = at + 3;
+      const bucketBound = boundAs(text.toString('latin1', start, offset));
+      const value = offset + 3;
       let amount = 0;
-      for (at = value; isDigit(text[at]); at++) amount = amount * 10 + ((text[at] ?? zero) - zero);
-      if (said === undefined || at === value || at - value > mostDigits || text[at] !== lineFeed)
+      for (offset = value; isDigit(text[offset]); offset++)
+        amount = amount * 10 + ((text[offset] ?? zero) - zero);
+      if (
+        bucketBound === undefined ||
+        offset === value ||
+        offset - value > mostDigits ||
+        text[offset] !== lineFeed
+      )
         return undefined;
       const row = {
         suffix: '_bucket',
-        bound: said.number,
+        bound: bucketBound.number,
         value: amount,
-        text: `${prefix}${said.printed}"} ${text.toString('latin1', value, at)}\n`,
+        text: `${prefix}${bucketBound.printed}"} ${text.toString('latin1', value, offset)}\n`,
       };
-      return { series: others + said.hash, row, end: at + 1 };
+      return { series: others + bucketBound.hash, row, end: offset + 1 };
     };
   };
 }

@@ -37,22 +37,22 @@ const timeForms = { text: /^-?\d{1,15}$/, openmetrics: /^-?\d{1,15}(?:\.\d+)?$/ 
 const [lineFeed, carriageReturn, cross] = [0x0a, 0x0d, 0x23];
 
 /**
- * Rewrites the exposition of one source into the format of the answer. `taken` has the hashes of
- * the names that the answer already contains, from any source: it grows. A family whose name is
- * taken is left out as a whole, and so is every row that breaks a rule of the answer's format. If a
- * source interrupts a family by another one, its rows are written as they come: Prometheus accepts
- * them.
+ * Rewrites the exposition of one source into the format of the answer. `usedNames` has the hashes
+ * of the names that the answer already contains, from any source: it grows. A family whose name is
+ * in use is left out as a whole, and so is every row that breaks a rule of the answer's format. If
+ * a source interrupts a family by another one, its rows are written as they come: Prometheus
+ * accepts them.
  *
  * Most rows are copied unchanged ({@link plainRow}); the others are parsed, and printed.
  */
 export function expositionRewriter(
   from: ExpositionFormat,
   to: ExpositionFormat,
-  taken: Set<number>,
+  usedNames: Set<number>,
   allowed: (name: string) => boolean,
   answer: AnswerText,
 ): ExpositionRewriter {
-  return new Rewriter({ from, to, taken, allowed, answer });
+  return new Rewriter({ from, to, taken: usedNames, allowed, answer });
 }
 
 class Rewriter implements ExpositionRewriter {
@@ -71,18 +71,19 @@ class Rewriter implements ExpositionRewriter {
   }
 
   take(text: Buffer, start: number, most: number): number {
-    let at = start;
-    for (let lines = 0; lines < most && at < text.length; lines++) {
-      const next = text[at] === cross ? 0 : this.#takeBucket(text, at) || this.#copyRow(text, at);
+    let offset = start;
+    for (let lines = 0; lines < most && offset < text.length; lines++) {
+      const next =
+        text[offset] === cross ? 0 : this.#takeBucket(text, offset) || this.#copyRow(text, offset);
       if (next > 0) {
-        at = next;
+        offset = next;
         continue;
       }
-      const end = text.indexOf(lineFeed, at);
-      this.#rewrite(text, at, text[end - 1] === carriageReturn && end > at ? end - 1 : end);
-      at = end + 1;
+      const end = text.indexOf(lineFeed, offset);
+      this.#rewrite(text, offset, text[end - 1] === carriageReturn && end > offset ? end - 1 : end);
+      offset = end + 1;
     }
-    return at;
+    return offset;
   }
 
   end(): void {

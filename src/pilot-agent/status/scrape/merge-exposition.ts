@@ -53,10 +53,10 @@ export async function* mergeExposition({
   report,
   pause,
   enlarge,
-  own,
+  own: ownFamilies,
 }: Merge): AsyncGenerator<Buffer> {
-  const taken = new Set<number>();
-  const said = { bytes: 0, rows: 0 };
+  const usedNames = new Set<number>();
+  const applicationTotal = { bytes: 0, rows: 0 };
   const text = answerText();
   for (const source of sources) {
     let fault: FaultReason | undefined;
@@ -66,22 +66,23 @@ export async function* mergeExposition({
       rewriter = expositionRewriter(
         formatOf(answer),
         format,
-        taken,
+        usedNames,
         (name) => !name.startsWith(ownPrefix),
         text,
       );
       for await (const lines of readLines(answer)) {
-        for (let at = 0; at < lines.length;) {
-          if (at > 0) await pause();
+        for (let offset = 0; offset < lines.length;) {
+          if (offset > 0) await pause();
           const before = rewriter.counts().rows;
-          const end = rewriter.take(lines, at, slice);
+          const end = rewriter.take(lines, offset, slice);
           const { rows, families } = rewriter.counts();
           if (source.type === 'application') {
-            said.bytes += end - at;
-            said.rows += rows - before;
-            if (said.bytes > free.bytes || said.rows > free.rows) await enlarge();
+            applicationTotal.bytes += end - offset;
+            applicationTotal.rows += rows - before;
+            if (applicationTotal.bytes > free.bytes || applicationTotal.rows > free.rows)
+              await enlarge();
           }
-          at = end;
+          offset = end;
           if (rows > most.rows) throw new ScrapeFault('too_many_rows');
           if (families > most.families) throw new ScrapeFault('too_many_families');
           if (text.size() >= pieceSize) yield text.take();
@@ -98,7 +99,7 @@ export async function* mergeExposition({
       leftOut: rewriter?.leftOut() ?? new Map(),
     });
   }
-  const lines = `${printFamilies(await own()).join('\n')}\n`; // no source may use these names
+  const lines = `${printFamilies(await ownFamilies()).join('\n')}\n`; // no source may use these names
   if (format === 'text') text.write(lines);
   else {
     const rewriter = expositionRewriter('text', format, new Set(), () => true, text);

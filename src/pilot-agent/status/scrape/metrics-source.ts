@@ -143,7 +143,7 @@ export function openSource(
     ),
     { connector: () => new ReplaySubject<IncomingMessage>(1), resetOnDisconnect: false },
   );
-  const asked = answer$.connect();
+  const connection = answer$.connect();
   return {
     type: source.type,
     target: source.target,
@@ -153,6 +153,6 @@ export function openSource(
       if (answer === undefined) throw new ScrapeFault('unreachable');
       return answer;
     },
-    unsubscribe: () => asked.unsubscribe(),
+    unsubscribe: () => connection.unsubscribe(),
   };
 }

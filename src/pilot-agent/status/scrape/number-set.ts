@@ -14,9 +14,9 @@ export function numberSet(): NumberSet {
 
   const place = (number: number): number => {
     const mask = numbers.length - 1;
-    let at = ((number | 0) ^ (number / 0x1000000)) & mask;
-    while (numbers[at] !== none && numbers[at] !== number) at = (at + 1) & mask;
-    return at;
+    let index = ((number | 0) ^ (number / 0x1000000)) & mask;
+    while (numbers[index] !== none && numbers[index] !== number) index = (index + 1) & mask;
+    return index;
   };
   const grow = () => {
     const before = numbers;
@@ -25,9 +25,9 @@ export function numberSet(): NumberSet {
   };
   return {
     add(number) {
-      const at = place(number);
-      if (numbers[at] === number) return false;
-      numbers[at] = number;
+      const index = place(number);
+      if (numbers[index] === number) return false;
+      numbers[index] = number;
       size += 1;
       if (size * 4 > numbers.length * 3) grow();
       return true;

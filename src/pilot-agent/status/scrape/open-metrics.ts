@@ -39,8 +39,10 @@ function redirectedPath(
   const base = `http://localhost:${port}${path}`;
   if (!redirects.includes(statusCode) || location === undefined || !URL.canParse(location, base))
     return undefined;
-  const { protocol, hostname, port: given, pathname, search } = new URL(location, base);
+  const { protocol, hostname, port: explicitPort, pathname, search } = new URL(location, base);
   const isSame =
-    protocol === 'http:' && here.includes(hostname) && (given === '' ? 80 : Number(given)) === port;
+    protocol === 'http:' &&
+    here.includes(hostname) &&
+    (explicitPort === '' ? 80 : Number(explicitPort)) === port;
   return isSame ? pathname + search : undefined;
 }

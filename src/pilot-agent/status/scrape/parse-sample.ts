@@ -53,24 +53,24 @@ const [tab, blank, quote, comma, colon, equals, backslash, underscore, opening, 
  */
 export function parseSample(line: string): Sample | undefined {
   const begin = blanksEnd(line, 0);
-  let at = nameEnd(line, begin, 'metric');
-  if (at === begin) return undefined;
-  const name = line.slice(begin, at);
+  let offset = nameEnd(line, begin, 'metric');
+  if (offset === begin) return undefined;
+  const name = line.slice(begin, offset);
   let [labels, metric, series] = ['', 0, hashText(name)];
   let bound: Sample['bound'];
-  at = blanksEnd(line, at);
-  if (line.charCodeAt(at) === opening) {
+  offset = blanksEnd(line, offset);
+  if (line.charCodeAt(offset) === opening) {
     const names: string[] = [];
-    for (at = blanksEnd(line, at + 1); line.charCodeAt(at) !== closing;) {
-      const end = nameEnd(line, at, 'label');
+    for (offset = blanksEnd(line, offset + 1); line.charCodeAt(offset) !== closing;) {
+      const end = nameEnd(line, offset, 'label');
       const sign = blanksEnd(line, end);
       const start = blanksEnd(line, sign + 1);
       const last =
         line.charCodeAt(sign) === equals && line.charCodeAt(start) === quote
           ? closingQuote(line, start + 1)
           : -1;
-      const label = line.slice(at, end);
-      if (end === at || last < 0 || names.length >= mostLabels || names.includes(label))
+      const label = line.slice(offset, end);
+      if (end === offset || last < 0 || names.length >= mostLabels || names.includes(label))
         return undefined;
       names.push(label);
       const value = soundEscapes(line.slice(start + 1, last));
@@ -83,24 +83,24 @@ export function parseSample(line: string): Sample | undefined {
         labels += labels === '' ? pair : `,${pair}`;
         metric += hashText(pair);
       }
-      at = blanksEnd(line, last + 1); // Prometheus also accepts labels without a comma
-      if (line.charCodeAt(at) === comma) at = blanksEnd(line, at + 1);
+      offset = blanksEnd(line, last + 1); // Prometheus also accepts labels without a comma
+      if (line.charCodeAt(offset) === comma) offset = blanksEnd(line, offset + 1);
     }
-    at = blanksEnd(line, at + 1);
-  } else if (at === begin + name.length) return undefined;
-  let end = wordEnd(line, at, 'blank');
-  const raw = line.slice(at, end);
+    offset = blanksEnd(line, offset + 1);
+  } else if (offset === begin + name.length) return undefined;
+  let end = wordEnd(line, offset, 'blank');
+  const raw = line.slice(offset, end);
   const value = numberForm.test(raw) ? finite(raw) : special(raw);
   if (value === undefined) return undefined;
-  at = blanksEnd(line, end);
-  end = wordEnd(line, at, 'cross');
-  const timestamp = end === at ? undefined : line.slice(at, end);
+  offset = blanksEnd(line, end);
+  end = wordEnd(line, offset, 'cross');
+  const timestamp = end === offset ? undefined : line.slice(offset, end);
   if (timestamp !== undefined && !numberForm.test(timestamp)) return undefined;
-  at = blanksEnd(line, end);
+  offset = blanksEnd(line, end);
   let exemplar = '';
-  if (line.charCodeAt(at) === cross && line.charCodeAt(blanksEnd(line, at + 1)) === opening)
-    exemplar = soundExemplar(line, at);
-  else if (at < line.length) return undefined;
+  if (line.charCodeAt(offset) === cross && line.charCodeAt(blanksEnd(line, offset + 1)) === opening)
+    exemplar = soundExemplar(line, offset);
+  else if (offset < line.length) return undefined;
   return { name, labels, bound, metric, series: series + metric, value, timestamp, exemplar };
 }
 
@@ -109,44 +109,44 @@ export function parseSample(line: string): Sample | undefined {
  * end.
  */
 function wordEnd(line: string, from: number, to: 'blank' | 'cross'): number {
-  let at = from;
-  for (; at < line.length; at++) {
-    const code = line.charCodeAt(at);
+  let offset = from;
+  for (; offset < line.length; offset++) {
+    const code = line.charCodeAt(offset);
     if (code === blank || code === tab || (to === 'cross' && code === cross)) break;
   }
-  return at;
+  return offset;
 }
 
-function nameEnd(line: string, from: number, of: 'metric' | 'label'): number {
-  let at = from;
-  for (; at < line.length; at++) {
-    const code = line.charCodeAt(at);
+function nameEnd(line: string, from: number, kind: 'metric' | 'label'): number {
+  let offset = from;
+  for (; offset < line.length; offset++) {
+    const code = line.charCodeAt(offset);
     const letter = (code | 0x20) >= 0x61 && (code | 0x20) <= 0x7a;
     if (
       !letter &&
       code !== underscore &&
-      !(of === 'metric' && code === colon) &&
-      !(at > from && code >= 0x30 && code <= 0x39)
+      !(kind === 'metric' && code === colon) &&
+      !(offset > from && code >= 0x30 && code <= 0x39)
     )
       break;
   }
-  return at;
+  return offset;
 }
 
 function blanksEnd(line: string, from: number): number {
-  let at = from;
-  while (line.charCodeAt(at) === blank || line.charCodeAt(at) === tab) at += 1;
-  return at;
+  let offset = from;
+  while (line.charCodeAt(offset) === blank || line.charCodeAt(offset) === tab) offset += 1;
+  return offset;
 }
 
 /**
  * Returns the offset at which a label's value ends, or −1. A backslash escapes the next character.
  */
 function closingQuote(line: string, from: number): number {
-  for (let at = from; at < line.length; at++) {
-    const code = line.charCodeAt(at);
-    if (code === quote) return at;
-    if (code === backslash) at += 1;
+  for (let offset = from; offset < line.length; offset++) {
+    const code = line.charCodeAt(offset);
+    if (code === quote) return offset;
+    if (code === backslash) offset += 1;
   }
   return -1;
 }

@@ -31,8 +31,8 @@ const [
   opening,
   closing,
   lineFeed,
-  zero,
-  one,
+  digit0,
+  digit1,
 ] = [' ', '"', ',', '+', '-', '.', '=', '\\', '{', '}', '\n', '0', '1'].map((sign) =>
   sign.charCodeAt(0),
 ) as [
@@ -77,8 +77,8 @@ export function rowNames(
   const { type } = family;
   if (type === 'stateset' || type === 'gaugehistogram' || (to === 'openmetrics' && isGrouped(type)))
     return [];
-  return rowSuffixes(source.type, from).flatMap((own) => {
-    const name = source.name + own;
+  return rowSuffixes(source.type, from).flatMap((sourceSuffix) => {
+    const name = source.name + sourceSuffix;
     const suffix = suffixOf(name, family, to);
     return suffix === undefined
       ? []
@@ -100,51 +100,57 @@ function ruleOf(type: FamilyType, suffix: string): Pick<RowName, 'bound' | 'valu
  */
 export function plainRow(text: Uint8Array, from: number, name: RowName, series: NumberSet): number {
   const { bytes } = name;
-  let at = from;
-  for (let index = 0; index < bytes.length; index++, at++) if (text[at] !== bytes[index]) return 0;
+  let offset = from;
+  for (let index = 0; index < bytes.length; index++, offset++)
+    if (text[offset] !== bytes[index]) return 0;
   let hash = name.hash;
   let bound = 'none';
-  if (text[at] === opening) {
+  if (text[offset] === opening) {
     let labels = 0;
     do {
-      at += 1;
-      const start = at;
-      let [low, high, code] = [begun.low, begun.high, text[at] ?? 0];
+      offset += 1;
+      const start = offset;
+      let [low, high, code] = [begun.low, begun.high, text[offset] ?? 0];
       if (begins[code] === 0) return 0;
-      for (; goesOn[code] === 1; code = text[++at] ?? 0) {
+      for (; goesOn[code] === 1; code = text[++offset] ?? 0) {
         low = stirLow(low, code);
         high = stirHigh(high, code);
       }
-      if (code !== equals || text[at + 1] !== quote || labels === mostLabels || bound !== 'none')
+      if (
+        code !== equals ||
+        text[offset + 1] !== quote ||
+        labels === mostLabels ||
+        bound !== 'none'
+      )
         return 0;
       for (let other = 0; other < labels; other++) if (labelNames[other] === low) return 0;
       labelNames[labels++] = low;
-      if (at - start === 2 && text[start] === 0x6c && text[start + 1] === 0x65) bound = 'le';
-      else if (at - start === 8 && text[start] === 0x71 && low === quantile) bound = 'quantile';
-      const value = at + 2;
+      if (offset - start === 2 && text[start] === 0x6c && text[start + 1] === 0x65) bound = 'le';
+      else if (offset - start === 8 && text[start] === 0x71 && low === quantile) bound = 'quantile';
+      const value = offset + 2;
       low = stirLow(stirLow(low, equals), quote);
       high = stirHigh(stirHigh(high, equals), quote);
-      for (at = value, code = text[at] ?? 0; code !== quote; code = text[++at] ?? 0) {
+      for (offset = value, code = text[offset] ?? 0; code !== quote; code = text[++offset] ?? 0) {
         if (code >= 0x80 || code === lineFeed) return 0;
         low = stirLow(low, code);
         high = stirHigh(high, code);
         if (code !== backslash) continue;
-        code = text[++at] ?? 0;
+        code = text[++offset] ?? 0;
         if (!escaped.has(code)) return 0;
         low = stirLow(low, code);
         high = stirHigh(high, code);
       }
       hash += wholeHash(stirLow(low, quote), stirHigh(high, quote));
-      if (bound !== 'none' && name.bound !== 'any' && !isBound(text, value, at, name.bound))
+      if (bound !== 'none' && name.bound !== 'any' && !isBound(text, value, offset, name.bound))
         return 0;
-      at += 1;
-    } while (text[at] === comma);
-    if (text[at] !== closing) return 0;
-    at += 1;
+      offset += 1;
+    } while (text[offset] === comma);
+    if (text[offset] !== closing) return 0;
+    offset += 1;
   }
   if (name.bound !== 'any' && name.bound !== bound) return 0;
-  if (text[at] !== blank) return 0;
-  const end = valueEnd(text, at + 1, name.value);
+  if (text[offset] !== blank) return 0;
+  const end = valueEnd(text, offset + 1, name.value);
   if (text[end] !== lineFeed) return 0;
   return series.add(hash) ? end + 1 : -end - 1;
 }
@@ -154,7 +160,7 @@ const quantile = [...Buffer.from('quantile')].reduce(stirLow, begun.low);
 /** Returns the end of a value that is valid in such a row; −1 if it is not. */
 function valueEnd(text: Uint8Array, from: number, kind: RowName['value']): number {
   const first = text[from];
-  if (kind === 'one') return first === one ? from + 1 : -1;
+  if (kind === 'one') return first === digit1 ? from + 1 : -1;
   if (kind === 'any' && (first === minus || first === plus))
     return infinityEnd(text, from + 1) ?? numberEnd(text, from + 1);
   return numberEnd(text, from);
@@ -176,28 +182,28 @@ function numberEnd(text: Uint8Array, from: number): number {
 }
 
 function formEnd(text: Uint8Array, from: number): number {
-  let at = from;
-  while (isDigit(text[at])) at += 1;
-  if (text[at] === dot) {
-    const before = at > from;
-    at += 1;
-    if (!before && !isDigit(text[at])) return -1;
-    while (isDigit(text[at])) at += 1;
+  let offset = from;
+  while (isDigit(text[offset])) offset += 1;
+  if (text[offset] === dot) {
+    const before = offset > from;
+    offset += 1;
+    if (!before && !isDigit(text[offset])) return -1;
+    while (isDigit(text[offset])) offset += 1;
   }
-  if (at === from) return -1;
-  if (((text[at] ?? 0) | 0x20) !== 0x65) return at;
-  at += 1;
-  if (text[at] === minus || text[at] === plus) at += 1;
-  const exponent = at;
-  while (isDigit(text[at])) at += 1;
-  return at === exponent || at - exponent > mostExponent ? -1 : at;
+  if (offset === from) return -1;
+  if (((text[offset] ?? 0) | 0x20) !== 0x65) return offset;
+  offset += 1;
+  if (text[offset] === minus || text[offset] === plus) offset += 1;
+  const exponent = offset;
+  while (isDigit(text[offset])) offset += 1;
+  return offset === exponent || offset - exponent > mostExponent ? -1 : offset;
 }
 
 function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bound']): boolean {
   if (bound === 'quantile')
     return (
-      (text[from] === zero && numberEnd(text, from) === end && isFraction(text, from, end)) ||
-      (text[from] === one && end === from + 1)
+      (text[from] === digit0 && numberEnd(text, from) === end && isFraction(text, from, end)) ||
+      (text[from] === digit1 && end === from + 1)
     );
   if (text[from] === plus) return infinityEnd(text, from + 1) === end;
   return numberEnd(text, from) === end;
@@ -207,6 +213,6 @@ function isBound(text: Uint8Array, from: number, end: number, bound: RowName['bo
 function isFraction(text: Uint8Array, from: number, end: number): boolean {
   if (end === from + 1) return true;
   if (text[from + 1] !== dot) return false;
-  for (let at = from + 2; at < end; at++) if (!isDigit(text[at])) return false;
+  for (let offset = from + 2; offset < end; offset++) if (!isDigit(text[offset])) return false;
   return true;
 }

@@ -76,7 +76,8 @@ async function* unpacked(answer: IncomingMessage, unpack: Unpack): AsyncGenerato
     pieces.push(piece);
   }
   const plain = whole(Buffer.concat(pieces), unpack);
-  for (let at = 0; at < plain.length; at += pieceSize) yield plain.subarray(at, at + pieceSize);
+  for (let offset = 0; offset < plain.length; offset += pieceSize)
+    yield plain.subarray(offset, offset + pieceSize);
 }
 
 function whole(packed: Buffer, unpack: Unpack): Buffer {

@@ -95,13 +95,13 @@ export class RewrittenFamilies {
   /** Writes the head of a family before its first row, and takes its names. */
   giveHead(now: Current, { name, type }: FamilyHead): void {
     if (now.head === '') return;
-    const { to, taken, answer } = this.#rewriting;
+    const { to, taken: usedNames, answer } = this.#rewriting;
     answer.write(now.head);
     now.head = '';
     this.#families.add({ source: now.source, family: now.family ?? now.source });
-    taken.add(hashText(name));
+    usedNames.add(hashText(name));
     for (const suffix of rowSuffixes(type, to))
-      if (suffix !== '') taken.add(hashText(name + suffix));
+      if (suffix !== '') usedNames.add(hashText(name + suffix));
   }
 
   #begin(announced: Announced): Current {
@@ -122,11 +122,13 @@ export class RewrittenFamilies {
   }
 
   #isFree({ name, type }: FamilyHead): boolean {
-    const { to, taken, allowed } = this.#rewriting;
+    const { to, taken: usedNames, allowed } = this.#rewriting;
     return (
       allowed(name) &&
-      !taken.has(hashText(name)) &&
-      rowSuffixes(type, to).every((suffix) => suffix === '' || !taken.has(hashText(name + suffix)))
+      !usedNames.has(hashText(name)) &&
+      rowSuffixes(type, to).every(
+        (suffix) => suffix === '' || !usedNames.has(hashText(name + suffix)),
+      )
     );
   }
 }

@@ -54,8 +54,8 @@ export function countScrape({ scrapes, sources }: ScrapeCounts, event: ScrapeEve
 
 /** Returns the counts as metrics. Pure. */
 export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly MetricFamily[] {
-  const all = [...sources.values()];
-  const failed = all.flatMap(({ labels, failures }) =>
+  const counts = [...sources.values()];
+  const failed = counts.flatMap(({ labels, failures }) =>
     [...failures].map(([reason, value]) => ({ labels: { ...labels, reason }, value })),
   );
   return [
@@ -69,7 +69,7 @@ export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly Met
       name: 'istio_agent_scrape_source_up',
       type: 'gauge',
       help: 'Whether the last scrape got all of a source',
-      samples: all.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })),
+      samples: counts.map(({ labels, isUp }) => ({ labels, value: Number(isUp) })),
     },
     {
       name: 'istio_agent_scrape_failures_total',
@@ -81,7 +81,7 @@ export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly Met
       name: 'istio_agent_scrape_dropped_rows_total',
       type: 'counter',
       help: 'Rows of a source that were left out',
-      samples: all.map(({ labels, dropped }) => ({ labels, value: dropped })),
+      samples: counts.map(({ labels, dropped }) => ({ labels, value: dropped })),
     },
   ];
 }

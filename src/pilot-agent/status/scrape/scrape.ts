@@ -91,7 +91,7 @@ export function metrics(
     count({ type: 'reported', source, report });
     untold.push(...refused(source, report.fault), ...leftOut(source, report.leftOut));
   };
-  const own = async () => [
+  const ownFamilies = async () => [
     ...scrapeFamilies(counts),
     ...(await firstValueFrom(families$, { defaultValue: [] })),
   ];
@@ -112,7 +112,7 @@ export function metrics(
         report,
         pause,
         enlarge: () => large.enlarge(),
-        own,
+        own: ownFamilies,
       };
       const written$ = from(write(leading.passOn(mergeExposition(merging)), sink));
       const overdue$ = large.overdue$.pipe(map(() => void sink.destroy()));
@@ -120,7 +120,7 @@ export function metrics(
         take(1),
         mergeMap(() => untold.splice(0)),
         finalize(() => {
-          for (const each of [leading, large, ...opened]) each.unsubscribe();
+          for (const part of [leading, large, ...opened]) part.unsubscribe();
         }),
       );
     });

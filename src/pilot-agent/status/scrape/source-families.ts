@@ -36,8 +36,8 @@ export function sourceFamilies(format: ExpositionFormat): SourceFamilies {
   const written = new Map<number, WrittenFamily>();
   let begun = 0;
   return {
-    add(each) {
-      written.set(hashText(each.source.name), each);
+    add(family) {
+      written.set(hashText(family.source.name), family);
     },
     named: (name) => written.get(hashText(name)),
     owning(row) {

@@ -53,7 +53,7 @@ export function zstdStream(compress: (piece: Buffer) => Buffer): Transform {
 function pieceByPiece({ begin, compress, end }: Format): Transform {
   const waiting: Buffer[] = [];
   let size = 0;
-  const taken = () => {
+  const compressWaiting = () => {
     size = 0;
     return compress(Buffer.concat(waiting.splice(0)));
   };
@@ -61,10 +61,10 @@ function pieceByPiece({ begin, compress, end }: Format): Transform {
     transform(piece: Buffer, _, done) {
       waiting.push(piece);
       size += piece.length;
-      done(null, size < pieceSize ? undefined : taken());
+      done(null, size < pieceSize ? undefined : compressWaiting());
     },
     flush(done) {
-      done(null, Buffer.concat([...(size > 0 ? [taken()] : []), end()]));
+      done(null, Buffer.concat([...(size > 0 ? [compressWaiting()] : []), end()]));
     },
   });
   stream.push(begin());

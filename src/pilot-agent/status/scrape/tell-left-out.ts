@@ -17,7 +17,7 @@ export interface MetricsLeftOut {
  * reason, once. Each function has its own record of its reports.
  */
 export function tellLeftOut() {
-  const told = new Set<string>();
+  const reported = new Set<string>();
   return (
     { type, target }: Pick<MetricsSource, 'type' | 'target'>,
     leftOut: ReadonlyMap<LeftOut, string>,
@@ -25,8 +25,8 @@ export function tellLeftOut() {
     [...leftOut].flatMap(([why, row]) => {
       const source = `${type} ${target}`;
       const key = `${source} ${why}`;
-      if (told.has(key)) return [];
-      told.add(key);
+      if (reported.has(key)) return [];
+      reported.add(key);
       return [{ type: 'metrics-left-out', source, row: printable(row), reason: leftOutWords[why] }];
     });
 }

@@ -26,15 +26,16 @@ const words: Readonly<Record<RefusedScrape, string>> = {
  * of its metrics, once an hour. Each function has its own record of its reports.
  */
 export function tellRefused(scheduler: SchedulerLike) {
-  const told = new Map<string, number>();
+  const reportedAt = new Map<string, number>();
   return (
     { type, target }: Pick<MetricsSource, 'type' | 'target'>,
     fault: FaultReason | undefined,
   ): readonly MetricsRefused[] => {
     const source = `${type} ${target}`;
     const key = `${source} ${fault ?? ''}`;
-    if (!isRefused(fault) || scheduler.now() - (told.get(key) ?? -Infinity) < pause) return [];
-    told.set(key, scheduler.now());
+    if (!isRefused(fault) || scheduler.now() - (reportedAt.get(key) ?? -Infinity) < pause)
+      return [];
+    reportedAt.set(key, scheduler.now());
     return [{ type: 'metrics-refused', source, reason: words[fault] }];
   };
 }
