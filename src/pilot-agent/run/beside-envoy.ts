@@ -48,7 +48,7 @@ export function besideEnvoy(
   sts: StsParts,
 ): Observable<ServersSign | PartFailed> {
   const target$ = known$.pipe(
-    map(({ config: known }) => xdsPlan(known, secretsPlan(known))?.target),
+    map(({ config: currentConfig }) => xdsPlan(currentConfig, secretsPlan(currentConfig))?.target),
     filter((target) => target !== undefined),
     distinctUntilChanged<ControlPlaneAddress>(isDeepStrictEqual),
   );

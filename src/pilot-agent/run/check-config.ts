@@ -53,12 +53,12 @@ function inOrder(resolved: ResolvedConfig): EffectiveConfig {
 }
 
 function makeable(config: AgentConfig, { sds }: SecretsPlan, xds: XdsPlan | undefined): void {
-  const made = makeConfig(config, readShape(config), {
+  const { config: epochConfig } = makeConfig(config, readShape(config), {
     facts: noFacts,
     sds,
     xdsSocket: xds?.socket,
   });
-  if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
+  if (epochConfig.kind === 'refused') throw new Fatal(epochConfig.reason, exitCodes.config);
 }
 
 function served(config: AgentConfig, plan: SecretsPlan): void {

@@ -37,12 +37,12 @@ export function tapLog(log: AgentLog): TappedLog {
   };
 }
 
-function report([id, at, line]: readonly [number, number, LogLine]): LogReport {
+function report([id, time, line]: readonly [number, number, LogLine]): LogReport {
   const { level, event, msg, component, epoch, ...fields } = line;
   const where = typeof component === 'string' ? component : 'agent';
   return {
     id,
-    at: isoTime(at),
+    at: isoTime(time),
     level,
     component: where,
     ...(typeof epoch === 'number' && { epoch }),

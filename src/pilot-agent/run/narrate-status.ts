@@ -3,8 +3,8 @@ import type { RunSign } from './state/view.ts';
 
 /** Returns the log lines about the status server, and about what it found. Pure. */
 export function narrateStatus(sign: RunSign): readonly LogLine[] {
-  const said = statusLine(sign);
-  return said === undefined ? [] : [{ component: 'status', ...said }];
+  const entry = statusLine(sign);
+  return entry === undefined ? [] : [{ component: 'status', ...entry }];
 }
 
 function statusLine(sign: RunSign): LogLine | undefined {

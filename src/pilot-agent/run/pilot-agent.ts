@@ -126,12 +126,12 @@ export function pilotAgent(options: PilotAgentOptions = {}): PilotAgent {
           exitCodes.usage,
         );
       isUsed = true;
-      const told = {
+      const callbacks = {
         onState: (state: AgentState) => state$.next(state),
         onLife: (why$: Observable<string | undefined>) => unready$.next(why$),
       };
       try {
-        if (signal?.aborted !== true) await live(options, { signal, requests$, ...told });
+        if (signal?.aborted !== true) await live(options, { signal, requests$, ...callbacks });
       } catch (error) {
         if (signal?.aborted !== true || error !== signal.reason) throw failureOf(error);
       } finally {
@@ -203,24 +203,31 @@ function lineOf(
   { role = 'sidecar', ...settings }: AgentSettings,
   env: NodeJS.ProcessEnv,
 ): CommandLine {
-  const given = Object.entries(
+  const entries = Object.entries(
     settings as Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>,
   ).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
-  const of = (table: object) =>
+  const settingsIn = (table: object) =>
     Object.fromEntries(
-      given.flatMap(([name, value]) => {
+      entries.flatMap(([name, value]) => {
         if (!Object.hasOwn(table, name)) return [];
-        const all = [value].flat().map(String);
+        const values = [value].flat().map(String);
         return [
           [
             name,
-            Array.isArray(value) || 'repeated' in table[name as keyof typeof table] ? all : all[0],
+            Array.isArray(value) || 'repeated' in table[name as keyof typeof table]
+              ? values
+              : values[0],
           ],
         ];
       }),
     );
-  const unknown = given.flatMap(([name]) =>
+  const unknown = entries.flatMap(([name]) =>
     Object.hasOwn(flags, name) || Object.hasOwn(logFlags, name) ? [] : [`--${name}=`],
   );
-  return { given: of(flags), logFlags: of(logFlags), leftover: [role, ...unknown], env };
+  return {
+    given: settingsIn(flags),
+    logFlags: settingsIn(logFlags),
+    leftover: [role, ...unknown],
+    env,
+  };
 }

@@ -102,8 +102,10 @@ export function runAgent(
   outside: Outside = real,
 ): Observable<Fold<RunView, RunEvent>> {
   return defer(() => {
-    const held = holdProcesses(parts.proxy);
-    return runHeld(config, { ...parts, held }, outside).pipe(finalize(() => held.release()));
+    const processes = holdProcesses(parts.proxy);
+    return runHeld(config, { ...parts, held: processes }, outside).pipe(
+      finalize(() => processes.release()),
+    );
   });
 }
 
@@ -157,7 +159,7 @@ function runHeld(
       catchError((error: unknown) => of(bugOf(error))),
       afterBug(view$, { keepEnvoy: config.keepEnvoy, takeDown$: takeDown(run) }),
       timestamp(),
-      map(({ value: sign, timestamp: at }): RunEvent => ({ sign, at })),
+      map(({ value: sign, timestamp: time }): RunEvent => ({ sign, at: time })),
       takeWhile(({ sign }) => !isEnd(sign), true),
     ),
   );
@@ -172,7 +174,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
     asServer('status', { listening: 'listening', failed: 'failed' }, random),
   );
   const known$ = view$.pipe(
-    map(({ known }) => known),
+    map(({ known: knownConfig }) => knownConfig),
     distinctUntilChanged(),
   );
   return merge(status$, outside.requests()).pipe(

@@ -11,15 +11,15 @@ import { type RunEvent, type RunView, view, withFailure } from './state/view.ts'
  */
 export function runStep(before: RunView, event: RunEvent): RunView {
   const kept = attempted('timeline', () => view(before, event), agentAlone(before, event));
-  const said = attempted<readonly LogLine[]>(
+  const narration = attempted<readonly LogLine[]>(
     'log',
     () => narrateRun({ value: event, before, state: kept.result }),
     [],
   );
-  const failures = [...kept.failures, ...said.failures];
+  const failures = [...kept.failures, ...narration.failures];
   return {
     ...failures.reduce(withFailure, kept.result),
-    lines: [...said.result, ...failures.map(partLine)],
+    lines: [...narration.result, ...failures.map(partLine)],
   };
 }
 

@@ -21,7 +21,7 @@ export function tellStart(
   { config, sources, plan, warnings }: CheckedConfig,
   { binary, oddities, passedOver, agentLog }: Start,
 ): void {
-  const log = (own: LogLine) => agentLog.write({ component: 'agent', ...own });
+  const log = (entry: LogLine) => agentLog.write({ component: 'agent', ...entry });
   const { role, node, customConfigFile, statusPort, configPath } = config;
   const controlPlane = askedAddress({ config });
   log(

@@ -84,12 +84,12 @@ type Held = ((end?: GoodEnd | Fatal) => void)[];
  * Everything that it acquired, except its log files, is released before.
  */
 export async function wholeAgent(agent: WholeAgent): Promise<void> {
-  const held: Held = [];
-  const release = (end?: GoodEnd | Fatal) => held.splice(0).forEach((one) => one(end));
+  const cleanups: Held = [];
+  const release = (end?: GoodEnd | Fatal) => cleanups.splice(0).forEach((cleanup) => cleanup(end));
   const onExit = () => release();
   process.once('exit', onExit);
   try {
-    release(await live(agent, held));
+    release(await live(agent, cleanups));
   } catch (error) {
     release(
       agent.signal?.aborted === true && error === agent.signal.reason
@@ -102,7 +102,7 @@ export async function wholeAgent(agent: WholeAgent): Promise<void> {
   }
 }
 
-async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
+async function live(agent: WholeAgent, cleanups: Held): Promise<GoodEnd> {
   const { line, onState } = agent;
   const resolved = await readConfig(line);
   const { config, isCertain } = knownOf(resolved);
@@ -118,7 +118,7 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
   const hold = async () => {
     const { oddities, release } = await holdFolder(configPath, version, { agent: here });
     forgetEnd(configPath);
-    held.push((end) => {
+    cleanups.push((end) => {
       if (end !== undefined)
         keepEnd(
           here.configPath,
@@ -147,7 +147,7 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
     () => (config.keepEnvoy ? findDetachTools(config.searchPath) : undefined),
   ]);
   tellStart(checked, { binary, oddities, passedOver: resolved.passedOver, agentLog });
-  held.push(tellOf(here));
+  cleanups.push(tellOf(here));
 
   const view$ = new ReplaySubject<RunView>(1);
   const life$ = await lifeOf({
@@ -157,7 +157,7 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
     binary,
     agentLog,
     detachTools,
-    held,
+    held: cleanups,
     view$,
   });
   const { value: end, state } = await new Promise<Fold<RunView, RunEvent>>((done, fail) => {
@@ -175,12 +175,12 @@ async function live(agent: WholeAgent, held: Held): Promise<GoodEnd> {
     });
   }).finally(() => agentLog.close());
 
-  const { code, why, taken } = runExit(end.sign, state, config);
+  const { code, why, taken: takenPort } = runExit(end.sign, state, config);
   if (why !== undefined)
     throw new Fatal(
-      taken === undefined
+      takenPort === undefined
         ? why
-        : `${why}${(await import('../../shared/program/taken-port.ts')).takenBy(taken)}`,
+        : `${why}${(await import('../../shared/program/taken-port.ts')).takenBy(takenPort)}`,
       code,
     );
   return { askedBy: state.askedBy, leaves: state.agent.epochs.size > 0 };
@@ -200,7 +200,7 @@ interface Prepared {
 
 /** Makes the agent for the given proxy, or for Envoy. */
 async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunEvent>>> {
-  const { agent, checked, passedOver, binary, agentLog, held, view$ } = prepared;
+  const { agent, checked, passedOver, binary, agentLog, held: cleanups, view$ } = prepared;
   const { config, sources, warnings, plan, xds } = checked;
   const { running, sds } = plan;
   const folder = resolve(config.configPath);
@@ -211,7 +211,7 @@ async function lifeOf(prepared: Prepared): Promise<Observable<Fold<RunView, RunE
       ? await envoyOf(prepared, admin, addressFile)
       : { proxy: agent.proxy, adopted: [] };
   const token = config.profiling ? profileToken(folder) : undefined;
-  if (token !== undefined) held.push(token.remove);
+  if (token !== undefined) cleanups.push(token.remove);
   const readyBy = agent.proxy === undefined ? 'envoy' : 'state';
   agent.onLife?.(
     whyUnready(view$, readyBy === 'envoy' ? admin : undefined, config.readinessTimeout).unready$,

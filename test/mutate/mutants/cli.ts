@@ -28,7 +28,7 @@ export const cli: readonly Mutant[] = [
   {
     id: 'cli/window-counted',
     file: 'pilot-agent/run/state/view.ts',
-    find: "timeline(past, { type: 'window-closed', at })",
+    find: "timeline(past, { type: 'window-closed', at: time })",
     replace: 'past',
   },
   {
@@ -71,7 +71,7 @@ export const cli: readonly Mutant[] = [
     id: 'cli/shape-facts-in-hash',
     file: 'pilot-agent/run/start/shape-source.ts',
     find: 'hashOf([constant,',
-    replace: 'hashOf([made.config,',
+    replace: 'hashOf([epoch,',
   },
   {
     id: 'cli/shape-statsd-name',

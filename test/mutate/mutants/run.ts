@@ -112,7 +112,7 @@ export const run: readonly Mutant[] = [
   {
     id: 'run/secret-told-once',
     file: 'pilot-agent/run/state/secret-troubles.ts',
-    find: 'told.get(event.name)?.has(event.reason) === true',
+    find: 'reported.get(event.name)?.has(event.reason) === true',
     replace: 'false',
   },
   {

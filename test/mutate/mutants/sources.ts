@@ -148,8 +148,8 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/runtime-per-epoch',
     file: 'pilot-agent/run/sources/apply-runtime.ts',
-    find: 'told?.epoch === wish.epoch ? told.settings : noSettings',
-    replace: 'told?.settings ?? noSettings',
+    find: 'applied?.epoch === wish.epoch ? applied.settings : noSettings',
+    replace: 'applied?.settings ?? noSettings',
   },
   {
     id: 'sources/awaited-fallback',

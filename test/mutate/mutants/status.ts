@@ -88,8 +88,8 @@ export const status: readonly Mutant[] = [
   {
     id: 'status/service-window',
     file: 'pilot-agent/run/status/request-figures.ts',
-    find: 'at >= now - window',
-    replace: 'at >= 0',
+    find: 'time >= now - window',
+    replace: 'time >= 0',
   },
   {
     id: 'status/service-anew',

@@ -45,9 +45,12 @@ export interface Lived {
 }
 
 /** Returns the record of an end. Pure. */
-export function agentEnd({ pid, version, startedAt, at }: Lived, end: GoodEnd | Fatal): AgentEnd {
+export function agentEnd(
+  { pid, version, startedAt, at: endedAt }: Lived,
+  end: GoodEnd | Fatal,
+): AgentEnd {
   const lived = {
-    at: new Date(at).toISOString(),
+    at: new Date(endedAt).toISOString(),
     startedAt: new Date(startedAt).toISOString(),
     pid,
     version,

@@ -75,14 +75,14 @@ export function agentsHere(): Promise<readonly AgentHere[]> {
     const sockets = new Set(lines.flatMap((line) => name.exec(line)?.[1] ?? []));
     return all([...sockets].map((socket) => ask(`\0${socket}`)));
   }).pipe(
-    map((told) => new Set(told.flatMap((text) => parsed(hint, text)?.configPath ?? []))),
+    map((texts) => new Set(texts.flatMap((text) => parsed(hint, text)?.configPath ?? []))),
     mergeMap((folders) => all([...folders].map(holdersOf))),
-    map((found) => {
-      const agents = found.flat();
-      const own = agents.filter(({ uid }) => uid === process.geteuid?.());
-      const counted = (own.length > 0 ? own : agents).map(({ agent }) => agent);
+    map((holders) => {
+      const agents = holders.flat();
+      const ownAgents = agents.filter(({ uid }) => uid === process.geteuid?.());
+      const counted = (ownAgents.length > 0 ? ownAgents : agents).map(({ agent }) => agent);
       return [...new Map(counted.map((agent) => [agent.configPath, agent])).values()].sort(
-        (one, other) => one.pid - other.pid,
+        (a, b) => a.pid - b.pid,
       );
     }),
   );
@@ -105,18 +105,18 @@ export function holdersOf(folder: string): Observable<readonly Holder[]> {
     if (descriptor === undefined) return of([]);
     const path = `/proc/self/fd/${descriptor}`; // The path of a socket has at most 107 bytes.
     const sockets = readdirSync(path).filter((entry) => socketName.test(entry));
-    const asked = sockets.map((entry) => {
+    const holders = sockets.map((entry) => {
       const uid = lstatSync(`${path}/${entry}`, { throwIfNoEntry: false })?.uid;
       const isHeard =
         uid !== undefined && (uid === process.geteuid?.() || process.geteuid?.() === 0);
       if (!isHeard) return of([]);
       return ask(`${path}/${entry}`, '{}').pipe(
         map((text) => parsed(answer, text)),
-        map((told) => (told === undefined ? [] : [{ uid, agent: told.agent }])),
+        map((reply) => (reply === undefined ? [] : [{ uid, agent: reply.agent }])),
       );
     });
-    return all(asked).pipe(
-      map((found) => found.flat()),
+    return all(holders).pipe(
+      map((holders) => holders.flat()),
       finalize(() => closeSync(descriptor)),
     );
   });
@@ -133,15 +133,15 @@ function directory(path: string): number | undefined {
 /** Emits the answer, '' if none arrives in time, and completes. Never errors. */
 function ask(socket: string, question = ''): Observable<string> {
   return new Observable<string>((subscriber) => {
-    let said = '';
+    let text = '';
     const connection = connect(socket, () => connection.write(question)).setEncoding('utf8');
     connection.on('data', (piece: string) => {
-      said += piece;
-      if (said.length > longest) connection.destroy();
+      text += piece;
+      if (text.length > longest) connection.destroy();
     });
     connection.on('error', () => undefined);
     connection.on('close', () => {
-      subscriber.next(said);
+      subscriber.next(text);
       subscriber.complete();
     });
     return () => connection.destroy();

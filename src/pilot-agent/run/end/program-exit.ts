@@ -66,16 +66,16 @@ function withChoice(exit: ProgramExit, address: string, config: Ports): ProgramE
  * Explains why a server of the agent cannot listen, from Node's error after the flag and its port.
  */
 function unheard(why: string): Pick<ProgramExit, 'taken'> & { readonly why: string } {
-  const [, flag = '', asked = '', code, host = '', port] =
+  const [, flag = '', ownPort = '', code, host = '', port] =
     /^(--\w+) (\d+): listen (EADDRINUSE|EACCES): .*? (\S*):(\d+)$/.exec(why) ?? [];
   if (code === 'EACCES')
     return {
-      why: `${flag} ${asked}: this user may not listen on it: give ${flag} a port from 1024 on`,
+      why: `${flag} ${ownPort}: this user may not listen on it: give ${flag} a port from 1024 on`,
     };
   return code === undefined
     ? { why }
     : {
-        why: `${flag} ${asked}: the port is in use`,
+        why: `${flag} ${ownPort}: the port is in use`,
         taken: { host, port: Number(port), choose: flag },
       };
 }
@@ -91,7 +91,10 @@ function choiceOf(
     ENVOY_STATUS_PORT: healthPort,
     ENVOY_PROMETHEUS_PORT: prometheusPort,
   };
-  return Object.entries(names).find(([, own]) => own === port)?.[0] ?? 'the listener that has it';
+  return (
+    Object.entries(names).find(([, configured]) => configured === port)?.[0] ??
+    'the listener that has it'
+  );
 }
 
 /** Returns how the program ends with the agent. Pure. */
@@ -117,13 +120,13 @@ export function exitOf(outcome: Outcome): ProgramExit {
       const { exit } = outcome;
       if (exit.kind === 'clean') return { code: exitCodes.ok };
       const words = exitWords(exit);
-      const told = words === undefined ? '' : `: ${words}`;
+      const detail = words === undefined ? '' : `: ${words}`;
       if (exit.kind === 'failed')
-        return { code: exit.code, why: `Envoy ended with ${exit.code}${told}` };
+        return { code: exit.code, why: `Envoy ended with ${exit.code}${detail}` };
       if (exit.kind === 'signaled')
         return {
           code: 128 + constants.signals[exit.signal],
-          why: `Envoy was ended by ${exit.signal}${told}`,
+          why: `Envoy was ended by ${exit.signal}${detail}`,
         };
       if (exit.kind === 'unknown')
         return { code: exitCodes.unavailable, why: 'Envoy is gone, and how it ended is not known' };

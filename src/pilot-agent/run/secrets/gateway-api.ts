@@ -66,11 +66,11 @@ export function gatewayApi(
           trouble: isListed ? undefined : trouble?.reason,
         })),
         distinctUntilChanged(
-          (one, other) =>
-            one.held?.resourceVersion === other.held?.resourceVersion &&
-            one.trouble === other.trouble,
+          (previous, current) =>
+            previous.held?.resourceVersion === current.held?.resourceVersion &&
+            previous.trouble === current.trouble,
         ),
-        switchMap((known) => readings(`Secret ${namespace}/${wanted}`, wanted, known, scheduler)),
+        switchMap((state) => readings(`Secret ${namespace}/${wanted}`, wanted, state, scheduler)),
       ),
   };
 }
@@ -84,14 +84,14 @@ interface Known {
 function readings(
   place: string,
   wanted: string,
-  { held, trouble }: Known,
+  { held: secret, trouble }: Known,
   scheduler: SchedulerLike,
 ): Observable<SetReading> {
   function refused(reason: string): Observable<SetReading> {
     return of({ type: 'refused', source: place, reason: `${place}: ${reason}` });
   }
-  if (held === undefined) return refused(trouble ?? 'it is not there');
-  const { value } = held;
+  if (secret === undefined) return refused(trouble ?? 'it is not there');
+  const { value } = secret;
   if (value === undefined)
     return refused('it is the token of a service account, and no secret of a gateway');
   return defer(() => of(secretReading(place, wanted, value, scheduler.now()))).pipe(

@@ -13,9 +13,9 @@ export function linkedSocket(path: string, socket: string): Observable<never> {
     const stats = lstatSync(path, { throwIfNoEntry: false });
     if (stats !== undefined && !stats.isSocket() && !stats.isSymbolicLink())
       throw new Error(`${path} is there already, and is no socket`);
-    const fresh = `${path}.${randomBytes(8).toString('hex')}`;
-    symlinkSync(socket, fresh);
-    renameSync(fresh, path);
+    const temporary = `${path}.${randomBytes(8).toString('hex')}`;
+    symlinkSync(socket, temporary);
+    renameSync(temporary, path);
     return () => {
       if (leadsTo(path) === socket) remove(path);
     };

@@ -112,10 +112,12 @@ function serveSecrets(
   const ofGateway =
     api ??
     (gateway.source.kind === 'folder' ? gatewayFolder(gateway.source.path, sources) : undefined);
-  const found = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
-  const named = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
+  const findInGateway = ofGateway === undefined ? () => undefined : gatewaySecrets(ofGateway);
+  const findInSources = ofSources === undefined ? () => undefined : gatewaySecrets(ofSources);
   const findNamed = (name: string) =>
-    ofSources?.isNamed(name) === true ? named(name) : (found(name) ?? named(name));
+    ofSources?.isNamed(name) === true
+      ? findInSources(name)
+      : (findInGateway(name) ?? findInSources(name));
   const over$ = new ReplaySubject<void>(1);
   const book = secretBook(findSecret({ ...sources, workload$, gateway: findNamed }), over$);
   const outputs$ = workload$.pipe(

@@ -91,11 +91,11 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
       ? { kind: 'files', paths: mounted }
       : { kind: 'authority', address };
 
-  const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
+  const userFile = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
   const isAsked =
-    own === ''
+    userFile === ''
       ? provCert !== '' || address !== ''
-      : namesPath(own, [socket, join(configPath, 'SDS')]);
+      : namesPath(userFile, [socket, join(configPath, 'SDS')]);
   const rotation = wayOfRotation(given, isAsked);
   // A control plane refers to secrets over `sds-grpc`, whatever the bootstrap contains.
   const gateway = gatewayPlan(agent);
@@ -110,7 +110,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     gateway: gateway.link !== undefined,
   };
   const asked = (Object.keys(askers) as Asker[]).filter((asker) => askers[asker]);
-  const serving = servingOf(own === '' ? 'generated' : 'own', workload, new Set(asked));
+  const serving = servingOf(userFile === '' ? 'generated' : 'own', workload, new Set(asked));
   // The Go agent assumes that istiod issued its own certificate. If the workload has certificate
   // files, those decide.
   const isOfIstiod =

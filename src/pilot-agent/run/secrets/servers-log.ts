@@ -3,6 +3,6 @@ import type { Part } from '../state/part.ts';
 import type { ServersSign } from '../state/view.ts';
 
 /** Returns a function that makes a sign from a log line of a server beside Envoy. Pure. */
-export function serversLog(component: Part): (own: LogLine) => ServersSign {
-  return (own) => ({ type: 'servers-log', line: { component, ...own } });
+export function serversLog(component: Part): (line: LogLine) => ServersSign {
+  return (line) => ({ type: 'servers-log', line: { component, ...line } });
 }

@@ -31,8 +31,8 @@ export function xdsPlan(agent: AgentConfig, secrets: SecretsPlan): XdsPlan | und
     discoveryAddress,
   } = agent;
   const socket = resolve(configPath, 'XDS');
-  const own = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
-  const isAsked = own === '' || namesPath(own, [socket, join(configPath, 'XDS')]);
+  const userFile = customConfigFile === '' ? proxyBootstrapTemplatePath : customConfigFile;
+  const isAsked = userFile === '' || namesPath(userFile, [socket, join(configPath, 'XDS')]);
   if (!xdsProxy || !isAsked) return undefined;
   return {
     socket,

@@ -48,9 +48,9 @@ export function applyRuntime(
   scheduler?: SchedulerLike,
 ): Observable<RuntimeSign> {
   return defer(() => {
-    let told: RuntimeWish | undefined; // confirmed by Envoy
+    let applied: RuntimeWish | undefined; // confirmed by Envoy
     const tell$ = (wish: RuntimeWish): Observable<RuntimeSign> => {
-      const had = told?.epoch === wish.epoch ? told.settings : noSettings;
+      const had = applied?.epoch === wish.epoch ? applied.settings : noSettings;
       const requests = runtimeRequests(had, wish.settings, started);
       const asked$ = from(requests).pipe(
         concatMap((path) => admin.request('POST', path)),
@@ -64,7 +64,7 @@ export function applyRuntime(
         ignoreElements(),
       );
       const done$ = defer(() => {
-        told = wish;
+        applied = wish;
         return requests.length === 0 ? [] : [{ type: 'runtime-told' as const, ...wish }];
       });
       return concat(asked$, done$);

@@ -12,17 +12,17 @@ import { exitCodes, Fatal } from '../../../shared/program/exit.ts';
  * through `proxy`. Throws a {@link Fatal} (78) if two sources have the same name.
  */
 export function makeSources(
-  asked: readonly SourceConfig[],
+  configs: readonly SourceConfig[],
   further: readonly ContributingSource[] = [],
   proxy?: OutsideProxy,
 ): ContributingSource {
-  const all = [
-    ...asked.map((config) => ({ names: [config.name], ...lazily(() => make(config, proxy)) })),
+  const sources = [
+    ...configs.map((config) => ({ names: [config.name], ...lazily(() => make(config, proxy)) })),
     ...further,
   ];
-  const name = repeated(all.flatMap(({ names = [] }) => names));
+  const name = repeated(sources.flatMap(({ names = [] }) => names));
   if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
-  return all.length === 0 ? noSource : shared(compose(...all)); // it reports its first reading as a change
+  return sources.length === 0 ? noSource : shared(compose(...sources)); // it reports its first reading as a change
 }
 
 async function make(

@@ -45,11 +45,13 @@ export function sourceSecrets(
     secret: (name): Observable<SetReading> =>
       contributions$.pipe(
         map((contributions) =>
-          contributions.findLast((one) => one.use === 'secret' && isOf(name, one.source)),
+          contributions.findLast(
+            (contribution) => contribution.use === 'secret' && isOf(name, contribution.source),
+          ),
         ),
         startWith(undefined),
         distinctUntilChanged((a, b) => a?.hash === b?.hash && a?.trouble === b?.trouble),
-        map((found) => readingOf(name, found, scheduler.now())),
+        map((contribution) => readingOf(name, contribution, scheduler.now())),
       ),
   };
 }
@@ -58,12 +60,13 @@ function isOf(secret: string, source: string): boolean {
   return source === secret || source.endsWith(`/${secret}`);
 }
 
-function readingOf(name: string, found: Contribution | undefined, now: number): SetReading {
-  const place = `source ${found?.source ?? name}`;
-  if (found?.content !== undefined) return secretReading(place, name, found.content, now);
+function readingOf(name: string, contribution: Contribution | undefined, now: number): SetReading {
+  const place = `source ${contribution?.source ?? name}`;
+  if (contribution?.content !== undefined)
+    return secretReading(place, name, contribution.content, now);
   return {
     type: 'refused',
     source: place,
-    reason: `${place}: ${found?.trouble ?? 'it has not been read yet'}`,
+    reason: `${place}: ${contribution?.trouble ?? 'it has not been read yet'}`,
   };
 }

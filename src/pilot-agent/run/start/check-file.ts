@@ -38,7 +38,7 @@ export async function checkFile(path: string): Promise<readonly Remark[]> {
     file,
   });
   const find = await findMembers(text);
-  const said =
+  const asRemark =
     (kind: Remark['kind']) =>
     (problem: Problem): Remark => {
       const member = memberOf(problem.place, file.name, file.environment);
@@ -54,10 +54,10 @@ export async function checkFile(path: string): Promise<readonly Remark[]> {
     ? resolved.warnings.map((warning) => asProblem(warning, file.name))
     : [];
   const remarks = [
-    ...(resolved.ok ? [] : resolved.problems).map(said('mistake')),
-    ...warnings.map(said('warning')),
+    ...(resolved.ok ? [] : resolved.problems).map(asRemark('mistake')),
+    ...warnings.map(asRemark('warning')),
   ];
-  return remarks.sort((one, other) => one.line - other.line || one.column - other.column);
+  return remarks.sort((a, b) => a.line - b.line || a.column - b.column);
 }
 
 /** Takes the position from the parser's message, if it has one. */

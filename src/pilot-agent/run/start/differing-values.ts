@@ -32,9 +32,9 @@ export function differingValues(shown: PresentedConfig, addresses: readonly stri
         text(value) !== text(standard[name]?.value),
     )
     .map(([name, { value, source }]) => {
-      const said = cut(text(value));
-      if (source === `$${name}`) return `${name}=${said}`;
-      return source === `--${name}` ? `${source}=${said}` : `${name}=${said} (${source})`;
+      const shortened = cut(text(value));
+      if (source === `$${name}`) return `${name}=${shortened}`;
+      return source === `--${name}` ? `${source}=${shortened}` : `${name}=${shortened} (${source})`;
     })
     .join(', ');
 }
@@ -43,6 +43,6 @@ function text(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function cut(said: string): string {
-  return said.length > longest ? `${said.slice(0, longest)}…` : said;
+function cut(whole: string): string {
+  return whole.length > longest ? `${whole.slice(0, longest)}…` : whole;
 }

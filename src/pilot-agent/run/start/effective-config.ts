@@ -54,14 +54,16 @@ async function readLayers(
   }: { readonly meshFile: string; readonly meshNeed: Need; readonly annotationsNeed: Need },
   proxyConfig: string | undefined,
 ): Promise<Layers & Pick<ReadConfig, 'passedOver'>> {
-  const found = meshFile === '' ? undefined : await readMesh(meshFile);
-  const isOver = found?.ok === false && found.isUnreadable && meshNeed === 'not needed';
-  const mesh = isOver ? undefined : found;
+  const meshReading = meshFile === '' ? undefined : await readMesh(meshFile);
+  const isOver = meshReading?.ok === false && meshReading.isUnreadable && meshNeed === 'not needed';
+  const mesh = isOver ? undefined : meshReading;
   const { entries: annotations, warnings } = readDownward(annotationsFile);
   const isNeeded = annotationsNeed === 'needed';
   return {
     passedOver: [
-      ...(isOver ? [{ path: meshFile, reason: `mesh file ${meshFile} ${found.reason}` }] : []),
+      ...(isOver
+        ? [{ path: meshFile, reason: `mesh file ${meshFile} ${meshReading.reason}` }]
+        : []),
       ...(isNeeded ? [] : warnings.map((reason) => ({ path: annotationsFile, reason }))),
     ],
     mesh: mesh && { path: meshFile, content: mesh },
@@ -85,8 +87,8 @@ async function readMesh(
 
 /** Returns a member of the content of a layer, if it is a text. */
 function textOf(content: unknown, member: string): string | undefined {
-  const found = ownMember(content as Readonly<Record<string, unknown>> | undefined, member);
-  return typeof found === 'string' ? found : undefined;
+  const value = ownMember(content as Readonly<Record<string, unknown>> | undefined, member);
+  return typeof value === 'string' ? value : undefined;
 }
 
 async function parsed(text: string | undefined): Promise<LayerContent | undefined> {
@@ -137,17 +139,20 @@ export async function readConfig({
   logFlags = {},
   env = process.env,
 }: CommandLine): Promise<ReadConfig> {
-  const own = environment(env);
+  const processEnv = environment(env);
   const file = await readFile(
-    given.config ?? textOf(own.flagged.layer.content, 'configFile') ?? '',
+    given.config ?? textOf(processEnv.flagged.layer.content, 'configFile') ?? '',
   );
-  const said = file === undefined ? own : environment({ ...file.environment, ...env });
-  const surroundings = { ...said, warnings: [...said.warnings, ...misspeltVariables(env)] };
+  const mergedEnv = file === undefined ? processEnv : environment({ ...file.environment, ...env });
+  const surroundings = {
+    ...mergedEnv,
+    warnings: [...mergedEnv.warnings, ...misspeltVariables(env)],
+  };
   const interfaces = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
   const addresses = interfaces.filter(({ internal }) => !internal).map(({ address }) => address);
   const named = (flag: string) =>
     textOf(given, flag) ??
-    textOf(own.flagged.layer.content, flag) ??
+    textOf(processEnv.flagged.layer.content, flag) ??
     textOf(file?.flagged.layer.content, flag);
   const mesh = given.meshConfig ?? textOf(file?.flagged.layer.content, 'meshConfig');
   const ofInjection = (named('customConfigFile') ?? '') === '' ? 'needed' : 'not needed';

@@ -68,11 +68,12 @@ export function factsOf(
   );
   return (config) =>
     combineLatest([platformNow$, statsd(config)]).pipe(
-      map(([platform, found]) => ({
+      map(([platform, lookup]) => ({
         platform,
-        statsd: found?.ok === true ? found.address : '',
+        statsd: lookup?.ok === true ? lookup.address : '',
         limits: limits(config.cpuLimit),
-        warnings: found?.ok === false ? [`statsd is left out of this epoch: ${found.reason}`] : [],
+        warnings:
+          lookup?.ok === false ? [`statsd is left out of this epoch: ${lookup.reason}`] : [],
       })),
     );
 }

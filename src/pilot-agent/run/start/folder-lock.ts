@@ -61,21 +61,21 @@ export async function lockFolder(
   version: string,
   tells: object = {},
 ): Promise<FolderLock> {
-  const own = await enter(folder, version, tells);
-  const others = own.names(socketName).filter((name) => name !== own.name);
+  const candidate = await enter(folder, version, tells);
+  const others = candidate.names(socketName).filter((name) => name !== candidate.name);
   const answers = await firstValueFrom(
-    forkJoin(others.map((name) => ask(own.path(name), own.question))),
+    forkJoin(others.map((name) => ask(candidate.path(name), candidate.question))),
     { defaultValue: [] },
   );
-  const held = own.decide(answers);
-  if (held !== undefined) {
-    own.leave();
-    return { ok: false, ...(held.holder !== undefined && { holder: held.holder }) };
+  const owner = candidate.decide(answers);
+  if (owner !== undefined) {
+    candidate.leave();
+    return { ok: false, ...(owner.holder !== undefined && { holder: owner.holder }) };
   }
   const dead = others.filter((_, index) => answers[index]?.kind === 'gone');
   // A live agent whose early name is removed notices that, and starts again with a new name.
-  for (const name of [...dead, ...own.names(earlyName)]) remove(own.path(name));
-  return { ok: true, isSilent: own.isSilent, release: () => own.leave() };
+  for (const name of [...dead, ...candidate.names(earlyName)]) remove(candidate.path(name));
+  return { ok: true, isSilent: candidate.isSilent, release: () => candidate.leave() };
 }
 
 /** An agent that listens in a folder. */
@@ -153,9 +153,9 @@ async function enter(folder: string, version: string, tells: object): Promise<Ca
     },
     names: (pattern) => readdirSync(path('')).filter((entry) => pattern.test(entry)),
     decide(answers) {
-      const held = answers.find((answer) => answer.kind === 'held') ?? preceding;
-      holds = held === undefined;
-      return held;
+      const owner = answers.find((answer) => answer.kind === 'held') ?? preceding;
+      holds = owner === undefined;
+      return owner;
     },
   };
 }
@@ -183,13 +183,13 @@ function ask(path: string, question: string): Observable<Answer> {
  */
 function askOnce(path: string, question: string): Observable<Answer | undefined> {
   return new Observable((subscriber) => {
-    let said = '';
+    let text = '';
     const socket = connect(path, () => socket.write(question)).setEncoding('utf8');
     const answered = (answer: Answer | undefined) => {
       subscriber.next(answer);
       subscriber.complete();
     };
-    socket.on('data', (piece: string) => (said += piece));
+    socket.on('data', (piece: string) => (text += piece));
     socket.on('error', ({ code = '' }: NodeJS.ErrnoException) => {
       const hungUp = code === 'ECONNRESET' || code === 'EPIPE';
       answered(
@@ -198,7 +198,7 @@ function askOnce(path: string, question: string): Observable<Answer | undefined>
           : { kind: code === 'ECONNREFUSED' || code === 'ENOENT' ? 'gone' : 'held' },
       );
     });
-    socket.on('close', () => answered(answerIn(said)));
+    socket.on('close', () => answered(answerIn(text)));
     return () => socket.destroy();
   });
 }

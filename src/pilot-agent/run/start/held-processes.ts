@@ -44,15 +44,20 @@ export function holdProcesses(proxy: Proxy): HeldProcesses {
     start$: (orders$: Observable<Signal>) => Observable<ProcessEvent>,
   ): HeldProcess {
     const orders$ = new Subject<Signal>();
-    const gone = () => living.delete(own);
+    const gone = () => living.delete(envoyProcess);
     const life$ = start$(orders$).pipe(
       tap({ error: gone, complete: gone, unsubscribe: gone }), // before any subscriber hears of it
       // Otherwise a subscriber after its end would start another process.
       share({ resetOnError: false, resetOnComplete: false, resetOnRefCountZero: () => released$ }),
     );
-    const own: HeldProcess = { epoch, lineage, life$, send: (signal) => orders$.next(signal) };
-    living.add(own);
-    return own;
+    const envoyProcess: HeldProcess = {
+      epoch,
+      lineage,
+      life$,
+      send: (signal) => orders$.next(signal),
+    };
+    living.add(envoyProcess);
+    return envoyProcess;
   }
 
   return {

@@ -107,7 +107,7 @@ export function makeConfig(
     ({ use, content }) => use === 'envoy' && content !== undefined,
   );
   const text = given === undefined ? undefined : contentText(given.content ?? '');
-  const made: MadeConfig =
+  const base: MadeConfig =
     text === undefined
       ? makeOwn(asked, files, surroundings)
       : {
@@ -120,22 +120,24 @@ export function makeConfig(
           },
           warnings: files.warnings,
         };
-  if (made.config.kind === 'refused') return made;
+  if (base.config.kind === 'refused') return base;
   const withAdminLayer = contributions.some(({ use }) => use === 'runtime');
   return {
     config: {
-      ...made.config,
+      ...base.config,
       ...(overlays.length > 0 && { overlays }),
       ...(withAdminLayer && { withAdminLayer }),
     },
-    warnings: made.warnings,
+    warnings: base.warnings,
   };
 }
 
 /** Returns the overlays of sources, in their order. */
 function overlaysOf(contributions: readonly Contribution[]): readonly Overlay[] {
-  return contributions.flatMap(({ source, use, at, content }) =>
-    use === 'merge' && content !== undefined ? [{ source, at, text: contentText(content) }] : [],
+  return contributions.flatMap(({ source, use, at: field, content }) =>
+    use === 'merge' && content !== undefined
+      ? [{ source, at: field, text: contentText(content) }]
+      : [],
   );
 }
 
@@ -190,17 +192,17 @@ function makeOwn(
     sds,
   });
   // Without metadata the rest is still checked, so that all mistakes are reported together.
-  const known = metadata.ok ? metadata.metadata : {};
+  const validMetadata = metadata.ok ? metadata.metadata : {};
   const flaws = metadata.ok ? [] : metadata.problems;
   const controlPlane = controlPlaneOf(config);
   const inputs: BootstrapInputs = {
     config,
-    metadata: known,
+    metadata: validMetadata,
     serviceNode: nodeString(config.role, config.node),
     ipv6: config.node.ipv6,
     addresses: config.node.addresses,
     locality: nodeLocality(
-      (known['LABELS'] ?? {}) as Readonly<Record<string, string>>,
+      (validMetadata['LABELS'] ?? {}) as Readonly<Record<string, string>>,
       platform.locality,
     ),
     sans: controlPlaneSans(controlPlane, config.pilotIdentity),
@@ -239,22 +241,22 @@ function makeOwn(
     if (!rendered.ok) return refused([...flaws, { place, text: rendered.reason }], warnings);
     if (flaws.length > 0) return refused(flaws, warnings);
     const extension = /\.yaml(\.tmpl)?$/.test(place) ? '.yaml' : '.json';
-    const made = {
+    const envoyConfig = {
       kind: 'generated',
       text: rendered.text,
       template: place,
       extension,
       ...overridden,
     } as const;
-    return { config: made, warnings: [...warnings, ...variables.warnings] };
+    return { config: envoyConfig, warnings: [...warnings, ...variables.warnings] };
   }
-  const made = bootstrap(inputs);
-  if (!made.ok || flaws.length > 0)
-    return refused([...flaws, ...(made.ok ? [] : made.problems)], warnings);
-  const text = `${JSON.stringify(made.bootstrap, undefined, 2)}\n`;
+  const bootstrapResult = bootstrap(inputs);
+  if (!bootstrapResult.ok || flaws.length > 0)
+    return refused([...flaws, ...(bootstrapResult.ok ? [] : bootstrapResult.problems)], warnings);
+  const text = `${JSON.stringify(bootstrapResult.bootstrap, undefined, 2)}\n`;
   return {
     config: { kind: 'generated', text, extension: '.json', ...overridden },
-    warnings: [...warnings, ...made.warnings],
+    warnings: [...warnings, ...bootstrapResult.warnings],
   };
 }
 

@@ -13,14 +13,14 @@ export function envoyBinary(
   binaryPath: string | undefined,
   env: NodeJS.ProcessEnv = process.env,
 ): string {
-  const found = findEnvoy({
+  const envoy = findEnvoy({
     binaryPath,
     env,
     cacheDir: cacheDir(env),
     version: pinnedEnvoy.version,
   });
-  if (!found.ok) throw new Fatal(found.reason, exitCodes.unavailable);
-  return found.path;
+  if (!envoy.ok) throw new Fatal(envoy.reason, exitCodes.unavailable);
+  return envoy.path;
 }
 
 /** The choice of a program about the Envoy that it runs. */

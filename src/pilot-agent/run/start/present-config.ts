@@ -36,7 +36,7 @@ const derived = () => [];
 const parts: Readonly<
   Record<
     Exclude<keyof AgentConfig, Plain> | 'id' | 'ip' | 'domain' | 'further',
-    (known: Known) => readonly Row[]
+    (resolved: Known) => readonly Row[]
   >
 > = {
   id: ({ config, sources }) => [
@@ -55,11 +55,11 @@ const parts: Readonly<
       shown(name, value, 'any-name'),
       sources.further,
     ]),
-  own: ({ config: { own }, sources }) =>
+  own: ({ config: { own: tlsFiles }, sources }) =>
     (['server', 'client'] as const).flatMap((side) =>
       (Object.keys(tlsVariables) as (keyof TlsFiles)[]).map((file): Row => {
         const name = `ISTIO_META_TLS_${side.toUpperCase()}_${tlsVariables[file]}`;
-        return [name, own[side][file], among(sources.own, `$${name}`)];
+        return [name, tlsFiles[side][file], among(sources.own, `$${name}`)];
       }),
     ),
   secrets: ({ config: { secrets }, sources }) =>
@@ -105,11 +105,11 @@ const parts: Readonly<
  * Returns a complete configuration for people: times with their unit, `null` for missing values,
  * and `***` for secrets. Pure.
  */
-export function presentConfig(known: Known): PresentedConfig {
-  const rows = Object.entries(known.config).flatMap(([field, value]): readonly Row[] =>
+export function presentConfig(resolved: Known): PresentedConfig {
+  const rows = Object.entries(resolved.config).flatMap(([field, value]): readonly Row[] =>
     Object.hasOwn(parts, field)
-      ? parts[field as keyof typeof parts](known)
-      : [plain(field as Plain, value, known.sources)],
+      ? parts[field as keyof typeof parts](resolved)
+      : [plain(field as Plain, value, resolved.sources)],
   );
   return Object.fromEntries(rows.map(([name, value, source]) => [name, { value, source }]));
 }
@@ -131,15 +131,16 @@ function plain(field: Plain, value: unknown, sources: Sources): Row {
 }
 
 /** Returns the sources that set a part of a field. If one is a flag, only that: it wins. */
-function among(all: string, ...own: readonly string[]): string {
-  const found = all
+function among(sources: string, ...names: readonly string[]): string {
+  const matches = sources
     .split(', ')
     .filter(
-      (source) => own.includes(source) || own.some((one) => source.endsWith(`: ${one.slice(2)}`)),
+      (source) =>
+        names.includes(source) || names.some((name) => source.endsWith(`: ${name.slice(2)}`)),
     );
   return (
-    found.find((source) => source.startsWith('--')) ??
-    (found.length === 0 ? 'default' : found.join(', '))
+    matches.find((source) => source.startsWith('--')) ??
+    (matches.length === 0 ? 'default' : matches.join(', '))
   );
 }
 

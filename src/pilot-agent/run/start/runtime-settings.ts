@@ -39,10 +39,10 @@ export async function runtimeSettings(contributions: readonly Contribution[]): P
     given.map(async ({ source, content = '' }) => ({ source, ...(await parse(content)) })),
   );
   const flaws = new Map(
-    parsed.flatMap((one) => (one.ok ? [] : [[one.source, one.reason] as const])),
+    parsed.flatMap((result) => (result.ok ? [] : [[result.source, result.reason] as const])),
   );
   const settings = parsed.reduce(
-    (lower, one) => (one.ok ? laidOver(lower, one.settings) : lower),
+    (lower, result) => (result.ok ? laidOver(lower, result.settings) : lower),
     noSettings,
   );
   return { settings: flaws.size > 0 ? undefined : settings, flaws };
@@ -75,11 +75,11 @@ async function parse(content: Content): Promise<Parsed> {
   if (!isMap(componentLogLevels) || !Object.values(componentLogLevels).every(isLevel)) {
     return flaw(`componentLogLevels is not a map of names to one of ${levels.join(', ')}`);
   }
-  const isPlain = (one: unknown) => ['string', 'number', 'boolean'].includes(typeof one);
+  const isPlain = (setting: unknown) => ['string', 'number', 'boolean'].includes(typeof setting);
   if (!isMap(runtime) || !Object.values(runtime).every(isPlain))
     return flaw('runtime is not a map of keys to texts, numbers or booleans');
   const values = Object.fromEntries(
-    Object.entries(runtime).map(([key, one]) => [key, String(one)]),
+    Object.entries(runtime).map(([key, setting]) => [key, String(setting)]),
   );
   return {
     ok: true,
@@ -111,9 +111,10 @@ export function runtimeRequests(
   const withoutLevels =
     JSON.stringify([had.logLevel, had.componentLogLevels]) ===
     JSON.stringify([wanted.logLevel, wanted.componentLogLevels]);
-  const own = started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
+  const startedLevels =
+    started.componentLogLevel === '' ? [] : started.componentLogLevel.split(',');
   const paths = [
-    ...own,
+    ...startedLevels,
     ...Object.entries(wanted.componentLogLevels).map(([name, level]) => `${name}:${level}`),
   ];
   const level = wanted.logLevel === '' ? started.logLevel : wanted.logLevel;

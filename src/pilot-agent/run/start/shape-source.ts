@@ -126,19 +126,25 @@ export function shapeSource({
   const factsFor$ = factsOf(platform$);
 
   function shaped(
-    known: KnownConfig & Told,
-    given: ContributedReading,
+    resolved: KnownConfig & Told,
+    reading: ContributedReading,
   ): Observable<SourceReading<ShapedConfig>> {
-    const { config, sources } = known;
-    const name = repeated((given.config ?? []).map(({ source }) => source));
+    const { config, sources } = resolved;
+    const name = repeated((reading.config ?? []).map(({ source }) => source));
     if (name !== undefined) throw new Fatal(sameName(name), exitCodes.config);
     // Secrets reach Envoy in another way, and their content is not kept here.
-    const contributions = given.config?.filter(({ use }) => use !== 'secret') ?? [];
-    const isPart = ({ source }: SourcePart) => contributions.some((one) => one.source === source);
+    const contributions = reading.config?.filter(({ use }) => use !== 'secret') ?? [];
+    const isPart = ({ source }: SourcePart) =>
+      contributions.some((contribution) => contribution.source === source);
     return forkJoin([factsFor$(config), runtimeSettings(contributions)]).pipe(
-      map(([found, runtime]) => {
+      map(([facts, runtime]) => {
         const files = readShape(config);
-        const made = makeConfig(config, files, { facts: found, sds, xdsSocket, contributions });
+        const { config: epoch, warnings } = makeConfig(config, files, {
+          facts,
+          sds,
+          xdsSocket,
+          contributions,
+        });
         const asked = { ...config, node: initial.config.node };
         const { config: constant } = makeConfig(asked, files, {
           facts: noFacts,
@@ -153,9 +159,9 @@ export function shapeSource({
             restartHashes(contributions),
           ]),
           config: {
-            epoch: made.config,
+            epoch,
             known: { config, sources },
-            warnings: [...known.warnings, ...made.warnings, ...warningsOf(runtime.flaws)],
+            warnings: [...resolved.warnings, ...warnings, ...warningsOf(runtime.flaws)],
             runtime: runtime.settings,
             contributions,
             flaws: runtime.flaws,
@@ -163,7 +169,7 @@ export function shapeSource({
           parts: () => [
             ...fileParts(config, files),
             ...configParts(asked),
-            ...given.parts().filter(isPart),
+            ...reading.parts().filter(isPart),
           ],
         };
       }),
@@ -185,7 +191,7 @@ export function shapeSource({
     // The state of each source is reported by the subscriber of these sources.
     changes$: merge(watchFiles(watched), beside.changes$.pipe(filter(isReason))),
     reading$: forkJoin([defer(() => from(reread())), beside.reading$]).pipe(
-      switchMap(([read, given]) => shaped(asStarted(read, initial), given)),
+      switchMap(([read, reading]) => shaped(asStarted(read, initial), reading)),
       catchError((error: unknown) => {
         if (!(error instanceof Fatal)) throw error;
         const epoch: EpochConfig = { kind: 'refused', reason: error.message };

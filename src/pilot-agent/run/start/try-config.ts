@@ -21,7 +21,7 @@ const silent: Verdict = { kind: 'refused', reason: 'it says nothing' };
  */
 export async function tryConfig(
   config: AgentConfig,
-  made: EpochConfig,
+  epochConfig: EpochConfig,
   binary: string,
 ): Promise<Verdict> {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-bootstrap-'));
@@ -33,7 +33,7 @@ export async function tryConfig(
     logFormat: envoyLogFormat,
     ...envoyLogLevels(config),
   };
-  const verdict$ = withConfigFile<Verdict>(made, join(folder, 'envoy-check'), {
+  const verdict$ = withConfigFile<Verdict>(epochConfig, join(folder, 'envoy-check'), {
     failed: (reason) => ({ kind: 'refused', reason }),
     use: (path) =>
       validate({

@@ -74,12 +74,12 @@ export function afterSds(before: SecretTroubles, event: SdsEvent): SecretTrouble
         );
     case 'missing': {
       const { name, reason } = event;
-      const told = before.told.get(name) ?? new Set();
+      const reasons = before.told.get(name) ?? new Set();
       return {
         ...lacking(before, event),
         told: new Map(before.told.size < mostTold ? before.told : []).set(
           name,
-          new Set([...told, reason]),
+          new Set([...reasons, reason]),
         ),
       };
     }
@@ -110,8 +110,8 @@ function lacking(
  * Says whether this was logged before: each stream reports a missing secret, and an authority is
  * asked repeatedly. Pure.
  */
-export function wasTold({ told }: SecretTroubles, event: SdsEvent): boolean {
-  return event.type === 'missing' && told.get(event.name)?.has(event.reason) === true;
+export function wasTold({ told: reported }: SecretTroubles, event: SdsEvent): boolean {
+  return event.type === 'missing' && reported.get(event.name)?.has(event.reason) === true;
 }
 
 /** Returns the trouble of each secret once, missing secrets first. Pure. */
@@ -170,5 +170,5 @@ function told(
 }
 
 function without<K, V>(map: ReadonlyMap<K, V>, key: K): ReadonlyMap<K, V> {
-  return map.has(key) ? new Map([...map].filter(([each]) => each !== key)) : map;
+  return map.has(key) ? new Map([...map].filter(([entryKey]) => entryKey !== key)) : map;
 }

@@ -38,22 +38,26 @@ const unread = {
   changes: 0,
 } as const;
 
-/** Returns the state of all sources after a sign of one. Pure. `at`: ms since 1970. */
-export function sourceTold(before: SourceStatuses, sign: SourceChange, at: number): SourceStatuses {
+/** Returns the state of all sources after a sign of one. Pure. `now`: ms since 1970. */
+export function sourceTold(
+  before: SourceStatuses,
+  sign: SourceChange,
+  now: number,
+): SourceStatuses {
   if (sign.type !== 'source-read' && sign.type !== 'source-unreadable') return before;
-  const known = before.get(sign.source) ?? { name: sign.source, ...unread };
+  const status = before.get(sign.source) ?? { name: sign.source, ...unread };
   if (sign.type === 'source-unreadable') {
-    const trouble = { reason: sign.reason, since: known.trouble?.since ?? at };
-    return new Map(before).set(sign.source, { ...known, trouble, failures: known.failures + 1 });
+    const trouble = { reason: sign.reason, since: status.trouble?.since ?? now };
+    return new Map(before).set(sign.source, { ...status, trouble, failures: status.failures + 1 });
   }
-  const isNew = known.hash !== sign.hash;
+  const isNew = status.hash !== sign.hash;
   return new Map(before).set(sign.source, {
-    ...known,
+    ...status,
     hash: sign.hash,
     trouble: undefined,
-    readAt: at,
-    readings: known.readings + 1,
-    ...(isNew && { changedAt: at, changes: known.changes + Number(known.hash !== '') }),
+    readAt: now,
+    readings: status.readings + 1,
+    ...(isNew && { changedAt: now, changes: status.changes + Number(status.hash !== '') }),
   });
 }
 
@@ -67,14 +71,14 @@ interface ReadTogether {
 export function sourcesRead(
   before: SourceStatuses,
   { contributions = [], flaws }: ReadTogether,
-  at: number,
+  now: number,
 ): SourceStatuses {
-  return contributions.reduce((all: SourceStatuses, { source, use, hash, trouble }) => {
-    const known = all.get(source) ?? { name: source, ...unread };
+  return contributions.reduce((statuses: SourceStatuses, { source, use, hash, trouble }) => {
+    const status = statuses.get(source) ?? { name: source, ...unread };
     const wrong =
-      trouble === undefined ? undefined : { reason: trouble, since: known.trouble?.since ?? at };
-    return new Map(all).set(source, {
-      ...known,
+      trouble === undefined ? undefined : { reason: trouble, since: status.trouble?.since ?? now };
+    return new Map(statuses).set(source, {
+      ...status,
       use,
       hash,
       trouble: wrong,
@@ -88,8 +92,8 @@ export function sourceNotes(statuses: SourceStatuses): readonly string[] {
   return [...statuses.values()].flatMap(({ name, trouble, flaw, hash }) => {
     if (trouble === undefined)
       return flaw === undefined ? [] : [`source ${name} is ignored: ${flaw}`];
-    const what = hash === '' ? 'nothing was read yet' : 'what was read last holds';
-    return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${what}`];
+    const consequence = hash === '' ? 'nothing was read yet' : 'what was read last holds';
+    return [`source ${name}: ${trouble.reason}, since ${isoTime(trouble.since)}: ${consequence}`];
   });
 }
 
@@ -103,7 +107,7 @@ export function sourcesShown(
 ): readonly SourceReport[] {
   const names = new Set([...asked.map(({ name }) => name), ...statuses.keys()]);
   return [...names].map((name) => {
-    const config = asked.find((one) => one.name === name);
+    const config = asked.find((source) => source.name === name);
     const status = statuses.get(name) ?? { name, ...unread };
     const {
       use = config?.as,
@@ -142,10 +146,12 @@ export function sourcesShown(
 
 /** Returns the metrics of the sources. Pure. */
 export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[] {
-  const of = (value: (status: SourceStatus) => number | undefined): MetricFamily['samples'] =>
+  const samplesOf = (
+    value: (status: SourceStatus) => number | undefined,
+  ): MetricFamily['samples'] =>
     [...statuses.values()].flatMap((status) => {
-      const one = value(status);
-      return one === undefined ? [] : [{ labels: { source: status.name }, value: one }];
+      const figure = value(status);
+      return figure === undefined ? [] : [{ labels: { source: status.name }, value: figure }];
     });
   const counters = [
     [
@@ -169,19 +175,19 @@ export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[
       name: 'istio_agent_source_up',
       type: 'gauge',
       help: 'Whether a source of configuration can be read',
-      samples: of(({ trouble }) => Number(trouble === undefined)),
+      samples: samplesOf(({ trouble }) => Number(trouble === undefined)),
     },
     ...counters.map(([name, help, value]) => ({
       name: `istio_agent_${name}_total`,
       type: 'counter' as const,
       help,
-      samples: of(value),
+      samples: samplesOf(value),
     })),
     {
       name: 'istio_agent_source_changed_timestamp_seconds',
       type: 'gauge',
       help: 'When a source of configuration has changed last',
-      samples: of(({ changedAt }) => changedAt && changedAt / 1_000),
+      samples: samplesOf(({ changedAt }) => changedAt && changedAt / 1_000),
     },
   ];
 }

@@ -150,7 +150,7 @@ export interface RunView {
 }
 
 /** Returns the view before anything has happened. `startedAt`: ms since 1970. */
-export function firstView(known: KnownConfig, startedAt: number): RunView {
+export function firstView(knownConfig: KnownConfig, startedAt: number): RunView {
   const failures = Object.fromEntries(parts.map((part) => [part, 0])) as Record<Part, number>;
   return {
     ...{
@@ -168,7 +168,7 @@ export function firstView(known: KnownConfig, startedAt: number): RunView {
       sources: new Map(),
       runtime: noSettings,
       readyAt: undefined,
-      known,
+      known: knownConfig,
       isChangeTold: false,
       warned: new Set<string>(),
     },
@@ -177,7 +177,7 @@ export function firstView(known: KnownConfig, startedAt: number): RunView {
 }
 
 /** Returns the view after one more sign. Pure. */
-export function view(before: RunView, { sign, at }: RunEvent): RunView {
+export function view(before: RunView, { sign, at: time }: RunEvent): RunView {
   const { past } = before;
   switch (sign.type) {
     case 'transition': {
@@ -185,7 +185,7 @@ export function view(before: RunView, { sign, at }: RunEvent): RunView {
       return {
         ...before,
         agent: state,
-        past: timeline(past, { type: 'transition', at, transition: sign.transition }),
+        past: timeline(past, { type: 'transition', at: time, transition: sign.transition }),
         askedBy:
           before.askedBy ??
           (event.type === 'terminate-requested' || event.type === 'leave-requested'
@@ -194,19 +194,19 @@ export function view(before: RunView, { sign, at }: RunEvent): RunView {
       };
     }
     case 'changed':
-      return { ...before, past: timeline(past, { type: 'change-seen', at }) };
+      return { ...before, past: timeline(past, { type: 'change-seen', at: time }) };
     case 'source-read':
     case 'source-unreadable':
-      return { ...before, sources: sourceTold(before.sources, sign, at) };
+      return { ...before, sources: sourceTold(before.sources, sign, time) };
     case 'window-opened':
       return { ...before, isChangeTold: true };
     case 'read':
       return {
         ...before,
-        past: timeline(past, { type: 'window-closed', at }),
+        past: timeline(past, { type: 'window-closed', at: time }),
         known: sign.reading.config?.known ?? before.known,
         runtime: sign.reading.config?.runtime ?? before.runtime,
-        sources: sourcesRead(before.sources, sign.reading.config ?? {}, at),
+        sources: sourcesRead(before.sources, sign.reading.config ?? {}, time),
         isChangeTold: false,
         warned: new Set([...before.warned, ...(sign.reading.config?.warnings ?? [])]),
       };
@@ -215,7 +215,10 @@ export function view(before: RunView, { sign, at }: RunEvent): RunView {
     case 'secret-followed':
       return { ...before, followed: followed(before.followed, sign) };
     case 'secret-pushed':
-      return { ...before, pushes: [...before.pushes, { at, ...sign.push }].slice(-keptPushes) };
+      return {
+        ...before,
+        pushes: [...before.pushes, { at: time, ...sign.push }].slice(-keptPushes),
+      };
     case 'envoy-told':
       return { ...before, envoyVersion: sign.version };
     case 'servers-measured':
@@ -224,14 +227,14 @@ export function view(before: RunView, { sign, at }: RunEvent): RunView {
       return {
         ...before,
         xds: sign.xds,
-        past: timeline(past, { type: 'stored-served', at, of: sign.xds.storedOf }),
+        past: timeline(past, { type: 'stored-served', at: time, of: sign.xds.storedOf }),
       };
     case 'authority-awaited':
       return { ...before, authority: sign.authority };
     case 'secrets-troubled':
       return { ...before, secrets: sign.troubles };
     case 'found-ready':
-      return { ...before, readyAt: before.readyAt ?? at };
+      return { ...before, readyAt: before.readyAt ?? time };
     case 'part-failed':
       return withFailure(before, sign);
     case 'bug':

@@ -10,8 +10,8 @@ type Crash = EpochRecord & Required<Pick<EpochRecord, 'exit' | 'endedAt'>>;
 
 function crashesOf({ epochs }: Pick<Timeline, 'epochs'>): readonly Crash[] {
   return epochs.filter(
-    (one): one is Crash =>
-      one.exit !== undefined && one.endedAt !== undefined && one.isExpected === false,
+    (epoch): epoch is Crash =>
+      epoch.exit !== undefined && epoch.endedAt !== undefined && epoch.isExpected === false,
   );
 }
 
@@ -37,7 +37,7 @@ export function crashNotes(past: Pick<Timeline, 'epochs'>, now: number): readonl
 
 function lastOf(crashes: readonly Crash[]): Crash | undefined {
   return crashes.reduce<Crash | undefined>(
-    (last, one) => (last === undefined || one.endedAt >= last.endedAt ? one : last),
+    (last, crash) => (last === undefined || crash.endedAt >= last.endedAt ? crash : last),
     undefined,
   );
 }

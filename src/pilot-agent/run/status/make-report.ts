@@ -31,8 +31,14 @@ export function agentReport(
   { binary, ...identity }: Identity,
   { unready, unlive, notes, now }: ProbeReasons,
 ): AgentReport {
-  const { agent, past, known, startedAt, readyAt, envoyVersion } = view;
-  const { config } = known;
+  const {
+    agent,
+    past,
+    known: { config },
+    startedAt,
+    readyAt,
+    envoyVersion,
+  } = view;
   const { refused, ...epochs } = epochsReport(agent, past, pushReports(view));
   return {
     at: isoTime(now),
@@ -62,7 +68,7 @@ export function agentReport(
 
 /** Returns the pushes of secrets, oldest first. Pure. */
 export function pushReports({ pushes }: Pick<RunView, 'pushes'>): readonly SecretPush[] {
-  return pushes.map(({ at, ...push }) => ({ at: isoTime(at), ...push }));
+  return pushes.map(({ at: time, ...push }) => ({ at: isoTime(time), ...push }));
 }
 
 function finding(reason: string | undefined): ProbeFinding {
@@ -74,7 +80,7 @@ function certificateReports({
   followed,
   secrets,
 }: RunView): readonly CertificateReport[] {
-  const one = (
+  const report = (
     { name, source, leaf, expiresAt }: KnownCertificate,
     by: CertificateReport['by'],
   ): CertificateReport => {
@@ -95,8 +101,8 @@ function certificateReports({
     };
   };
   return [
-    ...certificates.map((known) => one(known, 'file')),
-    ...[...followed.values()].map((known) => one(known, 'push')),
+    ...certificates.map((certificate) => report(certificate, 'file')),
+    ...[...followed.values()].map((certificate) => report(certificate, 'push')),
   ];
 }
 
@@ -105,11 +111,11 @@ export function askedAddress({ config }: Pick<KnownConfig, 'config'>): string {
   return config.customConfigFile === '' ? config.discoveryAddress : '';
 }
 
-function controlPlaneReport({ xds, known }: RunView): {
+function controlPlaneReport({ xds, known: knownConfig }: RunView): {
   readonly controlPlane?: ControlPlaneReport;
 } {
   if (xds === undefined) {
-    const address = askedAddress(known);
+    const address = askedAddress(knownConfig);
     return address === ''
       ? {}
       : { controlPlane: { address, by: 'envoy', state: 'unknown', rejected: [] } };
@@ -124,7 +130,11 @@ function controlPlaneReport({ xds, known }: RunView): {
         trouble !== undefined && { reason: trouble.reason, since: isoTime(trouble.since) }),
       ...(updatedAt !== undefined && { pushedAt: isoTime(updatedAt) }),
       ...(storedOf !== undefined && { storedOf: isoTime(storedOf) }),
-      rejected: [...rejected].map(([type, { at, reason }]) => ({ type, at: isoTime(at), reason })),
+      rejected: [...rejected].map(([type, { at: time, reason }]) => ({
+        type,
+        at: isoTime(time),
+        reason,
+      })),
     },
   };
 }

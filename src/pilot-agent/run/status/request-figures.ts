@@ -103,7 +103,7 @@ export function looked(
     return { kept: before.kept, report: { at: isoTime(now), state: 'silent', reason } };
   }
   const look: Look = { at: now, counts: serviceCounts(stats.value) };
-  const recent = before.kept.filter(({ at }) => at >= now - window);
+  const recent = before.kept.filter(({ at: time }) => time >= now - window);
   // A new Envoy counts from 0.
   const kept = recent.every((earlier) => follows(earlier.counts, look.counts))
     ? [...recent, look]
@@ -127,7 +127,11 @@ function follows(before: ServiceCounts, now: ServiceCounts): boolean {
   });
 }
 
-function reportOf(kept: readonly Look[], { at, counts }: Look, listeners: string): ServiceReport {
+function reportOf(
+  kept: readonly Look[],
+  { at: time, counts }: Look,
+  listeners: string,
+): ServiceReport {
   const first = kept.length > 1 ? kept[0] : undefined;
   const { connections, clusters, clusterCount } = counts;
   const [inbound, outbound] = (['inbound', 'outbound'] as const).map((name) =>
@@ -137,17 +141,17 @@ function reportOf(kept: readonly Look[], { at, counts }: Look, listeners: string
   const isWell = ({ healthy, total }: { readonly healthy: number; readonly total: number }) =>
     healthy >= total;
   return {
-    at: isoTime(at),
+    at: isoTime(time),
     state: 'answering',
-    ...(first !== undefined && { overMs: at - first.at }),
+    ...(first !== undefined && { overMs: time - first.at }),
     ...(inbound !== undefined && { inbound }),
     ...(outbound !== undefined && { outbound }),
     ...(clusters !== undefined && {
       clusters: {
         count: clusterCount,
-        unhealthy: clusters.filter((one) => !isWell(one)).length,
+        unhealthy: clusters.filter((cluster) => !isWell(cluster)).length,
         first: clusters
-          .toSorted((one, other) => Number(isWell(one)) - Number(isWell(other)))
+          .toSorted((a, b) => Number(isWell(a)) - Number(isWell(b)))
           .slice(0, mostListed),
       },
     }),

@@ -140,7 +140,9 @@ export function serveStatus(
         ]),
       ),
     ),
-    sources$: view$.pipe(map(({ sources, known }) => sourcesShown(sources, known.config.sources))),
+    sources$: view$.pipe(
+      map(({ sources, known: { config } }) => sourcesShown(sources, config.sources)),
+    ),
     epochs$: view$.pipe(map((view) => epochsReport(view.agent, view.past, pushReports(view)))),
     report$,
     live$: (withLog) =>
@@ -153,8 +155,8 @@ export function serveStatus(
     showsLog: statusPageLog,
     config$: view$.pipe(
       take(1),
-      switchMap(async ({ known }) =>
-        (await import('../start/present-config.ts')).presentConfig(known),
+      switchMap(async ({ known: knownConfig }) =>
+        (await import('../start/present-config.ts')).presentConfig(knownConfig),
       ),
     ),
   };

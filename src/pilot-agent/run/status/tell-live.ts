@@ -54,7 +54,13 @@ export function liveEvents(
   const none: Changed = { all: [], changed: [] };
   const epochs$ = paced$.pipe(
     map(({ agent, past }) => knownEpochs(agent, past)),
-    scan(({ all: before }, all): Changed => ({ all, changed: changedSince(before, all) }), none),
+    scan(
+      ({ all: before }, epochs): Changed => ({
+        all: epochs,
+        changed: changedSince(before, epochs),
+      }),
+      none,
+    ),
     filter(({ changed }) => changed.length > 0),
     map(({ changed }): LiveEvent => ({ event: 'epochs', data: changed.map(epochReport) })),
   );
@@ -77,11 +83,11 @@ interface Changed {
  */
 function changedSince(
   before: readonly KnownEpoch[],
-  all: readonly KnownEpoch[],
+  after: readonly KnownEpoch[],
 ): readonly KnownEpoch[] {
-  const earlier = new Map(before.map((one) => [one.record.epoch, one]));
-  return all.filter(({ record, process }) => {
-    const known = earlier.get(record.epoch);
-    return known?.record !== record || known.process !== process;
+  const earlier = new Map(before.map((epoch) => [epoch.record.epoch, epoch]));
+  return after.filter(({ record, process }) => {
+    const previous = earlier.get(record.epoch);
+    return previous?.record !== record || previous.process !== process;
   });
 }

@@ -96,22 +96,22 @@ function count(
   now: TrafficCounts,
   epoch: number | undefined,
 ): Counted {
-  const more = (of: 'requests' | 'failures') =>
-    last === undefined ? 0 : now[of] < last[of] ? now[of] : now[of] - last[of];
-  const of = { epoch: epoch ?? -1, requests: more('requests'), failures: more('failures') };
-  const earlier = byEpoch.find((one) => one.epoch === epoch);
+  const more = (name: 'requests' | 'failures') =>
+    last === undefined ? 0 : now[name] < last[name] ? now[name] : now[name] - last[name];
+  const added = { epoch: epoch ?? -1, requests: more('requests'), failures: more('failures') };
+  const earlier = byEpoch.find((entry) => entry.epoch === epoch);
   const sum =
     earlier === undefined
-      ? of
+      ? added
       : {
-          ...of,
-          requests: earlier.requests + of.requests,
-          failures: earlier.failures + of.failures,
+          ...added,
+          requests: earlier.requests + added.requests,
+          failures: earlier.failures + added.failures,
         };
-  const others = byEpoch.filter((one) => one !== earlier);
+  const others = byEpoch.filter((entry) => entry !== earlier);
   return {
-    requests: requests + of.requests,
-    failures: failures + of.failures,
+    requests: requests + added.requests,
+    failures: failures + added.failures,
     byEpoch: epoch === undefined ? byEpoch : [...others, sum].slice(-mostEpochs),
     last: now,
   };
@@ -121,8 +121,8 @@ function processReports(epochs: RunView['agent']['epochs']): readonly ProcessRep
   const envoys = [...epochs].flatMap(([epoch, { pid }]) =>
     pid === undefined ? [] : [{ what: 'envoy' as const, epoch, pid }],
   );
-  return [{ what: 'agent' as const, pid: process.pid }, ...envoys].flatMap((one) => {
-    const used = usage(one.pid);
-    return used === undefined ? [] : [{ ...one, ...used }];
+  return [{ what: 'agent' as const, pid: process.pid }, ...envoys].flatMap((program) => {
+    const used = usage(program.pid);
+    return used === undefined ? [] : [{ ...program, ...used }];
   });
 }

@@ -31,10 +31,14 @@ export function whyUnready(
   );
   const unready$ = unserving$.pipe(
     withLatestFrom(view$),
-    map(([reason, { secrets, authority, xds, known, past }]) =>
+    map(([reason, { secrets, authority, xds, known: knownConfig, past }]) =>
       reason === undefined
         ? secretUnready(secrets, authority)
-        : withWaits(withCrash(reason, past), { authority, xds, address: askedAddress(known) }),
+        : withWaits(withCrash(reason, past), {
+            authority,
+            xds,
+            address: askedAddress(knownConfig),
+          }),
     ),
   );
   return { unready$, unserving$ };
