@@ -71,8 +71,8 @@ export function resolveAddress(
   if (host === '') return of(failed('there is no host'));
   return names.lookup(host).pipe(
     timeout({ first: timeoutMs, scheduler }),
-    map((found): ResolvedAddress => {
-      const [best] = [...found.filter((one) => !one.includes(':')), ...found];
+    map((addresses): ResolvedAddress => {
+      const [best] = [...addresses.filter((ip) => !ip.includes(':')), ...addresses];
       if (best === undefined) return failed('no such host');
       return { ok: true, address: `${best.includes(':') ? `[${best}]` : best}:${port}` };
     }),

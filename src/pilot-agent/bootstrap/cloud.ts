@@ -20,11 +20,11 @@ const keys = ['gcp_project', 'gcp_project_number', 'gcp_gke_cluster_name', 'gcp_
  */
 export function knownPlatform(gcpMetadata: string): Platform {
   const parts = gcpMetadata.split('|');
-  const told =
+  const entries =
     parts.length === keys.length
       ? keys.map((key, index) => [key, parts[index] ?? ''] as const)
       : [];
-  const metadata = Object.fromEntries(told.filter(([, value]) => value !== ''));
+  const metadata = Object.fromEntries(entries.filter(([, value]) => value !== ''));
   return { metadata, locality: googleLocality(metadata['gcp_location'] ?? '') };
 }
 

@@ -143,12 +143,12 @@ export function tcpKeepalive({
   interval,
 }: NonNullable<RemoteService['tcpKeepalive']>): Readonly<Record<string, number>> {
   const seconds = (ms: number) => Math.min(Math.ceil(ms / 1000), most.seconds);
-  const all = {
+  const fields = {
     keepalive_probes: Math.min(probes, most.probes),
     keepalive_time: seconds(time),
     keepalive_interval: seconds(interval),
   };
-  return Object.fromEntries(Object.entries(all).filter(([, value]) => value > 0));
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value > 0));
 }
 
 type ReportInputs = Pick<BootstrapInputs, 'config' | 'ipv6' | 'metadata'>;
@@ -164,8 +164,8 @@ export function reportCluster(
   inputs: ReportInputs,
   findings: Findings,
 ): Json {
-  const cluster = sparing(findings, 'nothing is reported to it', (own) =>
-    reachedCluster(name, place, service, inputs, own),
+  const cluster = sparing(findings, 'nothing is reported to it', (clusterFindings) =>
+    reachedCluster(name, place, service, inputs, clusterFindings),
   );
   if (cluster !== undefined) return cluster;
   const connect_timeout = protoDuration(inputs.config.connectTimeout);

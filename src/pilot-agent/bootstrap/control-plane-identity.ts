@@ -89,8 +89,8 @@ export function trustDomain({ given, registry, domain, podNamespace }: TrustDoma
     ['Consul', ['service.consul', '']],
   ]);
   const [standard, trusted] = defaults.get(registry) ?? ['', ''];
-  const found = given !== '' ? given : domain === '' || domain === standard ? trusted : domain;
-  return found.replaceAll('@', '.');
+  const chosen = given !== '' ? given : domain === '' || domain === standard ? trusted : domain;
+  return chosen.replaceAll('@', '.');
 }
 
 export interface ControlPlaneInputs extends Omit<ControlPlane, 'registry'> {

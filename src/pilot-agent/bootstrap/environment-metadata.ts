@@ -84,9 +84,9 @@ function depth(value: Json, level = 0): number {
 }
 
 function tellable(object: JsonObject): JsonObject {
-  const told = Object.entries(object).filter(([name]) => !secret.includes(name));
+  const members = Object.entries(object).filter(([name]) => !secret.includes(name));
   return Object.fromEntries(
-    told.map(([name, value]) => [name, isObject(value) ? tellable(value) : value]),
+    members.map(([name, value]) => [name, isObject(value) ? tellable(value) : value]),
   );
 }
 

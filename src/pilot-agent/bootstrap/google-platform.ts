@@ -25,12 +25,12 @@ const paths = {
 const zonePath = 'instance/zone';
 
 /**
- * Adds to `known` what Google Cloud's metadata server tells about this machine. Emits the values so
+ * Adds to `base` what Google Cloud's metadata server tells about this machine. Emits the values so
  * far, at once and with each answer. Completes when all answers are there, or after 5 s; values
  * without an answer are left out. The keys are those of the Go agent 1.6. Cold, never errors.
  */
 export function googlePlatform(
-  known: Platform,
+  base: Platform,
   server: MetadataServer,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Platform> {
@@ -40,21 +40,21 @@ export function googlePlatform(
     });
     return concat(of(undefined), answer$.pipe(takeUntil(timer(platformLimit, scheduler))));
   }
-  const asked = Object.entries(paths).filter(([key]) => !Object.hasOwn(known.metadata, key));
-  const answers$ = combineLatest([find(zonePath), ...asked.map(([, path]) => find(path))]);
+  const missing = Object.entries(paths).filter(([key]) => !Object.hasOwn(base.metadata, key));
+  const answers$ = combineLatest([find(zonePath), ...missing.map(([, path]) => find(path))]);
   return answers$.pipe(
     map(([zoneName, ...answers]) => {
       const zone = zoneName?.split('/').at(-1); // projects/NUMBER/zones/ZONE
-      const found = asked.flatMap(([key], index) =>
+      const answered = missing.flatMap(([key], index) =>
         answers[index] === undefined ? [] : [[key, answers[index]] as const],
       );
       return {
         metadata: {
           ...(zone !== undefined && { gcp_location: zone }),
-          ...Object.fromEntries(found),
-          ...known.metadata,
+          ...Object.fromEntries(answered),
+          ...base.metadata,
         },
-        locality: zone === undefined ? known.locality : googleLocality(zone),
+        locality: zone === undefined ? base.locality : googleLocality(zone),
       };
     }),
   );

@@ -64,7 +64,7 @@ export function nodeMetadata({
   sds,
 }: NodeMetadataInputs): NodeMetadataResult {
   const findings: Findings = { problems: [], warnings: [] };
-  const { members, labels: toldLabels } = environmentMetadata(
+  const { members, labels: environmentLabels } = environmentMetadata(
     { ...config.proxyMetadata, ...variables.metadataVariables },
     findings,
   );
@@ -77,16 +77,20 @@ export function nodeMetadata({
   if (findings.problems.length > 0) return { ok: false, problems: findings.problems };
 
   const sound = [...members].filter(([name, { value }]) => metadataFlaw(name, value) === undefined);
-  const told = new Map(sound.map(([name, { value }]) => [name, value]));
-  const ports = told.get('POD_PORTS');
+  const environment = new Map(sound.map(([name, { value }]) => [name, value]));
+  const ports = environment.get('POD_PORTS');
   const more = variables.exchangeKeys.split(',').map((key) => key.trim());
-  const known: Readonly<Record<string, Json>> = {
+  const agentValues: Readonly<Record<string, Json>> = {
     NAME: variables.podName,
     NAMESPACE: variables.podNamespace,
     CONFIG_NAMESPACE: variables.podNamespace,
     SERVICE_ACCOUNT: variables.serviceAccount,
     INSTANCE_IPS: [...new Set(addresses)].join(','),
-    LABELS: { ...(told.get('LABELS') as NodeMetadata | undefined), ...toldLabels, ...labels },
+    LABELS: {
+      ...(environment.get('LABELS') as NodeMetadata | undefined),
+      ...environmentLabels,
+      ...labels,
+    },
     PLATFORM_METADATA: platform,
     EXCHANGE_KEYS: [exchanged, ...more].filter((key) => key !== '').join(','),
     STS_PORT: stsPort > 0 ? String(stsPort) : '',
@@ -105,9 +109,9 @@ export function nodeMetadata({
       Object.entries(annotations).filter(([name]) => aboutStatistics.test(name)),
     ),
     ...Object.fromEntries(
-      [...told].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== ''),
+      [...environment].filter(([name, value]) => name !== 'ISTIO_VERSION' || value !== ''),
     ),
-    ...Object.fromEntries(Object.entries(known).filter(([, value]) => isThere(value))),
+    ...Object.fromEntries(Object.entries(agentValues).filter(([, value]) => isThere(value))),
   };
   return { ok: true, metadata: sorted(wellFormed(metadata)), warnings: findings.warnings };
 }

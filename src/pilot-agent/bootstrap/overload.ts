@@ -34,10 +34,10 @@ export function overloadManager(
   { warnings }: Pick<Findings, 'warnings'>,
 ): Json {
   const { GLOBAL_DOWNSTREAM_MAX_CONNECTIONS: given } = metadata;
-  const asked = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
+  const limit = typeof given === 'string' && /^\d+$/.test(given) ? Number(given) : given;
   const isLimit =
-    typeof asked === 'number' && Number.isInteger(asked) && asked > 0 && asked <= mostConnections;
-  if (!isLimit && asked !== undefined && asked !== '')
+    typeof limit === 'number' && Number.isInteger(limit) && limit > 0 && limit <= mostConnections;
+  if (!isLimit && limit !== undefined && limit !== '')
     warnings.push(
       'ISTIO_META_GLOBAL_DOWNSTREAM_MAX_CONNECTIONS is not a whole number from 1 to 2147483647: there is no limit',
     );
@@ -46,7 +46,7 @@ export function overloadManager(
     typed_config: typedConfig(
       'extensions.resource_monitors.downstream_connections.v3.DownstreamConnectionsConfig',
       {
-        max_active_downstream_connections: isLimit ? asked : mostConnections,
+        max_active_downstream_connections: isLimit ? limit : mostConnections,
       },
     ),
   };

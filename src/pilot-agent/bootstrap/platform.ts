@@ -42,9 +42,9 @@ export function platform(
   { gcpMetadata, metadataHost, sys = '/sys', amazonAddress = linkLocal }: PlatformInputs,
   scheduler: SchedulerLike = asyncScheduler,
 ): Observable<Platform> {
-  const known = knownPlatform(gcpMetadata);
+  const configured = knownPlatform(gcpMetadata);
   const google$ = googlePlatform(
-    known,
+    configured,
     metadataServer(metadataHost === '' ? linkLocal : metadataHost),
     scheduler,
   );
@@ -60,7 +60,7 @@ export function platform(
               : EMPTY;
           }),
         );
-  return concat(of(known), learnt$).pipe(distinctUntilChanged<Platform>(isDeepStrictEqual));
+  return concat(of(configured), learnt$).pipe(distinctUntilChanged<Platform>(isDeepStrictEqual));
 }
 
 async function machineSigns(sys: string): Promise<MachineSigns> {

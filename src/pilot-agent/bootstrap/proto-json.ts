@@ -26,15 +26,15 @@ export interface Findings {
 export function sparing<T>(
   { warnings }: Findings,
   consequence: string,
-  make: (own: Findings) => T,
+  make: (partFindings: Findings) => T,
 ): T | undefined {
-  const own: Findings = { problems: [], warnings: [] };
-  const made = make(own);
+  const partFindings: Findings = { problems: [], warnings: [] };
+  const part = make(partFindings);
   warnings.push(
-    ...own.warnings,
-    ...own.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`),
+    ...partFindings.warnings,
+    ...partFindings.problems.map(({ place, text }) => `${place}: ${text}: ${consequence}`),
   );
-  return own.problems.length > 0 ? undefined : made;
+  return partFindings.problems.length > 0 ? undefined : part;
 }
 
 /**
@@ -45,7 +45,7 @@ export function sorted<T extends Json>(json: T): T;
 export function sorted(json: Json): Json {
   if (Array.isArray(json)) return (json as readonly Json[]).map((item) => sorted(item));
   if (typeof json !== 'object' || json === null) return json;
-  const members = Object.entries(json).sort(([one], [other]) => (one < other ? -1 : 1));
+  const members = Object.entries(json).sort(([left], [right]) => (left < right ? -1 : 1));
   return Object.fromEntries(members.map(([name, value]) => [name, sorted(value)]));
 }
 

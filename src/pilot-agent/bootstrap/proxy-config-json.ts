@@ -122,11 +122,11 @@ export function proxyConfigJson(config: ProxyConfig): Json {
     proxyMetadata,
     tracing,
   });
-  const own = withoutZeros({
+  const used = withoutZeros({
     ...fields,
     ...(Object.keys(proxyMetadata).length > 0 && { proxyMetadata: texts }),
   });
-  return overlaid(passedOn(config), own);
+  return overlaid(passedOn(config), used);
 }
 
 function withoutZeros(fields: Readonly<Record<string, Json>>): Readonly<Record<string, Json>> {

@@ -17,7 +17,8 @@ export function portClashes({
     ['ENVOY_STATUS_PORT', config.statusPort > 0 ? healthPort : 0],
   ] as const;
   return ports.flatMap(([place, port], index) => {
-    const [other] = ports.slice(0, index).find(([, taken]) => port > 0 && taken === port) ?? [];
+    const [other] =
+      ports.slice(0, index).find(([, otherPort]) => port > 0 && otherPort === port) ?? [];
     return other === undefined
       ? []
       : [{ place, text: `${port} is the port of ${other} already: give one of them another` }];

@@ -118,7 +118,7 @@ export function statsInclusion(
   addresses: readonly string[],
   { warnings }: Pick<Findings, 'warnings'>,
 ): StatsInclusion {
-  const asked = (
+  const annotated = (
     kind: string,
     quote: (address: string) => string = (address) => address,
   ): readonly string[] => {
@@ -134,15 +134,17 @@ export function statsInclusion(
           : [entry],
       );
   };
-  const regexes = asked('Regexps', (address) => address.replaceAll('.', '\\.')).filter((regex) => {
-    const flaw = regexFlaw(regex);
-    if (flaw !== undefined)
-      warnings.push(`${annotation}Regexps: '${regex.slice(0, 80)}' is left out: ${flaw}`);
-    return flaw === undefined;
-  });
+  const regexes = annotated('Regexps', (address) => address.replaceAll('.', '\\.')).filter(
+    (regex) => {
+      const flaw = regexFlaw(regex);
+      if (flaw !== undefined)
+        warnings.push(`${annotation}Regexps: '${regex.slice(0, 80)}' is left out: ${flaw}`);
+      return flaw === undefined;
+    },
+  );
   return {
-    prefixes: [...new Set([...asked('Prefixes'), ...neededPrefixes])],
-    suffixes: [...new Set([...asked('Suffixes'), ...neededSuffixes])],
+    prefixes: [...new Set([...annotated('Prefixes'), ...neededPrefixes])],
+    suffixes: [...new Set([...annotated('Suffixes'), ...neededSuffixes])],
     regexes: [...new Set([...regexes, ...neededRegexes])],
   };
 }
@@ -188,14 +190,14 @@ export function statsSinks(
     grpc_service: { envoy_grpc: { cluster_name: 'envoy_metrics_service' } },
   });
   const address = socketAddress(statsdUdpAddress);
-  const known = address !== undefined && isIpAddress(address.address);
-  if (statsdUdpAddress !== '' && !known)
+  const isValid = address !== undefined && isIpAddress(address.address);
+  if (statsdUdpAddress !== '' && !isValid)
     warnings.push(`statsdUdpAddress: '${statsdUdpAddress}' is not ip:port: nothing is sent to it`);
   return [
     ...(envoyMetricsService === undefined
       ? []
       : [{ name: 'envoy.stat_sinks.metrics_service', typed_config: metrics }]),
-    ...(known
+    ...(isValid
       ? [
           {
             name: 'envoy.stat_sinks.statsd',

@@ -78,13 +78,13 @@ export function templateVariables(inputs: TemplateInputs): TemplateVariables {
   const some = (text: string | undefined) => (text === '' ? undefined : text);
   const address = (place: string, text: string | undefined): string | undefined => {
     if (text === undefined || text === '') return undefined;
-    const found = socketAddress(text);
-    if (found === undefined && place === 'discoveryAddress')
+    const parsed = socketAddress(text);
+    if (parsed === undefined && place === 'discoveryAddress')
       findings.problems.push({ place, text: `'${text}' is not host:port` });
-    else if (found === undefined)
+    else if (parsed === undefined)
       findings.warnings.push(`${place}: '${text}' is not host:port: it is left out`);
     return (
-      found && `{"address": ${JSON.stringify(found.address)}, "port_value": ${found.port_value}}`
+      parsed && `{"address": ${JSON.stringify(parsed.address)}, "port_value": ${parsed.port_value}}`
     );
   };
   const service = (name: string, place: string, to: RemoteService | undefined) => {
@@ -190,17 +190,17 @@ function secured(
   findings: Findings,
 ): { readonly isSound: boolean; readonly tls?: ReturnType<typeof upstreamTls> } {
   if (settings === undefined) return { isSound: true };
-  const made = sparing(findings, 'what it belongs to is left out', (own) => ({
-    tls: upstreamTls({ settings, ...rest }, own),
+  const sound = sparing(findings, 'what it belongs to is left out', (tlsFindings) => ({
+    tls: upstreamTls({ settings, ...rest }, tlsFindings),
   }));
-  return { isSound: made !== undefined, ...made };
+  return { isSound: sound !== undefined, ...sound };
 }
 
 export type RenderedTemplate =
   { readonly ok: true; readonly text: string } | { readonly ok: false; readonly reason: string };
 
 const name = String.raw`\.[\p{L}_][\p{L}\p{N}_.]*`;
-const known = new RegExp(
+const supportedAction = new RegExp(
   String.raw`^(?:(?<call>toJSON)\s+)?(?<path>${name})(?:\s*\|\s*(?<pipe>toJSON))?$`,
   'u',
 );
@@ -276,7 +276,7 @@ function actionAt(template: string, begin: number) {
 type Evaluated = { readonly text: string; readonly flaw?: undefined } | { readonly flaw: string };
 
 function evaluate(code: string, variables: ReadonlyMap<string, Json>): Evaluated {
-  const { path, call, pipe } = known.exec(code)?.groups ?? {};
+  const { path, call, pipe } = supportedAction.exec(code)?.groups ?? {};
   if (path === undefined || (call !== undefined && pipe !== undefined)) {
     const word = /\|\s*(?!toJSON\b)([^\s|]+)/.exec(code)?.[1] ?? code.split(/\s/, 1)[0] ?? '';
     return { flaw: `{{ ${word} }} is not supported: only variables and toJSON are` };

@@ -94,7 +94,9 @@ interface Collector {
  * OpenTelemetry, and a warning says so. If a tracer is wrong, there is a warning and no tracer.
  */
 export function tracing(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {
-  return sparing(findings, 'no traces are sent', (own) => tracer(inputs, own));
+  return sparing(findings, 'no traces are sent', (tracerFindings) =>
+    tracer(inputs, tracerFindings),
+  );
 }
 
 function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | undefined {

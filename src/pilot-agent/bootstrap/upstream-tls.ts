@@ -50,7 +50,7 @@ export function upstreamTls(
   const key = file(settings.privateKey, 'key', 'TLS_CLIENT_KEY');
   const sni = settings.sni === '' && istio ? name : settings.sni;
 
-  const found = problems.length;
+  const problemsBefore = problems.length;
   const refuse = (member: string, text: string) =>
     problems.push({ place: `${place}.${member}`, text });
   if (mode !== 'SIMPLE' && chain === '')
@@ -61,7 +61,7 @@ export function upstreamTls(
     refuse('caCertificates', 'is missing: without it no name can be checked');
   if (Buffer.byteLength(sni) > longestSni || /[\s\0]/.test(sni))
     refuse('sni', 'is not the name of a server');
-  if (problems.length > found) return undefined;
+  if (problems.length > problemsBefore) return undefined;
   if (root === '')
     warnings.push(`${place}: without caCertificates the server's certificate is not checked`);
 

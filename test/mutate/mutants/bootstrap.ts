@@ -16,8 +16,8 @@ export const bootstrap: readonly Mutant[] = [
   {
     id: 'bootstrap/port-clash',
     file: 'pilot-agent/bootstrap/static-resources.ts',
-    find: 'port > 0 && taken === port',
-    replace: 'taken === port',
+    find: 'port > 0 && otherPort === port',
+    replace: 'otherPort === port',
   },
   {
     id: 'bootstrap/xds-sni',
@@ -58,8 +58,8 @@ export const bootstrap: readonly Mutant[] = [
   {
     id: 'bootstrap/metadata-labels',
     file: 'pilot-agent/bootstrap/node-metadata.ts',
-    find: '...toldLabels, ...labels',
-    replace: '...labels, ...toldLabels',
+    find: '...environmentLabels, ...labels',
+    replace: '...labels, ...environmentLabels',
   },
   {
     id: 'bootstrap/metadata-addresses',
@@ -88,8 +88,8 @@ export const bootstrap: readonly Mutant[] = [
   {
     id: 'bootstrap/told-effective',
     file: 'pilot-agent/bootstrap/proxy-config-json.ts',
-    find: 'overlaid(passedOn(config), own)',
-    replace: 'overlaid(own, passedOn(config))',
+    find: 'overlaid(passedOn(config), used)',
+    replace: 'overlaid(used, passedOn(config))',
     explained:
       'No member is in both: readLayer divides those that the agent knows from all others.',
   },

@@ -16,8 +16,8 @@ export const node: readonly Mutant[] = [
   {
     id: 'node/address-ipv4-first',
     file: 'pilot-agent/bootstrap/address.ts',
-    find: "!one.includes(':')",
-    replace: "one.includes(':')",
+    find: "!ip.includes(':')",
+    replace: "ip.includes(':')",
   },
   {
     id: 'node/trust-domain-at',
