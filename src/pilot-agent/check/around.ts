@@ -43,25 +43,26 @@ export async function aroundOf(line: CommandLine): Promise<Around> {
   const { config, isCertain } = knownOf(resolved);
   const plan = secretsPlan(config);
   const xds = xdsPlan(config, plan);
-  const made = makeConfig(config, readShape(config), {
+  const envoyConfig = makeConfig(config, readShape(config), {
     facts: noFacts,
     sds: plan.sds,
     xdsSocket: xds?.socket,
   }).config;
-  const bootstrap = await contentOf(made);
+  const bootstrap = await contentOf(envoyConfig);
   const agent = agents.find(({ configPath }) => configPath === resolve(config.configPath));
-  return { resolved, config, isCertain, plan, xds, made, bootstrap, agent };
+  return { resolved, config, isCertain, plan, xds, made: envoyConfig, bootstrap, agent };
 }
 
-const all = { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity };
+const noLimits = { characters: Infinity, tokens: Infinity, values: Infinity, levels: Infinity };
 
 async function contentOf(
-  made: EpochConfig,
+  envoyConfig: EpochConfig,
 ): Promise<Readonly<Record<string, unknown>> | undefined> {
-  if (made.kind === 'refused') return undefined;
-  const merged = made.override === '' ? undefined : await mergeOverride(made);
-  const own = () => (made.kind === 'generated' ? made.text : textOf(made.path));
-  const content = await parseText(merged?.ok === true ? merged.text : await own(), all);
+  if (envoyConfig.kind === 'refused') return undefined;
+  const merged = envoyConfig.override === '' ? undefined : await mergeOverride(envoyConfig);
+  const unmerged = () =>
+    envoyConfig.kind === 'generated' ? envoyConfig.text : textOf(envoyConfig.path);
+  const content = await parseText(merged?.ok === true ? merged.text : await unmerged(), noLimits);
   return content.ok && isMap(content.value) ? content.value : undefined;
 }
 

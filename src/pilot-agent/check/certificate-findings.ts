@@ -15,12 +15,12 @@ const { ok, warn, fail } = findingsOf('certificates');
 /** Checks that the certificates in files can be served: pair, chain, times, roots. */
 export async function checkCertificates({ plan }: Around): Promise<readonly Finding[]> {
   const { workload, running } = plan;
-  const own = workload.kind === 'files' ? [workload.paths] : [];
-  const all = [...own, ...running.certificates];
+  const workloadPairs = workload.kind === 'files' ? [workload.paths] : [];
+  const readPairs = [...workloadPairs, ...running.certificates];
   const read = new Map(
-    all.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]),
+    readPairs.map((paths): readonly [string, PairFile] => [idOf(paths), { ...paths, by: 'file' }]),
   );
-  const pushed = plan.rotation.way === 'sds' ? own : [];
+  const pushed = plan.rotation.way === 'sds' ? workloadPairs : [];
   const pairs = [
     ...new Map([
       ...read,
@@ -30,15 +30,15 @@ export async function checkCertificates({ plan }: Around): Promise<readonly Find
       ]),
     ]).values(),
   ];
-  const roots = [...new Set(all.map(({ root }) => root))].filter((path) => path !== '');
+  const roots = [...new Set(readPairs.map(({ root }) => root))].filter((path) => path !== '');
   const awaited = new Set(running.awaited);
-  const told = (
+  const findings = (
     await Promise.all([
       ...pairs.map((paths) => checkPair(paths, awaited)),
       ...roots.map((path) => checkRoots(path, awaited)),
     ])
   ).flat();
-  return told.length > 0 ? told : [ok('none is in a file')];
+  return findings.length > 0 ? findings : [ok('none is in a file')];
 }
 
 /** A pair, and how Envoy gets it. A pair that comes over SDS has no password. */
@@ -63,8 +63,8 @@ async function checkPair(
     return absent.map((path) => missing(path, absent.length === 1 ? 'half' : 'all'));
   const unreadable = files.flatMap(({ path, file }) => unreadableFlaw(path, file));
   if (unreadable.length > 0) return unreadable;
-  const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, at) =>
-    at === 0 ? bytesOf(file).toString() : bytesOf(file),
+  const [chainText = '', keyBytes = Buffer.alloc(0)] = files.map(({ file }, index) =>
+    index === 0 ? bytesOf(file).toString() : bytesOf(file),
   );
   const certificates = pemCertificates(String(chainText)) ?? [];
   const now = asyncScheduler.now();
@@ -92,8 +92,8 @@ async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<r
   if (file.kind === 'absent') return awaited.has(path) ? [missing(path, 'all')] : [];
   const unreadable = unreadableFlaw(path, file);
   if (unreadable.length > 0) return unreadable;
-  const found = describeCertificates({ kind: 'roots', roots: bytesOf(file).toString() });
-  const last = [...found].sort((one, other) => other.notAfter - one.notAfter)[0];
+  const certificates = describeCertificates({ kind: 'roots', roots: bytesOf(file).toString() });
+  const last = [...certificates].sort((left, right) => right.notAfter - left.notAfter)[0];
   if (last === undefined)
     return [
       fail(
@@ -102,15 +102,15 @@ async function checkRoots(path: string, awaited: ReadonlySet<string>): Promise<r
         'write the roots as PEM',
       ),
     ];
-  const who = `${path} (${found.length === 1 ? last.subject : `${found.length} roots`})`;
+  const who = `${path} (${certificates.length === 1 ? last.subject : `${certificates.length} roots`})`;
   return times(who, last, asyncScheduler.now());
 }
 
 function missing(path: string, what: 'half' | 'all'): Finding {
-  const [found, fix] = [`${path} is missing`, 'mount or write the file, or name another one'];
+  const [problem, fix] = [`${path} is missing`, 'mount or write the file, or name another one'];
   return what === 'half'
-    ? fail('certificate missing', `${found}, and the other half of the pair is there`, fix)
-    : warn('certificate missing', `${found}: the first Envoy waits for it, up to 2 minutes`, fix);
+    ? fail('certificate missing', `${problem}, and the other half of the pair is there`, fix)
+    : warn('certificate missing', `${problem}: the first Envoy waits for it, up to 2 minutes`, fix);
 }
 
 function unreadableFlaw(path: string, file: OutsideFile): readonly Finding[] {
@@ -156,8 +156,8 @@ function times(
 
 /** Returns whether each certificate is signed by the next one. */
 function isChain(certificates: readonly X509Certificate[]): boolean {
-  return certificates.every((certificate, at) => {
-    const issuer = certificates[at + 1];
+  return certificates.every((certificate, index) => {
+    const issuer = certificates[index + 1];
     return (
       issuer === undefined ||
       (certificate.checkIssued(issuer) && certificate.verify(issuer.publicKey))

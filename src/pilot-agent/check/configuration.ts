@@ -13,13 +13,13 @@ export async function checkConfiguration({ resolved, plan }: Around): Promise<re
   ]);
   const problems = wrong.flatMap((reason) => (reason === undefined ? [] : [reason]));
   const warnings = [...(resolved.ok ? resolved.warnings : []), ...plan.warnings];
-  const told = [
+  const findings = [
     ...problems.map((reason) => fail('configuration wrong', reason, 'correct what is named')),
     ...warnings.map((warning) =>
       warn('config.warning', warning, 'correct what is named, if it is not meant so'),
     ),
   ];
-  return told.length > 0 ? told : [ok('flags, variables and files are in order')];
+  return findings.length > 0 ? findings : [ok('flags, variables and files are in order')];
 }
 
 async function reasonOf(action: () => unknown): Promise<string | undefined> {

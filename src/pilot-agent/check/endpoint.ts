@@ -95,7 +95,7 @@ function secured(
 ): Observable<Reached> {
   if (tls === undefined) return then$({ socket });
   const { roots, pair, serverName } = tls;
-  const asked = () =>
+  const tlsSocket = () =>
     connectTls({
       socket,
       ...(isIP(serverName) === 0 && { servername: serverName }),
@@ -105,7 +105,7 @@ function secured(
       checkServerIdentity: () => undefined,
       ALPNProtocols: ['h2'],
     });
-  return step('tls', opened(asked, 'secureConnect'), (ready: TLSSocket) => {
+  return step('tls', opened(tlsSocket, 'secureConnect'), (ready: TLSSocket) => {
     const untrusted = ready.authorized ? undefined : String(ready.authorizationError);
     return then$({ socket: ready, shown: { certificate: ready.getPeerCertificate(), untrusted } });
   });
@@ -122,12 +122,12 @@ function step<T>(
   return taken$.pipe(
     timeout({ first: patience.step, with: () => throwError(() => new Error(late)) }),
     settle(),
-    concatMap((taken): Observable<Reached> =>
-      taken.ok
-        ? then$(taken.value)
+    concatMap((outcome): Observable<Reached> =>
+      outcome.ok
+        ? then$(outcome.value)
         : of({
             stage,
-            reason: reasonOf(taken.error as NodeJS.ErrnoException),
+            reason: reasonOf(outcome.error as NodeJS.ErrnoException),
             ...(shown && { shown }),
           }),
     ),
@@ -190,8 +190,8 @@ function spoken(
         .on('close', () => done())
         .resume();
       stream.once('response', ({ date }) => {
-        const told = Date.parse(String(date));
-        done(Number.isNaN(told) ? undefined : told);
+        const serverTime = Date.parse(String(date));
+        done(Number.isNaN(serverTime) ? undefined : serverTime);
       });
     });
     return () => session.destroy();

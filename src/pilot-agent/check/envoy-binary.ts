@@ -59,15 +59,18 @@ function judged(path: string, text: string): Finding {
 }
 
 /** Asks Envoy whether it accepts the configuration. */
-async function tried({ config, made }: Around, path: string): Promise<readonly Finding[]> {
-  if (made.kind === 'refused') return []; // the check of the configuration reports this
+async function tried(
+  { config, made: envoyConfig }: Around,
+  path: string,
+): Promise<readonly Finding[]> {
+  if (envoyConfig.kind === 'refused') return []; // the check of the configuration reports this
   try {
-    const verdict = await tryConfig(config, made, path);
+    const verdict = await tryConfig(config, envoyConfig, path);
     if (verdict.kind === 'refused')
       return [
         fail(
           'config.refused',
-          `it refuses its configuration: ${(await explainRefusal(made, verdict.reason, path)).reason}`,
+          `it refuses its configuration: ${(await explainRefusal(envoyConfig, verdict.reason, path)).reason}`,
           'correct what it names; see: pilot-agent bootstrap',
         ),
       ];
@@ -99,13 +102,13 @@ async function versionOf(path: string): Promise<string> {
       stderr = '',
       message,
     } = error as Error & { readonly signal?: string; readonly stderr?: string };
-    const said = stderr.trim().split('\n').at(-1) ?? '';
+    const lastLine = stderr.trim().split('\n').at(-1) ?? '';
     throw new Error(
       signal === 'SIGKILL'
         ? `no version after ${timeoutMs / 1_000} s`
-        : said === ''
+        : lastLine === ''
           ? message
-          : said,
+          : lastLine,
     );
   }
 }

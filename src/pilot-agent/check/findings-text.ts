@@ -26,8 +26,8 @@ export function findingsText(
 ): string {
   const column = Math.max(...findings.map(({ check }) => check.length)) + 2;
   const indent = ' '.repeat(column + 2);
-  const paragraphs = findings.flatMap(({ check, level, what, fix, see }, at) => {
-    const name = findings[at - 1]?.check === check ? '' : check;
+  const paragraphs = findings.flatMap(({ check, level, what, fix, see }, index) => {
+    const name = findings[index - 1]?.check === check ? '' : check;
     const lines = (text: string, style?: 'bold' | 'dim') =>
       broken(text, Math.max(width - indent.length, narrowest)).map((line) =>
         style === undefined ? line : paint(style, line),

@@ -18,12 +18,12 @@ const least = 16 << 20;
 /** Checks that the agent's folders exist or can be made, are writable, and have room. */
 export async function checkFolders({ config, isCertain }: Around): Promise<readonly Finding[]> {
   const { configPath, secrets, outlierLogPath } = config;
-  const named: readonly Folder[] = [
+  const folders: readonly Folder[] = [
     ...(isCertain('configPath') ? [{ path: configPath, flag: '--configPath' }] : []),
     ...(secrets.output === '' ? [] : [{ path: secrets.output, flag: 'OUTPUT_CERTS' }]),
     ...(outlierLogPath === '' ? [] : [{ path: dirname(outlierLogPath), flag: '--outlierLogPath' }]),
   ];
-  return Promise.all(named.map(checkFolder));
+  return Promise.all(folders.map(checkFolder));
 }
 
 async function checkFolder({ path, flag }: Folder): Promise<Finding> {

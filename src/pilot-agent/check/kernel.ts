@@ -17,7 +17,7 @@ export function checkKernel({ config: { configPath }, agent }: Around): readonly
   const files = Math.min(...[String(envoys.at(-1) ?? 'self')].map(filesOf));
   const waiting = Number(readText('/proc/sys/net/core/somaxconn') || backlog);
   const watching = watchFlaw();
-  const told = [
+  const findings = [
     ...(files < leastFiles
       ? [
           warn(
@@ -46,8 +46,8 @@ export function checkKernel({ config: { configPath }, agent }: Around): readonly
         ]
       : []),
   ];
-  return told.length > 0
-    ? told
+  return findings.length > 0
+    ? findings
     : [ok(`${files} open files, files can be watched, ${waiting} connections may wait`)];
 }
 

@@ -13,17 +13,17 @@ const least = 128 * mebibyte;
 
 /** Checks that the limits of CPU and memory leave room for the agent, Envoy, and a second Envoy. */
 export function checkLimits({ config, agent }: Around): readonly Finding[] {
-  const found = limits(config.cpuLimit);
-  const threads = workerThreads(config.concurrency, found) || availableParallelism();
+  const cgroup = limits(config.cpuLimit);
+  const threads = workerThreads(config.concurrency, cgroup) || availableParallelism();
   const [newest] = agent === undefined ? [] : envoysOf(config.configPath).slice(-1);
   const full = newest === undefined ? undefined : noRoomFor(memory(), residentOf(newest));
-  const cores = found.cpu ?? availableParallelism();
-  const told = [
-    ...(found.memory !== undefined && found.memory < least
+  const cores = cgroup.cpu ?? availableParallelism();
+  const findings = [
+    ...(cgroup.memory !== undefined && cgroup.memory < least
       ? [
           warn(
             'memory low',
-            `${mib(found.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
+            `${mib(cgroup.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
             `raise the limit of memory to ${mib(least)} MiB or more`,
           ),
         ]
@@ -47,9 +47,9 @@ export function checkLimits({ config, agent }: Around): readonly Finding[] {
         ]
       : []),
   ];
-  if (told.length > 0) return told;
+  if (findings.length > 0) return findings;
   const space =
-    found.memory === undefined ? 'memory without a limit' : `${mib(found.memory)} MiB of memory`;
+    cgroup.memory === undefined ? 'memory without a limit' : `${mib(cgroup.memory)} MiB of memory`;
   return [
     ok(
       `${rounded(cores)} of ${availableParallelism()} cores, ${space}, ${threads} worker thread${threads === 1 ? '' : 's'}`,

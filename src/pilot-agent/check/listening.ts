@@ -30,17 +30,17 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   ]);
   const file = customConfigFile === '' ? 'the configuration' : customConfigFile;
   const envoy = [
-    ...addressesOf(bootstrap['admin']).map((found) => ({
-      ...found,
+    ...addressesOf(bootstrap['admin']).map((address) => ({
+      ...address,
       of: "Envoy's admin endpoint",
       change: `admin.address in ${file}`,
     })),
     ...listOf(member(bootstrap['static_resources'], 'listeners')).flatMap((listener) => {
       const name = textOf(member(listener, 'name'));
-      const told = `Envoy's listener${name === '' ? '' : ` ${name}`}`;
-      return addressesOf(listener).map((found) => ({
-        ...found,
-        of: told,
+      const purpose = `Envoy's listener${name === '' ? '' : ` ${name}`}`;
+      return addressesOf(listener).map((address) => ({
+        ...address,
+        of: purpose,
         change: `the listener in ${file}`,
       }));
     }),
@@ -48,14 +48,19 @@ export function listening({ config, bootstrap = {} }: Around): readonly Listenin
   if (customConfigFile !== '') return [...agent, ...envoy];
   return [
     ...agent,
-    ...envoy.map((one) => ({ ...one, change: generated.get(one.port) ?? one.change })),
+    ...envoy.map((listener) => ({
+      ...listener,
+      change: generated.get(listener.port) ?? listener.change,
+    })),
   ];
 }
 
 /** Returns the TCP addresses of an admin endpoint or a listener. */
 function addressesOf(owner: unknown): readonly { readonly host: string; readonly port: number }[] {
-  const others = listOf(member(owner, 'additional_addresses')).map((one) => member(one, 'address'));
-  return [member(owner, 'address'), ...others].flatMap((address) => {
+  const additional = listOf(member(owner, 'additional_addresses')).map((entry) =>
+    member(entry, 'address'),
+  );
+  return [member(owner, 'address'), ...additional].flatMap((address) => {
     const socket = member(address, 'socket_address');
     const port = Number(member(socket, 'port_value'));
     return port > 0 && member(socket, 'protocol') !== 'UDP'

@@ -12,14 +12,14 @@ const { ok, fail } = findingsOf('ports');
  * Checks that the ports of agent and Envoy are free, or that only the right processes hold them.
  */
 export function checkPorts(around: Around): readonly Finding[] {
-  const all = listening(around);
-  const told = [
-    ...all.flatMap((one, at) => twice(one, all.slice(0, at))),
-    ...all.flatMap(privileged),
-    ...taken(all, around),
+  const ports = listening(around);
+  const findings = [
+    ...ports.flatMap((entry, index) => twice(entry, ports.slice(0, index))),
+    ...ports.flatMap(privileged),
+    ...taken(ports, around),
   ];
-  if (told.length > 0) return told;
-  const numbers = [...new Set(all.map(({ port }) => port))].join(', ');
+  if (findings.length > 0) return findings;
+  const numbers = [...new Set(ports.map(({ port }) => port))].join(', ');
   return [
     ok(
       around.agent === undefined
@@ -30,18 +30,18 @@ export function checkPorts(around: Around): readonly Finding[] {
 }
 
 function twice(
-  { host, port, of, change }: Listening,
+  { host, port, of: purpose, change }: Listening,
   before: readonly Listening[],
 ): readonly Finding[] {
-  const other = before.find(
-    (one) => one.port === port && (one.host === host || isWild(one.host) || isWild(host)),
+  const earlier = before.find(
+    (entry) => entry.port === port && (entry.host === host || isWild(entry.host) || isWild(host)),
   );
-  if (other === undefined) return [];
+  if (earlier === undefined) return [];
   return [
     fail(
       'port twice',
-      `${port} is to be for ${of} and for ${other.of}`,
-      `change one of ${change} and ${other.change}`,
+      `${port} is to be for ${purpose} and for ${earlier.of}`,
+      `change one of ${change} and ${earlier.change}`,
     ),
   ];
 }
@@ -53,34 +53,34 @@ function isWild(host: string): boolean {
 /** The number of CAP_NET_BIND_SERVICE (capabilities(7)). */
 const bindService = 10n;
 
-function privileged({ port, of, change }: Listening): readonly Finding[] {
+function privileged({ port, of: purpose, change }: Listening): readonly Finding[] {
   const first = Number(readText('/proc/sys/net/ipv4/ip_unprivileged_port_start') || 1024);
   const capabilities = BigInt(
     `0x${/^CapEff:\s*([0-9a-f]+)$/m.exec(readText('/proc/self/status'))?.[1] ?? '0'}`,
   );
   if (port >= first || (capabilities >> bindService) % 2n === 1n) return [];
-  const what = `${port} for ${of} is below ${first}, and this user may not listen there`;
+  const what = `${port} for ${purpose} is below ${first}, and this user may not listen there`;
   return [
     fail('port privileged', what, `change ${change}, or give the container NET_BIND_SERVICE`),
   ];
 }
 
 function taken(
-  all: readonly Listening[],
+  ports: readonly Listening[],
   { agent, config: { configPath } }: Around,
 ): readonly Finding[] {
-  const own = agent === undefined ? [] : [agent.pid, ...envoysOf(configPath)];
+  const ownProcesses = agent === undefined ? [] : [agent.pid, ...envoysOf(configPath)];
   // If the agent runs in another container, only its existence is visible here, not its processes.
   const isOwn = ({ process }: PortHolder) =>
-    process === undefined ? agent !== undefined : own.includes(process.pid);
-  return all.flatMap(({ host, port, of, change }) => {
+    process === undefined ? agent !== undefined : ownProcesses.includes(process.pid);
+  return ports.flatMap(({ host, port, of: purpose, change }) => {
     const others = portHolders(port, host).filter((holder) => !isOwn(holder));
     if (others.length === 0) return [];
     const who = others.map((holder) => holderName(holder)).join(' and ');
     return [
       fail(
         'port taken',
-        `${port} for ${of} is taken by ${who}`,
+        `${port} for ${purpose} is taken by ${who}`,
         `end that process, or change ${change}`,
       ),
     ];

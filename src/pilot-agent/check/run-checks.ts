@@ -39,12 +39,12 @@ const longest = 10_000;
 
 /** Runs all checks at once, and resolves to their findings within 10 s. Rejects only for a bug. */
 export function runChecks(around: Around): Promise<readonly Finding[]> {
-  const found = Object.entries(checks).map(([name, check]) =>
+  const results = Object.entries(checks).map(([name, check]) =>
     defer(async () => check(around)).pipe(
       timeout({ first: longest, with: () => of([unfinished(name)]) }),
     ),
   );
-  return firstValueFrom(forkJoin(found).pipe(map((findings) => findings.flat())), {
+  return firstValueFrom(forkJoin(results).pipe(map((findings) => findings.flat())), {
     defaultValue: [],
   });
 }

@@ -73,10 +73,10 @@ function judged(path: string, claims: JWTPayload | undefined, now: number): read
       ),
     ];
   }
-  const found = [aud].flat();
+  const audiences = [aud].flat();
   const isBound = path === tokenFiles.get('third-party-jwt');
-  if (isBound && !found.includes(audience)) {
-    const what = `${path} is for ${found.join(', ') || 'nobody'}, and istiod takes those for ${audience}`;
+  if (isBound && !audiences.includes(audience)) {
+    const what = `${path} is for ${audiences.join(', ') || 'nobody'}, and istiod takes those for ${audience}`;
     return [
       warn(
         'token audience',
@@ -85,7 +85,7 @@ function judged(path: string, claims: JWTPayload | undefined, now: number): read
       ),
     ];
   }
-  const forWhom = found.length === 0 ? '' : ` for ${found.join(', ')},`;
+  const forWhom = audiences.length === 0 ? '' : ` for ${audiences.join(', ')},`;
   return [
     ok(`${path},${forWhom} ${exp === undefined ? 'does not expire' : `expires in ${span(left)}`}`),
   ];

@@ -25,7 +25,7 @@ export function checkTools({
   const guard = findGuard();
   const missing =
     guard === undefined ? Object.entries(tools).filter(([name]) => isMissing(name)) : [];
-  const told = [
+  const findings = [
     ...missing.map(([name, [need, from]]) =>
       warn('tool.missing', `${name} is not in PATH: ${need}`, `install ${from}, ${where}`),
     ),
@@ -48,5 +48,5 @@ export function checkTools({
         ]
       : []),
   ];
-  return told.length > 0 ? told : [ok(guard ?? Object.keys(tools).join(', '))];
+  return findings.length > 0 ? findings : [ok(guard ?? Object.keys(tools).join(', '))];
 }
