@@ -7,8 +7,10 @@ import { parseJson } from '../../shared/text/parse-json.ts';
  */
 export function bashCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
-  const options = commands.flatMap(({ words, options: all }) =>
-    all.flatMap(({ names, ...rest }) => names.map((option) => ({ words, option, ...rest }))),
+  const options = commands.flatMap(({ words, options: commandOptions }) =>
+    commandOptions.flatMap(({ names, ...rest }) =>
+      names.map((option) => ({ words, option, ...rest })),
+    ),
   );
   const taking = unique(
     options
@@ -18,8 +20,10 @@ export function bashCompletion(program: CompletedCommand, name: string): string 
   // An option that is the same in all its commands appears once.
   const values = options.flatMap(
     ({ words, option, value }): readonly (readonly [pattern: string, value: Completed])[] => {
-      const others = options.filter((other) => other.option === option);
-      const isSame = others.every((other) => JSON.stringify(other.value) === JSON.stringify(value));
+      const namesakes = options.filter((candidate) => candidate.option === option);
+      const isSame = namesakes.every(
+        (namesake) => JSON.stringify(namesake.value) === JSON.stringify(value),
+      );
       return [[isSame ? `*' ${option}'` : `'${words} ${option}'`, value]];
     },
   );
@@ -30,7 +34,7 @@ export function bashCompletion(program: CompletedCommand, name: string): string 
         : [
             [
               `'${command.words} 0'`,
-              { kind: 'words', words: command.below.map((one) => one.name) },
+              { kind: 'words', words: command.below.map((subcommand) => subcommand.name) },
             ] as const,
           ]),
       ...command.arguments.map(
@@ -74,7 +78,7 @@ ${lines(grouped(values.filter(([, value]) => value.kind !== 'anything')), ([patt
     esac
   elif [[ -z $rest && $current == -* ]]; then
     case $command in
-${lines(commands, ({ words, options: own }) => `      '${words}') _pilot_agent_words '${own.flatMap(({ names }) => names).join(' ')}' ;;`)}
+${lines(commands, ({ words, options: choices }) => `      '${words}') _pilot_agent_words '${choices.flatMap(({ names }) => names).join(' ')}' ;;`)}
     esac
   else
     case "$command $count" in

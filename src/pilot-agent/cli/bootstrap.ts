@@ -37,21 +37,21 @@ export async function printBootstrap(
     () => checkCustomConfig(read),
   ]);
   const facts = await lastValueFrom(factsOf(platform(config))(config), { defaultValue: noFacts });
-  const made = makeConfig(config, readShape(config), {
+  const built = makeConfig(config, readShape(config), {
     facts,
     sds: plan.sds,
     xdsSocket: xds?.socket,
   });
-  for (const warning of [...warnings, ...plan.warnings, ...made.warnings])
+  for (const warning of [...warnings, ...plan.warnings, ...built.warnings])
     console.error(`pilot-agent: ${printable(warning)}`);
-  if (made.config.kind === 'refused') throw new Fatal(made.config.reason, exitCodes.config);
+  if (built.config.kind === 'refused') throw new Fatal(built.config.reason, exitCodes.config);
   const verdict =
     isChecked === true
-      ? await tryConfig(config, made.config, envoyBinary(config.binaryPath))
+      ? await tryConfig(config, built.config, envoyBinary(config.binaryPath))
       : undefined;
   if (verdict?.kind === 'refused') {
     const { reason, excerpt } = await explainRefusal(
-      made.config,
+      built.config,
       verdict.reason,
       envoyBinary(config.binaryPath),
     );
@@ -60,9 +60,9 @@ export async function printBootstrap(
   if (verdict?.kind === 'unchecked')
     throw new Fatal(`Envoy could not check it: ${verdict.reason}`, exitCodes.unavailable);
   const text =
-    made.config.kind === 'given'
-      ? (await bytesOutside(made.config.path, largest.envoy)).toString()
-      : made.config.text;
+    built.config.kind === 'given'
+      ? (await bytesOutside(built.config.path, largest.envoy)).toString()
+      : built.config.text;
   process.stdout.write(await printed(text, output));
 }
 

@@ -52,15 +52,17 @@ export function completedWords(
   ];
   const below = help
     .visibleCommands(command)
-    .map((one) =>
+    .map((subcommand) =>
       completedWords(
-        one,
-        `${words} ${one.name()}`.trimStart(),
+        subcommand,
+        `${words} ${subcommand.name()}`.trimStart(),
         command.parent === null ? options : outer,
       ),
     );
   const siblings =
-    command.parent === null ? [] : help.visibleCommands(command.parent).map((one) => one.name());
+    command.parent === null
+      ? []
+      : help.visibleCommands(command.parent).map((sibling) => sibling.name());
   return {
     words,
     name: command.name(),
@@ -68,9 +70,9 @@ export function completedWords(
     text: command.description(),
     below,
     options,
-    arguments: command.registeredArguments.map((one) => ({
-      name: one.name(),
-      value: argumentValue(one, command, siblings),
+    arguments: command.registeredArguments.map((argument) => ({
+      name: argument.name(),
+      value: argumentValue(argument, command, siblings),
     })),
   };
 }

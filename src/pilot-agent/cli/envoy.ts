@@ -14,7 +14,7 @@ export interface EnvoyInstallOptions {
  * Ctrl-C leaves no partial files.
  */
 export async function envoyInstall(
-  wanted: string | undefined,
+  version: string | undefined,
   options: EnvoyInstallOptions,
 ): Promise<void> {
   const interrupted = new AbortController();
@@ -22,7 +22,7 @@ export async function envoyInstall(
   try {
     const path = await installEnvoy({
       cacheDir: cacheDir(process.env),
-      ...(wanted !== undefined && { version: wanted }),
+      ...(version !== undefined && { version }),
       ...options,
       onProgress: showProgress(process.stderr),
       signal: interrupted.signal,

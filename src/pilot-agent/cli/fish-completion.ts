@@ -9,17 +9,17 @@ import {
 /** Returns a script with which fish completes the command lines of a program. Pure. */
 export function fishCompletion(program: CompletedCommand, name: string): string {
   const commands = allCommands(program);
-  const all = commands.flatMap(({ options }) => options);
+  const options = commands.flatMap(({ options }) => options);
   const taking = [
     ...new Set(
-      all
+      options
         .filter(({ placeholder, isBoolean }) => placeholder !== undefined && !isBoolean)
         .flatMap(({ names }) => names),
     ),
   ];
   const ways = commands.slice(1).map((command) => {
-    const each = waysTo(command).map(quoted).join(' ');
-    return `                    case ${each}\n                        set command ${quoted(command.words)}`;
+    const patterns = waysTo(command).map(quoted).join(' ');
+    return `                    case ${patterns}\n                        set command ${quoted(command.words)}`;
   });
   return `# Completion of ${name} in fish, made by: ${name} completion fish
 function __pilot_agent_at -d 'Whether the command before the cursor is this one'
@@ -53,7 +53,7 @@ function lines(
 ): readonly string[] {
   const start = `complete -c ${name} -n ${quoted(`__pilot_agent_at '${words}'`)}`;
   return [
-    ...below.map((one) => `${start} -a ${one.name} -d ${quoted(one.text)}`),
+    ...below.map((subcommand) => `${start} -a ${subcommand.name} -d ${quoted(subcommand.text)}`),
     ...positions
       .filter(({ value }) => value.kind !== 'anything')
       .map(({ value }) => `${start} ${action(value)}`),

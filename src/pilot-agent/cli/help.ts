@@ -43,8 +43,10 @@ function pageOf(command: Command, [name, ...names]: readonly string[]): never {
 
 /** Returns the command with this name or alias. Throws commander's error if there is none. */
 function named(command: Command, name: string): Command {
-  const found = command.commands.find((one) => one.name() === name || one.aliases().includes(name));
-  return found ?? command.parse([name], { from: 'user' });
+  const subcommand = command.commands.find(
+    (candidate) => candidate.name() === name || candidate.aliases().includes(name),
+  );
+  return subcommand ?? command.parse([name], { from: 'user' });
 }
 
 /**

@@ -63,10 +63,10 @@ export function goneFrom(
 
 /** Describes an agent that has recorded its end. `now`: ISO 8601. Pure. */
 export function ended(folder: string, end: AgentEnd, now: string): Gone {
-  const { at, startedAt, code, reason, fix } = end;
-  const lived = timeSpan(Math.max(0, between(startedAt, at) ?? 0));
+  const { at: endedAt, startedAt, code, reason, fix } = end;
+  const lived = timeSpan(Math.max(0, between(startedAt, endedAt) ?? 0));
   return {
-    message: `the agent of ${folder} has ended with exit code ${code}, ${ago(at, now)} (${at}, after ${lived}): ${reason}`,
+    message: `the agent of ${folder} has ended with exit code ${code}, ${ago(endedAt, now)} (${endedAt}, after ${lived}): ${reason}`,
     ...(fix !== undefined && { advice: `what to do: ${fix}` }),
     end: { folder, ...end },
   };

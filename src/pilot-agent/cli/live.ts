@@ -39,7 +39,9 @@ export function liveEvents(folder: string): Observable<TopEvent> {
   ).pipe(
     timeout({ first: answering, with: () => throwError(() => quiet(answering)) }),
     settle(),
-    map((one): TopEvent => (one.ok ? one.value : { type: 'away', reason: whyNot(one.error) })),
+    map((outcome): TopEvent =>
+      outcome.ok ? outcome.value : { type: 'away', reason: whyNot(outcome.error) },
+    ),
     repeat({ delay: pause }),
   );
 }

@@ -41,8 +41,8 @@ load('main.cjs');
  * parts.
  */
 function load(name: string): unknown {
-  const known = loaded.get(name);
-  if (known !== undefined) return known.exports;
+  const cached = loaded.get(name);
+  if (cached !== undefined) return cached.exports;
   const filename = join(__dirname, name);
   const source = read(name);
   const script = new Script(source.toString('latin1'), {

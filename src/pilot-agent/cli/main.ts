@@ -24,22 +24,22 @@ process.on('uncaughtException', (error) => {
 
 const given = spelledOut(process.argv.slice(2), flags, logFlags);
 
-const all = program();
+const command = program();
 
 /** Ends the program. An agent also logs the reason. */
 async function fail(error: unknown): Promise<void> {
   const words = ending(error);
   const [code, why] = words;
-  const isAgent = why !== undefined && all.args[0] === 'proxy';
+  const isAgent = why !== undefined && command.args[0] === 'proxy';
   const isTold =
     isAgent &&
     (await (
       await import('../run/end/last-words.ts')
-    ).lastWords(code, why, all.opts<GivenLogFlags>()));
+    ).lastWords(code, why, command.opts<GivenLogFlags>()));
   end(isTold ? [code] : words);
 }
 
-void all
+void command
   // Without an action of the program itself: with one, commander reports an unknown command as an
   // extra argument, and has no `help`.
   .parseAsync(given.length > 0 ? given : ['--help'], { from: 'user' })

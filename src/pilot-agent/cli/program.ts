@@ -58,13 +58,13 @@ function flagOption(
   { group, value, text, default: standard, choices, repeated }: Flag,
 ): Option {
   const description = standard === '' ? text : `${text} (default: ${standard})`;
-  const made = offering(
+  const declared = offering(
     choices,
     new Option(`--${name} <${value}>`, description).helpGroup(`${flagGroups[group]}:`),
   );
   return repeated === true
-    ? made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given])
-    : made;
+    ? declared.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given])
+    : declared;
 }
 
 /** Makes the option for the output format of a command: one of `formats`. */
@@ -74,11 +74,11 @@ function outputOption(
 ): Option {
   const { default: standard, without } = otherwise;
   const text = formats.join(', ').replace(/, (\w+)$/, ' or $1');
-  const made = new Option(
+  const output = new Option(
     '-o, --output <format>',
     without === undefined ? text : `${text}; if not given: ${without}`,
   ).choices(formats);
-  return standard === undefined ? made : made.default(standard, standard);
+  return standard === undefined ? output : output.default(standard, standard);
 }
 
 /** Makes an option of one command, with its default as a user would write it. */
@@ -93,7 +93,7 @@ const sorted = Object.keys(flagGroups).flatMap((group) =>
 /** Makes a command that takes the role, its own options, and all flags of `proxy` by group. */
 function agentCommand<Options extends OptionValues>(
   command: Command,
-  own: readonly Option[],
+  commandOptions: readonly Option[],
   run: Run<Options>,
 ): void {
   command
@@ -105,19 +105,21 @@ function agentCommand<Options extends OptionValues>(
     )
     .allowUnknownOption()
     .allowExcessArguments();
-  for (const one of own) command.addOption(one);
+  for (const commandOption of commandOptions) command.addOption(commandOption);
   const options = sorted.map(([name, flag]) => {
-    const made = flagOption(name, flag);
-    command.addOption(made);
-    return [name, made.attributeName()] as const;
+    const declared = flagOption(name, flag);
+    command.addOption(declared);
+    return [name, declared.attributeName()] as const;
   });
   command.action(() => {
     const given = options.map(([flag, key]) => [
       flag,
       command.getOptionValue(key) as string | readonly string[] | undefined,
     ]);
-    const said = Object.fromEntries(given.filter(([, text]) => text !== undefined)) as GivenFlags;
-    return run(said, command.args, command.optsWithGlobals<Options>());
+    const givenFlags = Object.fromEntries(
+      given.filter(([, text]) => text !== undefined),
+    ) as GivenFlags;
+    return run(givenFlags, command.args, command.optsWithGlobals<Options>());
   });
 }
 
@@ -126,14 +128,14 @@ function agentCommand<Options extends OptionValues>(
  * command is loaded only when the command runs.
  */
 export function program(): Command {
-  const all = new Command('pilot-agent')
+  const root = new Command('pilot-agent')
     .description('Owns the life of one Envoy proxy.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this page')
     .configureHelp({ ...helpStyle, helpWidth: 80, minWidthToWrap: 30 })
     .configureOutput({ ...helpColours, outputError: () => undefined });
   for (const [name, flag] of Object.entries<Flag>(logFlags)) {
-    all.addOption(
+    root.addOption(
       flagOption(name, flag).argParser((given: string, before?: readonly string[]) => [
         ...(before ?? []),
         given,
@@ -141,13 +143,13 @@ export function program(): Command {
     );
   }
   agentCommand(
-    all.command('proxy').description('run the agent'),
+    root.command('proxy').description('run the agent'),
     [],
     async (given, leftover, logFlags: GivenLogFlags) =>
       (await import('./proxy.ts')).proxy(given, leftover, logFlags),
   );
   agentCommand(
-    all
+    root
       .command('bootstrap')
       .description('print the configuration that Envoy would be started with'),
     [
@@ -158,7 +160,7 @@ export function program(): Command {
       (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
   );
   agentCommand(
-    all
+    root
       .command('check')
       .alias('doctor')
       .description('look for what keeps the proxy from serving, before a start or while it runs'),
@@ -166,7 +168,7 @@ export function program(): Command {
     async (given, leftover, options: CheckCommandOptions) =>
       (await import('./check.ts')).check(given, leftover, options),
   );
-  const config = all.command('config').description('show or check the configuration');
+  const config = root.command('config').description('show or check the configuration');
   agentCommand(
     config.command('print').description('print each value and where it comes from'),
     [outputOption(['table', 'json', 'yaml'], { default: 'table' })],
@@ -178,25 +180,25 @@ export function program(): Command {
     .description('check a configuration file of the agent')
     .argument('<file>', 'the file, YAML or JSON')
     .action(async (path: string) => (await import('./config-check.ts')).configCheck(path));
-  addEnvoy(all);
-  addClients(all);
-  all
+  addEnvoy(root);
+  addClients(root);
+  root
     .command('version')
     .description('print the version')
     .option('-s, --short', 'the number alone')
     .addOption(outputOption(['yaml', 'json'], { without: 'one line' }))
     .action((options: VersionOptions) => printVersion(options));
-  all
+  root
     .command('completion')
     .description('print the script with which a shell completes command lines')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
-    .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, all));
-  addHelp(all);
-  return all;
+    .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, root));
+  addHelp(root);
+  return root;
 }
 
-function addEnvoy(all: Command): void {
-  const envoy = all.command('envoy').description('install or find the Envoy binary');
+function addEnvoy(root: Command): void {
+  const envoy = root.command('envoy').description('install or find the Envoy binary');
   envoy
     .command('install [version]')
     .description('download an Envoy into the cache, or take it from a file')
@@ -215,14 +217,14 @@ function addEnvoy(all: Command): void {
 }
 
 /** Adds the commands that talk to a running agent. */
-function addClients(all: Command): void {
+function addClients(root: Command): void {
   const configPath = () =>
     new Option(
       '--configPath <dir>',
       'the --configPath of the agent; if not given: that of the one that runs here',
     );
   const quiet = () => new Option('-q, --quiet', 'do not show what is waited for');
-  all
+  root
     .command('request')
     .description("send a request to Envoy's admin endpoint and print the answer")
     .addArgument(offering(['GET', 'POST'], new Argument('<method>', 'GET or POST')))
@@ -246,7 +248,7 @@ function addClients(all: Command): void {
           ...options,
         }),
     );
-  all
+  root
     .command('wait')
     .description('wait until the proxy is ready')
     .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
@@ -258,7 +260,7 @@ function addClients(all: Command): void {
     )
     .addOption(quiet())
     .action(async (options: WaitCommandOptions) => (await import('./wait.ts')).wait(options));
-  all
+  root
     .command('exec')
     .description('run a command when the agent is ready, and end the agent with it')
     .argument('<command...>', 'the command and its arguments, after --')
@@ -273,7 +275,7 @@ function addClients(all: Command): void {
     .action(async (command: readonly string[], options: ExecOptions) =>
       (await import('./exec.ts')).exec(command, options),
     );
-  all
+  root
     .command('secrets')
     .description(
       'print the secrets that the agent serves to Envoy: names, subjects, serials, validity; no keys',
@@ -283,13 +285,13 @@ function addClients(all: Command): void {
     .action(async (options: SecretsOptions) =>
       (await import('./secrets.ts')).printSecrets(options),
     );
-  all
+  root
     .command('status')
     .description('print how it stands with the agent, its epochs, certificates and sources')
     .addOption(configPath())
     .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'what fits on the screen' }))
     .action(async (options: StatusCommandOptions) => (await import('./status.ts')).status(options));
-  all
+  root
     .command('top')
     .description(
       'watch the agent in the terminal: epochs, requests, log; drain it or restart Envoy',

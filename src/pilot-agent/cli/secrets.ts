@@ -52,12 +52,12 @@ async function ask(socket: string): Promise<ListSecretsResponse> {
   const client = grpcClient(grpc, `unix:${socket}`, grpc.credentials.createInsecure());
   return new Promise<ListSecretsResponse>((done, fail) => {
     const { path, requestSerialize, responseDeserialize } = listSecrets;
-    const asked = { $typeName: 'pilotagent.v1.ListSecretsRequest' };
+    const request = { $typeName: 'pilotagent.v1.ListSecretsRequest' };
     client.makeUnaryRequest(
       path,
       requestSerialize,
       responseDeserialize,
-      asked,
+      request,
       { deadline: Date.now() + timeoutMs },
       (error, answer) => {
         if (error !== null)

@@ -56,9 +56,9 @@ async function reportOf(configPath: string | undefined): Promise<AgentReport> {
   const answer = await firstValueFrom(askAgent(where, '/debug/status'), { defaultValue: silence });
   const report = answer.status === 200 ? parsed(answer.body) : undefined;
   if (report !== undefined) return report;
-  const said = answer.status === 200 ? 'something else than its status' : `${answer.status}`;
+  const content = answer.status === 200 ? 'something else than its status' : `${answer.status}`;
   throw new Fatal(
-    `the agent of ${where.folder} answers ${said}: it is of another version than this program`,
+    `the agent of ${where.folder} answers ${content}: it is of another version than this program`,
     exitCodes.unavailable,
   );
 }

@@ -14,12 +14,12 @@ export async function theAgent(
 ): Promise<AgentHere | undefined> {
   const agents = await agentsHere();
   if (agents.length < 2) return agents[0];
-  const each = agents.map(
+  const descriptions = agents.map(
     (agent) =>
       `${flagFor(agent)} (process ${agent.pid}, --configPath ${agent.configPath}, ${statusOf(agent)})`,
   );
   throw new Fatal(
-    `${agents.length} agents run here: say which by ${each.join(' or ')}`,
+    `${agents.length} agents run here: say which by ${descriptions.join(' or ')}`,
     exitCodes.usage,
   );
 }

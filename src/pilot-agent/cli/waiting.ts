@@ -97,11 +97,11 @@ function waitingTexts(
       catchError(() => of('')),
       map((last) => (shown: boolean) => {
         if (!shown) return '';
-        const told =
+        const ending =
           last === undefined
             ? `pilot-agent: ${what} is ready after ${(passed() / second).toFixed(1)} s\n`
             : '';
-        return width === undefined ? told : clear + told;
+        return width === undefined ? ending : clear + ending;
       }),
     );
     const reasons$ = answers$.pipe(

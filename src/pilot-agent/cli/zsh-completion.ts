@@ -43,7 +43,7 @@ ${[...command.options.flatMap(specs), ...positions].map((spec) => `    ${spec}`)
 }
 
 function group(command: CompletedCommand, name: string): string {
-  const names = command.below.map((one) => quoted(`${one.name}:${one.text}`));
+  const names = command.below.map((subcommand) => quoted(`${subcommand.name}:${subcommand.text}`));
   return `${functionOf(command.words, name)}() {
   local curcontext=$curcontext state line
   local -a below=( # commands is a name of zsh itself
@@ -59,7 +59,7 @@ ${command.options
     command) _describe command below ;;
     arguments)
       case $words[1] in
-${command.below.map((one) => `        ${[one.name, ...one.aliases].join(' | ')}) ${functionOf(one.words, name)} ;;`).join('\n')}
+${command.below.map((subcommand) => `        ${[subcommand.name, ...subcommand.aliases].join(' | ')}) ${functionOf(subcommand.words, name)} ;;`).join('\n')}
       esac
       ;;
   esac
@@ -77,12 +77,12 @@ function specs({
 }: CompletedOption): readonly string[] {
   const excluded = isRepeated ? '*' : names.length > 1 ? `(${names.join(' ')})` : '';
   const explained = `[${text.replace(/[[\]\\]/g, '\\$&')}]`;
-  const taken =
+  const operand =
     placeholder === undefined ? '' : `:${placeholder.replaceAll(':', '\\:')}:${action(value)}`;
-  return names.map((one) => {
-    if (placeholder === undefined) return quoted(`${excluded}${one}${explained}`);
-    const joint = isBoolean ? '=-' : one.startsWith('--') ? '=' : '';
-    return quoted(`${excluded}${one}${joint}${explained}${isBoolean ? ':' : ''}${taken}`);
+  return names.map((option) => {
+    if (placeholder === undefined) return quoted(`${excluded}${option}${explained}`);
+    const joint = isBoolean ? '=-' : option.startsWith('--') ? '=' : '';
+    return quoted(`${excluded}${option}${joint}${explained}${isBoolean ? ':' : ''}${operand}`);
   });
 }
 
