@@ -20,7 +20,7 @@ function isLogLevel(text: string): boolean {
   const [, level = '', components] = /^([^,]*)(?:,(.*))?$/s.exec(text) ?? [];
   return (
     text === '' ||
-    (levels.some((one) => one === level) &&
+    (levels.some((name) => name === level) &&
       (components === undefined || areComponentLevels(components)))
   );
 }

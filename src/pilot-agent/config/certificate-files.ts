@@ -76,9 +76,9 @@ function controlPlaneFiles({
       root: `${provCert}/root-cert.pem`,
     };
   }
-  const own = { ...defaultTlsFiles, ...client };
+  const clientFiles = { ...defaultTlsFiles, ...client };
   const isKnown = pilotCertProvider === 'istiod' || pilotCertProvider === 'kubernetes';
-  return isKnown ? { ...own, root: caFiles[pilotCertProvider] } : own;
+  return isKnown ? { ...clientFiles, root: caFiles[pilotCertProvider] } : clientFiles;
 }
 
 /** The files that Envoy reads, by their use. */
@@ -133,11 +133,11 @@ export function certificateFiles({
   pilotCertProvider,
 }: CertificateInputs): CertificateFiles {
   const { controlPlaneAuthPolicy, envoyMetricsService, envoyAccessLogService } = config;
-  const both = {
+  const ownFiles = {
     server: { ...defaultTlsFiles, ...server },
     client: { ...defaultTlsFiles, ...client },
   };
-  const own = [both.server, both.client];
+  const sides = [ownFiles.server, ownFiles.client];
   const controlPlaneTls = controlPlaneFiles({ client, provCert, pilotCertProvider });
   const services = [envoyMetricsService, envoyAccessLogService].flatMap((service) =>
     filesOf(service, client),
@@ -148,9 +148,9 @@ export function certificateFiles({
   ];
   return {
     controlPlaneTls,
-    own: both,
-    certificates: pairs([...own, ...connections]),
-    watched: paths([...own, ...connections]),
+    own: ownFiles,
+    certificates: pairs([...sides, ...connections]),
+    watched: paths([...sides, ...connections]),
     awaited: paths([server, client, ...connections]),
     besidePushed: {
       certificates: pairs(services),
@@ -170,12 +170,14 @@ function filesOf(
 }
 
 function pairs(files: readonly TlsFiles[]): readonly TlsFiles[] {
-  const found = files.filter(({ chain, key }) => chain !== '' && key !== '');
-  return found.filter((pair, at) => !found.slice(0, at).some((other) => isSame(pair, other)));
+  const complete = files.filter(({ chain, key }) => chain !== '' && key !== '');
+  return complete.filter(
+    (pair, index) => !complete.slice(0, index).some((earlier) => isSame(pair, earlier)),
+  );
 }
 
-function isSame(one: TlsFiles, other: TlsFiles): boolean {
-  return one.chain === other.chain && one.key === other.key && one.root === other.root;
+function isSame(left: TlsFiles, right: TlsFiles): boolean {
+  return left.chain === right.chain && left.key === right.key && left.root === right.root;
 }
 
 function paths(files: readonly Partial<TlsFiles>[]): readonly string[] {

@@ -76,74 +76,84 @@ export function fileVariables(): ReadonlyMap<string, z.ZodMiniType> {
  */
 export function readConfigFile(path: string, content: LayerContent): ConfigFile {
   const name = `config file ${path}`;
-  const at = (...members: readonly PropertyKey[]) =>
+  const placeOf = (...members: readonly PropertyKey[]) =>
     members.length === 0 ? name : `${name}: ${pathText(members)}`;
-  const all = content.ok ? (content.value ?? {}) : {};
+  const parsed = content.ok ? (content.value ?? {}) : {};
   const unread = content.ok
-    ? isMap(all)
+    ? isMap(parsed)
       ? []
       : [{ place: name, text: 'not a map of fields' }]
     : [{ place: name, text: content.reason }];
-  const said = Object.fromEntries(
-    Object.entries(isMap(all) ? all : {}).filter(([, member]) => member !== null),
+  const fields = Object.fromEntries(
+    Object.entries(isMap(parsed) ? parsed : {}).filter(([, member]) => member !== null),
   );
 
   const forms: Readonly<Record<string, z.ZodMiniType>> = { ...fileMembers, ...fileLogFlags };
-  const known = [...Object.keys(forms), ...fileFlags, '$schema'];
-  const unknown = Object.keys(said).filter((member) => !known.includes(member));
+  const knownMembers = [...Object.keys(forms), ...fileFlags, '$schema'];
+  const unknown = Object.keys(fields).filter((member) => !knownMembers.includes(member));
   const problems: Problem[] = [
     ...unread,
-    ...unknown.map((member) => ({ place: at(member), text: unknownText(member, known) })),
+    ...unknown.map((member) => ({
+      place: placeOf(member),
+      text: unknownText(member, knownMembers),
+    })),
   ];
   const right = (member: keyof typeof fileMembers | keyof typeof fileLogFlags): unknown => {
-    const result = z.safeParse(z.optional(forms[member] ?? z.never()), said[member]);
+    const result = z.safeParse(z.optional(forms[member] ?? z.never()), fields[member]);
     problems.push(
       ...(result.error?.issues ?? []).map((issue) => ({
-        place: at(member, ...issue.path),
+        place: placeOf(member, ...issue.path),
         text: issue.message,
       })),
     );
-    return result.success ? said[member] : undefined;
+    return result.success ? fields[member] : undefined;
   };
 
-  const sources = readSourceList(said['sources'] ?? []);
+  const sources = readSourceList(fields['sources'] ?? []);
   problems.push(
-    ...sources.problems.map(({ place, text }) => ({ place: `${at('sources')}${place}`, text })),
+    ...sources.problems.map(({ place, text }) => ({
+      place: `${placeOf('sources')}${place}`,
+      text,
+    })),
   );
   const environment = readEnvironment(right('environment') as Variables | undefined);
   problems.push(
-    ...environment.problems.map(({ place, text }) => ({ place: at('environment', place), text })),
+    ...environment.problems.map(({ place, text }) => ({
+      place: placeOf('environment', place),
+      text,
+    })),
   );
   const probers = readProbers(right('probers') as object | undefined);
   problems.push(
-    ...probers.problems.map(({ place, text }) => ({ place: at('probers', place), text })),
+    ...probers.problems.map(({ place, text }) => ({ place: placeOf('probers', place), text })),
   );
   const logging = Object.keys(fileLogFlags).map(
     (flag) => [flag, right(flag as keyof typeof fileLogFlags)] as const,
   );
-  const given = logging.flatMap(([flag, told]) =>
-    told === undefined ? [] : [[flag, typeof told === 'boolean' ? String(told) : told]],
+  const given = logging.flatMap(([flag, setting]) =>
+    setting === undefined ? [] : [[flag, typeof setting === 'boolean' ? String(setting) : setting]],
   );
 
   return {
     name,
     isKnown: unread.length === 0,
     proxyConfig: {
-      content: said['proxyConfig'],
+      content: fields['proxyConfig'],
       source: () => name,
-      place: (below) => (below === '' ? at('proxyConfig') : `${at('proxyConfig')}.${below}`),
+      place: (below) =>
+        below === '' ? placeOf('proxyConfig') : `${placeOf('proxyConfig')}.${below}`,
     },
     flagged: flagLayer(
       Object.fromEntries(
-        fileFlags.flatMap((flag) => (Object.hasOwn(said, flag) ? [[flag, said[flag]]] : [])),
+        fileFlags.flatMap((flag) => (Object.hasOwn(fields, flag) ? [[flag, fields[flag]]] : [])),
       ),
-      (flag) => at(flag),
+      (flag) => placeOf(flag),
       name,
     ),
     logFlags: Object.fromEntries(given) as GivenLogFlags,
     role: right('role') as string | undefined,
     environment: { ...environment.texts, ...probers.texts },
-    sources: { made: sources.made, count: sources.count, place: at('sources') },
+    sources: { made: sources.made, count: sources.count, place: placeOf('sources') },
     problems: few(problems, (more) => ({ place: name, text: `${more} more mistakes` })),
   };
 }
@@ -157,18 +167,18 @@ interface ReadVariables {
 }
 
 /** An invalid value is a mistake here: the user has written the file, not an injector. */
-function readEnvironment(said: Variables = {}): ReadVariables {
-  if (Object.keys(said).length === 0) return { texts: {}, problems: [] };
-  const known = fileVariables();
+function readEnvironment(variables: Variables = {}): ReadVariables {
+  if (Object.keys(variables).length === 0) return { texts: {}, problems: [] };
+  const kinds = fileVariables();
   const texts = Object.fromEntries(
-    Object.entries(said).map(([name, given]) => [name, String(given)]),
+    Object.entries(variables).map(([name, given]) => [name, String(given)]),
   );
   const problems = Object.entries(texts).flatMap(([name, text]): readonly Problem[] => {
-    const kind = known.get(name);
+    const kind = kinds.get(name);
     if (kind === undefined)
       return freeVariable.test(name)
         ? []
-        : [{ place: name, text: unknownText(name, [...known.keys()]) }];
+        : [{ place: name, text: unknownText(name, [...kinds.keys()]) }];
     if (isMetricsVariable(name)) return metricsTargets({ [name]: text }, new Map()).flaws;
     return (z.safeParse(kind, text).error?.issues ?? []).map(({ message }) => ({
       place: name,
@@ -178,11 +188,11 @@ function readEnvironment(said: Variables = {}): ReadVariables {
   return { texts, problems };
 }
 
-function readProbers(said: object = {}): ReadVariables {
-  const problems = Object.entries(said).flatMap(([path, probe]): readonly Problem[] => {
+function readProbers(probers: object = {}): ReadVariables {
+  const problems = Object.entries(probers).flatMap(([path, probe]): readonly Problem[] => {
     const result = appProbes(JSON.stringify({ [path]: probe as unknown }));
     return result.flaws.map((text) => ({ place: path, text: text.replace(`${path}: `, '') }));
   });
-  const isSaid = Object.keys(said).length > 0 && problems.length === 0;
-  return { texts: isSaid ? { ISTIO_KUBE_APP_PROBERS: JSON.stringify(said) } : {}, problems };
+  const isSaid = Object.keys(probers).length > 0 && problems.length === 0;
+  return { texts: isSaid ? { ISTIO_KUBE_APP_PROBERS: JSON.stringify(probers) } : {}, problems };
 }

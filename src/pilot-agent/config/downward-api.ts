@@ -30,15 +30,15 @@ const most = 10_000;
 export function parseDownwardApi(text: string): DownwardApi {
   const entries: (readonly [string, string])[] = [];
   for (const [index, line] of text.split('\n').entries()) {
-    const at = line.indexOf('=');
-    if (at < 0) continue;
-    const value = unquote(line.slice(at + 1));
+    const separator = line.indexOf('=');
+    if (separator < 0) continue;
+    const value = unquote(line.slice(separator + 1));
     if (value === undefined)
       return {
         ok: false,
-        reason: `line ${index + 1}: the value of ${line.slice(0, at)} is not a quoted text`,
+        reason: `line ${index + 1}: the value of ${line.slice(0, separator)} is not a quoted text`,
       };
-    if (entries.push([line.slice(0, at), value]) > most)
+    if (entries.push([line.slice(0, separator), value]) > most)
       return { ok: false, reason: `it has more than ${most} entries, which is the limit` };
   }
   return { ok: true, entries: Object.fromEntries(entries) };
@@ -57,9 +57,9 @@ function unquote(quoted: string): string | undefined {
   const plain = (to: number) => {
     if (to > from) length += bytes.write(text.slice(from, to), length);
   };
-  for (let at = text.indexOf('\\'); at >= 0; at = text.indexOf('\\', from)) {
-    plain(at);
-    escape.lastIndex = at + 1;
+  for (let backslash = text.indexOf('\\'); backslash >= 0; backslash = text.indexOf('\\', from)) {
+    plain(backslash);
+    escape.lastIndex = backslash + 1;
     const [whole = '', letter, octal, byte, short, long] = escape.exec(text) ?? [];
     if (whole === '') return undefined;
     if (octal !== undefined) length = bytes.writeUInt8(parseInt(octal, 8), length);
@@ -69,7 +69,7 @@ function unquote(quoted: string): string | undefined {
         single.get(letter ?? '') ?? String.fromCodePoint(parseInt(short ?? long ?? '', 16)),
         length,
       );
-    from = at + 1 + whole.length;
+    from = backslash + 1 + whole.length;
   }
   plain(text.length);
   return hasQuote(text) ? undefined : bytes.toString('utf8', 0, length);

@@ -118,16 +118,16 @@ const istiod = 'istiod.istio-system.svc:15012';
  * Reads everything that the environment sets for the agent. An invalid value is a warning, and the
  * default is used, as with the Go agent. Pure.
  *
- * @param asked is called for each variable that has a kind, set or not
+ * @param onRead is called for each variable that has a kind, set or not
  */
 export function environment(
   env: NodeJS.ProcessEnv,
-  asked?: (name: string, kind: z.ZodMiniType) => void,
+  onRead?: (name: string, kind: z.ZodMiniType) => void,
 ): ReadEnvironment {
   const warnings: string[] = [];
   const sources: Partial<Record<keyof AgentEnvironment, string>> = {};
   const read: ReadVariable = (name, kind) => {
-    asked?.(name, kind);
+    onRead?.(name, kind);
     const text = env[name];
     if (text === undefined) return undefined;
     const result = kind.safeParse(text);
@@ -135,12 +135,12 @@ export function environment(
       warnings.push(`${name}: ${result.error.issues[0]?.message ?? ''}: the default holds`);
     return result.data;
   };
-  const said = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
+  const valueOf = <T>(field: keyof typeof variables, kind: z.ZodMiniType<T>): T | undefined => {
     const result = read(variables[field], kind);
     if (result !== undefined) sources[field] = `$${variables[field]}`;
     return result;
   };
-  const text = (field: keyof typeof variables) => said(field, value.text) ?? '';
+  const text = (field: keyof typeof variables) => valueOf(field, value.text) ?? '';
 
   const tlsSources: string[] = [];
   const side = (name: string): Partial<TlsFiles> =>
@@ -164,32 +164,32 @@ export function environment(
   if (secretsSources.length + tlsSources.length > 0)
     sources.secrets = [...secretsSources, ...tlsSources].join(', ');
 
-  const metadataVariables = Object.entries(env).flatMap(([name, told = '']) =>
-    /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, told]] : [],
+  const metadataVariables = Object.entries(env).flatMap(([name, setting = '']) =>
+    /^ISTIO_META(?:JSON)?_./s.test(name) ? [[name, setting]] : [],
   );
   if (metadataVariables.length > 0) sources.metadataVariables = '$ISTIO_META*';
 
   const values: AgentEnvironment = {
-    drainCap: said('drainCap', value.seconds),
-    drainMinimum: said('drainMinimum', value.duration) ?? 5_000,
-    pilotCertProvider: said('pilotCertProvider', value.text),
+    drainCap: valueOf('drainCap', value.seconds),
+    drainMinimum: valueOf('drainMinimum', value.duration) ?? 5_000,
+    pilotCertProvider: valueOf('pilotCertProvider', value.text),
     provCert: text('provCert'),
-    fileMountedCerts: said('fileMountedCerts', value.booleanText) ?? false,
-    istioNamespace: given(said('istioNamespace', value.text)) ?? 'istio-system',
+    fileMountedCerts: valueOf('fileMountedCerts', value.booleanText) ?? false,
+    istioNamespace: given(valueOf('istioNamespace', value.text)) ?? 'istio-system',
     bootstrapOverride: text('bootstrapOverride'),
-    prometheusPort: said('prometheusPort', value.port) ?? 15_090,
-    healthPort: said('healthPort', value.port) ?? 15_021,
-    readinessTimeout: said('readinessTimeout', value.duration) ?? 1_000,
+    prometheusPort: valueOf('prometheusPort', value.port) ?? 15_090,
+    healthPort: valueOf('healthPort', value.port) ?? 15_021,
+    readinessTimeout: valueOf('readinessTimeout', value.duration) ?? 1_000,
     podName: text('podName'),
     podNamespace: text('podNamespace'),
     instanceIp: text('instanceIp'),
     serviceAccount: text('serviceAccount'),
-    cpuLimit: said('cpuLimit', value.count),
-    deltaXds: said('deltaXds', value.booleanText) ?? false,
+    cpuLimit: valueOf('cpuLimit', value.count),
+    deltaXds: valueOf('deltaXds', value.booleanText) ?? false,
     exchangeKeys: text('exchangeKeys'),
     gcpMetadata: text('gcpMetadata'),
     metadataHost: text('metadataHost'),
-    probeDestination: probeDestination(said('probeDestination', value.booleanText)),
+    probeDestination: probeDestination(valueOf('probeDestination', value.booleanText)),
     gkeClusterUrl: text('gkeClusterUrl'),
     searchPath: text('searchPath'),
     metadataVariables: Object.fromEntries(metadataVariables) as Record<string, string>,

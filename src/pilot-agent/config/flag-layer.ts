@@ -61,7 +61,7 @@ export function flagLayer(
 ): FlagLayer {
   const problems: Problem[] = [];
   const warnings: string[] = [];
-  const said: Setting[] = [];
+  const givenSettings: Setting[] = [];
   for (const { name, field, value: kind, ignored, repeated } of table) {
     const text = given[name];
     // An empty part of a field counts as not given: templates write all flags of a tracer.
@@ -78,10 +78,10 @@ export function flagLayer(
         place: called(name),
         text: `'${text as string}' is not JSON, such as {"address":"host:port"}`,
       });
-    else said.push({ name, field, repeated, value });
+    else givenSettings.push({ name, field, repeated, value });
   }
-  const settings = said.filter((setting) => {
-    const why = withoutEffect(setting, said, called);
+  const settings = givenSettings.filter((setting) => {
+    const why = withoutEffect(setting, givenSettings, called);
     if (why !== undefined)
       warnings.push(`${called(setting.name)} has no effect ${why}, and is ignored`);
     return why === undefined;
@@ -124,16 +124,21 @@ export function variableLayer(read: (variable: string) => string | undefined): F
 /** Returns why a flag has no effect beside the others; undefined if it has one. */
 function withoutEffect(
   { field }: Setting,
-  said: readonly Setting[],
+  givenSettings: readonly Setting[],
   called: Called,
 ): string | undefined {
   const [top, tracer = ''] = field.split('.');
   if (top !== 'tracing') {
-    const whole = said.find((other) => field.startsWith(`${other.field}.`));
+    const whole = givenSettings.find((setting) => field.startsWith(`${setting.field}.`));
     return whole && `beside ${called(whole.name)}`;
   }
-  const fields = tracers.flatMap((one) => [`tracing.${one}.address`, `tracing.${one}.accessToken`]);
-  const strongest = fields.flatMap((one) => said.filter((other) => other.field === one))[0];
+  const fields = tracers.flatMap((name) => [
+    `tracing.${name}.address`,
+    `tracing.${name}.accessToken`,
+  ]);
+  const strongest = fields.flatMap((path) =>
+    givenSettings.filter((setting) => setting.field === path),
+  )[0];
   if (strongest === undefined) return 'without an address';
   return strongest.field.startsWith(`tracing.${tracer}.`)
     ? undefined

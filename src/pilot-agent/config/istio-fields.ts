@@ -20,7 +20,7 @@ const keys = some({ pollDelay: value.timeText, fallback: value.boolean });
 /** The values may be passwords, which the control plane does not need. */
 const headers = z.pipe(
   z.array(some({ name: value.text, value: value.text })),
-  z.transform((all) => all.map(({ name = '' }) => ({ name }))),
+  z.transform((entries) => entries.map(({ name = '' }) => ({ name }))),
 );
 
 /**

@@ -20,13 +20,13 @@ type Node = Readonly<Record<string, unknown>>;
  * @param variables the description of each variable
  */
 export function agentSchema(variables: Readonly<Record<string, string>>): Node {
-  const all = partial({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
+  const schema = partial({ ...proxyConfigSchema.shape, ...agentFlagsSchema.shape });
   const ofFlags = fileFlags.map((name) => {
     const flag: Flag = flags[name as keyof typeof flags];
     const path = (flag.field ?? name).split('.');
     const node = path.reduce<Node>(
       (above, part) => ownMember(above['properties'] as Readonly<Record<string, Node>>, part) ?? {},
-      all,
+      schema,
     );
     return [name, { ...node, description: flag.text, ...standardOf(flag) }] as const;
   });
@@ -34,7 +34,7 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
     const flag = logFlags[name as keyof typeof fileLogFlags];
     return [name, { ...made(form), description: flag.text, ...standardOf(flag) }] as const;
   });
-  const own: Readonly<Record<keyof typeof ofFile, Node>> = {
+  const nodes: Readonly<Record<keyof typeof ofFile, Node>> = {
     $schema: { type: 'string' },
     role: made(fileMembers.role),
     environment: environmentSchema(variables),
@@ -42,7 +42,7 @@ export function agentSchema(variables: Readonly<Record<string, string>>): Node {
     probers: made(probersForm()),
     sources: sourcesSchema(),
   };
-  const members = Object.entries(own).map(
+  const members = Object.entries(nodes).map(
     ([name, node]) =>
       [name, { description: ofFile[name as keyof typeof ofFile], ...node }] as const,
   );

@@ -12,11 +12,11 @@ export const freeVariable = /^ISTIO_META(?:JSON)?_/;
 export function knownVariables(): ReadonlyMap<string, z.ZodMiniType> {
   const kinds = new Map<string, z.ZodMiniType>();
   const add = (name: string, kind: z.ZodMiniType) => void kinds.set(name, kind);
-  const asked = new Proxy<NodeJS.ProcessEnv>(
+  const recorder = new Proxy<NodeJS.ProcessEnv>(
     {},
     { get: (_, name) => add(String(name), kinds.get(String(name)) ?? value.text) },
   );
-  environment(asked, add);
+  environment(recorder, add);
   kinds.delete('PATH');
   return kinds;
 }

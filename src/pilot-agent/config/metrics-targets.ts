@@ -28,19 +28,19 @@ export const metricsVariables = [
 ] as const;
 
 export function isMetricsVariable(name: string): name is (typeof metricsVariables)[number] {
-  return metricsVariables.some((one) => one === name);
+  return metricsVariables.some((variable) => variable === name);
 }
 
 /**
  * Returns the applications to scrape. `ISTIO_PROMETHEUS_ANNOTATIONS` names one, an object with
  * `port` (80), `path` (`/metrics`) and `scrape`. `PILOT_AGENT_METRICS_TARGETS` is an array of such
  * objects. An empty text is the default, as Istio's injector writes it. A target that cannot be
- * scraped is left out. The ports in `own`, each with its meaning, would scrape the agent itself.
- * Pure.
+ * scraped is left out. The ports in `ownPorts`, each with its meaning, would scrape the agent
+ * itself. Pure.
  */
 export function metricsTargets(
   values: Readonly<Partial<Record<(typeof metricsVariables)[number], string>>>,
-  own: ReadonlyMap<number, string>,
+  ownPorts: ReadonlyMap<number, string>,
 ): MetricsTargets {
   const targets: MetricsTarget[] = [];
   const flaws: Problem[] = [];
@@ -65,7 +65,7 @@ export function metricsTargets(
       const text =
         wanted === undefined
           ? `scrape '${scrape}' is not true or false`
-          : flaw(target, port, targets, own);
+          : flaw(target, port, targets, ownPorts);
       if (text === undefined) targets.push(target);
       else flaws.push({ place: variable, text });
     }
@@ -78,13 +78,13 @@ function flaw(
   { port, path }: MetricsTarget,
   written: string | number,
   before: readonly MetricsTarget[],
-  own: ReadonlyMap<number, string>,
+  ownPorts: ReadonlyMap<number, string>,
 ): string | undefined {
   if (!Number.isInteger(port) || port < 1 || port > 65_535)
     return `port '${written}' is not a port (1 to 65535)`;
-  const self = own.get(port);
+  const self = ownPorts.get(port);
   if (self !== undefined) return `port ${port} is ${self}: the agent's metrics have it already`;
-  return before.some((other) => other.port === port && other.path === path)
+  return before.some((target) => target.port === port && target.path === path)
     ? `port ${port} with path ${path} is named twice`
     : undefined;
 }

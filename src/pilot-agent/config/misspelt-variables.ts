@@ -13,11 +13,11 @@ const serviceLink =
  * links set many. Pure.
  */
 export function misspeltVariables(env: NodeJS.ProcessEnv): readonly string[] {
-  const known = [...knownVariables().keys()];
-  const missing = known.filter((name) => env[name] === undefined && !freeVariable.test(name));
+  const knownNames = [...knownVariables().keys()];
+  const missing = knownNames.filter((name) => env[name] === undefined && !freeVariable.test(name));
   return Object.entries(env).flatMap(([name, value = '']) => {
     if (
-      known.includes(name) ||
+      knownNames.includes(name) ||
       freeVariable.test(name) ||
       serviceLink.test(name) ||
       (name.endsWith('_PORT') && value.includes('://'))

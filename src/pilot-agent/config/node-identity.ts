@@ -44,9 +44,9 @@ export function nodeIdentity({
   const reachable = addresses.filter(
     (address) => !/^fe80:/i.test(address) && !address.startsWith('169.254.'),
   );
-  const found = new Set([...(given === '' ? [] : [given]), ...reachable]);
-  const all = found.size === 0 ? ['127.0.0.1', '::1'] : [...found];
-  const first = all[0] ?? '';
+  const usable = new Set([...(given === '' ? [] : [given]), ...reachable]);
+  const nodeAddresses = usable.size === 0 ? ['127.0.0.1', '::1'] : [...usable];
+  const first = nodeAddresses[0] ?? '';
   const names = new Map<string, readonly [string, string]>([
     ['Kubernetes', [`${podName}.${podNamespace}`, `${podNamespace}.svc.cluster.local`]],
     ['Consul', [`${first}.service.consul`, 'service.consul']],
@@ -56,7 +56,7 @@ export function nodeIdentity({
     ip: first,
     id: id === '' ? defaultId : id,
     domain: domain === '' ? defaultDomain : domain,
-    addresses: all,
-    ipv6: !all.some((address) => hostKind(address) === 'ipv4'),
+    addresses: nodeAddresses,
+    ipv6: !nodeAddresses.some((address) => hostKind(address) === 'ipv4'),
   };
 }

@@ -81,7 +81,7 @@ function repeatedName(
   document: Yaml.Document,
   { isScalar, visit }: typeof Yaml,
 ): number | undefined {
-  let found: number | undefined;
+  let offset: number | undefined;
   visit(document, {
     Map: (_, { items }) => {
       const names = new Set<string>();
@@ -89,7 +89,7 @@ function repeatedName(
         if (!isScalar(key)) continue;
         const name = String(key.value);
         if (names.has(name)) {
-          found = key.range?.[0] ?? 0;
+          offset = key.range?.[0] ?? 0;
           return visit.BREAK;
         }
         names.add(name);
@@ -97,7 +97,7 @@ function repeatedName(
       return undefined;
     },
   });
-  return found;
+  return offset;
 }
 
 function placeOf(offset: number, lineCounter: Yaml.LineCounter): string {

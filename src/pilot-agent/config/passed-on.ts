@@ -28,7 +28,7 @@ function flaw(value: unknown, level: number): string | undefined {
   if (value === null || ['string', 'boolean'].includes(typeof value)) return undefined;
   if (!Array.isArray(value) && !isMap(value)) return 'is not a value of JSON';
   const flaws = Object.values(value).map((member) => flaw(member, level + 1));
-  return flaws.find((found) => found !== undefined);
+  return flaws.find((text) => text !== undefined);
 }
 
 /**

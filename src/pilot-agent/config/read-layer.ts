@@ -50,7 +50,11 @@ export function readLayer<Schema extends z.ZodMiniObject>(
 ): LayerReading<Partial<z.output<Schema>>> {
   const content = layer.content ?? {};
   // A content that is not a map has no fields, and the schema reports it.
-  const { known, further, paths } = isMap(content)
+  const {
+    known: knownFields,
+    further,
+    paths,
+  } = isMap(content)
     ? splitContent(schema.shape, content)
     : { known: { '': content }, further: {}, paths: [] };
   const [unsafe, unknown] = [
@@ -60,7 +64,7 @@ export function readLayer<Schema extends z.ZodMiniObject>(
   const fields = new Map<string, unknown>();
   const wrong: string[] = [];
   const spared: string[] = [];
-  const problems = Object.entries(known).flatMap(([field, value]): readonly Problem[] => {
+  const problems = Object.entries(knownFields).flatMap(([field, value]): readonly Problem[] => {
     const part = ownMember(schema.shape, field) ?? schema;
     const result = z.safeParse(part, value);
     const issues = [
@@ -78,7 +82,7 @@ export function readLayer<Schema extends z.ZodMiniObject>(
     const retried = rest === undefined ? undefined : z.safeParse(part, rest);
     if (retried?.success === true) fields.set(field, retried.data);
     else if (issues.length > 0) wrong.push(field);
-    const told = few(
+    const listed = few(
       issues.map(({ path, text }) => ({ path, place: layer.place(path), text })),
       (more) => ({
         path: field,
@@ -86,11 +90,11 @@ export function readLayer<Schema extends z.ZodMiniObject>(
         text: `${more} more of its values are wrong`,
       }),
     );
-    if (!isSpared) return told.map(({ place, text }) => ({ place, text }));
+    if (!isSpared) return listed.map(({ place, text }) => ({ place, text }));
     const out = (path: string) =>
       field === '' ? 'all of it' : retried?.success === true ? memberOf(path) : field;
     spared.push(
-      ...told.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`),
+      ...listed.map(({ path, place, text }) => `${place}: ${text}: ${out(path)} is left out`),
     );
     return [];
   });
@@ -153,8 +157,10 @@ function suggested(name: string, shape: object): string {
 }
 
 /** Returns the first 20 entries, and one that says how many more there are. Pure. */
-export function few<T>(all: readonly T[], others: (count: number) => T): readonly T[] {
-  return all.length > mostTold ? [...all.slice(0, mostTold), others(all.length - mostTold)] : all;
+export function few<T>(entries: readonly T[], others: (count: number) => T): readonly T[] {
+  return entries.length > mostTold
+    ? [...entries.slice(0, mostTold), others(entries.length - mostTold)]
+    : entries;
 }
 
 const mostTold = 20;

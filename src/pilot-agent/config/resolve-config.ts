@@ -128,8 +128,11 @@ export function resolveConfig({
         ];
   const lowest = readLayer(proxyConfigSchema, surroundings.lowest);
   const highest = readLayer(proxyConfigSchema, surroundings.highest);
-  const said = [...textReadings, ...fileReadings, variableReading, flagReading];
-  const { readings, ...drain } = withoutDrainConflict([lowest, ...said, highest], defaults());
+  const userReadings = [...textReadings, ...fileReadings, variableReading, flagReading];
+  const { readings, ...drain } = withoutDrainConflict(
+    [lowest, ...userReadings, highest],
+    defaults(),
+  );
   const fields = readings.reduce((lower, reading) => ({ ...lower, ...reading.fields }), defaults());
   const further = readings.reduce(
     (lower, reading) => ({ ...without(lower, reading.fields), ...reading.further }),
@@ -141,7 +144,7 @@ export function resolveConfig({
   const placeOf = (field: string) =>
     readings.findLast((reading) => Object.hasOwn(reading.fields, field))?.layer.place(field) ??
     `--${field}`;
-  const asked = sourceConfigs(fields, placeOf, file?.sources);
+  const listedSources = sourceConfigs(fields, placeOf, file?.sources);
   const beside = application(surroundings.application, { ...fields, role });
 
   const problems = [
@@ -160,7 +163,7 @@ export function resolveConfig({
     ...surroundings.flagged.problems,
     ...variableReading.problems,
     ...drain.problems,
-    ...asked.problems,
+    ...listedSources.problems,
     ...authorityProblems(surroundings.values.secrets.caAddress),
     ...(logging.ok ? [] : logging.problems),
   ];
@@ -189,7 +192,7 @@ export function resolveConfig({
     ...certificateFiles({ config: secured, ...surroundings.tls, provCert, pilotCertProvider }),
     node,
     logging: logging.options,
-    sources: asked.sources,
+    sources: listedSources.sources,
   };
   if (problems.length > 0) {
     const usage = problems.every(({ place }) => place === 'role' || place.startsWith('-'));
@@ -210,7 +213,7 @@ export function resolveConfig({
     warnings: [
       ...unknownFlags.map((flag) => `unknown flag ${flag} is ignored`),
       ...flagged.warnings,
-      ...asked.warnings,
+      ...listedSources.warnings,
       ...(file?.flagged.warnings ?? []),
       ...surroundings.flagged.warnings,
       ...surroundings.warnings,
@@ -251,10 +254,12 @@ function defaults() {
 
 /** Returns the members that the other object does not have. */
 function without(
-  one: Readonly<Record<string, unknown>>,
-  other: object,
+  members: Readonly<Record<string, unknown>>,
+  excluded: object,
 ): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(one).filter(([name]) => !Object.hasOwn(other, name)));
+  return Object.fromEntries(
+    Object.entries(members).filter(([name]) => !Object.hasOwn(excluded, name)),
+  );
 }
 
 function isRole(role: string): role is AgentConfig['role'] {

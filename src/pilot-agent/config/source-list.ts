@@ -101,8 +101,8 @@ export function readSourceList(content: unknown): {
 }
 
 /** Returns the message for an unknown name. Pure. */
-export function unknownText(name: string, known: readonly string[]): string {
-  const right = meant(name, known);
+export function unknownText(name: string, candidates: readonly string[]): string {
+  const right = meant(name, candidates);
   return `is not known${right === undefined ? '' : `: did you mean ${right}?`}`;
 }
 
@@ -122,10 +122,10 @@ function flaws(source: Listed): readonly (readonly [member: string, text: string
 }
 
 function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
-  const { kind, name, at = '' } = source;
+  const { kind, name, at: fieldPath = '' } = source;
   switch (kind) {
     case 'files':
-      return { kind, name, as: source.as ?? 'restart', at, paths: source.paths };
+      return { kind, name, as: source.as ?? 'restart', at: fieldPath, paths: source.paths };
     case 'http': {
       const { as = 'envoy', url, caFile = '', tokenFile = '', every, timeout, largest } = source;
       const { http } = sourceDefaults;
@@ -133,7 +133,7 @@ function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
         kind,
         name,
         as,
-        at,
+        at: fieldPath,
         url,
         every: every ?? http.every,
         timeout: timeout ?? http.timeout,
@@ -143,17 +143,17 @@ function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
       };
     }
     case 'kube': {
-      const { as, resource, namespace, object, key = '', kubeconfig: own = kubeconfig } = source;
+      const { as, resource, namespace, object, key = '', kubeconfig: path = kubeconfig } = source;
       return {
         kind,
         name,
         as: as ?? sourceDefaults.kube(resource),
-        at,
+        at: fieldPath,
         resource,
         namespace,
         object,
         key,
-        kubeconfig: own,
+        kubeconfig: path,
       };
     }
     case 'consul': {
@@ -162,7 +162,7 @@ function whole(source: Listed, { kubeconfig, consul }: Reach): SourceConfig {
       const reach = address === undefined ? consul : { address, caFile: '', tokenFile: '' };
       const { caFile = reach.caFile, tokenFile = reach.tokenFile } = source;
       const watch = service === undefined ? { prefix } : { service };
-      return { kind, name, as, at, address: reach.address, watch, caFile, tokenFile };
+      return { kind, name, as, at: fieldPath, address: reach.address, watch, caFile, tokenFile };
     }
   }
 }

@@ -57,7 +57,7 @@ export function sourceConfigs(
     },
   };
   const fromFile = listed.made(reach);
-  const made: readonly (readonly [place: string, source: SourceConfig])[] = [
+  const placedSources: readonly (readonly [place: string, source: SourceConfig])[] = [
     ...fromFile.map((source, index) => [`${listed.place}[${index}].name`, source] as const),
     ...(flags.watch.length > 0 ? [[place('watch'), files(flags)] as const] : []),
     ...(flags.configUrl === '' ? [] : [[place('configUrl'), envoyByUrl(flags)] as const]),
@@ -65,16 +65,18 @@ export function sourceConfigs(
     ...flags.watchConsul.map((text) => [place('watchConsul'), consul(text, reach)] as const),
   ];
   const seen = new Set<string>();
-  const repeated = made.filter(([, { name }]) => seen.size === seen.add(name).size);
-  const isAddressed = made.some(([, source]) => source.kind === 'consul' && source.address === '');
+  const repeated = placedSources.filter(([, { name }]) => seen.size === seen.add(name).size);
+  const isAddressed = placedSources.some(
+    ([, source]) => source.kind === 'consul' && source.address === '',
+  );
   return {
-    sources: made.map(([, source]) => source),
+    sources: placedSources.map(([, source]) => source),
     problems: [
       ...(isAddressed
         ? [{ place: place('consulAddress'), text: 'is not an http or https URL, nor host:port' }]
         : []),
-      ...repeated.map(([at, { name }]) => ({
-        place: at,
+      ...repeated.map(([sourcePlace, { name }]) => ({
+        place: sourcePlace,
         text: `there is a source '${name}' already`,
       })),
     ],

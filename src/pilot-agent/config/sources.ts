@@ -81,11 +81,11 @@ export function sources(
       surroundings.sources.pilotCertProvider,
     ]),
   };
-  const found = Object.keys(config).map((field) => [
+  const origins = Object.keys(config).map((field) => [
     field,
     ownMember(others, field) ?? layered(field) ?? 'default',
   ]);
-  return Object.fromEntries(found) as Sources;
+  return Object.fromEntries(origins) as Sources;
 }
 
 const sourceFields = Object.keys(sourceFlagsSchema.shape);
@@ -104,7 +104,7 @@ function nodeSource(
   ]);
 }
 
-function several(found: readonly (string | undefined)[]): string | undefined {
-  const distinct = new Set(found.filter((one) => one !== undefined));
+function several(origins: readonly (string | undefined)[]): string | undefined {
+  const distinct = new Set(origins.filter((origin) => origin !== undefined));
   return distinct.size === 0 ? undefined : [...distinct].join(', ');
 }

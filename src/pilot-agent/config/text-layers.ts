@@ -104,11 +104,13 @@ function meshText(mesh: Layers['mesh']): Text {
   const name = `mesh file ${mesh?.path ?? ''}`;
   const place = below(`${name}: defaultConfig`, '.');
   if (mesh?.content.ok !== true) return { name, place, content: mesh?.content };
-  const { value: all } = mesh.content;
-  if (all === null) return { name, place, content: undefined };
-  if (typeof all !== 'object' || Array.isArray(all))
+  const { value: meshConfig } = mesh.content;
+  if (meshConfig === null) return { name, place, content: undefined };
+  if (typeof meshConfig !== 'object' || Array.isArray(meshConfig))
     return { name, place, content: { ok: false, reason: 'not a map of fields' } };
-  const { defaultConfig, default_config: snakeCase } = all as Readonly<Record<string, unknown>>;
+  const { defaultConfig, default_config: snakeCase } = meshConfig as Readonly<
+    Record<string, unknown>
+  >;
   return { name, place, content: { ok: true, value: defaultConfig ?? snakeCase } };
 }
 

@@ -65,7 +65,7 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/file-unknown',
     file: 'pilot-agent/config/config-file.ts',
-    find: '!known.includes(member)',
+    find: '!knownMembers.includes(member)',
     replace: 'false',
   },
   {
@@ -107,7 +107,7 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/target-twice',
     file: 'pilot-agent/config/metrics-targets.ts',
-    find: '&& other.path === path',
+    find: '&& target.path === path',
     replace: '',
   },
   {
@@ -216,7 +216,7 @@ export const config: readonly Mutant[] = [
     id: 'config/pushed-watched',
     file: 'pilot-agent/config/certificate-files.ts',
     find: 'watched: paths(services)',
-    replace: 'watched: paths(own)',
+    replace: 'watched: paths(sides)',
   },
   {
     id: 'config/further-replaced',
