@@ -34,11 +34,11 @@ const longestName = 127;
  */
 export async function envoyNames(binary: string): Promise<EnvoyNames> {
   const places = await describedFiles(binary);
-  const known = new Map<string, Promise<Types>>();
+  const cache = new Map<string, Promise<Types>>();
   return {
     typesIn(pack) {
-      const types = known.get(pack) ?? readTypes(binary, pack, places.get(pack) ?? []);
-      known.set(pack, types);
+      const types = cache.get(pack) ?? readTypes(binary, pack, places.get(pack) ?? []);
+      cache.set(pack, types);
       return types;
     },
   };
@@ -46,25 +46,33 @@ export async function envoyNames(binary: string): Promise<EnvoyNames> {
 
 /** Returns the offsets at which the descriptions of files begin, by package. */
 async function describedFiles(binary: string): Promise<ReadonlyMap<string, readonly number[]>> {
-  const found = new Map<string, number[]>();
+  const offsets = new Map<string, number[]>();
   const file = await open(binary);
   try {
     const buffer = Buffer.alloc(chunk + 2 * longestName);
     for (let offset = 0, read = 1; read > 0; offset += chunk) {
       read = (await file.read(buffer, 0, buffer.length, offset)).bytesRead;
-      for (let at = buffer.indexOf(mark); at >= 0 && at < read; at = buffer.indexOf(mark, at + 1)) {
-        const begin = beginOf(buffer, at + mark.length - 1);
-        const length = buffer[at + mark.length] ?? 0;
-        const pack = buffer.toString('latin1', at + mark.length + 1, at + mark.length + 1 + length);
+      for (
+        let position = buffer.indexOf(mark);
+        position >= 0 && position < read;
+        position = buffer.indexOf(mark, position + 1)
+      ) {
+        const begin = beginOf(buffer, position + mark.length - 1);
+        const length = buffer[position + mark.length] ?? 0;
+        const pack = buffer.toString(
+          'latin1',
+          position + mark.length + 1,
+          position + mark.length + 1 + length,
+        );
         if (begin === undefined || length > longestName || !/^[a-z][\w.]*$/.test(pack)) continue;
-        const places = found.get(pack) ?? [];
-        if (!places.includes(offset + begin)) found.set(pack, [...places, offset + begin]);
+        const places = offsets.get(pack) ?? [];
+        if (!places.includes(offset + begin)) offsets.set(pack, [...places, offset + begin]);
       }
     }
   } finally {
     await file.close();
   }
-  return found;
+  return offsets;
 }
 
 /**
@@ -74,7 +82,8 @@ async function describedFiles(binary: string): Promise<ReadonlyMap<string, reado
 function beginOf(buffer: Buffer, end: number): number | undefined {
   const lengths = Array.from({ length: longestName }, (_, length) => length);
   const length = lengths.find(
-    (one) => buffer[end - one - 1] === one && buffer[end - one - 2] === 0x0a,
+    (candidate) =>
+      buffer[end - candidate - 1] === candidate && buffer[end - candidate - 2] === 0x0a,
   );
   return length === undefined || length === 0 ? undefined : end - length - 2;
 }
@@ -149,5 +158,5 @@ function partsOf(bytes: Uint8Array): readonly Part[] {
 }
 
 function textOf(parts: readonly Part[], field: number): string {
-  return Buffer.from(parts.find(([one]) => one === field)?.[1] ?? []).toString();
+  return Buffer.from(parts.find(([number]) => number === field)?.[1] ?? []).toString();
 }

@@ -32,18 +32,18 @@ export async function explainRefusal(
 async function explained(config: Usable, words: string, binary: string): Promise<Refusal> {
   const refusal = refusalWords(words);
   const layers = await layersOf(config);
-  const found = findField(refusal, layers);
-  const place = await placeOf(refusal, found, layers);
+  const field = findField(refusal, layers);
+  const place = await placeOf(refusal, field, layers);
   const shown =
     place === undefined ? undefined : excerpt(place.layer.template ?? place.layer.text, place);
-  const near = await suggestion(refusal, found, layers, binary).catch(() => undefined);
+  const near = await suggestion(refusal, field, layers, binary).catch(() => undefined);
   const where =
     place === undefined
       ? blamed(config, layers)
       : `${place.layer.name}:${place.line}:${place.column}`;
   const reason = [
     where,
-    fieldOf(refusal, found),
+    fieldOf(refusal, field),
     `${refusal.problem}${near === undefined ? '' : `; did you mean '${near}'?`}`,
   ]
     .filter((part) => part !== '')
@@ -57,13 +57,13 @@ interface Place extends TextPosition {
 
 async function placeOf(
   refusal: RefusalWords,
-  found: FoundField | undefined,
+  field: FoundField | undefined,
   layers: readonly UserText[],
 ): Promise<Place | undefined> {
-  if (found !== undefined && found.spot.path !== '') {
-    const { layer, path } = found.spot;
+  if (field !== undefined && field.spot.path !== '') {
+    const { layer, path } = field.spot;
     const { name, value } = (await findMembers(layer.text))(within(layer, path));
-    const position = found.left > 0 || refusal.isUnknown === true ? name : value;
+    const position = field.left > 0 || refusal.isUnknown === true ? name : value;
     return layer.template === undefined
       ? { ...position, layer }
       : { ...templateLine(layer.template, layer.text, position), layer };
@@ -80,31 +80,31 @@ async function placeOf(
 }
 
 /** Converts a path in the whole configuration to a path in the text of a layer. */
-function within({ at }: UserText, path: string): string {
-  if (at === '') return path;
-  return path.startsWith(at) ? path.slice(at.length).replace(/^\./, '') : '';
+function within({ at: fieldPath }: UserText, path: string): string {
+  if (fieldPath === '') return path;
+  return path.startsWith(fieldPath) ? path.slice(fieldPath.length).replace(/^\./, '') : '';
 }
 
 /** Names all texts that may be wrong, if nothing shows which one it is. */
 function blamed(config: Usable, layers: readonly UserText[]): string {
   const names = layers.map(({ name }) => name);
-  const own =
+  const generated =
     config.kind === 'generated' && config.origin === undefined && config.template === undefined
       ? ['the generated bootstrap']
       : [];
-  return [...own, ...names].join(', with ');
+  return [...generated, ...names].join(', with ');
 }
 
 /**
  * Returns the field as the user names it, if it is found; for an unknown name, the field that
  * contains it.
  */
-function fieldOf({ path, isUnknown }: RefusalWords, found: FoundField | undefined): string {
-  const rest = stepsOf(path).slice(-(found?.left ?? Infinity) || Infinity);
+function fieldOf({ path, isUnknown }: RefusalWords, field: FoundField | undefined): string {
+  const rest = stepsOf(path).slice(-(field?.left ?? Infinity) || Infinity);
   const named = rest.reduce(
     (before: string, step) =>
       typeof step === 'number' ? `${before}[${step}]` : joined(before, step),
-    found?.spot.path ?? '',
+    field?.spot.path ?? '',
   );
   return isUnknown === true ? named.replace(/\.?[^.]+$/, '') : named;
 }

@@ -123,9 +123,9 @@ export function findEnvoy({
 
 function flaw(path: string): string | undefined {
   try {
-    const found = statSync(path, { throwIfNoEntry: false });
-    if (found === undefined) return 'does not exist';
-    if (!found.isFile()) return 'is not a regular file';
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined) return 'does not exist';
+    if (!stats.isFile()) return 'is not a regular file';
     accessSync(path, constants.X_OK);
     return undefined;
   } catch (error) {

@@ -31,16 +31,16 @@ export function findField(
   if (path === '')
     return values
       .map((value) => findValue(value, whole, problem))
-      .find((found) => found !== undefined);
+      .find((field) => field !== undefined);
   const steps = stepsOf(path);
   if (root === undefined) return follow(whole, steps);
-  const found = whole
+  const matches = whole
     .flatMap(spots)
     .filter(({ value }) => isFields(value) && String(value['@type']).split('.').at(-1) === root)
     .flatMap((spot) => follow([spot], steps) ?? []);
-  if (found.length === 1) return found[0];
+  if (matches.length === 1) return matches[0];
   const isAbsent = problem.includes('missing');
-  const guilty = found.filter(({ spot, left }) =>
+  const guilty = matches.filter(({ spot, left }) =>
     isAbsent ? left > 0 || isEmpty(spot.value) : left === 0,
   );
   return guilty.length === 1 ? guilty[0] : undefined;
@@ -76,15 +76,17 @@ function follow(from: readonly Spot[], [step, ...rest]: readonly Step[]): FoundF
   if (typeof step === 'string')
     return (
       follow(
-        from.flatMap((one) => member(one, step)),
+        from.flatMap((parent) => member(parent, step)),
         rest,
       ) ?? { spot, left }
     );
   const items = from.filter(({ value }) => Array.isArray(value)).flatMap(members);
   if (items.length > 0) return follow(items.slice(step, step + 1), rest) ?? { spot, left };
   // The text has one message instead of a list, or a map, whose order is unknown.
-  const found = [...from, ...from.flatMap(members)].flatMap((one) => follow([one], rest) ?? []);
-  const [best, next] = found.sort((one, other) => one.left - other.left);
+  const matches = [...from, ...from.flatMap(members)].flatMap(
+    (start) => follow([start], rest) ?? [],
+  );
+  const [best, next] = matches.sort((first, second) => first.left - second.left);
   return best !== undefined && (next === undefined || best.left < next.left)
     ? best
     : { spot, left };
@@ -97,10 +99,10 @@ export function joined(path: string, name: string): string {
 
 function member({ layer, value, path }: Spot, name: string): readonly Spot[] {
   if (!isFields(value)) return [];
-  const found = Object.keys(value).find((key) => key === name || snake(key) === name);
-  return found === undefined
+  const field = Object.keys(value).find((key) => key === name || snake(key) === name);
+  return field === undefined
     ? []
-    : [{ layer, value: ownMember(value, found), path: joined(path, found) }];
+    : [{ layer, value: ownMember(value, field), path: joined(path, field) }];
 }
 
 function members({ layer, value, path }: Spot): readonly Spot[] {
@@ -125,9 +127,10 @@ function spots(spot: Spot): readonly Spot[] {
 
 /** Returns the first of several equal values; for a duplicate, the last one. */
 function findValue(text: string, whole: readonly Spot[], problem: string): FoundField | undefined {
-  const all = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
-  const same = all.filter(({ value }) => value === text);
-  const parts = text.length > 2 ? all.filter(({ value }) => (value as string).includes(text)) : [];
+  const texts = whole.flatMap(spots).filter(({ value }) => typeof value === 'string');
+  const same = texts.filter(({ value }) => value === text);
+  const parts =
+    text.length > 2 ? texts.filter(({ value }) => (value as string).includes(text)) : [];
   const spot =
     same.length > 0
       ? same.at(problem.includes('duplicate') ? -1 : 0)
@@ -138,10 +141,10 @@ function findValue(text: string, whole: readonly Spot[], problem: string): Found
 }
 
 /** Returns the content of a layer as part of the configuration that it is laid over. */
-function placed({ at, value }: UserText): unknown {
-  return at === ''
+function placed({ at: fieldPath, value }: UserText): unknown {
+  return fieldPath === ''
     ? value
-    : at.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);
+    : fieldPath.split('.').reduceRight((inner, field): unknown => ({ [field]: inner }), value);
 }
 
 function snake(name: string): string {

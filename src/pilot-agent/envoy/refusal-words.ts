@@ -92,7 +92,7 @@ function unreadable(words: string): RefusalWords {
     column,
     what = words,
   } = inJson.exec(words)?.groups ?? {};
-  const at = line === undefined ? undefined : { line: Number(line), column: Number(column) };
+  const position = line === undefined ? undefined : { line: Number(line), column: Number(column) };
   const field = /^no such field: '(.*)'$/.exec(what)?.[1];
   if (field !== undefined)
     return {
@@ -100,7 +100,7 @@ function unreadable(words: string): RefusalWords {
       path: path === '' ? field : `${path}.${field}`,
       isUnknown: true,
       message: type,
-      ...(at !== undefined && { at }),
+      ...(position !== undefined && { at: position }),
     };
   const [, kind, value] = /^(unknown enum value: |could not find @type )'(.*)'$/.exec(what) ?? [];
   if (kind !== undefined && value !== undefined)
@@ -115,15 +115,15 @@ function unreadable(words: string): RefusalWords {
       problem: 'has a field twice, or two fields of which it may have one',
       path: path.replace(/\.?[^.]+$/, ''),
     };
-  return { problem: plain(what, type), path, ...(at !== undefined && { at }) };
+  return { problem: plain(what, type), path, ...(position !== undefined && { at: position }) };
 }
 
 function plain(what: string, type = ''): string {
-  const [, found = '', wanted = ''] =
+  const [, actual = '', expected = ''] =
     /^unexpected character: '(.)'; expected '(.)'$/.exec(what) ?? [];
   const [isA, shouldBe] = [
-    kindOf(found),
-    type.endsWith('.Duration') ? "a duration, such as '1s'," : kindOf(wanted),
+    kindOf(actual),
+    type.endsWith('.Duration') ? "a duration, such as '1s'," : kindOf(expected),
   ];
   if (isA !== undefined && shouldBe !== undefined) return `is ${isA}, and ${shouldBe} is wanted`;
   const [envoy, words] = plainer.find(([form]) => form.test(what)) ?? [];
@@ -169,8 +169,8 @@ function snake(name: string): string {
 /** Returns the texts that a sentence of Envoy quotes, or names at its end. */
 function named(sentence: string): readonly string[] {
   const quoted = [...sentence.matchAll(/'([^']+)'/g)].map(([, text = '']) => text);
-  const told = [...sentence.matchAll(/(?::|named) (\S+?)[.,]?(?=\s|$)/g)].map(
+  const unquoted = [...sentence.matchAll(/(?::|named) (\S+?)[.,]?(?=\s|$)/g)].map(
     ([, text = '']) => text,
   );
-  return [...quoted, ...told];
+  return [...quoted, ...unquoted];
 }

@@ -9,7 +9,7 @@ export function showProgress(output: {
   write(text: string): unknown;
 }): (progress: InstallProgress) => void {
   const terminal = output.isTTY === true;
-  let told = -1;
+  let reported = -1;
 
   const passing = (text: string) => output.write(terminal ? `\r\x1b[2K${text}` : `${text}\n`);
   const lasting = (text: string) => output.write(terminal ? `\r\x1b[2K${text}\n` : `${text}\n`);
@@ -21,8 +21,8 @@ export function showProgress(output: {
         const reached = Math.floor(
           totalBytes === undefined ? bytes / 10_000_000 : (bytes / totalBytes) * 5,
         );
-        if (!terminal && reached <= told) return;
-        told = reached;
+        if (!terminal && reached <= reported) return;
+        reported = reached;
         const total =
           totalBytes === undefined
             ? ''

@@ -11,7 +11,7 @@ import { ownMember } from '../../shared/text/own-member.ts';
  */
 export async function suggestion(
   words: RefusalWords,
-  found: FoundField | undefined,
+  field: FoundField | undefined,
   layers: readonly UserText[],
   binary: string,
 ): Promise<string | undefined> {
@@ -31,8 +31,8 @@ export async function suggestion(
     ]);
     return near && `${server}${near}`;
   }
-  if (!problem.startsWith('unknown enum value') || found === undefined) return undefined;
-  return meant(value, await valuesAt(found, await envoyNames(binary)));
+  if (!problem.startsWith('unknown enum value') || field === undefined) return undefined;
+  return meant(value, await valuesAt(field, await envoyNames(binary)));
 }
 
 /** Returns the values of the enumeration that belongs at a spot. */

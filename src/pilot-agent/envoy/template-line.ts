@@ -8,20 +8,20 @@ import type { TextPosition } from '../../shared/text/text-position.ts';
  */
 export function templateLine(
   template: string,
-  made: string,
+  rendered: string,
   { line, column }: TextPosition,
 ): TextPosition {
   const lines = template.split('\n');
-  const text = (made.split('\n')[line - 1] ?? '').trim();
-  const alike = lines.flatMap((one, index) => (isMadeOf(one, text) ? [index] : []));
-  const earlier = made.split('\n').slice(0, line - 1);
-  const rank = earlier.filter((one) =>
-    alike.some((index) => isMadeOf(lines[index] ?? '', one.trim())),
+  const text = (rendered.split('\n')[line - 1] ?? '').trim();
+  const alike = lines.flatMap((candidate, index) => (isMadeOf(candidate, text) ? [index] : []));
+  const earlier = rendered.split('\n').slice(0, line - 1);
+  const rank = earlier.filter((renderedLine) =>
+    alike.some((index) => isMadeOf(lines[index] ?? '', renderedLine.trim())),
   ).length;
   const index = alike[Math.min(rank, alike.length - 1)];
   if (index === undefined) return { line: 1, column: 1 };
-  const found = lines[index] ?? '';
-  return { line: index + 1, column: found.includes('{{') ? found.search(/\S/) + 1 : column };
+  const match = lines[index] ?? '';
+  return { line: index + 1, column: match.includes('{{') ? match.search(/\S/) + 1 : column };
 }
 
 /**
@@ -33,9 +33,9 @@ function isMadeOf(line: string, text: string): boolean {
   if (last === undefined) return text === first;
   let from = first.length;
   for (const part of others) {
-    const at = text.indexOf(part, from);
-    if (at < 0) return false;
-    from = at + part.length;
+    const start = text.indexOf(part, from);
+    if (start < 0) return false;
+    from = start + part.length;
   }
   return text.startsWith(first) && text.endsWith(last) && text.length - last.length >= from;
 }

@@ -4,7 +4,7 @@ export const envoy: readonly Mutant[] = [
   {
     id: 'envoy/pinned-sum',
     file: 'pilot-agent/envoy/install-envoy.ts',
-    find: 'given === undefined && sum !== wanted',
+    find: 'given === undefined && sum !== expectedSum',
     replace: 'given === undefined && false',
   },
   {
