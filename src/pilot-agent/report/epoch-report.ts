@@ -80,8 +80,8 @@ export interface EpochsReport {
 }
 
 /** Returns a time for programs and persons: ISO 8601 with ms, in UTC. Pure. */
-export function isoTime(at: number): string {
-  return new Date(at).toISOString();
+export function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
 }
 
 /** The record of an epoch, and its current process; undefined if that is gone. */
@@ -137,25 +137,25 @@ export function epochReport({ record, process }: KnownEpoch): EpochReport {
 function exitReport(exit: Exit, expected: boolean): ExitReport {
   const { kind } = exit;
   const cause = exitWords(exit);
-  const said = {
+  const words = {
     ...(cause !== undefined && { cause }),
     lastWords: 'tail' in exit ? exit.tail : [],
   };
   switch (kind) {
     case 'failed':
-      return { kind, expected, code: exit.code, ...said };
+      return { kind, expected, code: exit.code, ...words };
     case 'signaled':
       return {
         kind,
         expected,
         signal: exit.signal,
         ...(exit.outOfMemory !== undefined && { outOfMemory: exit.outOfMemory }),
-        ...said,
+        ...words,
       };
     case 'spawn-failed':
-      return { kind, expected, reason: exit.reason, ...said };
+      return { kind, expected, reason: exit.reason, ...words };
     default:
-      return { kind, expected, ...said };
+      return { kind, expected, ...words };
   }
 }
 
@@ -185,8 +185,8 @@ export function epochsReport(
     }),
     counters: past.counters,
     pushes,
-    stored: past.stored.map(({ of, from, to }) => ({
-      of: isoTime(of),
+    stored: past.stored.map(({ of: storedAt, from, to }) => ({
+      of: isoTime(storedAt),
       from: isoTime(from),
       ...(to !== undefined && { to: isoTime(to) }),
     })),

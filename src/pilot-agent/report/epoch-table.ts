@@ -28,8 +28,8 @@ export function epochTable(
       .slice(-5)
       .toReversed()
       .map(
-        ({ at, secret, version, state, reason }) =>
-          `${state} ${at.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`,
+        ({ at: pushedAt, secret, version, state, reason }) =>
+          `${state} ${pushedAt.slice(0, 19).replace('T', ' ')}: secret ${secret}, version ${version}${reason === undefined ? '' : `: ${reason}`}`,
       ),
     Object.entries(counters)
       .map(([name, count]) => `${name} ${count}`)

@@ -53,25 +53,25 @@ export function awaySince(before: Link, reason: string, now: number): Link {
  */
 export function heard<Line extends LogReport>(
   before: Heard<Line>,
-  told: LiveEvent,
+  liveEvent: LiveEvent,
   kept: Kept<Line>,
 ): Heard<Line> {
-  switch (told.event) {
+  switch (liveEvent.event) {
     case 'report':
-      return isSameAgent(before.report, told.data)
-        ? { ...before, report: told.data }
-        : { ...nothingHeard, report: told.data };
+      return isSameAgent(before.report, liveEvent.data)
+        ? { ...before, report: liveEvent.data }
+        : { ...nothingHeard, report: liveEvent.data };
     case 'epochs':
-      return { ...before, epochs: withEpochs(before.epochs, told.data, kept.epochs) };
+      return { ...before, epochs: withEpochs(before.epochs, liveEvent.data, kept.epochs) };
     case 'traffic': {
       const last = before.traffic.at(-1)?.at ?? '';
-      const news = told.data.filter(({ at }) => at > last);
-      return { ...before, traffic: [...before.traffic, ...news].slice(-kept.traffic) };
+      const newer = liveEvent.data.filter(({ at: sampledAt }) => sampledAt > last);
+      return { ...before, traffic: [...before.traffic, ...newer].slice(-kept.traffic) };
     }
     case 'service':
-      return { ...before, service: told.data };
+      return { ...before, service: liveEvent.data };
     case 'log':
-      return { ...before, log: withLines(before.log ?? [], told.data, kept) };
+      return { ...before, log: withLines(before.log ?? [], liveEvent.data, kept) };
   }
 }
 
@@ -85,19 +85,19 @@ function isSameAgent(before: LiveReport | undefined, { agent }: LiveReport): boo
 /** A newer report of an epoch replaces the older one. */
 function withEpochs(
   before: readonly EpochReport[],
-  told: readonly EpochReport[],
+  reports: readonly EpochReport[],
   most: number,
 ): readonly EpochReport[] {
-  const byNumber = new Map([...before, ...told].map((one) => [one.epoch, one]));
-  return [...byNumber.values()].sort((one, other) => one.epoch - other.epoch).slice(-most);
+  const byNumber = new Map([...before, ...reports].map((report) => [report.epoch, report]));
+  return [...byNumber.values()].sort((left, right) => left.epoch - right.epoch).slice(-most);
 }
 
 function withLines<Line extends LogReport>(
   before: readonly Line[],
-  told: readonly LogReport[],
+  reports: readonly LogReport[],
   { lines, lineOf }: Kept<Line>,
 ): readonly Line[] {
   const last = before.at(-1)?.id ?? -1;
-  const all = before.concat(told.filter(({ id }) => id > last).map(lineOf));
-  return all.length > lines * 1.1 ? all.slice(-lines) : all;
+  const joined = before.concat(reports.filter(({ id }) => id > last).map(lineOf));
+  return joined.length > lines * 1.1 ? joined.slice(-lines) : joined;
 }

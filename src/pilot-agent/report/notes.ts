@@ -21,9 +21,9 @@ export function noteAnchor(note: string): string {
  */
 export function untoldNotes(
   notes: readonly string[],
-  told: readonly (string | undefined)[],
+  shownReasons: readonly (string | undefined)[],
 ): readonly string[] {
   return notes.filter(
-    (note) => !told.some((reason) => reason !== undefined && note.includes(reason)),
+    (note) => !shownReasons.some((reason) => reason !== undefined && note.includes(reason)),
   );
 }

@@ -56,10 +56,10 @@ function phaseIn(epoch: EpochReport, from: number, to: number): Phase {
 }
 
 function pieces(phases: readonly Phase[]): readonly (readonly [Phase, number])[] {
-  return phases.reduce<[Phase, number][]>((all, phase) => {
-    const last = all.at(-1);
+  return phases.reduce<[Phase, number][]>((runs, phase) => {
+    const last = runs.at(-1);
     if (last?.[0] === phase) last[1] += 1;
-    else all.push([phase, 1]);
-    return all;
+    else runs.push([phase, 1]);
+    return runs;
   }, []);
 }

@@ -29,8 +29,8 @@ export function rateOf(
   traffic: readonly TrafficReport[],
 ): Omit<Rate, 'at'> | undefined {
   const [before, report] = traffic.slice(-2);
-  const [from, to] = [before, report].map((one) =>
-    one?.byEpoch.find((counts) => counts.epoch === epoch),
+  const [from, to] = [before, report].map((sample) =>
+    sample?.byEpoch.find((counts) => counts.epoch === epoch),
   );
   if (before === undefined || report === undefined || from === undefined || to === undefined)
     return undefined;
@@ -45,10 +45,10 @@ export function rateOf(
  */
 export function loadOf(
   traffic: readonly TrafficReport[],
-  of: (process: ProcessReport) => boolean,
+  isCounted: (process: ProcessReport) => boolean,
 ): { readonly bytes: number; readonly cpu: number } {
   const [before, report] = traffic.length < 2 ? [undefined, traffic.at(-1)] : traffic.slice(-2);
-  const now = (report?.processes ?? []).filter(of);
+  const now = (report?.processes ?? []).filter(isCounted);
   const used = now.map(({ pid, cpuSeconds }) => {
     const then = before?.processes.find((process) => process.pid === pid);
     return then === undefined || before === undefined || report === undefined

@@ -52,15 +52,15 @@ function rowsIn(room: number, sizes: readonly number[]): number {
 /** Writes the agent's identity, its readiness, and what a reader needs first. */
 function head(report: AgentReport, look: StatusLook): readonly string[] {
   const { paint, isWide } = look;
-  const { agent, phase, notes, at, crashes, readyAfterMs, refused, next } = report;
-  const up = `${phase}, up for ${timeSpan(between(agent.startedAt, at) ?? 0)}`;
+  const { agent, phase, notes, at: reportedAt, crashes, readyAfterMs, refused, next } = report;
+  const up = `${phase}, up for ${timeSpan(between(agent.startedAt, reportedAt) ?? 0)}`;
   const first =
     readyAfterMs === undefined ? 'never ready yet' : `first ready after ${timeSpan(readyAfterMs)}`;
   const limit = crashes.budget === 0 ? '' : ` of ${crashes.budget}`;
   const retry =
     crashes.retryAt === undefined
       ? ''
-      : `, again in ${timeSpan(Math.max(0, between(at, crashes.retryAt) ?? 0))}`;
+      : `, again in ${timeSpan(Math.max(0, between(reportedAt, crashes.retryAt) ?? 0))}`;
   const ports = [
     `admin ${agent.adminPort}`,
     agent.statusPort === 0 ? 'no status port' : `status ${agent.statusPort}`,
@@ -75,7 +75,7 @@ function head(report: AgentReport, look: StatusLook): readonly string[] {
       refused &&
         paint(
           'red',
-          `${refused.hash.slice(0, 8)} ${ago(refused.at, at)}: ${oneLine(refused.reason)}`,
+          `${refused.hash.slice(0, 8)} ${ago(refused.at, reportedAt)}: ${oneLine(refused.reason)}`,
         ),
     ],
     ['next', next && `epoch ${next.epoch} from ${next.hash.slice(0, 8)}: ${next.stage}`],
@@ -118,39 +118,48 @@ function field(
 ): readonly string[] {
   const most = Math.max(1, Math.floor(height * share));
   const room = Math.max(1, width - indent);
-  const all = wrapped(text, room);
+  const wrappedLines = wrapped(text, room);
   const shown =
-    all.length <= most
-      ? all
-      : [...all.slice(0, most - 1), cut(`${all[most - 1] ?? ''} ${all[most] ?? ''}`, room)];
+    wrappedLines.length <= most
+      ? wrappedLines
+      : [
+          ...wrappedLines.slice(0, most - 1),
+          cut(`${wrappedLines[most - 1] ?? ''} ${wrappedLines[most] ?? ''}`, room),
+        ];
   const title = `  ${paint('dim', name)}${' '.repeat(indent - 2 - widthOf(name))}`;
   return shown.map((line, index) => `${index === 0 ? title : ' '.repeat(indent)}${line}`);
 }
 
-function controlPlane({ controlPlane: plane, at }: AgentReport, paint: Paint): string | undefined {
+function controlPlane(
+  { controlPlane: plane, at: reportedAt }: AgentReport,
+  paint: Paint,
+): string | undefined {
   if (plane === undefined) return undefined;
   if (plane.by === 'envoy') return `${oneLine(plane.address)}, asked by Envoy itself`;
   const { state, reason, since, pushedAt, storedOf } = plane;
   const why = reason === undefined ? '' : `: ${oneLine(reason)}`;
   const sure = state === 'answering' ? 'green' : state === 'unavailable' ? 'red' : 'yellow';
-  const long = between(since, at);
+  const long = between(since, reportedAt);
   return [
     `${oneLine(plane.address)} ${paint(sure, state)}${long === undefined ? '' : ` for ${timeSpan(long)}`}${why}`,
-    ...(pushedAt === undefined ? [] : [`last push ${ago(pushedAt, at)}`]),
+    ...(pushedAt === undefined ? [] : [`last push ${ago(pushedAt, reportedAt)}`]),
     ...(storedOf === undefined
       ? []
-      : [paint('yellow', `Envoy serves what is stored, of ${ago(storedOf, at)}`)]),
+      : [paint('yellow', `Envoy serves what is stored, of ${ago(storedOf, reportedAt)}`)]),
   ].join(', ');
 }
 
 function rejected(
-  { controlPlane: plane, at }: AgentReport,
+  { controlPlane: plane, at: reportedAt }: AgentReport,
   paint: Paint,
 ): readonly (readonly [string, string])[] {
-  return (plane?.rejected ?? []).map((one) => {
+  return (plane?.rejected ?? []).map((rejection) => {
     return [
       'rejected',
-      paint('red', `${oneLine(one.type)} ${ago(one.at, at)}: ${oneLine(one.reason)}`),
+      paint(
+        'red',
+        `${oneLine(rejection.type)} ${ago(rejection.at, reportedAt)}: ${oneLine(rejection.reason)}`,
+      ),
     ];
   });
 }

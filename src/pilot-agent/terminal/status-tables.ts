@@ -26,14 +26,14 @@ interface Field<Row> extends Column {
 /** Writes a heading and the first rows of a list; nothing for an empty list. */
 function list<Row>(
   heading: string,
-  all: readonly Row[],
+  entries: readonly Row[],
   fields: readonly Field<Row>[],
   size: TableSize,
 ): readonly string[] {
   const { rows, width, isWide, paint } = size;
-  if (all.length === 0) return [];
-  const kept = all.slice(0, rows);
-  const left = all.length - kept.length;
+  if (entries.length === 0) return [];
+  const kept = entries.slice(0, rows);
+  const left = entries.length - kept.length;
   const columns = fields.filter((field) => isWide || field.isWide === undefined);
   const cells = kept.map((row) => columns.map((column) => column.of(row)));
   const lines =
@@ -48,12 +48,12 @@ const span = (ms: number | undefined) => (ms === undefined ? '' : timeSpan(ms));
 
 /** Writes the epochs, newest first. Pure. */
 export function epochLines(
-  { epochs, counters, at }: AgentReport,
+  { epochs, counters, at: reportedAt }: AgentReport,
   size: TableSize,
 ): readonly string[] {
-  const count = (name: string, one: string, many: string) => {
+  const count = (name: string, singular: string, plural: string) => {
     const number = ownMember(counters, name) ?? 0;
-    return number === 0 ? [] : [`${number} ${number === 1 ? one : many}`];
+    return number === 0 ? [] : [`${number} ${number === 1 ? singular : plural}`];
   };
   const counted = [
     ...count('restarts', 'restart', 'restarts'),
@@ -64,7 +64,7 @@ export function epochLines(
   const fields: readonly Field<EpochReport>[] = [
     { title: 'EPOCH', isRight: true, of: ({ epoch }) => String(epoch) },
     { title: 'STATE', of: stateOf },
-    { title: 'AGE', isRight: true, of: ({ launchedAt }) => span(between(launchedAt, at)) },
+    { title: 'AGE', isRight: true, of: ({ launchedAt }) => span(between(launchedAt, reportedAt)) },
     { title: 'LIVED', isRight: true, of: ({ lifeMs }) => span(lifeMs) },
     { title: 'PID', isRight: true, of: ({ pid }) => (pid === undefined ? '' : String(pid)) },
     { title: 'START', isRight: true, of: ({ startMs }) => span(startMs) },
@@ -84,12 +84,12 @@ export function epochLines(
 
 /** Writes the certificates that Envoy serves and trusts. Pure. */
 export function certificateLines(
-  { certificates, at }: AgentReport,
+  { certificates, at: reportedAt }: AgentReport,
   size: TableSize,
 ): readonly string[] {
   const fields: readonly Field<CertificateReport>[] = [
-    { title: 'NAME', hasEnds: true, of: (one) => oneLine(certificateTitle(one)) },
-    { title: 'TIME LEFT', isRight: true, of: (one) => timeLeft(one, at) },
+    { title: 'NAME', hasEnds: true, of: (certificate) => oneLine(certificateTitle(certificate)) },
+    { title: 'TIME LEFT', isRight: true, of: (certificate) => timeLeft(certificate, reportedAt) },
     {
       title: 'NAMES',
       of: ({ subject, subjectAltNames }) =>
@@ -110,8 +110,8 @@ export function certificateLines(
 }
 
 /** The log warns in the last quarter of a certificate's life. */
-function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell {
-  const left = between(at, notAfter) ?? 0;
+function timeLeft({ notBefore, notAfter }: CertificateReport, reportedAt: string): Cell {
+  const left = between(reportedAt, notAfter) ?? 0;
   if (left <= 0) return { text: 'expired', style: 'red' };
   return {
     text: timeSpan(left),
@@ -120,7 +120,10 @@ function timeLeft({ notBefore, notAfter }: CertificateReport, at: string): Cell 
 }
 
 /** Writes the sources of configuration. Pure. */
-export function sourceLines({ sources, at }: AgentReport, size: TableSize): readonly string[] {
+export function sourceLines(
+  { sources, at: reportedAt }: AgentReport,
+  size: TableSize,
+): readonly string[] {
   const fields: readonly Field<AgentReport['sources'][number]>[] = [
     { title: 'NAME', hasEnds: true, of: ({ name }) => oneLine(name) },
     {
@@ -130,8 +133,8 @@ export function sourceLines({ sources, at }: AgentReport, size: TableSize): read
         style: state === 'read' ? 'green' : state === 'failing' ? 'red' : 'yellow',
       }),
     },
-    { title: 'CHANGED', of: ({ changedAt }) => ago(changedAt, at) },
-    { title: 'READ', isWide: true, of: ({ readAt }) => ago(readAt, at) },
+    { title: 'CHANGED', of: ({ changedAt }) => ago(changedAt, reportedAt) },
+    { title: 'READ', isWide: true, of: ({ readAt }) => ago(readAt, reportedAt) },
     { title: 'KIND', isWide: true, of: ({ kind }) => kind ?? '' },
     { title: 'AS', isWide: true, of: ({ as }) => as ?? '' },
     { title: 'EFFECT', of: ({ effect }) => effect ?? '' },
@@ -144,14 +147,17 @@ export function sourceLines({ sources, at }: AgentReport, size: TableSize): read
       of: ({ reason, since }) =>
         reason === undefined
           ? ''
-          : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, at))})`}`,
+          : `${oneLine(reason)}${since === undefined ? '' : ` (for ${span(between(since, reportedAt))})`}`,
     },
   ];
   return list('SOURCES', sources, fields, size);
 }
 
 /** Writes the pushed secrets, newest first. Pure. */
-export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonly string[] {
+export function pushLines(
+  { pushes, at: reportedAt }: AgentReport,
+  size: TableSize,
+): readonly string[] {
   const fields: readonly Field<AgentReport['pushes'][number]>[] = [
     { title: 'SECRET', hasEnds: true, of: ({ secret }) => oneLine(secret) },
     { title: 'VERSION', of: ({ version }) => oneLine(version) },
@@ -162,7 +168,7 @@ export function pushLines({ pushes, at }: AgentReport, size: TableSize): readonl
         style: state === 'rejected' ? 'red' : state === 'accepted' ? 'green' : 'yellow',
       }),
     },
-    { title: 'WHEN', of: (push) => ago(push.at, at) },
+    { title: 'WHEN', of: (push) => ago(push.at, reportedAt) },
     { title: 'AT', isWide: true, of: (push) => push.at },
     { title: 'REASON', of: ({ reason }) => oneLine(reason ?? '') },
   ];

@@ -40,15 +40,15 @@ export function tableLines(
   });
   const widths = narrowed(
     natural,
-    width - gap.length * (natural.filter((one) => one > 0).length - 1),
+    width - gap.length * (natural.filter((columnWidth) => columnWidth > 0).length - 1),
   );
   const line = (cells: readonly Cell[]) =>
     columns
       .flatMap(({ isRight, hasEnds }, index) => {
         const [cell, columnWidth = 0] = [cells[index], widths[index]];
         if (columnWidth === 0) return [];
-        const told = hasEnds ? cutInside(textOf(cell), columnWidth) : textOf(cell);
-        const text = isRight ? fittedRight(told, columnWidth) : fitted(told, columnWidth);
+        const visible = hasEnds ? cutInside(textOf(cell), columnWidth) : textOf(cell);
+        const text = isRight ? fittedRight(visible, columnWidth) : fitted(visible, columnWidth);
         return [
           typeof cell === 'object'
             ? text.replace(/\S.*\S|\S/u, (shown) => paint(cell.style, shown))
@@ -65,6 +65,9 @@ function narrowed(widths: readonly number[], room: number): readonly number[] {
   const sum = (limit: number) => widths.reduce((total, width) => total + Math.min(width, limit), 0);
   if (sum(Infinity) <= room) return widths;
   const limits = Array.from({ length: Math.max(1, room - narrowest) }, (_, index) => room - index);
-  const limit = Math.max(narrowest, limits.find((one) => sum(one) <= room) ?? narrowest);
+  const limit = Math.max(
+    narrowest,
+    limits.find((candidate) => sum(candidate) <= room) ?? narrowest,
+  );
   return widths.map((width) => Math.min(width, limit));
 }

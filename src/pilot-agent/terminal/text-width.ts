@@ -24,10 +24,10 @@ export function cut(text: string, width: number): string {
 
 /** Does the same for a text whose end matters most, such as a path: cuts its first half. Pure. */
 export function cutInside(text: string, width: number): string {
-  const all = widthOf(text);
-  if (all <= width || width < 4) return cut(text, width);
+  const total = widthOf(text);
+  if (total <= width || width < 4) return cut(text, width);
   const head = Math.floor((width - 1) / 3);
-  return `${sliceAnsi(text, 0, head)}…${sliceAnsi(text, all - (width - 1 - head))}`;
+  return `${sliceAnsi(text, 0, head)}…${sliceAnsi(text, total - (width - 1 - head))}`;
 }
 
 /**
@@ -36,13 +36,13 @@ export function cutInside(text: string, width: number): string {
  */
 export function wrapped(text: string, width: number): readonly string[] {
   const room = Math.max(1, width);
-  const all = widthOf(text);
+  const total = widthOf(text);
   const lines: string[] = [];
-  for (let at = 0; at < all;) {
-    const rest = sliceAnsi(text, at);
-    const taken = widthOf(rest) <= room ? rest : broken(rest, room);
-    lines.push(sliceAnsi(taken, 0, widthOf(stripVTControlCharacters(taken).trimEnd())));
-    at += Math.max(1, widthOf(taken));
+  for (let start = 0; start < total;) {
+    const rest = sliceAnsi(text, start);
+    const piece = widthOf(rest) <= room ? rest : broken(rest, room);
+    lines.push(sliceAnsi(piece, 0, widthOf(stripVTControlCharacters(piece).trimEnd())));
+    start += Math.max(1, widthOf(piece));
   }
   return lines.length === 0 ? [''] : lines;
 }

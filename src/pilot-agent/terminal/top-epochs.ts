@@ -21,14 +21,14 @@ const indent = '      ';
  * `height` lines. Pure.
  */
 export function topEpochs(
-  all: TopState,
+  model: TopState,
   past: Past,
   height: number,
   paint: Paint,
 ): readonly string[] {
-  const { epochs, selected, size, traffic } = all;
+  const { epochs, selected, size, traffic } = model;
   const chosen = epochs.find(({ epoch }) => epoch === selected);
-  const more = chosen === undefined ? [] : details(chosen, all, paint);
+  const more = chosen === undefined ? [] : details(chosen, model, paint);
   const shown = around([...epochs].reverse(), selected, Math.max(1, height - more.length));
   const width = Math.max(0, size.width - number - state - figures - 3);
   const lines = shown.map((epoch) => {
@@ -88,7 +88,7 @@ function details(
 ): readonly string[] {
   const { pid, hash, lineage, launchedAt, startMs, drainMs, exit } = epoch;
   const age = between(launchedAt, new Date(now).toISOString()) ?? 0;
-  const told = [
+  const facts = [
     `process ${pid === undefined ? 'not known' : String(pid)}`,
     `launched ${launchedAt} (${timeSpan(Math.max(0, age))} ago)`,
     ...(startMs === undefined ? [] : [`live after ${timeSpan(startMs)}`]),
@@ -98,7 +98,7 @@ function details(
   ].join(', ');
   const end = exit === undefined ? [] : [endOf(exit)];
   const width = long === 'cut' ? Infinity : size.width - indent.length;
-  return [told, ...end, `why: ${oneLine(whyText(epoch))}`].flatMap((text) =>
+  return [facts, ...end, `why: ${oneLine(whyText(epoch))}`].flatMap((text) =>
     wrapped(text, width).map((line) => paint('dim', `${indent}${line}`)),
   );
 }

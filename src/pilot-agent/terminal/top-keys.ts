@@ -64,8 +64,8 @@ function watching(state: TopState, { name, text, isCtrl }: Key): TopState {
 }
 
 /** Returns the next item; after the last one, the first. */
-function after<T>(all: readonly T[], one: T): T {
-  return all[(all.indexOf(one) + 1) % all.length] ?? one;
+function after<T>(items: readonly T[], item: T): T {
+  return items[(items.indexOf(item) + 1) % items.length] ?? item;
 }
 
 /**

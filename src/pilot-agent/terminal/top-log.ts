@@ -42,21 +42,21 @@ function newest(
   { log = [], level, selected, filter }: TopState,
   count: number,
 ): readonly LogReport[] {
-  const found: LogReport[] = [];
-  for (let index = log.length - 1; index >= 0 && found.length < count; index--) {
+  const matching: LogReport[] = [];
+  for (let index = log.length - 1; index >= 0 && matching.length < count; index--) {
     const line = log[index];
     if (line === undefined || ranks[line.level] < ranks[level]) continue;
     if (selected !== undefined && line.epoch !== selected) continue;
     if (filter !== '' && !textOf(line).toLowerCase().includes(filter.toLowerCase())) continue;
-    found.push(line);
+    matching.push(line);
   }
-  return found.reverse();
+  return matching.reverse();
 }
 
 /** Writes a line of the log, with its text in lines of at most `width` columns. Pure. */
 function logLines(line: LogReport, width: number, paint: Paint): readonly string[] {
-  const { at, level } = line;
-  const head = `${paint('dim', at.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} `;
+  const { at: loggedAt, level } = line;
+  const head = `${paint('dim', loggedAt.slice(11, 23))} ${paint(styles[level], level.padEnd(5))} `;
   return wrapped(oneLine(textOf(line)), width).map(
     (text, index) => `${index === 0 ? head : ' '.repeat(textAt)}${text}`,
   );

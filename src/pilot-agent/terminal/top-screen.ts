@@ -54,10 +54,10 @@ function head(state: TopState, paint: Paint): readonly string[] {
   if (report === undefined)
     return [apart(paint('bold', 'pilot-agent'), clock, size.width), ...unheard(state, paint)];
   const { agent, phase } = report;
-  const known = link.kind === 'connected' ? readiness(report, paint) : paint('yellow', 'AWAY');
+  const standing = link.kind === 'connected' ? readiness(report, paint) : paint('yellow', 'AWAY');
   const how = phase === 'running' || link.kind !== 'connected' ? '' : `${phase}, `;
   const up = timeSpan(Math.max(0, now - Date.parse(agent.startedAt)));
-  const title = `${known}  pilot-agent ${agent.version}  ${how}up for ${up}  ${agent.role} ${oneLine(agent.nodeId)}`;
+  const title = `${standing}  pilot-agent ${agent.version}  ${how}up for ${up}  ${agent.role} ${oneLine(agent.nodeId)}`;
   return [
     apart(title, clock, size.width),
     ...(link.kind === 'connected' ? troubles(report, state, paint) : unheard(state, paint)),
@@ -79,7 +79,7 @@ function troubles(
 ): readonly string[] {
   const { ready, live, refused, crashes, next, notes, controlPlane, certificates } = report;
   const limit = crashes.budget === 0 ? '' : ` of ${crashes.budget}`;
-  const found = [
+  const texts = [
     live.ok ? undefined : `not live: ${live.reason}`,
     ready.ok ? undefined : `not ready: ${ready.reason}`,
     next && `epoch ${next.epoch} comes next: ${next.stage}`,
@@ -88,10 +88,10 @@ function troubles(
     controlPlane?.state === 'unavailable'
       ? `control plane ${controlPlane.address} is unavailable: ${controlPlane.reason ?? ''}`
       : undefined,
-    ...certificates.flatMap((one) => expiryOf(one, now) ?? []).map(expiryText),
+    ...certificates.flatMap((certificate) => expiryOf(certificate, now) ?? []).map(expiryText),
     ...untoldNotes(notes, [refused?.reason, controlPlane?.reason]),
   ].filter((text) => text !== undefined);
-  const [first, ...more] = found.map(oneLine);
+  const [first, ...more] = texts.map(oneLine);
   if (first === undefined) return [paint('dim', 'no trouble is known')];
   if (long === 'cut') {
     const hint =
@@ -152,7 +152,7 @@ function number(value: number | undefined): string {
   return text.padStart(5);
 }
 
-function foot({ mode, filter, told }: TopState, paint: Paint): string {
+function foot({ mode, filter, told: result }: TopState, paint: Paint): string {
   if (mode === 'drain')
     return paint(
       ['bold', 'red'],
@@ -163,7 +163,7 @@ function foot({ mode, filter, told }: TopState, paint: Paint): string {
   if (mode === 'filter')
     return `/${oneLine(filter)}${paint('inverse', ' ')}  ${paint('dim', 'Enter keeps the filter, Escape removes it')}`;
   if (mode === 'help') return paint('dim', 'any key closes the help');
-  if (told !== undefined) return paint('cyan', oneLine(told));
+  if (result !== undefined) return paint('cyan', oneLine(result));
   return paint(
     'dim',
     'q quit  ? help  ↑↓ epoch  / filter  l level  t time  w whole  r restart  d drain',

@@ -46,8 +46,8 @@ export const terminal: readonly Mutant[] = [
   {
     id: 'terminal/begins-anew',
     file: 'pilot-agent/report/heard.ts',
-    find: ': { ...nothingHeard, report: told.data };',
-    replace: ': { ...before, report: told.data };',
+    find: ': { ...nothingHeard, report: liveEvent.data };',
+    replace: ': { ...before, report: liveEvent.data };',
   },
   {
     id: 'terminal/counts-fall',
