@@ -12,15 +12,15 @@ interface Props {
 const marks: Readonly<Record<Attention['kind'], string>> = { crash: '×', refused: '⊘', other: '!' };
 
 /** Shows what is wrong, why, and what to do; nothing if all is well. */
-export function AttentionList({ all, advices, now }: Props) {
-  if (all.length === 0) return null;
+export function AttentionList({ all: troubles, advices, now }: Props) {
+  if (troubles.length === 0) return null;
   return (
     <section class="attention" aria-labelledby="attention">
       <h2 id="attention" class="unseen">
         What needs attention
       </h2>
       <ul>
-        {all.map(({ level, kind, text, see, at }) => {
+        {troubles.map(({ level, kind, text, see, at: time }) => {
           const advice = Object.hasOwn(advices, see) ? advices[see] : undefined;
           return (
             <li key={`${level}${kind}${text.slice(0, 40)}`} class={`${level} ${kind}`}>
@@ -31,9 +31,9 @@ export function AttentionList({ all, advices, now }: Props) {
                 <span>{text}</span>
                 {advice === undefined ? null : <AdviceView advice={advice} anchor={see} />}
               </div>
-              {at === undefined ? null : (
-                <time dateTime={at} title={dayAndClock(at)}>
-                  {age(now - Date.parse(at))} ago
+              {time === undefined ? null : (
+                <time dateTime={time} title={dayAndClock(time)}>
+                  {age(now - Date.parse(time))} ago
                 </time>
               )}
             </li>

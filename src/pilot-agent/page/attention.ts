@@ -29,7 +29,7 @@ export function attention(
   now: number,
 ): readonly Attention[] {
   const { ready, live, refused, crashes, certificates, sources, controlPlane } = report;
-  const all: readonly (Attention | false | undefined)[] = [
+  const candidates: readonly (Attention | false | undefined)[] = [
     !live.ok && {
       level: 'bad',
       kind: 'other',
@@ -56,11 +56,16 @@ export function attention(
       text: crashText(crashes, epochs, now),
       see: 'epoch-failed',
     },
-    ...certificates.map((one) => expiry(one, now)),
-    ...certificates.map((one): Attention | false => {
-      const text = `What came for the secret ${one.name} is not served: ${one.refused ?? ''}`;
+    ...certificates.map((certificate) => expiry(certificate, now)),
+    ...certificates.map((certificate): Attention | false => {
+      const text = `What came for the secret ${certificate.name} is not served: ${certificate.refused ?? ''}`;
       return (
-        one.refused !== undefined && { level: 'warn', kind: 'refused', text, see: 'secret-refused' }
+        certificate.refused !== undefined && {
+          level: 'warn',
+          kind: 'refused',
+          text,
+          see: 'secret-refused',
+        }
       );
     }),
     ...sources.map(({ name, state, reason, since }): Attention | false => {
@@ -89,10 +94,10 @@ export function attention(
       see: noteAnchor(text),
     })),
   ];
-  const told = all.filter((one) => one !== undefined && one !== false);
+  const troubles = candidates.filter((candidate) => candidate !== undefined && candidate !== false);
   return [
-    ...told.filter(({ level }) => level === 'bad'),
-    ...told.filter(({ level }) => level === 'warn'),
+    ...troubles.filter(({ level }) => level === 'bad'),
+    ...troubles.filter(({ level }) => level === 'warn'),
   ];
 }
 
@@ -105,20 +110,23 @@ function untold({
   controlPlane,
   certificates,
 }: LiveReport): readonly string[] {
-  const told = [
+  const shownReasons = [
     refused?.reason,
     controlPlane?.reason,
     ...sources.map(({ reason }) => reason),
-    ...certificates.map((one) => one.refused),
+    ...certificates.map((certificate) => certificate.refused),
   ];
   const areCrashesTold = crashes.count > 0;
-  return untoldNotes(notes, told).filter(
+  return untoldNotes(notes, shownReasons).filter(
     (note) => !areCrashesTold || !note.startsWith('Envoy has crashed'),
   );
 }
 
-function expiry(one: LiveReport['certificates'][number], now: number): Attention | undefined {
-  const expires = expiryOf(one, now);
+function expiry(
+  certificate: LiveReport['certificates'][number],
+  now: number,
+): Attention | undefined {
+  const expires = expiryOf(certificate, now);
   if (expires === undefined) return undefined;
   const { title, left } = expires;
   return left <= 0
@@ -127,7 +135,7 @@ function expiry(one: LiveReport['certificates'][number], now: number): Attention
         kind: 'other',
         text: `The certificate ${title} has expired`,
         see: 'certificate-expired',
-        at: one.notAfter,
+        at: certificate.notAfter,
       }
     : {
         level: 'warn',
@@ -146,7 +154,7 @@ function crashText(
   epochs: readonly EpochReport[],
   now: number,
 ): string {
-  const of = budget === 0 ? '' : ` of ${budget} that are allowed`;
+  const limit = budget === 0 ? '' : ` of ${budget} that are allowed`;
   const last = epochs.findLast(crashed);
   const words = last?.exit?.cause;
   const how =
@@ -155,7 +163,7 @@ function crashText(
       : `; epoch ${last.epoch}: ${exitText(last.exit)}${words === undefined ? '' : `: ${words}`}`;
   const next =
     retryAt === undefined ? '' : `; the next attempt is in ${age(Date.parse(retryAt) - now)}`;
-  return `Envoy has crashed: ${count}${of}${how}${next}`;
+  return `Envoy has crashed: ${count}${limit}${how}${next}`;
 }
 
 /** Returns the text for a screen reader after a change: the state in one sentence. Pure. */

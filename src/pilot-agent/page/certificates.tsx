@@ -5,7 +5,7 @@ import { age, dayAndClock } from './time-text.ts';
 
 /** Shows the certificates, and how much time each has left. */
 export function Certificates({
-  all,
+  all: certificates,
   now,
 }: {
   readonly all: LiveReport['certificates'];
@@ -14,19 +14,21 @@ export function Certificates({
   return (
     <section aria-labelledby="certificates">
       <h2 id="certificates">Certificates</h2>
-      {all.length === 0 ? <p class="none">Envoy serves none that the agent knows of.</p> : null}
+      {certificates.length === 0 ? (
+        <p class="none">Envoy serves none that the agent knows of.</p>
+      ) : null}
       <ul class="cards">
-        {all.map((one) => {
-          const left = Date.parse(one.notAfter) - now;
-          const share = Math.min(1, Math.max(0, left / lifetime(one)));
+        {certificates.map((certificate) => {
+          const left = Date.parse(certificate.notAfter) - now;
+          const share = Math.min(1, Math.max(0, left / lifetime(certificate)));
           const tone = left <= 0 ? 'bad' : share < 0.1 ? 'warn' : 'ok';
           return (
-            <li key={`${one.name}${one.serialNumber}`}>
+            <li key={`${certificate.name}${certificate.serialNumber}`}>
               <div class="row">
-                <b>{certificateTitle(one)}</b>
+                <b>{certificateTitle(certificate)}</b>
                 <span
                   class={`text-${tone}`}
-                  title={`Valid from ${dayAndClock(one.notBefore)} to ${dayAndClock(one.notAfter)}`}
+                  title={`Valid from ${dayAndClock(certificate.notBefore)} to ${dayAndClock(certificate.notAfter)}`}
                 >
                   {left <= 0 ? 'expired' : `${age(left)} left`}
                 </span>
@@ -35,33 +37,35 @@ export function Certificates({
                 <i style={{ width: `${(share * 100).toFixed(1)}%` }} />
               </div>
               <dl class="pairs">
-                {certificateTitle(one) === one.name ? null : (
+                {certificateTitle(certificate) === certificate.name ? null : (
                   <>
                     <dt>Secret</dt>
-                    <dd class="mono">{one.name}</dd>
+                    <dd class="mono">{certificate.name}</dd>
                   </>
                 )}
                 <dt>Subject</dt>
-                <dd class="mono">{one.subject === '' ? '(empty)' : one.subject}</dd>
+                <dd class="mono">{certificate.subject === '' ? '(empty)' : certificate.subject}</dd>
                 <dt>Names</dt>
                 <dd class="mono">
-                  {one.subjectAltNames.length === 0 ? 'none' : one.subjectAltNames.join(', ')}
+                  {certificate.subjectAltNames.length === 0
+                    ? 'none'
+                    : certificate.subjectAltNames.join(', ')}
                 </dd>
                 <dt>Serial</dt>
-                <dd class="mono">{one.serialNumber}</dd>
+                <dd class="mono">{certificate.serialNumber}</dd>
                 <dt>Until</dt>
                 <dd>
-                  <time dateTime={one.notAfter}>{dayAndClock(one.notAfter)}</time>
+                  <time dateTime={certificate.notAfter}>{dayAndClock(certificate.notAfter)}</time>
                 </dd>
                 <dt>From</dt>
                 <dd>
-                  {one.source}
-                  {one.by === 'push' ? ', pushed' : ', read by Envoy'}
+                  {certificate.source}
+                  {certificate.by === 'push' ? ', pushed' : ', read by Envoy'}
                 </dd>
-                {one.refused === undefined ? null : (
+                {certificate.refused === undefined ? null : (
                   <>
                     <dt>Refused</dt>
-                    <dd class="text-bad">{one.refused}</dd>
+                    <dd class="text-bad">{certificate.refused}</dd>
                   </>
                 )}
               </dl>

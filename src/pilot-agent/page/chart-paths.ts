@@ -18,13 +18,13 @@ const near = 1_500;
 /** Stacks each series on those before it. Their points must have the same times. Pure. */
 export function stacked(series: readonly Series[]): readonly Series[] {
   const sums = new Map<number, number>();
-  return series.map((one) => ({
-    ...one,
-    points: one.points.map(({ at, value }) => {
-      if (value === undefined) return { at, value };
-      const sum = (sums.get(at) ?? 0) + value;
-      sums.set(at, sum);
-      return { at, value: sum };
+  return series.map((layer) => ({
+    ...layer,
+    points: layer.points.map(({ at: time, value }) => {
+      if (value === undefined) return { at: time, value };
+      const sum = (sums.get(time) ?? 0) + value;
+      sums.set(time, sum);
+      return { at: time, value: sum };
     }),
   }));
 }
@@ -66,21 +66,21 @@ function runs(
   { span, width, height, highest }: Area,
 ): readonly (readonly (readonly [number, number])[])[] {
   const xOf = scale(span, width);
-  const all: (readonly [number, number])[][] = [[]];
-  for (const { at, value } of points) {
-    const run = all.at(-1) ?? [];
+  const polylines: (readonly [number, number])[][] = [[]];
+  for (const { at: time, value } of points) {
+    const run = polylines.at(-1) ?? [];
     if (value === undefined) {
-      if (run.length > 0) all.push([]);
+      if (run.length > 0) polylines.push([]);
       continue;
     }
-    if (at > span.to) break;
-    const place = [round(xOf(at)), round(height - 1 - (value / highest) * (height - 3))] as const;
+    if (time > span.to) break;
+    const place = [round(xOf(time)), round(height - 1 - (value / highest) * (height - 3))] as const;
     const last = run.at(-1);
     // Only the highest of several points in one pixel is visible.
     if (last === undefined || place[0] - last[0] >= 1) run.push(place);
     else if (place[1] < last[1]) run[run.length - 1] = [last[0], place[1]];
   }
-  return all.filter((run) => run.length > 0);
+  return polylines.filter((run) => run.length > 0);
 }
 
 const round = (value: number) => Math.round(value * 10) / 10;
@@ -89,6 +89,6 @@ const round = (value: number) => Math.round(value * 10) / 10;
  * Returns the value of a series at a time, or shortly before or after; undefined if it has none
  * there. Pure.
  */
-export function valueAt({ points }: Series, at: number): number | undefined {
-  return points.findLast((point) => point.at <= at + near && point.at >= at - near)?.value;
+export function valueAt({ points }: Series, time: number): number | undefined {
+  return points.findLast((point) => point.at <= time + near && point.at >= time - near)?.value;
 }

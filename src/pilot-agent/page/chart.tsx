@@ -14,7 +14,7 @@ export interface ChartProps {
   readonly isOver?: boolean;
   /** The time at which the user points in one of the charts. */
   readonly pointed: number | undefined;
-  readonly point: (at: number | undefined) => void;
+  readonly point: (time: number | undefined) => void;
 }
 
 const height = 52;
@@ -35,19 +35,21 @@ export function Chart({
   const values = shown.flatMap(({ points }) => points.flatMap(({ value }) => value ?? []));
   const highest = Math.max(0, ...values);
   const area = { span, width, height, highest: highest === 0 ? 1 : highest * 1.05 };
-  const at = pointed ?? Math.max(...series.map(({ points }) => points.at(-1)?.at ?? 0));
+  const time = pointed ?? Math.max(...series.map(({ points }) => points.at(-1)?.at ?? 0));
   const now = series
-    .map((one) => ({ ...one, value: valueAt(one, at) }))
-    .filter((one) => one.value !== undefined);
-  const sum = isStacked ? now.reduce((all, { value = 0 }) => all + value, 0) : (now[0]?.value ?? 0);
-  const told = values.length === 0 || (isOver && pointed === undefined) ? '–' : format(sum);
+    .map((line) => ({ ...line, value: valueAt(line, time) }))
+    .filter((line) => line.value !== undefined);
+  const sum = isStacked
+    ? now.reduce((total, { value = 0 }) => total + value, 0)
+    : (now[0]?.value ?? 0);
+  const sumText = values.length === 0 || (isOver && pointed === undefined) ? '–' : format(sum);
   const draw = isStacked ? areas : lines;
   const pointTo = ({ offsetX }: MouseEvent) =>
     point(span.from + (offsetX / width) * (span.to - span.from));
   return (
     <figure class="chart">
       <figcaption>
-        <span>{title}</span> <b>{told}</b>
+        <span>{title}</span> <b>{sumText}</b>
         <span class="dim">
           {values.length === 0
             ? ''
@@ -59,7 +61,7 @@ export function Chart({
       <div
         ref={place}
         role="img"
-        aria-label={`${title}: now ${told}, highest ${format(highest)}`}
+        aria-label={`${title}: now ${sumText}, highest ${format(highest)}`}
         onMouseMove={pointTo}
         onMouseLeave={() => point(undefined)}
       >
@@ -85,7 +87,7 @@ export function Chart({
       </div>
       <p class="keys">
         {now
-          .filter(({ value }) => value !== 0 && told !== '–')
+          .filter(({ value }) => value !== 0 && sumText !== '–')
           .slice(-3)
           .map(({ name, epoch, value = 0 }) => (
             <span key={name}>

@@ -10,9 +10,9 @@ interface Props {
 export function ControlPlane({ controlPlane, now }: Props) {
   if (controlPlane === undefined) return null;
   const { address, by, state, reason, since, pushedAt, storedOf, rejected } = controlPlane;
-  const ago = (at: string) => (
-    <time dateTime={at} title={dayAndClock(at)}>
-      {age(now - Date.parse(at))} ago
+  const ago = (time: string) => (
+    <time dateTime={time} title={dayAndClock(time)}>
+      {age(now - Date.parse(time))} ago
     </time>
   );
   return (
@@ -46,11 +46,11 @@ export function ControlPlane({ controlPlane, now }: Props) {
             <dd>Envoy serves what was confirmed {ago(storedOf)}</dd>
           </>
         )}
-        {rejected.map(({ type, at, reason: why }) => (
+        {rejected.map(({ type, at: rejectedAt, reason: why }) => (
           <>
             <dt>Rejected</dt>
             <dd>
-              {type}, {ago(at)}
+              {type}, {ago(rejectedAt)}
               <div class="text-bad">{why}</div>
             </dd>
           </>

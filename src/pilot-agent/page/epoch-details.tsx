@@ -29,15 +29,15 @@ export function EpochDetails({
         Epoch {epoch.epoch} <span class="dim">{epoch.state}</span>
       </h3>
       <ol class="moments">
-        {moments.map(([name, at, ms]) =>
-          at === undefined ? null : (
+        {moments.map(([name, time, ms]) =>
+          time === undefined ? null : (
             <li key={name}>
               <b>{name}</b>
-              <time dateTime={at} title={dayAndClock(at)}>
-                {clockWithMs(at)}
+              <time dateTime={time} title={dayAndClock(time)}>
+                {clockWithMs(time)}
               </time>
               <span class="dim">
-                {ms === undefined ? `${age(now - Date.parse(at))} ago` : `after ${duration(ms)}`}
+                {ms === undefined ? `${age(now - Date.parse(time))} ago` : `after ${duration(ms)}`}
               </span>
             </li>
           ),

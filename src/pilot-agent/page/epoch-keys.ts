@@ -13,16 +13,16 @@ export function epochByKey(
   key: string,
   direction: 'across' | 'down',
 ): number | undefined {
-  const at = epochs.findIndex(({ epoch }) => epoch === selected);
+  const position = epochs.findIndex(({ epoch }) => epoch === selected);
   // The newest epoch is at the top of a table, and at the right of the timeline.
   const [older, newer] =
     direction === 'across' ? ['ArrowLeft', 'ArrowRight'] : ['ArrowDown', 'ArrowUp'];
   const [oldest, newest] = direction === 'across' ? ['Home', 'End'] : ['End', 'Home'];
   const steps = new Map([
-    [older, at - 1],
-    [newer, at + 1],
-    [direction === 'across' ? 'PageUp' : 'PageDown', at - leap],
-    [direction === 'across' ? 'PageDown' : 'PageUp', at + leap],
+    [older, position - 1],
+    [newer, position + 1],
+    [direction === 'across' ? 'PageUp' : 'PageDown', position - leap],
+    [direction === 'across' ? 'PageDown' : 'PageUp', position + leap],
     [oldest, 0],
     [newest, epochs.length - 1],
   ]);

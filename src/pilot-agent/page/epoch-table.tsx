@@ -109,8 +109,8 @@ export function EpochTable({ epochs, selected, select, now }: Props) {
   );
 }
 
-const isToday = (at: string, now: number) =>
-  dayAndClock(at).slice(0, 10) === dayAndClock(now).slice(0, 10);
+const isToday = (time: string, now: number) =>
+  dayAndClock(time).slice(0, 10) === dayAndClock(now).slice(0, 10);
 
 function toneOf(epoch: EpochReport): string {
   if (crashed(epoch) || epoch.answering === false) return 'bad';

@@ -25,7 +25,7 @@ export function Facts({ report, epochs, traffic, isAway, now }: Props) {
   const shown = (value: number) => (serving === undefined || isAway ? '–' : perSecond(value));
   const first = certificates
     .map(({ notAfter }) => Date.parse(notAfter))
-    .sort((one, other) => one - other)[0];
+    .sort((left, right) => left - right)[0];
   return (
     <dl class="facts">
       <Fact name="Up for">{age(now - Date.parse(agent.startedAt))}</Fact>

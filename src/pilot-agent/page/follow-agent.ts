@@ -41,10 +41,10 @@ export function followAgent(
       scheduler,
     }),
     mergeMap((events): readonly PageMessage[] => {
-      const at = scheduler.now();
+      const receivedAt = scheduler.now();
       return [
-        { type: 'connected', at },
-        ...events.map((told): PageMessage => ({ type: 'told', at, told })),
+        { type: 'connected', at: receivedAt },
+        ...events.map((event): PageMessage => ({ type: 'told', at: receivedAt, told: event })),
       ];
     }),
     catchError((error: unknown) => {

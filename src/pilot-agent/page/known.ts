@@ -46,9 +46,9 @@ export function known(before: Known, message: PageMessage): Known {
     case 'away':
       return { ...before, link: awaySince(link, message.reason, message.at + skew) };
     case 'told': {
-      const { told, at } = message;
-      const now = told.event === 'report' ? Date.parse(told.data.at) - at : skew;
-      return { ...heard<Logged>(before, told, kept), link, skew: now };
+      const { told: liveEvent, at: receivedAt } = message;
+      const now = liveEvent.event === 'report' ? Date.parse(liveEvent.data.at) - receivedAt : skew;
+      return { ...heard<Logged>(before, liveEvent, kept), link, skew: now };
     }
   }
 }

@@ -21,9 +21,9 @@ export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
   useLayoutEffect(() => {
     if (follows && box !== null) box.scrollTop = lines.length * rowHeight;
   }, [lines, follows, box]);
-  const found = selected === undefined ? -1 : firstAfter(lines, selected) - 1;
-  const at = lines[found]?.id === selected ? found : -1;
-  const line = at === -1 ? undefined : lines[at];
+  const nearest = selected === undefined ? -1 : firstAfter(lines, selected) - 1;
+  const position = lines[nearest]?.id === selected ? nearest : -1;
+  const line = position === -1 ? undefined : lines[position];
   const go = (index: number) => {
     const to = Math.min(lines.length - 1, Math.max(0, index));
     setFollows(to === lines.length - 1);
@@ -32,7 +32,7 @@ export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const page = Math.floor(height / rowHeight) - 1;
-    const from = at === -1 ? lines.length - 1 : at;
+    const from = position === -1 ? lines.length - 1 : position;
     const to = {
       ArrowUp: from - 1,
       ArrowDown: from + 1,
@@ -61,7 +61,9 @@ export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
         role="listbox"
         aria-label="Lines of the log"
         tabIndex={0}
-        {...(at >= first && at < last ? { 'aria-activedescendant': `line-${selected}` } : {})}
+        {...(position >= first && position < last
+          ? { 'aria-activedescendant': `line-${selected}` }
+          : {})}
         onKeyDown={onKeyDown}
         onScroll={onScroll}
       >
@@ -71,13 +73,13 @@ export function LogLines({ lines }: { readonly lines: readonly Logged[] }) {
               No line passes the filters.
             </div>
           ) : null}
-          {lines.slice(first, last).map((one, index) => (
+          {lines.slice(first, last).map((row, index) => (
             <Line
-              key={one.id}
-              line={one}
+              key={row.id}
+              line={row}
               index={first + index}
               count={lines.length}
-              isSelected={one.id === selected}
+              isSelected={row.id === selected}
               choose={() => go(first + index)}
             />
           ))}
@@ -102,7 +104,7 @@ interface LineProps {
 }
 
 function Line({
-  line: { id, at, level, component, epoch, msg, fields },
+  line: { id, at: loggedAt, level, component, epoch, msg, fields },
   index,
   count,
   isSelected,
@@ -119,7 +121,7 @@ function Line({
       style={{ top: `${index * rowHeight}px` }}
       onClick={choose}
     >
-      <span class="at">{clockWithMs(at)}</span> <span class="level">{level}</span>{' '}
+      <span class="at">{clockWithMs(loggedAt)}</span> <span class="level">{level}</span>{' '}
       <span class="component">{component}</span> <span class="number">{epoch ?? ''}</span>{' '}
       <span class="msg">{msg}</span> <span class="fields">{fieldsText(fields)}</span>
     </div>
@@ -127,14 +129,14 @@ function Line({
 }
 
 function LineDetails({
-  line: { at, level, component, event, epoch, msg, fields },
+  line: { at: loggedAt, level, component, event, epoch, msg, fields },
 }: {
   readonly line: Logged;
 }) {
   return (
     <section class="line-details" aria-label="The line that is selected">
       <p>
-        <b>{msg}</b> <span class="dim">{dayAndClock(at)}</span>
+        <b>{msg}</b> <span class="dim">{dayAndClock(loggedAt)}</span>
       </p>
       <dl class="pairs">
         <dt>Event</dt>

@@ -53,7 +53,7 @@ export function LogView({
             <select
               value={filter.level}
               onChange={({ currentTarget }) =>
-                change({ level: levels.find((one) => one === currentTarget.value) ?? 'trace' })
+                change({ level: levels.find((level) => level === currentTarget.value) ?? 'trace' })
               }
             >
               {levels.map((level) => (
@@ -110,13 +110,16 @@ export function LogView({
 
 /** Returns the components seen so far, sorted by name. */
 function useComponents(log: readonly Logged[]): readonly string[] {
-  const seen = useRef<readonly string[]>([]);
+  const components = useRef<readonly string[]>([]);
   const last = useRef(-1);
   return useMemo(() => {
-    const fresh = log.slice(firstAfter(log, last.current));
+    const newLines = log.slice(firstAfter(log, last.current));
     last.current = log.at(-1)?.id ?? -1;
-    const all = new Set([...seen.current, ...fresh.map(({ component }) => component)]);
-    if (all.size !== seen.current.length) seen.current = [...all].sort();
-    return seen.current;
+    const distinct = new Set([
+      ...components.current,
+      ...newLines.map(({ component }) => component),
+    ]);
+    if (distinct.size !== components.current.length) components.current = [...distinct].sort();
+    return components.current;
   }, [log]);
 }

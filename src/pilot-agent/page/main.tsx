@@ -45,9 +45,9 @@ place?.replaceChildren();
 combineLatest([known$, now$])
   .pipe(auditTime(0, animationFrameScheduler))
   .subscribe({
-    next: ([all, now]) => {
+    next: ([view, now]) => {
       if (place !== null)
-        render(<Page known={all} now={now + all.skew} advices={advices} />, place);
+        render(<Page known={view} now={now + view.skew} advices={advices} />, place);
     },
     error: reportError,
   });

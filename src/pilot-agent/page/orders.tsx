@@ -40,8 +40,8 @@ export function Orders({
   const dialog = useRef<HTMLDialogElement>(null);
   const [order, setOrder] = useState<Order>();
   const [answer, setAnswer] = useState('');
-  const open = (one: Order) => {
-    setOrder(one);
+  const open = (asked: Order) => {
+    setOrder(asked);
     setAnswer('');
     dialog.current?.showModal();
   };
@@ -58,15 +58,15 @@ export function Orders({
       <span class="answer" role="status">
         {answer}
       </span>
-      {orders.map((one) => (
+      {orders.map((offered) => (
         <button
           type="button"
-          key={one.name}
-          class={one.weight}
+          key={offered.name}
+          class={offered.weight}
           disabled={!isEnabled || phase !== 'running'}
-          onClick={() => open(one)}
+          onClick={() => open(offered)}
         >
-          {one.name} …
+          {offered.name} …
         </button>
       ))}
       <dialog ref={dialog} aria-labelledby="asked" aria-describedby="told">

@@ -22,7 +22,7 @@ import { WindowPicker } from './window-picker.tsx';
 
 /** Shows the whole page at one moment; `now` in ms since 1970 by the clock of the agent. */
 export function Page({
-  known,
+  known: view,
   now,
   advices,
 }: {
@@ -30,7 +30,7 @@ export function Page({
   readonly now: number;
   readonly advices: Advices;
 }) {
-  const { link, report, epochs, traffic, service, log } = known;
+  const { link, report, epochs, traffic, service, log } = view;
   const startedAt = report === undefined ? now : Date.parse(report.agent.startedAt);
   const isAway = link.kind === 'away';
   const [window, setWindow] = useState<Window>({ kind: 'last', ms: 600_000 });
@@ -79,7 +79,7 @@ export function Page({
       </a>
       <Masthead link={link} report={report} now={now} />
       <p class="unseen" role="status">
-        {announcement(known)}
+        {announcement(view)}
       </p>
       {report === undefined ? (
         <main id="main">

@@ -5,8 +5,8 @@ import { clock, dayAndClock } from './time-text.ts';
 const most = 8;
 
 /** Shows the newest pushes of secrets, and Envoy's answers. */
-export function Pushes({ all }: { readonly all: LiveReport['pushes'] }) {
-  if (all.length === 0) return null;
+export function Pushes({ all: pushes }: { readonly all: LiveReport['pushes'] }) {
+  if (pushes.length === 0) return null;
   return (
     <section aria-labelledby="pushes">
       <h2 id="pushes">Pushes of secrets</h2>
@@ -19,14 +19,14 @@ export function Pushes({ all }: { readonly all: LiveReport['pushes'] }) {
           </tr>
         </thead>
         <tbody>
-          {all
+          {pushes
             .slice(-most)
             .reverse()
-            .map(({ at, secret, version, state, reason }) => (
-              <tr key={`${at}${secret}${version}`}>
+            .map(({ at: pushedAt, secret, version, state, reason }) => (
+              <tr key={`${pushedAt}${secret}${version}`}>
                 <td>
-                  <time dateTime={at} title={dayAndClock(at)}>
-                    {clock(at)}
+                  <time dateTime={pushedAt} title={dayAndClock(pushedAt)}>
+                    {clock(pushedAt)}
                   </time>
                 </td>
                 <td title={`Version ${version}`}>{secret}</td>

@@ -43,6 +43,6 @@ export function overText({ overMs }: Extract<ServiceReport, { state: 'answering'
 }
 
 /** Writes how many more items there are, of which only `listed` can be shown. Pure. */
-export function more(listed: number, all: number): string {
-  return listed === all ? `${number(all)} more` : `${number(listed)} of ${number(all)} more`;
+export function more(listed: number, total: number): string {
+  return listed === total ? `${number(total)} more` : `${number(listed)} of ${number(total)} more`;
 }

@@ -10,7 +10,7 @@ const tones: Readonly<Record<LiveReport['sources'][number]['state'], string>> = 
 
 /** Shows the sources of configuration: the state of each, and when it last changed. */
 export function SourceTable({
-  all,
+  all: sources,
   now,
 }: {
   readonly all: LiveReport['sources'];
@@ -19,10 +19,10 @@ export function SourceTable({
   return (
     <section aria-labelledby="sources">
       <h2 id="sources">Sources</h2>
-      {all.length === 0 ? (
+      {sources.length === 0 ? (
         <p class="none">None besides the files that are always watched.</p>
       ) : null}
-      {all.length === 0 ? null : (
+      {sources.length === 0 ? null : (
         <table>
           <thead>
             <tr>
@@ -34,27 +34,27 @@ export function SourceTable({
             </tr>
           </thead>
           <tbody>
-            {all.map((one) => (
-              <tr key={one.name}>
+            {sources.map((source) => (
+              <tr key={source.name}>
                 <td
-                  title={`${one.kind ?? one.name}${one.effect === undefined ? '' : `; a change leads to: ${one.effect}`}; sha256 ${one.hash}`}
+                  title={`${source.kind ?? source.name}${source.effect === undefined ? '' : `; a change leads to: ${source.effect}`}; sha256 ${source.hash}`}
                 >
-                  <b>{one.name}</b>
-                  {one.reason === undefined ? null : <div class="text-bad">{one.reason}</div>}
+                  <b>{source.name}</b>
+                  {source.reason === undefined ? null : <div class="text-bad">{source.reason}</div>}
                 </td>
                 <td>
-                  <span class={`dot ${tones[one.state]}`}>{one.state}</span>
+                  <span class={`dot ${tones[source.state]}`}>{source.state}</span>
                 </td>
                 <td class="right">
-                  {one.changedAt === undefined ? (
+                  {source.changedAt === undefined ? (
                     <span class="dim">never</span>
                   ) : (
-                    <time dateTime={one.changedAt} title={dayAndClock(one.changedAt)}>
-                      {age(now - Date.parse(one.changedAt))} ago
+                    <time dateTime={source.changedAt} title={dayAndClock(source.changedAt)}>
+                      {age(now - Date.parse(source.changedAt))} ago
                     </time>
                   )}
                   <div class="dim">
-                    {one.changes} {one.changes === 1 ? 'change' : 'changes'}
+                    {source.changes} {source.changes === 1 ? 'change' : 'changes'}
                   </div>
                 </td>
               </tr>

@@ -33,22 +33,22 @@ export function age(ms: number): string {
 }
 
 /** Writes the time of day in the browser's zone, with ms: `14:03:09.120`. Pure. */
-export function clockWithMs(at: string | number): string {
-  return `${clock(at)}.${String(new Date(at).getMilliseconds()).padStart(3, '0')}`;
+export function clockWithMs(time: string | number): string {
+  return `${clock(time)}.${String(new Date(time).getMilliseconds()).padStart(3, '0')}`;
 }
 
 /** Writes the time of day in the browser's zone: `14:03:09`. Pure. */
-export function clock(at: string | number): string {
-  const date = new Date(at);
+export function clock(time: string | number): string {
+  const date = new Date(time);
   const two = (value: number) => String(value).padStart(2, '0');
   return [date.getHours(), date.getMinutes(), date.getSeconds()].map(two).join(':');
 }
 
 /** Writes day and time in the browser's zone: `2026-11-22 14:03:09`. Pure. */
-export function dayAndClock(at: string | number): string {
-  const date = new Date(at);
+export function dayAndClock(time: string | number): string {
+  const date = new Date(time);
   const day = [date.getFullYear(), date.getMonth() + 1, date.getDate()]
     .map((value) => String(value).padStart(2, '0'))
     .join('-');
-  return `${day} ${clock(at)}`;
+  return `${day} ${clock(time)}`;
 }

@@ -38,13 +38,13 @@ export function TimelineView({
   zoom,
 }: Props) {
   const [place, { width }] = useSize<HTMLDivElement>({ width: 800, height: 0 });
-  const all = drawn(epochs, span, now, width, selected);
-  const lanes = Math.min(mostLanes, 1 + Math.max(1, ...all.map(({ lane }) => lane)));
+  const shapes = drawn(epochs, span, now, width, selected);
+  const lanes = Math.min(mostLanes, 1 + Math.max(1, ...shapes.map(({ lane }) => lane)));
   const height = marksHeight + lanes * laneHeight + axisHeight;
   const xOf = scale(span, width);
   const topOf = (lane: number) =>
     marksHeight + Math.min(lane, lanes - 1) * laneHeight + (laneHeight - barHeight) / 2;
-  const isShown = all.some((one) => one.kind === 'epoch' && one.epoch.epoch === selected);
+  const isShown = shapes.some((shape) => shape.kind === 'epoch' && shape.epoch.epoch === selected);
   const onKeyDown = (event: KeyboardEvent) => {
     const to = epochByKey(epochs, selected, event.key, 'across');
     if (to === undefined) return;
@@ -66,35 +66,39 @@ export function TimelineView({
         <svg role="none" width={width} height={height} viewBox={`0 0 ${width} ${height}`}>
           <Axis span={span} width={width} height={height} />
           <Marks marked={marked} refused={refused} now={now} span={span} width={width} />
-          {all.map((one) =>
-            one.kind === 'epoch' ? (
+          {shapes.map((shape) =>
+            shape.kind === 'epoch' ? (
               <Bar
-                key={one.epoch.epoch}
-                drawn={one}
-                top={topOf(one.lane)}
-                isSelected={one.epoch.epoch === selected}
-                label={epochText(one.epoch, now)}
+                key={shape.epoch.epoch}
+                drawn={shape}
+                top={topOf(shape.lane)}
+                isSelected={shape.epoch.epoch === selected}
+                label={epochText(shape.epoch, now)}
                 select={select}
               />
             ) : (
               <g
-                key={`cluster-${one.span.from}`}
+                key={`cluster-${shape.span.from}`}
                 class="cluster"
                 aria-hidden="true"
-                onClick={() => zoom(around(one.span))}
+                onClick={() => zoom(around(shape.span))}
               >
-                <title>{`${one.count} epochs from ${clock(one.span.from)} to ${clock(one.span.to)}, ${one.crashed} of them crashed. A click shows them.`}</title>
+                <title>{`${shape.count} epochs from ${clock(shape.span.from)} to ${clock(shape.span.to)}, ${shape.crashed} of them crashed. A click shows them.`}</title>
                 <rect
-                  x={one.x}
-                  y={topOf(one.lane)}
-                  width={one.width}
+                  x={shape.x}
+                  y={topOf(shape.lane)}
+                  width={shape.width}
                   height={barHeight}
                   rx="2"
-                  class={one.crashed > 0 ? 'crashed' : ''}
+                  class={shape.crashed > 0 ? 'crashed' : ''}
                 />
-                {one.width > 26 ? (
-                  <text x={one.x + one.width / 2} y={topOf(one.lane) + 13} text-anchor="middle">
-                    ×{one.count}
+                {shape.width > 26 ? (
+                  <text
+                    x={shape.x + shape.width / 2}
+                    y={topOf(shape.lane) + 13}
+                    text-anchor="middle"
+                  >
+                    ×{shape.count}
                   </text>
                 ) : null}
               </g>
@@ -196,15 +200,15 @@ function Axis({
   const bottom = height - axisHeight;
   return (
     <g class="axis" aria-hidden="true">
-      {ticks(span, width).map((at) => (
-        <g key={at}>
-          <line x1={xOf(at)} x2={xOf(at)} y1={marksHeight} y2={bottom} />
+      {ticks(span, width).map((tick) => (
+        <g key={tick}>
+          <line x1={xOf(tick)} x2={xOf(tick)} y1={marksHeight} y2={bottom} />
           <text
-            x={xOf(at)}
+            x={xOf(tick)}
             y={height - 5}
-            text-anchor={xOf(at) < 24 ? 'start' : xOf(at) > width - 28 ? 'end' : 'middle'}
+            text-anchor={xOf(tick) < 24 ? 'start' : xOf(tick) > width - 28 ? 'end' : 'middle'}
           >
-            {at % 60_000 === 0 ? clock(at).slice(0, 5) : clock(at)}
+            {tick % 60_000 === 0 ? clock(tick).slice(0, 5) : clock(tick)}
           </text>
         </g>
       ))}
@@ -220,18 +224,18 @@ interface MarksProps extends Pick<Props, 'marked' | 'refused' | 'span' | 'now'> 
 /** Shows other events: pushes of secrets, and a refused reading. */
 function Marks({ marked, refused, span, now, width }: MarksProps) {
   const xOf = scale(span, width);
-  const isIn = (at: string) => Date.parse(at) >= span.from && Date.parse(at) <= span.to;
+  const isIn = (time: string) => Date.parse(time) >= span.from && Date.parse(time) <= span.to;
   return (
     <g class="marks" aria-hidden="true">
       {marked
-        .filter(({ at }) => isIn(at))
-        .map(({ at, secret, state }) => (
+        .filter(({ at: pushedAt }) => isIn(pushedAt))
+        .map(({ at: pushedAt, secret, state }) => (
           <path
-            key={`${at}${secret}`}
+            key={`${pushedAt}${secret}`}
             class={`push ${state}`}
-            d={`M${xOf(Date.parse(at))} 2l4 4l-4 4l-4 -4z`}
+            d={`M${xOf(Date.parse(pushedAt))} 2l4 4l-4 4l-4 -4z`}
           >
-            <title>{`The secret ${secret} was pushed ${age(now - Date.parse(at))} ago: ${state}`}</title>
+            <title>{`The secret ${secret} was pushed ${age(now - Date.parse(pushedAt))} ago: ${state}`}</title>
           </path>
         ))}
       {refused !== undefined && isIn(refused.at) ? (

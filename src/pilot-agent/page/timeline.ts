@@ -58,8 +58,8 @@ function lanesOf(epochs: readonly EpochReport[], now: number): ReadonlyMap<numbe
   return new Map(
     epochs.map((epoch) => {
       const { from, to } = lifeOf(epoch, now);
-      const found = free.findIndex((end) => end <= from);
-      const lane = found === -1 ? free.length : found;
+      const freeLane = free.findIndex((end) => end <= from);
+      const lane = freeLane === -1 ? free.length : freeLane;
       free[lane] = epoch.endedAt === undefined ? Infinity : to;
       return [epoch.epoch, lane];
     }),
@@ -80,10 +80,10 @@ export function drawn(
   const lanes = lanesOf(epochs, now);
   const xOf = scale(span, width);
   const open = new Map<number, Extract<Drawn, { kind: 'cluster' }>>();
-  const all: Drawn[] = [];
+  const shapes: Drawn[] = [];
   const close = (lane: number) => {
     const cluster = open.get(lane);
-    if (cluster !== undefined) all.push(cluster);
+    if (cluster !== undefined) shapes.push(cluster);
     open.delete(lane);
   };
   for (const epoch of epochs) {
@@ -94,7 +94,7 @@ export function drawn(
     const before = open.get(lane);
     if (right - x >= narrowest || epoch.epoch === selected || epoch.endedAt === undefined) {
       close(lane);
-      all.push(drawnEpoch(epoch, lane, life, span, now, xOf));
+      shapes.push(drawnEpoch(epoch, lane, life, span, now, xOf));
     } else if (before !== undefined && x - before.x < narrowest * 4) {
       const to = Math.max(before.x + before.width, right, x + 1);
       const joined = {
@@ -117,12 +117,13 @@ export function drawn(
     }
   }
   [...open.keys()].forEach(close);
-  return all;
+  return shapes;
 }
 
 /** Returns a function from a time to a place, which stays within the span. */
-export function scale({ from, to }: Span, width: number): (at: number) => number {
-  return (at) => (Math.min(Math.max(at, from), to) - from) * (width / Math.max(1, to - from));
+export function scale({ from, to }: Span, width: number): (moment: number) => number {
+  return (moment) =>
+    (Math.min(Math.max(moment, from), to) - from) * (width / Math.max(1, to - from));
 }
 
 function drawnEpoch(
@@ -131,7 +132,7 @@ function drawnEpoch(
   life: Span,
   span: Span,
   now: number,
-  xOf: (at: number) => number,
+  xOf: (moment: number) => number,
 ): Drawn {
   const x = xOf(life.from);
   const ended = time(epoch.endedAt);
@@ -176,7 +177,8 @@ const steps = [
  */
 export function ticks(span: Span, width: number, apart = 90): readonly number[] {
   const least = ((span.to - span.from) * apart) / Math.max(1, width);
-  const step = steps.find((one) => one >= least) ?? Math.ceil(least / 86_400_000) * 86_400_000;
+  const step =
+    steps.find((candidate) => candidate >= least) ?? Math.ceil(least / 86_400_000) * 86_400_000;
   const zone = new Date(span.to).getTimezoneOffset() * 60_000;
   const first = Math.ceil((span.from - zone) / step) * step + zone;
   return Array.from(

@@ -41,10 +41,10 @@ interface Step {
 export function charts(traffic: readonly TrafficReport[], since: number): Charts {
   const steps = traffic.flatMap((now, index): readonly Step[] => {
     const before = traffic[index - 1];
-    const at = Date.parse(now.at);
-    return before === undefined || at < since
+    const time = Date.parse(now.at);
+    return before === undefined || time < since
       ? []
-      : [{ at, seconds: (at - Date.parse(before.at)) / 1000, before, now }];
+      : [{ at: time, seconds: (time - Date.parse(before.at)) / 1000, before, now }];
   });
   const counted = epochsOf(traffic);
   const ran = [
@@ -81,7 +81,7 @@ export function hasData(series: readonly Series[]): boolean {
 
 function epochsOf(traffic: readonly TrafficReport[]): readonly number[] {
   return [...new Set(traffic.flatMap(({ byEpoch }) => byEpoch.map(({ epoch }) => epoch)))].sort(
-    (one, other) => one - other,
+    (left, right) => left - right,
   );
 }
 
@@ -102,7 +102,8 @@ function series(
 
 /** Counts of a new epoch begin at 0. If a count falls, the counter is another one. */
 function rateOf(epoch: number, what: 'requests' | 'failures'): (step: Step) => number | undefined {
-  const count = ({ byEpoch }: TrafficReport) => byEpoch.find((one) => one.epoch === epoch)?.[what];
+  const count = ({ byEpoch }: TrafficReport) =>
+    byEpoch.find((counts) => counts.epoch === epoch)?.[what];
   return ({ before, now, seconds }) => {
     const counted = count(now);
     if (counted === undefined || seconds <= 0) return undefined;
@@ -112,7 +113,7 @@ function rateOf(epoch: number, what: 'requests' | 'failures'): (step: Step) => n
 
 function processOf({ processes }: TrafficReport, epoch: number | undefined) {
   return processes.find(
-    (one) => (one.what === 'agent') === (epoch === undefined) && one.epoch === epoch,
+    (process) => (process.what === 'agent') === (epoch === undefined) && process.epoch === epoch,
   );
 }
 

@@ -16,7 +16,7 @@ export function WindowPicker({
   readonly window: Window;
   readonly choose: (window: Window) => void;
 }) {
-  const isChosen = (one: Window) => JSON.stringify(one) === JSON.stringify(window);
+  const isChosen = (choice: Window) => JSON.stringify(choice) === JSON.stringify(window);
   return (
     <div class="picker" role="group" aria-label="Time that is shown">
       {window.kind === 'span' ? (
@@ -29,8 +29,13 @@ export function WindowPicker({
           {clock(window.from)} – {clock(window.to)} ×
         </button>
       ) : null}
-      {choices.map(([name, one]) => (
-        <button type="button" key={name} aria-pressed={isChosen(one)} onClick={() => choose(one)}>
+      {choices.map(([name, choice]) => (
+        <button
+          type="button"
+          key={name}
+          aria-pressed={isChosen(choice)}
+          onClick={() => choose(choice)}
+        >
           {name}
         </button>
       ))}
