@@ -79,8 +79,11 @@ export function updated(
   const next = new Map(isWhole ? [] : before.resources);
   const absent = new Set(isWhole ? [] : before.absent);
   for (const resource of resources) {
-    const known = before.resources.get(resource.name);
-    next.set(resource.name, known !== undefined && isSame(known, resource) ? known : resource);
+    const previous = before.resources.get(resource.name);
+    next.set(
+      resource.name,
+      previous !== undefined && isSame(previous, resource) ? previous : resource,
+    );
     absent.delete(resource.name);
   }
   for (const name of removed) {
@@ -90,10 +93,10 @@ export function updated(
   return { version, resources: next, absent };
 }
 
-function isSame(known: Resource, other: Resource): boolean {
-  const [a, b] = [known.resource?.value, other.resource?.value];
+function isSame(previous: Resource, next: Resource): boolean {
+  const [a, b] = [previous.resource?.value, next.resource?.value];
   return (
-    known.version === other.version &&
+    previous.version === next.version &&
     a !== undefined &&
     b !== undefined &&
     Buffer.compare(a, b) === 0
@@ -101,14 +104,14 @@ function isSame(known: Resource, other: Resource): boolean {
 }
 
 /** Returns only the resources with these names, or all if all are subscribed. Pure. */
-export function pruned(known: TypeResources, names: ReadonlySet<string>): TypeResources {
-  if (names.has(wildcard)) return known;
-  const kept = [...known.resources].filter(([name]) => names.has(name));
-  if (kept.length === known.resources.size && known.absent.size === 0) return known;
+export function pruned(before: TypeResources, names: ReadonlySet<string>): TypeResources {
+  if (names.has(wildcard)) return before;
+  const kept = [...before.resources].filter(([name]) => names.has(name));
+  if (kept.length === before.resources.size && before.absent.size === 0) return before;
   return {
-    ...known,
+    ...before,
     resources: new Map(kept),
-    absent: new Set([...known.absent].filter((name) => names.has(name))),
+    absent: new Set([...before.absent].filter((name) => names.has(name))),
   };
 }
 

@@ -29,26 +29,33 @@ export function lackOf<K extends SubscriptionKind>(
   subscription: TypeSubscription<K>,
   source: K['source'],
 ): SubscriptionLack<K> {
-  const { wildcard, names, unanswered, held, refused, settled } = subscription;
+  const {
+    wildcard,
+    names,
+    unanswered,
+    held: clientResources,
+    refused,
+    settled: syncedSource,
+  } = subscription;
   const resources = policy.resourcesOf(source, subscription);
   const candidates =
-    settled === undefined || unanswered.size > 0
+    syncedSource === undefined || unanswered.size > 0
       ? undefined
-      : policy.changedNames?.(settled, source);
+      : policy.changedNames?.(syncedSource, source);
   const changed = new Map<string, K['resource']>();
   let wanted = 0;
   const look = (name: string, resource: K['resource'] | undefined): void => {
     if (resource === undefined || isHeldBack(policy, refused, name, resource)) return;
     wanted += 1;
-    const own = held.get(name);
-    if (own === undefined || unanswered.has(name) || !policy.isSame(own, resource))
+    const current = clientResources.get(name);
+    if (current === undefined || unanswered.has(name) || !policy.isSame(current, resource))
       changed.set(name, resource);
   };
   if (candidates !== undefined) {
     for (const name of candidates) if (wildcard || names.has(name)) look(name, resources.get(name));
   } else if (wildcard) for (const [name, resource] of resources) look(name, resource);
   else for (const name of names) look(name, resources.get(name));
-  const looked = candidates?.filter((name) => held.has(name)) ?? held.keys();
+  const looked = candidates?.filter((name) => clientResources.has(name)) ?? clientResources.keys();
   const gone = wildcard ? [...looked].filter((name) => !resources.has(name)) : [];
   const missing = [...unanswered].filter((name) => !changed.has(name));
   return { changed, gone, missing, resources, candidates, wanted };
@@ -61,8 +68,8 @@ function isHeldBack<K extends SubscriptionKind>(
   resource: K['resource'],
 ): boolean {
   if (policy.holdsBack === 'whole') return false;
-  const own = refused.get(name);
-  return own !== undefined && policy.isSame(own, resource);
+  const nacked = refused.get(name);
+  return nacked !== undefined && policy.isSame(nacked, resource);
 }
 
 /** Whether the client lacks exactly what it has NACKed. Pure. */
@@ -72,10 +79,10 @@ export function isAllRefused<K extends SubscriptionKind>(
   { changed, gone }: Lack<K>,
 ): boolean {
   const isRefused = ([name, resource]: readonly [string, K['resource'] | undefined]) => {
-    const own = refused.get(name);
-    return own === undefined || resource === undefined
-      ? refused.has(name) && own === resource
-      : isSame(own, resource);
+    const nacked = refused.get(name);
+    return nacked === undefined || resource === undefined
+      ? refused.has(name) && nacked === resource
+      : isSame(nacked, resource);
   };
   return (
     changed.size + gone.length > 0 &&
@@ -93,8 +100,8 @@ export function isSomeRefused<K extends SubscriptionKind>(
 ): boolean {
   if (subscription.refused.size === 0) return false;
   const resources = resourcesOf(source, subscription);
-  return [...subscription.refused].some(([name, own]) => {
+  return [...subscription.refused].some(([name, nacked]) => {
     const resource = resources.get(name);
-    return own !== undefined && resource !== undefined && isSame(own, resource);
+    return nacked !== undefined && resource !== undefined && isSame(nacked, resource);
   });
 }

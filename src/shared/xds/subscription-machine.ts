@@ -86,15 +86,15 @@ function withVerdict<K extends SubscriptionKind>(
   }
   const refused = new Map(before.refused);
   const blamed = policy.blamed(answer, refusal.message);
-  const held = new Map(before.held);
+  const clientResources = new Map(before.held);
   for (const name of blamed) {
     refused.set(name, given.get(name));
     const had = answer.before.get(name);
-    if (had === undefined || !(wildcard || names.has(name))) held.delete(name);
-    else held.set(name, had);
+    if (had === undefined || !(wildcard || names.has(name))) clientResources.delete(name);
+    else clientResources.set(name, had);
   }
   return [
-    { ...answered, held, refused, refusal, settled: undefined },
+    { ...answered, held: clientResources, refused, refusal, settled: undefined },
     [{ type: 'rejected', answer, blamed, refusal }],
   ];
 }
@@ -120,11 +120,11 @@ function offered<K extends SubscriptionKind>(
   context: K['context'],
 ): SubscriptionStep<K> {
   if (state.comes === 'not yet') return unsent(state, undefined);
-  const { settled, inFlight } = state;
+  const { settled: syncedSource, inFlight } = state;
   const isSame = (other: K['source'] | undefined) =>
     other !== undefined && policy.isSameSource(other, source);
   const nacked = () => (isSomeRefused(policy, state, source) ? 'NACKed' : undefined);
-  if (isSame(settled)) return unsent(state, nacked());
+  if (isSame(syncedSource)) return unsent(state, nacked());
   if (inFlight !== undefined)
     return unsent(state, isSame(inFlight.settles) ? undefined : 'in flight');
   const lack = lackOf(policy, state, source);
@@ -172,15 +172,25 @@ function given<K extends SubscriptionKind>(
   lack: SubscriptionLack<K>,
   choice: Extract<Choice<K>, { readonly type: 'give' }>,
 ): SubscriptionStep<K> {
-  const held = heldAfter(policy, state, lack, choice);
-  const { nonce, note, message } = policy.write({ ...choice, held }, state, context);
+  const clientResources = heldAfter(policy, state, lack, choice);
+  const { nonce, note, message } = policy.write(
+    { ...choice, held: clientResources },
+    state,
+    context,
+  );
   const names = [...choice.given.keys(), ...choice.removed];
   const unanswered = new Set(choice.unanswered);
   const isAll = choice.leaves === 'nothing' && unanswered.size === 0;
   const before = new Map(names.map((name) => [name, state.held.get(name)]));
   const after: TypeSubscription<K> = {
     ...(policy.holdsBack === 'whole' ? freed(state) : state),
-    ...{ unanswered, held, settled: undefined, answers: state.answers + 1, lastNonce: nonce },
+    ...{
+      unanswered,
+      held: clientResources,
+      settled: undefined,
+      answers: state.answers + 1,
+      lastNonce: nonce,
+    },
     inFlight: { nonce, given: choice.given, before, settles: isAll ? source : undefined, note },
   };
   return [after, [{ type: 'answer', message }]];
@@ -198,9 +208,9 @@ function heldAfter<K extends SubscriptionKind>(
 ): ReadonlyMap<string, HeldResource<K>> {
   if (choice.given.size === lack.changed.size && hasAllThen(policy, state, lack, choice.removed))
     return lack.resources;
-  const held = new Map<string, HeldResource<K>>([...state.held, ...choice.given]);
-  for (const name of choice.removed) held.delete(name);
-  return held;
+  const clientResources = new Map<string, HeldResource<K>>([...state.held, ...choice.given]);
+  for (const name of choice.removed) clientResources.delete(name);
+  return clientResources;
 }
 
 function hasAllThen<K extends SubscriptionKind>(
@@ -210,12 +220,14 @@ function hasAllThen<K extends SubscriptionKind>(
   removed: readonly string[],
 ): boolean {
   if (policy.changedNames === undefined) return false;
-  const { held, settled } = state;
-  if (candidates !== undefined && settled !== undefined)
+  const { held: clientResources, settled: syncedSource } = state;
+  if (candidates !== undefined && syncedSource !== undefined)
     return (
-      held === policy.resourcesOf(settled, state) &&
+      clientResources === policy.resourcesOf(syncedSource, state) &&
       changed.size + removed.length === candidates.length
     );
-  const come = [...changed.keys()].filter((name) => !held.has(name)).length;
-  return wanted === resources.size && held.size + come - removed.length === resources.size;
+  const come = [...changed.keys()].filter((name) => !clientResources.has(name)).length;
+  return (
+    wanted === resources.size && clientResources.size + come - removed.length === resources.size
+  );
 }

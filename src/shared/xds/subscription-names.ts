@@ -42,12 +42,14 @@ function withAll<K extends SubscriptionKind>(
   const isWanted = ([name]: readonly [string, unknown]) => wildcard || names.has(name);
   const { version } = request;
   const came = isFirst && source !== undefined ? policy.hadAll?.(version, source) : undefined;
-  const held = new Map([...(came ?? []), ...before.held].filter(isWanted));
-  const unanswered = explicit.filter((name) => !held.has(name) || before.unanswered.has(name));
+  const clientResources = new Map([...(came ?? []), ...before.held].filter(isWanted));
+  const unanswered = explicit.filter(
+    (name) => !clientResources.has(name) || before.unanswered.has(name),
+  );
   return {
     ...unsettled(before),
     ...(isFirst && { comes: version === '' ? 'empty-handed' : 'with-versions', claimed: version }),
-    ...{ wildcard, names, held, unanswered: new Set(unanswered) },
+    ...{ wildcard, names, held: clientResources, unanswered: new Set(unanswered) },
   };
 }
 
@@ -73,12 +75,12 @@ function withChange<K extends SubscriptionKind>(
     return removed.size === 0
       ? asked
       : { ...asked, held: keptOf(before.held, (name) => isWanted(name) && !removed.has(name)) };
-  const own = Object.entries(versions);
-  const had = own.map(([name, version]) => [name, policy.had(name, version)] as const);
-  for (const [name] of own) unanswered.delete(name);
+  const versionEntries = Object.entries(versions);
+  const had = versionEntries.map(([name, version]) => [name, policy.had(name, version)] as const);
+  for (const [name] of versionEntries) unanswered.delete(name);
   return {
     ...asked,
-    comes: own.length === 0 ? 'empty-handed' : 'with-versions',
+    comes: versionEntries.length === 0 ? 'empty-handed' : 'with-versions',
     held: keptOf(new Map<string, HeldResource<K>>(had), isWanted),
   };
 }
@@ -114,10 +116,10 @@ function changed(
 }
 
 function keptOf<T>(
-  held: ReadonlyMap<string, T>,
+  resources: ReadonlyMap<string, T>,
   isKept: (name: string) => boolean,
 ): ReadonlyMap<string, T> {
-  return new Map([...held].filter(([name]) => isKept(name)));
+  return new Map([...resources].filter(([name]) => isKept(name)));
 }
 
 /**

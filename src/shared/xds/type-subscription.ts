@@ -137,7 +137,7 @@ export interface SubscriptionPolicy<K extends SubscriptionKind> {
   ) => ReadonlyMap<string, HeldResource<K>> | undefined;
   /** Returns the names whose previous resource the client keeps after its NACK. */
   readonly blamed: (inFlight: AnswerInFlight<K>, reason: string) => readonly string[];
-  readonly isSame: (held: HeldResource<K>, resource: K['resource']) => boolean;
+  readonly isSame: (clientResource: HeldResource<K>, resource: K['resource']) => boolean;
   readonly isSameSource: (a: K['source'], b: K['source']) => boolean;
   readonly resourcesOf: (
     source: K['source'],

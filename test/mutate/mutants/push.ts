@@ -94,13 +94,13 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/has-view',
     file: 'shared/xds/subscription-machine.ts',
-    find: 'wanted === resources.size && held.size + come - removed.length === resources.size',
+    find: 'wanted === resources.size && clientResources.size + come - removed.length === resources.size',
     replace: 'true',
   },
   {
     id: 'push/has-next-view',
     file: 'shared/xds/subscription-machine.ts',
-    find: 'held === policy.resourcesOf(settled, state) &&',
+    find: 'clientResources === policy.resourcesOf(syncedSource, state) &&',
     replace: '',
   },
   {
@@ -112,13 +112,13 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/refused-again',
     file: 'shared/xds/subscription-lack.ts',
-    find: 'return own !== undefined && policy.isSame(own, resource);',
+    find: 'return nacked !== undefined && policy.isSame(nacked, resource);',
     replace: 'return false;',
   },
   {
     id: 'push/goes-on-with',
     file: 'shared/xds/subscription-machine.ts',
-    find: 'else held.set(name, had);',
+    find: 'else clientResources.set(name, had);',
     replace: '',
   },
   {

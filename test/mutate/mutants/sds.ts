@@ -22,7 +22,7 @@ export const sds: readonly Mutant[] = [
   {
     id: 'sds/only-fresh',
     file: 'shared/xds/subscription-lack.ts',
-    find: 'unanswered.has(name) || !policy.isSame(own, resource)',
+    find: 'unanswered.has(name) || !policy.isSame(current, resource)',
     replace: 'unanswered.has(name)',
   },
   {

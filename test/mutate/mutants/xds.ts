@@ -40,7 +40,7 @@ export const xds: readonly Mutant[] = [
   {
     id: 'xds/gone-once',
     file: 'shared/xds/subscription-machine.ts',
-    find: 'for (const name of choice.removed) held.delete(name);',
+    find: 'for (const name of choice.removed) clientResources.delete(name);',
     replace: '',
   },
   {
