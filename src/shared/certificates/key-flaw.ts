@@ -18,10 +18,14 @@ const longestLabel = 64;
  * block begins at the start of a line, as in BoringSSL. Pure.
  */
 export function privateKeyBlock(pem: Buffer): Buffer | undefined {
-  for (let at = pem.indexOf(begin); at >= 0; at = pem.indexOf(begin, at + 1)) {
-    const label = pem.toString('latin1', at + begin.length, at + begin.length + longestLabel);
-    if ((at === 0 || pem[at - 1] === newLine) && /^[^-]*PRIVATE KEY-----/.test(label))
-      return pem.subarray(at);
+  for (let offset = pem.indexOf(begin); offset >= 0; offset = pem.indexOf(begin, offset + 1)) {
+    const label = pem.toString(
+      'latin1',
+      offset + begin.length,
+      offset + begin.length + longestLabel,
+    );
+    if ((offset === 0 || pem[offset - 1] === newLine) && /^[^-]*PRIVATE KEY-----/.test(label))
+      return pem.subarray(offset);
   }
   return undefined;
 }

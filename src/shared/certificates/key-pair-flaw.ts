@@ -96,8 +96,10 @@ function privateKeyFlaw(
   const block = privateKeyBlock(key);
   if (block === undefined) return `the key does not parse${markOf(key)}`;
   try {
-    const own = createPrivateKey(block);
-    return certificate.checkPrivateKey(own) ? undefined : mismatch(certificate, own, chain);
+    const privateKey = createPrivateKey(block);
+    return certificate.checkPrivateKey(privateKey)
+      ? undefined
+      : mismatch(certificate, privateKey, chain);
   } catch {
     return isEncrypted(block) ? undefined : 'the key does not parse';
   }
@@ -114,13 +116,13 @@ function mismatch(certificate: X509Certificate, key: KeyObject, chain: string): 
   const others = (pemCertificates(chain) ?? []).slice(1);
   const place = others.findIndex((other) => other.checkPrivateKey(key)) + 2;
   const { serialNumber } = certificate;
-  const which = `subject ${subjectOf(certificate).slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
-  const its = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
+  const certificateWords = `subject ${subjectOf(certificate).slice(0, longestSubject) || 'none'}, serial ${serialNumber}, public key ${fingerprint(certificate.publicKey)}`;
+  const keyWords = `the public key of the key is ${fingerprint(createPublicKey(key))}`;
   const fix =
     place > 1
       ? `it is that of certificate ${place} of the chain, which has to be the first`
       : 'both have to be of one pair';
-  return `the key does not match the certificate (${which}; ${its}): ${fix}`;
+  return `the key does not match the certificate (${certificateWords}; ${keyWords}): ${fix}`;
 }
 
 function fingerprint(key: KeyObject): string {

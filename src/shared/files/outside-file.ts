@@ -99,7 +99,7 @@ export async function eachPiece(
 /** Reads the whole file in this way. Never rejects. */
 export async function readOutside(path: string, most: number): Promise<OutsideFile> {
   const read: Buffer[] = [];
-  const flaw = await eachPiece(path, most, (taken) => read.push(taken));
+  const flaw = await eachPiece(path, most, (chunk) => read.push(chunk));
   return flaw ?? { kind: 'read', bytes: Buffer.concat(read) };
 }
 
@@ -142,8 +142,8 @@ function kindOf(stats: Stats): string {
 }
 
 function tooLarge(size: number, most: number): Flaw {
-  const found = size > most ? `it has ${size} bytes` : 'it does not end';
-  return unreadable(`${found}, and ${most} are read at most`);
+  const problem = size > most ? `it has ${size} bytes` : 'it does not end';
+  return unreadable(`${problem}, and ${most} are read at most`);
 }
 
 function unreadable(reason: string): Flaw {

@@ -64,7 +64,7 @@ function isServed(path: string): Observable<boolean> {
 function listen(path: string): Observable<SocketEvent> {
   return new Observable((subscriber) => {
     const sockets = new Set<Socket>();
-    let own: number | undefined;
+    let inode: number | undefined;
     const server = createServer((socket) => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
@@ -82,7 +82,7 @@ function listen(path: string): Observable<SocketEvent> {
     const placeIt = () => {
       if (subscriber.closed) return;
       const placed = place(beside, path);
-      if (placed.ok) own = placed.inode;
+      if (placed.ok) inode = placed.inode;
       subscriber.next(
         placed.ok ? { type: 'listening' } : { type: 'failed', reason: placed.reason },
       );
@@ -91,7 +91,7 @@ function listen(path: string): Observable<SocketEvent> {
     return () => {
       server.close();
       for (const socket of sockets) socket.destroy();
-      if (own !== undefined && inodeOf(path) === own) remove(path);
+      if (inode !== undefined && inodeOf(path) === inode) remove(path);
     };
   });
 }

@@ -27,13 +27,13 @@ const unfinished = /\.[0-9a-f]{16}\.new$/;
  * their links are not followed, and their files are never written into.
  */
 export function writeWhole(path: string, content: string | Uint8Array): void {
-  const fresh = `${path}.${randomBytes(8).toString('hex')}.new`;
-  const fd = openSync(fresh, ownFile, 0o600);
+  const temporaryPath = `${path}.${randomBytes(8).toString('hex')}.new`;
+  const fd = openSync(temporaryPath, ownFile, 0o600);
   try {
     writeFileSync(fd, content);
-    renameSync(fresh, path);
+    renameSync(temporaryPath, path);
   } catch (error) {
-    remove(fresh);
+    remove(temporaryPath);
     throw error;
   } finally {
     closeSync(fd);

@@ -9,8 +9,8 @@ export function onceForTwo<A extends object, T extends object>(
   return (before, after) => {
     const ofAfter = table.get(after) ?? new WeakMap<A, T>();
     table.set(after, ofAfter);
-    const found = ofAfter.get(before) ?? look(before, after);
-    ofAfter.set(before, found);
-    return found;
+    const result = ofAfter.get(before) ?? look(before, after);
+    ofAfter.set(before, result);
+    return result;
   };
 }

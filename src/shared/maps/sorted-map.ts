@@ -49,21 +49,27 @@ export class SortedMap<V> implements ReadonlyMap<string, V> {
   with(edits: Iterable<readonly [string, V | undefined]>): SortedMap<V> {
     const byChunk = new Map<number, Map<string, V | undefined>>();
     const editAt = (index: number) => {
-      const found = byChunk.get(index) ?? new Map<string, V | undefined>();
-      byChunk.set(index, found);
-      return found;
+      const chunkEdits = byChunk.get(index) ?? new Map<string, V | undefined>();
+      byChunk.set(index, chunkEdits);
+      return chunkEdits;
     };
     for (const [name, value] of edits) editAt(Math.max(0, this.#indexOf(name))).set(name, value);
-    for (const [index, its] of [...byChunk]) {
+    for (const [index, chunkEdits] of [...byChunk]) {
       const chunk = this.#chunks[index];
-      for (const [name, value] of its) if (chunk?.get(name) === value) its.delete(name);
-      if (its.size === 0) byChunk.delete(index);
+      for (const [name, value] of chunkEdits)
+        if (chunk?.get(name) === value) chunkEdits.delete(name);
+      if (chunkEdits.size === 0) byChunk.delete(index);
     }
     if (byChunk.size === 0) return this;
     // The names after a removed first name belong to the chunk before.
-    for (const [index, its] of [...byChunk]) {
+    for (const [index, chunkEdits] of [...byChunk]) {
       const first = this.#firsts[index];
-      if (index > 0 && first !== undefined && its.has(first) && its.get(first) === undefined)
+      if (
+        index > 0 &&
+        first !== undefined &&
+        chunkEdits.has(first) &&
+        chunkEdits.get(first) === undefined
+      )
         editAt(index - 1);
     }
     return this.#rebuilt(byChunk);
@@ -189,35 +195,36 @@ const differences = onceForTwo(differingKeys<unknown>);
 function differingKeys<V>(before: SortedMap<V>, after: SortedMap<V>): readonly string[] {
   const [old, now] = [before.chunks(), after.chunks()];
   const changed: string[] = [];
-  let [at, to] = [0, 0];
+  let [oldIndex, newIndex] = [0, 0];
   const firstOf = (chunk: Chunk<V> | undefined): string | undefined => chunk?.keys().next().value;
-  const isBefore = (one: string | undefined, other: string | undefined) =>
-    one !== undefined && (other === undefined || one < other);
-  while (at < old.length || to < now.length) {
-    if (old[at] === now[to]) {
-      [at, to] = [at + 1, to + 1];
+  const isBefore = (name: string | undefined, other: string | undefined) =>
+    name !== undefined && (other === undefined || name < other);
+  while (oldIndex < old.length || newIndex < now.length) {
+    if (old[oldIndex] === now[newIndex]) {
+      [oldIndex, newIndex] = [oldIndex + 1, newIndex + 1];
       continue;
     }
     const [gone, come]: [Chunk<V>[], Chunk<V>[]] = [[], []];
-    let [first, other] = [firstOf(old[at]), firstOf(now[to])];
+    let [oldFirst, newFirst] = [firstOf(old[oldIndex]), firstOf(now[newIndex])];
     do {
-      const [one, another] = [old[at], now[to]];
-      const [isOld, isNow] = [!isBefore(other, first), !isBefore(first, other)];
-      if (isOld && one !== undefined) {
-        gone.push(one);
-        at += 1;
+      const [oldChunk, newChunk] = [old[oldIndex], now[newIndex]];
+      const [isOld, isNow] = [!isBefore(newFirst, oldFirst), !isBefore(oldFirst, newFirst)];
+      if (isOld && oldChunk !== undefined) {
+        gone.push(oldChunk);
+        oldIndex += 1;
       }
-      if (isNow && another !== undefined) {
-        come.push(another);
-        to += 1;
+      if (isNow && newChunk !== undefined) {
+        come.push(newChunk);
+        newIndex += 1;
       }
-      [first, other] = [firstOf(old[at]), firstOf(now[to])];
-    } while (first !== other);
+      [oldFirst, newFirst] = [firstOf(old[oldIndex]), firstOf(now[newIndex])];
+    } while (oldFirst !== newFirst);
     for (const chunk of gone)
       for (const [name, value] of chunk)
-        if (come.find((one) => one.has(name))?.get(name) !== value) changed.push(name);
+        if (come.find((newChunk) => newChunk.has(name))?.get(name) !== value) changed.push(name);
     for (const chunk of come)
-      for (const name of chunk.keys()) if (!gone.some((one) => one.has(name))) changed.push(name);
+      for (const name of chunk.keys())
+        if (!gone.some((oldChunk) => oldChunk.has(name))) changed.push(name);
   }
   return changed;
 }

@@ -37,9 +37,9 @@ export function* levelsFlawInSteps(
     if (flow > most) return offset;
     if (flow === 0) {
       if (token === '-' || token === '?' || token === ':') {
-        const at = token === ':' ? (key ?? column) : column;
-        while ((columns.at(-1) ?? -1) > at) columns.pop();
-        if (columns.at(-1) !== at) columns.push(at);
+        const indent = token === ':' ? (key ?? column) : column;
+        while ((columns.at(-1) ?? -1) > indent) columns.pop();
+        if (columns.at(-1) !== indent) columns.push(indent);
         if (columns.length > most) return offset;
         key = undefined;
       } else if (/\S/.test(token)) key ??= column;

@@ -3,12 +3,12 @@
  * Whether one edit turns one text into the other: a character is inserted, removed or replaced, two
  * neighbours are swapped, or any number of letters change case. False for equal texts. Pure.
  */
-export function isOneEdit(one: string, other: string): boolean {
-  if (one === other || Math.abs(one.length - other.length) > 1) return false;
-  if (one.toLowerCase() === other.toLowerCase()) return true;
+export function isOneEdit(text: string, other: string): boolean {
+  if (text === other || Math.abs(text.length - other.length) > 1) return false;
+  if (text.toLowerCase() === other.toLowerCase()) return true;
   let from = 0;
-  while (from < one.length && one[from] === other[from]) from += 1;
-  const [rest, others] = [one.slice(from), other.slice(from)];
+  while (from < text.length && text[from] === other[from]) from += 1;
+  const [rest, others] = [text.slice(from), other.slice(from)];
   return (
     rest.slice(1) === others || // one too many
     rest === others.slice(1) || // one too few
@@ -20,10 +20,10 @@ export function isOneEdit(one: string, other: string): boolean {
 }
 
 /**
- * Returns the text of `known` that is one edit away from a name; undefined for none, and for
+ * Returns the text of `texts` that is one edit away from a name; undefined for none, and for
  * several. Pure.
  */
-export function meant(name: string, known: readonly string[]): string | undefined {
-  const near = known.filter((one) => isOneEdit(name, one));
+export function meant(name: string, texts: readonly string[]): string | undefined {
+  const near = texts.filter((text) => isOneEdit(name, text));
   return near.length === 1 ? near[0] : undefined;
 }

@@ -26,9 +26,9 @@ export function parseJson(
 /** Whether a text nests lists and objects deeper than `most`. Strings do not count. */
 function isDeeper(text: string, most: number): boolean {
   let level = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const sign = text.charCodeAt(at);
-    if (sign === quote) at = endOfString(text, at + 1);
+  for (let index = 0; index < text.length; index += 1) {
+    const sign = text.charCodeAt(index);
+    if (sign === quote) index = endOfString(text, index + 1);
     else if (sign === openList || sign === openObject) level += 1;
     else if (sign === closeList || sign === closeObject) level -= 1;
     if (level > most) return true;
@@ -37,10 +37,10 @@ function isDeeper(text: string, most: number): boolean {
 }
 
 function endOfString(text: string, from: number): number {
-  for (let at = from; at < text.length; at += 1) {
-    const sign = text.charCodeAt(at);
-    if (sign === quote) return at;
-    if (sign === backslash) at += 1;
+  for (let index = from; index < text.length; index += 1) {
+    const sign = text.charCodeAt(index);
+    if (sign === quote) return index;
+    if (sign === backslash) index += 1;
   }
   return text.length;
 }

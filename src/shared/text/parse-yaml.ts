@@ -105,10 +105,10 @@ function* refuseSecondKeys(
     const keys = new Set<unknown>();
     for (const { key } of node.items) {
       if (!isScalar(key)) continue;
-      const at = key.range?.[0] ?? 0;
+      const offset = key.range?.[0] ?? 0;
       if (keys.has(key.value))
         document.errors.push(
-          new YAMLParseError([at, at + 1], 'DUPLICATE_KEY', 'Map keys must be unique'),
+          new YAMLParseError([offset, offset + 1], 'DUPLICATE_KEY', 'Map keys must be unique'),
         );
       keys.add(key.value);
     }

@@ -38,14 +38,14 @@ export function quickYaml(text: string): QuickYaml | undefined {
   const value = root(cursor, undefined);
   if (value === unsure) return undefined;
   const line = text.slice(0, begun).split('\n').length;
-  let known: { readonly marks: Marks; readonly lines: readonly number[] } | undefined;
+  let positions: { readonly marks: Marks; readonly lines: readonly number[] } | undefined;
   return {
     value,
     line,
     lineOf: (field) => {
-      known ??= { marks: marksOf(text), lines: lineStarts(text) };
-      const offset = offsetIn(known.marks, field);
-      return offset === undefined ? line : lineAt(known.lines, offset);
+      positions ??= { marks: marksOf(text), lines: lineStarts(text) };
+      const offset = offsetIn(positions.marks, field);
+      return offset === undefined ? line : lineAt(positions.lines, offset);
     },
   };
 }
@@ -65,7 +65,8 @@ function marksOf(text: string): Marks {
 /** The offset at which each line begins. */
 function lineStarts(text: string): readonly number[] {
   const starts = [0];
-  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) starts.push(at + 1);
+  for (let offset = text.indexOf('\n'); offset !== -1; offset = text.indexOf('\n', offset + 1))
+    starts.push(offset + 1);
   return starts;
 }
 
@@ -127,24 +128,24 @@ function entries(
 }
 
 function flowList(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
-  const made: unknown[] = [];
+  const items: unknown[] = [];
   const take = () => {
-    const inner = marked(marks, `[${made.length}]`, cursor.at);
-    return made.push(inLine(cursor, 'flow', around, level, inner)) > 0 && made.at(-1) !== unsure;
+    const inner = marked(marks, `[${items.length}]`, cursor.at);
+    return items.push(inLine(cursor, 'flow', around, level, inner)) > 0 && items.at(-1) !== unsure;
   };
-  return entries(cursor, closeList, around, take) ? made : unsure;
+  return entries(cursor, closeList, around, take) ? items : unsure;
 }
 
 function flowMap(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
-  const made: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   const take = () => {
     const from = cursor.at;
     const key = cursor.key('flow');
     if (key === undefined || key === unsure || !cursor.skipBlanks(around)) return false;
     const value = inLine(cursor, 'flow', around, level, marked(marks, key, from));
-    return value !== unsure && put(made, key, value);
+    return value !== unsure && put(fields, key, value);
   };
-  return entries(cursor, closeMap, around, take) ? made : unsure;
+  return entries(cursor, closeMap, around, take) ? fields : unsure;
 }
 
 function inLine(
@@ -164,12 +165,12 @@ function inLine(
 
 /** A value behind a dash or a key, to the end of its line. */
 function lineValue(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
-  const found = inLine(cursor, 'block', around, level, marks);
-  return found !== unsure && cursor.endLine() && cursor.column <= around ? found : unsure;
+  const value = inLine(cursor, 'block', around, level, marks);
+  return value !== unsure && cursor.endLine() && cursor.column <= around ? value : unsure;
 }
 
 function blockMap(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
-  const made: Record<string, unknown> = {};
+  const fields: Record<string, unknown> = {};
   if (level >= mostLevels) return unsure;
   do {
     const from = cursor.at;
@@ -177,12 +178,12 @@ function blockMap(cursor: QuickCursor, around: number, level: number, marks?: Ma
     if (key === undefined || key === unsure) return unsure;
     const inner = marked(marks, key, from);
     cursor.skipSpaces();
-    const found = cursor.isBare()
+    const value = cursor.isBare()
       ? below(cursor, around, level + 1, inner)
       : lineValue(cursor, around, level + 1, inner);
-    if (found === unsure || !put(made, key, found)) return unsure;
+    if (value === unsure || !put(fields, key, value)) return unsure;
   } while (cursor.column === around);
-  return cursor.column < around ? made : unsure;
+  return cursor.column < around ? fields : unsure;
 }
 
 /** The value of a key with nothing behind it. */
@@ -195,7 +196,7 @@ function below(cursor: QuickCursor, around: number, level: number, marks?: Marks
 }
 
 function blockList(cursor: QuickCursor, around: number, level: number, marks?: Marks): unknown {
-  const made: unknown[] = [];
+  const items: unknown[] = [];
   if (level >= mostLevels) return unsure;
   do {
     cursor.at += 1;
@@ -204,22 +205,22 @@ function blockList(cursor: QuickCursor, around: number, level: number, marks?: M
     const key = cursor.key('block');
     cursor.at = from;
     cursor.column = from - cursor.lineStart;
-    const inner = marked(marks, `[${made.length}]`, from);
+    const inner = marked(marks, `[${items.length}]`, from);
     if (key === unsure) return unsure;
-    const found =
+    const item =
       key === undefined
         ? lineValue(cursor, around, level + 1, inner)
         : blockMap(cursor, cursor.column, level + 1, inner);
-    if (found === unsure) return unsure;
-    made.push(found);
+    if (item === unsure) return unsure;
+    items.push(item);
   } while (cursor.column === around && cursor.isItem());
-  return cursor.column <= around ? made : unsure;
+  return cursor.column <= around ? items : unsure;
 }
 
 /** Whether a map had no such key before. None of them is `__proto__`. */
-function put(made: Record<string, unknown>, key: string, value: unknown): boolean {
-  if (!Object.hasOwn(made, key)) {
-    made[key] = value;
+function put(fields: Record<string, unknown>, key: string, value: unknown): boolean {
+  if (!Object.hasOwn(fields, key)) {
+    fields[key] = value;
     return true;
   }
   return false;

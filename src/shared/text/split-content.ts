@@ -30,15 +30,15 @@ export function splitContent(shape: z.core.$ZodShape, content: Fields, above = '
     if (value === null) return { known: {}, further: {}, paths: [] };
     if (inner === undefined || !isMap(value))
       return { known: { [name]: value }, further: {}, paths: [] };
-    const { known, further, paths } = splitContent(inner, value, `${above}${name}.`);
+    const { known: innerFields, further, paths } = splitContent(inner, value, `${above}${name}.`);
     return {
-      known: { [name]: known },
+      known: { [name]: innerFields },
       further: Object.keys(further).length === 0 ? {} : { [name]: further },
       paths,
     };
   });
   return {
-    known: Object.fromEntries(parts.flatMap(({ known }) => Object.entries(known))),
+    known: Object.fromEntries(parts.flatMap(({ known: fields }) => Object.entries(fields))),
     further: Object.fromEntries(parts.flatMap(({ further }) => Object.entries(further))),
     paths: parts.flatMap(({ paths }) => paths),
   };

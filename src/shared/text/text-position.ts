@@ -36,36 +36,36 @@ function finder(
   document: Yaml.Document.Parsed,
   lines: Yaml.LineCounter,
 ): FindMember {
-  const at = (node: unknown, otherwise: TextPosition): TextPosition => {
+  const positionOf = (node: unknown, otherwise: TextPosition): TextPosition => {
     const offset = (node as Yaml.Node | null)?.range?.[0];
     if (offset === undefined) return otherwise;
     const { line, col } = lines.linePos(offset);
     return { line, column: col };
   };
 
-  function find(node: unknown, path: string, found: Member): Member {
-    if (path === '') return found;
-    if (isAlias(node)) return find(node.resolve(document), path, found);
+  function find(node: unknown, path: string, member: Member): Member {
+    if (path === '') return member;
+    if (isAlias(node)) return find(node.resolve(document), path, member);
     if (isSeq(node)) {
       const [step = '', index = ''] = /^\[(\d+)\]\.?/.exec(path) ?? [];
       const item = node.items[Number(index)];
-      const place = at(item, found.value);
+      const place = positionOf(item, member.value);
       return step === '' || item === undefined
-        ? found
+        ? member
         : find(item, path.slice(step.length), { name: place, value: place });
     }
-    if (!isMap(node)) return found;
+    if (!isMap(node)) return member;
     const pairs = node.items.flatMap(({ key, value }) => {
       const rest = isScalar(key) ? below(String(key.value), path) : undefined;
       return rest === undefined ? [] : [{ key, value, rest }];
     });
-    const [pair] = pairs.sort((one, other) => one.rest.length - other.rest.length);
-    if (pair === undefined) return found;
-    const name = at(pair.key, found.name);
+    const [pair] = pairs.sort((a, b) => a.rest.length - b.rest.length);
+    if (pair === undefined) return member;
+    const name = positionOf(pair.key, member.name);
     // A map or a list begins on a line below its name.
     return find(pair.value, pair.rest, {
       name,
-      value: isScalar(pair.value) ? at(pair.value, name) : name,
+      value: isScalar(pair.value) ? positionOf(pair.value, name) : name,
     });
   }
   return (path) => find(document.contents, path, { name: first, value: first });
@@ -77,8 +77,9 @@ function finder(
  */
 function below(name: string, path: string): string | undefined {
   const names = [name, name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase())];
-  const found = names.find(
-    (one) => path === one || path.startsWith(`${one}.`) || path.startsWith(`${one}[`),
+  const prefix = names.find(
+    (spelling) =>
+      path === spelling || path.startsWith(`${spelling}.`) || path.startsWith(`${spelling}[`),
   );
-  return found === undefined ? undefined : path.slice(found.length).replace(/^\./, '');
+  return prefix === undefined ? undefined : path.slice(prefix.length).replace(/^\./, '');
 }

@@ -143,7 +143,7 @@ export const config: readonly Mutant[] = [
   {
     id: 'config/typo-case',
     file: 'shared/text/one-edit.ts',
-    find: 'one.toLowerCase() === other.toLowerCase()',
+    find: 'text.toLowerCase() === other.toLowerCase()',
     replace: 'false',
   },
   {

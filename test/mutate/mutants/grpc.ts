@@ -40,7 +40,7 @@ export const grpc: readonly Mutant[] = [
   {
     id: 'files/own-socket',
     file: 'shared/files/own-socket.ts',
-    find: ' && inodeOf(path) === own',
+    find: ' && inodeOf(path) === inode',
     replace: '',
   },
   {

@@ -64,7 +64,7 @@ export const secrets: readonly Mutant[] = [
   {
     id: 'secrets/key-at-line',
     file: 'shared/certificates/key-flaw.ts',
-    find: '(at === 0 || pem[at - 1] === newLine) && ',
+    find: '(offset === 0 || pem[offset - 1] === newLine) && ',
     replace: '',
   },
   {
