@@ -43,18 +43,18 @@ export function boundedMessages(
   const begun = new Map<ServerHttp2Stream, Begun>(); // in the order in which the messages began
   const ofSessions = new WeakMap<Http2Session, number>();
   const ended = new WeakSet<ServerHttp2Stream>();
-  let all = 0;
+  let allBytes = 0;
 
   const note = (stream: ServerHttp2Stream, { call, progress }: Begun): number => {
     const more = progress.held - (begun.get(stream)?.progress.held ?? 0);
     if (progress.held === 0) begun.delete(stream);
     else begun.set(stream, { call, progress });
-    all += more;
+    allBytes += more;
     const { session } = stream;
     if (session === undefined) return 0;
-    const its = (ofSessions.get(session) ?? 0) + more;
-    ofSessions.set(session, its);
-    return its;
+    const connectionBytes = (ofSessions.get(session) ?? 0) + more;
+    ofSessions.set(session, connectionBytes);
+    return connectionBytes;
   };
   const refuse = (
     stream: ServerHttp2Stream,
@@ -83,8 +83,8 @@ export function boundedMessages(
         refuse(stream, call, status.UNIMPLEMENTED, 'compressed messages are not taken');
         return;
       }
-      const its = note(stream, { call, progress });
-      if (its > ofConnection) {
+      const connectionBytes = note(stream, { call, progress });
+      if (connectionBytes > ofConnection) {
         refuse(
           stream,
           call,
@@ -93,11 +93,11 @@ export function boundedMessages(
         );
         return;
       }
-      for (const [oldest, { call: of }] of begun) {
-        if (all <= inAll) break;
+      for (const [oldest, { call: oldestCall }] of begun) {
+        if (allBytes <= inAll) break;
         refuse(
           oldest,
-          of,
+          oldestCall,
           status.RESOURCE_EXHAUSTED,
           `unfinished messages of all clients have more than ${inAll} bytes`,
         );

@@ -18,18 +18,18 @@ const prefix = 5;
 
 /** Returns the progress after a piece of the stream. Pure. */
 export function afterPiece(before: MessageProgress, piece: Uint8Array): MessageProgress {
-  let { held, length, left, isCompressed } = before;
-  for (let at = 0; at < piece.length;) {
-    if (held >= prefix) {
-      const taken = Math.min(left, piece.length - at);
-      [at, held, left] = [at + taken, held + taken, left - taken];
+  let { held: received, length, left, isCompressed } = before;
+  for (let offset = 0; offset < piece.length;) {
+    if (received >= prefix) {
+      const count = Math.min(left, piece.length - offset);
+      [offset, received, left] = [offset + count, received + count, left - count];
     } else {
-      const byte = piece[at] ?? 0;
-      if (held === 0) [isCompressed, length] = [isCompressed || byte !== 0, 0];
+      const byte = piece[offset] ?? 0;
+      if (received === 0) [isCompressed, length] = [isCompressed || byte !== 0, 0];
       else length = length * 256 + byte;
-      [at, held, left] = [at + 1, held + 1, length];
+      [offset, received, left] = [offset + 1, received + 1, length];
     }
-    if (held >= prefix && left === 0) held = 0;
+    if (received >= prefix && left === 0) received = 0;
   }
-  return { held, length, left, isCompressed };
+  return { held: received, length, left, isCompressed };
 }

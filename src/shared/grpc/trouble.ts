@@ -63,10 +63,13 @@ export function openSslReason(message: string): string {
 
 /**
  * Explains why a certificate is for none of these names, each with its type in front; undefined if
- * it is for one. `found` is the text that Node has for its names (`subjectaltname`). Pure.
+ * it is for one. `subjectAltName` is the text that Node has for its names. Pure.
  */
-export function nameFlaw(found: string | undefined, names: readonly string[]): Error | undefined {
-  const has = found === undefined ? [] : found.split(', ');
+export function nameFlaw(
+  subjectAltName: string | undefined,
+  names: readonly string[],
+): Error | undefined {
+  const has = subjectAltName === undefined ? [] : subjectAltName.split(', ');
   if (names.some((name) => has.includes(name))) return undefined;
   return new Error(
     `its certificate is for ${has.join(', ') || 'no name'}, and not for ${names.join(' or ')}`,

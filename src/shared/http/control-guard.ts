@@ -89,10 +89,10 @@ function isOwnPage({ host, origin, 'sec-fetch-site': site }: IncomingMessage['he
  * The addresses of this machine. Traffic of Envoy's inbound passthrough comes from 127.0.0.6, and
  * any client may have sent it: so the rest of 127.0.0.0/8 does not count.
  */
-const own = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
+const localAddresses = ['127.0.0.1', '::ffff:127.0.0.1', '::1'];
 
 function isLocal(socket: GuardedRequest['socket']): boolean {
-  return ofOwner.has(socket) || own.includes(socket.remoteAddress ?? '');
+  return ofOwner.has(socket) || localAddresses.includes(socket.remoteAddress ?? '');
 }
 
 function isForeign({ origin, 'sec-fetch-site': site }: IncomingMessage['headers']): boolean {

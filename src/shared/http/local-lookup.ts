@@ -22,7 +22,7 @@ export const localLookup: LookupFunction = (host, options, done) => {
     lookup(host, options, done);
     return;
   }
-  const found = localAddresses
+  const addresses = localAddresses
     .map((address) => ({ address, family: address.includes(':') ? 6 : 4 }))
     .filter(
       ({ family }) =>
@@ -31,9 +31,9 @@ export const localLookup: LookupFunction = (host, options, done) => {
         `IPv${family}` === options.family ||
         family === options.family,
     );
-  const [first] = found;
+  const [first] = addresses;
   process.nextTick(() => {
-    if (options.all === true) done(null, found);
+    if (options.all === true) done(null, addresses);
     else done(null, first?.address ?? '', first?.family);
   });
 };
@@ -44,9 +44,9 @@ export const localLookup: LookupFunction = (host, options, done) => {
  */
 export function addressesOf(host: string): Observable<readonly string[]> {
   return new Observable((subscriber) => {
-    localLookup(host, { all: true }, (error, found) => {
+    localLookup(host, { all: true }, (error, addresses) => {
       if (error !== null) subscriber.error(error);
-      else subscriber.next((found as readonly LookupAddress[]).map(({ address }) => address));
+      else subscriber.next((addresses as readonly LookupAddress[]).map(({ address }) => address));
       subscriber.complete();
     });
   });

@@ -24,11 +24,11 @@ export function isProxied(
   { url, except }: OutsideProxy,
 ): boolean {
   const host = bare(hostname).replace(/\.$/, '');
-  const at = port !== '' ? port : protocol === 'https:' ? '443' : '80';
+  const effectivePort = port !== '' ? port : protocol === 'https:' ? '443' : '80';
   return (
     url !== '' &&
     ![...loopback, ...except.flatMap((entry) => entry.split(','))].some((entry) =>
-      covers(entry.trim().toLowerCase(), host, at),
+      covers(entry.trim().toLowerCase(), host, effectivePort),
     )
   );
 }

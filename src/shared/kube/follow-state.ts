@@ -155,13 +155,16 @@ function said(state: FollowState, value: unknown, luck: number): Next {
   const version = (
     object as { readonly metadata?: { readonly resourceVersion?: unknown } } | undefined
   )?.metadata?.resourceVersion;
-  const known =
+  const next =
     typeof version === 'string'
       ? { ...state, version, failures: 0, isSilent: false, isForgotten: false }
       : state;
-  const one = asObject(object);
-  if (one === undefined || type === 'BOOKMARK') return [known, []];
-  return [{ ...known, signs: [{ type: type === 'DELETED' ? 'removed' : 'set', object: one }] }, []];
+  const kubeObject = asObject(object);
+  if (kubeObject === undefined || type === 'BOOKMARK') return [next, []];
+  return [
+    { ...next, signs: [{ type: type === 'DELETED' ? 'removed' : 'set', object: kubeObject }] },
+    [],
+  ];
 }
 
 /**

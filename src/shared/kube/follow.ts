@@ -45,7 +45,7 @@ export function followObjects(
     switch (effect.type) {
       case 'find':
         return findResource(api, query.kind).pipe(
-          map((found): FollowEvent => ({ type: 'found', found, luck: random() })),
+          map((result): FollowEvent => ({ type: 'found', found: result, luck: random() })),
         );
       case 'list':
         return listObjects(api, effect.resource, query).pipe(

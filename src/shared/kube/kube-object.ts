@@ -58,8 +58,13 @@ function withBytes(value: unknown, bytes: readonly Buffer[]): unknown {
   const { data } = (value ?? {}) as { readonly data?: unknown };
   if (typeof data !== 'object' || data === null) return value;
   const entries = Object.entries(data).map(
-    ([key, at]) =>
-      [key, typeof at === 'number' ? bytes[at] : Buffer.from(String(at), 'base64')] as const,
+    ([key, indexOrText]) =>
+      [
+        key,
+        typeof indexOrText === 'number'
+          ? bytes[indexOrText]
+          : Buffer.from(String(indexOrText), 'base64'),
+      ] as const,
   );
   return {
     ...(value as object),

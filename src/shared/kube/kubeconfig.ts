@@ -41,17 +41,17 @@ export async function kubeconfigAccess(paths: readonly string[]): Promise<KubeAc
   if (current === '')
     throw new Error(`${where}: it has no current-context: set one by kubectl config use-context`);
 
-  function entry(list: string, of: string, name: string): Entry {
+  function entry(list: string, kind: string, name: string): Entry {
     for (const { path, fields } of files) {
-      const found = listOf(ownMember(fields, list)).find((one) => one['name'] === name);
-      if (found !== undefined)
+      const item = listOf(ownMember(fields, list)).find((candidate) => candidate['name'] === name);
+      if (item !== undefined)
         return {
-          fields: fieldsOf(ownMember(found, of)),
+          fields: fieldsOf(ownMember(item, kind)),
           folder: dirname(path),
-          place: `${of} ${name} in ${path}`,
+          place: `${kind} ${name} in ${path}`,
         };
     }
-    throw new Error(`${where}: there is no ${of} '${name}' among its ${list}`);
+    throw new Error(`${where}: there is no ${kind} '${name}' among its ${list}`);
   }
   const context = entry('contexts', 'context', current);
   const cluster = entry('clusters', 'cluster', textOf(context.fields, 'cluster'));
@@ -104,11 +104,11 @@ async function parsed(path: string): Promise<Fields> {
 /** Throws if an entry has a field that is not supported. */
 function refuse({ fields, place }: Entry, ...names: readonly (keyof typeof unsupported)[]): void {
   const name = names.find(
-    (one) =>
-      fields[one] !== undefined &&
-      fields[one] !== null &&
-      fields[one] !== false &&
-      fields[one] !== '',
+    (field) =>
+      fields[field] !== undefined &&
+      fields[field] !== null &&
+      fields[field] !== false &&
+      fields[field] !== '',
   );
   if (name !== undefined) throw new Error(`${place}: ${name}: ${unsupported[name]}`);
 }

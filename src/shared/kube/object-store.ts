@@ -44,9 +44,9 @@ export function objectStore<T>(
       const [key, { resourceVersion }] = [objectKey(object), object.metadata];
       const before = objects.get(key);
       if (before?.resourceVersion === resourceVersion) return [];
-      const held = { key, resourceVersion, value: keep(object) };
-      objects.set(key, held);
-      return [{ type: before === undefined ? 'added' : 'changed', ...held }];
+      const entry = { key, resourceVersion, value: keep(object) };
+      objects.set(key, entry);
+      return [{ type: before === undefined ? 'added' : 'changed', ...entry }];
     }
     function remove(key: string): readonly ObjectChange<T>[] {
       const before = objects.get(key);
@@ -55,26 +55,30 @@ export function objectStore<T>(
     }
     return sign$.pipe(
       map((sign): ObjectStore<T> => {
-        const known = { objects, changes: [], trouble: undefined };
+        const unchanged = { objects, changes: [], trouble: undefined };
         switch (sign.type) {
           case 'listed': {
             const there = new Set(sign.objects.map(objectKey));
             isListed = true;
             const vanished = [...objects.keys()].filter((key) => !there.has(key));
             return {
-              ...known,
+              ...unchanged,
               isListed,
               changes: [...sign.objects.flatMap(set), ...vanished.flatMap(remove)],
             };
           }
           case 'set':
-            return { ...known, isListed, changes: set(sign.object) };
+            return { ...unchanged, isListed, changes: set(sign.object) };
           case 'removed':
-            return { ...known, isListed, changes: remove(objectKey(sign.object)) };
+            return { ...unchanged, isListed, changes: remove(objectKey(sign.object)) };
           case 'current':
-            return { ...known, isListed };
+            return { ...unchanged, isListed };
           case 'lost':
-            return { ...known, isListed, trouble: { reason: sign.reason, delayMs: sign.delayMs } };
+            return {
+              ...unchanged,
+              isListed,
+              trouble: { reason: sign.reason, delayMs: sign.delayMs },
+            };
           default:
             return unreachable(sign);
         }

@@ -52,30 +52,30 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
   const { resources } = answer.value as { readonly resources?: unknown };
   if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
   const all = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
-    (one) => typeof one['name'] === 'string' && !one['name'].includes('/'),
+    (resource) => typeof resource['name'] === 'string' && !resource['name'].includes('/'),
   );
   const wanted = name.toLowerCase();
-  const found = all.find((one) =>
-    [one['kind'], one['name'], one['singularName']].some(
-      (said) => String(said).toLowerCase() === wanted,
+  const match = all.find((resource) =>
+    [resource['kind'], resource['name'], resource['singularName']].some(
+      (spelling) => String(spelling).toLowerCase() === wanted,
     ),
   );
-  if (found === undefined) {
+  if (match === undefined) {
     const hint =
       group === ''
         ? `name its group too, as in Deployment.apps`
-        : `it has ${all.map((one) => String(one['kind'])).join(', ')}`;
+        : `it has ${all.map((resource) => String(resource['kind'])).join(', ')}`;
     return none(`${base} has no kind '${name}': ${hint}`);
   }
-  const plural = String(found['name']);
+  const plural = String(match['name']);
   const decode = base === '/api/v1' && plural === 'secrets' ? decodeSecrets : decodeJson;
   return {
     ok: true,
     value: {
-      kind: String(found['kind']),
+      kind: String(match['kind']),
       base,
       plural,
-      isNamespaced: found['namespaced'] === true,
+      isNamespaced: match['namespaced'] === true,
       decode,
     },
   };

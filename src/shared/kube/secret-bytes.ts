@@ -31,8 +31,8 @@ export function cutSecrets(json: Buffer): CutJson {
   const bytes: Buffer[] = [];
   const path: string[] = []; // the names of the open objects; '' for a list
   let name = '';
-  for (let at = 0; at < json.length; at += 1) {
-    const byte = json[at];
+  for (let position = 0; position < json.length; position += 1) {
+    const byte = json[position];
     if (byte === openBrace || byte === openBracket) {
       path.push(name);
       name = '';
@@ -42,18 +42,18 @@ export function cutSecrets(json: Buffer): CutJson {
     } else if (byte === comma) {
       name = '';
     } else if (byte === quote) {
-      const end = endOfText(json, at);
+      const end = endOfText(json, position);
       if (isName(json, end)) {
-        name = json.toString('latin1', at + 1, Math.min(end, at + 1 + shortest));
+        name = json.toString('latin1', position + 1, Math.min(end, position + 1 + shortest));
       } else if (end >= json.length) {
         break; // it does not end
-      } else if (end - at > shortest && isData(path)) {
-        const index = String(bytes.push(fromBase64(json.subarray(at + 1, end))) - 1);
-        json.fill(space, at, end + 1).write(index, at);
+      } else if (end - position > shortest && isData(path)) {
+        const index = String(bytes.push(fromBase64(json.subarray(position + 1, end))) - 1);
+        json.fill(space, position, end + 1).write(index, position);
       } else if (path.at(-1) === 'annotations') {
-        json.fill(space, at + 2, end + 1)[at + 1] = quote;
+        json.fill(space, position + 2, end + 1)[position + 1] = quote;
       }
-      at = end;
+      position = end;
     }
   }
   return { json, bytes };
@@ -75,15 +75,16 @@ function isData(path: readonly string[]): boolean {
 
 /** Returns the place of the quote that ends the text which begins at `start`. */
 function endOfText(json: Buffer, start: number): number {
-  let at = start + 1;
-  while (at < json.length && json[at] !== quote) at += json[at] === backslash ? 2 : 1;
-  return at;
+  let position = start + 1;
+  while (position < json.length && json[position] !== quote)
+    position += json[position] === backslash ? 2 : 1;
+  return position;
 }
 
 function isName(json: Buffer, end: number): boolean {
-  let at = end + 1;
-  while (at < json.length && (json[at] ?? 0) <= space) at += 1;
-  return json[at] === colon;
+  let position = end + 1;
+  while (position < json.length && (json[position] ?? 0) <= space) position += 1;
+  return json[position] === colon;
 }
 
 const alphabet = Buffer.from('ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/');

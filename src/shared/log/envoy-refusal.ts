@@ -31,9 +31,11 @@ export function refusalOf(message: string): string | undefined {
   const reason =
     forms
       .map((form) => form.exec(message)?.groups?.['reason'])
-      .find((found) => found !== undefined) ?? message;
-  const at = reason.lastIndexOf(constraint);
-  return (at < 0 ? reason.replace(repeated, '$1$2') : reason.slice(at)).replace(/\s+/g, ' ').trim();
+      .find((words) => words !== undefined) ?? message;
+  const start = reason.lastIndexOf(constraint);
+  return (start < 0 ? reason.replace(repeated, '$1$2') : reason.slice(start))
+    .replace(/\s+/g, ' ')
+    .trim();
 }
 
 /** Returns a message of Envoy's log without the configuration that it repeats. Pure. */

@@ -39,8 +39,8 @@ export function streamOf(name: string): number | undefined {
  */
 function withoutBlocking(fd: number): number {
   try {
-    const found = fstatSync(fd);
-    if (!found.isFIFO() && !found.isCharacterDevice()) return fd;
+    const stats = fstatSync(fd);
+    if (!stats.isFIFO() && !stats.isCharacterDevice()) return fd;
     return openSync(`/proc/self/fd/${fd}`, O_WRONLY | O_NONBLOCK | O_NOCTTY);
   } catch {
     return fd;

@@ -26,7 +26,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
   const destination = pino.destination({ fd, sync: false, maxLength: most });
   // With a flushSync pino would wait for the reader after a line of the level fatal.
   const stream = { write: (text: string) => destination.write(printableJson(text)) };
-  const all = terminal
+  const rootLogger = terminal
     ? pino(
         { level: 'trace', base: null },
         (await import('./terminal-lines.ts')).terminalLines(destination),
@@ -40,12 +40,15 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
         },
         stream,
       );
-  const own = all.child({});
+  const agentLogger = rootLogger.child({});
   const write = (long: LogLine) => {
     const line = boundedLine(long);
     const { level, msg, ...fields } = line;
     // Envoy's lines have passed Envoy's own level, but the agent reports what Envoy refuses.
-    const logger = String(fields['component']).startsWith('envoy.') && !isRefusal(msg) ? all : own;
+    const logger =
+      String(fields['component']).startsWith('envoy.') && !isRefusal(msg)
+        ? rootLogger
+        : agentLogger;
     const see = seeAlso(line);
     logger[level](see === undefined ? fields : { ...fields, see }, msg);
   };
@@ -62,7 +65,7 @@ export async function pinoLog(fd: number, terminal: boolean): Promise<PinoLog> {
 
   return {
     write,
-    level: (level) => void (own.level = level === 'none' ? 'silent' : level),
+    level: (level) => void (agentLogger.level = level === 'none' ? 'silent' : level),
     close: () =>
       new Promise((resolve) => {
         destination.once('close', () => resolve()).end();

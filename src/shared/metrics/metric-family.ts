@@ -46,7 +46,7 @@ export function histogram(
   { buckets, count, sum }: Histogram,
   labels?: MetricLabels,
 ): MetricFamily {
-  const at = (le: string) => ({ ...labels, le });
+  const withLimit = (le: string) => ({ ...labels, le });
   return {
     name: `istio_agent_${name}`,
     type: 'histogram',
@@ -54,9 +54,13 @@ export function histogram(
     samples: [
       ...buckets.map(
         (bucket) =>
-          ({ suffix: '_bucket', labels: at(String(bucket.limit)), value: bucket.count }) as const,
+          ({
+            suffix: '_bucket',
+            labels: withLimit(String(bucket.limit)),
+            value: bucket.count,
+          }) as const,
       ),
-      { suffix: '_bucket', labels: at('+Inf'), value: count },
+      { suffix: '_bucket', labels: withLimit('+Inf'), value: count },
       { suffix: '_sum', ...(labels && { labels }), value: sum },
       { suffix: '_count', ...(labels && { labels }), value: count },
     ],
@@ -73,14 +77,17 @@ export function joinedByName(families: readonly MetricFamily[]): readonly Metric
   for (const family of families) {
     const { name, samples } = family;
     const before = joined.get(name);
-    const said = new Set(before?.samples.map(key));
+    const earlierKeys = new Set(before?.samples.map(key));
     joined.set(
       name,
       before === undefined
         ? family
         : {
             ...before,
-            samples: [...before.samples, ...samples.filter((sample) => !said.has(key(sample)))],
+            samples: [
+              ...before.samples,
+              ...samples.filter((sample) => !earlierKeys.has(key(sample))),
+            ],
           },
     );
   }

@@ -115,8 +115,8 @@ export async function allOf<T extends readonly unknown[]>(actions: {
   }
   if (failures.length === 0) return results as unknown as T;
   const { config, usage, unavailable } = exitCodes;
-  const code = [config, usage, unavailable].find((one) =>
-    failures.some((failure) => failure.code === one),
+  const code = [config, usage, unavailable].find((exitCode) =>
+    failures.some((failure) => failure.code === exitCode),
   );
   throw new Fatal(failures.map(({ message }) => message).join('; '), code ?? config);
 }

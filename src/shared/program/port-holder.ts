@@ -38,10 +38,10 @@ export function portHolder(port: number, host = ''): PortHolder | undefined {
 
 /** Returns all of them, each process once; see {@link portHolder}. */
 export function portHolders(port: number, host = ''): readonly PortHolder[] {
-  const found = listeners(port).filter(({ address }) => standsInTheWay(address, host));
-  if (found.length === 0) return [];
-  const processes = processesOf(new Set(found.map(({ inode }) => `socket:[${inode}]`)));
-  const holders = found.map(({ address, uid, inode }): PortHolder => {
+  const sockets = listeners(port).filter(({ address }) => standsInTheWay(address, host));
+  if (sockets.length === 0) return [];
+  const processes = processesOf(new Set(sockets.map(({ inode }) => `socket:[${inode}]`)));
+  const holders = sockets.map(({ address, uid, inode }): PortHolder => {
     const process = processes.get(`socket:[${inode}]`);
     return { address, uid, ...(process !== undefined && { process }) };
   });
@@ -90,8 +90,8 @@ function addressOf(hex: string): string {
   if (bytes.length === 4) return bytes.join('.');
   if (bytes.slice(0, 10).every((byte) => byte === 0) && bytes[10] === 0xff)
     return bytes.slice(12).join('.'); // IPv4 in IPv6
-  const groups = Array.from({ length: 8 }, (_, at) =>
-    (((bytes[2 * at] ?? 0) << 8) | (bytes[2 * at + 1] ?? 0)).toString(16),
+  const groups = Array.from({ length: 8 }, (_, index) =>
+    (((bytes[2 * index] ?? 0) << 8) | (bytes[2 * index + 1] ?? 0)).toString(16),
   );
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
@@ -106,8 +106,10 @@ function processesOf(
       const links = list(`/proc/${pid}/fd`).map((descriptor) =>
         linkOf(`/proc/${pid}/fd/${descriptor}`),
       );
-      const own = [...new Set(links)].filter((link) => sockets.has(link));
-      return own.map((link) => [link, { pid: Number(pid), command: commandOf(pid) }] as const);
+      const socketLinks = [...new Set(links)].filter((link) => sockets.has(link));
+      return socketLinks.map(
+        (link) => [link, { pid: Number(pid), command: commandOf(pid) }] as const,
+      );
     }),
   );
 }

@@ -16,7 +16,7 @@ export const kube: readonly Mutant[] = [
   {
     id: 'kube/key-as-text',
     file: 'shared/kube/secret-bytes.ts',
-    find: 'end - at > shortest && isData(path)',
+    find: 'end - position > shortest && isData(path)',
     replace: 'false',
   },
   {

@@ -28,7 +28,7 @@ export const refusal: readonly Mutant[] = [
   {
     id: 'refusal/configuration-told',
     file: 'shared/log/envoy-refusal.ts',
-    find: 'reason.slice(at)',
+    find: 'reason.slice(start)',
     replace: 'reason',
   },
 ];

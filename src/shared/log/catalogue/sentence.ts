@@ -19,23 +19,23 @@ export type Given<S> =
       : []
     : { [Key in keyof S]: [key: Key, ...values: Given<S[Key]>] }[keyof S];
 
-const at =
+const atLevel =
   (level: Sentence['level']) =>
   <Text extends FixedOrMade>(msg: Text): Sentence<Text> => ({ level, msg });
 
-export const debug = at('debug');
-export const info = at('info');
-export const warn = at('warn');
-export const error = at('error');
-export const fatal = at('fatal');
+export const debug = atLevel('debug');
+export const info = atLevel('info');
+export const warn = atLevel('warn');
+export const error = atLevel('error');
+export const fatal = atLevel('fatal');
 
 /** A text of another program, at the level of that program. */
-const said = (message: string) => message;
+const verbatim = (message: string) => message;
 export const passedOn = {
-  trace: at('trace')(said),
-  debug: debug(said),
-  info: info(said),
-  warn: warn(said),
-  error: error(said),
-  fatal: fatal(said),
+  trace: atLevel('trace')(verbatim),
+  debug: debug(verbatim),
+  info: info(verbatim),
+  warn: warn(verbatim),
+  error: error(verbatim),
+  fatal: fatal(verbatim),
 };
