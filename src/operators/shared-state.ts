@@ -38,8 +38,8 @@ export function sharedState<T extends object>(
     }),
   );
   const later$ = defer(() => {
-    const known = last;
-    return state$.pipe(filter((state) => state !== known));
+    const earlier = last;
+    return state$.pipe(filter((state) => state !== earlier));
   });
   return { state$, later$ };
 }

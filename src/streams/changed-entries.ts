@@ -53,10 +53,10 @@ export function changedEntries(): ChangedEntries {
       return count === 1;
     },
     take: () => {
-      const taken: TakenEntries = { named, entries: isAll || count === 0 ? 'all' : folders };
+      const changed: TakenEntries = { named, entries: isAll || count === 0 ? 'all' : folders };
       [folders, named] = [new Map<string, Set<string>>(), new Set<string>()];
       [count, isAll] = [0, false];
-      return taken;
+      return changed;
     },
   };
 }

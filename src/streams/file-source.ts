@@ -93,11 +93,11 @@ export function fileSource(
   return {
     changes$: watchFiles(files, scheduler),
     reading$: readFiles(files).pipe(
-      map((found): SourceReading<never> => ({
-        hash: hashOf(found),
+      map((readings): SourceReading<never> => ({
+        hash: hashOf(readings),
         config: undefined,
         parts: () =>
-          found.map(({ file: [path, , digest = ''], mark }) => ({
+          readings.map(({ file: [path, , digest = ''], mark }) => ({
             source: 'files',
             part: path,
             hash: digest,

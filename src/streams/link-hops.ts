@@ -45,16 +45,16 @@ export async function linkHops(path: string): Promise<LinkHops> {
       continue;
     }
     const entry = join(folder, name);
-    const found = await entryAt(entry);
+    const state = await entryAt(entry);
     hops.set(
       entry,
-      found === undefined ? '' : `${found.identity}${found.stats.isDirectory() ? '/' : ''}`,
+      state === undefined ? '' : `${state.identity}${state.stats.isDirectory() ? '/' : ''}`,
     );
-    if (found?.stats.isSymbolicLink() && ++links <= maxLinks) {
+    if (state?.stats.isSymbolicLink() && ++links <= maxLinks) {
       const target = await targetOf(entry);
       if (target.startsWith('/')) folder = '/';
       names.unshift(...namesOf(target));
-    } else if (found?.stats.isDirectory()) folder = entry;
+    } else if (state?.stats.isDirectory()) folder = entry;
     else break;
   }
   return hops;

@@ -239,9 +239,9 @@ function changes(before: readonly SourcePart[], after: readonly SourcePart[]): r
   );
   return [...new Set([...after, ...before].map(key))].flatMap((name) => {
     const [was, is] = [old?.get(name), now?.get(name)];
-    const one = is ?? was;
-    if (one === undefined || was?.hash === is?.hash) return [];
-    const { source, part } = one;
+    const latest = is ?? was;
+    if (latest === undefined || was?.hash === is?.hash) return [];
+    const { source, part } = latest;
     return [
       {
         source,

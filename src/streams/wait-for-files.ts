@@ -35,10 +35,10 @@ const realFiles: FileSystem = {
   look: (path) =>
     defer(() => stat(path)).pipe(
       settle(),
-      map((found) =>
-        found.ok
+      map((result) =>
+        result.ok
           ? 'there'
-          : (found.error as NodeJS.ErrnoException).code === 'ENOENT'
+          : (result.error as NodeJS.ErrnoException).code === 'ENOENT'
             ? 'absent'
             : 'barred',
       ),
@@ -65,7 +65,7 @@ export function waitForFiles(
     pollUntil((signs) => !signs.includes('absent'), { every: poll }, scheduler),
     map((signs) => wanted.filter((_, index) => signs[index] !== 'there')),
     startWith([]),
-    distinctUntilChanged((one, other) => one.join('\0') === other.join('\0')),
+    distinctUntilChanged((before, after) => before.join('\0') === after.join('\0')),
     skip(1),
     takeUntil(timer(limit, scheduler)),
   );

@@ -121,7 +121,7 @@ export function watchFiles(
   return defer(() => {
     let rounds = 0; // the rounds that became ready
     let failures = 0; // consecutive rounds that could not watch everything
-    const told = new Set<string>(); // the paths that they could not watch
+    const reportedPaths = new Set<string>(); // the paths that they could not watch
 
     function round(hops: LinkHops, watch: typeof Watch): Observable<SourceChange> {
       let isWhole = true;
@@ -130,7 +130,7 @@ export function watchFiles(
           if (type === 'watch-failed') isWhole = false;
           if (type !== 'ready' || !isWhole) return;
           failures = 0;
-          told.clear();
+          reportedPaths.clear();
         }),
         connect((signs$) => {
           const event$ = signs$.pipe(ofType('changed'));
@@ -157,7 +157,8 @@ export function watchFiles(
       repeat(),
       filter(
         (sign) =>
-          sign.type !== 'watch-failed' || (!told.has(sign.path) && told.add(sign.path).size > 0),
+          sign.type !== 'watch-failed' ||
+          (!reportedPaths.has(sign.path) && reportedPaths.add(sign.path).size > 0),
       ),
       map((sign): SourceChange =>
         sign.type === 'ready' && rounds++ > 0 ? { type: 'changed' } : sign,

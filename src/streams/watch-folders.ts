@@ -94,13 +94,13 @@ function onTheWay(paths: readonly string[], scheduler: SchedulerLike): Observabl
 
 /** Returns the paths that lead to folders, with the identities of the folders. Never rejects. */
 async function foldersAt(paths: readonly string[]): Promise<ReadonlyMap<string, string>> {
-  const found = await Promise.all(
+  const folders = await Promise.all(
     paths.map(async (path) => {
       const stats = await stat(path, { bigint: true }).catch(() => undefined);
       return stats?.isDirectory() === true ? ([path, identityOf(stats)] as const) : undefined;
     }),
   );
-  return new Map(found.filter((one) => one !== undefined));
+  return new Map(folders.filter((folder) => folder !== undefined));
 }
 
 /** Watches each folder until another one replaces it. */

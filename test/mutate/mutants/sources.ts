@@ -106,7 +106,7 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/replayed-change',
     file: 'operators/shared-state.ts',
-    find: 'filter((state) => state !== known)',
+    find: 'filter((state) => state !== earlier)',
     replace: 'filter(() => true)',
   },
   {

@@ -46,7 +46,7 @@ export const streams: readonly Mutant[] = [
   {
     id: 'streams/watch-told-once',
     file: 'streams/watch-files.ts',
-    find: '!told.has(sign.path) &&',
+    find: '!reportedPaths.has(sign.path) &&',
     replace: '',
   },
   {
