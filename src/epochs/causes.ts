@@ -27,9 +27,9 @@ export function changedBy(
   if (!isOrdered && event.reading.hash === hash) return [];
   const more = [...event.reading.changed, ...(isOrdered ? [{ source: event.by, part: '' }] : [])];
   return more.reduce((all, change) => {
-    const earlier = all.find((one) => isSame(one, change));
+    const earlier = all.find((previous) => isSame(previous, change));
     const merged = earlier?.from === undefined ? change : { ...change, from: earlier.from };
-    return [...all.filter((one) => one !== earlier), merged];
+    return [...all.filter((previous) => previous !== earlier), merged];
   }, changed);
 }
 
@@ -55,16 +55,15 @@ export function withCauses(
   return reasons.reduce((all, { source, part }) => {
     const same = (reason: Pick<Change, 'source' | 'part'>) =>
       all.find((cause) => cause.why === why && isSame(cause, reason));
-    const found = same({ source, part }) ?? (all.length < most ? undefined : same(other));
-    if (found !== undefined)
-      return all.map((cause) => (cause === found ? { ...cause, count: cause.count + 1 } : cause));
+    const existing = same({ source, part }) ?? (all.length < most ? undefined : same(other));
+    if (existing !== undefined)
+      return all.map((cause) =>
+        cause === existing ? { ...cause, count: cause.count + 1 } : cause,
+      );
     return [...all, { why, ...(all.length < most ? { source, part } : other), count: 1 }];
   }, causes);
 }
 
-function isSame(
-  one: Pick<Change, 'source' | 'part'>,
-  another: Pick<Change, 'source' | 'part'>,
-): boolean {
-  return one.source === another.source && one.part === another.part;
+function isSame(a: Pick<Change, 'source' | 'part'>, b: Pick<Change, 'source' | 'part'>): boolean {
+  return a.source === b.source && a.part === b.part;
 }

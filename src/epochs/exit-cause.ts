@@ -23,8 +23,8 @@ export function withMessage(
 ): readonly string[] {
   if (tail.length < most) return [...tail, message];
   const isFrame = frame.test(message);
-  if (isFrame && tail.findIndex((one) => causeIn(one) !== undefined) === 0) return tail;
-  const left = isFrame ? 0 : tail.findLastIndex((one) => frame.test(one));
+  if (isFrame && tail.findIndex((earlier) => causeIn(earlier) !== undefined) === 0) return tail;
+  const left = isFrame ? 0 : tail.findLastIndex((earlier) => frame.test(earlier));
   return [...tail.toSpliced(Math.max(left, 0), 1), message];
 }
 
@@ -38,8 +38,8 @@ function causeIn(message: string): string | undefined {
  */
 export function exitWords(exit: Exit): string | undefined {
   if (!('tail' in exit)) return undefined;
-  const told = exit.tail.map(causeIn).find((line) => line !== undefined);
-  const words = told ?? (exit.kind === 'failed' ? exit.tail.at(-1)?.split('\n')[0] : undefined);
+  const cause = exit.tail.map(causeIn).find((line) => line !== undefined);
+  const words = cause ?? (exit.kind === 'failed' ? exit.tail.at(-1)?.split('\n')[0] : undefined);
   return words === undefined || words.trim() === '' ? undefined : printable(words);
 }
 

@@ -13,10 +13,10 @@ export function newestEpoch(
   { epochs }: Processes,
   lineage?: number,
 ): (Epoch & { readonly number: number }) | undefined {
-  const found = [...epochs].findLast(
+  const entry = [...epochs].findLast(
     ([, epoch]) => lineage === undefined || epoch.lineage === lineage,
   );
-  return found && { ...found[1], number: found[0] };
+  return entry && { ...entry[1], number: entry[0] };
 }
 
 /**
@@ -132,14 +132,14 @@ export function stopLineage<State extends AgentState>(
   const newest = newestEpoch(state, lineage);
   if (newest === undefined) return stay(state);
   const isKilled = childrenComingUp(state).includes(newest.number);
-  const told = (number: number, epoch: Epoch): Epoch => ({
+  const asStopping = (number: number, epoch: Epoch): Epoch => ({
     ...epoch,
     stage: 'stopping',
     ...(isKilled && number === newest.number && { killed: true }),
   });
   const stopping = [...state.epochs].map(([number, epoch]): [number, Epoch] => [
     number,
-    epoch.lineage === lineage ? told(number, epoch) : epoch,
+    epoch.lineage === lineage ? asStopping(number, epoch) : epoch,
   ]);
   const order: Effect = isKilled
     ? { type: 'kill', epoch: newest.number }

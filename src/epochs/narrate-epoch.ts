@@ -35,7 +35,7 @@ export const epochNarrators: Narrators<
   ],
   'epoch-live': ({ epoch }, before, epochs) => {
     if (before.epochs.get(epoch)?.stage !== 'starting') return [];
-    const record = epochs.find((one) => one.epoch === epoch);
+    const record = epochs.find((entry) => entry.epoch === epoch);
     const draining = [...before.epochs.keys()].filter((other) => other !== epoch);
     const start = record === undefined ? {} : startOf(record);
     return [line('epoch.live', { epoch, ...start, ...(draining.length > 0 && { draining }) })];
@@ -67,6 +67,6 @@ function startOf({ pid, why, launchedAt, liveAt }: EpochRecord): object {
   };
 }
 
-function isOtherLive(own: number, { epochs }: AgentState): boolean {
-  return [...epochs].some(([epoch, { stage }]) => epoch !== own && stage === 'live');
+function isOtherLive(ownEpoch: number, { epochs }: AgentState): boolean {
+  return [...epochs].some(([epoch, { stage }]) => epoch !== ownEpoch && stage === 'live');
 }

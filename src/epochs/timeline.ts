@@ -133,30 +133,31 @@ export function timeline(before: Timeline, happening: Happening): Timeline {
 
 function storedServed(
   before: Timeline['stored'],
-  { of, at }: Extract<Happening, { type: 'stored-served' }>,
+  { of: confirmedAt, at: time }: Extract<Happening, { type: 'stored-served' }>,
 ): Timeline['stored'] {
   const last = before.at(-1);
   const isUnderWay = last !== undefined && last.to === undefined;
-  if (isUnderWay === (of !== undefined)) return before;
-  if (of !== undefined) return [...before, { of, from: at }].slice(-kept.stored);
-  return last === undefined ? before : [...before.slice(0, -1), { ...last, to: at }];
+  if (isUnderWay === (confirmedAt !== undefined)) return before;
+  if (confirmedAt !== undefined)
+    return [...before, { of: confirmedAt, from: time }].slice(-kept.stored);
+  return last === undefined ? before : [...before.slice(0, -1), { ...last, to: time }];
 }
 
 function passed(
   timelineBefore: Timeline,
   { event, before, state }: AgentTransition,
-  at: number,
+  time: number,
 ): Timeline {
   const { refusedAt, retryAt } = timelineBefore;
   let next: Timeline = {
     ...timelineBefore,
     changed: changedBy(timelineBefore.changed, timelineBefore.epochs.at(-1)?.hash, event),
     refusedAt:
-      state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : at,
+      state.refused === undefined ? undefined : state.refused === before.refused ? refusedAt : time,
     retryAt: !isRetrying(state)
       ? undefined
       : state.crashes > before.crashes
-        ? at + crashPause(state.crashes)
+        ? time + crashPause(state.crashes)
         : retryAt,
   };
   if (event.type === 'config-refused' && state.refused !== before.refused)
@@ -164,15 +165,15 @@ function passed(
   for (const [epoch, { stage }] of before.epochs) {
     const drains = state.phase === 'draining' || state.epochs.get(epoch)?.stage === 'draining';
     if (drains && before.phase === 'running' && stage !== 'draining') {
-      next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: at }));
+      next = changed(counted(next, 'drains'), epoch, () => ({ toldToDrainAt: time }));
     }
   }
   if (event.type === 'epoch-spawned')
-    next = changed(next, event.epoch, () => ({ spawnedAt: at, pid: event.pid }));
+    next = changed(next, event.epoch, () => ({ spawnedAt: time, pid: event.pid }));
   if (event.type === 'epoch-live' && before.epochs.get(event.epoch)?.stage === 'starting') {
     next = changed(next, event.epoch, ({ launchedAt, why }) => [
-      { liveAt: at },
-      why === 'adopted' ? {} : { start: at - launchedAt },
+      { liveAt: time },
+      why === 'adopted' ? {} : { start: time - launchedAt },
     ]);
   }
   if (event.type === 'epoch-exited' && before.epochs.has(event.epoch)) {
@@ -186,10 +187,10 @@ function passed(
       expected ? next : counted(next, 'crashes'),
       event.epoch,
       ({ launchedAt, toldToDrainAt, why }) => [
-        { endedAt: at, exit: event.exit, isExpected: expected },
+        { endedAt: time, exit: event.exit, isExpected: expected },
         {
-          ...(why !== 'adopted' && { life: at - launchedAt }),
-          ...(toldToDrainAt !== undefined && { drain: at - toldToDrainAt }),
+          ...(why !== 'adopted' && { life: time - launchedAt }),
+          ...(toldToDrainAt !== undefined && { drain: time - toldToDrainAt }),
         },
       ],
     );
@@ -202,18 +203,18 @@ function passed(
       hash: '',
       why: 'adopted',
       changed: [],
-      launchedAt: at,
+      launchedAt: time,
     }));
     return { ...next, epochs: [...next.epochs, ...adopted] };
   }
-  return state.lastEpoch > before.lastEpoch ? launched(next, before, state, at) : next;
+  return state.lastEpoch > before.lastEpoch ? launched(next, before, state, time) : next;
 }
 
 function isRetrying(state: AgentState): boolean {
   return state.phase === 'running' && state.retrying;
 }
 
-function launched(next: Timeline, before: AgentState, state: AgentState, at: number): Timeline {
+function launched(next: Timeline, before: AgentState, state: AgentState, time: number): Timeline {
   const started = state.epochs.get(state.lastEpoch);
   if (started === undefined) return next;
   const { lineage, hash } = started;
@@ -225,7 +226,7 @@ function launched(next: Timeline, before: AgentState, state: AgentState, at: num
     hash,
     why: reason,
     changed,
-    launchedAt: at,
+    launchedAt: time,
   };
   const epochs = [...next.epochs, record].slice(-kept.epochs);
   const restarted = reason === 'first' ? next : counted(next, 'restarts');
@@ -265,14 +266,14 @@ function changed(
   epoch: number,
   change: (record: EpochRecord) => Update,
 ): Timeline {
-  const found = before.epochs.find((record) => record.epoch === epoch);
-  if (found === undefined) return before;
-  const result = change(found);
+  const current = before.epochs.find((record) => record.epoch === epoch);
+  if (current === undefined) return before;
+  const result = change(current);
   const [fields, ended] = Array.isArray(result)
     ? (result as Exclude<Update, Partial<EpochRecord>>)
     : [result as Partial<EpochRecord>, {}];
   const epochs = before.epochs.map((record) =>
-    record === found ? { ...record, ...fields } : record,
+    record === current ? { ...record, ...fields } : record,
   );
   return { ...before, epochs, durations: withEnded(before.durations, ended) };
 }

@@ -204,7 +204,7 @@ export const proxy: readonly Mutant[] = [
   {
     id: 'proxy/tail-cause',
     file: 'epochs/exit-cause.ts',
-    find: 'if (isFrame && tail.findIndex((one) => causeIn(one) !== undefined) === 0) return tail;',
+    find: 'if (isFrame && tail.findIndex((earlier) => causeIn(earlier) !== undefined) === 0) return tail;',
     replace: '',
   },
   {
