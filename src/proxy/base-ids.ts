@@ -46,20 +46,20 @@ export function reserveBaseId(draw = () => randomInt(1, highest)): ReservedBaseI
   for (let tries = 0; tries < most; tries += 1) {
     const baseId = draw();
     if (isTaken(baseId, names)) continue;
-    const own = holdBaseId(baseId);
-    if (own === undefined) throw new Error(`no socket can be made in ${folder}`);
-    if (!isTaken(baseId, readdirSync(folder), own.name)) return own;
-    own.release();
+    const reservation = holdBaseId(baseId);
+    if (reservation === undefined) throw new Error(`no socket can be made in ${folder}`);
+    if (!isTaken(baseId, readdirSync(folder), reservation.name)) return reservation;
+    reservation.release();
   }
   throw new Error(`no base id is free in ${folder}`);
 }
 
-/** Whether any of these files belongs to that base id, except the reservation `own`. */
-function isTaken(baseId: number, names: readonly string[], own?: string): boolean {
+/** Whether any of these files belongs to that base id, except the reservation `ownName`. */
+function isTaken(baseId: number, names: readonly string[], ownName?: string): boolean {
   return names.some((name) => {
     const memoryId = memory.exec(name)?.[1];
     if (memoryId !== undefined) return Math.floor(Number(memoryId) / factor) === baseId;
-    return name !== own && Number(reserved.exec(name)?.[1]) === baseId;
+    return name !== ownName && Number(reserved.exec(name)?.[1]) === baseId;
   });
 }
 
@@ -92,7 +92,7 @@ export function holdBaseId(
 /** Removes the reservations on which no process listens. The answers come after this returns. */
 function removeDead(names: readonly string[]): void {
   for (const name of names
-    .filter((found) => reserved.test(found) && !found.endsWith('.new'))
+    .filter((entry) => reserved.test(entry) && !entry.endsWith('.new'))
     .slice(0, most)) {
     const path = `${folder}/${name}`;
     const socket = connect(path, () => socket.destroy()).unref();

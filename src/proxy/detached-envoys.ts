@@ -15,7 +15,7 @@ export interface DetachedEnvoys {
   readonly adopted: readonly AdoptedEnvoy[];
   /** Starts an Envoy on subscribe; like `Proxy.run`, but unsubscribing does not end it. */
   start(
-    own: Named,
+    envoy: Named,
     binary: string,
     args: readonly string[],
     signals$: Observable<Signal>,
@@ -25,7 +25,7 @@ export interface DetachedEnvoys {
   /** Records the running Envoys for the next agent. */
   remember(running: Iterable<Remembered>): void;
   /** Removes the files that an ended Envoy needed. */
-  clear(own: Named): void;
+  clear(envoy: Named): void;
 }
 
 /**
@@ -98,13 +98,13 @@ export function detachedEnvoys({
   const makeLog = () => withLog((_, length) => length);
 
   function look(
-    known: Pick<Watched, 'pid' | 'startTime' | 'from'>,
-    own: Named,
+    process: Pick<Watched, 'pid' | 'startTime' | 'from'>,
+    envoy: Named,
     signals$: Observable<Signal>,
   ) {
     return watchDetached({
-      ...known,
-      ended: endOf(own),
+      ...process,
+      ended: endOf(envoy),
       log: logFile,
       reopening: () => lengthOf(makeLog),
       signals$,
@@ -115,10 +115,10 @@ export function detachedEnvoys({
   return {
     adopted: adoptedEnvoys(listFile),
 
-    start(own, binary, args, signals$) {
+    start(envoy, binary, args, signals$) {
       return defer(() => {
         try {
-          const kept = ['envoy-keeper', endOf(own), binary, ...args, '--log-path', logFile];
+          const kept = ['envoy-keeper', endOf(envoy), binary, ...args, '--log-path', logFile];
           const { pid, from } = withLog((fd, length) => ({
             pid: Number(
               execFileSync(setsid, ['--fork', sh, '-c', script, ...kept], {
@@ -129,7 +129,7 @@ export function detachedEnvoys({
           }));
           return concat(
             of<ProcessEvent>({ type: 'spawned', pid }),
-            look({ pid, startTime: startTime(pid), from }, own, signals$),
+            look({ pid, startTime: startTime(pid), from }, envoy, signals$),
           );
         } catch (error) {
           return of<ProcessEvent>({
@@ -185,10 +185,10 @@ export function detachedEnvoys({
       }
     },
 
-    clear(own) {
+    clear(envoy) {
       for (const file of [
-        endOf(own),
-        ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${own.epoch}.${name}`),
+        endOf(envoy),
+        ...['json', 'yaml'].map((name) => `${folder}/envoy-rev${envoy.epoch}.${name}`),
       ])
         remove(file);
     },

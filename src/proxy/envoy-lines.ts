@@ -72,11 +72,11 @@ export function envoyLines(
       };
       const take = (text: string) => {
         const [, level = '', component = '', message = ''] = header.exec(text) ?? [];
-        const known = levels.get(level);
-        hasRefused ||= known !== undefined && isRefusal(message);
-        if (known !== undefined) {
+        const logLevel = levels.get(level);
+        hasRefused ||= logLevel !== undefined && isRefusal(message);
+        if (logLevel !== undefined) {
           flush();
-          pending = { line: { level: known, component }, text: [message] };
+          pending = { line: { level: logLevel, component }, text: [message] };
         } else if (pending !== undefined && isRefusal(pending.text[0] ?? '')) {
           pending.text.push(text);
           if (pending.text.length > mostLines) pending.text.splice(1, 1); // its reason is at the begin or at the end

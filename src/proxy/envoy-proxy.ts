@@ -76,7 +76,7 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
 
   function started(
     launch: NewLaunch,
-    own: RunningProcess,
+    process: RunningProcess,
     signals$: Observable<Signal>,
   ): Observable<ProcessEvent> {
     return withConfigFile<ProcessEvent>(
@@ -91,14 +91,14 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         use: (path) => {
           const given = { config: path, override: '', ipv6: args.ipv6 };
           const from$: Observable<StartFrom | undefined> = launch.sideBySide
-            ? sideBySide(given, admin, own.config)
+            ? sideBySide(given, admin, process.config)
             : of(given);
           return from$.pipe(
             switchMap((from) => {
               if (from === undefined) return of(notStarted(alone));
-              if (from.adminPort !== undefined) running.placeSideBySide(own, from.adminPort);
+              if (from.adminPort !== undefined) running.placeSideBySide(process, from.adminPort);
               identity = identityOf(binary);
-              return startEnvoy(options, { launch, own, from, signals$, scheduler });
+              return startEnvoy(options, { launch, process, from, signals$, scheduler });
             }),
           );
         },
@@ -114,15 +114,17 @@ export function envoyProxy(options: EnvoyOptions): Proxy {
         const adopted = launch.adopted
           ? detached?.adopted.find(({ epoch }) => epoch === launch.epoch)
           : undefined;
-        const own = entered(() => running.enter(launch, adopted));
-        if (typeof own === 'string') return of(notStarted(own));
-        const life$ = launch.adopted ? watched(adopted, signals$) : started(launch, own, signals$);
+        const process = entered(() => running.enter(launch, adopted));
+        if (typeof process === 'string') return of(notStarted(process));
+        const life$ = launch.adopted
+          ? watched(adopted, signals$)
+          : started(launch, process, signals$);
         return life$.pipe(
           tap((event) => {
-            if (event.type === 'spawned') running.born(own, event.pid);
-            else own.ended = true;
+            if (event.type === 'spawned') running.born(process, event.pid);
+            else process.ended = true;
           }),
-          finalize(() => running.leave(own)),
+          finalize(() => running.leave(process)),
         );
       });
     },
@@ -214,7 +216,7 @@ function notStarted(reason: string): ProcessEvent {
 
 interface Start {
   readonly launch: Launch;
-  readonly own: RunningProcess;
+  readonly process: RunningProcess;
   readonly from: StartFrom;
   readonly signals$: Observable<Signal>;
   readonly scheduler: SchedulerLike;
@@ -226,14 +228,14 @@ interface Start {
  */
 function startEnvoy(
   { binary, args, folder, tools, detached, onLine }: EnvoyOptions,
-  { launch: { epoch, restartEpoch }, own, from, signals$, scheduler }: Start,
+  { launch: { epoch, restartEpoch }, process, from, signals$, scheduler }: Start,
 ): Observable<ProcessEvent> {
   const given = [
-    ...envoyArgs(args, { ...from, restartEpoch, place: own }),
+    ...envoyArgs(args, { ...from, restartEpoch, place: process }),
     '--admin-address-path',
-    own.addressFile,
+    process.addressFile,
   ];
-  if (detached !== undefined) return detached.start(own, binary, given, signals$);
+  if (detached !== undefined) return detached.start(process, binary, given, signals$);
   return spawnEnvoy({
     binary,
     args: given,

@@ -53,9 +53,7 @@ export function binsSince(before: Bins, now: Bins): Bins | undefined {
  * Returns the value that a share of all values does not exceed; undefined if there are none. Pure.
  */
 export function quantile(bins: Bins, share: number): number | undefined {
-  const sorted = [...bins]
-    .filter(([, { count }]) => count > 0)
-    .sort(([one], [other]) => one - other);
+  const sorted = [...bins].filter(([, { count }]) => count > 0).sort(([a], [b]) => a - b);
   const wanted = share * sorted.reduce((sum, [, { count }]) => sum + count, 0);
   let below = 0;
   for (const [from, { width, count }] of sorted) {

@@ -22,8 +22,8 @@ export function limits(
   cores = availableParallelism(),
 ): Limits {
   const quota = cpuQuota(root);
-  const known = cpuLimit === 0 ? undefined : cpuLimit;
-  return { cpu: known ?? (quota < cores ? quota : undefined), memory: memory(root)?.limit };
+  const configured = cpuLimit === 0 ? undefined : cpuLimit;
+  return { cpu: configured ?? (quota < cores ? quota : undefined), memory: memory(root)?.limit };
 }
 
 /** Returns the lowest quota of the group and those above it, in cores. */

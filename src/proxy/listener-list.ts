@@ -20,7 +20,7 @@ type Json = Readonly<Record<string, unknown>>;
 export function listenersIn(body: string): readonly ListenerPlace[] | undefined {
   const all = parsed(body)['listener_statuses'];
   if (all === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // it has none
-  return Array.isArray(all) ? all.map((one) => placeOf(asObject(one))) : undefined;
+  return Array.isArray(all) ? all.map((status) => placeOf(asObject(status))) : undefined;
 }
 
 function placeOf({ name, local_address: address }: Json): ListenerPlace {

@@ -47,11 +47,11 @@ const folderName = /^envoy-\d+$/;
  * for temporary files, or else in `/dev/shm`, without which no Envoy starts.
  */
 export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingPlaces {
-  const held = new Map<number, ReservedBaseId>();
+  const reservations = new Map<number, ReservedBaseId>();
 
   function leave({ baseId }: MeetingPlace): void {
-    held.get(baseId)?.release();
-    held.delete(baseId);
+    reservations.get(baseId)?.release();
+    reservations.delete(baseId);
   }
 
   return {
@@ -60,7 +60,7 @@ export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingP
       const { baseId } = reservation;
       try {
         const socketPath = `${privateFolder(`${folder}/envoy-${baseId}`)}${stem}`;
-        held.set(baseId, reservation);
+        reservations.set(baseId, reservation);
         return { baseId, socketPath };
       } catch (error) {
         reservation.release();
@@ -68,9 +68,9 @@ export function meetingPlaces(folder: string, reserve = reserveBaseId): MeetingP
       }
     },
     enter({ baseId }) {
-      if (held.has(baseId)) return;
+      if (reservations.has(baseId)) return;
       const reservation = holdBaseId(baseId);
-      if (reservation !== undefined) held.set(baseId, reservation);
+      if (reservation !== undefined) reservations.set(baseId, reservation);
     },
     clear(place) {
       remove(sharedMemoryOf(place.baseId));
@@ -109,11 +109,11 @@ function privateFolder(first: string): string {
 export function isMeetingPlace({ baseId, socketPath }: MeetingPlace, folder: string): boolean {
   if (socketPath === '') return true;
   if (!socketPath.endsWith(stem)) return false;
-  const own = socketPath.slice(0, -stem.length);
-  const found = /^(.+)\/pilot-agent-\w{6}$/.exec(own)?.[1];
+  const socketFolder = socketPath.slice(0, -stem.length);
+  const parent = /^(.+)\/pilot-agent-\w{6}$/.exec(socketFolder)?.[1];
   return (
-    own === `${folder}/envoy-${baseId}` ||
-    ((found === tmpdir() || found === '/dev/shm') && isPrivate(own))
+    socketFolder === `${folder}/envoy-${baseId}` ||
+    ((parent === tmpdir() || parent === '/dev/shm') && isPrivate(socketFolder))
   );
 }
 

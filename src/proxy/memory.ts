@@ -45,19 +45,20 @@ const unlimited = 2 ** 62;
 export function memory(root = '/'): Memory | undefined {
   const { version, folders } = controlGroup('memory', root) ?? { version: 2, folders: [] };
   const files = version === 1 ? v1 : v2;
-  const own = folders.find((folder) => readText(join(folder, files.used)) !== '');
-  if (own === undefined) return undefined;
+  const ownFolder = folders.find((folder) => readText(join(folder, files.used)) !== '');
+  if (ownFolder === undefined) return undefined;
   const limits = folders
     .map((folder) => Number(readText(join(folder, files.limit)) || NaN))
     .filter((limit) => limit < unlimited);
   const inactive = Number(
-    new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(readText(join(own, 'memory.stat')))?.[1] ??
-      0,
+    new RegExp(`^${files.inactive} (\\d+)$`, 'm').exec(
+      readText(join(ownFolder, 'memory.stat')),
+    )?.[1] ?? 0,
   );
-  const kills = /^oom_kill (\d+)$/m.exec(readText(join(own, files.events)))?.[1];
+  const kills = /^oom_kill (\d+)$/m.exec(readText(join(ownFolder, files.events)))?.[1];
   return {
     limit: limits.length === 0 ? undefined : Math.min(...limits),
-    used: Number(readText(join(own, files.used))) - inactive,
+    used: Number(readText(join(ownFolder, files.used))) - inactive,
     oomKills: kills === undefined ? undefined : Number(kills),
   };
 }

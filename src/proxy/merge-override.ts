@@ -55,11 +55,11 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
   const base = below.value ?? {};
   if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
   let whole: Fields = base;
-  for (const { name, at, text } of overlays) {
+  for (const { name, at: path, text } of overlays) {
     const above = await parseEnvoyYaml(text);
     if (!above.ok) return { ok: false, reason: `${name}${placeOf(above)}: ${above.reason}` };
     if (above.value === undefined || above.value === null) continue; // it is empty
-    const over = placed(above.value, at);
+    const over = placed(above.value, path);
     if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
     whole = mergeMessages(whole, over);
   }
@@ -82,14 +82,14 @@ function adminLayered(config: Fields): Fields {
   };
 }
 
-/** Returns a value as the field of a configuration, at the path `at`. */
-function placed(value: unknown, at: string): unknown {
-  const fields = at === '' ? [] : at.split('.');
+/** Returns a value as the field of a configuration, at `path`. */
+function placed(value: unknown, path: string): unknown {
+  const fields = path === '' ? [] : path.split('.');
   return fields.reduceRight((inner, field) => ({ [field]: inner }), value);
 }
 
-function placeOf({ at }: Extract<Parsed, { readonly ok: false }>): string {
-  return at === undefined ? '' : `:${at.line}:${at.column}`;
+function placeOf({ at: position }: Extract<Parsed, { readonly ok: false }>): string {
+  return position === undefined ? '' : `:${position.line}:${position.column}`;
 }
 
 function nameOf(config: WithOverride): string {

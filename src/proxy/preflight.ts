@@ -158,12 +158,12 @@ const longest = 4_000;
 export function refusalReason(exit: Exit): string {
   if (exit.kind === 'clean') return 'Envoy accepts it';
   if (exit.kind === 'spawn-failed') return exit.reason;
-  const told = exit.tail.map(refusalOf).find((reason) => reason !== undefined);
+  const envoyReason = exit.tail.map(refusalOf).find((reason) => reason !== undefined);
   const ended =
     exit.kind === 'failed'
       ? `Envoy ended with ${exit.code}`
       : exit.kind === 'signaled'
         ? `Envoy was ended by ${exit.signal}`
         : 'Envoy is gone';
-  return (told ?? exit.tail.at(-1) ?? ended).replace(/\s+/g, ' ').trim().slice(0, longest);
+  return (envoyReason ?? exit.tail.at(-1) ?? ended).replace(/\s+/g, ' ').trim().slice(0, longest);
 }

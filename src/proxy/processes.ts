@@ -61,13 +61,13 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
   const newest = (): RunningProcess | undefined => [...running].at(-1);
 
   function clear(gone: RunningProcess): void {
-    const { baseId, addressFile: own, config } = gone;
+    const { baseId, addressFile: ownAddressFile, config } = gone;
     if ([...running].every((other) => other.baseId !== baseId)) {
       reapers.get(baseId)?.();
       reapers.delete(baseId);
       places.clear(gone);
     }
-    if ([...running].every((other) => other.addressFile !== own)) remove(own);
+    if ([...running].every((other) => other.addressFile !== ownAddressFile)) remove(ownAddressFile);
     if (running.size === 0) for (const left of [addressFile, former]) remove(left);
     remove(config);
     detached?.clear(gone);
@@ -86,7 +86,7 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
       const { baseId, socketPath } = kin ?? places.make();
       if (adopted !== undefined) places.enter(adopted);
       if (running.size === 0 && adopted === undefined) remove(addressFile);
-      const own = {
+      const process = {
         ...{ epoch, restartEpoch, lineage, baseId, socketPath, addressFile, admin },
         config: `${folder}/envoy-beside-${epoch}.json`,
         pid: adopted?.pid,
@@ -94,25 +94,27 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
         ended: false,
       };
       if (adopted !== undefined && adopted.addressFile !== addressFile) {
-        own.addressFile = adopted.addressFile;
-        own.admin = adminClient(adopted.addressFile, 0);
+        process.addressFile = adopted.addressFile;
+        process.admin = adminClient(adopted.addressFile, 0);
       }
-      running.add(own);
-      return own;
+      running.add(process);
+      return process;
     },
 
     /** Gives the process a separate admin port, because it runs beside another lineage. */
-    placeSideBySide(own: RunningProcess, port: number): void {
-      own.addressFile = `${addressFile}-${own.epoch}`;
-      own.admin = adminClient(own.addressFile, port);
+    placeSideBySide(process: RunningProcess, port: number): void {
+      process.addressFile = `${addressFile}-${process.epoch}`;
+      process.admin = adminClient(process.addressFile, port);
     },
 
-    born(own: RunningProcess, pid: number): void {
-      own.pid = pid;
+    born(process: RunningProcess, pid: number): void {
+      process.pid = pid;
       detached?.remember(running);
       const reaper =
-        detached === undefined && !reapers.has(own.baseId) ? orphanReaper(tools, own) : undefined;
-      if (reaper !== undefined) reapers.set(own.baseId, reaper);
+        detached === undefined && !reapers.has(process.baseId)
+          ? orphanReaper(tools, process)
+          : undefined;
+      if (reaper !== undefined) reapers.set(process.baseId, reaper);
     },
 
     /**
@@ -120,28 +122,28 @@ export function processes({ admin, addressFile, folder, tools, detached, places 
      * that were published keep a separate endpoint.
      */
     publishAdmin(epoch: number): void {
-      const own = newest();
-      if (own?.epoch !== epoch || own.admin === admin) return;
+      const process = newest();
+      if (process?.epoch !== epoch || process.admin === admin) return;
       const asked = [...running].filter((other) => other.admin === admin);
       if (asked.length > 0) rename(addressFile, former);
       for (const other of asked) {
         other.addressFile = former;
         other.admin = adminClient(former, 0);
       }
-      rename(own.addressFile, addressFile);
-      own.addressFile = addressFile;
-      own.admin = admin;
+      rename(process.addressFile, addressFile);
+      process.addressFile = addressFile;
+      process.admin = admin;
       detached?.remember(running);
     },
 
     /** Stops watching a process. If it runs on, its files stay. */
-    leave(own: RunningProcess): void {
-      if (detached !== undefined && own.pid !== undefined && !own.ended) {
-        places.leave(own);
+    leave(process: RunningProcess): void {
+      if (detached !== undefined && process.pid !== undefined && !process.ended) {
+        places.leave(process);
         return;
       }
-      running.delete(own);
-      clear(own);
+      running.delete(process);
+      clear(process);
       detached?.remember(running);
     },
 

@@ -70,8 +70,8 @@ export function serviceCounts(body: string): ServiceCounts {
         });
     } else numbers.set(name, Number(value));
   }
-  const direction = (begins: RegExp, of: 'downstream' | 'upstream') =>
-    directionCounts(numbers, times, begins, of);
+  const direction = (begins: RegExp, side: 'downstream' | 'upstream') =>
+    directionCounts(numbers, times, begins, side);
   const hasDirections = [...numbers.keys()].some((name) => /^http\.(?:in|out)bound_/.test(name));
   return {
     inbound: direction(
@@ -97,11 +97,11 @@ function directionCounts(
   numbers: ReadonlyMap<string, number>,
   times: ReadonlyMap<string, Bins>,
   begins: RegExp,
-  of: 'downstream' | 'upstream',
+  side: 'downstream' | 'upstream',
 ): DirectionCounts | undefined {
   const ending = <T>(all: ReadonlyMap<string, T>, end: string) =>
     [...all].flatMap(([name, value]) =>
-      begins.test(name) && name.endsWith(`.${of}_rq_${end}`) ? [value] : [],
+      begins.test(name) && name.endsWith(`.${side}_rq_${end}`) ? [value] : [],
     );
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
   const completed = ending(numbers, 'completed');

@@ -72,12 +72,12 @@ export function adminOverride(host: string, port: number): string {
  */
 export function followAdmin(text: string, port: number): string | undefined {
   const bootstrap = parse(text);
-  const own = portOf(bootstrap?.admin?.address);
-  if (bootstrap === undefined || own === undefined) return undefined;
+  const adminPort = portOf(bootstrap?.admin?.address);
+  if (bootstrap === undefined || adminPort === undefined) return undefined;
   const clusters = bootstrap.static_resources?.clusters ?? [];
   const before = JSON.stringify(clusters);
   const after = JSON.stringify(clusters, (_, value: unknown) =>
-    portOf(value) === own
+    portOf(value) === adminPort
       ? {
           ...(value as Address),
           socket_address: { ...(value as Address).socket_address, port_value: port },

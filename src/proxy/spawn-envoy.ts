@@ -192,12 +192,13 @@ export function toExit(
   killsAfter?: number,
 ): Exit {
   if (signal !== undefined) {
-    const known = signal === 'SIGKILL' && killsBefore !== undefined && killsAfter !== undefined;
+    const isOomKnown =
+      signal === 'SIGKILL' && killsBefore !== undefined && killsAfter !== undefined;
     return {
       kind: 'signaled',
       signal,
       tail,
-      ...(known && { outOfMemory: killsAfter > killsBefore }),
+      ...(isOomKnown && { outOfMemory: killsAfter > killsBefore }),
     };
   }
   if (exitCode === undefined)
@@ -209,7 +210,7 @@ export function toExit(
     return { kind: 'spawn-failed', reason: tail.at(-1) ?? String(exitCode) };
   const unbound = tail
     .map((line) => /cannot bind '(.+?)': (Address already in use|Permission denied)/.exec(line))
-    .find((found) => found !== null);
+    .find((match) => match !== null);
   const address = unbound?.[1];
   const failed: Exit = { kind: 'failed', code: exitCode, tail };
   if (address === undefined) return failed;

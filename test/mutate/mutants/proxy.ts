@@ -88,8 +88,8 @@ export const proxy: readonly Mutant[] = [
   {
     id: 'proxy/base-id-looked-at-again',
     file: 'proxy/base-ids.ts',
-    find: 'if (!isTaken(baseId, readdirSync(folder), own.name)) return own;',
-    replace: 'return own;',
+    find: 'if (!isTaken(baseId, readdirSync(folder), reservation.name)) return reservation;',
+    replace: 'return reservation;',
     explained:
       'Two agents would have to draw the same id in the same moment, which a test cannot bring about',
   },
@@ -174,13 +174,13 @@ export const proxy: readonly Mutant[] = [
   {
     id: 'proxy/newest-comes-forward',
     file: 'proxy/processes.ts',
-    find: 'own?.epoch !== epoch ||',
-    replace: 'own === undefined ||',
+    find: 'process?.epoch !== epoch ||',
+    replace: 'process === undefined ||',
   },
   {
     id: 'proxy/address-file-renamed',
     file: 'proxy/processes.ts',
-    find: 'rename(own.addressFile, addressFile);',
+    find: 'rename(process.addressFile, addressFile);',
     replace: '',
   },
   {
