@@ -21,8 +21,10 @@ export function signsOf(diagram: string): readonly DrawnSign[] {
 /** Returns the diagram of some signs, in their order. Signs of one time are a group. Pure. */
 export function diagramOf(signs: readonly DrawnSign[]): string {
   let next = 0;
-  const parts = [...new Set(signs.map(({ at }) => at))].map((time) => {
-    const group = signs.flatMap(({ at, sign }) => (at === time ? [sign] : [])).join('');
+  const parts = [...new Set(signs.map(({ at: time }) => time))].map((time) => {
+    const group = signs
+      .flatMap(({ at: signTime, sign }) => (signTime === time ? [sign] : []))
+      .join('');
     const drawn = group.length === 1 ? group : `(${group})`;
     const gap = Math.max(0, time - next);
     next = time + drawn.length;

@@ -154,12 +154,12 @@ function agentOf(m: RunHelpers, drawing: Drawing) {
   const others = Object.fromEntries(
     Object.entries(beside).map(([name, diagram]) => [name, drawnSource(diagram)]),
   );
-  const made =
+  const configSource =
     source === undefined
       ? readAtEachSign({ drawn: { read, changed$ }, ...others })
       : source(read, changed$, others);
   const orders$ = m.hot(restart).pipe(map(() => 'SIGHUP'));
-  const read$ = sourceSigns(asRun(made), { minDelay, random: () => 0.5 }, orders$).pipe(
+  const read$ = sourceSigns(asRun(configSource), { minDelay, random: () => 0.5 }, orders$).pipe(
     tap((sign) => {
       if (sign.type === 'source-unreadable' && sign.reason === neverResolves)
         throw new Error(`source ${sign.source}: ${sign.reason}`);
@@ -224,10 +224,13 @@ function drawnSource(diagram: string): DrawnSource {
   const signs = signsOf(diagram);
   const read: DrawnRead = () =>
     defer(() => {
-      const sign = signs.findLast(({ at }) => at <= asyncScheduler.now())?.sign ?? '#';
+      const sign = signs.findLast(({ at: time }) => time <= asyncScheduler.now())?.sign ?? '#';
       return sign === '#' ? throwError(() => new Error('it is drawn as unreadable')) : of(sign);
     });
-  return { read, changed$: merge(...signs.flatMap(({ at }) => (at === 0 ? [] : [timer(at)]))) };
+  return {
+    read,
+    changed$: merge(...signs.flatMap(({ at: time }) => (time === 0 ? [] : [timer(time)]))),
+  };
 }
 
 function readAtEachSign(drawn: Readonly<Record<string, DrawnSource>>): ConfigSource {

@@ -111,7 +111,7 @@ const liveAt = (diagram: string): number | undefined =>
   )?.frame;
 
 /** Returns the last sign of `diagram` up to a time. */
-const at = (diagram: string, time: number): string => {
+const signAt = (diagram: string, time: number): string => {
   const signs = TestScheduler.parseMarbles(diagram, undefined, undefined, false, true)
     .filter(({ frame }) => frame <= time)
     .map(({ notification }) =>
@@ -172,7 +172,7 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
   const health = (epoch: number): string => {
     const asked = answerer(epoch);
     if (asked === undefined) return '?';
-    const sign = at(
+    const sign = signAt(
       script.health?.[asked.epoch] ?? standardHealth(script),
       asyncScheduler.now() - (births.get(asked.epoch) ?? 0),
     );
@@ -186,9 +186,9 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
         const process$ = processes[epoch];
         if (process$ === undefined) throw new Error(`the script has no process ${epoch}`);
         const restartEpoch = launch.adopted ? 0 : launch.restartEpoch;
-        const own: Running = { epoch, lineage: launch.lineage, restartEpoch };
+        const process: Running = { epoch, lineage: launch.lineage, restartEpoch };
         births.set(epoch, asyncScheduler.now());
-        running.push(own);
+        running.push(process);
         launches$.next(launch);
         const obeyed$ = orders$.pipe(
           tap((signal) => signals$.next(letters[signal])),
@@ -204,19 +204,21 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
           delay(answerTime),
         );
         const told$ = toldToEnd$.pipe(
-          filter((parent) => parent === own && script.ignoresTerm?.includes(epoch) !== true),
+          filter((parent) => parent === process && script.ignoresTerm?.includes(epoch) !== true),
           map((): ProcessEvent => ({ type: 'exited', exit: exits.c })),
           delay(answerTime),
         );
-        return merge(obeyed$, told$, parentTold(own), process$).pipe(
+        return merge(obeyed$, told$, parentTold(process), process$).pipe(
           tap((event) => {
             // An Envoy that ends cleanly asks its parent to end.
             const parent =
-              event.type === 'exited' && event.exit.kind === 'clean' ? parentOf(own) : undefined;
+              event.type === 'exited' && event.exit.kind === 'clean'
+                ? parentOf(process)
+                : undefined;
             if (parent !== undefined) toldToEnd$.next(parent);
           }),
           takeWhile((event) => event.type !== 'exited', true),
-          finalize(() => running.splice(running.indexOf(own), 1)),
+          finalize(() => running.splice(running.indexOf(process), 1)),
         );
       }),
     health: (epoch) =>
@@ -251,7 +253,9 @@ export function fakeProxy(m: Pick<RunHelpers, 'cold'>, script: Script) {
       defer(() => {
         const asked = answerer(epoch);
         const count =
-          asked === undefined ? '?' : at(script.active?.[asked.epoch] ?? '0', asyncScheduler.now());
+          asked === undefined
+            ? '?'
+            : signAt(script.active?.[asked.epoch] ?? '0', asyncScheduler.now());
         return m
           .cold<number | undefined>('(n|)', { n: count === '?' ? undefined : Number(count) })
           .pipe(delay(answerTime));

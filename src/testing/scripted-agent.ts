@@ -36,7 +36,7 @@ export interface DrawnInputs extends Partial<Omit<Inputs, 'config$' | 'restart$'
 }
 
 /** Emits one value a ms: the last one after everything in that ms has happened. */
-const settled =
+const lastOfEachMs =
   <T>() =>
   (source: Observable<T>): Observable<T> =>
     source.pipe(debounce(() => timer(1 - (asyncScheduler.now() % 1) - answerTime / 2)));
@@ -64,7 +64,7 @@ const sign = (state: AgentState): string => {
 
 /** Emits the epoch that serves; see `sign`. */
 export function serving(states$: Observable<AgentState>): Observable<string> {
-  return states$.pipe(map(sign), settled(), distinctUntilChanged());
+  return states$.pipe(map(sign), lastOfEachMs(), distinctUntilChanged());
 }
 
 /**

@@ -46,13 +46,13 @@ export function sourceContract(
   return Object.entries(trials).map(([name, trial]) => ({
     name,
     check: async () => {
-      const made = await stage();
-      const listener = listen(made);
+      const newStage = await stage();
+      const listener = listen(newStage);
       try {
-        await trial(made, listener);
+        await trial(newStage, listener);
       } finally {
         listener.stop();
-        await made.end?.();
+        await newStage.end?.();
       }
     },
   }));
@@ -77,37 +77,37 @@ const trials: Readonly<Record<string, Trial>> = {
     const names = (await read()).parts().map(({ source, part }) => `${source} ${part}`);
     assert.deepEqual(names, [...new Set(names)], 'two parts have the same name');
   },
-  'it is ready when it listens, and goes on listening': async (_, { told, isListening }) => {
-    await told('ready');
+  'it is ready when it listens, and goes on listening': async (_, { nextSign, isListening }) => {
+    await nextSign('ready');
     await pause(100);
     assert.ok(isListening(), 'changes$ has ended, or errored');
   },
   'a change is told, and the reading after it differs in the hash and in a part': async (
     { change },
-    { read, told },
+    { read, nextSign },
   ) => {
-    await told('ready');
+    await nextSign('ready');
     const before = await read();
-    const changed = told('changed');
+    const changed = nextSign('changed');
     await change();
     await changed;
     await differs(before, read);
   },
-  'it can be listened to again after nobody has': async (stage, { read, told, stop }) => {
-    await told('ready');
+  'it can be listened to again after nobody has': async (stage, { read, nextSign, stop }) => {
+    await nextSign('ready');
     const before = await read();
     stop();
     await pause(100);
     const again = listen(stage);
     try {
-      await again.told('ready');
+      await again.nextSign('ready');
       await pause(100);
       assert.equal(
         (await again.read()).hash,
         before.hash,
         'the reading is another one when it is listened to again',
       );
-      const changed = again.told('changed');
+      const changed = again.nextSign('changed');
       await stage.change();
       await changed;
     } finally {
@@ -116,10 +116,10 @@ const trials: Readonly<Record<string, Trial>> = {
   },
   'an outage is no change, and a change after it is told': async (
     { change, outage },
-    { read, told, isListening },
+    { read, nextSign, isListening },
   ) => {
     if (outage === undefined) return;
-    await told('ready');
+    await nextSign('ready');
     const before = await read();
     await outage.begin();
     await pause(500);
@@ -128,7 +128,7 @@ const trials: Readonly<Record<string, Trial>> = {
     await outage.end();
     await pause(500);
     assert.equal((await read()).hash, before.hash, 'the reading is another one after an outage');
-    const changed = told('changed');
+    const changed = nextSign('changed');
     await change();
     await changed;
     await differs(before, read);
@@ -152,7 +152,7 @@ interface Listener {
    * Resolves at the next sign of this type, or at once if the type is `ready` and it was ready
    * already.
    */
-  readonly told: (type: SourceChange['type']) => Promise<void>;
+  readonly nextSign: (type: SourceChange['type']) => Promise<void>;
   readonly isListening: () => boolean;
   readonly stop: () => void;
 }
@@ -175,7 +175,7 @@ function listen({ source, within = 5_000 }: SourceStage): Listener {
       });
       return reading ?? assert.fail('reading$ has ended without a reading');
     },
-    told: async (type) => {
+    nextSign: async (type) => {
       const from = type === 'ready' ? 0 : count;
       await firstValueFrom(
         signs$.pipe(
