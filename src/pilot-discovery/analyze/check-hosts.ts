@@ -12,7 +12,7 @@ export const checkMeshHosts: Check = function* ({ virtualServices }) {
       for (const host of rule.spec.hosts) byHost.set(host, [...(byHost.get(host) ?? []), rule]);
   for (const [host, rules] of byHost)
     for (const [index, rule] of rules.entries()) {
-      const other = rules.slice(0, index).find((one) => doMeet(one, rule));
+      const other = rules.slice(0, index).find((earlier) => doMeet(earlier, rule));
       if (other !== undefined)
         yield finding(
           'IST0109',
@@ -24,8 +24,8 @@ export const checkMeshHosts: Check = function* ({ virtualServices }) {
 };
 
 /** Whether there is a namespace that sees both. */
-function doMeet(one: Rule, other: Rule): boolean {
-  const [mine, others] = [one.spec.exportTo, other.spec.exportTo];
+function doMeet(rule: Rule, other: Rule): boolean {
+  const [mine, others] = [rule.spec.exportTo, other.spec.exportTo];
   return (
     mine.length === 0 || others.length === 0 || mine.some((namespace) => others.includes(namespace))
   );
@@ -33,11 +33,13 @@ function doMeet(one: Rule, other: Rule): boolean {
 
 /** Hosts of a VirtualService that none of its gateways has. */
 export const checkGatewayHosts: Check = function* ({ virtualServices, gateways }) {
-  const byName = new Map(gateways.map((one) => [`${one.namespace}/${one.name}`, one]));
+  const byName = new Map(
+    gateways.map((gateway) => [`${gateway.namespace}/${gateway.name}`, gateway]),
+  );
   for (const rule of virtualServices) {
     const bound = rule.spec.gateways
       .map((name) => byName.get(name))
-      .filter((one) => one !== undefined);
+      .filter((gateway) => gateway !== undefined);
     if (bound.length === 0 || rule.spec.gateways.includes('mesh')) continue;
     const servers = bound.flatMap(({ spec }) => spec.servers);
     for (const [index, host] of rule.spec.hosts.entries()) {

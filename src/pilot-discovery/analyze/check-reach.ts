@@ -29,16 +29,22 @@ function* hidden<M>(
   for (const [index, { match }] of routes.entries()) {
     const field = `spec.${kind}[${index}]`;
     const before = routes.slice(0, index);
-    const all = before.findIndex((one) => one.match.length === 0);
+    const all = before.findIndex((route) => route.match.length === 0);
     const hiding = match.map((narrow) =>
-      before.findIndex((one) => one.match.some((wide) => isCovered(wide, narrow))),
+      before.findIndex((route) => route.match.some((wide) => isCovered(wide, narrow))),
     );
     if (all !== -1) yield finding('IST0130', rule, field, reasonOf(kind, all));
     else if (match.length > 0 && !hiding.includes(-1))
       yield finding('IST0130', rule, field, reasonOf(kind, hiding[0] ?? 0));
     else
-      for (const [at, by] of hiding.entries())
-        if (by !== -1) yield finding('IST0131', rule, `${field}.match[${at}]`, reasonOf(kind, by));
+      for (const [matchIndex, routeIndex] of hiding.entries())
+        if (routeIndex !== -1)
+          yield finding(
+            'IST0131',
+            rule,
+            `${field}.match[${matchIndex}]`,
+            reasonOf(kind, routeIndex),
+          );
   }
 }
 
@@ -83,7 +89,7 @@ function coversConnection(wide: ConnectionMatch, narrow: ConnectionMatch): boole
 function coversTls(wide: TlsMatch, narrow: TlsMatch): boolean {
   return (
     coversConnection(wide, narrow) &&
-    narrow.sniHosts.every((host) => wide.sniHosts.some((one) => isWithin(host, one)))
+    narrow.sniHosts.every((host) => wide.sniHosts.some((wideHost) => isWithin(host, wideHost)))
   );
 }
 
@@ -103,5 +109,5 @@ function coversTexts(wide: TextMatches, narrow: TextMatches): boolean {
   );
 }
 
-const isSameText = (one: TextMatches, other: TextMatches): boolean =>
-  JSON.stringify(Object.entries(one).sort()) === JSON.stringify(Object.entries(other).sort());
+const isSameText = (a: TextMatches, b: TextMatches): boolean =>
+  JSON.stringify(Object.entries(a).sort()) === JSON.stringify(Object.entries(b).sort());

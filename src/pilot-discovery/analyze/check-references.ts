@@ -19,15 +19,15 @@ export const checkDestinations: Check = function* (facts) {
 
 function* destinationsOf({ spec }: Rule): Generator<Placed> {
   for (const [index, { route, mirrors }] of spec.http.entries()) {
-    for (const [at, { destination }] of route.entries())
-      yield [`spec.http[${index}].route[${at}].destination`, destination];
-    for (const [at, { destination }] of mirrors.entries())
-      yield [`spec.http[${index}].mirrors[${at}].destination`, destination];
+    for (const [routeIndex, { destination }] of route.entries())
+      yield [`spec.http[${index}].route[${routeIndex}].destination`, destination];
+    for (const [mirrorIndex, { destination }] of mirrors.entries())
+      yield [`spec.http[${index}].mirrors[${mirrorIndex}].destination`, destination];
   }
   for (const kind of ['tls', 'tcp'] as const)
     for (const [index, { route }] of spec[kind].entries())
-      for (const [at, { destination }] of route.entries())
-        yield [`spec.${kind}[${index}].route[${at}].destination`, destination];
+      for (const [routeIndex, { destination }] of route.entries())
+        yield [`spec.${kind}[${index}].route[${routeIndex}].destination`, destination];
 }
 
 function* destinationFindings(
@@ -66,16 +66,16 @@ function* portFindings(
   services: readonly Service[],
 ): Generator<AnalysisFinding> {
   const numbers = [...new Set(services.flatMap(({ ports }) => ports.map(({ number }) => number)))];
-  const known = numbers.sort((a, b) => a - b).join(', ');
+  const portList = numbers.sort((a, b) => a - b).join(', ');
   if (port === 0 && numbers.length > 1)
     yield finding(
       'IST0112',
       rule,
       field,
-      `${host} has the ports ${known}: say which one with port.number`,
+      `${host} has the ports ${portList}: say which one with port.number`,
     );
   if (port !== 0 && numbers.length > 0 && !numbers.includes(port))
-    yield finding('IST0101', rule, `${field}.port`, `${host} has no port ${port}, but ${known}`);
+    yield finding('IST0101', rule, `${field}.port`, `${host} has no port ${port}, but ${portList}`);
 }
 
 function hasSubset(
@@ -85,18 +85,18 @@ function hasSubset(
   subset: string,
 ): boolean {
   return (environment.destinationRules.get(host) ?? []).some(
-    (one) =>
-      isVisible(one.spec.exportTo, one.namespace, namespace) &&
-      one.spec.subsets.some(({ name }) => name === subset),
+    (destinationRule) =>
+      isVisible(destinationRule.spec.exportTo, destinationRule.namespace, namespace) &&
+      destinationRule.spec.subsets.some(({ name }) => name === subset),
   );
 }
 
 /** Gateways that a VirtualService names, and that are not there. */
 export const checkGatewayNames: Check = function* ({ virtualServices, gateways }) {
-  const known = new Set(gateways.map(({ namespace, name }) => `${namespace}/${name}`));
+  const names = new Set(gateways.map(({ namespace, name }) => `${namespace}/${name}`));
   for (const rule of virtualServices) {
     for (const [field, name] of gatewayNamesOf(rule))
-      if (name !== 'mesh' && !known.has(name))
+      if (name !== 'mesh' && !names.has(name))
         yield finding(
           'IST0101',
           rule,
@@ -110,9 +110,9 @@ function* gatewayNamesOf({ spec }: Rule): Generator<readonly [field: string, nam
   for (const [index, name] of spec.gateways.entries()) yield [`spec.gateways[${index}]`, name];
   for (const kind of ['http', 'tls', 'tcp'] as const)
     for (const [index, { match }] of spec[kind].entries())
-      for (const [at, { gateways }] of match.entries())
+      for (const [matchIndex, { gateways }] of match.entries())
         for (const [place, name] of gateways.entries())
-          yield [`spec.${kind}[${index}].match[${at}].gateways[${place}]`, name];
+          yield [`spec.${kind}[${index}].match[${matchIndex}].gateways[${place}]`, name];
 }
 
 /** DestinationRules for a host that no service has. */

@@ -18,8 +18,9 @@ export const checkTls: Check = function* (facts) {
 function* tlsOf({ spec }: Rule): Generator<readonly [field: string, tls: ClientTls]> {
   const { trafficPolicy, subsets } = spec;
   if (trafficPolicy?.tls !== undefined) yield ['spec.trafficPolicy.tls', trafficPolicy.tls];
-  for (const [index, { trafficPolicy: own }] of subsets.entries())
-    if (own?.tls !== undefined) yield [`spec.subsets[${index}].trafficPolicy.tls`, own.tls];
+  for (const [index, { trafficPolicy: subsetPolicy }] of subsets.entries())
+    if (subsetPolicy?.tls !== undefined)
+      yield [`spec.subsets[${index}].trafficPolicy.tls`, subsetPolicy.tls];
 }
 
 /** Undefined if the host is outside of the mesh. */

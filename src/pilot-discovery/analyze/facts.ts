@@ -31,8 +31,8 @@ export function factsOf(environment: Environment, domain: string): AnalysisFacts
       .sort((a, b) => byText(keyOf(a), keyOf(b)));
   return {
     environment,
-    virtualServices: all('VirtualService').map((one) => withFullNames(one, domain)),
-    destinationRules: all('DestinationRule').map((one) => withFullHost(one, domain)),
+    virtualServices: all('VirtualService').map((rule) => withFullNames(rule, domain)),
+    destinationRules: all('DestinationRule').map((rule) => withFullHost(rule, domain)),
     gateways: all('Gateway'),
     sidecars: all('Sidecar'),
     entries: all('ServiceEntry'),
@@ -58,7 +58,7 @@ export function servicesOf(
   host: string,
 ): readonly Service[] {
   const { services } = environment;
-  const closest = () => wildcards.find((one) => isWithin(host, one)) ?? '';
+  const closest = () => wildcards.find((wildcard) => isWithin(host, wildcard)) ?? '';
   return services.get(host) ?? services.get(closest()) ?? [];
 }
 

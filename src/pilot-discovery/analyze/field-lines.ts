@@ -21,9 +21,9 @@ type Lines = ReadonlyMap<number, (field: string) => number>;
 export function fieldLines(bytesOf: (path: string) => Buffer | undefined): FieldLines {
   const files = new Map<string, Lines>();
   const linesIn = (path: string): Lines => {
-    const known = files.get(path) ?? linesOf(bytesOf(path));
-    files.set(path, known);
-    return known;
+    const lines = files.get(path) ?? linesOf(bytesOf(path));
+    files.set(path, lines);
+    return lines;
   };
   return {
     withLine(finding) {

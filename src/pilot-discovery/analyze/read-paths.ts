@@ -42,16 +42,22 @@ function folderEvents(folder: string): readonly StoreEvent[] {
 
 function fileEvents(path: string): readonly StoreEvent[] {
   const place = { source: path, path, defaultNamespace: 'default' };
-  const found = readOutsideSync(path, largestFile);
+  const outsideFile = readOutsideSync(path, largestFile);
   const file: KnownFile =
-    found.kind === 'read'
+    outsideFile.kind === 'read'
       ? atOnce(
-          readKnownFile(undefined, found.bytes, digestOf(found.bytes), place, readResourcesInSteps),
+          readKnownFile(
+            undefined,
+            outsideFile.bytes,
+            digestOf(outsideFile.bytes),
+            place,
+            readResourcesInSteps,
+          ),
         )
       : unreadableFile(
           undefined,
           place,
-          found.kind === 'absent' ? 'it is not there' : found.reason,
+          outsideFile.kind === 'absent' ? 'it is not there' : outsideFile.reason,
         );
   const reading = { digest: file.digest, file, isDoubtful: false };
   const looked: Looked = {
