@@ -184,8 +184,8 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/last-good',
     file: 'pilot-discovery/registry/files/winners.ts',
-    find: 'last?.closes === undefined && its.some',
-    replace: 'false && its.some',
+    find: 'last?.closes === undefined && keyClaims.some',
+    replace: 'false && keyClaims.some',
   },
   {
     id: 'push/kept-good',

@@ -17,22 +17,25 @@ const endsSeparator = new Set([0x20, 0x09, 0x0d, newLine]);
 export function documentsOf(bytes: Buffer): readonly Document[] {
   const documents: Document[] = [];
   let [start, lines, before] = [0, 0, 0];
-  for (let at = 0; at < bytes.length; lines += 1) {
-    if (bytes[at] === 0x25) return [{ bytes, before: 0 }];
-    if (at > start && isSeparator(bytes, at)) {
-      documents.push({ bytes: bytes.subarray(start, at), before });
-      [start, before] = [at, lines];
+  for (let offset = 0; offset < bytes.length; lines += 1) {
+    if (bytes[offset] === 0x25) return [{ bytes, before: 0 }];
+    if (offset > start && isSeparator(bytes, offset)) {
+      documents.push({ bytes: bytes.subarray(start, offset), before });
+      [start, before] = [offset, lines];
     }
-    const end = bytes.indexOf(newLine, at);
-    at = end === -1 ? bytes.length : end + 1;
+    const end = bytes.indexOf(newLine, offset);
+    offset = end === -1 ? bytes.length : end + 1;
   }
   if (start < bytes.length) documents.push({ bytes: bytes.subarray(start), before });
   return documents;
 }
 
-function isSeparator(bytes: Buffer, at: number): boolean {
-  if (bytes[at] !== separator[0] || !bytes.subarray(at, at + separator.length).equals(separator))
+function isSeparator(bytes: Buffer, offset: number): boolean {
+  if (
+    bytes[offset] !== separator[0] ||
+    !bytes.subarray(offset, offset + separator.length).equals(separator)
+  )
     return false;
-  const next = bytes[at + separator.length];
+  const next = bytes[offset + separator.length];
   return next === undefined || endsSeparator.has(next);
 }

@@ -29,10 +29,10 @@ export const largestFile = 64 << 20;
 export function* lookAtFolder(
   folder: string,
   state: FolderState,
-  taken: TakenEntries,
+  changes: TakenEntries,
   options: FolderReaderOptions,
 ): Generator<undefined, Looked, undefined> {
-  const { tree, seen } = yield* lookAtTree(folder, state.tree, taken);
+  const { tree, seen } = yield* lookAtTree(folder, state.tree, changes);
   if (seen.lost !== undefined)
     return { type: 'lost', tree, reason: `the folder ${folder} cannot be read: ${seen.lost}` };
   const readings = new Map<string, FileReading | undefined>();
@@ -45,23 +45,27 @@ export function* lookAtFolder(
 /** Returns the reading of a file; undefined if the file has not changed. */
 function* readingOf(
   path: string,
-  { files, held, isSynced }: FolderState,
+  { files, held: heldReadings, isSynced }: FolderState,
   isThere: boolean,
   { source, read, defaultNamespace }: FolderReaderOptions,
 ): Generator<undefined, FileReading | undefined, undefined> {
   const place = { source, path, defaultNamespace };
   const before = files.get(path);
-  const found = isThere ? readOutsideSync(path, largestFile) : undefined;
-  if (found === undefined || found.kind === 'absent')
+  const outsideFile = isThere ? readOutsideSync(path, largestFile) : undefined;
+  if (outsideFile === undefined || outsideFile.kind === 'absent')
     return before && { digest: 'absent', file: undefined, isDoubtful: true };
-  if (found.kind === 'unreadable') {
+  if (outsideFile.kind === 'unreadable') {
     if (before?.digest === '') return undefined;
-    return { digest: '', file: unreadableFile(before, place, found.reason), isDoubtful: true };
+    return {
+      digest: '',
+      file: unreadableFile(before, place, outsideFile.reason),
+      isDoubtful: true,
+    };
   }
-  const digest = digestOf(found.bytes);
+  const digest = digestOf(outsideFile.bytes);
   if (before?.digest === digest) return undefined;
-  const known = held.get(path);
-  if (known?.digest === digest) return known;
-  const file = yield* readKnownFile(before, found.bytes, digest, place, read);
+  const heldReading = heldReadings.get(path);
+  if (heldReading?.digest === digest) return heldReading;
+  const file = yield* readKnownFile(before, outsideFile.bytes, digest, place, read);
   return { digest, file, isDoubtful: isSynced && isWorse(before, file) };
 }

@@ -140,38 +140,40 @@ function believed(
   const patience = state.lost !== undefined && state.isSynced ? settle.afterLoss : state.settle;
   // The clock may be set back.
   const isWithin = (start: number, length: number) => Math.abs(now - start) < length;
-  const held = new Map(state.held);
+  const heldReadings = new Map(state.held);
   const unreadable = new Set(state.unreadable);
   const edits: Believed['edits'][number][] = [];
   const sinceOf = (path: string, { digest }: FileReading): number => {
-    const known = state.held.get(path);
-    return known?.digest === digest ? known.since : now;
+    const heldReading = state.held.get(path);
+    return heldReading?.digest === digest ? heldReading.since : now;
   };
   // Files that are removed one after another count as one removal.
   const isQuiet = ![...readings].some(
     ([path, reading]) => reading?.isDoubtful === true && isWithin(sinceOf(path, reading), patience),
   );
   for (const [path, reading] of readings) {
-    const known = held.get(path);
-    held.delete(path);
+    const heldReading = heldReadings.get(path);
+    heldReadings.delete(path);
     if (reading === undefined) continue;
-    const first = known?.first ?? now;
+    const first = heldReading?.first ?? now;
     const since = sinceOf(path, reading);
     if (reading.isDoubtful && !isQuiet && isWithin(first, longest)) {
-      held.set(path, { ...reading, since, first });
+      heldReadings.set(path, { ...reading, since, first });
       continue;
     }
     edits.push({ path, before: state.files.get(path), after: reading.file });
     if (reading.file?.digest === '') unreadable.add(path);
     else unreadable.delete(path);
   }
-  return { held, unreadable, settle: patience, edits };
+  return { held: heldReadings, unreadable, settle: patience, edits };
 }
 
 function changedEvents(before: Winners, after: Winners, source: string): readonly StoreEvent[] {
   const keys = changedKeys(before.resources, after.resources);
   if (keys.length === 0) return [];
-  const upserts = keys.map((key) => after.resources.get(key)).filter((one) => one !== undefined);
+  const upserts = keys
+    .map((key) => after.resources.get(key))
+    .filter((resource) => resource !== undefined);
   const removes = keys.filter((key) => !after.resources.has(key));
   return [{ type: 'changed', source, upserts, removes }];
 }

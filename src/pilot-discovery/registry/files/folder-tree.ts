@@ -53,15 +53,16 @@ const isMeant = (name: string) => /\.(ya?ml|json)$/.test(name) && !name.startsWi
 /**
  * Looks at the files `*.yaml, *.yml, *.json` of a folder and of the folders in it; follows links.
  * Names that begin with a dot do not count: they belong to Kubernetes and to editors. A file counts
- * as changed if it is new, if it differs (by inode, size, times), or if `taken` names it.
+ * as changed if it is new, if it differs (by inode, size, times), or if `changes` name it.
  */
 export function* lookAtTree(
   root: string,
   tree: FolderTree,
-  taken: TakenEntries,
+  changes: TakenEntries,
 ): Generator<undefined, TreeLook, undefined> {
   const isSame = tree.folders.get(root) === identityAt(root);
-  const look = taken.entries === 'all' || !isSame ? undefined : lookAtNamed(tree, taken.entries);
+  const look =
+    changes.entries === 'all' || !isSame ? undefined : lookAtNamed(tree, changes.entries);
   return look ?? (yield* lookAtAll(root, tree));
 }
 

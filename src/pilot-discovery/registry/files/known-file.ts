@@ -93,21 +93,21 @@ export function* readKnownFile(
   const contents: Contents[] = [];
   let unknown = false; // a new document has an error, and it is not known which resource it was
   for (const document of documentsOf(bytes)) {
-    const its = digestOf(document.bytes);
-    const known = documents.get(its) ?? before?.documents.get(its);
+    const documentDigest = digestOf(document.bytes);
+    const previous = documents.get(documentDigest) ?? before?.documents.get(documentDigest);
     const now =
-      known === undefined
+      previous === undefined
         ? yield* contentsOf(document, place, read)
-        : moved(known, document.before);
-    documents.set(its, now);
+        : moved(previous, document.before);
+    documents.set(documentDigest, now);
     contents.push(now);
-    unknown ||= before?.documents.has(its) !== true && isNameless(now.flaws);
-    if (known === undefined) yield;
+    unknown ||= before?.documents.has(documentDigest) !== true && isNameless(now.flaws);
+    if (previous === undefined) yield;
   }
-  const resources = contents.flatMap((one) => one.resources);
-  const flaws = contents.flatMap((one) => one.flaws);
+  const resources = contents.flatMap((content) => content.resources);
+  const flaws = contents.flatMap((content) => content.flaws);
   const closing = [
-    ...contents.flatMap((one) => one.closing),
+    ...contents.flatMap((content) => content.closing),
     ...(unknown ? (before?.closing ?? []) : []),
   ];
   return {
@@ -150,8 +150,10 @@ function* contentsOf(
 function moved(contents: Contents, before: number): Contents {
   const by = before - contents.before;
   if (by === 0) return contents;
-  const move = <T extends Pick<AnyResource, 'origin'>>(one: T): T =>
-    one.origin.line === 0 ? one : { ...one, origin: { ...one.origin, line: one.origin.line + by } };
+  const move = <T extends Pick<AnyResource, 'origin'>>(item: T): T =>
+    item.origin.line === 0
+      ? item
+      : { ...item, origin: { ...item.origin, line: item.origin.line + by } };
   return {
     before,
     resources: contents.resources.map(move),
@@ -172,7 +174,7 @@ function keptOf(
   const good = new Set(resources.map(keyOf));
   for (const [key, resource] of [
     ...before.kept,
-    ...before.resources.map((one) => [keyOf(one), one] as const),
+    ...before.resources.map((item) => [keyOf(item), item] as const),
   ]) {
     if (!good.has(key) && (unknown || bad.has(key) || (bad.has(undefined) && before.kept.has(key))))
       kept.set(key, resource);

@@ -25,10 +25,10 @@ const special: ReadonlyMap<number, string> = new Map([
  * such a system has no end, or changes with each look. Each device is looked up once.
  */
 export function specialSystems(): (path: string, device: bigint) => string | undefined {
-  const known = new Map<bigint, string | undefined>();
+  const typeByDevice = new Map<bigint, string | undefined>();
   return (path, device) => {
-    if (!known.has(device)) known.set(device, typeOf(path));
-    return known.get(device);
+    if (!typeByDevice.has(device)) typeByDevice.set(device, typeOf(path));
+    return typeByDevice.get(device);
   };
 }
 

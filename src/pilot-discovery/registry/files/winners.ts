@@ -99,13 +99,13 @@ function claimsOf(file: KnownFile | undefined): ReadonlyMap<ResourceKey, Claim> 
   return claims;
 }
 
-function isSame(one: Claim | undefined, other: Claim | undefined): boolean {
+function isSame(a: Claim | undefined, b: Claim | undefined): boolean {
   return (
-    one?.isBad === other?.isBad &&
-    one?.kept === other?.kept &&
-    one?.closing === other?.closing &&
-    one?.resources.length === other?.resources.length &&
-    one?.resources.every((resource, index) => resource === other?.resources[index]) !== false
+    a?.isBad === b?.isBad &&
+    a?.kept === b?.kept &&
+    a?.closing === b?.closing &&
+    a?.resources.length === b?.resources.length &&
+    a?.resources.every((resource, index) => resource === b?.resources[index]) !== false
   );
 }
 
@@ -119,15 +119,15 @@ function winnerOf(
   claims: Winners['claims'],
   last: AnyResource | undefined,
 ): { readonly winner: AnyResource | undefined; readonly flaws: readonly Flaw[] } {
-  const its = [...claims.withPrefix(`${key}${divider}`)].map(([, claim]) => claim);
-  const [first, ...others] = its.flatMap(({ resources }) => resources);
+  const keyClaims = [...claims.withPrefix(`${key}${divider}`)].map(([, claim]) => claim);
+  const [first, ...others] = keyClaims.flatMap(({ resources }) => resources);
   if (first !== undefined)
     return { winner: first, flaws: others.map((other) => twice(key, other, first)) };
   const lastGood =
-    its.find(({ kept }) => kept !== undefined)?.kept ??
-    (last?.closes === undefined && its.some(({ isBad }) => isBad) ? last : undefined);
+    keyClaims.find(({ kept }) => kept !== undefined)?.kept ??
+    (last?.closes === undefined && keyClaims.some(({ isBad }) => isBad) ? last : undefined);
   if (lastGood !== undefined) return { winner: lastGood, flaws: [] };
-  const closing = its.find((claim) => claim.closing !== undefined)?.closing;
+  const closing = keyClaims.find((claim) => claim.closing !== undefined)?.closing;
   return { winner: closing, flaws: closing === undefined ? [] : [neverGood(key, closing)] };
 }
 

@@ -19,8 +19,8 @@ export const usuallyBlocked =
  */
 export function blockedRanges(text: string): BlockedRanges | { readonly wrong: string } {
   const list = new BlockList();
-  const said = text === 'none' ? [] : text.split(',').map((one) => one.trim());
-  for (const range of said) {
+  const ranges = text === 'none' ? [] : text.split(',').map((range) => range.trim());
+  for (const range of ranges) {
     const [address = '', length = '', ...more] = range.split('/');
     const bits = isIPv6(address) ? 128 : 32;
     const isRight = isIP(address) > 0 && /^\d{1,3}$/.test(length) && Number(length) <= bits;
@@ -36,8 +36,8 @@ export function blockedRanges(text: string): BlockedRanges | { readonly wrong: s
  */
 export function guardedLookup({ blocks }: BlockedRanges): LookupFunction {
   return (host, options, done) =>
-    localLookup(host, { ...options, all: true }, (error, found) => {
-      const addresses = Array.isArray(found) ? found : [];
+    localLookup(host, { ...options, all: true }, (error, results) => {
+      const addresses = Array.isArray(results) ? results : [];
       const blocked = addresses.find(({ address }) => blocks(address));
       const [first] = addresses;
       if (error !== null) done(error, []);

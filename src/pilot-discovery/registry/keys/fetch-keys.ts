@@ -28,8 +28,8 @@ export function fetchKeys(
   const ask$ = (address: string) => answer(address, blocked, mostRedirects);
   if (has === 'keys') return ask$(url).pipe(map(keysIn));
   return ask$(url).pipe(
-    concatMap((said) => {
-      const address = said.ok ? addressIn(said.body) : said;
+    concatMap((metadata) => {
+      const address = metadata.ok ? addressIn(metadata.body) : metadata;
       return typeof address === 'string' ? ask$(address).pipe(map(keysIn)) : of(address);
     }),
   );
@@ -44,11 +44,11 @@ function answer(url: string, blocked: BlockedRanges, redirects: number): Observa
   const host = bare(new URL(url).hostname);
   if (isIP(host) > 0 && blocked.blocks(host)) return of(failed(`${host} is blocked`));
   return httpAnswer(url, { lookup: guardedLookup(blocked) }, largest).pipe(
-    concatMap((settled): Observable<Body> => {
-      if (!settled.ok) return of(failed(messageOf(settled.error)));
-      const { status, body } = settled.value;
+    concatMap((result): Observable<Body> => {
+      if (!result.ok) return of(failed(messageOf(result.error)));
+      const { status, body } = result.value;
       if (status === 200) return of({ ok: true, body });
-      const next = redirectOf(settled.value, url);
+      const next = redirectOf(result.value, url);
       if (next === undefined) return of(failed(`${url} answers with ${status}`));
       return redirects > 0
         ? answer(next, blocked, redirects - 1)
@@ -72,9 +72,9 @@ function redirectOf({ status, headers }: HttpAnswer, from: string): string | und
   return isRight ? href : undefined;
 }
 
-function keysIn(said: Body): KeysAnswer {
-  if (!said.ok) return said;
-  const read = tokenKeys(said.body, 'passed over');
+function keysIn(response: Body): KeysAnswer {
+  if (!response.ok) return response;
+  const read = tokenKeys(response.body, 'passed over');
   if (!read.ok) return failed(read.reason);
   return read.noToken === undefined ? { ok: true, keys: read.keys } : failed(read.noToken);
 }

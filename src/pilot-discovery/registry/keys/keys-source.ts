@@ -67,7 +67,7 @@ interface State {
   readonly flaws: readonly Flaw[];
   readonly isSynced: boolean;
   /** The events of the last sign. */
-  readonly told: readonly StoreEvent[];
+  readonly events: readonly StoreEvent[];
 }
 
 const nothing: State = {
@@ -76,7 +76,7 @@ const nothing: State = {
   keys: new Map(),
   flaws: [],
   isSynced: false,
-  told: [],
+  events: [],
 };
 
 /**
@@ -109,7 +109,7 @@ export function keysSource(
       return merge(shared$.pipe(map((asked): Sign => ({ type: 'asked', asked }))), fetched$);
     }),
     scan(reduceKeys, nothing),
-    mergeMap(({ told }) => told),
+    mergeMap(({ events }) => events),
     // The emitted events lead to new values of `asked$`.
     observeOn(scheduler),
   );
@@ -149,40 +149,43 @@ function followed$(
 
 function reduceKeys(state: State, sign: Sign): State {
   const asked = sign.type === 'asked' ? sign.asked : state.asked;
-  const known = new Map([...state.known].filter(([id]) => asked.wanted.has(id)));
+  const outcomes = new Map([...state.known].filter(([id]) => asked.wanted.has(id)));
   if (sign.type === 'fetched') {
     const { id, result } = sign;
-    known.set(
+    outcomes.set(
       id,
       result.ok
         ? { keys: result.keys, failure: undefined }
-        : { keys: known.get(id)?.keys, failure: result.reason },
+        : { keys: outcomes.get(id)?.keys, failure: result.reason },
     );
   }
   const fetched = new Map(
-    [...known].flatMap(([id, { keys }]) => (keys === undefined ? [] : [[id, keys] as const])),
+    [...outcomes].flatMap(([id, { keys }]) => (keys === undefined ? [] : [[id, keys] as const])),
   );
   const keys = isEqual(state.keys, fetched) ? state.keys : fetched;
-  const found = [...asked.wanted].flatMap(([id, { users }]) => flawsOf(known.get(id), users));
-  const flaws = JSON.stringify(state.flaws) === JSON.stringify(found) ? state.flaws : found;
-  const isTried = [...asked.wanted.keys()].every((id) => known.has(id));
+  const currentFlaws = [...asked.wanted].flatMap(([id, { users }]) =>
+    flawsOf(outcomes.get(id), users),
+  );
+  const flaws =
+    JSON.stringify(state.flaws) === JSON.stringify(currentFlaws) ? state.flaws : currentFlaws;
+  const isTried = [...asked.wanted.keys()].every((id) => outcomes.has(id));
   const isSynced = state.isSynced || (asked.others === 'synced' && isTried);
   const source = keysSourceName;
-  const told: readonly StoreEvent[] = [
+  const events: readonly StoreEvent[] = [
     ...(keys === state.keys ? [] : [{ type: 'fetched-keys', source, keys } as const]),
     ...(flaws === state.flaws ? [] : [{ type: 'flaws', source, flaws } as const]),
     ...(isSynced === state.isSynced ? [] : [{ type: 'synced', source } as const]),
   ];
-  return { asked, known, keys, flaws, isSynced, told };
+  return { asked, known: outcomes, keys, flaws, isSynced, events };
 }
 
-const isEqual = (one: FetchedKeys, other: FetchedKeys): boolean =>
-  one.size === other.size && [...one].every(([id, keys]) => other.get(id) === keys);
+const isEqual = (a: FetchedKeys, b: FetchedKeys): boolean =>
+  a.size === b.size && [...a].every(([id, keys]) => b.get(id) === keys);
 
-function flawsOf(known: Known | undefined, users: WantedKeys['users']): readonly Flaw[] {
-  if (known?.failure === undefined) return [];
+function flawsOf(outcome: Known | undefined, users: WantedKeys['users']): readonly Flaw[] {
+  if (outcome?.failure === undefined) return [];
   const consequence =
-    known.keys === undefined ? 'each token of the issuer is refused' : 'those of before are used';
-  const reason = `the keys cannot be fetched: ${known.failure.slice(0, 300)}; ${consequence}`;
+    outcome.keys === undefined ? 'each token of the issuer is refused' : 'those of before are used';
+  const reason = `the keys cannot be fetched: ${outcome.failure.slice(0, 300)}; ${consequence}`;
   return users.map((user) => ({ ...user, reason, severity: 'warning' }));
 }

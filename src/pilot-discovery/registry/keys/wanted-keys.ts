@@ -36,15 +36,15 @@ export function asksForKeys(): OperatorFunction<Store, AskedKeys> {
 function wantedKeys(resources: Resources): AskedKeys['wanted'] {
   const wanted = new Map<string, WantedKeys>();
   for (const namespace of ofKind(resources, 'RequestAuthentication').values())
-    for (const one of namespace.values()) {
-      const { effect } = one.spec;
+    for (const authentication of namespace.values()) {
+      const { effect } = authentication.spec;
       const rules = effect.type === 'tokens' ? effect.rules : [];
       rules.forEach(({ keys }, index) => {
         if (keys.type === 'known') return;
         const { from } = keys;
         const member = from.has === 'keys' ? 'jwksUri' : 'issuer';
         const field = `spec.jwtRules[${index}].${member}`;
-        const user = { key: keyOf(one), origin: one.origin, field };
+        const user = { key: keyOf(authentication), origin: authentication.origin, field };
         const others = wanted.get(keysId(from))?.users ?? [];
         wanted.set(keysId(from), { from, users: [...others, user] });
       });
