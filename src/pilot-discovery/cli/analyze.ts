@@ -32,8 +32,8 @@ export async function analyze(
     throw new Fatal(`--output: '${output}' is neither text nor json`, exitCodes.usage);
   const whole = [...new Set(paths.map((path) => resolve(path)))].map(kindOf);
   const { withLine } = fieldLines((path) => {
-    const found = readOutsideSync(path, largestFile);
-    return found.kind === 'read' ? found.bytes : undefined;
+    const file = readOutsideSync(path, largestFile);
+    return file.kind === 'read' ? file.bytes : undefined;
   });
   const findings = inOrder(analysisOf(readPaths(whole), domain).map(withLine)).map(
     (finding): AnalysisFinding => ({

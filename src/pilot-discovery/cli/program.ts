@@ -10,14 +10,17 @@ import type { AnalyzeOptions } from './analyze.ts';
  * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
  */
 export function spelledAsKnown(args: readonly string[]): readonly string[] {
-  const known = new Map(
+  const spellings = new Map(
     [...Object.keys(discoveryFlags), ...Object.keys(logFlags)].map((name) => [
       name.toLowerCase(),
       name,
     ]),
   );
   return args.map((arg) =>
-    arg.replace(/^--([^=]+)/, (_, name: string) => `--${known.get(name.toLowerCase()) ?? name}`),
+    arg.replace(
+      /^--([^=]+)/,
+      (_, name: string) => `--${spellings.get(name.toLowerCase()) ?? name}`,
+    ),
   );
 }
 
@@ -34,12 +37,12 @@ export function program(): Command {
       );
     });
   for (const [name, { value, text, default: standard }] of Object.entries(logFlags)) {
-    const made = new Option(
+    const option = new Option(
       `--${name} <${value}>`,
       standard === '' ? text : `${text} (default: ${standard})`,
     );
     all.addOption(
-      made.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]),
+      option.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]),
     );
   }
   const discovery = all

@@ -28,8 +28,8 @@ function textOf({ node }: ConnectionState, key: string): string {
   return typeof value === 'string' ? value : '';
 }
 
-const byType = <T>(of: (type: XdsType) => T) =>
-  Object.fromEntries(xdsTypes.map((type) => [type, of(type)]));
+const byType = <T>(answerOf: (type: XdsType) => T) =>
+  Object.fromEntries(xdsTypes.map((type) => [type, answerOf(type)]));
 
 /** Returns why no more of a type is sent to a proxy now. */
 function unsentOf({ types }: ConnectionState, type: XdsType): string {
@@ -40,13 +40,13 @@ function unsentOf({ types }: ConnectionState, type: XdsType): string {
 
 const syncz: DebugAnswer = ({ connections }, now) =>
   [...connections].map(([, state]) => {
-    const of = (type: XdsType) => {
+    const noncesOf = (type: XdsType) => {
       const { sent, acked } = state.types.get(typeUrls[type]) ?? {};
       return { [`${type}_sent`]: sent?.nonce ?? '', [`${type}_acked`]: acked?.nonce ?? '' };
     };
     const resources = [...state.types].map(([typeUrl, type]) => {
       const { sent, acked, rejected } = type;
-      const told = {
+      const typeStatus = {
         sent: sent?.nonce ?? '',
         acked: acked?.nonce ?? '',
         ...(sent && {
@@ -57,17 +57,17 @@ const syncz: DebugAnswer = ({ connections }, now) =>
         status: syncStatus(type, now),
         ...(rejected && { rejected: { reason: rejected.reason, names: rejected.names } }),
       };
-      return [typeUrl, told] as const;
+      return [typeUrl, typeStatus] as const;
     });
     return {
       cluster_id: textOf(state, 'CLUSTER_ID'),
       proxy: proxyOf(state),
       proxy_type: state.node.id.split('~')[0] ?? '',
       istio_version: textOf(state, 'ISTIO_VERSION'),
-      ...of('cluster'),
-      ...of('listener'),
-      ...of('route'),
-      ...of('endpoint'),
+      ...noncesOf('cluster'),
+      ...noncesOf('listener'),
+      ...noncesOf('route'),
+      ...noncesOf('endpoint'),
       resources: Object.fromEntries(resources),
       unsent: byType((type) => unsentOf(state, type)),
     };
@@ -203,7 +203,7 @@ export interface KnownProxy {
 }
 
 /** The answers to `/debug/NAME?proxyID=PROXY`, by path. Pure. */
-export const proxyAnswers: Readonly<Record<string, (known: KnownProxy) => unknown>> = {
+export const proxyAnswers: Readonly<Record<string, (proxy: KnownProxy) => unknown>> = {
   '/debug/config_dump': ({ view }) => configDump(view),
   '/debug/edsz': ({ view }) => printed(view, 'endpoint').map(({ said }) => said),
   '/debug/sidecarz': ({ environment, node }) => sidecarOf(environment, node) ?? {},

@@ -37,15 +37,18 @@ export function debugRoutes(
     if (path === '/confirm') return confirming(view$, confirm);
     const [ofAll, ofProxy] = [ownMember(debugAnswers, path), ownMember(proxyAnswers, path)];
     if (ofAll === undefined && ofProxy === undefined) return missing;
-    const said = (view: DiscoveryView, url: string): readonly [status: number, body: unknown] => {
+    const responseTo = (
+      view: DiscoveryView,
+      url: string,
+    ): readonly [status: number, body: unknown] => {
       if (ofProxy === undefined) return [200, ofAll?.(view, now())];
       const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
       const states = [...view.connections].map(([, state]) => state);
       const state = states.find(
-        (one) => id !== null && (proxyOf(one) === id || one.node.id === id),
+        (candidate) => id !== null && (proxyOf(candidate) === id || candidate.node.id === id),
       );
-      const known = state && knownOf(view, state.node);
-      if (known !== undefined) return [200, ofProxy(known)];
+      const proxy = state && knownOf(view, state.node);
+      if (proxy !== undefined) return [200, ofProxy(proxy)];
       const connected = [...new Set(states.map(proxyOf))].slice(0, mostNamed);
       const reason =
         id === null ? 'it needs ?proxyID=NAME.NAMESPACE' : `no proxy ${id} is connected`;
@@ -60,7 +63,7 @@ export function debugRoutes(
       return view$.pipe(
         take(1),
         tap((view) => {
-          const [status, body] = said(view, request.url ?? '');
+          const [status, body] = responseTo(view, request.url ?? '');
           answer(response, status, JSON.stringify(body, withMaps), {
             'content-type': 'application/json',
           });
@@ -116,12 +119,14 @@ function confirming(view$: Observable<DiscoveryView>, confirm: () => void): Hand
     return view$.pipe(
       take(1),
       tap(({ store }) => {
-        const held = store === undefined ? 0 : heldRemovals(store);
+        const heldCount = store === undefined ? 0 : heldRemovals(store);
         confirm();
         answer(
           response,
           200,
-          held === 0 ? 'nothing is held back' : `confirmed: ${held} resources are removed`,
+          heldCount === 0
+            ? 'nothing is held back'
+            : `confirmed: ${heldCount} resources are removed`,
         );
       }),
       ignoreElements(),

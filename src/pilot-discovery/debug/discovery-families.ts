@@ -15,14 +15,14 @@ export function discoveryFamilies(
     store === undefined ? [] : flawsOf(store).filter(({ severity }) => severity === 'error');
   const versions = new Map<string, number>();
   for (const [, { node }] of connections) {
-    const said = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.[
+    const istioVersion = (node.metadata as Readonly<Record<string, unknown>> | undefined)?.[
       'ISTIO_VERSION'
     ];
-    const name = typeof said === 'string' && said !== '' ? said : 'unknown';
+    const name = typeof istioVersion === 'string' && istioVersion !== '' ? istioVersion : 'unknown';
     versions.set(name, (versions.get(name) ?? 0) + 1);
   }
   const sum = (numbers: Readonly<Record<string, number>>) =>
-    Object.values(numbers).reduce((all, one) => all + one, 0);
+    Object.values(numbers).reduce((total, number) => total + number, 0);
   const gauge = (name: string, help: string, value: number): MetricFamily => ({
     name,
     type: 'gauge',

@@ -193,12 +193,12 @@ function http(
   routes: (path: string) => Handler,
 ): (address: ListenAddress) => Observable<DiscoveryEvent> {
   return ({ host, port }) => {
-    const told = { server, address: `${host}:${port}` };
+    const serverAddress = { server, address: `${host}:${port}` };
     return statusServer(port, routes, host === '' ? undefined : host).pipe(
       concatMap((event): readonly DiscoveryEvent[] => {
-        if (event.type === 'listening') return [{ type: event.type, ...told }];
+        if (event.type === 'listening') return [{ type: event.type, ...serverAddress }];
         return event.type === 'failed' || event.type === 'not-taken'
-          ? [{ type: event.type, ...told, reason: event.reason }]
+          ? [{ type: event.type, ...serverAddress, reason: event.reason }]
           : [];
       }),
     );

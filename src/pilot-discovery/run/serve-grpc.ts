@@ -78,18 +78,18 @@ export function serveGrpc(
     );
     subscriber.add(event$.subscribe(subscriber));
     const address = `${host === '' ? '[::]' : host.includes(':') ? `[${host}]` : host}:${port}`;
-    const told = { server: 'grpcAddr', address } as const;
+    const serverAddress = { server: 'grpcAddr', address } as const;
     const listener = createServer((socket) => connections.add(socket));
     tellErrors(
       listener,
       {
-        failed: (reason) => subscriber.next({ type: 'failed', ...told, reason }),
-        notTaken: (reason) => subscriber.next({ type: 'not-taken', ...told, reason }),
+        failed: (reason) => subscriber.next({ type: 'failed', ...serverAddress, reason }),
+        notTaken: (reason) => subscriber.next({ type: 'not-taken', ...serverAddress, reason }),
       },
       ads.scheduler,
     );
     listener.listen({ port, ...(host !== '' && { host }) }, () =>
-      subscriber.next({ type: 'listening', ...told }),
+      subscriber.next({ type: 'listening', ...serverAddress }),
     );
     return () => {
       listener.close();

@@ -88,8 +88,8 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
 
 /** Returns a note about a control plane that is ready; undefined for none. Pure. */
 export function readyNote({ store }: DiscoveryView): string | undefined {
-  const held = store === undefined ? 0 : heldRemovals(store);
-  return held === 0
+  const heldCount = store === undefined ? 0 : heldRemovals(store);
+  return heldCount === 0
     ? undefined
-    : `${held} removals are held back: pilot-discovery confirm lets them happen`;
+    : `${heldCount} removals are held back: pilot-discovery confirm lets them happen`;
 }

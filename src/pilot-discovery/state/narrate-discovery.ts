@@ -120,8 +120,8 @@ function flawLines(before: Store | undefined, after: Store): readonly LogLine[] 
   if (before?.sources === after.sources) return [];
   const [old, now] = [before === undefined ? [] : flawsOf(before), flawsOf(after)];
   const isError = ({ severity }: Flaw) => severity === 'error';
-  const known = new Set(old.map(textOf));
-  const news = now.filter((flaw) => !known.has(textOf(flaw)));
+  const oldTexts = new Set(old.map(textOf));
+  const news = now.filter((flaw) => !oldTexts.has(textOf(flaw)));
   const there = new Set(now.filter(isError).map(nameOf));
   const mended = [...new Set(old.filter(isError).map(nameOf))].filter((name) => !there.has(name));
   return [
@@ -141,7 +141,7 @@ function passedOverLines(flaws: readonly Flaw[]): readonly LogLine[] {
   const counts = new Map<string, number>();
   for (const { reason } of flaws) counts.set(reason, (counts.get(reason) ?? 0) + 1);
   const sorted = [...counts]
-    .sort(([, one], [, other]) => other - one)
+    .sort(([, a], [, b]) => b - a)
     .map(([reason, count]) => `${count}× ${reason}`);
   const reasons =
     sorted.length > most

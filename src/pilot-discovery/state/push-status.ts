@@ -11,9 +11,9 @@ import { resourceAt } from '../environment/resources.ts';
 export function withoutEndpoints({ services, endpoints }: Environment): readonly string[] {
   return [...services.values()].flat().flatMap((service) => {
     if (service.resolution !== 'static') return [];
-    const known = endpoints.get(serviceKey(service));
+    const endpointsByPort = endpoints.get(serviceKey(service));
     return service.ports
-      .filter(({ number }) => (known?.get(number) ?? []).length === 0)
+      .filter(({ number }) => (endpointsByPort?.get(number) ?? []).length === 0)
       .map(({ number }) => `${service.host}:${number}`);
   });
 }
@@ -27,7 +27,7 @@ interface DuplicateHost {
 
 /** Returns hosts that two VirtualServices of the mesh have, if one namespace sees both. Pure. */
 export function duplicateHosts({ virtualServices }: Environment): readonly DuplicateHost[] {
-  const found: DuplicateHost[] = [];
+  const duplicates: DuplicateHost[] = [];
   const byHost = new Map<string, (typeof virtualServices)[number]>();
   for (const rule of virtualServices) {
     if (rule.spec.gateways.length > 0 && !rule.spec.gateways.includes('mesh')) continue;
@@ -35,10 +35,10 @@ export function duplicateHosts({ virtualServices }: Environment): readonly Dupli
       const older = byHost.get(host);
       if (older === undefined) byHost.set(host, rule);
       else if (isVisible(older.spec.exportTo, older.namespace, rule.namespace))
-        found.push({ host, used: keyOf(older), unused: keyOf(rule) });
+        duplicates.push({ host, used: keyOf(older), unused: keyOf(rule) });
     }
   }
-  return found;
+  return duplicates;
 }
 
 /** Returns the settings of good resources that proxies do not get because of other resources. */

@@ -43,7 +43,7 @@ export function traceOfBuilt(
   { number, changes, changedAt, dueAt, builtAt }: Begun,
 ): PushTraces {
   const keys = [...changes.keys].slice(0, mostKeys);
-  const fresh = {
+  const trace = {
     snapshot: number,
     class: changes.class,
     keys,
@@ -54,7 +54,7 @@ export function traceOfBuilt(
     answered: nobody,
     accepted: nobody,
   };
-  return [fresh, ...traces.slice(0, longest - 1)];
+  return [trace, ...traces.slice(0, longest - 1)];
 }
 
 /** Returns the traces after an answer from a snapshot was sent or ACKed. Pure. */
