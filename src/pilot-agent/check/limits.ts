@@ -13,17 +13,17 @@ const least = 128 * mebibyte;
 
 /** Checks that the limits of CPU and memory leave room for the agent, Envoy, and a second Envoy. */
 export function checkLimits({ config, agent }: Around): readonly Finding[] {
-  const cgroup = limits(config.cpuLimit);
-  const threads = workerThreads(config.concurrency, cgroup) || availableParallelism();
+  const limit = limits(config.cpuLimit);
+  const threads = workerThreads(config.concurrency, limit) || availableParallelism();
   const [newest] = agent === undefined ? [] : envoysOf(config.configPath).slice(-1);
   const full = newest === undefined ? undefined : noRoomFor(memory(), residentOf(newest));
-  const cores = cgroup.cpu ?? availableParallelism();
+  const cores = limit.cpu ?? availableParallelism();
   const findings = [
-    ...(cgroup.memory !== undefined && cgroup.memory < least
+    ...(limit.memory !== undefined && limit.memory < least
       ? [
           warn(
             'memory low',
-            `${mib(cgroup.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
+            `${mib(limit.memory)} MiB of memory are the limit, and agent and Envoy need ${mib(least)}`,
             `raise the limit of memory to ${mib(least)} MiB or more`,
           ),
         ]
@@ -49,7 +49,7 @@ export function checkLimits({ config, agent }: Around): readonly Finding[] {
   ];
   if (findings.length > 0) return findings;
   const space =
-    cgroup.memory === undefined ? 'memory without a limit' : `${mib(cgroup.memory)} MiB of memory`;
+    limit.memory === undefined ? 'memory without a limit' : `${mib(limit.memory)} MiB of memory`;
   return [
     ok(
       `${rounded(cores)} of ${availableParallelism()} cores, ${space}, ${threads} worker thread${threads === 1 ? '' : 's'}`,
