@@ -28,10 +28,10 @@ export function refused(
   where: string,
   { status, headers, body }: Pick<HttpAnswer, 'status' | 'headers' | 'body'>,
 ): KubeFailure {
-  const [said, more] = [statusMessage(body), advice[status]];
+  const [message, hint] = [statusMessage(body), advice[status]];
   const seconds = Number(headers['retry-after'] ?? 0);
   return {
-    reason: `${where}: ${status}${said === '' ? '' : ` ${said}`}${more === undefined ? '' : ` (${more})`}`,
+    reason: `${where}: ${status}${message === '' ? '' : ` ${message}`}${hint === undefined ? '' : ` (${hint})`}`,
     status,
     pause: Number.isFinite(seconds) ? Math.min(Math.max(seconds, 0), 60) * 1_000 : 0,
   };

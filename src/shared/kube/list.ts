@@ -46,13 +46,16 @@ export function listObjects(
           const [version, rest] = [metadata?.['resourceVersion'], metadata?.['continue']];
           if (!Array.isArray(items) || typeof version !== 'string')
             return { ...none, failure: flaw('what it says is no list') };
-          const all = [...objects, ...items.map(asObject).filter((object) => object !== undefined)];
-          if (all.length > most.all)
+          const kubeObjects = [
+            ...objects,
+            ...items.map(asObject).filter((object) => object !== undefined),
+          ];
+          if (kubeObjects.length > most.all)
             return {
               ...none,
               failure: flaw(`there are more than ${most.all}, which is the limit`),
             };
-          return { objects: all, version, next: typeof rest === 'string' ? rest : '' };
+          return { objects: kubeObjects, version, next: typeof rest === 'string' ? rest : '' };
         }),
       );
   }

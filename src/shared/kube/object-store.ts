@@ -58,9 +58,9 @@ export function objectStore<T>(
         const unchanged = { objects, changes: [], trouble: undefined };
         switch (sign.type) {
           case 'listed': {
-            const there = new Set(sign.objects.map(objectKey));
+            const listedKeys = new Set(sign.objects.map(objectKey));
             isListed = true;
-            const vanished = [...objects.keys()].filter((key) => !there.has(key));
+            const vanished = [...objects.keys()].filter((key) => !listedKeys.has(key));
             return {
               ...unchanged,
               isListed,

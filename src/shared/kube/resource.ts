@@ -51,11 +51,11 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
   if (!answer.ok) return answer;
   const { resources } = answer.value as { readonly resources?: unknown };
   if (!Array.isArray(resources)) return none(`what it says of ${base} is no list of resources`);
-  const all = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
+  const topResources = (resources as readonly Readonly<Record<string, unknown>>[]).filter(
     (resource) => typeof resource['name'] === 'string' && !resource['name'].includes('/'),
   );
   const wanted = name.toLowerCase();
-  const match = all.find((resource) =>
+  const match = topResources.find((resource) =>
     [resource['kind'], resource['name'], resource['singularName']].some(
       (spelling) => String(spelling).toLowerCase() === wanted,
     ),
@@ -64,7 +64,7 @@ function chosen(answer: KubeAnswer, base: string, name: string, group: string): 
     const hint =
       group === ''
         ? `name its group too, as in Deployment.apps`
-        : `it has ${all.map((resource) => String(resource['kind'])).join(', ')}`;
+        : `it has ${topResources.map((resource) => String(resource['kind'])).join(', ')}`;
     return none(`${base} has no kind '${name}': ${hint}`);
   }
   const plural = String(match['name']);

@@ -26,11 +26,11 @@ export function logOptions(
   given: GivenLogFlags,
   called = (flag: LogFlagName) => `--${flag}`,
 ): ResolvedLogOptions {
-  const all = (flag: LogFlagName): readonly string[] => {
+  const valuesOf = (flag: LogFlagName): readonly string[] => {
     const values = [given[flag] ?? []].flat();
     return values.length > 0 ? values : [logFlags[flag].default];
   };
-  const last = (flag: LogFlagName) => all(flag).at(-1) ?? '';
+  const last = (flag: LogFlagName) => valuesOf(flag).at(-1) ?? '';
   const problems: Problem[] = [];
   const warnings: string[] = [];
   const refuse = (flag: LogFlagName, text: string) =>
@@ -53,7 +53,7 @@ export function logOptions(
   checkLevels('log_stacktrace_level');
   const json = parseBoolean(last('log_as_json'));
   if (json === undefined) refuse('log_as_json', `'${last('log_as_json')}' is not true or false`);
-  const targets = [...new Set(all('log_target'))];
+  const targets = [...new Set(valuesOf('log_target'))];
   if (targets.includes('')) refuse('log_target', "'' is not a path, stdout or stderr");
   for (const flag of [
     'log_rotate_max_age',

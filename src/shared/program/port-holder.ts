@@ -100,9 +100,9 @@ function addressOf(hex: string): string {
 function processesOf(
   sockets: ReadonlySet<string>,
 ): ReadonlyMap<string, NonNullable<PortHolder['process']>> {
-  const all = list('/proc').filter((name) => /^\d+$/.test(name));
+  const pids = list('/proc').filter((name) => /^\d+$/.test(name));
   return new Map(
-    all.flatMap((pid) => {
+    pids.flatMap((pid) => {
       const links = list(`/proc/${pid}/fd`).map((descriptor) =>
         linkOf(`/proc/${pid}/fd/${descriptor}`),
       );

@@ -66,9 +66,14 @@ export function* parseYamlInSteps(
   }
   for (const token of parser.end()) tokens.push(token);
   // A warning of the parser contains text of the document, and would go to stderr.
-  const all = { logLevel: 'error', prettyErrors: false, ...options, uniqueKeys: false } as const;
+  const composeOptions = {
+    logLevel: 'error',
+    prettyErrors: false,
+    ...options,
+    uniqueKeys: false,
+  } as const;
   const documents: Yaml.Document.Parsed[] = [];
-  for (const document of new yaml.Composer(all).compose(tokens)) {
+  for (const document of new yaml.Composer(composeOptions).compose(tokens)) {
     documents.push(document);
     yield;
   }
@@ -76,7 +81,7 @@ export function* parseYamlInSteps(
     for (const document of documents) yield* refuseSecondKeys(yaml, document);
   return {
     ok: true,
-    documents: documents.length === 0 ? [yaml.parseDocument(text, all)] : documents,
+    documents: documents.length === 0 ? [yaml.parseDocument(text, composeOptions)] : documents,
     lines,
   };
 }

@@ -18,20 +18,20 @@ const other =
 const odd = /\\(?!["\\/bfnrt])/;
 
 /** Whether the core schema of YAML has something else than a text for this. Pure. */
-export function isOther(said: string): boolean {
-  return other.test(said);
+export function isOther(text: string): boolean {
+  return other.test(text);
 }
 
 /** Returns the value of a scalar without quotes, whose end and colons are checked. Pure. */
-export function plainScalar(said: string): unknown {
-  const first = said.charCodeAt(0);
-  const second = said.charCodeAt(1);
+export function plainScalar(text: string): unknown {
+  const first = text.charCodeAt(0);
+  const second = text.charCodeAt(1);
   if (plainStart[first] !== 1 && (first !== dash || second === dash || inKey[second] !== 1))
     return unsure;
-  if (otherStart[first] !== 1) return said;
-  if (number.test(said)) return said === '-0' ? unsure : Number(said);
-  if (!isOther(said)) return said;
-  return said === 'true' ? true : said === 'false' ? false : said === 'null' ? null : unsure;
+  if (otherStart[first] !== 1) return text;
+  if (number.test(text)) return text === '-0' ? unsure : Number(text);
+  if (!isOther(text)) return text;
+  return text === 'true' ? true : text === 'false' ? false : text === 'null' ? null : unsure;
 }
 
 /** Returns the text between quotes. Pure. */

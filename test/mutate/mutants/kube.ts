@@ -82,7 +82,7 @@ export const kube: readonly Mutant[] = [
   {
     id: 'kube/list-without',
     file: 'shared/kube/object-store.ts',
-    find: '!there.has(key)',
+    find: '!listedKeys.has(key)',
     replace: 'false',
   },
   { id: 'kube/last-page', file: 'shared/kube/list.ts', find: "read.next === ''", replace: 'true' },
