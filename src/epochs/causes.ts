@@ -26,10 +26,10 @@ export function changedBy(
   const isOrdered = event.type === 'restart-requested';
   if (!isOrdered && event.reading.hash === hash) return [];
   const more = [...event.reading.changed, ...(isOrdered ? [{ source: event.by, part: '' }] : [])];
-  return more.reduce((all, change) => {
-    const earlier = all.find((previous) => isSame(previous, change));
+  return more.reduce((changes, change) => {
+    const earlier = changes.find((previous) => isSame(previous, change));
     const merged = earlier?.from === undefined ? change : { ...change, from: earlier.from };
-    return [...all.filter((previous) => previous !== earlier), merged];
+    return [...changes.filter((previous) => previous !== earlier), merged];
   }, changed);
 }
 
@@ -52,15 +52,15 @@ export function withCauses(
   most: number,
 ): readonly Cause[] {
   const reasons = changed.length === 0 ? [{ source: '', part: '' }] : changed;
-  return reasons.reduce((all, { source, part }) => {
+  return reasons.reduce((counted, { source, part }) => {
     const same = (reason: Pick<Change, 'source' | 'part'>) =>
-      all.find((cause) => cause.why === why && isSame(cause, reason));
-    const existing = same({ source, part }) ?? (all.length < most ? undefined : same(other));
+      counted.find((cause) => cause.why === why && isSame(cause, reason));
+    const existing = same({ source, part }) ?? (counted.length < most ? undefined : same(other));
     if (existing !== undefined)
-      return all.map((cause) =>
+      return counted.map((cause) =>
         cause === existing ? { ...cause, count: cause.count + 1 } : cause,
       );
-    return [...all, { why, ...(all.length < most ? { source, part } : other), count: 1 }];
+    return [...counted, { why, ...(counted.length < most ? { source, part } : other), count: 1 }];
   }, causes);
 }
 

@@ -168,9 +168,12 @@ export function openAnswer(
   const length = Buffer.byteLength(body);
   const headers: OutgoingHttpHeaders =
     options.method === 'POST' || length > 0 ? { 'content-length': length } : {};
-  const all = { ...options, headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) } };
+  const requestOptions = {
+    ...options,
+    headers: { ...headers, ...(options.headers as OutgoingHttpHeaders) },
+  };
   return answerOf(
-    () => httpRequest(all),
+    () => httpRequest(requestOptions),
     body,
     (error, { reusedSocket }) =>
       reusedSocket && error.code === 'ECONNRESET' ? new StaleConnection(error.message) : error,

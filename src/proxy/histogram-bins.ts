@@ -26,9 +26,9 @@ export function parseBins(text: string): Bins {
 }
 
 /** Joins the values of several histograms. Pure. */
-export function joinedBins(all: readonly Bins[]): Bins {
+export function joinedBins(histograms: readonly Bins[]): Bins {
   const sum = new Map<number, Bin>();
-  for (const bins of all)
+  for (const bins of histograms)
     for (const [from, { width, count }] of bins)
       sum.set(from, { width, count: count + (sum.get(from)?.count ?? 0) });
   return sum;

@@ -18,9 +18,9 @@ type Json = Readonly<Record<string, unknown>>;
  * answer. Pure.
  */
 export function listenersIn(body: string): readonly ListenerPlace[] | undefined {
-  const all = parsed(body)['listener_statuses'];
-  if (all === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // it has none
-  return Array.isArray(all) ? all.map((status) => placeOf(asObject(status))) : undefined;
+  const statuses = parsed(body)['listener_statuses'];
+  if (statuses === undefined) return body.trimStart().startsWith('{') ? [] : undefined; // it has none
+  return Array.isArray(statuses) ? statuses.map((status) => placeOf(asObject(status))) : undefined;
 }
 
 function placeOf({ name, local_address: address }: Json): ListenerPlace {

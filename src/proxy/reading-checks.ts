@@ -81,8 +81,10 @@ export function readingChecks(
           alone: isAlone,
           scheduler,
         }).pipe(
-          concatMap(async (said) =>
-            said.kind === 'refused' ? { ...said, ...(await explain(config, said.reason)) } : said,
+          concatMap(async (verdict) =>
+            verdict.kind === 'refused'
+              ? { ...verdict, ...(await explain(config, verdict.reason)) }
+              : verdict,
           ),
         );
       },

@@ -54,13 +54,14 @@ export function serviceCounts(body: string): ServiceCounts {
     if (totals !== undefined) times.set(histogram, parseBins(totals));
     const [, name = '', value = ''] = /^([^ ].*?):(?: (\d+|No recorded values))?$/.exec(line) ?? [];
     if (name === '' || ownStats.test(name) || ownClusters.test(name) || part.test(name)) continue;
-    const [, cluster = '', what] = /^cluster\.(.+)\.membership_(healthy|total)$/.exec(name) ?? [];
+    const [, cluster = '', membership] =
+      /^cluster\.(.+)\.membership_(healthy|total)$/.exec(name) ?? [];
     if (name.endsWith('_rq_time')) {
       histogram = name;
       times.set(name, new Map());
-    } else if (what === 'healthy') {
+    } else if (membership === 'healthy') {
       if (healthy.size < mostClusters) healthy.set(cluster, Number(value));
-    } else if (what === 'total') {
+    } else if (membership === 'total') {
       clusterCount += 1;
       if (clusters.length < mostClusters)
         clusters.push({
@@ -99,8 +100,8 @@ function directionCounts(
   begins: RegExp,
   side: 'downstream' | 'upstream',
 ): DirectionCounts | undefined {
-  const ending = <T>(all: ReadonlyMap<string, T>, end: string) =>
-    [...all].flatMap(([name, value]) =>
+  const ending = <T>(values: ReadonlyMap<string, T>, end: string) =>
+    [...values].flatMap(([name, value]) =>
       begins.test(name) && name.endsWith(`.${side}_rq_${end}`) ? [value] : [],
     );
   const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);

@@ -20,8 +20,8 @@ export function trafficCounts(stats: ReadonlyMap<string, number>): TrafficCounts
   const names = [...stats.keys()].filter(
     (name) => !ownStats.test(name) && !/\.(?:worker_\d+|main_thread)\.[^.]+$/.test(name),
   );
-  const sum = (all: readonly string[]) =>
-    all.reduce((total, name) => total + (stats.get(name) ?? 0), 0);
+  const sum = (statNames: readonly string[]) =>
+    statNames.reduce((total, name) => total + (stats.get(name) ?? 0), 0);
   const ending = (end: string) =>
     names.filter((name) => name.startsWith('listener.') && name.endsWith(end));
   const completed = ending('.downstream_rq_completed');
