@@ -25,9 +25,11 @@ export const checkMeshHosts: Check = function* ({ virtualServices }) {
 
 /** Whether there is a namespace that sees both. */
 function doMeet(rule: Rule, other: Rule): boolean {
-  const [mine, others] = [rule.spec.exportTo, other.spec.exportTo];
+  const [namespaces, otherNamespaces] = [rule.spec.exportTo, other.spec.exportTo];
   return (
-    mine.length === 0 || others.length === 0 || mine.some((namespace) => others.includes(namespace))
+    namespaces.length === 0 ||
+    otherNamespaces.length === 0 ||
+    namespaces.some((namespace) => otherNamespaces.includes(namespace))
   );
 }
 

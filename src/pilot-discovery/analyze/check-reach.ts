@@ -29,11 +29,11 @@ function* hidden<M>(
   for (const [index, { match }] of routes.entries()) {
     const field = `spec.${kind}[${index}]`;
     const before = routes.slice(0, index);
-    const all = before.findIndex((route) => route.match.length === 0);
+    const coveringRoute = before.findIndex((route) => route.match.length === 0);
     const hiding = match.map((narrow) =>
       before.findIndex((route) => route.match.some((wide) => isCovered(wide, narrow))),
     );
-    if (all !== -1) yield finding('IST0130', rule, field, reasonOf(kind, all));
+    if (coveringRoute !== -1) yield finding('IST0130', rule, field, reasonOf(kind, coveringRoute));
     else if (match.length > 0 && !hiding.includes(-1))
       yield finding('IST0130', rule, field, reasonOf(kind, hiding[0] ?? 0));
     else

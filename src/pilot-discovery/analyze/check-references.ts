@@ -36,19 +36,19 @@ function* destinationFindings(
   field: string,
   { host, subset, port }: Destination,
 ): Generator<AnalysisFinding> {
-  const all = servicesOf(facts, host);
-  const services = all.filter(({ exportTo, namespace }) =>
+  const hostServices = servicesOf(facts, host);
+  const visibleServices = hostServices.filter(({ exportTo, namespace }) =>
     isVisible(exportTo, namespace, rule.namespace),
   );
-  if (services.length === 0) {
+  if (visibleServices.length === 0) {
     const reason =
-      all.length === 0
+      hostServices.length === 0
         ? `no service has the host ${host}: define it, or name another`
         : `the host ${host} is not exported to the namespace ${rule.namespace}`;
     yield finding('IST0101', rule, `${field}.host`, reason);
     return;
   }
-  yield* portFindings(rule, field, host, port, services);
+  yield* portFindings(rule, field, host, port, visibleServices);
   if (subset === '' || hasSubset(facts, rule.namespace, host, subset)) return;
   yield finding(
     'IST0101',
@@ -111,8 +111,8 @@ function* gatewayNamesOf({ spec }: Rule): Generator<readonly [field: string, nam
   for (const kind of ['http', 'tls', 'tcp'] as const)
     for (const [index, { match }] of spec[kind].entries())
       for (const [matchIndex, { gateways }] of match.entries())
-        for (const [place, name] of gateways.entries())
-          yield [`spec.${kind}[${index}].match[${matchIndex}].gateways[${place}]`, name];
+        for (const [gatewayIndex, name] of gateways.entries())
+          yield [`spec.${kind}[${index}].match[${matchIndex}].gateways[${gatewayIndex}]`, name];
 }
 
 /** DestinationRules for a host that no service has. */

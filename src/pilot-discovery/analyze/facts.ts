@@ -25,17 +25,17 @@ export type Check = (facts: AnalysisFacts) => Iterable<AnalysisFinding>;
 
 /** @param domain completes names of hosts without a dot */
 export function factsOf(environment: Environment, domain: string): AnalysisFacts {
-  const all = <K extends Kind>(kind: K): readonly Resource<K>[] =>
+  const allOfKind = <K extends Kind>(kind: K): readonly Resource<K>[] =>
     [...ofKind(environment.resources, kind).values()]
       .flatMap((names) => [...names.values()])
       .sort((a, b) => byText(keyOf(a), keyOf(b)));
   return {
     environment,
-    virtualServices: all('VirtualService').map((rule) => withFullNames(rule, domain)),
-    destinationRules: all('DestinationRule').map((rule) => withFullHost(rule, domain)),
-    gateways: all('Gateway'),
-    sidecars: all('Sidecar'),
-    entries: all('ServiceEntry'),
+    virtualServices: allOfKind('VirtualService').map((rule) => withFullNames(rule, domain)),
+    destinationRules: allOfKind('DestinationRule').map((rule) => withFullHost(rule, domain)),
+    gateways: allOfKind('Gateway'),
+    sidecars: allOfKind('Sidecar'),
+    entries: allOfKind('ServiceEntry'),
     wildcards: [...environment.services.keys()]
       .filter(isWildcard)
       .sort((a, b) => b.length - a.length),

@@ -23,15 +23,15 @@ export function findingsText(findings: readonly AnalysisFinding[]): string {
     .map((finding) => {
       const { code, field, reason } = finding;
       const about = [nameOf(finding), placeOf(finding)].filter((part) => part !== '').join(' ');
-      const said = field === '' ? reason : `${field}: ${reason}`;
-      return `${titles[findingKinds[code].level]} [${code}] (${about}) ${said}\n`;
+      const message = field === '' ? reason : `${field}: ${reason}`;
+      return `${titles[findingKinds[code].level]} [${code}] (${about}) ${message}\n`;
     })
     .join('');
 }
 
 /** The same as JSON: the fields of `istioctl analyze -o json`, and `field`. Pure. */
 export function findingsJson(findings: readonly AnalysisFinding[]): string {
-  const all = findings.map((finding) => ({
+  const messages = findings.map((finding) => ({
     code: finding.code,
     level: titles[findingKinds[finding.code].level],
     origin: nameOf(finding),
@@ -39,5 +39,5 @@ export function findingsJson(findings: readonly AnalysisFinding[]): string {
     field: finding.field,
     message: finding.reason,
   }));
-  return `${JSON.stringify(all, null, 2)}\n`;
+  return `${JSON.stringify(messages, null, 2)}\n`;
 }

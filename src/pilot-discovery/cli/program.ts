@@ -26,7 +26,7 @@ export function spelledAsKnown(args: readonly string[]): readonly string[] {
 
 /** The command line of `pilot-discovery`. */
 export function program(): Command {
-  const all = new Command('pilot-discovery')
+  const command = new Command('pilot-discovery')
     .description('Control plane for Envoy: reads resources of Istio from files, serves xDS v3')
     .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
@@ -41,14 +41,14 @@ export function program(): Command {
       `--${name} <${value}>`,
       standard === '' ? text : `${text} (default: ${standard})`,
     );
-    all.addOption(
+    command.addOption(
       option.argParser((given: string, before?: readonly string[]) => [...(before ?? []), given]),
     );
   }
-  const discovery = all
+  const discovery = command
     .command('discovery')
     .description('serve xDS until SIGTERM')
-    .copyInheritedSettings(all);
+    .copyInheritedSettings(command);
   discovery.allowUnknownOption().allowExcessArguments();
   for (const [name, flag] of Object.entries(discoveryFlags)) {
     const { value, text, default: standard } = flag;
@@ -68,37 +68,37 @@ export function program(): Command {
       await import('../run/whole-discovery.ts')
     ).wholeDiscovery({ given, logging: options, leftover: discovery.args, env: process.env });
   });
-  all
+  command
     .command('analyze')
     .description('print the mistakes in resources of files and folders')
     .argument('<path...>', 'files and folders, with all folders below')
     .option('-o, --output <form>', 'text or json', 'text')
     .option('--domain <name>', 'domain that completes host names without a dot', 'cluster.local')
-    .copyInheritedSettings(all)
+    .copyInheritedSettings(command)
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),
     );
-  all
+  command
     .command('request')
     .description('send a request to a running pilot-discovery, and print the answer')
     .argument('<method>', 'GET')
     .argument('<path>', 'such as /debug/syncz')
     .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
-    .copyInheritedSettings(all)
+    .copyInheritedSettings(command)
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
     );
-  all
+  command
     .command('confirm')
     .description('let a running pilot-discovery do the removals that it holds back')
     .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
-    .copyInheritedSettings(all)
+    .copyInheritedSettings(command)
     .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).confirm(httpAddr),
     );
-  all
+  command
     .command('version')
     .description('print the version')
     .action(() => console.log(`pilot-discovery ${version} (Node ${process.version})`));
-  return all;
+  return command;
 }

@@ -39,11 +39,11 @@ export async function wholeDiscovery({
   const startedAt = asyncScheduler.now();
   const { config, problems, warnings } = discoveryConfig(given, env);
   const log = logOptions(logging);
-  const all = [
+  const allProblems = [
     ...problems,
     ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
   ];
-  if (all.length > 0) throw new Fatal(all.join('; '), exitCodes.usage);
+  if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
   const { mesh, folders } = meshOf(config);
   const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
   if (folder === undefined)

@@ -120,12 +120,12 @@ function countsAfter(
 
 function counted(
   counts: DiscoveryCounts,
-  what: 'pushes' | 'rejects' | 'updates' | 'triggers',
+  counter: 'pushes' | 'rejects' | 'updates' | 'triggers',
   name: string,
 ): DiscoveryCounts {
   return {
     ...counts,
-    [what]: { ...counts[what], [name]: (ownMember(counts[what], name) ?? 0) + 1 },
+    [counter]: { ...counts[counter], [name]: (ownMember(counts[counter], name) ?? 0) + 1 },
   };
 }
 

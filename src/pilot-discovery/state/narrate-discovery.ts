@@ -122,8 +122,8 @@ function flawLines(before: Store | undefined, after: Store): readonly LogLine[] 
   const isError = ({ severity }: Flaw) => severity === 'error';
   const oldTexts = new Set(old.map(textOf));
   const news = now.filter((flaw) => !oldTexts.has(textOf(flaw)));
-  const there = new Set(now.filter(isError).map(nameOf));
-  const mended = [...new Set(old.filter(isError).map(nameOf))].filter((name) => !there.has(name));
+  const faulty = new Set(now.filter(isError).map(nameOf));
+  const mended = [...new Set(old.filter(isError).map(nameOf))].filter((name) => !faulty.has(name));
   return [
     ...linesOf([...news.filter(isError), ...news.filter(({ severity }) => severity === 'warning')]),
     ...passedOverLines(news.filter(({ severity }) => severity === 'info')),
