@@ -1,15 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { commandLines, commands, optionExamples, ownOptions } from '../scripts/docs/commands.ts';
 import {
   discoveryCommands,
   discoveryPaths,
   discoveryVariables,
 } from '../scripts/docs/discovery.ts';
-import { shellWord, typedVariable } from '../scripts/docs/markdown.ts';
+import { shellWord, typedFlag, typedVariable } from '../scripts/docs/markdown.ts';
+import { variables } from '../scripts/docs/variables.ts';
+import { program, spelledOut } from '../src/pilot-agent/cli/program.ts';
+import type { GivenFlags } from '../src/pilot-agent/config/flag-layer.ts';
+import { flags } from '../src/pilot-agent/config/flags.ts';
+import { logFlags } from '../src/shared/log/log-flags.ts';
+import { logOptions } from '../src/shared/log/log-options.ts';
+import type { Flag } from '../src/shared/text/flag.ts';
 import { debugAnswers, proxyAnswers } from '../src/pilot-discovery/debug/debug-answers.ts';
 import { program as discoveryProgram, spelledAsKnown } from '../src/pilot-discovery/cli/program.ts';
 import { discoveryConfig } from '../src/pilot-discovery/run/discovery-config.ts';
 import { type DiscoveryFlag, discoveryFlags } from '../src/pilot-discovery/run/discovery-flags.ts';
+import { resolved } from './support/resolved.ts';
 import { read } from './support/source-text.ts';
 
 /** The words of each command line, as a shell has them. */
@@ -21,6 +30,87 @@ function words(lines: readonly string[]): readonly (readonly string[])[] {
     .slice(0, -1)
     .map((part) => part.split('\0').slice(0, -1));
 }
+
+const flagRows = Object.entries<Flag>({ ...flags, ...logFlags });
+const variableRows = Object.values(variables).flat();
+
+/** Other flags that a flag has no effect without, or that are wrong without it. */
+const lightstep = {
+  lightstepAddress: flags.lightstepAddress.example,
+  lightstepAccessToken: flags.lightstepAccessToken.example,
+};
+const configUrl = { configUrl: flags.configUrl.example };
+const companions: Readonly<Record<string, GivenFlags>> = {
+  lightstepAddress: lightstep,
+  lightstepAccessToken: lightstep,
+  lightstepSecure: lightstep,
+  lightstepCacertPath: lightstep,
+  configUrlCAFile: configUrl,
+  configUrlTokenFile: configUrl,
+  noProxy: { ...configUrl, httpProxy: flags.httpProxy.example },
+};
+
+describe('the examples of pilot-agent', () => {
+  it.each(flagRows)('have a good value of --%s', (name, flag) => {
+    const { value, example, default: standard, ignored, repeated } = flag;
+    const isLog = Object.hasOwn(logFlags, name);
+    const [given = []] = words([typedFlag(name, value, example)]);
+    const all = program();
+    const command = isLog ? all : all.commands.find((one) => one.name() === 'proxy');
+    const parsed = command?.parseOptions([...spelledOut(given, flags, logFlags)]);
+    expect(parsed).toEqual({ operands: [], unknown: [] });
+    const option = command?.options.find(({ long }) => long === `--${name}`);
+    const text: unknown = command?.getOptionValue(option?.attributeName() ?? '');
+    expect(text).toEqual(isLog || repeated === true ? [example] : example);
+    const { ok, problems, warnings } = isLog
+      ? { problems: [], ...logOptions({ [name]: example }) }
+      : {
+          problems: [],
+          ...resolved({ given: { ...companions[name], [name]: text } }),
+        };
+    expect(problems).toEqual([]);
+    expect(ok).toBe(true);
+    const isIgnored = ignored === true || flag.text.startsWith('ignored: ');
+    expect(warnings).toHaveLength(isIgnored ? 1 : 0);
+    expect(example).not.toBe(standard);
+  });
+
+  it.each([...commands()])('have command lines of %s, and each of its options', (name, command) => {
+    expect(commandLines(name)).not.toEqual([]);
+    const ofAgent = commandLines(name).filter((line) => line.startsWith('pilot-agent '));
+    expect(ofAgent).not.toEqual([]);
+    for (const [, ...rest] of words(ofAgent)) {
+      const given = rest.slice(name.split(' ').length);
+      expect(rest.join(' ')).toMatch(new RegExp(`^${name}(?: |$)`));
+      const end = given.indexOf('--');
+      const ours = end < 0 ? given : given.slice(0, end);
+      const { operands, unknown } = command.parseOptions([...spelledOut(ours, flags, logFlags)]);
+      expect(unknown).toEqual([]);
+      const least = command.registeredArguments.filter(({ required }) => required).length;
+      expect(end < 0 ? operands.length : given.length - end - 1).toBeGreaterThanOrEqual(least);
+    }
+    for (const { long, required } of ownOptions(command)) {
+      const [option = []] = words([optionExamples[`${name} ${long ?? ''}`] ?? '']);
+      expect(option).toHaveLength(required ? 2 : 1);
+      expect(command.parseOptions([...option])).toEqual({ operands: [], unknown: [] });
+    }
+  });
+
+  it('have no option that a command does not have', () => {
+    const all = [...commands()].flatMap(([name, command]) =>
+      ownOptions(command).map(({ long }) => `${name} ${long ?? ''}`),
+    );
+    expect(Object.keys(optionExamples)).toEqual(all);
+  });
+
+  it.each(variableRows)('have a good value of $name', ({ name, example, standard }) => {
+    expect(words([typedVariable(name, example)])).toEqual([[`${name}=${example}`]]);
+    const flag = flagRows.find(([, { variable }]) => variable === name)?.[0] ?? '';
+    const said = resolved({ given: companions[flag] ?? {}, env: { [name]: example } });
+    expect(said).toMatchObject({ ok: true, warnings: [] });
+    expect(example).not.toBe(standard);
+  });
+});
 
 describe('the examples of pilot-discovery', () => {
   const page = read('docs/reference/pilot-discovery.md');

@@ -9,6 +9,7 @@ import { layers } from '../scripts/docs/layers.ts';
 import { fields } from '../scripts/docs/log.ts';
 import { describedEvents } from '../scripts/docs/log-events.ts';
 import { families, more as moreOfMetrics } from '../scripts/docs/metrics.ts';
+import { typedFlag } from '../scripts/docs/markdown.ts';
 import { folder, pages } from '../scripts/docs/pages.ts';
 import { passedOn, signals } from '../scripts/docs/signals.ts';
 import { variables as groups } from '../scripts/docs/variables.ts';
@@ -49,6 +50,9 @@ function resolved(env: NodeJS.ProcessEnv): ResolvedConfig {
 const rows = (page: string) =>
   [...(made.get(page) ?? '').matchAll(/^\| `([^`]+)`/gm)].map(([, cell]) => cell ?? '');
 
+/** The flag or variable that an example sets. */
+const nameOf = (example: string) => /^(?:--)?[\w-]+/.exec(example)?.[0] ?? example;
+
 const sorted = (texts: Iterable<string>) => [...new Set(texts)].sort();
 
 describe('npm run docs', () => {
@@ -76,22 +80,19 @@ describe('npm run docs', () => {
 describe('the page of', () => {
   it('flags has each flag, once', () => {
     const all = Object.keys({ ...flags, ...logFlags }).map((name) => `--${name}`);
-    expect([...rows('flags.md')].sort()).toEqual(all.sort());
+    expect(rows('flags.md').map(nameOf).sort()).toEqual(all.sort());
   });
 
-  it('flags has the value and the default of each', () => {
+  it('flags has an example, the value and the default of each', () => {
     const lines = (made.get('flags.md') ?? '').split('\n');
     const missing = Object.entries<Flag>({ ...flags, ...logFlags }).filter(
-      ([name, { value, default: standard }]) => {
+      ([name, { value, default: standard, example }]) => {
         const cells = [
-          '',
-          `\`--${name}\``,
+          `| \`${typedFlag(name, value, example)}\``,
           `\`${value}\``,
           standard === '' ? '–' : `\`${standard}\``,
           '',
-        ]
-          .join(' | ')
-          .trimStart();
+        ].join(' | ');
         return !lines.some((line) => line.startsWith(cells));
       },
     );
@@ -119,7 +120,7 @@ describe('the page of', () => {
     );
     expect(resolved(env)).toMatchObject({ ok: true });
     expect(variables.map(({ name }) => name).sort()).toEqual(sorted([...named, ...asked]));
-    expect(rows('environment.md')).toEqual(variables.map(({ name }) => name));
+    expect(rows('environment.md').map(nameOf)).toEqual(variables.map(({ name }) => name));
   });
 
   it('variables sees all: the configuration reads them, but for those of commands that have none, and of the program itself', () => {

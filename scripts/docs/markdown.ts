@@ -66,6 +66,11 @@ export function sentence(text: string): string {
   return marked.charAt(0).toUpperCase() + marked.slice(1);
 }
 
+/** Whether a row is not wider than a page. */
+export function fits(cells: readonly string[]): boolean {
+  return ['', ...cells, ''].join(' | ').length <= width + 2;
+}
+
 /**
  * A row that ends with a text of the help page. A text that makes the row too wide is cut before a
  * semicolon, or else before a colon: the rest has to be told below the table.
@@ -76,9 +81,8 @@ export function shortRow(cells: readonly string[], text: string): readonly strin
       .split(sign)
       .map((_, index, parts) => parts.slice(0, index + 1).join(sign).length)
       .reverse();
-  const fits = (end: number) =>
-    ['', ...cells, sentence(text.slice(0, end)), ''].join(' | ').length <= width + 2;
-  return [...cells, sentence(text.slice(0, [...ends('; '), ...ends(': ')].find(fits)))];
+  const isShort = (end: number) => fits([...cells, sentence(text.slice(0, end))]);
+  return [...cells, sentence(text.slice(0, [...ends('; '), ...ends(': ')].find(isShort)))];
 }
 
 /** Breaks at spaces, but not within code or a link. */

@@ -1,13 +1,24 @@
 import type { Flag } from '../../src/shared/text/flag.ts';
 import { flags } from '../../src/pilot-agent/config/flags.ts';
-import { code, list, page, paragraph, section, table } from './markdown.ts';
+import {
+  block,
+  code,
+  fits,
+  list,
+  page,
+  paragraph,
+  section,
+  table,
+  typedVariable,
+} from './markdown.ts';
 
 interface Variable {
   readonly name: string;
-  /** As a user would write it; absent where there is none. */
+  readonly example: string;
+  /** As a user would write it; absent if there is none. */
   readonly standard?: string;
   readonly text: string;
-  /** What has no room in the table. */
+  /** Details that have no room in the table. */
   readonly more?: string;
 }
 
@@ -16,309 +27,419 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
   'Certificates that are watched': [
     {
       name: 'ISTIO_META_TLS_SERVER_CERT_CHAIN',
+      example: '/etc/tls/cert.pem',
       standard: '/etc/certs/cert-chain.pem',
-      text: 'Chain of the server',
+      text: 'Certificate chain of the server',
     },
     {
       name: 'ISTIO_META_TLS_SERVER_KEY',
+      example: '/etc/tls/key.pem',
       standard: '/etc/certs/key.pem',
       text: 'Key of the server',
     },
     {
       name: 'ISTIO_META_TLS_SERVER_ROOT_CERT',
+      example: '/etc/tls/ca.pem',
       standard: '/etc/certs/root-cert.pem',
-      text: 'Root of the server',
+      text: 'Root certificate of the server',
     },
     {
       name: 'ISTIO_META_TLS_CLIENT_CERT_CHAIN',
+      example: '/etc/tls/cert.pem',
       standard: '/etc/certs/cert-chain.pem',
-      text: 'Chain for calls of Envoy',
+      text: 'Certificate chain of the client',
     },
     {
       name: 'ISTIO_META_TLS_CLIENT_KEY',
+      example: '/etc/tls/key.pem',
       standard: '/etc/certs/key.pem',
-      text: 'Key for calls of Envoy',
+      text: 'Key of the client',
     },
     {
       name: 'ISTIO_META_TLS_CLIENT_ROOT_CERT',
+      example: '/etc/tls/ca.pem',
       standard: '/etc/certs/root-cert.pem',
-      text: 'Root for calls of Envoy',
+      text: 'Root certificate of the client',
     },
   ],
   'Certificates and tokens': [
     {
       name: 'PILOT_CERT_PROVIDER',
-      text: "Who has issued the control plane's certificate",
-      more: '`istiod`, `kubernetes` or `custom`. It decides where the CA of the control plane is looked for. For the authority, `system` means the roots of the machine. If it is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
+      example: 'istiod',
+      text: "Issuer of the control plane's certificate",
+      more: 'The value is `istiod`, `kubernetes` or `custom`. It decides where the agent looks for the CA of the control plane. For the authority, `system` is the roots of the machine. If the variable is set, the default of `--discoveryAddress` is `istiod.istio-system.svc:15012`.',
     },
     {
       name: 'PROV_CERT',
+      example: '/etc/certs',
       text: 'Folder with the certificates of a machine',
-      more: 'The files are `cert-chain.pem`, `key.pem` and `root-cert.pem`. If `CA_ADDR` is set too, they are what the authority is shown.',
+      more: 'The files are `cert-chain.pem`, `key.pem` and `root-cert.pem`. If `CA_ADDR` is set too, the agent shows them to the authority.',
     },
     {
       name: 'FILE_MOUNTED_CERTS',
+      example: 'true',
       standard: 'false',
-      text: 'No authority is asked, even if a token is there',
+      text: 'Whether certificates are mounted files; then the agent uses no authority',
     },
     {
       name: 'CA_ADDR',
+      example: 'istiod.istio-system.svc:15012',
       text: 'The certificate authority, `host:port`',
-      more: 'Without it, and with a token: the control plane.',
+      more: 'The default is the control plane, if the agent has a token.',
     },
     {
       name: 'JWT_POLICY',
+      example: 'first-party-jwt',
       standard: 'third-party-jwt',
-      text: 'Which token is shown to the authority',
+      text: 'Token for the authority',
       more:
         '`third-party-jwt` is the file `./var/run/secrets/tokens/istio-token`. `first-party-jwt` is the token of Kubernetes, ' +
-        '`/var/run/secrets/kubernetes.io/serviceaccount/token`. Any other value: no token.',
+        '`/var/run/secrets/kubernetes.io/serviceaccount/token`. With any other value, the agent has no token.',
     },
     {
       name: 'TRUST_DOMAIN',
+      example: 'mesh.example',
       text: 'Trust domain of the identity',
-      more: 'Without it: `--trust-domain`, then `cluster.local`.',
+      more: 'The default is `--trust-domain`, then `cluster.local`.',
     },
     {
       name: 'ISTIO_META_CLUSTER_ID',
+      example: 'east',
       text: 'Name of the cluster',
       more: 'The agent sends it to the authority and to the control plane.',
     },
-    { name: 'SECRET_TTL', standard: '24h', text: 'How long a certificate is asked to be valid' },
+    {
+      name: 'SECRET_TTL',
+      example: '12h',
+      standard: '24h',
+      text: 'Lifetime of certificates that the agent requests',
+    },
     {
       name: 'SECRET_GRACE_PERIOD_RATIO',
+      example: '0.3',
       standard: '0.5',
-      text: 'When the next certificate is asked for',
-      more: 'It is the share of the lifetime of the certificate that is left then.',
+      text: 'Share of the lifetime that is left when the agent renews a certificate',
     },
     {
       name: 'INITIAL_BACKOFF_MSEC',
+      example: '2000',
       standard: '0',
-      text: 'The first request comes at random within this many ms',
+      text: 'Longest random delay of the first request for a certificate, in ms',
     },
     {
       name: 'ECC_SIGNATURE_ALGORITHM',
-      text: '`ECDSA`: keys on P-256. Without it: RSA of 2048 bits',
+      example: 'ECDSA',
+      text: '`ECDSA`: keys on P-256; otherwise RSA with 2,048 bits',
     },
-    { name: 'PKCS8_KEY', standard: 'false', text: 'Keys are written as PKCS#8' },
+    {
+      name: 'PKCS8_KEY',
+      example: 'true',
+      standard: 'false',
+      text: 'Whether keys have the form PKCS#8',
+    },
     {
       name: 'OUTPUT_CERTS',
-      text: 'Folder into which the certificates of the workload are written',
+      example: '/run/certs',
+      text: 'Folder for copies of the certificates of the workload',
       more:
-        'The files are `key.pem`, `cert-chain.pem` and `root-cert.pem`, mode 0600. They change all at once, by the swap of the link ' +
+        'The files are `key.pem`, `cert-chain.pem` and `root-cert.pem`, mode 0600. The agent replaces all of them at once, by swapping the link ' +
         '`..data`, as in a mounted secret.',
     },
     {
       name: 'GATEWAY_SECRETS',
+      example: 'kubernetes://shop',
       text: 'Folder with the secrets of a gateway, or `kubernetes://NAMESPACE`',
       more:
         'In the folder each secret is a folder with `tls.crt`, `tls.key` and `ca.crt`, or with `cert`, `key` and `cacert`. ' +
-        '`kubernetes://` alone is the namespace of the pod. See [Kubernetes](../sources/kubernetes.md#secrets-of-a-gateway).',
+        '`kubernetes://` without a name is the namespace of the pod. See [Kubernetes](../sources/kubernetes.md#secrets-of-a-gateway).',
     },
     {
       name: 'KUBERNETES_SERVICE_HOST',
-      text: 'Where the Kubernetes API is: Kubernetes sets it in each pod',
+      example: '10.96.0.1',
+      text: 'Address of the Kubernetes API; Kubernetes sets it in each pod',
     },
-    { name: 'KUBERNETES_SERVICE_PORT', text: 'Its port. Without it: 443' },
-    { name: 'GKE_CLUSTER_URL', text: 'The cluster for which the token server gets tokens' },
+    {
+      name: 'KUBERNETES_SERVICE_PORT',
+      example: '6443',
+      text: 'Port of the Kubernetes API; 443 if not given',
+    },
+    {
+      name: 'GKE_CLUSTER_URL',
+      example: 'https://container.googleapis.com/v1/projects/p/locations/l/clusters/c',
+      text: 'Cluster for which the token server gets tokens',
+    },
   ],
   'Mesh and configuration': [
-    { name: 'PROXY_CONFIG', text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)' },
+    {
+      name: 'PROXY_CONFIG',
+      example: '{"drainDuration":"30s"}',
+      text: 'A ProxyConfig in YAML or JSON: one of the [layers](layers.md)',
+    },
     {
       name: 'ISTIO_BOOTSTRAP',
+      example: '/etc/bootstrap.json',
       text: "A template of Envoy's configuration",
       more: 'It wins over `--templateFile`.',
     },
     {
       name: 'ISTIO_BOOTSTRAP_OVERRIDE',
-      text: 'A file that is laid over the configuration of Envoy',
+      example: '/etc/override.json',
+      text: 'A file that is merged into the configuration of Envoy',
     },
     {
       name: 'ISTIO_DELTA_XDS',
+      example: 'true',
       standard: 'false',
-      text: 'Envoy asks the control plane for what has changed alone (delta xDS)',
+      text: 'Whether Envoy uses delta xDS',
     },
-    { name: 'ISTIO_NAMESPACE', standard: 'istio-system', text: 'Namespace of the control plane' },
+    {
+      name: 'ISTIO_NAMESPACE',
+      example: 'mesh',
+      standard: 'istio-system',
+      text: 'Namespace of the control plane',
+    },
     {
       name: 'STACKDRIVER_TRACING_ENABLED',
+      example: 'true',
       standard: 'false',
-      text: "Traces go to Google's Cloud Trace",
-      more: 'Only if no layer names another tracer.',
+      text: "Whether traces go to Google's Cloud Trace",
+      more: 'It has no effect if a layer names another tracer.',
     },
-    { name: 'STACKDRIVER_TRACING_DEBUG', standard: 'false', text: 'These traces go to stdout too' },
+    {
+      name: 'STACKDRIVER_TRACING_DEBUG',
+      example: 'true',
+      standard: 'false',
+      text: 'Whether these traces go to stdout too',
+    },
     {
       name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ATTRIBUTES',
+      example: '32',
       standard: '200',
-      text: 'Most attributes of a span',
+      text: 'Largest number of attributes of a span',
     },
     {
       name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_ANNOTATIONS',
+      example: '32',
       standard: '200',
-      text: 'Most annotations of a span',
+      text: 'Largest number of annotations of a span',
     },
     {
       name: 'STACKDRIVER_TRACING_MAX_NUMBER_OF_MESSAGE_EVENTS',
+      example: '32',
       standard: '200',
-      text: 'Most message events of a span',
+      text: 'Largest number of message events of a span',
     },
   ],
   'Status and lifecycle': [
     {
       name: 'TERMINATION_DRAIN_DURATION_SECONDS',
+      example: '30',
       standard: '5',
       text: 'Longest drain at the end, in whole seconds',
-      more: 'Without it: `terminationDrainDuration` of the [layers](layers.md).',
+      more: 'The default is `terminationDrainDuration` of the [layers](layers.md).',
     },
     {
       name: 'MINIMUM_DRAIN_DURATION',
+      example: '2s',
       standard: '5s',
       text: 'Shortest drain at the end, a duration',
-      more: 'At most the longest drain.',
+      more: 'It cannot be longer than the longest drain.',
     },
     {
       name: 'ISTIO_KUBE_APP_PROBERS',
+      example: '{"/app-health/app/readyz":{"httpGet":{"port":8080}}}',
       text: '[Probes of the application](http.md#probes-of-the-application), JSON',
     },
     {
       name: 'REWRITE_PROBE_LEGACY_LOCALHOST_DESTINATION',
-      text: 'Where a probe goes',
-      more: 'That is one that names no host, or `localhost`. `true`: to localhost alone. `false`: to `INSTANCE_IP` and then to localhost. If it is not given: to localhost and then to `INSTANCE_IP`.',
+      example: 'true',
+      text: 'Target of a probe that names no host, or `localhost`',
+      more: '`true` is only localhost. `false` is `INSTANCE_IP`, then localhost. The default is localhost, then `INSTANCE_IP`.',
     },
     {
       name: 'ISTIO_PROMETHEUS_ANNOTATIONS',
+      example: '{"scrape":"true","port":"8080","path":"/metrics"}',
       text: '[Metrics](metrics.md) of the application, JSON',
       more: 'It has no effect for a router.',
     },
     {
       name: 'PILOT_AGENT_METRICS_TARGETS',
+      example: '[{"port":"9090"}]',
       text: '[Metrics](metrics.md) of more applications, JSON',
     },
     {
       name: 'ENVOY_PROMETHEUS_PORT',
+      example: '15091',
       standard: '15090',
       text: "Port of Envoy's listener for Prometheus",
     },
     {
       name: 'ENVOY_STATUS_PORT',
+      example: '15022',
       standard: '15021',
       text: "Port of Envoy's listener for the readiness probe",
     },
     {
       name: 'ENVOY_READINESS_CHECK_TIMEOUT',
+      example: '3s',
       standard: '1s',
-      text: 'How long Envoy may take to say that it is ready',
+      text: 'Longest time for the answer of Envoy to a readiness check',
     },
   ],
   'Sources of configuration': Object.entries<Flag>(flags).flatMap(
-    ([flag, { variable, default: standard, repeated }]) =>
+    ([flag, { variable, example, default: standard, repeated }]) =>
       variable === undefined
         ? []
         : [
             {
               name: variable,
+              example,
               ...(standard !== '' && { standard }),
-              text: `${code(`--${flag}`)}${repeated === true ? ', with commas between its values' : ''}`,
+              text: `${code(`--${flag}`)}${repeated === true ? ', values separated by commas' : ''}`,
             },
           ],
   ),
   'Pod and cloud': [
-    { name: 'POD_NAME', text: 'For `--id`' },
-    { name: 'POD_NAMESPACE', text: 'For `--id` and `--domain`' },
-    { name: 'INSTANCE_IP', text: 'For `--ip`. Ignored if it is no address' },
+    { name: 'POD_NAME', example: 'reviews-0', text: 'Part of the default of `--id`' },
+    {
+      name: 'POD_NAMESPACE',
+      example: 'shop',
+      text: 'Part of the defaults of `--id` and `--domain`',
+    },
+    {
+      name: 'INSTANCE_IP',
+      example: '10.0.0.7',
+      text: 'Default of `--ip`; ignored if it is not an IP address',
+    },
     {
       name: 'ISTIO_CPU_LIMIT',
-      text: 'Limit of the CPU, in whole cores',
-      more: 'Without it: the quota of the control group, if that is less than the machine has. See [`--concurrency`](flags.md#envoy).',
+      example: '2',
+      text: 'CPU limit in whole cores',
+      more: 'The default is the quota of the control group, if that is less than the cores of the machine. See [`--concurrency`](flags.md#envoy).',
     },
-    { name: 'SERVICE_ACCOUNT', text: '`SERVICE_ACCOUNT` in the metadata of the node' },
+    {
+      name: 'SERVICE_ACCOUNT',
+      example: 'reviews',
+      text: '`SERVICE_ACCOUNT` in the metadata of the node',
+    },
     {
       name: 'ISTIO_ADDITIONAL_METADATA_EXCHANGE_KEYS',
-      text: 'Keys that are added to `EXCHANGE_KEYS` of the metadata',
-      more: 'They are separated by commas.',
+      example: 'team,stage',
+      text: 'Further keys for `EXCHANGE_KEYS` in the metadata',
+      more: 'The keys are separated by commas.',
     },
     {
       name: 'GCP_METADATA',
-      text: 'What is known of a machine at Google',
+      example: 'shop|123|east|europe-west1-b',
+      text: 'Properties of a machine at Google',
       more: `The form is ${code('PROJECT_ID|PROJECT_NUMBER|CLUSTER_NAME|CLUSTER_ZONE')}.`.replaceAll(
         '\\|',
         '|',
       ),
     },
-    { name: 'GCE_METADATA_HOST', text: "Where Google's metadata server is" },
+    {
+      name: 'GCE_METADATA_HOST',
+      example: 'metadata.example:8080',
+      text: "Address of Google's metadata server",
+    },
   ],
   Program: [
-    { name: 'ENVOY_BIN', text: 'An Envoy to run: see [`--binaryPath`](flags.md#envoy)' },
+    {
+      name: 'ENVOY_BIN',
+      example: '/opt/envoy',
+      text: 'An Envoy to run; see [`--binaryPath`](flags.md#envoy)',
+    },
     {
       name: 'PATH',
-      text: 'Where programs are looked for',
-      more: 'The agent looks for `envoy`, `setpriv`, `mkfifo` and `sh`, and `envoy install` for `python3`.',
+      example: '/opt/envoy/bin:/usr/bin:/bin',
+      text: 'Folders of programs',
+      more: 'The agent looks there for `envoy`, `setpriv`, `mkfifo` and `sh`. `envoy install` looks there for `python3`.',
     },
     {
       name: 'PILOT_AGENT_CACHE',
+      example: '/var/cache/envoy',
       text: 'The cache for Envoy, an absolute path',
-      more: 'Without it: `pilot-agent/envoy` in `XDG_CACHE_HOME`, and without that `.cache/pilot-agent/envoy` in `HOME`.',
+      more: 'The default is `pilot-agent/envoy` in `XDG_CACHE_HOME`, or `.cache/pilot-agent/envoy` in `HOME`.',
     },
-    { name: 'XDG_CACHE_HOME', text: "The user's cache, an absolute path" },
+    {
+      name: 'XDG_CACHE_HOME',
+      example: '/home/me/.cache',
+      text: 'Cache folder of the user, an absolute path',
+    },
     {
       name: 'HOME',
-      text: "The user's home",
-      more: 'Without it: what the system says, then `/var`.',
+      example: '/home/me',
+      text: 'Home folder of the user',
+      more: 'The default is the home folder in the user database, then `/var`.',
     },
     {
       name: 'FORCE_COLOR',
-      text: 'If it is set, also to a pipe what is written has colours',
-      more: '`0` or `false`: never. Else it wins over the next three. The log on a pipe is JSON, which has none.',
+      example: '1',
+      text: 'Whether output has colours, even on a pipe',
+      more: 'With `0` or `false` there are no colours. Any other value wins over the next three variables. The log on a pipe is JSON and has no colours.',
     },
-    { name: 'NO_COLOR', text: 'If it is set and not empty, a terminal gets no colours' },
-    { name: 'NODE_DISABLE_COLORS', text: 'The same, as programs of Node know it' },
-    { name: 'TERM', text: '`dumb`: the terminal gets no colours' },
+    { name: 'NO_COLOR', example: '1', text: 'If it is not empty, a terminal gets no colours' },
+    { name: 'NODE_DISABLE_COLORS', example: '1', text: 'Same as `NO_COLOR`, for programs of Node' },
+    { name: 'TERM', example: 'dumb', text: '`dumb`: the terminal gets no colours' },
     {
       name: 'PILOT_AGENT_CODE_CACHE',
-      text: 'For the build',
-      more: '`write` writes the code caches at the end of a run, `check` names on the error stream each part whose cache is not used.',
+      example: 'check',
+      text: 'Only for the build of this package',
+      more: '`write` writes the code caches at the end of a run. `check` prints each part whose cache is not used, on stderr.',
     },
   ],
 };
 
+/** The cells of a variable. An example that makes the row too wide goes below the table. */
+function row({ name, example, standard, text }: Variable): readonly string[] {
+  const rest = [standard === undefined ? '–' : code(standard), text];
+  const cells = [code(typedVariable(name, example)), ...rest];
+  return fits(cells) ? cells : [code(name), ...rest];
+}
+
+function details(variable: Variable): readonly string[] {
+  const { name, example, more } = variable;
+  const isShown = row(variable)[0] !== code(name);
+  const shown = isShown ? [] : [`For example, ${code(typedVariable(name, example))}.`];
+  const sentences = [...(more === undefined ? [] : [more]), ...shown];
+  return sentences.length === 0 ? [] : [`${code(name)}: ${sentences.join(' ')}`];
+}
+
 export function environmentPage(): string {
   const sections = Object.entries(variables).map(([title, group]) => {
-    const told = group.flatMap(({ name, more }) =>
-      more === undefined ? [] : [`${code(name)}: ${more}`],
-    );
+    const items = group.flatMap(details);
     return section(
       title,
-      table(
-        ['Variable', 'Default', 'Meaning'],
-        group.map(({ name, standard, text }) => [
-          code(name),
-          standard === undefined ? '–' : code(standard),
-          text,
-        ]),
-      ),
-      ...(told.length === 0 ? [] : [list(told)]),
+      table(['Variable', 'Default', 'Meaning'], group.map(row)),
+      ...(items.length === 0 ? [] : [list(items)]),
     );
   });
   return page(
     'Environment variables',
     paragraph(
-      'A bad value of a variable is a warning, and the default counts. These are exceptions: metadata that cannot be parsed, probes and ' +
-        'metrics targets that cannot be used, a bad value of a variable that stands for a flag, a `CA_ADDR` that is no address, and an unknown `PILOT_CERT_PROVIDER` if there is an ' +
-        'authority. They end the agent with [exit code](exit-codes.md) 78.',
+      'Each variable has an example of a value. A bad value of a variable is a warning, and the default applies. These bad values end the agent with [exit code](exit-codes.md) 78:',
+    ),
+    list([
+      'metadata that cannot be parsed',
+      'probes and metrics targets that cannot be used',
+      'a bad value of a variable that sets a flag',
+      'a `CA_ADDR` that is not an address',
+      'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',
+    ]),
+    paragraph(
+      'The agent warns of an unknown variable that is one edit away from one of these that is not set. It does not warn of variables of services and of the metadata.',
     ),
     paragraph(
-      'An unknown variable that is one edit away from one of these, which is not set, is a warning. Variables of services and of the ' +
-        'metadata never are.',
-    ),
-    paragraph(
-      'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one counts.',
+      'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one wins.',
     ),
     ...sections,
     section(
       'Metadata of the node',
       paragraph(
         'Each variable that begins with `ISTIO_META_` or `ISTIO_METAJSON_` becomes a part of the metadata of the node. The value of ' +
-          '`ISTIO_METAJSON_…` is JSON. The files `./etc/istio/pod/labels` and `./etc/istio/pod/annotations` are a part of it too.',
+          '`ISTIO_METAJSON_…` is JSON. The files `./etc/istio/pod/labels` and `./etc/istio/pod/annotations` are a part of the metadata too.',
       ),
+      block('sh', 'ISTIO_META_OWNER=team-a\nISTIO_METAJSON_LABELS=\'{"app":"reviews"}\''),
     ),
   );
 }

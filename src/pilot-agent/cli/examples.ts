@@ -37,9 +37,9 @@ Examples:
 The logging flags (--log_…) are on the page of pilot-agent --help.
 
 Examples:
-  # Look for what is wrong before a start.
+  # Find mistakes before a start.
   $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
-  # The same beside an agent that runs, for a program.
+  # Check beside a running agent, with output for a program.
   $ pilot-agent check -o json`,
 
     'pilot-agent config': `
@@ -53,7 +53,7 @@ Examples:
 The logging flags (--log_…) are on the page of pilot-agent --help.
 
 Examples:
-  # See which value wins, and where it comes from.
+  # See which value wins, and its source.
   $ pilot-agent config print sidecar --drainDuration 10s
   # The same for a program.
   $ pilot-agent config print sidecar --drainDuration 10s -o json`,
@@ -123,9 +123,9 @@ Examples:
 
     'pilot-agent status': `
 Examples:
-  # See whether the agent is ready, and why not.
+  # See whether the agent is ready, and if not, why.
   $ pilot-agent status
-  # See all that is known, such as what Envoy wrote before it crashed.
+  # See everything, such as the last lines of an Envoy that crashed.
   $ pilot-agent status -o wide
   # The same for a program.
   $ pilot-agent status -o json`,
@@ -139,16 +139,16 @@ Examples:
 
     'pilot-agent version': `
 Examples:
-  # Print the number alone.
+  # Print only the number.
   $ pilot-agent version --short
   # Print the versions for a program.
   $ pilot-agent version -o json`,
 
     'pilot-agent completion': `
 Examples:
-  # Complete in this bash; the line may stand in ~/.bashrc.
+  # Complete in this bash; add the line to ~/.bashrc to keep it.
   $ eval "$(pilot-agent completion bash)"
-  # Print what a file of ~/.config/fish/completions has.
+  # Print the script for a file in ~/.config/fish/completions.
   $ pilot-agent completion fish`,
 
     'pilot-agent help': `

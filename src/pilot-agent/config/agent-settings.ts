@@ -12,12 +12,12 @@ export interface AgentSettings {
   readonly binaryPath?: string;
   /** Folder for the files that the agent writes. `/etc/istio/proxy` if left out. */
   readonly configPath?: string;
-  /** The Envoy configuration; the agent generates nothing then. */
+  /** The Envoy configuration; replaces the generated one. */
   readonly customConfigFile?: string;
   /** Template of the Envoy configuration; $ISTIO_BOOTSTRAP wins over it. */
   readonly templateFile?: string;
   /**
-   * Mesh configuration, of which only defaultConfig counts; the file may be missing.
+   * Mesh configuration; only its defaultConfig counts; the file may be missing.
    * `./etc/istio/config/mesh` if left out.
    */
   readonly meshConfig?: string;
@@ -44,7 +44,7 @@ export interface AgentSettings {
   readonly statusPort?: number | `${number}`;
   /** Envoy's --service-cluster. `istio-proxy` if left out. */
   readonly serviceCluster?: string;
-  /** Number of Envoy's worker threads; 0: one for each core; if not given: by the limit. */
+  /** Number of Envoy's worker threads; 0: one for each core; if not given: the CPU limit. */
   readonly concurrency?: number | `${number}`;
   /** Envoy's log level. `warning` if left out. */
   readonly proxyLogLevel?:
@@ -65,9 +65,9 @@ export interface AgentSettings {
   readonly statsdUdpAddress?: string;
   /** Metrics service; --envoyMetricsService wins over it. */
   readonly envoyMetricsServiceAddress?: string;
-  /** Metrics service, with address, tlsSettings and tcpKeepalive. */
+  /** Metrics service; fields: address, tlsSettings, tcpKeepalive. */
   readonly envoyMetricsService?: string;
-  /** Access-log service, with address, tlsSettings and tcpKeepalive. */
+  /** Access-log service; fields: address, tlsSettings, tcpKeepalive. */
   readonly envoyAccessLogService?: string;
   /** LightStep satellite for traces. */
   readonly lightstepAddress?: string;
@@ -82,8 +82,8 @@ export interface AgentSettings {
   /** Datadog agent for traces. */
   readonly datadogAgentAddress?: string;
   /**
-   * Platform, which decides on the defaults of --id and --domain: Kubernetes, Consul or another
-   * name. `Kubernetes` if left out.
+   * Platform, for the defaults of --id and --domain: Kubernetes, Consul or another name.
+   * `Kubernetes` if left out.
    */
   readonly serviceregistry?: string;
   /** Node ID; if not given: $POD_NAME.$POD_NAMESPACE. */
@@ -127,11 +127,11 @@ export interface AgentSettings {
   readonly rotation?: 'hot-restart' | 'sds';
   /** Leave Envoy running when the agent ends; the next agent takes it over. `false` if left out. */
   readonly keepEnvoy?: boolean;
-  /** Answer / on the status port by a page, for this machine. `true` if left out. */
+  /** Serve a page at / on the status port, for this machine only. `true` if left out. */
   readonly statusPage?: boolean;
-  /** Show the log on the page too: other containers of the pod can read it. `false` if left out. */
+  /** Show the log on the page too; other containers of the pod can read it. `false` if left out. */
   readonly statusPageLog?: boolean;
-  /** Answer /debug/pprof to those who have the token. `false` if left out. */
+  /** Serve /debug/pprof to clients that have the token. `false` if left out. */
   readonly profiling?: boolean;
   /** No effect; only old templates use it. `true` if left out. */
   readonly controlPlaneBootstrap?: boolean;
@@ -149,7 +149,7 @@ export interface AgentSettings {
   readonly configUrlTokenFile?: string;
   /** An object of Kubernetes; a Secret is pushed, others restart Envoy; may be repeated. */
   readonly watchKube?: string | readonly string[];
-  /** How to reach Kubernetes; if not given: by the service account of the pod. */
+  /** Kubeconfig file; if not given: the service account of the pod. */
   readonly kubeconfig?: string;
   /** In Consul: kv/PREFIX or service/NAME; Envoy is restarted when it changes; may be repeated. */
   readonly watchConsul?: string | readonly string[];
@@ -161,7 +161,7 @@ export interface AgentSettings {
   readonly consulTokenFile?: string;
   /** Proxy for --configUrl, other documents at URLs, and --stsPort. */
   readonly httpProxy?: string;
-  /** Hosts that are asked without --httpProxy; may be repeated. */
+  /** Hosts that are reached without --httpProxy; may be repeated. */
   readonly noProxy?: string | readonly string[];
   /** Lowest level to log: level, or scope:level,…. `default:info` if left out. */
   readonly log_output_level?: string;

@@ -7,6 +7,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'a configuration file of the agent, YAML or JSON: flags by name, sources, variables, …',
     default: '',
+    example: 'agent.yaml',
     field: 'configFile',
     variable: 'PILOT_AGENT_CONFIG',
   },
@@ -15,6 +16,7 @@ export const sourceFlags = {
     value: 'path',
     text: 'a file or a folder; Envoy is restarted when it changes; may be repeated',
     default: '',
+    example: '/etc/app/certs',
     repeated: true,
     variable: 'PILOT_AGENT_WATCH',
   },
@@ -23,6 +25,7 @@ export const sourceFlags = {
     value: 'url',
     text: 'URL (http or https) of the Envoy configuration',
     default: '',
+    example: 'https://config.example/envoy.yaml',
     variable: 'PILOT_AGENT_CONFIG_URL',
   },
   configUrlCAFile: {
@@ -30,6 +33,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'roots for the server of --configUrl, PEM',
     default: '',
+    example: '/etc/config-ca.pem',
     variable: 'PILOT_AGENT_CONFIG_URL_CA_FILE',
   },
   configUrlTokenFile: {
@@ -37,6 +41,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'bearer token for the server of --configUrl',
     default: '',
+    example: '/run/config-token',
     variable: 'PILOT_AGENT_CONFIG_URL_TOKEN_FILE',
   },
   watchKube: {
@@ -44,14 +49,16 @@ export const sourceFlags = {
     value: 'kind/namespace/name',
     text: 'an object of Kubernetes; a Secret is pushed, others restart Envoy; may be repeated',
     default: '',
+    example: 'Secret/shop/reviews-tls',
     repeated: true,
     variable: 'PILOT_AGENT_WATCH_KUBE',
   },
   kubeconfig: {
     group: 'sources',
     value: 'file',
-    text: 'how to reach Kubernetes; if not given: by the service account of the pod',
+    text: 'kubeconfig file; if not given: the service account of the pod',
     default: '',
+    example: '/home/me/.kube/config',
     variable: 'KUBECONFIG',
   },
   watchConsul: {
@@ -59,6 +66,7 @@ export const sourceFlags = {
     value: 'kind/name',
     text: 'in Consul: kv/PREFIX or service/NAME; Envoy is restarted when it changes; may be repeated',
     default: '',
+    example: 'kv/envoy/reviews',
     repeated: true,
     variable: 'PILOT_AGENT_WATCH_CONSUL',
   },
@@ -67,6 +75,7 @@ export const sourceFlags = {
     value: 'url',
     text: 'address of Consul',
     default: 'http://127.0.0.1:8500',
+    example: 'https://consul.example:8501',
     variable: 'CONSUL_HTTP_ADDR',
   },
   consulCAFile: {
@@ -74,6 +83,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'roots for the server of Consul, PEM',
     default: '',
+    example: '/etc/consul-ca.pem',
     variable: 'CONSUL_CACERT',
   },
   consulTokenFile: {
@@ -81,6 +91,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'ACL token for Consul',
     default: '',
+    example: '/run/consul-token',
     variable: 'CONSUL_HTTP_TOKEN_FILE',
   },
   httpProxy: {
@@ -88,12 +99,14 @@ export const sourceFlags = {
     value: 'url',
     text: 'proxy for --configUrl, other documents at URLs, and --stsPort',
     default: '',
+    example: 'http://proxy:3128',
   },
   noProxy: {
     group: 'sources',
     value: 'hosts',
-    text: 'hosts that are asked without --httpProxy; may be repeated',
+    text: 'hosts that are reached without --httpProxy; may be repeated',
     default: '',
+    example: '10.0.0.0/8,internal.example',
     repeated: true,
   },
 } as const satisfies Readonly<Record<string, Flag>>;

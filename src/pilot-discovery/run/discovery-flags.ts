@@ -21,7 +21,7 @@ export const discoveryFlags = {
   },
   meshConfig: {
     value: 'path',
-    text: 'file with the MeshConfig; if missing: the defaults',
+    text: 'file with the MeshConfig; may be missing',
     default: './etc/istio/config/mesh',
     example: '/etc/mesh.yaml',
   },

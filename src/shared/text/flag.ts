@@ -10,8 +10,8 @@ export const flagGroups = {
 } as const;
 
 /**
- * A flag of `proxy`: the kind of its value on the help page, its meaning, and its default as a user
- * would write it.
+ * A flag of `proxy`: the kind of its value on the help page, its meaning, its default as a user
+ * would write it, and an example of a value for the reference.
  */
 export interface Flag {
   readonly group: keyof typeof flagGroups;
@@ -19,6 +19,7 @@ export interface Flag {
   readonly value: string;
   readonly text: string;
   readonly default: string;
+  readonly example: string;
   /** All possible values, if they can be listed. */
   readonly choices?: readonly string[];
   /** The path of the field that it sets in the configuration, if that is not the flag's name. */
