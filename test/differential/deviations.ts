@@ -54,6 +54,14 @@ export const deviations: readonly Deviation[] = [
     /^(?:cluster|listener)\/.*\/transport_socket\/.*sds_config\/initial_fetch_timeout: "1s", istiod: nothing$/,
     'Envoy waits 1 s for a certificate that a rule names: 15 s, in which it accepts no other clusters, would hold up what comes next.',
   ],
+  [
+    /^listener\/.*\/filter_chains\/\[null,\{"prefix_ranges":.*\/metadata: \{.*virtual-service\/by-subnet.*, istiod: nothing$/,
+    'A chain for destinationSubnets names its VirtualService, as other chains do.',
+  ],
+  [
+    /^listener\/[\d.]+_8443\/filter_chains\/.*"server_names":\["d\.example\.com"\]/,
+    'The destinationSubnets of a match of TLS are for that match; istiod has them for later ones too.',
+  ],
 ];
 
 /** What differs in the shapes. */

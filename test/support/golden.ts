@@ -70,10 +70,17 @@ interface Extension {
   readonly filter_disabled?: unknown;
 }
 
+/** The cluster of a proxy of TCP, or its clusters with their weights. */
+function clustersIn({ cluster, weighted_clusters: weighted }: Fields): string {
+  if (weighted === undefined) return String(cluster);
+  const { clusters } = weighted as { readonly clusters: readonly Fields[] };
+  return clusters.map(({ name, weight }) => `${String(name)} ${String(weight)}`).join(', ');
+}
+
 /** Where a filter of a connection leads: `HTTP, routes 80`, `HTTP to CLUSTER`, `TCP to CLUSTER`. */
 function wayOf({ name, typed_config: config }: Extension): string {
   const kind = name.split('.').pop();
-  if (kind === 'tcp_proxy') return `TCP to ${String(config['cluster'])}`;
+  if (kind === 'tcp_proxy') return `TCP to ${clustersIn(config)}`;
   if (kind !== 'http_connection_manager') return String(kind);
   const { rds, route_config: own } = config as Readonly<Record<string, Fields | undefined>>;
   return rds === undefined

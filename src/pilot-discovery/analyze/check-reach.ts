@@ -66,23 +66,25 @@ function covers(wide: HttpMatch, narrow: HttpMatch): boolean {
   );
 }
 
-function coversCaller(
-  wide: Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>,
-  narrow: Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>,
-): boolean {
+type Caller = Pick<HttpMatch, 'port' | 'sourceLabels' | 'sourceNamespace' | 'gateways'>;
+
+/** A match without gateways of its own is for those of the resource. */
+function coversCaller(wide: Caller, narrow: Caller): boolean {
   return (
-    coversConnection(wide, narrow) &&
+    (wide.port === 0 || wide.port === narrow.port) &&
+    (wide.gateways.length === 0 ||
+      (narrow.gateways.length > 0 &&
+        narrow.gateways.every((name) => wide.gateways.includes(name)))) &&
     (wide.sourceNamespace === '' || wide.sourceNamespace === narrow.sourceNamespace) &&
     selects(wide.sourceLabels, narrow.sourceLabels)
   );
 }
 
-/** A match without gateways of its own is for those of the resource. */
 function coversConnection(wide: ConnectionMatch, narrow: ConnectionMatch): boolean {
+  const [all, some] = [wide.destinationSubnets, narrow.destinationSubnets];
   return (
-    (wide.port === 0 || wide.port === narrow.port) &&
-    (wide.gateways.length === 0 ||
-      (narrow.gateways.length > 0 && narrow.gateways.every((name) => wide.gateways.includes(name))))
+    coversCaller(wide, narrow) &&
+    (all.length === 0 || (some.length > 0 && some.every((range) => all.includes(range))))
   );
 }
 

@@ -77,7 +77,8 @@ function labelsLookedAt(environment: Environment): ReadonlySet<string> {
     const look = (labels: Readonly<Record<string, string>> | undefined) =>
       Object.keys(labels ?? {}).forEach((key) => keys.add(key));
     for (const { spec } of virtualServices)
-      for (const { match } of spec.http) for (const { sourceLabels } of match) look(sourceLabels);
+      for (const { match } of [...spec.http, ...spec.tls, ...spec.tcp])
+        for (const { sourceLabels } of match) look(sourceLabels);
     for (const rules of destinationRules.values())
       for (const { spec } of rules) look(spec.workloadSelector);
     for (const policies of peerAuthentications.values())

@@ -18,11 +18,10 @@ import {
   sayIfEmpty,
   text,
   texts,
-  warn,
   whole,
   wrong,
 } from './members.ts';
-import { checkNames, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
+import { checkNames, sayWhatGatewaysSkip, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
 import { destination } from './read-destination.ts';
 import { cors } from './read-cors.ts';
 import { fault, share } from './read-fault.ts';
@@ -292,7 +291,7 @@ function check(
 
 export function readVirtualService(namespace: string): ReadMember<VirtualService> {
   return (value, place) =>
-    members(value, place, [], (get, has) => {
+    members(value, place, [], (get) => {
       const hosts = get('hosts', list(hostName('too')));
       hosts.forEach((host, index) => {
         const before = hosts
@@ -319,9 +318,7 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
       checkNames(tls, hosts, place);
       if (hosts.length === 0 && (tls.length > 0 || tcp.length > 0))
         wrong(below(place, 'hosts'), 'one without hosts is for delegation, and has no tls and tcp');
-      for (const name of ['tls', 'tcp'])
-        if (isForMesh && has(name))
-          warn(below(place, name), `${name} is served at gateways alone, and not yet in the mesh`);
+      sayWhatGatewaysSkip({ tls, tcp }, isForMesh, place);
       if (http.length === 0 && tcp.length === 0 && tls.length === 0)
         wrong(below(place, 'http'), 'it is missing: at least one route');
       if (hosts.length === 0 && http.some(({ delegate }) => delegate !== undefined))

@@ -1,4 +1,4 @@
-import { isAddressRange } from './canonical.ts';
+import { canonicalAddress, isAddressRange } from './canonical.ts';
 import { gatewayName, hostName, isPartialWildcard } from './host-names.ts';
 import { matchLabels } from './match-labels.ts';
 import {
@@ -27,23 +27,23 @@ import { isWithin } from './wildcard-host.ts';
 const range: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
   if (read !== '' && !isAddressRange(read)) wrong(place, `'${read}' is no IP address and no CIDR`);
-  return read;
+  return canonicalAddress(read);
 };
 
 type Get = Parameters<Parameters<typeof members<ConnectionMatch>>[3]>[0];
 
-/**
- * Reads the conditions for a connection, except its name in TLS. Gateways only use port and
- * gateways.
- */
+/** Reads the conditions for a connection, except its name in TLS. */
 function connectionMatch(get: Get, has: (name: string) => boolean, place: Place): ConnectionMatch {
-  get('destinationSubnets', list(range));
   get('sourceSubnet', text);
-  get('sourceLabels', matchLabels);
-  get('sourceNamespace', text);
-  for (const name of ['destinationSubnets', 'sourceSubnet', 'sourceLabels', 'sourceNamespace'])
-    if (has(name)) warn(below(place, name), 'no gateway looks at it: it has no effect');
-  return { port: get('port', port) ?? 0, gateways: get('gateways', list(gatewayName)) };
+  if (has('sourceSubnet'))
+    warn(below(place, 'sourceSubnet'), 'it has no effect, as in Istio: no proxy looks at it');
+  return {
+    port: get('port', port) ?? 0,
+    gateways: get('gateways', list(gatewayName)),
+    destinationSubnets: get('destinationSubnets', list(range)),
+    sourceLabels: get('sourceLabels', matchLabels),
+    sourceNamespace: get('sourceNamespace', text),
+  };
 }
 
 const tcpMatch: ReadMember<ConnectionMatch> = (value, place) =>
@@ -108,4 +108,26 @@ export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], p
       });
     });
   });
+}
+
+/** Warns of conditions that gateways ignore, if the match is for no sidecar. */
+export function sayWhatGatewaysSkip(
+  routes: Readonly<Record<'tls' | 'tcp', readonly TcpRoute[]>>,
+  isForMesh: boolean,
+  place: Place,
+): void {
+  for (const kind of ['tls', 'tcp'] as const)
+    routes[kind].forEach(({ match }, index) => {
+      match.forEach((one, number) => {
+        if (one.gateways.length === 0 ? isForMesh : one.gateways.includes('mesh')) return;
+        const at = below(place, `${kind}[${index}].match[${number}]`);
+        const skipped = {
+          destinationSubnets: one.destinationSubnets.length > 0,
+          sourceLabels: Object.keys(one.sourceLabels).length > 0,
+          sourceNamespace: one.sourceNamespace !== '',
+        };
+        for (const [name, isSaid] of Object.entries(skipped))
+          if (isSaid) warn(below(at, name), 'no gateway looks at it: it has no effect');
+      });
+    });
 }

@@ -63,12 +63,17 @@ export interface Destination {
   readonly port: number;
 }
 
-/** The conditions for a TCP connection. Sidecars do not evaluate them yet. */
+/** The conditions for a connection. Gateways evaluate only `port` and `gateways`. */
 export interface ConnectionMatch {
   /** 0 for any. */
   readonly port: number;
   /** Gateways instead of those of the resource; empty for those. */
   readonly gateways: readonly string[];
+  /** The original destinations, any of these addresses and ranges; empty for all. */
+  readonly destinationSubnets: readonly string[];
+  readonly sourceLabels: Labels;
+  /** '' for any. */
+  readonly sourceNamespace: string;
 }
 
 export interface TlsMatch extends ConnectionMatch {

@@ -229,4 +229,40 @@ export const generate: readonly Mutant[] = [
     find: "text.split('=')[0] ?? ''",
     replace: 'text',
   },
+  {
+    id: 'generate/scope/connections-of-callers',
+    file: 'pilot-discovery/generate/scope/mesh-connections.ts',
+    find: 'selects(sourceLabels, caller.labels)',
+    replace: 'true',
+  },
+  {
+    id: 'generate/scope/connections-of-namespaces',
+    file: 'pilot-discovery/generate/scope/mesh-connections.ts',
+    find: "(sourceNamespace === '' || sourceNamespace === caller.namespace)",
+    replace: 'true',
+  },
+  {
+    id: 'generate/scope/connections-of-the-mesh',
+    file: 'pilot-discovery/generate/scope/mesh-connections.ts',
+    find: "gateways.length === 0 || gateways.includes('mesh')",
+    replace: 'true',
+  },
+  {
+    id: 'generate/scope/connections-of-all-rules',
+    file: 'pilot-discovery/generate/scope/mesh-connections.ts',
+    find: 'isWithin(host, own) || isWithin(own, host)',
+    replace: 'host === own',
+  },
+  {
+    id: 'generate/scope/connections-of-other-names',
+    file: 'pilot-discovery/generate/scope/mesh-connections.ts',
+    find: 'return chains.length > 0 ? chains : [plainChain(binding)];',
+    replace: 'return [...chains, plainChain(binding)];',
+  },
+  {
+    id: 'generate/scope/connections-told-once',
+    file: 'pilot-discovery/generate/scope/outbound-entries.ts',
+    find: 'all.names.filter((name) => !taken.has(`${range} ${name}`))',
+    replace: '[...all.names]',
+  },
 ];

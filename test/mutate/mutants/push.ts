@@ -321,14 +321,14 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/gateway-weights',
-    file: 'pilot-discovery/generate/listeners/gateway-listeners.ts',
+    file: 'pilot-discovery/generate/listeners/connection-filters.ts',
     find: '.filter(({ weight }) => weight > 0)',
     replace: '',
   },
   {
     id: 'push/gateway-tcp-access',
     file: 'pilot-discovery/generate/listeners/gateway-listeners.ts',
-    find: '...access.filters.tcp, ',
+    find: '...access.filters.tcp,',
     replace: '',
   },
 ];

@@ -1,4 +1,3 @@
-import type { PortPolicy } from '../../istio/destination-rule.ts';
 import type { TerminatedTls } from '../../istio/gateway.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
@@ -7,14 +6,10 @@ import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/l
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
-import type { Init, TypedConfig } from '../encoding/typed-config.ts';
+import type { Init } from '../encoding/typed-config.ts';
 import { bindAddresses, exactBalance, mayBind, socketAddress } from '../scope/bind-address.ts';
-import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
-import {
-  type ConnectionCluster,
-  type Connections,
-  connectionsOf,
-} from '../scope/gateway-connections.ts';
+import type { MatchedRule } from '../scope/destination-rule-of.ts';
+import { connectionsOf } from '../scope/gateway-connections.ts';
 import {
   type MergedListener,
   type MergedServer,
@@ -28,7 +23,8 @@ import { listenerAccessLogs } from './access-log.ts';
 import { accessOf, type PortAccess } from './access-of.ts';
 import { gatewayManager } from './http-connection-manager.ts';
 import { tlsInspector } from './listener-filters.ts';
-import { blackHole, tcpFilters } from './tcp-chain.ts';
+import { connectionFilters, ruleOfConnections } from './connection-filters.ts';
+import { blackHole } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isTls } from '../../istio/is-http.ts';
 
@@ -101,7 +97,13 @@ function chainsOf(
   if (routeName === '' && !isClosed)
     return connectionsAt(environment, node, one).map((its) => ({
       ...matchOf(tls.mode === 'passthrough' ? its.names : names),
-      filters: [...access.filters.tcp, ...connectionFilters(environment, node, its)],
+      filters: [
+        ...access.filters.tcp,
+        ...connectionFilters(environment, node, visibleServices(environment, node), {
+          ...its,
+          protocol,
+        }),
+      ],
       ...socket,
       ...patience,
     }));
@@ -126,42 +128,6 @@ const alpnOf = (routeName: string, mode: TerminatedTls['mode']): string[] =>
 const connectionsAt = (environment: Environment, node: ProxyNode, one: MergedServer) =>
   connectionsOf(environment, node, visibleServices(environment, node)).get(one) ?? [];
 
-/** Returns the filters of a chain that forwards connections. */
-function connectionFilters(
-  environment: Environment,
-  node: ProxyNode,
-  { rule, to, server }: Connections,
-): readonly TypedConfig[] {
-  const [first, ...others] = to;
-  if (first === undefined) return [blackHole];
-  const { protocol } = server.server.port;
-  const policy = policyOf(environment, node, first);
-  if (others.length === 0) return tcpFilters(environment.mesh, first.cluster, protocol, policy);
-  const target = {
-    statPrefix: `${rule.name}.${rule.namespace}`,
-    clusters: to
-      .filter(({ weight }) => weight > 0)
-      .map(({ cluster, weight }) => ({ name: cluster, weight })),
-  };
-  return tcpFilters(environment.mesh, target, protocol, policy);
-}
-
-/** Returns the TCP settings of a DestinationRule for a destination. */
-function policyOf(
-  environment: Environment,
-  node: ProxyNode,
-  { host, subset }: ConnectionCluster,
-): PortPolicy | undefined {
-  const rule = ruleOf(environment, node, host)?.spec;
-  const own = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
-  return own ?? rule?.trafficPolicy;
-}
-
-function ruleOf(environment: Environment, node: ProxyNode, host: string): MatchedRule | undefined {
-  const service = visibleServices(environment, node).get(host);
-  return service && destinationRuleOf(environment, node, service);
-}
-
 /** Returns the DestinationRules that affect chains of connections. */
 export const rulesOfConnections = (
   environment: Environment,
@@ -170,16 +136,16 @@ export const rulesOfConnections = (
 ): readonly (MatchedRule | undefined)[] =>
   [...connectionsOf(environment, node, services).values()]
     .flat()
-    .flatMap(({ to }) => to.slice(0, 1).map(({ host }) => ruleOf(environment, node, host)));
+    .map((its) => ruleOfConnections(environment, node, services, its));
 
 const keysOfConnections = (
   environment: Environment,
   node: ProxyNode,
   one: MergedServer,
 ): readonly ResourceKey[] =>
-  connectionsAt(environment, node, one).flatMap(({ rule, to: [first] }) => [
-    keyOf(rule),
-    ...(first === undefined ? [] : (ruleOf(environment, node, first.host)?.keys ?? [])),
+  connectionsAt(environment, node, one).flatMap((its) => [
+    keyOf(its.rule),
+    ...(ruleOfConnections(environment, node, visibleServices(environment, node), its)?.keys ?? []),
   ]);
 
 const matchOf = (names: readonly string[]): Pick<FilterChain, 'filterChainMatch'> =>

@@ -1,6 +1,7 @@
 import type { Environment } from '../../environment/environment.ts';
 import type { ResourceKey } from '../../istio/model.ts';
 import { memoTable } from '../scope/memo.ts';
+import { plainChain } from '../scope/mesh-connections.ts';
 import { type OutboundBinding, outboundBindings } from '../scope/outbound-bindings.ts';
 import { outboundEntries, type OutboundEntry } from '../scope/outbound-entries.ts';
 import { visibleServices } from '../scope/visible-services.ts';
@@ -27,7 +28,7 @@ export function listenerClashes(environment: Environment): readonly ListenerClas
       { addresses: [], interception: 'redirect', ownPorts: [], bindable: 'any' },
       services,
     );
-    return outboundEntries(bindings).flatMap((entry) =>
+    return outboundEntries(bindings, (binding) => [plainChain(binding)]).flatMap((entry) =>
       entry.left.map((binding) => clashOf(entry, binding)),
     );
   });

@@ -6,6 +6,7 @@ import { inboundListeners } from './inbound-listeners.ts';
 import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { outboundListeners, rulesOfListeners } from './outbound-listeners.ts';
 import { mergedGatewayOf } from '../scope/merged-gateway.ts';
+import { outboundEntriesOf } from '../scope/outbound-entries-of.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -44,6 +45,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       sidecarOf(environment, node),
     ],
     rulesOfListeners(environment, node, scope),
+    ...scope.blocks.map((block) => outboundEntriesOf(environment, node, block, scope.services)),
     ...partsOfPorts(ownPorts(environment, node)),
   ];
 }

@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import type { PortPolicy } from '../../istio/destination-rule.ts';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
@@ -13,6 +12,7 @@ import type { Environment } from '../../environment/environment.ts';
 import { listenerAccessLogs } from './access-log.ts';
 import { bindAddresses, exactBalance, socketAddress } from '../scope/bind-address.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import { configMetadata } from '../encoding/config-metadata.ts';
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
@@ -20,13 +20,16 @@ import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { OutboundChain, OutboundEntry } from '../scope/outbound-entries.ts';
 import { outboundEntriesOf } from '../scope/outbound-entries-of.ts';
 import { memoTable } from '../scope/memo.ts';
+import { connectionRules } from '../scope/mesh-connections.ts';
 import type { OutboundScope } from '../scope/outbound-scope.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
 import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
-import { blackHole, tcpFilters, tcpProxy } from './tcp-chain.ts';
+import { connectionFilters, ruleOfConnections } from './connection-filters.ts';
+import { blackHole, tcpProxy } from './tcp-chain.ts';
 import type { Init } from '../encoding/typed-config.ts';
+import type { Services } from '../scope/visible-services.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
@@ -39,11 +42,11 @@ type Match = Init<typeof FilterChainMatchSchema>;
 export function outboundListeners(
   environment: Environment,
   node: ProxyNode,
-  { blocks }: OutboundScope,
+  { blocks, services }: OutboundScope,
 ): XdsResource[] {
   const own = blocks
-    .flatMap(({ services }) => outboundEntriesOf(environment, node, services))
-    .map((entry) => portListener(environment, node, entry));
+    .flatMap((block) => outboundEntriesOf(environment, node, block, services))
+    .map((entry) => portListener(environment, node, services, entry));
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
@@ -53,19 +56,29 @@ const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
 export function rulesOfListeners(
   environment: Environment,
   node: ProxyNode,
-  { services }: OutboundScope,
+  { services, blocks }: OutboundScope,
 ): readonly (MatchedRule | undefined)[] {
   const { destinationRules, mesh } = environment;
-  return madeRules([services, destinationRules, mesh], scopeOfRulesFor(environment, node), () =>
-    [...services.values()]
-      .filter(({ ports }) => ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'))
-      .map((service) => destinationRuleOf(environment, node, service)),
-  );
+  const lists = blocks.map(({ rules }) => connectionRules(rules));
+  const text = scopeOfRulesFor(environment, node);
+  return madeRules([services, destinationRules, mesh, ...lists], text, () => {
+    const routes = lists.flat().flatMap(({ spec }) => [...spec.tls, ...spec.tcp]);
+    const named = routes.flatMap(({ route }) =>
+      route.slice(0, 1).flatMap(({ destination }) => services.get(destination.host) ?? []),
+    );
+    return [
+      ...[...services.values()].filter(({ ports }) =>
+        ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'),
+      ),
+      ...named,
+    ].map((service) => destinationRuleOf(environment, node, service));
+  });
 }
 
 function portListener(
   environment: Environment,
   node: ProxyNode,
+  services: Services,
   entry: OutboundEntry,
 ): XdsResource {
   const { mesh } = environment;
@@ -74,9 +87,12 @@ function portListener(
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [];
   const made = chains.map((chain) => {
-    const policy = chain.type === 'tcp' ? policyOf(environment, node, chain, keys) : undefined;
+    if (chain.type === 'tcp') {
+      keys.push(...(ruleOfConnections(environment, node, services, chain)?.keys ?? []));
+      if (chain.rule !== undefined) keys.push(keyOf(chain.rule));
+    }
     keys.push(chain.of.service.key);
-    return filterChain(mesh, node, name, chain, policy);
+    return filterChain(environment, node, services, name, chain);
   });
   const all =
     made.length === 1
@@ -117,26 +133,28 @@ function portListener(
 }
 
 function filterChain(
-  mesh: MeshConfig,
+  environment: Environment,
   node: ProxyNode,
+  services: Services,
   address: string,
   chain: OutboundChain,
-  policy: PortPolicy | undefined,
 ): FilterChain {
-  const { service, port } = chain.of;
+  const { protocol } = chain.of.port;
   const filterChainMatch = matchOf(chain);
   return {
     ...(filterChainMatch !== undefined && { filterChainMatch }),
     filters:
       chain.type === 'http'
         ? [
-            outboundManager(mesh, node, address, {
+            outboundManager(environment.mesh, node, address, {
               routeName: chain.routeName,
-              protocol: port.protocol,
+              protocol,
             }),
           ]
-        : tcpFilters(mesh, `outbound|${port.number}||${service.host}`, port.protocol, policy),
+        : connectionFilters(environment, node, services, { ...chain, protocol }),
     transportSocketConnectTimeout: { seconds: 15n },
+    ...(chain.type === 'tcp' &&
+      chain.rule !== undefined && { metadata: configMetadata('virtual-service', chain.rule) }),
   };
 }
 
@@ -146,33 +164,18 @@ function matchOf(chain: OutboundChain): Match | undefined {
       ? undefined
       : { transportProtocol: 'raw_buffer', applicationProtocols: [...plainHttpProtocols] };
   }
-  const { range, serverName } = chain.of;
-  if (range === '' && serverName === '') return undefined;
-  const [addressPrefix = '', length = ''] = range.split('/');
+  const { ranges, names } = chain;
+  if (ranges.length === 0 && names.length === 0) return undefined;
   return {
-    ...(range !== '' && {
-      prefixRanges: [
-        {
-          addressPrefix,
-          prefixLen: length === '' ? (isIPv6(addressPrefix) ? 128 : 32) : Number(length),
-        },
-      ],
-    }),
-    ...(serverName !== '' && { serverNames: [serverName] }),
+    ...(ranges.length > 0 && { prefixRanges: ranges.map(prefixRange) }),
+    ...(names.length > 0 && { serverNames: [...names] }),
   };
 }
 
-/** Returns the TCP settings of a DestinationRule. As in Istio, settings of a port do not count. */
-function policyOf(
-  environment: Environment,
-  node: ProxyNode,
-  { of }: OutboundChain,
-  keys: ResourceKey[],
-): PortPolicy | undefined {
-  const rule = destinationRuleOf(environment, node, of.service);
-  if (rule === undefined) return undefined;
-  keys.push(...rule.keys);
-  return rule.spec.trafficPolicy;
+function prefixRange(range: string) {
+  const [addressPrefix = '', length = ''] = range.split('/');
+  const prefixLen = length === '' ? (isIPv6(addressPrefix) ? 128 : 32) : Number(length);
+  return { addressPrefix, prefixLen };
 }
 
 /**

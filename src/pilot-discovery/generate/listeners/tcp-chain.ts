@@ -17,8 +17,11 @@ type Target =
       readonly clusters: readonly { readonly name: string; readonly weight: number }[];
     };
 
+/** The TCP settings of a DestinationRule. */
+type TcpPolicy = Pick<PortPolicy, 'connectionPool' | 'loadBalancer'>;
+
 /** Returns the filter that forwards a connection to a cluster, and logs it if the mesh logs. */
-export function tcpProxy(mesh: MeshConfig, target: Target, policy?: PortPolicy): TypedConfig {
+export function tcpProxy(mesh: MeshConfig, target: Target, policy?: TcpPolicy): TypedConfig {
   const { idleTimeoutMs, maxConnectionDurationMs } = policy?.connectionPool?.tcp ?? {};
   const balancer = policy?.loadBalancer?.policy;
   return typedConfig(tcpProxyName, TcpProxySchema, {
@@ -44,7 +47,7 @@ export function tcpFilters(
   mesh: MeshConfig,
   target: Target,
   protocol: Protocol,
-  policy?: PortPolicy,
+  policy?: TcpPolicy,
 ): TypedConfig[] {
   const proxy = tcpProxy(mesh, target, policy);
   if (protocol !== 'mongo') return [proxy];

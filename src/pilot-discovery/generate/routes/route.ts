@@ -1,3 +1,4 @@
+import { configMetadata } from '../encoding/config-metadata.ts';
 import type { Resource } from '../../istio/model.ts';
 import type { Labels } from '../../istio/values.ts';
 import type { HttpMatch, HttpRoute } from '../../istio/virtual-service.ts';
@@ -80,13 +81,7 @@ function routeOf(
     name: of === undefined || of.name === '' ? http.name : `${http.name}.${of.name}`,
     match,
     action,
-    metadata: {
-      filterMetadata: {
-        istio: {
-          config: `/apis/networking.istio.io/v1/namespaces/${rule.namespace}/virtual-service/${rule.name}`,
-        },
-      },
-    },
+    metadata: configMetadata('virtual-service', rule),
     decorator: { operation: operation(rule.name, action, match, around.port) },
     requestHeadersToAdd: [
       ...headersToAdd(request),

@@ -87,7 +87,7 @@ function routesFor(
     );
   };
   return scope.blocks.flatMap((block) =>
-    outboundRouteNames(environment, node, block.services).map(routesAt(block)),
+    outboundRouteNames(environment, node, block, scope.services).map(routesAt(block)),
   );
 }
 

@@ -2,8 +2,7 @@ import type { Resource } from '../../istio/model.ts';
 import type { ConnectionDestination, ConnectionMatch } from '../../istio/virtual-service.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { isWithin } from '../../istio/wildcard-host.ts';
-import { outboundName } from './cluster-name.ts';
-import { destinationPort } from './destination-port.ts';
+import { type ConnectionCluster, connectionClusters } from './connection-clusters.ts';
 import { hostsAt, rulesOfGateway } from './gateway-rules.ts';
 import { memoTable } from './memo.ts';
 import {
@@ -18,19 +17,12 @@ import type { Services } from './visible-services.ts';
 type Rule = Resource<'VirtualService'>;
 
 /** The connections of a server that are forwarded without HTTP, and their destinations. */
-export interface Connections {
+interface Connections {
   readonly server: MergedServer;
   /** The server names of TLS; empty for all. */
   readonly names: readonly string[];
   readonly rule: Rule;
   readonly to: readonly ConnectionCluster[];
-}
-
-export interface ConnectionCluster {
-  readonly cluster: string;
-  readonly host: string;
-  readonly subset: string;
-  readonly weight: number;
 }
 
 type ByServer = ReadonlyMap<MergedServer, readonly Connections[]>;
@@ -75,16 +67,7 @@ function ofListener(
     const rules = rulesOfGateway(environment, node, one.gatewayName);
     const speaking = rules.filter((rule) => hostsAt(rule, one.server.hosts).length > 0);
     const to = (route: readonly ConnectionDestination[]) =>
-      route.map(({ destination: { host, subset, port: number }, weight }) => ({
-        cluster: outboundName({
-          host,
-          subset,
-          port: number === 0 ? destinationPort(services, host, port.number) : number,
-        }),
-        host,
-        subset,
-        weight,
-      }));
+      connectionClusters(services, route, port.number);
     if (isPassedOn(one)) return [one, passedOn(one, speaking, taken, to)];
     const [first] = speaking.flatMap((rule) =>
       rule.spec.tcp

@@ -1,30 +1,45 @@
 import type { Environment } from '../../environment/environment.ts';
 import { bindAddresses } from './bind-address.ts';
 import { memoTable } from './memo.ts';
+import { chainsByRules, connectionRules } from './mesh-connections.ts';
 import { boundEndpoints, outboundBindings } from './outbound-bindings.ts';
 import { outboundEntries, type OutboundEntry } from './outbound-entries.ts';
 import type { ProxyNode } from './proxy-node.ts';
+import type { ScopeBlock } from './scope-block.ts';
+import { tellsCallersApart } from './scope.ts';
 import type { Services } from './visible-services.ts';
+
+type Block = Pick<ScopeBlock, 'services' | 'rules'>;
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
 /**
  * Returns the entries of listeners and routes; makes them again only if their inputs have changed.
+ *
+ * @param destinations the services to which routes may lead
  */
 export function outboundEntriesOf(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  { services, rules: all }: Block,
+  destinations: Services,
 ): readonly OutboundEntry[] {
-  const { interception, addresses, ownPorts, bindable } = node;
+  const { interception, addresses, ownPorts, bindable, namespace, labels } = node;
+  const rules = connectionRules(all);
+  const caller = rules.some(tellsCallersApart) ? JSON.stringify([namespace, labels]) : '';
   return madeEntries(
-    [services, boundEndpoints(environment, services)],
-    bindingsText(environment, node, services),
+    [
+      services,
+      boundEndpoints(environment, services),
+      ...(rules.length === 0 ? [] : [rules, destinations]),
+    ],
+    `${bindingsText(environment, node, services)}${caller}`,
     () =>
       outboundEntries(
         outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [
           ...services.values(),
         ]),
+        chainsByRules(rules, { namespace, labels }, destinations),
       ),
   );
 }
@@ -45,8 +60,11 @@ export function bindingsText(
 export function outboundRouteNames(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  block: Block,
+  destinations: Services,
 ): string[] {
-  const chains = outboundEntriesOf(environment, node, services).flatMap((entry) => entry.chains);
+  const chains = outboundEntriesOf(environment, node, block, destinations).flatMap(
+    (entry) => entry.chains,
+  );
   return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
 }

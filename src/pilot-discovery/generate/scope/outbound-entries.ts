@@ -1,4 +1,5 @@
 import type { ServicePort } from '../../istio/service-entry.ts';
+import type { ChainsOf, ConnectionChain } from './mesh-connections.ts';
 import type { ListenerKind, OutboundBinding } from './outbound-bindings.ts';
 
 /** A listener before it is made: the bindings at one address and port. */
@@ -13,9 +14,14 @@ export interface OutboundEntry {
   readonly left: readonly OutboundBinding[];
 }
 
+interface TcpChain extends ConnectionChain {
+  readonly type: 'tcp';
+  readonly of: OutboundBinding;
+}
+
 /** One destination of a connection: a service, or the routes of HTTP. */
 export type OutboundChain =
-  | { readonly type: 'tcp'; readonly of: OutboundBinding }
+  | TcpChain
   /** `anyProtocol`: it takes all connections, since there is no other chain. */
   | {
       readonly type: 'http';
@@ -29,12 +35,17 @@ export type OutboundChain =
  * stays. At a shared address HTTP and other protocols may stand side by side. A bound address has
  * one kind, except that a port whose protocol is detected replaces HTTP. If the server speaks
  * first, nothing can be inspected, so no other protocol stands beside it: the older of both stays.
+ *
+ * @param chainsOf returns the chains of a port that is not of HTTP alone
  */
-export function outboundEntries(bindings: readonly OutboundBinding[]): OutboundEntry[] {
+export function outboundEntries(
+  bindings: readonly OutboundBinding[],
+  chainsOf: ChainsOf,
+): OutboundEntry[] {
   const entries = new Map<string, OutboundEntry>();
   for (const binding of bindings) {
     const name = `${binding.address}_${binding.port.number}`;
-    const [before, next] = [entries.get(name), entryOf(binding)];
+    const [before, next] = [entries.get(name), entryOf(binding, chainsOf)];
     if (before === undefined) entries.set(name, next);
     else
       entries.set(
@@ -77,9 +88,12 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
 }
 
 /** Returns the listener of a single binding. */
-function entryOf(of: OutboundBinding): OutboundEntry {
+function entryOf(of: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
   const { address, port, kind, shared, service } = of;
-  const tcp: OutboundChain = { type: 'tcp', of };
+  const tcp =
+    kind === 'http'
+      ? []
+      : distinct(chainsOf(of).map((chain): TcpChain => ({ ...chain, type: 'tcp', of })));
   const routeName =
     kind === 'auto' && !shared ? `${service.host}:${port.number}` : String(port.number);
   const http: OutboundChain = {
@@ -88,7 +102,7 @@ function entryOf(of: OutboundBinding): OutboundEntry {
     routeName,
     anyProtocol: kind === 'http' && !shared,
   };
-  const chains = kind === 'tcp' ? [tcp] : kind === 'http' ? [http] : [tcp, http];
+  const chains = kind === 'tcp' ? tcp : [...tcp, http];
   return { address, port: port.number, shared, kind, chains, left: [] };
 }
 
@@ -117,13 +131,33 @@ function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {
   };
 }
 
-/** Keeps the first of chains that match the same connections. */
+/** Keeps the first of chains that match the same connections: Envoy refuses both together. */
 function distinct(chains: readonly OutboundChain[]): OutboundChain[] {
-  const seen = new Set<string>();
-  return chains.filter((chain) => {
-    const key = chain.type === 'http' ? 'http' : `${chain.of.range} ${chain.of.serverName}`;
-    if (seen.has(key)) return false;
-    seen.add(key);
-    return true;
+  const taken = new Set<string>();
+  return chains.flatMap((chain): readonly OutboundChain[] => {
+    if (chain.type === 'tcp') return untaken(chain, taken);
+    const isFirst = !taken.has('http');
+    taken.add('http');
+    return isFirst ? [chain] : [];
   });
 }
+
+/** Returns the part of a chain whose pairs of range and name no other chain has. */
+function untaken(chain: TcpChain, taken: Set<string>): readonly TcpChain[] {
+  const all = { ranges: orAny(chain.ranges), names: orAny(chain.names) };
+  const parts = new Map<string, { readonly ranges: string[]; readonly names: string[] }>();
+  for (const range of all.ranges) {
+    const names = all.names.filter((name) => !taken.has(`${range} ${name}`));
+    for (const name of names) taken.add(`${range} ${name}`);
+    const part = parts.get(names.join(' '));
+    if (part !== undefined) part.ranges.push(range);
+    else if (names.length > 0) parts.set(names.join(' '), { ranges: [range], names });
+  }
+  return [...parts.values()].map(({ ranges, names }) => ({
+    ...chain,
+    ranges: ranges.filter((range) => range !== ''),
+    names: names.filter((name) => name !== ''),
+  }));
+}
+
+const orAny = (list: readonly string[]): readonly string[] => (list.length === 0 ? [''] : list);

@@ -62,7 +62,7 @@ interface Callers {
 
 /** Returns whether a VirtualService distinguishes callers. */
 export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean =>
-  spec.http.some(({ match }) =>
+  [...spec.http, ...spec.tls, ...spec.tcp].some(({ match }) =>
     match.some(
       ({ sourceLabels, sourceNamespace }) =>
         sourceNamespace !== '' || Object.keys(sourceLabels).length > 0,

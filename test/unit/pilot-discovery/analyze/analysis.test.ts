@@ -358,6 +358,22 @@ tcp:
       ['IST0130', 'tcp[2]'],
     ]);
   });
+
+  it('is found where connections are led by their ranges and callers', () => {
+    const to = 'route: [{ destination: { host: a.test } }]';
+    const spec = `hosts: [a.test]
+tcp:
+- { match: [{ port: 82, destinationSubnets: [10.1.0.0/16, 10.2.0.0/16] }], ${to} }
+- { match: [{ port: 82, destinationSubnets: [10.2.0.0/16] }], ${to} }
+- { match: [{ port: 82, destinationSubnets: [10.3.0.0/16] }], ${to} }
+- { match: [{ port: 82 }], ${to} }
+- { match: [{ port: 83, sourceLabels: { app: a } }], ${to} }
+- { match: [{ port: 83, sourceLabels: { app: b } }], ${to} }`;
+    const lines = found({ 'a.yaml': entry('a.test') + rule('a', spec) });
+    expect(lines.map((line) => /\[(IST\d+)\].*spec\.(\S+): /.exec(line)?.slice(1))).toEqual([
+      ['IST0130', 'tcp[1]'],
+    ]);
+  });
 });
 
 describe('files', () => {

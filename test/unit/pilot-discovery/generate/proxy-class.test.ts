@@ -45,6 +45,21 @@ const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, oth
       proxyAt({ role: 'router', labels: { istio: 'a' } }),
       proxyAt({ role: 'router', labels: { istio: 'b' } }),
     ],
+    [
+      'a label of callers by which connections are led',
+      resource(
+        'ServiceEntry',
+        'db',
+        '{ hosts: [db.test], resolution: STATIC, ports: [{ number: 90, name: tcp, protocol: TCP }] }',
+      ) +
+        resource(
+          'VirtualService',
+          'db',
+          '{ hosts: [db.test], tcp: [{ match: [{ sourceLabels: { app: a } }], route: [{ destination: { host: far.test } }] }] }',
+        ),
+      labelled({ app: 'a' }),
+      labelled({ app: 'b' }),
+    ],
     ['a second family of addresses', far, at(['10.0.0.1']), at(['10.0.0.1', 'fd00::1'])],
     ['the first family of two', far, at(['fd00::1']), at(['fd00::1', '10.0.0.1'])],
     [

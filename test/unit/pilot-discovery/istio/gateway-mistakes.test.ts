@@ -261,14 +261,26 @@ describe('a mistake in a route of connections', () => {
     expect(rulesOf(spec)).toContain(flaw);
   });
 
-  it('is none of one for the mesh, in which it is not served yet', () => {
-    const spec = `gateways: [mesh], ${names('sniHosts: [a.example.com]')}`;
+  it('is a source of callers, which nobody looks at, but none of what sidecars look at', () => {
+    const match =
+      'sniHosts: [a.example.com], sourceLabels: { a: b }, destinationSubnets: [10.0.0.1]';
     const { flaws } = readResources(
-      `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { ${spec} }\n`,
+      `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { ${names(`${match}, sourceNamespace: a, sourceSubnet: 10.0.0.1`)} }\n`,
       place,
     );
-    expect(flaws.map(({ severity, reason }) => `${severity} ${reason}`)).toEqual([
-      'warning tls is served at gateways alone, and not yet in the mesh',
+    expect(flaws.map(({ severity, field, reason }) => `${severity} ${field}: ${reason}`)).toEqual([
+      'warning spec.tls[0].match[0].sourceSubnet: it has no effect, as in Istio: no proxy looks at it',
+    ]);
+  });
+
+  it('is what gateways skip in a match for gateways alone', () => {
+    const match = 'match: [{ gateways: [front], sourceNamespace: a }, { sourceNamespace: a }]';
+    const { flaws } = readResources(
+      `apiVersion: networking.istio.io/v1\nkind: VirtualService\nmetadata: { name: a }\nspec: { gateways: [mesh, front], hosts: [a.mesh], tcp: [{ ${match}, route: [{ destination: { host: a.mesh } }] }] }\n`,
+      place,
+    );
+    expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
+      'spec.tcp[0].match[0].sourceNamespace: no gateway looks at it: it has no effect',
     ]);
   });
 });

@@ -280,13 +280,19 @@ describe('the listeners of a gateway', () => {
   it.each([
     ['of the service', '', '', 'idle_timeout: 30s'],
     [
-      'of the subset',
+      'of the service, whatever a subset says of its connections',
       ', subsets: [{ name: v1, labels: { v: v1 }, trafficPolicy: { connectionPool: { tcp: { idleTimeout: 40s } } } }]',
       ', subset: v1',
-      'idle_timeout: 40s',
+      'idle_timeout: 30s',
     ],
     [
-      'of no subset that says none',
+      'of the subset, if it hashes',
+      ', subsets: [{ name: v1, labels: { v: v1 }, trafficPolicy: { loadBalancer: { consistentHash: { useSourceIp: true } } } }]',
+      ', subset: v1',
+      'idle_timeout: 30s, hash_policy: [{ source_ip: {} }]',
+    ],
+    [
+      'of the service, if a subset says none',
       ', subsets: [{ name: v1, labels: { v: v1 } }]',
       ', subset: v1',
       'idle_timeout: 30s',

@@ -43,8 +43,12 @@ const listener = (address: string, port: number, said: string, bound = 'bind_to_
   continue_on_listener_filters_timeout: true
   ${bound}
   ${said.trim().replaceAll('\n', '\n  ')}`;
-const chain = (filter: string, match = '') =>
-  `{ filters: ["${filter}"], ${match === '' ? '' : `filter_chain_match: ${match}, `}transport_socket_connect_timeout: 15s }`;
+const chain = (filter: string, match = '', more = '') =>
+  `{ filters: ["${filter}"], ${match === '' ? '' : `filter_chain_match: ${match}, `}transport_socket_connect_timeout: 15s${more} }`;
+const rule = (host: string, said: string) =>
+  resourceText('VirtualService', 'r', `{ hosts: [${host}], ${said} }`);
+const ofRule =
+  ', metadata: { filter_metadata: { istio: { config: /apis/networking.istio.io/v1/namespaces/default/virtual-service/r } } }';
 const isHttp = '{ transport_protocol: raw_buffer, application_protocols: [http/1.1, h2c] }';
 const others = (cluster = 'PassthroughCluster') =>
   `default_filter_chain: { name: PassthroughFilterChain, filter_chain_match: {}, filters: [TCP to ${cluster}] }`;
@@ -189,6 +193,43 @@ listener_filters: [http_inspector]`,
       },
     ],
     [
+      'TCP: where a VirtualService leads it, by weight and by where it was going to',
+      [
+        service('a', 'number: 90, protocol: TCP', 'resolution: STATIC, addresses: [240.0.0.1]'),
+        rule(
+          'a.mesh',
+          'tcp: [{ match: [{ destinationSubnets: [240.0.0.1] }], route: [{ destination: { host: b.mesh } }] }, { route: [{ destination: { host: a.mesh, subset: v1 }, weight: 20 }, { destination: { host: a.mesh, subset: v2 }, weight: 80 }] }]',
+        ),
+      ],
+      listener(
+        '240.0.0.1',
+        90,
+        `
+filter_chains:
+  - ${chain('TCP to outbound|90||b.mesh', '{ prefix_ranges: [{ address_prefix: 240.0.0.1, prefix_len: 32 }] }', ofRule)}
+default_filter_chain: ${chain('TCP to outbound|90|v1|a.mesh 20, outbound|90|v2|a.mesh 80', '', ofRule)}`,
+      ),
+    ],
+    [
+      'TLS: by the names of a VirtualService',
+      [
+        service('a', 'number: 90, protocol: TLS'),
+        rule(
+          '"*.mesh"',
+          'tls: [{ match: [{ sniHosts: [b.mesh, "*.a.mesh"] }], route: [{ destination: { host: a.mesh } }] }]',
+        ),
+      ],
+      listener(
+        '0.0.0.0',
+        90,
+        `
+filter_chains:
+  - ${chain(toA, '{ server_names: ["*.a.mesh", b.mesh] }', ofRule)}
+${others()}
+listener_filters: [tls_inspector]`,
+      ),
+    ],
+    [
       'UDP, and the ports of the proxy itself: none',
       [
         service('a', 'number: 90, protocol: UDP'),
@@ -224,6 +265,20 @@ listener_filters: [http_inspector]`,
       resourceText('Sidecar', 's', '{ outboundTrafficPolicy: { mode: ALLOW_ANY } }'),
     ]);
     expect(made?.keys).toEqual(['ServiceEntry/default/a', 'Sidecar/default/s']);
+  });
+
+  it('are made of the VirtualService for their connections, and of the rule of its destination', () => {
+    const [made] = ofPorts([
+      service('a', 'number: 90, protocol: TCP'),
+      service('b', 'number: 91, protocol: TCP'),
+      rule('a.mesh', 'tcp: [{ route: [{ destination: { host: b.mesh } }] }]'),
+      resourceText('DestinationRule', 'b', '{ host: b.mesh }'),
+    ]);
+    expect(made?.keys).toEqual([
+      'DestinationRule/default/b',
+      'VirtualService/default/r',
+      'ServiceEntry/default/a',
+    ]);
   });
 });
 

@@ -4,7 +4,7 @@ import {
   outboundEntriesOf,
   outboundRouteNames,
 } from '../../../../../src/pilot-discovery/generate/scope/outbound-entries-of.ts';
-import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
+import { outboundScope } from '../../../../../src/pilot-discovery/generate/scope/outbound-scope.ts';
 import { proxyIn, resourceText } from '../../../../support/golden.ts';
 import { environmentOf } from '../../../../support/generated.ts';
 
@@ -26,10 +26,11 @@ const environment = environmentOf(
 
 function entriesFor(metadata: string) {
   const node = proxyIn(metadata);
-  const services = visibleServices(environment, node);
+  const { services, blocks } = outboundScope(environment, node);
+  const block = blocks[0] ?? { services, rules: [] };
   return {
-    entries: outboundEntriesOf(environment, node, services),
-    names: outboundRouteNames(environment, node, services),
+    entries: outboundEntriesOf(environment, node, block, services),
+    names: outboundRouteNames(environment, node, block, services),
     text: bindingsText(environment, node, services),
   };
 }

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { listenerClashes } from '../../../../../src/pilot-discovery/generate/listeners/listener-clashes.ts';
 import { outboundBindings } from '../../../../../src/pilot-discovery/generate/scope/outbound-bindings.ts';
+import { plainChain } from '../../../../../src/pilot-discovery/generate/scope/mesh-connections.ts';
 import { outboundEntries } from '../../../../../src/pilot-discovery/generate/scope/outbound-entries.ts';
 import { visibleServices } from '../../../../../src/pilot-discovery/generate/scope/visible-services.ts';
 import { environmentOf } from '../../../../support/generated.ts';
@@ -31,7 +32,7 @@ function entries(...services: readonly string[]): readonly string[] {
     { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' },
     all,
   );
-  return outboundEntries(bindings).map(({ address, chains, left }) => {
+  return outboundEntries(bindings, (one) => [plainChain(one)]).map(({ address, chains, left }) => {
     const inside = chains.map(({ type, of }) =>
       type === 'http' ? 'http' : [of.service.host, of.range, of.serverName].join(' ').trim(),
     );

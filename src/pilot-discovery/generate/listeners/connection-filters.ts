@@ -1,0 +1,68 @@
+import type { Resource } from '../../istio/model.ts';
+import type { Protocol } from '../../istio/values.ts';
+import type { Environment } from '../../environment/environment.ts';
+import type { TypedConfig } from '../encoding/typed-config.ts';
+import type { ConnectionCluster } from '../scope/connection-clusters.ts';
+import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import type { Services } from '../scope/visible-services.ts';
+import { blackHole, tcpFilters } from './tcp-chain.ts';
+
+/** The destinations of connections, and the VirtualService that names them. */
+interface Route {
+  readonly rule: Pick<Resource<'VirtualService'>, 'name' | 'namespace'> | undefined;
+  readonly to: readonly ConnectionCluster[];
+  readonly protocol: Protocol;
+}
+
+/**
+ * Returns the filters that forward connections to one cluster, or by weight to several.
+ *
+ * @param services those that have a DestinationRule for the proxy
+ */
+export function connectionFilters(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+  { rule, to, protocol }: Route,
+): TypedConfig[] {
+  const { mesh } = environment;
+  const [first, ...others] = to;
+  if (first === undefined) return [blackHole];
+  const spec = ruleOfDestination(environment, node, services, first)?.spec;
+  const whole = spec?.trafficPolicy;
+  if (others.length === 0) {
+    const own = spec?.subsets.find(({ name }) => name === first.subset)?.trafficPolicy;
+    return tcpFilters(mesh, first.cluster, protocol, {
+      connectionPool: whole?.connectionPool,
+      loadBalancer: own?.loadBalancer ?? whole?.loadBalancer,
+    });
+  }
+  const target = {
+    statPrefix: rule === undefined ? first.cluster : `${rule.name}.${rule.namespace}`,
+    clusters: to
+      .filter(({ weight }) => weight > 0)
+      .map(({ cluster, weight }) => ({ name: cluster, weight })),
+  };
+  return tcpFilters(mesh, target, protocol, whole);
+}
+
+/** Returns the DestinationRule for the filters of a chain: that of its first destination. */
+export function ruleOfConnections(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+  { to: [first] }: Pick<Route, 'to'>,
+): MatchedRule | undefined {
+  return first && ruleOfDestination(environment, node, services, first);
+}
+
+function ruleOfDestination(
+  environment: Environment,
+  node: ProxyNode,
+  services: Services,
+  { host }: ConnectionCluster,
+): MatchedRule | undefined {
+  const service = services.get(host);
+  return service && destinationRuleOf(environment, node, service);
+}

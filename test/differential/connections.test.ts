@@ -1,0 +1,120 @@
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Server } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { connect as connectSecurely, createServer as createSecureServer } from 'node:tls';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateChain } from '../support/certificate-chain.ts';
+import { controlPlane } from '../support/control-plane.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { leftOut } from '../support/left-out.ts';
+import { withEnvoy, withIstiod, withPilotDiscovery } from './one-envoy.ts';
+
+if (controlPlane === undefined) leftOut('connections through a real istiod', 'a program');
+
+const resource = (kind: string, name: string, spec: string) =>
+  `apiVersion: networking.istio.io/v1\nkind: ${kind}\nmetadata: { name: ${name}, namespace: default }\nspec: ${spec}\n---\n`;
+/** A service with an endpoint for each version. */
+const entry = (name: string, protocol: string, number: number, ports: readonly number[]) =>
+  resource(
+    'ServiceEntry',
+    name,
+    `{ hosts: [${name}.mesh], location: MESH_EXTERNAL, resolution: STATIC, ports: [{ number: ${number}, name: p, protocol: ${protocol} }], endpoints: [${ports.map((port, index) => `{ address: 127.0.0.1, ports: { p: ${port} }, labels: { version: v${index + 1} } }`).join()}] }`,
+  );
+const subsets = (name: string) =>
+  resource(
+    'DestinationRule',
+    name,
+    `{ host: ${name}.mesh, subsets: [{ name: v1, labels: { version: v1 } }, { name: v2, labels: { version: v2 } }] }`,
+  );
+const to = (name: string, subset: string, weight: number) =>
+  `{ destination: { host: ${name}.mesh, subset: ${subset} }, weight: ${weight} }`;
+
+/** Connections that are opened one after the other. */
+const count = 400;
+/** The share of v1, in percent. */
+const share = 25;
+
+const portOf = (server: Server) => (server.address() as AddressInfo).port;
+
+describe.skipIf(controlPlane === undefined)(
+  'connections through an Envoy that lives from pilot-discovery, as one that lives from istiod',
+  () => {
+    const servers: Server[] = [];
+    let [plain, secure, admin, xds, http, monitoring] = [0, 0, 0, 0, 0, 0];
+    let yaml = '';
+
+    beforeAll(async () => {
+      const { leaf, key } = await certificateChain();
+      const names = ['one', 'two'];
+      servers.push(
+        ...names.map((name) => createServer((socket) => void socket.end(name))),
+        ...names.map((name) =>
+          createSecureServer({ cert: leaf, key }, (socket) => void socket.end(name)),
+        ),
+      );
+      for (const one of servers) await once(one.listen(0, '127.0.0.1'), 'listening');
+      // A real istiod has the two ports after its own.
+      [plain = 0, secure = 0, admin = 0, xds = 0, http = 0, monitoring = 0] = await freePorts(6);
+      const ports = servers.map(portOf);
+      yaml = [
+        entry('plain', 'TCP', plain, ports.slice(0, 2)),
+        subsets('plain'),
+        entry('secure', 'TLS', secure, ports.slice(2)),
+        subsets('secure'),
+        resource(
+          'VirtualService',
+          'plain',
+          `{ hosts: [plain.mesh], tcp: [{ route: [${to('plain', 'v1', share)}, ${to('plain', 'v2', 100 - share)}] }] }`,
+        ),
+        resource(
+          'VirtualService',
+          'secure',
+          `{ hosts: [secure.mesh, a.example.com, "*.b.example.com"], tls: [{ match: [{ sniHosts: [a.example.com] }], route: [${to('secure', 'v1', 100)}] }, { match: [{ sniHosts: [secure.mesh, "*.b.example.com"] }], route: [${to('secure', 'v2', 100)}] }] }`,
+        ),
+      ].join('');
+    });
+    afterAll(() => {
+      for (const server of servers) server.close();
+    });
+
+    /** Who answers; '' if nobody does. */
+    const greeting = (): Promise<string> => text(connect(plain, '127.0.0.1')).catch(() => '');
+    const greetingOf = (servername: string): Promise<string> =>
+      text(
+        connectSecurely({ host: '127.0.0.1', port: secure, servername, rejectUnauthorized: false }),
+      ).catch(() => '');
+
+    /** Who answers to names of TLS, and how many of the plain connections v1 has. */
+    const answers = () =>
+      withEnvoy(xds, admin, async () => {
+        await eventually(
+          async () => (await greeting()) !== '' && (await greetingOf('secure.mesh')) !== '',
+        );
+        const byName: Record<string, string> = {};
+        for (const name of ['a.example.com', 'x.b.example.com', 'secure.mesh', 'c.example.com'])
+          byName[name] = await greetingOf(name);
+        let ofOne = 0;
+        for (let opened = 0; opened < count; opened += 1)
+          if ((await greeting()) === 'one') ofOne += 1;
+        return { byName, ofOne };
+      });
+
+    it('go by the name that TLS asks for, and by weight', async () => {
+      const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], answers);
+      const theirs = await withIstiod(controlPlane ?? '', yaml, xds, answers);
+      const right = {
+        'a.example.com': 'one',
+        'x.b.example.com': 'two',
+        'secure.mesh': 'two',
+        'c.example.com': '',
+      };
+      expect(ours.byName).toEqual(right);
+      expect(theirs.byName).toEqual(right);
+      const mean = (count * share) / 100;
+      const deviation = Math.sqrt((mean * (100 - share)) / 100);
+      for (const { ofOne } of [ours, theirs])
+        expect(Math.abs(ofOne - mean)).toBeLessThan(4 * deviation);
+    });
+  },
+);
