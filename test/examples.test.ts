@@ -6,6 +6,7 @@ import {
   discoveryPaths,
   discoveryVariables,
 } from '../scripts/docs/discovery.ts';
+import { curl, endpoints, probeKinds } from '../scripts/docs/http.ts';
 import { shellWord, typedFlag, typedVariable } from '../scripts/docs/markdown.ts';
 import { variables } from '../scripts/docs/variables.ts';
 import { program, spelledOut } from '../src/pilot-agent/cli/program.ts';
@@ -14,12 +15,14 @@ import { flags } from '../src/pilot-agent/config/flags.ts';
 import { logFlags } from '../src/shared/log/log-flags.ts';
 import { logOptions } from '../src/shared/log/log-options.ts';
 import type { Flag } from '../src/shared/text/flag.ts';
+import { routes } from '../src/pilot-agent/status/routes.ts';
 import { debugAnswers, proxyAnswers } from '../src/pilot-discovery/debug/debug-answers.ts';
 import { program as discoveryProgram, spelledAsKnown } from '../src/pilot-discovery/cli/program.ts';
 import { discoveryConfig } from '../src/pilot-discovery/run/discovery-config.ts';
 import { type DiscoveryFlag, discoveryFlags } from '../src/pilot-discovery/run/discovery-flags.ts';
 import { resolved } from './support/resolved.ts';
 import { read } from './support/source-text.ts';
+import { statusParts } from './support/status-parts.ts';
 
 /** The words of each command line, as a shell has them. */
 function words(lines: readonly string[]): readonly (readonly string[])[] {
@@ -109,6 +112,31 @@ describe('the examples of pilot-agent', () => {
     const said = resolved({ given: companions[flag] ?? {}, env: { [name]: example } });
     expect(said).toMatchObject({ ok: true, warnings: [] });
     expect(example).not.toBe(standard);
+  });
+});
+
+describe('the examples of the status port', () => {
+  const handlerOf = routes(statusParts());
+
+  it.each(endpoints.map((endpoint) => [curl(endpoint), endpoint] as const))(
+    'have a path that is served: %s',
+    (line, { method, path }) => {
+      const [asked = []] = words([line]);
+      const url = new URL(`http://${asked.at(-1) ?? ''}`);
+      expect(url.pathname.startsWith(path)).toBe(true);
+      expect(url.port).toBe(flags.statusPort.default);
+      expect(asked.includes('-X') ? asked[asked.indexOf('-X') + 1] : 'GET').toBe(method);
+      expect(handlerOf(url.pathname)).not.toBe(handlerOf('/no-such-path'));
+      expect(line).not.toMatch(/[<>…]/);
+    },
+  );
+
+  it.each(probeKinds)('have a good probe of $kind', ({ kind, example }) => {
+    const probes = JSON.stringify({ '/app-health/app/readyz': { [kind]: example } });
+    expect(resolved({ env: { ISTIO_KUBE_APP_PROBERS: probes } })).toMatchObject({
+      ok: true,
+      warnings: [],
+    });
   });
 });
 
