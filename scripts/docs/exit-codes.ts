@@ -3,13 +3,13 @@ import { code, list, page, paragraph, section, table } from './markdown.ts';
 
 interface ExitCode {
   readonly text: string;
-  /** What ends the program so. */
+  /** Each ends the program with this code. */
   readonly causes: readonly string[];
 }
 
 const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   ok: {
-    text: 'Asked to end',
+    text: 'Ended on request',
     causes: ['The agent was asked to end.', 'The last Envoy ended with 0.'],
   },
   refused: {
@@ -31,21 +31,22 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
     ],
   },
   unavailable: {
-    text: 'Something is not there, or is taken',
+    text: 'Something is missing, or in use',
     causes: [
-      'The status port is taken.',
-      'No Envoy is found, can be installed or can be executed.',
-      'The first Envoy finds one of its own addresses in use, or its user may not listen there.',
-      'Another agent has the folder of `--configPath`.',
+      'The status port is in use.',
+      'There is no Envoy, or it cannot be installed or executed.',
+      'An address of the first Envoy is in use, or its user may not listen there.',
+      'Another agent uses the folder of `--configPath`.',
       '`--keepEnvoy`: `setsid` or `sh` is missing.',
-      'An Envoy that was kept is gone, and it is not known how it ended.',
-      '`request`, `wait`, `secrets`, `status` or `top` gets no answer, or `exec` waits in vain.',
+      'A kept Envoy has ended, and its exit code is unknown.',
+      '`request`, `wait`, `secrets`, `status` or `top` gets no answer.',
+      '`exec`: the agent is not ready in time.',
     ],
   },
   software: {
     text: 'A bug',
     causes: [
-      'The log has the stack. Envoy was drained first, or, with `--keepEnvoy`, left running.',
+      'The log has the stack. The agent drained Envoy first. With `--keepEnvoy`, Envoy still runs.',
     ],
   },
   config: {
@@ -55,7 +56,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
       '`CA_ADDR` or `PILOT_CERT_PROVIDER` cannot be used.',
       '`--customConfigFile` cannot be read.',
       '`--configPath` or a `--log_target` cannot be written.',
-      'No bootstrap can be made.',
+      'The bootstrap of Envoy cannot be generated.',
       'The first Envoy refuses its configuration.',
     ],
   },
@@ -69,7 +70,7 @@ const all = Object.entries(exitCodes)
 export function exitCodeRows(): readonly (readonly [code: string, text: string])[] {
   return [
     ...all.map(({ number, text }) => [String(number), text] as const),
-    ['other', 'That of Envoy, or of the command of `exec`'],
+    ['other', 'Exit code of Envoy, or of the command of `exec`'],
   ];
 }
 
@@ -77,8 +78,8 @@ export function exitCodesPage(): string {
   return page(
     'Exit codes',
     paragraph(
-      'One line on stderr says why the program ends, unless it was asked to end. The log of `proxy` says it too: `agent.failed` has `code` ' +
-        'and `reason`. If that log is JSON and goes where stderr goes, it has the only line.',
+      'One line on stderr has the reason, unless the program ends on request. The log of `proxy` has it too: `agent.failed` with `code` ' +
+        'and `reason`. If this log is JSON and has the same target as stderr, only the log has the line.',
     ),
     table(
       ['Code', 'Meaning'],
@@ -88,8 +89,8 @@ export function exitCodesPage(): string {
     section(
       'Other codes',
       list([
-        '**The code of Envoy**, or 128 and the number of the signal that ended it: the crash budget is spent, or `--envoyRestartPolicy` is `exit`.',
-        '**`exec`**: the code of the command, or 128 and the number of the signal that ended it. 126 or 127 if the command cannot be started.',
+        '**Envoy**: the agent ends with the exit code of Envoy, or with 128 plus the number of its signal, if the restart budget is used up, or if `--envoyRestartPolicy` is `exit`.',
+        '**`exec`**: it ends with the exit code of the command, or with 128 plus the number of its signal. If the command cannot be started, it ends with 126 or 127.',
       ]),
     ),
   );

@@ -7,82 +7,86 @@ interface File {
   readonly text: string;
 }
 
-/** What the agent writes into `--configPath`. */
+/** The files that the agent writes into `--configPath`. */
 export const files: readonly File[] = [
   {
     names: ['envoy-admin-address'],
     when: 'An Envoy runs',
-    text: 'Envoy writes its admin address into it',
+    text: 'Admin address, written by Envoy',
   },
   {
     names: ['agent-*.lock'],
     when: 'The agent runs',
-    text: 'Socket on which the agent says that it has the folder',
+    text: 'Socket of the agent that uses the folder',
   },
   {
     names: ['SDS'],
-    when: 'Secrets are served',
-    text: 'Socket. One that a dead agent has left is replaced',
+    when: 'The agent serves secrets',
+    text: 'Socket for SDS. The socket of a dead agent is replaced',
   },
   {
     names: ['XDS'],
-    when: 'Envoy takes its configuration from the agent',
-    text: 'Socket. One that a dead agent has left is replaced too',
+    when: 'The agent serves xDS',
+    text: 'Socket for xDS. The socket of a dead agent is replaced',
   },
   {
     names: ['xds-store'],
-    when: 'The same',
-    text: 'The last good configuration, for a restart while the control plane is away. It stays',
+    when: 'The agent serves xDS',
+    text: 'Last good configuration, for a start without a control plane. It stays',
   },
   {
     names: ['envoy-revN.json', 'envoy-revN.yaml'],
     when: 'Epoch N runs',
-    text: 'Its bootstrap: generated, or with an override in it',
+    text: 'Bootstrap of the epoch, generated or merged with an override',
   },
   {
     names: ['envoy-B'],
     when: 'An Envoy of base id B runs',
-    text: 'Folder for the sockets by which the Envoys of a hot restart meet',
+    text: 'Folder for the sockets between the Envoys of a hot restart',
   },
   { names: ['envoy-revN.stderr'], when: 'Epoch N starts', text: "FIFO for Envoy's stderr" },
   {
     names: ['envoy-check.json', 'envoy-check.yaml'],
     when: 'A check runs',
-    text: 'The bootstrap that is checked',
+    text: 'Bootstrap that Envoy checks',
   },
   { names: ['envoy-check.stderr'], when: 'A check runs', text: 'FIFO for the stderr of the check' },
-  { names: ['envoy-ahead.*'], when: 'A window is open', text: 'The same, of a check ahead' },
+  {
+    names: ['envoy-ahead.*'],
+    when: 'The agent waits for `--minDelay`',
+    text: 'Files of a check before the restart',
+  },
   {
     names: ['envoy-admin-address-N', 'envoy-admin-address-former'],
     when: 'Two Envoys run side by side',
-    text: 'Admin address of the other one',
+    text: 'Address of the other Envoy',
   },
   {
     names: ['envoy-beside-N.json'],
     when: 'Epoch N runs beside another',
-    text: 'Its configuration',
+    text: 'Configuration of the epoch',
   },
   { names: ['status'], when: 'Always', text: 'Unix socket of `status` and `top`' },
   {
     names: ['ended.json'],
     when: 'No agent runs',
-    text: 'When, how and why the last one has ended. The next one removes it',
+    text: 'Time, exit code and reason of the last end. The next agent removes it',
   },
   {
     names: ['profile-token'],
     when: '`--profiling`',
-    text: 'What a request for a profile has to bring',
+    text: 'Token for requests of profiles',
   },
   {
     names: ['envoy-kept.json'],
     when: '`--keepEnvoy`',
-    text: 'Which Envoys run, for the next agent',
+    text: 'Envoys that run, for the next agent',
   },
-  { names: ['envoy.log'], when: '`--keepEnvoy`', text: 'The log of Envoy. It stays' },
+  { names: ['envoy.log'], when: '`--keepEnvoy`', text: 'Log of Envoy. It stays' },
   {
     names: ['envoy-revN-B.exit'],
     when: '`--keepEnvoy`',
-    text: 'For a moment: how the Envoy of epoch N and base id B ended',
+    text: 'Exit code of the Envoy of epoch N and base id B, for a moment',
   },
 ];
 
@@ -90,34 +94,34 @@ export function filesPage(): string {
   return page(
     'Files',
     paragraph(
-      'The agent writes into the folder of `--configPath` and, if it installs an Envoy, into its cache. If a path is not there, the agent makes it.',
+      'The agent writes into the folder of `--configPath` and, if it installs an Envoy, into its cache. The agent creates missing folders.',
     ),
     table(
-      ['File', 'While', 'What it is'],
+      ['File', 'Exists while', 'Content'],
       files.map(({ names, when, text }) => [names.map(code).join(', '), when, text]),
     ),
     list([
-      'The folder is made with mode 0700. The root file system can be read-only; this folder cannot.',
-      'The files, sockets and FIFOs that the agent makes have mode 0600. A bootstrap is written as a whole.',
-      'An agent that has ended leaves `ended.json`, and what the table says stays. One that was killed leaves its sockets instead.',
-      'The name of a FIFO is removed before Envoy starts.',
-      '`envoy-beside-N.json`: the clusters that lead to the admin endpoint lead to that of epoch N.',
-      '`envoy-B` has mode 0700. If its path would have more than 85 bytes, or the disk has no room for it, it is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or else in `/dev/shm`.',
+      'A new folder has mode 0700. The root file system can be read-only, but not this folder.',
+      'The files, sockets and FIFOs of the agent have mode 0600. The agent replaces a bootstrap as a whole.',
+      'At its end, the agent leaves `ended.json` and the files that stay. An agent that was killed leaves its sockets instead of `ended.json`.',
+      'The agent removes a FIFO from the folder before Envoy starts.',
+      '`envoy-beside-N.json`: its clusters for the admin endpoint lead to the one of epoch N.',
+      '`envoy-B` has mode 0700. If its path would be longer than 85 bytes, or the disk is full, the folder is `pilot-agent-*` in the folder for temporary files (`TMPDIR`), or in `/dev/shm`.',
       "Envoy's shared memory, `/dev/shm/envoy_shared_memory_*`, is removed after the last epoch of a base id.",
-      '`/dev/shm/pilot-agent-B-*` is a socket by which the agent reserves base id B. The next agent removes what a dead one has left.',
-      '`envoy-kept.json` counts only if its owner is the user of the agent and nobody else can read or write it.',
+      '`/dev/shm/pilot-agent-B-*` is a socket that reserves base id B. The next agent removes the socket of a dead agent.',
+      'The agent uses `envoy-kept.json` only if the user of the agent owns it and no other user can read or write it.',
     ]),
     section(
       'One agent for a folder',
       paragraph(
-        'The agent that has the folder listens on a socket in it. A second agent asks there, and ends with [69](exit-codes.md#69) and the answer: which process, ' +
-          'which version, since when. The files of the first agent stay as they are.',
+        'The agent listens on a socket in its folder. A second agent with the same folder asks there, and ends with [69](exit-codes.md#69). It prints the process, ' +
+          'version and start time of the first agent. The files of the first agent do not change.',
       ),
       list([
-        'The socket of an agent that has died answers nobody: the next agent has the folder at once.',
-        'An agent that is stopped, or too busy to answer within a second, still has the folder.',
-        'So has an agent of another user, whose socket cannot be asked. If that agent has died, remove its `agent-*.lock`.',
-        'On a disk that has no room for a socket an agent runs without one, and warns.',
+        'The socket of a dead agent does not answer: the next agent uses the folder at once.',
+        'An agent that is stopped, or too busy to answer within a second, keeps the folder.',
+        'An agent of another user keeps the folder, because its socket cannot be asked. If that agent is dead, remove its `agent-*.lock`.',
+        'If the disk has no room for a socket, the agent runs without one, and warns.',
       ]),
     ),
   );

@@ -136,9 +136,9 @@ function fates(all: readonly Row[], heads: readonly string[], flag: boolean): re
       heads,
       all.map(({ name, versions, fate }) => [shownAs(name, flag), versions.join(', '), fate]),
     ),
-    paragraph('The warnings, and what to do instead:'),
+    paragraph('The reasons of the warnings, and the alternatives:'),
     list(words('warned')),
-    paragraph('The silent ones, and why they need no warning:'),
+    paragraph('The reasons why others need no warning:'),
     list(words('silent')),
   ];
 }
@@ -147,13 +147,13 @@ export function goAgentsPage(): string {
   return page(
     'Flags and variables of the Go agents',
     paragraph(
-      'These are all flags of `proxy` and all variables of the Go agents 1.5, 1.6 and 1.30. "older" is what only agents before 1.5 have.',
+      'These are all flags of `proxy` and all variables of the Go agents 1.5, 1.6 and 1.30. "older" means only agents before 1.5.',
     ),
     list([
-      'works: it does here what it does there.',
-      'warned: it has no effect. If it is given, one line of the log says so (`config.warning`). A variable that is empty, or that has the ' +
-        'default of the Go agent, is not warned of.',
-      'silent: it has no effect, and needs none.',
+      'works: it has the same effect here.',
+      'warned: it has no effect. If it is given, one line of the log says so (`config.warning`). There is no warning for a variable that is empty or has the ' +
+        'default of the Go agent.',
+      'silent: it has no effect, and needs no warning.',
     ]),
     section('Flags', ...fates(flagRows(), ['Flag', 'Go agents', 'Here'], true)),
     section(
@@ -166,7 +166,7 @@ export function goAgentsPage(): string {
     section(
       'Values that are refused',
       paragraph(
-        'No flag and no variable is refused. These values are, with [exit code](exit-codes.md#64) 64:',
+        'The agent accepts each flag and each variable. It refuses these values, with [exit code](exit-codes.md#64) 64:',
       ),
       table(
         ['Given', 'Go agent'],
@@ -176,7 +176,7 @@ export function goAgentsPage(): string {
     section(
       'Variables of the control plane',
       paragraph(
-        'The Go agents name these too, since code of the control plane is linked into them. They change nothing there, nor here.',
+        'The Go agents contain these names too, because code of the control plane is linked into them. They have no effect there, and none here.',
       ),
       paragraph(controlPlaneVariables.map((name) => code(name)).join(', ') + '.'),
     ),

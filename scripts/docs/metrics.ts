@@ -28,45 +28,46 @@ import { code, list, page, paragraph, section, sentence, table } from './markdow
 const faults: Readonly<Record<FaultReason, string>> = {
   unreachable: 'no connection',
   not_http: 'an answer that is not HTTP',
-  bad_length: 'a Content-Length twice, or one that is no number',
-  bad_header: 'a header that has no sound name',
+  bad_length: 'two Content-Lengths, or one that is not a number',
+  bad_header: 'a header with an invalid name',
   large_headers: 'more than 1 MiB of headers',
   timeout: 'no answer in time',
   status: 'an answer that is not 200',
   format: 'protobuf',
-  encoding: 'a compression that cannot be undone',
+  encoding: 'a body that cannot be decompressed',
   too_large: 'more than 10 MiB',
   too_many_rows: 'more than 100,000 rows',
   too_many_families: 'more than 10,000 families',
-  busy: 'it is large, and another large scrape took too long',
+  busy: 'the source is large, and another large scrape took too long',
   cut_off: 'the answer ends early',
 };
 
-/** What there is to say of a metric, or of a value of its labels, that its help does not say. */
+/** Details of a metric, or of the values of its labels, that its help does not have. */
 export const more: Readonly<Record<string, string>> = {
-  istio_agent_scrape_source_up: '1 if this scrape has got all of the source.',
+  istio_agent_scrape_source_up: 'It is 1 if the scrape got all rows of the source.',
   istio_agent_scrape_failures_total: `\`reason\` has these values. ${Object.entries(faults)
     .map(([reason, text]) => `${code(reason)}: ${text}.`)
     .join(' ')}`,
   istio_agent_scrape_dropped_rows_total:
-    'They are not well-formed, or of a family that a source before it has.',
-  istio_agent_phase: '1 for the phase that the agent is in: `running`, `draining` or `stopping`.',
+    'Such a row is not well-formed, or an earlier source has its family.',
+  istio_agent_phase: 'It is 1 for the current phase: `running`, `draining` or `stopping`.',
   istio_agent_envoys: '`stage` is `starting`, `live`, `draining` or `stopping`.',
   istio_agent_configuration_refused:
-    '1 while the newest configuration cannot work. `reason` is `configuration` if none can be made, or `check` if a certificate or Envoy is ' +
-    'why. The log has the words.',
+    'It is 1 while the newest configuration cannot work. `reason` is `configuration` if the agent cannot generate one, or `check` if a certificate is wrong or Envoy refuses ' +
+    'it. The log has the details.',
   istio_agent_envoy_starts_total:
-    '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name what has changed; beyond 100 reasons ' +
+    '`why` is as in [the timeline](../troubleshooting.md#why-was-envoy-restarted). `source` and `part` name the change. After 100 combinations, ' +
     '`source` is `other`.',
-  istio_agent_source_up: '1 while it can be read. While it cannot, the last content holds.',
-  istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. Each of them was started again.`,
+  istio_agent_source_up:
+    'It is 1 while the source can be read. Otherwise, its last content stays in use.',
+  istio_agent_part_failures_total: `\`part\` is ${parts.map(code).join(', ')}. The agent starts a failed part again.`,
   istio_agent_cert_expiry_seconds:
-    'It is the time until the first certificate of the secret expires. For a file that Envoy reads itself the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
+    'It is the time until the first certificate of the secret expires. For a file that Envoy reads directly, the name is `file-cert:CERT~KEY` or `file-root:ROOT`.',
   istio_agent_num_outgoing_requests:
     '`request_type` is `csr` for a request to the certificate authority.',
   istio_agent_pilot_xds_pushes:
     '`type` is `sds` for secrets, `cds`, `eds`, `lds`, `rds`, `srds`, `ecds`, or `other`.',
-  istio_agent_startup_duration_seconds: 'It is there once a probe has found the agent ready.',
+  istio_agent_startup_duration_seconds: 'It exists after a probe has found the agent ready.',
 };
 
 /** All families of the agent, each with a sample where it can have one. */
@@ -130,8 +131,8 @@ export function metricsPage(): string {
   return page(
     'Metrics',
     paragraph(
-      '`GET /stats/prometheus` at the [status port](http.md) has the metrics of Envoy, then of the applications, then of the agent, in one answer: ' +
-        "OpenMetrics 1.0 for a client that prefers it, otherwise Prometheus' text format 0.0.4.",
+      '`GET /stats/prometheus` at the [status port](http.md) has the metrics of Envoy, of the applications, and of the agent, in this order. ' +
+        "The format is OpenMetrics 1.0 for clients that prefer it, otherwise Prometheus' text format 0.0.4.",
     ),
     section(
       'Metrics of the agent',
@@ -149,27 +150,27 @@ export function metricsPage(): string {
       'Metrics of the applications',
       paragraph(
         '`ISTIO_PROMETHEUS_ANNOTATIONS` names one application: `{"port":"8080","path":"/metrics","scrape":"true"}`. It has no effect for a router. ' +
-          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. An empty text is the default: port 80, `/metrics`. A target without a valid port, the status port and the admin port of Envoy are left out, with a warning.',
+          '`PILOT_AGENT_METRICS_TARGETS` is a list of such objects. If a text is empty, its default applies: port 80, path `/metrics`. A target without a valid port, or with the status port or the admin port of Envoy, is ignored with a warning.',
       ),
     ),
     section(
       'What the answer promises',
       list([
-        '**Each family comes once.** It belongs to the first source that has it. A family of the same name from another source is left out, and so is ' +
-          'one that would clash in OpenMetrics (`a` with `a_total`). Names that begin with `istio_agent_` are those of the agent.',
-        '**The answer is well-formed.** The agent asks each source for the format of the answer, and converts an answer in another format. Rows that ' +
-          'are not well-formed, or come twice, are left out and counted.',
-        '**In OpenMetrics** a counter without `_total` is `unknown` and keeps its name. A histogram that is not whole is left out. **In the text format** ' +
-          'there are no exemplars, units and times of creation.',
-        '**The answer is in time.** The time-out is that of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, 10 s without it). A source has four ' +
-          'fifths of it. A source that had to wait for another one has a twentieth more.',
-        '**The answer is bounded.** 10 MiB, 100,000 rows and 10,000 families are read of a source, 64 KiB of a line, and 128 labels of a row. The ' +
-          'part of an answer above 256 KiB is not read faster than the scrape reads it. There are 16 scrapes at a time.',
-        '**One scrape at a time is large.** If the applications have more than 1 MiB or 5,000 lines, a scrape waits until the large one before it is ' +
-          'over, which has 15 s. If that takes four fifths of the time-out, the answer has Envoy, what was read, and the agent.',
-        '**Sources are asked once.** Scrapes of one format and one time-out that come within 100 ms share an answer of up to 256 KiB.',
-        '**The answer is compressed** by gzip, or by zstd if Node has it. Sources may use the same.',
-        '**A source that fails** costs its own rows only.',
+        '**Each family appears once.** It belongs to the first source that has it. The agent drops a family of the same name from another source, and ' +
+          'one that would conflict in OpenMetrics (`a` with `a_total`). Names that begin with `istio_agent_` belong to the agent.',
+        '**The answer is well-formed.** The agent asks each source for the format of the answer, and converts an answer in another format. It drops and ' +
+          'counts rows that are not well-formed or duplicate.',
+        '**In OpenMetrics** a counter without `_total` is `unknown` and keeps its name. An incomplete histogram is dropped. **In the text format** ' +
+          'there are no exemplars, units and creation times.',
+        '**The answer is in time.** The time-out is the one of the scrape (`X-Prometheus-Scrape-Timeout-Seconds`, default 10 s). A source has 80 % ' +
+          'of it. A source that waited for another one has 5 % more.',
+        '**The answer is bounded.** A source can have 10 MiB, 100,000 rows and 10,000 families, a line 64 KiB, and a row 128 labels. Above 256 KiB, the ' +
+          'agent reads a source only as fast as its client reads the answer. 16 scrapes can run at a time.',
+        '**One large scrape runs at a time.** A scrape is large if the applications have more than 1 MiB or 5,000 lines. It waits for the large scrape before it, ' +
+          'which has at most 15 s. If the wait takes 80 % of the time-out, the answer has Envoy, the rows so far, and the agent.',
+        '**Scrapes share answers.** Scrapes with the same format and time-out within 100 ms share an answer of up to 256 KiB.',
+        '**The answer is compressed** with gzip, or with zstd if Node supports it. Sources may use both.',
+        '**A source that fails** loses only its own rows.',
       ]),
     ),
   );

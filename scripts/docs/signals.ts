@@ -1,27 +1,27 @@
 import { list, page, section, table } from './markdown.ts';
 
-/** What each signal that the agent takes does. */
+/** The effect of each signal that the agent handles. */
 export const signals: readonly (readonly [signal: string, what: string, more?: string])[] = [
   [
     'SIGTERM, SIGINT',
     'The agent drains Envoy, then ends',
-    'The second one cuts the drain short. The third one kills Envoy. `POST /quitquitquit` counts as one of them.',
+    'The second signal ends the drain early. The third one kills Envoy. `POST /quitquitquit` counts as a signal.',
   ],
-  ['SIGTERM, SIGINT with `--keepEnvoy`', 'The agent ends at once, and Envoy serves on'],
+  ['SIGTERM, SIGINT with `--keepEnvoy`', 'The agent ends at once, and Envoy continues to serve'],
   [
     'SIGHUP',
-    'A new epoch starts now, without a window and without a change',
+    'A new epoch starts at once, without a change',
     '`POST /restart` does the same. If stdout is a terminal, SIGHUP ends the agent as SIGTERM does.',
   ],
   [
     'SIGUSR1',
     'The agent and each Envoy reopen their log files',
-    'The agent opens those of `--log_target`. An Envoy that still starts does not.',
+    'The agent reopens the files of `--log_target`. An Envoy that is starting ignores the signal.',
   ],
-  ['SIGKILL', 'The agent is gone, and each of its Envoys is killed, a stopped one too'],
+  ['SIGKILL', 'The agent ends without a drain, and all its Envoys are killed, even stopped ones'],
 ];
 
-/** What `exec` passes on to its command. */
+/** The signals that `exec` passes on to its command. */
 export const passedOn: readonly string[] = [
   'SIGTERM',
   'SIGINT',
@@ -35,14 +35,14 @@ export function signalsPage(): string {
   return page(
     'Signals',
     table(
-      ['Signal', 'What happens'],
+      ['Signal', 'Effect'],
       signals.map(([signal, what]) => [signal, what]),
     ),
     list(signals.flatMap(([signal, , more]) => (more === undefined ? [] : [`${signal}: ${more}`]))),
     section(
       '`exec`',
       list([
-        `\`pilot-agent exec\` passes ${passedOn.join(', ')} on to its command. Signals that are typed on a terminal (SIGINT, SIGQUIT) reach the command directly.`,
+        `\`pilot-agent exec\` passes ${passedOn.join(', ')} on to its command. A terminal sends SIGINT and SIGQUIT directly to the command.`,
       ]),
     ),
   );
