@@ -12,6 +12,8 @@ export interface Case {
   readonly metadata: JsonObject;
   /** `region/zone/subzone` */
   readonly locality: string;
+  /** More of the MeshConfig, as YAML. */
+  readonly mesh?: string;
 }
 
 interface Proxy {
@@ -35,8 +37,22 @@ const router: Proxy = {
   metadata: { LABELS: { app: 'gateway', istio: 'ingressgateway' } },
 };
 
+/** A sidecar and a router with this value of the label `asks`. */
+const askingProxies = (asks: string): readonly Proxy[] => [
+  { name: `a sidecar with ${asks}`, metadata: { LABELS: { app: 'app', asks } } },
+  {
+    ...router,
+    name: `a router with ${asks}`,
+    metadata: { LABELS: { istio: 'ingressgateway', asks } },
+  },
+];
+
 /** Proxies that ask beside, or instead of, a plain one, by the folder. */
 const proxies: Readonly<Record<string, readonly Proxy[]>> = {
+  'asked-by-label': [
+    ...['http', 'http-full', 'http-of-old', 'grpc', 'grpc-full', 'qualified'],
+    ...['wrong', 'twice', 'unknown', 'of-logs', 'not-there', 'two-namespaces', 'both', 'no-port'],
+  ].flatMap(askingProxies),
   'clashing-ports': [
     { name: 'plain', metadata: { ENVOY_PROMETHEUS_PORT: 15_090, ENVOY_STATUS_PORT: 15_021 } },
   ],
@@ -114,7 +130,17 @@ export const files: readonly Case[] = casesIn('test/differential/files');
 /** What gateways are for: each folder is asked about by a router. */
 export const gateways: readonly Case[] = casesIn('test/differential/gateways', router);
 
-function casesIn(place: string, plain: Proxy = { name: 'plain' }): readonly Case[] {
+/** The MeshConfig of {@link authorizers}. */
+export const authorizersMesh = readFileSync('test/differential/authorizers-mesh.yaml', 'utf8');
+
+/** Policies with CUSTOM, for a sidecar and a router of each authorizer. */
+export const authorizers: readonly Case[] = casesIn(
+  'test/differential/authorizers',
+  undefined,
+  authorizersMesh,
+);
+
+function casesIn(place: string, plain: Proxy = { name: 'plain' }, mesh = ''): readonly Case[] {
   return readdirSync(place)
     .sort()
     .flatMap((file) => {
@@ -135,6 +161,7 @@ function casesIn(place: string, plain: Proxy = { name: 'plain' }): readonly Case
           id: proxy.id ?? sidecar,
           metadata,
           locality: proxy.locality ?? '',
+          mesh,
         };
       });
     });

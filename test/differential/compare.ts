@@ -4,6 +4,7 @@ import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-n
 import { readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import { routesOf } from '../../src/pilot-discovery/generate/routes/routes.ts';
 import { withWorkload } from '../../src/pilot-discovery/generate/scope/with-workload.ts';
+import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
 import { LocalitySchema } from '../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
 import { typeUrls, type XdsResource, type XdsType } from '../../src/pilot-discovery/push/view.ts';
 import type {
@@ -17,11 +18,14 @@ import type { Case } from './cases.ts';
 
 /** The proxy of a case, and what it is told from. */
 export function proxyOf(
-  { yaml, id, metadata, locality }: Case,
+  { yaml, id, metadata, locality, mesh = '' }: Case,
   mode: string,
   gatewayClusters: GatewayClusters = 'reached',
 ): { readonly environment: Environment; readonly node: ProxyNode } {
-  const environment = environmentOf(yaml, { gatewayClusters });
+  const environment = environmentOf(yaml, {
+    gatewayClusters,
+    mesh: readMeshConfig(mesh, 'mesh.yaml').mesh,
+  });
   const said = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
   if (typeof said === 'string') throw new Error(said);
   return { environment, node: withWorkload(environment, said) };

@@ -135,3 +135,21 @@ export const kubeDeviations: readonly Deviation[] = [
     'Envoy calls an endpoint of whose health nothing is said as it calls a healthy one; those that are not ready are left out.',
   ],
 ];
+
+/** The same for authorizers, with the proxies that each concerns. */
+export const authorizerDeviations: readonly (readonly [proxies: RegExp, Deviation])[] = [
+  [
+    /with http/,
+    [
+      /^listener\/(?:virtualInbound\/filter_chains\/\["virtualInbound",|0\.0\.0\.0_8081\/).*\/filters\//,
+      'An authorizer of HTTP cannot be asked about a connection, which is refused if it meets a rule; istiod lets it through.',
+    ],
+  ],
+  [
+    /with twice/,
+    [
+      /^listener\/.*\/(?:http_)?filters\//,
+      'Of two providers of one name neither is asked, and what a policy asks it is refused; istiod asks one of them.',
+    ],
+  ],
+];

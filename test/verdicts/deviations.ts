@@ -46,6 +46,7 @@ export const deviations: readonly Deviation[] = [
       'PeerAuthentication: a field that nobody knows',
       'AuthorizationPolicy: a field that nobody knows',
       'AuthorizationPolicy: a field of a rule that nobody knows',
+      'AuthorizationPolicy: custom with a field of the provider that nobody knows',
       'RequestAuthentication: a field that nobody knows',
       'RequestAuthentication: a field of a rule that nobody knows',
       'VirtualService: a field of TLS that nobody knows',

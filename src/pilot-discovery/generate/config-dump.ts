@@ -12,6 +12,7 @@ import { ListenerSchema } from '../../shared/proto/envoy/config/listener/v3/list
 import { RouteConfigurationSchema } from '../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import { file_envoy_extensions_access_loggers_file_v3_file } from '../../shared/proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
 import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
+import { file_envoy_extensions_filters_http_ext_authz_v3_ext_authz } from '../../shared/proto/envoy/extensions/filters/http/ext_authz/v3/ext_authz_pb.ts';
 import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_stats_v3_config } from '../../shared/proto/envoy/extensions/filters/http/grpc_stats/v3/config_pb.ts';
 import { file_envoy_extensions_filters_http_grpc_web_v3_grpc_web } from '../../shared/proto/envoy/extensions/filters/http/grpc_web/v3/grpc_web_pb.ts';
@@ -22,6 +23,7 @@ import { file_envoy_extensions_filters_listener_http_inspector_v3_http_inspector
 import { file_envoy_extensions_filters_listener_original_dst_v3_original_dst } from '../../shared/proto/envoy/extensions/filters/listener/original_dst/v3/original_dst_pb.ts';
 import { file_envoy_extensions_filters_listener_original_src_v3_original_src } from '../../shared/proto/envoy/extensions/filters/listener/original_src/v3/original_src_pb.ts';
 import { file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector } from '../../shared/proto/envoy/extensions/filters/listener/tls_inspector/v3/tls_inspector_pb.ts';
+import { file_envoy_extensions_filters_network_ext_authz_v3_ext_authz } from '../../shared/proto/envoy/extensions/filters/network/ext_authz/v3/ext_authz_pb.ts';
 import { file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager } from '../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy } from '../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
 import { file_envoy_extensions_filters_network_rbac_v3_rbac } from '../../shared/proto/envoy/extensions/filters/network/rbac/v3/rbac_pb.ts';
@@ -41,6 +43,7 @@ import type { View, XdsType } from '../push/view.ts';
 const registry = createRegistry(
   file_envoy_extensions_access_loggers_file_v3_file,
   file_envoy_extensions_filters_http_cors_v3_cors,
+  file_envoy_extensions_filters_http_ext_authz_v3_ext_authz,
   file_envoy_extensions_filters_http_fault_v3_fault,
   file_envoy_extensions_filters_http_grpc_stats_v3_config,
   file_envoy_extensions_filters_http_grpc_web_v3_grpc_web,
@@ -51,6 +54,7 @@ const registry = createRegistry(
   file_envoy_extensions_filters_listener_original_dst_v3_original_dst,
   file_envoy_extensions_filters_listener_original_src_v3_original_src,
   file_envoy_extensions_filters_listener_tls_inspector_v3_tls_inspector,
+  file_envoy_extensions_filters_network_ext_authz_v3_ext_authz,
   file_envoy_extensions_filters_network_http_connection_manager_v3_http_connection_manager,
   file_envoy_extensions_filters_network_mongo_proxy_v3_mongo_proxy,
   file_envoy_extensions_filters_network_rbac_v3_rbac,

@@ -9,14 +9,12 @@ export interface AccessPolicy {
 
 export type AccessEffect =
   | { readonly type: 'nothing' }
-  /** It is not served, or it is refused. It restricts access, so nobody may connect. */
-  | { readonly type: 'closes'; readonly covers: Covered }
+  /** It is refused. It restricts access, so nobody may connect. */
+  | { readonly type: 'closes' }
   | AccessRules
+  | AskingRules
   /** The effect of a RequestAuthentication: a token that no rule accepts is refused. */
   | { readonly type: 'tokens'; readonly rules: readonly TokenRule[] };
-
-export type Covered =
-  { readonly type: 'ports'; readonly ports: readonly number[] } | { readonly type: 'all' };
 
 export interface AccessRules {
   readonly type: 'rules';
@@ -24,6 +22,14 @@ export interface AccessRules {
   /** `dry-run`: Envoy counts what it would do, and does nothing. */
   readonly mode: 'enforced' | 'dry-run';
   /** A request matches if it matches at least one rule. */
+  readonly rules: readonly AccessRule[];
+}
+
+/** If a request matches one of the rules, an authorizer decides on it. */
+interface AskingRules {
+  readonly type: 'asks';
+  /** The name of the authorizer in the MeshConfig. */
+  readonly provider: string;
   readonly rules: readonly AccessRule[];
 }
 

@@ -6,11 +6,20 @@ import type { Place, ReadMember } from './members.ts';
  * the result is `closed`. The rest of the resource is served.
  *
  * @param consequence what follows: `connections to this port are refused`
+ * @param closing whether warnings close it too; with `errors` they are only reported
  */
-export function orClosed<T>(read: ReadMember<T>, consequence: string): ReadMember<T | 'closed'> {
+export function orClosed<T>(
+  read: ReadMember<T>,
+  consequence: string,
+  closing: 'errors' | 'warnings too' = 'warnings too',
+): ReadMember<T | 'closed'> {
   return (value, place) => {
     const reasons: string[] = [];
-    const tell: Place['tell'] = (path, reason) => {
+    const tell: Place['tell'] = (path, reason, severity) => {
+      if (severity === 'warning' && closing === 'errors') {
+        place.tell(path, reason, severity);
+        return;
+      }
       reasons.push(reason);
       place.tell(path, `${reason}; ${consequence}`, 'warning');
     };

@@ -1,3 +1,5 @@
+import type { NamedAuthorizer } from './authorizer.ts';
+
 /**
  * The fields of MeshConfig that are used:
  * https://istio.io/v1.26/docs/reference/config/istio.mesh.v1alpha1/
@@ -14,6 +16,8 @@ export interface MeshConfig {
   readonly accessLogFile: string;
   readonly accessLogFormat: string;
   readonly accessLogEncoding: 'text' | 'json';
+  /** The `extensionProviders` that policies with CUSTOM may ask; each name once. */
+  readonly authorizers: readonly NamedAuthorizer[];
 }
 
 export const defaultMeshConfig: MeshConfig = {
@@ -26,6 +30,7 @@ export const defaultMeshConfig: MeshConfig = {
   accessLogFile: '',
   accessLogFormat: '',
   accessLogEncoding: 'text',
+  authorizers: [],
 };
 
 /** The cluster of sources that name none. */

@@ -5,8 +5,8 @@ import type {
   AccessEffect,
   AccessPolicy,
   AccessRule,
+  AccessRules,
   CallerAttribute,
-  Covered,
   OperationAttribute,
 } from './access-policy.ts';
 import { accessCondition, isOfCaller, isOfOperation, readValues } from './read-access-condition.ts';
@@ -148,50 +148,35 @@ export function readAuthorizationPolicy(
       const mode = parseBoolean(dryRun) === true ? 'dry-run' : 'enforced';
       const effect: AccessEffect =
         action === 'custom'
-          ? customEffect(rules, mode, place)
+          ? customEffect(rules, provider, mode, place)
           : { type: 'rules', action, mode, rules };
       return { selector: chosen, effect };
     });
 }
 
-/** Reports flaws of CUSTOM. The provider is called before a token is checked. */
+/** Reports flaws of CUSTOM. The provider is asked before a token is checked. */
 function customFlaws(rules: readonly AccessRule[], provider: string, place: Place): void {
   if (provider === '') wrong(below(place, 'provider'), 'CUSTOM needs the name of one');
   const looked = rules
     .flatMap(({ callers }) => callers.flat())
-    .find(({ attribute }) => attribute.startsWith('request.auth.'));
-  if (looked !== undefined)
-    wrong(
-      below(place, 'rules'),
-      `CUSTOM cannot look at ${looked.attribute}: no token is known yet`,
-    );
+    .find(({ attribute }) => ofIdentity.test(attribute));
+  if (looked === undefined) return;
+  const reason = looked.attribute.startsWith('request.auth.')
+    ? 'no token is known yet'
+    : 'Istio leaves that to the provider';
+  wrong(below(place, 'rules'), `CUSTOM cannot look at ${looked.attribute}: ${reason}`);
 }
 
-/** Returns the effect of CUSTOM. No provider is called yet, so it closes its ports, or all. */
+const ofIdentity = /^(?:request\.auth\.|source\.(?:principal|namespace|serviceAccount)$)/;
+
+/** Returns the effect of CUSTOM. As in Istio, it has no dry run. */
 function customEffect(
   rules: readonly AccessRule[],
-  mode: 'enforced' | 'dry-run',
+  provider: string,
+  mode: AccessRules['mode'],
   place: Place,
 ): AccessEffect {
-  if (rules.length === 0 || mode === 'dry-run') {
-    warn(below(place, 'action'), 'CUSTOM is not served yet, and has no effect');
-    return { type: 'nothing' };
-  }
-  const covers = portsOf(rules);
-  const what =
-    covers.type === 'ports' ? 'the ports that it names' : 'the workloads that it selects';
-  warn(below(place, 'action'), `CUSTOM is not served yet, so connections to ${what} are refused`);
-  return { type: 'closes', covers };
-}
-
-function portsOf(rules: readonly AccessRule[]): Covered {
-  const operations = rules.flatMap((rule) => rule.operations);
-  const ports = operations.map((conditions) =>
-    conditions
-      .filter(({ attribute }) => attribute === 'destination.port')
-      .flatMap(({ values }) => values.map(Number)),
-  );
-  return ports.some((those) => those.length === 0)
-    ? { type: 'all' }
-    : { type: 'ports', ports: [...new Set(ports.flat())].sort((a, b) => a - b) };
+  if (mode === 'enforced') return { type: 'asks', provider, rules };
+  warn(below(place, 'action'), 'a dry run is for ALLOW, DENY and AUDIT: CUSTOM has no effect');
+  return { type: 'nothing' };
 }

@@ -16,6 +16,7 @@ import {
 } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
+import { authorizers } from './read-authorizers.ts';
 
 /** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
 export interface ReadMesh {
@@ -103,6 +104,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
           'accessLogEncoding',
           oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text'),
         ),
+        authorizers: get('extensionProviders', authorizers),
       };
     },
   );
@@ -115,6 +117,7 @@ type Node = { readonly range?: readonly [number, ...unknown[]] | null } | undefi
 
 /**
  * Returns the value of a text, undefined if the text as a whole is wrong; and the lines of fields.
+ * The line of a field that is missing is that of the object around it.
  */
 function contentOf(content: string, told: (line: number, reason: string) => void) {
   const parsed = parseYaml(yaml, content, {});
@@ -134,7 +137,11 @@ function contentOf(content: string, told: (line: number, reason: string) => void
       .split(/[.[\]]+/)
       .filter((step) => step !== '')
       .map((step) => (/^\d+$/.test(step) ? Number(step) : step));
-    return lineAt((document?.getIn(steps, true) as Node)?.range?.[0] ?? 0);
+    const offsets = steps.map((_, index) => {
+      const node = document?.getIn(steps.slice(0, steps.length - index), true) as Node;
+      return node?.range?.[0];
+    });
+    return lineAt(offsets.find((offset) => offset !== undefined) ?? 0);
   };
   return { value: read?.ok === true ? read.value : undefined, lineOf };
 }

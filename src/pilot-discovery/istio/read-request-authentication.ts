@@ -39,5 +39,5 @@ export function isForSidecars(
 /** Reads a policy of which only the selector can be read: its workloads are closed. */
 export const closedAccessPolicy: ReadMember<AccessPolicy> = (value, place) => ({
   selector: selectorAlone(value, place),
-  effect: { type: 'closes', covers: { type: 'all' } },
+  effect: { type: 'closes' },
 });

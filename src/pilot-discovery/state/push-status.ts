@@ -1,6 +1,9 @@
 import { listenerClashes } from '../generate/listeners/listener-clashes.ts';
+import { authorizerOf } from '../generate/scope/authorizer-of.ts';
 import { isVisible } from '../generate/scope/visible-services.ts';
-import { type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { ownMember } from '../../shared/text/own-member.ts';
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import type { Labels } from '../istio/values.ts';
 import { type Environment, serviceKey } from '../environment/environment.ts';
 import { resourceAt } from '../environment/resources.ts';
 
@@ -51,5 +54,53 @@ export function leftOut(environment: Environment): readonly Flaw[] {
     };
     return { key, origin, field: 'spec.ports', reason, severity: 'warning' };
   });
-  return [...environment.warnings, ...clashes];
+  return [...environment.warnings, ...clashes, ...unasked(environment)];
 }
+
+/** Returns a warning for each policy with CUSTOM whose authorizer cannot be asked. */
+function unasked(environment: Environment): readonly Flaw[] {
+  const { accessPolicies, mesh } = environment;
+  const asking = (namespace: string): readonly AskingPolicy[] =>
+    (accessPolicies.get(namespace) ?? []).flatMap(({ spec: { effect, selector }, ...policy }) =>
+      effect.type === 'asks'
+        ? [{ policy, selector: selector ?? {}, provider: effect.provider }]
+        : [],
+    );
+  const ofRoot = asking(mesh.rootNamespace);
+  return [...accessPolicies.keys()].flatMap((namespace) => {
+    const own = asking(namespace);
+    const all = namespace === mesh.rootNamespace ? own : [...own, ...ofRoot];
+    const providers = new Set(all.map(({ provider }) => provider));
+    return own.flatMap(({ policy, selector, provider }): readonly Flaw[] => {
+      const found = authorizerOf(environment, [provider]);
+      const other =
+        providers.size < 2
+          ? undefined
+          : all.find((one) => one.provider !== provider && mayBothSelect(one.selector, selector));
+      const reason =
+        found.type === 'bad'
+          ? found.reason
+          : other && `${keyOf(other.policy)} asks ${other.provider} for the same workloads`;
+      if (reason === undefined) return [];
+      return [
+        {
+          key: keyOf(policy),
+          origin: policy.origin,
+          field: 'spec.provider.name',
+          reason: `${reason}, so what it is for is refused`,
+          severity: 'warning',
+        },
+      ];
+    });
+  });
+}
+
+interface AskingPolicy {
+  readonly policy: Pick<AnyResource, 'kind' | 'namespace' | 'name' | 'origin'>;
+  readonly selector: Labels;
+  readonly provider: string;
+}
+
+/** Returns whether a workload may have the labels of both. */
+const mayBothSelect = (one: Labels, other: Labels): boolean =>
+  Object.entries(one).every(([name, value]) => (ownMember(other, name) ?? value) === value);

@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connects } from '../connects.ts';
@@ -24,18 +24,31 @@ export interface Istiod {
   dispose(): Promise<void>;
 }
 
-/** `program` is run as `program FOLDER PORT`; it takes the two ports after `port` too. */
-export function makeIstiod(program: string, port: number): Istiod {
+/**
+ * `program` is run as `program FOLDER PORT`; it takes the two ports after `port` too.
+ *
+ * @param mesh more of its MeshConfig, as YAML
+ */
+export function makeIstiod(program: string, port: number, mesh = ''): Istiod {
   const folder = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-'));
+  const temporary = mkdtempSync(join(tmpdir(), 'pilot-agent-istiod-mesh-'));
   let child: ChildProcess | undefined;
+  /** The program writes its MeshConfig to a temporary file, which istiod watches. */
+  const addMesh = async (): Promise<void> => {
+    const isWritten = () => readdirSync(temporary).some((name) => sizeOf(name) > 0);
+    await eventually(isWritten);
+    for (const name of readdirSync(temporary)) appendFileSync(join(temporary, name), mesh);
+  };
+  const sizeOf = (name: string) => statSync(join(temporary, name)).size;
   const istiod: Istiod = {
     folder,
     async start() {
       child = spawn(program, [folder, String(port)], {
         stdio: 'ignore',
         detached: true,
-        env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true' },
+        env: { ...process.env, ENABLE_TLS_ON_SIDECAR_INGRESS: 'true', TMPDIR: temporary },
       });
+      if (mesh !== '') await addMesh();
       await eventually(() => connects(port));
     },
     async stop() {
@@ -70,7 +83,7 @@ export function makeIstiod(program: string, port: number): Istiod {
     },
     async dispose() {
       await istiod.stop();
-      rmSync(folder, { recursive: true, force: true });
+      for (const path of [folder, temporary]) rmSync(path, { recursive: true, force: true });
     },
   };
   return istiod;

@@ -2,6 +2,8 @@
 import type { Environment } from '../../environment/environment.ts';
 import { noResources, type SortedView, withResources } from '../encoding/encode-resource.ts';
 import { gatewayRoutes } from '../routes/gateway-routes.ts';
+import { accessPoliciesOf } from '../scope/access-policies-of.ts';
+import { authorizerClusters } from '../scope/authorizer-of.ts';
 import { connectionsOf } from '../scope/gateway-connections.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -17,7 +19,8 @@ interface Reached {
 }
 
 /**
- * Returns what the routes of a gateway lead to; undefined for a proxy that receives all clusters.
+ * Returns what the routes of a gateway lead to, and the authorizer that its policies ask; undefined
+ * for a proxy that receives all clusters.
  */
 export function reachedBy(environment: Environment, node: ProxyNode): Reached | undefined {
   if (node.role !== 'router' || environment.gatewayClusters === 'all') return undefined;
@@ -25,7 +28,8 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
   const { clusters } = gatewayRoutes(environment, node, all);
   const connections = [...connectionsOf(environment, node, all).values()].flat();
   const ofTcp = connections.flatMap(({ to }) => to.map(({ cluster }) => cluster));
-  const names = [...new Set([...clusters, ...ofTcp])].sort();
+  const asked = authorizerClusters(environment, accessPoliciesOf(environment, node));
+  const names = [...new Set([...clusters, ...ofTcp, ...asked])].sort();
   return reached([all], JSON.stringify(names), () => {
     const hosts = new Set(names.map(hostOfCluster));
     const services = new Map([...all].filter(([host]) => hosts.has(host)));

@@ -86,10 +86,10 @@ function chainsOf(
   one: MergedServer,
 ): readonly FilterChain[] {
   const { mesh } = environment;
-  const { server, routeName, port } = one;
+  const { server, routeName } = one;
   const { protocol } = server.port;
   const { tls } = server;
-  const isClosed = access.isClosed(port) || tls.mode === 'closed';
+  const isClosed = access.entry === 'closed' || tls.mode === 'closed';
   const names = isTls(protocol) ? serverNames(server) : [];
   const socket = 'certificate' in tls && {
     transportSocket: gatewayTls(node, tls, alpnOf(routeName, tls.mode)),

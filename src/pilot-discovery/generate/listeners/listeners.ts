@@ -1,5 +1,6 @@
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
+import { servicesOfAuthorizers } from '../scope/authorizer-of.ts';
 import { connectionsOf } from '../scope/gateway-connections.ts';
 import { gatewayListeners, rulesOfConnections } from './gateway-listeners.ts';
 import { inboundListeners } from './inbound-listeners.ts';
@@ -30,6 +31,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
     return [
       ...[mergedGatewayOf(environment, node), mesh, accessPolicies, fetchedKeys],
       peerAuthentications,
+      servicesOfAuthorizers(environment),
       connectionsOf(environment, node, services),
       rulesOfConnections(environment, node, services),
     ];
@@ -44,6 +46,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       fetchedKeys,
       sidecarOf(environment, node),
     ],
+    servicesOfAuthorizers(environment),
     rulesOfListeners(environment, node, scope),
     ...scope.blocks.map((block) => outboundEntriesOf(environment, node, block, scope.services)),
     ...partsOfPorts(ownPorts(environment, node)),

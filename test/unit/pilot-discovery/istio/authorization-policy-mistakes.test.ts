@@ -22,6 +22,14 @@ describe('a mistake in an AuthorizationPolicy', () => {
       'action: CUSTOM\nprovider: { name: p }\nrules: [{ from: [{ source: { requestPrincipals: [a] } }] }]',
       '7 spec.rules: CUSTOM cannot look at request.auth.principal: no token is known yet',
     ],
+    [
+      'action: CUSTOM\nprovider: { name: p }\nrules: [{ from: [{ source: { notPrincipals: [a] } }] }]',
+      '7 spec.rules: CUSTOM cannot look at source.principal: Istio leaves that to the provider',
+    ],
+    [
+      'action: CUSTOM\nprovider: { name: p }\nrules: [{ when: [{ key: source.namespace, values: [a] }] }]',
+      '7 spec.rules: CUSTOM cannot look at source.namespace: Istio leaves that to the provider',
+    ],
     ['rules:\n  - ', '6 spec.rules[0]: it is empty: {} is for each request'],
     ['rules:\n  - form: []', '6 spec.rules[0].form: there is no such field: did you mean from?'],
     ['rules:\n  - from:\n      - {}', '7 spec.rules[0].from[0].source: it is missing'],

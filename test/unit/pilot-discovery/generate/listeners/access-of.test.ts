@@ -17,9 +17,7 @@ const policy = (spec: string, metadata = {}) =>
 const tokens = (name: string, rules: string, metadata = {}, more = '') =>
   resourceText('RequestAuthentication', name, `{ jwtRules: ${rules}${more} }`, metadata);
 
-/** A policy of which a provider decides. */
-const custom = (rule: string, more = '') =>
-  `{ action: CUSTOM, provider: { name: p }, rules: [${rule}]${more} }`;
+const asks = '{ action: CUSTOM, provider: { name: p }, rules: [{}] }';
 
 describe('who may connect to the ports of a workload: 80, 90 and others', () => {
   it.each<[what: string, resources: readonly string[], modes: readonly string[]]>([
@@ -35,32 +33,8 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
       ['disable', 'strict', 'strict'],
     ],
     [
-      'nobody, for it is not known who decides',
-      [policy(custom('{ from: [{ source: { namespaces: [a] } }] }'))],
-      ['closed', 'closed', 'closed'],
-    ],
-    [
-      'nobody at the port for which it is not known who decides',
-      [policy(custom('{ to: [{ operation: { ports: ["90"] } }] }'))],
-      ['permissive', 'closed', 'permissive'],
-    ],
-    [
-      'nobody, by a policy of the mesh',
-      [
-        policy(custom('{ from: [{ source: { namespaces: [a] } }] }'), {
-          namespace: 'istio-system',
-        }),
-      ],
-      ['closed', 'closed', 'closed'],
-    ],
-    [
-      'everybody, for the policy selects others',
-      [policy(custom('{}', ', selector: { matchLabels: { app: b } }'))],
-      ['permissive', 'permissive', 'permissive'],
-    ],
-    [
-      'everybody, for the policy is of another namespace',
-      [policy(custom('{}'), { namespace: 'other' })],
+      'whom a provider lets in, by filters and not by ports',
+      [policy(asks)],
       ['permissive', 'permissive', 'permissive'],
     ],
     [
@@ -70,6 +44,30 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
     ],
   ])('%s', (_, resources, modes) => {
     expect(modesOf(...resources)).toEqual(modes);
+  });
+
+  it('asks a provider before it looks at tokens, for the workloads that a policy selects', () => {
+    const filtersOf = (...resources: readonly string[]) => {
+      const { filters } = accessOf(environmentOf(resources.join('---\n')), proxyIn(''));
+      return [filters.http, filters.tcp].map((all) => all.map(({ name }) => name));
+    };
+    const others = [
+      policy('{ rules: [{}] }', { name: 'b' }),
+      tokens('r', '[{ issuer: a, jwks: \'{"keys":[]}\' }]'),
+    ];
+    const without = [
+      ['envoy.filters.http.jwt_authn', 'envoy.filters.http.rbac'],
+      ['envoy.filters.network.rbac'],
+    ];
+    const refused = [
+      ['envoy.filters.http.rbac', ...(without[0] ?? [])],
+      ['envoy.filters.network.rbac', ...(without[1] ?? [])],
+    ];
+    expect(filtersOf(policy(asks), ...others)).toEqual(refused);
+    expect(filtersOf(policy(asks, { namespace: 'istio-system' }), ...others)).toEqual(refused);
+    expect(filtersOf(policy(asks, { namespace: 'other' }), ...others)).toEqual(without);
+    const elsewhere = asks.replace('rules', 'selector: { matchLabels: { app: b } }, rules');
+    expect(filtersOf(policy(elsewhere), ...others)).toEqual(without);
   });
 
   it('looks at tokens before it looks at what policies say of them', () => {
@@ -115,10 +113,10 @@ describe('who may connect to the ports of a workload: 80, 90 and others', () => 
 
   it('lists the ports of which something is said, and what says it', () => {
     const environment = environmentOf(
-      `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT } } }')}---\n${policy(custom('{ to: [{ operation: { ports: ["81", "80"] } }] }'))}`,
+      `${peers('{ selector: { matchLabels: { app: app } }, portLevelMtls: { 82: { mode: STRICT }, 80: { mode: DISABLE } } }')}---\n${policy(asks)}`,
     );
     const { ports, of } = accessOf(environment, proxyIn(''));
-    expect(ports).toEqual([80, 81, 82]);
+    expect(ports).toEqual([80, 82]);
     expect(of).toEqual(['PeerAuthentication/default/p', 'AuthorizationPolicy/default/a']);
   });
 });

@@ -104,19 +104,6 @@ describe('the listeners of a gateway', () => {
       listener(chain('HTTP, routes http.8443'), { port: 8443 }),
     ],
     [
-      'take no connection, if a policy that is not served covers the port',
-      [
-        gateway(http(8080), https('a.example.com', simple)),
-        resourceText(
-          'AuthorizationPolicy',
-          'p',
-          '{ action: CUSTOM, provider: { name: p }, rules: [{ to: [{ operation: { ports: ["8080", "8443"] } }] }] }',
-        ),
-      ],
-      listener(chain('TCP to BlackHoleCluster')) +
-        listener(named('a.example.com', 'TCP to BlackHoleCluster'), inspected),
-    ],
-    [
       'are open, whatever is asked of those who call a sidecar',
       [gateway(http(8080)), resourceText('PeerAuthentication', 'p', '{ mtls: { mode: STRICT } }')],
       listener(chain(routes)),

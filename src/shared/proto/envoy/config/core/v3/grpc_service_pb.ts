@@ -7,6 +7,10 @@
 
 import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
+import type { HeaderValue } from './base_pb.ts';
+import { file_envoy_config_core_v3_base } from './base_pb.ts';
+import type { Duration } from '@bufbuild/protobuf/wkt';
+import { file_google_protobuf_duration } from '@bufbuild/protobuf/wkt';
 import type { Message } from '@bufbuild/protobuf';
 
 /**
@@ -15,7 +19,8 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_config_core_v3_grpc_service: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CidlbnZveS9jb25maWcvY29yZS92My9ncnBjX3NlcnZpY2UucHJvdG8SFGVudm95LmNvbmZpZy5jb3JlLnYzIpoBCgtHcnBjU2VydmljZRJBCgplbnZveV9ncnBjGAEgASgLMisuZW52b3kuY29uZmlnLmNvcmUudjMuR3JwY1NlcnZpY2UuRW52b3lHcnBjSAAaNAoJRW52b3lHcnBjEhQKDGNsdXN0ZXJfbmFtZRgBIAEoCRIRCglhdXRob3JpdHkYAiABKAlCEgoQdGFyZ2V0X3NwZWNpZmllcmIGcHJvdG8z',
+    'CidlbnZveS9jb25maWcvY29yZS92My9ncnBjX3NlcnZpY2UucHJvdG8SFGVudm95LmNvbmZpZy5jb3JlLnYzIoMCCgtHcnBjU2VydmljZRJBCgplbnZveV9ncnBjGAEgASgLMisuZW52b3kuY29uZmlnLmNvcmUudjMuR3JwY1NlcnZpY2UuRW52b3lHcnBjSAASKgoHdGltZW91dBgDIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhI7ChBpbml0aWFsX21ldGFkYXRhGAUgAygLMiEuZW52b3kuY29uZmlnLmNvcmUudjMuSGVhZGVyVmFsdWUaNAoJRW52b3lHcnBjEhQKDGNsdXN0ZXJfbmFtZRgBIAEoCRIRCglhdXRob3JpdHkYAiABKAlCEgoQdGFyZ2V0X3NwZWNpZmllcmIGcHJvdG8z',
+    [file_envoy_config_core_v3_base, file_google_protobuf_duration],
   );
 
 /**
@@ -34,6 +39,16 @@ export type GrpcService = Message<'envoy.config.core.v3.GrpcService'> & {
         case: 'envoyGrpc';
       }
     | { case: undefined; value?: undefined };
+
+  /**
+   * @generated from field: google.protobuf.Duration timeout = 3;
+   */
+  timeout?: Duration;
+
+  /**
+   * @generated from field: repeated envoy.config.core.v3.HeaderValue initial_metadata = 5;
+   */
+  initialMetadata: HeaderValue[];
 };
 
 /**

@@ -1,0 +1,63 @@
+import type { Authorizer } from '../../istio/authorizer.ts';
+import type { Resource } from '../../istio/model.ts';
+import type { AccessPolicyKind, Environment } from '../../environment/environment.ts';
+import { outboundName } from './cluster-name.ts';
+
+/** An authorizer that can be asked, or the reason why none can. */
+export type FoundAuthorizer =
+  | { readonly type: 'found'; readonly authorizer: Authorizer; readonly cluster: string }
+  | { readonly type: 'bad'; readonly reason: string };
+
+const bad = (reason: string): FoundAuthorizer => ({ type: 'bad', reason });
+
+/** Returns the authorizer of policies that name these providers. As in Istio there may be one. */
+export function authorizerOf(
+  environment: Pick<Environment, 'mesh' | 'services'>,
+  providers: readonly string[],
+): FoundAuthorizer {
+  const [first = '', second] = [...new Set(providers)];
+  return second === undefined
+    ? authorizerNamed(environment, first)
+    : bad(`the providers ${first} and ${second} cannot both be asked`);
+}
+
+function authorizerNamed(
+  { mesh, services }: Pick<Environment, 'mesh' | 'services'>,
+  name: string,
+): FoundAuthorizer {
+  const authorizer = mesh.authorizers.find((one) => one.name === name)?.authorizer;
+  if (authorizer === undefined)
+    return bad(`the MeshConfig has no extensionProvider ${name} that can be asked`);
+  if (authorizer === 'closed') return bad(`the extensionProvider ${name} is wrong`);
+  const { host, namespace, port } = authorizer;
+  const having = new Set((services.get(host) ?? []).map((service) => service.namespace));
+  const isThere = namespace === '' ? having.size > 0 : having.has(namespace);
+  if (!isThere)
+    return bad(
+      `the extensionProvider ${name} is at a service that is not there: ${namespace === '' ? '' : `${namespace}/`}${host}`,
+    );
+  if (namespace === '' && having.size > 1)
+    return bad(
+      `services of the namespaces ${[...having].sort().join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
+    );
+  return { type: 'found', authorizer, cluster: outboundName({ port, subset: '', host }) };
+}
+
+/** Returns the services that {@link authorizerOf} reads: the same objects until they change. */
+export const servicesOfAuthorizers = ({ mesh, services }: Environment): readonly unknown[] =>
+  mesh.authorizers.map(({ authorizer }) =>
+    authorizer === 'closed' ? authorizer : services.get(authorizer.host),
+  );
+
+/** Returns the cluster of the authorizer that policies ask; [] if none can be asked. */
+export function authorizerClusters(
+  environment: Pick<Environment, 'mesh' | 'services'>,
+  policies: readonly Resource<AccessPolicyKind>[],
+): readonly string[] {
+  const providers = policies.flatMap(({ spec: { effect } }) =>
+    effect.type === 'asks' ? [effect.provider] : [],
+  );
+  if (providers.length === 0) return [];
+  const found = authorizerOf(environment, providers);
+  return found.type === 'found' ? [found.cluster] : [];
+}
