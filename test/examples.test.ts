@@ -1,16 +1,24 @@
 import { execFileSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { commandLines, commands, optionExamples, ownOptions } from '../scripts/docs/commands.ts';
 import {
   discoveryCommands,
   discoveryPaths,
   discoveryVariables,
 } from '../scripts/docs/discovery.ts';
+import { exampleOf, fieldPaths } from '../scripts/docs/layers.ts';
 import { curl, endpoints, probeKinds } from '../scripts/docs/http.ts';
 import { shellWord, typedFlag, typedVariable } from '../scripts/docs/markdown.ts';
 import { variables } from '../scripts/docs/variables.ts';
 import { program, spelledOut } from '../src/pilot-agent/cli/program.ts';
 import type { GivenFlags } from '../src/pilot-agent/config/flag-layer.ts';
+import { readConfigFile } from '../src/pilot-agent/config/config-file.ts';
+import {
+  fileExamples,
+  messageExamples,
+  sourceExamples,
+} from '../src/pilot-agent/config/schema-texts.ts';
 import { flags } from '../src/pilot-agent/config/flags.ts';
 import { logFlags } from '../src/shared/log/log-flags.ts';
 import { logOptions } from '../src/shared/log/log-options.ts';
@@ -41,6 +49,10 @@ const variableRows = Object.values(variables).flat();
 const lightstep = {
   lightstepAddress: flags.lightstepAddress.example,
   lightstepAccessToken: flags.lightstepAccessToken.example,
+};
+const lightstepFields = {
+  address: flags.lightstepAddress.example,
+  accessToken: flags.lightstepAccessToken.example,
 };
 const configUrl = { configUrl: flags.configUrl.example };
 const companions: Readonly<Record<string, GivenFlags>> = {
@@ -112,6 +124,44 @@ describe('the examples of pilot-agent', () => {
     const said = resolved({ given: companions[flag] ?? {}, env: { [name]: example } });
     expect(said).toMatchObject({ ok: true, warnings: [] });
     expect(example).not.toBe(standard);
+  });
+});
+
+describe('the examples of a configuration file', () => {
+  const nested = (path: string, value: unknown): unknown =>
+    path.split('.').reduceRight<unknown>((below, name) => ({ [name]: below }), value);
+
+  /** Other fields without which a field is wrong. */
+  const around: readonly (readonly [prefix: string, fields: object])[] = [
+    ['envoyMetricsService.', { address: exampleOf('envoyMetricsService.address') }],
+    ['envoyAccessLogService.', { address: exampleOf('envoyAccessLogService.address') }],
+    ['tracing.lightstep.', lightstepFields],
+  ];
+
+  it.each(fieldPaths())('have a good value of %s', (path) => {
+    const value: unknown = parseYaml(exampleOf(path));
+    const [prefix = '', more = {}] = around.find(([start]) => path.startsWith(start)) ?? [];
+    const name = path.slice(prefix.length);
+    const proxyConfig =
+      prefix === '' ? nested(path, value) : nested(prefix.slice(0, -1), { ...more, [name]: value });
+    expect(resolved({ proxyConfig })).toMatchObject({ ok: true, warnings: [] });
+  });
+
+  it.each(Object.entries(messageExamples))('have a good %s', (name, message) => {
+    const proxyConfig = {
+      envoyMetricsService: { address: 'metrics:9000', [name]: message },
+    };
+    expect(resolved({ proxyConfig })).toMatchObject({ ok: true, warnings: [] });
+  });
+
+  it.each(Object.entries(fileExamples))('have a good member %s', (name, example) => {
+    const content = { ok: true, value: { [name]: parseYaml(example) as unknown } } as const;
+    expect(readConfigFile('agent.yaml', content).problems).toEqual([]);
+  });
+
+  it('have good sources', () => {
+    const content = { ok: true, value: { sources: sourceExamples } } as const;
+    expect(readConfigFile('agent.yaml', content).problems).toEqual([]);
   });
 });
 

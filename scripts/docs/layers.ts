@@ -1,12 +1,33 @@
 import { istioFields } from '../../src/pilot-agent/config/istio-fields.ts';
 import { proxyConfigNode } from '../../src/pilot-agent/config/json-schema.ts';
-import { code, list, page, paragraph, section, shortRow, table } from './markdown.ts';
+import { stringify } from 'yaml';
+import { flags } from '../../src/pilot-agent/config/flags.ts';
+import {
+  examples,
+  fileExamples,
+  messageExamples,
+  ofFile,
+  ofSources,
+  sourceExamples,
+} from '../../src/pilot-agent/config/schema-texts.ts';
+import type { Flag } from '../../src/shared/text/flag.ts';
+import {
+  block,
+  code,
+  list,
+  page,
+  paragraph,
+  section,
+  sentence,
+  shortRow,
+  table,
+} from './markdown.ts';
 
 /**
  * The layers of the configuration, the lowest first. A test compares them with those that are read.
  */
 export const layers: readonly (readonly [name: string, what: string])[] = [
-  ['Defaults', 'Those of the flags'],
+  ['Defaults', 'Defaults of the flags'],
   ['`STACKDRIVER_TRACING_ENABLED`', '`tracing`'],
   ['`--meshConfig`', '`defaultConfig` of a MeshConfig, YAML or JSON'],
   ['`PROXY_CONFIG`', 'A ProxyConfig, YAML or JSON'],
@@ -14,7 +35,7 @@ export const layers: readonly (readonly [name: string, what: string])[] = [
   ['Annotation `sidecar.istio.io/discoveryAddress`', '`discoveryAddress`'],
   [
     'Annotation `status.sidecar.istio.io/port`',
-    '`statusPort`. A wrong one is ignored with a warning',
+    '`statusPort`. A wrong value is ignored with a warning',
   ],
   [
     '`--config`',
@@ -22,9 +43,9 @@ export const layers: readonly (readonly [name: string, what: string])[] = [
   ],
   [
     'A variable of a flag',
-    'The same as the flag: [variables](environment.md#sources-of-configuration)',
+    'Field of the flag: see [variables](environment.md#sources-of-configuration)',
   ],
-  ['A flag that is given', 'Its field'],
+  ['A flag that is given', 'Field of the flag'],
   ['`ISTIO_BOOTSTRAP`', '`proxyBootstrapTemplatePath`'],
 ];
 
@@ -35,7 +56,7 @@ interface Field {
 }
 
 /** Messages that several fields have. */
-const messages = ['tlsSettings', 'tcpKeepalive'];
+const messages = ['tlsSettings', 'tcpKeepalive'] as const;
 
 /**
  * The fields of a ProxyConfig by their paths, each before the fields below it; of a message itself.
@@ -44,9 +65,32 @@ function fields({ properties = {} }: Field, path = ''): readonly (readonly [stri
   return Object.entries(properties)
     .flatMap(([name, field]) => [
       [`${path}${name}`, field] as const,
-      ...(messages.includes(name) ? [] : fields(field, `${path}${name}.`)),
+      ...(messages.some((message) => message === name) ? [] : fields(field, `${path}${name}.`)),
     ])
     .filter(([, { description }]) => description !== undefined);
+}
+
+const flagExamples = new Map(
+  Object.entries<Flag>(flags).map(([name, { field, example }]) => [field ?? name, example]),
+);
+
+/** The example of a field, in YAML. Throws if there is none. */
+export function exampleOf(path: string): string {
+  const example = examples[path] ?? flagExamples.get(path);
+  if (example === undefined) throw new Error(`schema-texts.ts has no example of ${path}`);
+  return example;
+}
+
+/** The paths of all fields of a ProxyConfig with an example. */
+export function fieldPaths(): readonly string[] {
+  return fields(proxyConfigNode() as Field).map(([path]) => path);
+}
+
+/** The example of a member of a source. Throws if there is none. */
+function sourceExample(member: string): string {
+  const source = sourceExamples.find((one) => Object.hasOwn(one, member));
+  if (source === undefined) throw new Error(`schema-texts.ts has no example of ${member}`);
+  return stringify(source[member as keyof typeof source], { collectionStyle: 'flow' }).trimEnd();
 }
 
 export function layersPage(): string {
@@ -56,7 +100,11 @@ export function layersPage(): string {
     .filter(([path]) => !Object.hasOwn(istioFields.shape, path))
     .map(([path, { description = '', default: standard }]) =>
       shortRow(
-        [code(path), standard === undefined || standard === '' ? '–' : code(String(standard))],
+        [
+          code(path),
+          code(exampleOf(path)),
+          standard === undefined || standard === '' ? '–' : code(String(standard)),
+        ],
         description,
       ),
     );
@@ -67,12 +115,12 @@ export function layersPage(): string {
       "The fields of Istio's ProxyConfig come in layers. This table has the lowest layer first. A field of a later layer replaces the " +
         'same field of the layers before it. A map, a list or a message is replaced as a whole.',
     ),
-    table(['Layer', 'What it sets'], layers),
+    table(['Layer', 'Content'], layers),
     paragraph(
-      'The annotations are those of the pod, in the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes.',
+      'The agent reads the annotations of the pod from the file `./etc/istio/pod/annotations`, which the downward API of Kubernetes writes.',
     ),
     paragraph(
-      'Names of fields are in camel case or in snake case. `null` sets nothing. A value is checked in its layer, even if another layer ' +
+      'Names of fields are in camel case or in snake case. `null` sets nothing. The agent checks each value, even if a later layer ' +
         'replaces it.',
     ),
     paragraph(
@@ -82,21 +130,45 @@ export function layersPage(): string {
     ),
     paragraph(
       '`pilot-agent config print` shows each value and the layer that it comes from. ' +
-        '[`schema/pilot-agent.schema.json`](../../schema/pilot-agent.schema.json) is the JSON Schema of a configuration file. ProxyConfig is a definition in it.',
+        '[`schema/pilot-agent.schema.json`](../../schema/pilot-agent.schema.json) is the JSON Schema of a configuration file, with a definition of ProxyConfig.',
     ),
     section(
       'Fields of ProxyConfig',
-      paragraph('The page of [flags](flags.md) says more of a field that has a flag.'),
-      table(['Field', 'Default', 'Meaning'], rows),
+      paragraph('Examples are in YAML. [Flags](flags.md) describes fields with a flag in detail.'),
+      table(['Field', 'Example', 'Default', 'Meaning'], rows),
     ),
     section(
       'Fields for the control plane alone',
       paragraph(
-        'The agent checks their types, since istiod serves nothing to a proxy of which one is wrong.',
+        'The agent checks the types of these fields, because istiod serves nothing to a proxy with a wrong type.',
       ),
       table(
-        ['Field', 'Meaning'],
-        passedOn.map(([path, { description = '' }]) => shortRow([code(path)], description)),
+        ['Field', 'Example', 'Meaning'],
+        passedOn.map(([path, { description = '' }]) =>
+          shortRow([code(path), code(exampleOf(path))], description),
+        ),
+      ),
+    ),
+    section(
+      'Fields of a configuration file',
+      paragraph(
+        '[The configuration file](../guide/configuration-file.md) has flags by name, such as `statusPort: 15021`, and these fields:',
+      ),
+      table(
+        ['Field', 'Example', 'Meaning'],
+        Object.entries(ofFile).map(([name, text]) => [
+          code(name),
+          code(fileExamples[name as keyof typeof ofFile]),
+          sentence(text),
+        ]),
+      ),
+    ),
+    section(
+      'Fields of a source',
+      list(
+        Object.entries(ofSources).map(
+          ([name, text]) => `${code(`${name}: ${sourceExample(name)}`)}: ${text}`,
+        ),
       ),
     ),
     ...messages.map((message) =>
@@ -107,6 +179,7 @@ export function layersPage(): string {
             ([name, { description = '' }]) => `${code(name)}: ${description}`,
           ),
         ),
+        block('yaml', stringify({ [message]: messageExamples[message] }).trimEnd()),
       ),
     ),
   );

@@ -68,7 +68,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [
     ['why', 'startMs', 'draining'],
-    'Cause of an epoch that is LIVE, duration of its start in ms, and the epochs that drain',
+    'Cause of an epoch that is LIVE, duration of its start in ms, epochs that drain',
   ],
   [['of'], 'Time of the last confirmation of the stored configuration, or the limit of attempts'],
   [['lastWords'], 'The line of a crashed Envoy that shows the cause'],

@@ -363,12 +363,12 @@ export const variables: Readonly<Record<string, readonly Variable[]>> = {
     },
     {
       name: 'XDG_CACHE_HOME',
-      example: '/home/me/.cache',
+      example: '/var/cache/agent',
       text: 'Cache folder of the user, an absolute path',
     },
     {
       name: 'HOME',
-      example: '/home/me',
+      example: '/var/lib/agent',
       text: 'Home folder of the user',
       more: 'The default is the home folder in the user database, then `/var`.',
     },
@@ -437,9 +437,9 @@ export function environmentPage(): string {
       'Metadata of the node',
       paragraph(
         'Each variable that begins with `ISTIO_META_` or `ISTIO_METAJSON_` becomes a part of the metadata of the node. The value of ' +
-          '`ISTIO_METAJSON_…` is JSON. The files `./etc/istio/pod/labels` and `./etc/istio/pod/annotations` are a part of the metadata too.',
+          '`ISTIO_METAJSON_…` is JSON, such as `{"app":"reviews"}`. The files `./etc/istio/pod/labels` and `./etc/istio/pod/annotations` are a part of the metadata too.',
       ),
-      block('sh', 'ISTIO_META_OWNER=team-a\nISTIO_METAJSON_LABELS=\'{"app":"reviews"}\''),
+      block('sh', 'ISTIO_META_OWNER=team-a'),
     ),
   );
 }

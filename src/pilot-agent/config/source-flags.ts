@@ -58,7 +58,7 @@ export const sourceFlags = {
     value: 'file',
     text: 'kubeconfig file; if not given: the service account of the pod',
     default: '',
-    example: '/home/me/.kube/config',
+    example: '/etc/kubeconfig',
     variable: 'KUBECONFIG',
   },
   watchConsul: {
