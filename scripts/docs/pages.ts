@@ -15,30 +15,30 @@ import { environmentPage } from './variables.ts';
 export const folder = 'docs/reference';
 
 const subjects: readonly (readonly [file: string, what: string, make: () => string])[] = [
-  ['commands.md', 'What the program can do, and the flags of each command', commandsPage],
-  ['flags.md', 'The flags of `proxy`, by group', flagsPage],
-  ['environment.md', 'The environment variables that are read', environmentPage],
-  [
-    'go-agents.md',
-    'All flags and variables of the Go agents, and what becomes of them',
-    goAgentsPage,
-  ],
+  ['commands.md', 'Commands of `pilot-agent`, with examples and flags', commandsPage],
+  ['flags.md', 'Flags of `proxy`, by group', flagsPage],
+  ['environment.md', 'Environment variables', environmentPage],
+  ['go-agents.md', 'All flags and variables of the Go agents, and their effect here', goAgentsPage],
   [
     'layers.md',
-    'Where a value of the configuration comes from, and the fields of a ProxyConfig',
+    'Layers of the configuration; fields of a ProxyConfig and of a configuration file',
     layersPage,
   ],
   [
     'http.md',
-    'The status port: endpoints, reasons for not being ready, probes of the application',
+    'Status port: paths, reasons for not being ready, probes of the application',
     httpPage,
   ],
-  ['metrics.md', 'The metrics of the agent, and how it merges those of others', metricsPage],
-  ['log-events.md', 'The fields of a line of the log, and the codes of all events', logPage],
-  ['exit-codes.md', 'What each exit code means', exitCodesPage],
-  ['signals.md', 'What each signal does', signalsPage],
-  ['files.md', 'What the agent writes into its folder', filesPage],
-  ['pilot-discovery.md', 'The control plane: flags, variables, paths, metrics', discoveryPage],
+  ['metrics.md', 'Metrics of the agent, and the merge with others', metricsPage],
+  ['log-events.md', 'Fields of a line of the log, and codes of all events', logPage],
+  ['exit-codes.md', 'Exit codes and their causes', exitCodesPage],
+  ['signals.md', 'Signals and their effects', signalsPage],
+  ['files.md', 'Files in the folder of the agent', filesPage],
+  [
+    'pilot-discovery.md',
+    'Control plane: commands, flags, variables, paths, limits, metrics',
+    discoveryPage,
+  ],
 ];
 
 /** The pages of the reference, by the names of their files. */
@@ -46,10 +46,10 @@ export function pages(): ReadonlyMap<string, string> {
   const index = page(
     'Reference',
     paragraph(
-      'These pages are made from the code and its schema. A test compares them with the code.',
+      'These pages are generated from the code and its schema. A test compares them with the code, and tries each example.',
     ),
     table(
-      ['Page', 'What it has'],
+      ['Page', 'Content'],
       subjects.map(([file, what]) => [`[${file.replace('.md', '')}](${file})`, what]),
     ),
   );

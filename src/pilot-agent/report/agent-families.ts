@@ -12,7 +12,7 @@ export function stateFamilies(state: AgentState): readonly MetricFamily[] {
     {
       name: 'istio_agent_phase',
       type: 'gauge',
-      help: 'The phase that the agent is in',
+      help: 'Phase of the agent',
       samples: phases.map((name) => ({ labels: { phase: name }, value: Number(phase === name) })),
     },
     {
@@ -63,21 +63,21 @@ export function lifecycleFamilies({
   causes,
 }: Timeline): readonly MetricFamily[] {
   return [
-    counter('config_changes', 'Changes that were seen', counters.changes),
+    counter('config_changes', 'Changes of files and sources', counters.changes),
     counter('config_windows', 'Readings of all sources', counters.windows),
     counter('config_refusals', 'Configurations that were refused', counters.refusals),
     counter('envoy_restarts', 'Envoys started after the first one', counters.restarts),
     counter('envoy_crashes', 'Envoys that crashed', counters.crashes),
     counter(
       'envoy_rescues',
-      'Envoys started beside the old one, because no hot restart could work',
+      'Envoys started beside the old one, if hot restart was impossible',
       counters.rescues,
     ),
-    counter('envoy_drains', 'Envoys that were told to drain', counters.drains),
+    counter('envoy_drains', 'Drains of Envoys', counters.drains),
     {
       name: 'istio_agent_envoy_starts_total',
       type: 'counter',
-      help: 'Envoys that were started, by each reason',
+      help: 'Started Envoys, by reason',
       samples: causes.map(({ why, source, part, count }) => ({
         labels: { why, source, part },
         value: count,
@@ -86,7 +86,7 @@ export function lifecycleFamilies({
     histogram('envoy_start_seconds', 'From the launch of an Envoy to LIVE', durations.start),
     histogram(
       'envoy_drain_seconds',
-      'From when an Envoy was told to drain to its end',
+      'From the start of a drain to the end of Envoy',
       durations.drain,
     ),
     histogram('envoy_life_seconds', 'From the launch of an Envoy to its end', durations.life),

@@ -17,7 +17,7 @@ export function certificateExpiryFamily(expiring: readonly Expiring[], now: numb
   return {
     name: 'istio_agent_cert_expiry_seconds',
     type: 'gauge',
-    help: 'Seconds until a certificate expires; negative since then',
+    help: 'Seconds until a certificate expires; negative after that',
     samples: expiring.map(({ name, expiresAt }) => ({
       labels: { resource_name: name },
       value: (expiresAt - now) / 1_000,

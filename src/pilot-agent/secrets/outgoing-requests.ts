@@ -47,13 +47,13 @@ export function ofOutgoing(
     goCounter(name, help, [{ labels, value }]);
   return [
     sum('num_outgoing_requests', 'Requests of the agent to others, by kind', requests),
-    sum('num_outgoing_retries', 'Requests to others that came after one that failed', retries),
+    sum('num_outgoing_retries', 'Retries of requests to others', retries),
     sum('num_failed_outgoing_requests', 'Requests to others that failed', failures),
     sum(
       'outgoing_latency',
-      'How long requests to others took in all, in ms',
+      'Total duration of requests to others, in ms',
       Math.round(latency.sum * 1_000),
     ),
-    histogram('outgoing_latency_seconds', 'How long a request to others took', latency, labels),
+    histogram('outgoing_latency_seconds', 'Duration of a request to others', latency, labels),
   ];
 }

@@ -73,7 +73,7 @@ export function secretFamilies(
     {
       name: 'istio_agent_secret_refused',
       type: 'gauge',
-      help: 'Whether what came last for a secret cannot be served',
+      help: 'Whether the newest content of a secret cannot be served',
       samples: refused,
     },
   ];

@@ -34,7 +34,7 @@ export function stsFamilies({ answers, latency }: StsCounts): readonly MetricFam
       help: 'Requests for a token, by the code of the answer',
       samples: [...answers].map(([code, value]) => ({ labels: { code: String(code) }, value })),
     },
-    histogram('sts_latency_seconds', 'How long an answer to a request for a token took', latency),
+    histogram('sts_latency_seconds', 'Duration of a request for a token', latency),
   ];
 }
 

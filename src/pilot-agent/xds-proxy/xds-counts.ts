@@ -116,7 +116,7 @@ export function xdsFamilies(
     {
       name: 'istio_agent_xds_stored_age_seconds',
       type: 'gauge',
-      help: 'Age of the stored configuration, if Envoy serves that',
+      help: 'Age of the stored configuration, if Envoy uses it',
       samples: storedOf === undefined ? [] : [{ value: (now - storedOf) / 1_000 }],
     },
   ];

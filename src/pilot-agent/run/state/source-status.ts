@@ -156,12 +156,12 @@ export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[
   const counters = [
     [
       'source_readings',
-      'Times that a source of configuration was read',
+      'Readings of a source of configuration',
       ({ readings }: SourceStatus) => readings,
     ],
     [
       'source_failures',
-      'Times that a source of configuration could not be read',
+      'Failed readings of a source of configuration',
       ({ failures }: SourceStatus) => failures,
     ],
     [
@@ -186,7 +186,7 @@ export function sourceFamilies(statuses: SourceStatuses): readonly MetricFamily[
     {
       name: 'istio_agent_source_changed_timestamp_seconds',
       type: 'gauge',
-      help: 'When a source of configuration has changed last',
+      help: 'Last change of a source of configuration',
       samples: samplesOf(({ changedAt }) => changedAt && changedAt / 1_000),
     },
   ];

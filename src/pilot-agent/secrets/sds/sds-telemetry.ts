@@ -80,12 +80,12 @@ export function sdsFamilies({
     {
       name: 'istio_agent_total_active_connections',
       type: 'gauge',
-      help: 'Streams on which Envoy takes secrets',
+      help: 'Streams on which Envoy receives secrets',
       samples: [{ value: streams }],
     },
     pushesByType([['sds', pushes]]),
     rejectsByType([['sds', rejected]]),
-    counter('pushes_accepted', 'Pushes of secrets that Envoy accepted', accepted),
+    counter('pushes_accepted', 'Pushes of secrets that Envoy ACKed', accepted),
   ];
 }
 

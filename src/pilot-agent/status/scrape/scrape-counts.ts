@@ -80,7 +80,7 @@ export function scrapeFamilies({ scrapes, sources }: ScrapeCounts): readonly Met
     {
       name: 'istio_agent_scrape_dropped_rows_total',
       type: 'counter',
-      help: 'Rows of a source that were left out',
+      help: 'Rows of a source that were dropped',
       samples: counts.map(({ labels, dropped }) => ({ labels, value: dropped })),
     },
   ];

@@ -53,7 +53,7 @@ describe('the metrics of the agent', () => {
       ]),
     ]);
     expect(printFamilies(joined).filter((line) => line.includes('pilot_xds_pushes'))).toEqual([
-      '# HELP istio_agent_pilot_xds_pushes What was pushed to Envoy, by type',
+      '# HELP istio_agent_pilot_xds_pushes Pushes to Envoy, by type',
       '# TYPE istio_agent_pilot_xds_pushes counter',
       'istio_agent_pilot_xds_pushes{type="sds"} 1',
       'istio_agent_pilot_xds_pushes{type="cds"} 2',
