@@ -78,7 +78,7 @@ describe('the examples of pilot-agent', () => {
     const text: unknown = command?.getOptionValue(option?.attributeName() ?? '');
     expect(text).toEqual(isLog || repeated === true ? [example] : example);
     const { ok, problems, warnings } = isLog
-      ? { problems: [], ...logOptions({ [name]: example }) }
+      ? { problems: [], warnings: [], ...logOptions({ [name]: example }) }
       : {
           problems: [],
           ...resolved({ given: { ...companions[name], [name]: text } }),
@@ -245,7 +245,7 @@ describe('the examples of pilot-discovery', () => {
       expect(line[0]).toBe('curl');
       return new URL(`http://${line.at(-1) ?? ''}`);
     });
-    const flagOf = new Map([
+    const flagOf = new Map<string, string>([
       [discoveryFlags.httpAddr.default, 'httpAddr'],
       [discoveryFlags.monitoringAddr.default, 'monitoringAddr'],
     ]);
