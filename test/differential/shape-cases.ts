@@ -65,6 +65,8 @@ const proxies: Readonly<Record<string, readonly Proxy[]>> = {
     inNamespace('istio-system'),
   ],
   'scope-of-destinations': [plain, inNamespace('shop')],
+  'scope-of-a-port-below-1024': [plain, saying({ UNPRIVILEGED_POD: 'true' })],
+  'scope-of-ports-of-two-families': [plain, ofIpv6, ofBoth],
   'scope-with-exports': [plain, inNamespace('shop')],
   'exact-balance-of-an-ingress': [
     saying({ INBOUND_LISTENER_EXACT_BALANCE: 'true', OUTBOUND_LISTENER_EXACT_BALANCE: 'true' }),

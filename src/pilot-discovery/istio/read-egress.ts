@@ -78,8 +78,10 @@ const egress: ReadMember<Egress> = (value, place) => {
     wrong(below(place, 'hosts'), "it is missing: at least one host, or '*/*' for all");
   checkHosts(read.hosts, below(place, 'hosts'));
   checkBind(read, place);
-  if (read.port !== undefined || read.bind !== '' || read.captureMode === 'none')
-    warn(place, 'port, bind and captureMode are not served yet: its hosts have all of their ports');
+  if (read.port?.number === 0 && read.bind.startsWith(unix))
+    warn(place, 'a Unix socket is not served yet: nothing listens there');
+  else if (read.port?.protocol === 'http-proxy')
+    warn(below(place, 'port'), 'HTTP_PROXY is not served yet: nothing listens there');
   return read;
 };
 

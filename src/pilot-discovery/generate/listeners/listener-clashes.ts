@@ -27,6 +27,7 @@ export function listenerClashes(environment: Environment): readonly ListenerClas
       environment,
       { addresses: [], interception: 'redirect', ownPorts: [], bindable: 'any' },
       services,
+      undefined,
     );
     return outboundEntries(bindings, (binding) => [plainChain(binding)]).flatMap((entry) =>
       entry.left.map((binding) => clashOf(entry, binding)),

@@ -1,6 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
+import type { Egress } from '../../istio/sidecar.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
 import type {
   FilterChainMatchSchema,
@@ -18,7 +19,7 @@ import { outboundManager } from './http-connection-manager.ts';
 import { httpInspector, plainHttpProtocols, tlsInspector } from './listener-filters.ts';
 import { listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { OutboundChain, OutboundEntry } from '../scope/outbound-entries.ts';
-import { outboundEntriesOf } from '../scope/outbound-entries-of.ts';
+import { scopeEntries } from '../scope/outbound-entries-of.ts';
 import { memoTable } from '../scope/memo.ts';
 import { connectionRules } from '../scope/mesh-connections.ts';
 import type { OutboundScope } from '../scope/outbound-scope.ts';
@@ -42,11 +43,11 @@ type Match = Init<typeof FilterChainMatchSchema>;
 export function outboundListeners(
   environment: Environment,
   node: ProxyNode,
-  { blocks, services }: OutboundScope,
+  scope: OutboundScope,
 ): XdsResource[] {
-  const own = blocks
-    .flatMap((block) => outboundEntriesOf(environment, node, block, services))
-    .map((entry) => portListener(environment, node, services, entry));
+  const own = scopeEntries(environment, node, scope).map((entry) =>
+    portListener(environment, node, scope.services, entry),
+  );
   return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
 }
 
@@ -60,15 +61,17 @@ export function rulesOfListeners(
 ): readonly (MatchedRule | undefined)[] {
   const { destinationRules, mesh } = environment;
   const lists = blocks.map(({ rules }) => connectionRules(rules));
-  const text = scopeOfRulesFor(environment, node);
+  // The protocol of a block is the protocol of all of its services.
+  const isSaid = blocks.some(({ egress }) => egress?.port !== undefined);
+  const text = `${String(isSaid)} ${scopeOfRulesFor(environment, node)}`;
   return madeRules([services, destinationRules, mesh, ...lists], text, () => {
     const routes = lists.flat().flatMap(({ spec }) => [...spec.tls, ...spec.tcp]);
     const named = routes.flatMap(({ route }) =>
       route.slice(0, 1).flatMap(({ destination }) => services.get(destination.host) ?? []),
     );
     return [
-      ...[...services.values()].filter(({ ports }) =>
-        ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'),
+      ...[...services.values()].filter(
+        ({ ports }) => isSaid || ports.some(({ protocol }) => listenerKindOf(protocol) !== 'http'),
       ),
       ...named,
     ].map((service) => destinationRuleOf(environment, node, service));
@@ -82,8 +85,9 @@ function portListener(
   entry: OutboundEntry,
 ): XdsResource {
   const { mesh } = environment;
-  const { address, port, chains } = entry;
-  const other = ownMember(bindAddresses(node).others, address);
+  const { address, port, chains, place } = entry;
+  const other =
+    place.at.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [];
   const made = chains.map((chain) => {
@@ -103,7 +107,7 @@ function portListener(
   const sidecar = sidecarOf(environment, node);
   if (all === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
     keys.push(keyOf(sidecar));
-  }
+  } else if (sidecar?.spec.egress.some(saysWhere)) keys.push(keyOf(sidecar));
   const defaultFilterChain = alone
     ? undefined
     : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
@@ -127,10 +131,14 @@ function portListener(
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.OUTBOUND,
     ...(node.exactBalance.outbound && exactBalance),
-    ...(node.interception !== 'none' && { bindToPort: false }),
+    ...(place.reached === 'captured' && { bindToPort: false }),
   };
   return encodeResource(ListenerSchema, name, listener, keys);
 }
+
+/** Returns whether a block moves listeners. */
+const saysWhere = ({ port, bind, captureMode }: Egress): boolean =>
+  port !== undefined || bind !== '' || captureMode === 'none';
 
 function filterChain(
   environment: Environment,

@@ -69,8 +69,10 @@ function routesFor(
   const sidecar = sidecarOf(environment, node);
   const policyKeys = sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)];
   const rulesOf = rulesOfHosts(environment, node, scope.services);
-  const routesAt = (block: ScopeBlock) => (name: string) => {
+  return outboundRouteNames(environment, node, scope).flatMap((name) => {
     const { host, port } = partsOf(name);
+    const block = blockAt(scope, port);
+    if (block === undefined) return [];
     if (host !== undefined) {
       const own = virtualHosts(node, block, rulesOf, port, host).filter((one) => one.name === name);
       return encodedRoutes(
@@ -85,11 +87,12 @@ function routesFor(
       [...hosts.map(({ body }) => body), fallbacks[policy]],
       [...hosts.flatMap(({ keys }) => keys), ...policyKeys],
     );
-  };
-  return scope.blocks.flatMap((block) =>
-    outboundRouteNames(environment, node, block, scope.services).map(routesAt(block)),
-  );
+  });
 }
+
+/** Returns the block with a port, else the block for all ports. */
+const blockAt = ({ blocks }: OutboundScope, number: number): ScopeBlock | undefined =>
+  blocks.find(({ egress }) => egress?.port === undefined || egress.port.number === number);
 
 /** Splits `PORT`, or `HOST:PORT` for traffic to one service that may be HTTP. */
 function partsOf(name: string): { readonly host: string | undefined; readonly port: number } {

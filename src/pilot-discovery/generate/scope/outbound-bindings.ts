@@ -1,4 +1,5 @@
 import { isIP } from 'node:net';
+import type { Egress } from '../../istio/sidecar.ts';
 import type { Protocol } from '../../istio/values.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
 import {
@@ -25,6 +26,7 @@ export interface OutboundBinding {
   readonly range: string;
   /** The server name that TLS must request; '' for any. */
   readonly serverName: string;
+  readonly place: BindingPlace;
 }
 
 /** The protocol of a connection: unknown bytes, HTTP, or to be detected. */
@@ -38,61 +40,111 @@ const captured: readonly number[] = [15_001, 15_006];
 
 type Node = Pick<ProxyNode, 'addresses' | 'interception' | 'ownPorts' | 'bindable'>;
 
-/** Returns all bindings of the ports of services, in the order of the services. Pure. */
+/** The address of the listeners of a block, and how connections reach them. */
+export interface BindingPlace {
+  /** `captured`: virtualOutbound hands the connections over. */
+  readonly reached: 'bound' | 'captured';
+  readonly at:
+    { readonly type: 'service' } | { readonly type: 'loopback' | 'bind'; readonly address: string };
+}
+
+function placeOf(node: Node, egress: Egress | undefined): BindingPlace {
+  const { captureMode = 'default', bind = '' } = egress ?? {};
+  const reached = node.interception === 'none' || captureMode === 'none' ? 'bound' : 'captured';
+  if (bind !== '') return { reached, at: { type: 'bind', address: bind } };
+  return reached === 'bound'
+    ? { reached, at: { type: 'loopback', address: bindAddresses(node).local } }
+    : { reached, at: { type: 'service' } };
+}
+
+/**
+ * Returns all bindings of the ports of services, in the order of the services. Pure.
+ *
+ * @param egress the block of a Sidecar that names the services
+ */
 export function outboundBindings(
   environment: Pick<Environment, 'endpoints'>,
   node: Node,
   services: readonly VisibleService[],
+  egress: Egress | undefined,
 ): OutboundBinding[] {
-  const { wildcard, local } = bindAddresses(node);
-  const bound = node.interception === 'none';
+  const { wildcard } = bindAddresses(node);
+  const place = placeOf(node, egress);
   // Envoy rejects two listeners at one address, whether they bind to it or not.
   const isTaken = ({ address, port }: OutboundBinding) =>
     address === wildcard && [...captured, ...node.ownPorts].includes(port.number);
+  const mayServe = ({ number, protocol }: ServicePort) =>
+    protocol !== 'udp' && (place.reached === 'captured' || mayBind(node, number));
   const bindings = services.flatMap((service) =>
-    service.ports.flatMap((port) =>
-      (service.addressesAt.get(port.number) ?? ['']).flatMap(
-        (serviceAddress): OutboundBinding[] => {
-          if (port.protocol === 'udp' || (bound && !mayBind(node, port.number))) return [];
-          const kind = listenerKindOf(port.protocol);
-          const binding = { service, port, kind, range: '' };
-          const addressed = serviceAddress !== '' && !serviceAddress.includes('/');
-          const serverName = isTls(port.protocol) && !addressed ? service.host : '';
-          if (bound)
-            return [
-              {
-                ...binding,
-                address: local,
-                shared: false,
-                serverName: serviceAddress === '' ? '' : serverName,
-              },
-            ];
-          if (kind === 'http')
-            return [{ ...binding, address: wildcard, shared: true, serverName: '' }];
-          if (addressed)
-            return [
-              {
-                ...binding,
-                address: serviceAddress,
-                shared: serviceAddress === wildcard,
-                serverName: '',
-              },
-            ];
-          const each =
-            serviceAddress === '' && service.resolution === 'none'
-              ? ownAddresses(environment, node, service, port)
-              : undefined;
-          return (
-            each?.map((address) => ({ ...binding, address, shared: false, serverName: '' })) ?? [
-              { ...binding, address: wildcard, shared: true, range: serviceAddress, serverName },
-            ]
-          );
-        },
+    portsOf(service, egress)
+      .filter(mayServe)
+      .flatMap((port) =>
+        (service.addressesAt.get(port.number) ?? ['']).flatMap((address) => {
+          const part = { service, port, kind: listenerKindOf(port.protocol), range: '', place };
+          const at = { wildcard, address };
+          return place.at.type === 'service'
+            ? ofService(environment, node, part, at, egress)
+            : [fixed(part, at, place.at.address)];
+        }),
       ),
-    ),
   );
   // Envoy rejects a listener with such a server name; the reader of the resource warns of it.
   return bindings.filter((binding) => !isTaken(binding) && !isPartialWildcard(binding.serverName));
+}
+
+/** Returns the ports of a service, or the one that a block gives to all of its services. */
+function portsOf({ ports }: VisibleService, egress: Egress | undefined): readonly ServicePort[] {
+  const port = egress?.port;
+  if (port === undefined) return ports;
+  const { number, protocol } = port;
+  // A Unix socket and HTTP_PROXY; the reader of the Sidecar warns of it.
+  if (number === 0 || protocol === 'http-proxy') return [];
+  return [{ number, protocol, name: '', targetPort: undefined }];
+}
+
+type Part = Omit<OutboundBinding, 'address' | 'shared' | 'serverName'>;
+
+interface ServiceAddress {
+  readonly wildcard: string;
+  /** '' if the service has none. */
+  readonly address: string;
+}
+
+const isOne = (address: string): boolean => address !== '' && !address.includes('/');
+
+function fixed(part: Part, { wildcard, address }: ServiceAddress, bind: string): OutboundBinding {
+  const isNamed =
+    isTls(part.port.protocol) && (address === '' ? bind === wildcard : !isOne(address));
+  return {
+    ...part,
+    address: bind,
+    shared: bind === wildcard,
+    serverName: isNamed ? part.service.host : '',
+  };
+}
+
+/** Returns the bindings at an address of a service, or of its endpoints. */
+function ofService(
+  environment: Pick<Environment, 'endpoints'>,
+  node: Node,
+  part: Part,
+  { wildcard, address }: ServiceAddress,
+  egress: Egress | undefined,
+): OutboundBinding[] {
+  const { service, port, kind } = part;
+  const shared = { ...part, address: wildcard, shared: true, serverName: '' };
+  if (kind === 'http') return [shared];
+  if (isOne(address)) return [{ ...shared, address, shared: address === wildcard }];
+  const each =
+    address === '' && service.resolution === 'none' && egress?.port === undefined
+      ? ownAddresses(environment, node, service, port)
+      : undefined;
+  const serverName = isTls(port.protocol) ? service.host : '';
+  return (
+    each?.map((own) => ({ ...shared, address: own, shared: false })) ?? [
+      { ...shared, range: address, serverName },
+    ]
+  );
 }
 
 /** Returns whether each endpoint of a service has a listener, if the endpoints are known. */

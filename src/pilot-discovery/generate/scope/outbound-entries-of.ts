@@ -1,15 +1,15 @@
+import type { Egress } from '../../istio/sidecar.ts';
 import type { Environment } from '../../environment/environment.ts';
 import { bindAddresses } from './bind-address.ts';
 import { memoTable } from './memo.ts';
 import { chainsByRules, connectionRules } from './mesh-connections.ts';
 import { boundEndpoints, outboundBindings } from './outbound-bindings.ts';
 import { outboundEntries, type OutboundEntry } from './outbound-entries.ts';
+import type { OutboundScope } from './outbound-scope.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import type { ScopeBlock } from './scope-block.ts';
 import { tellsCallersApart } from './scope.ts';
 import type { Services } from './visible-services.ts';
-
-type Block = Pick<ScopeBlock, 'services' | 'rules'>;
 
 const madeEntries = memoTable<readonly OutboundEntry[]>();
 
@@ -21,7 +21,7 @@ const madeEntries = memoTable<readonly OutboundEntry[]>();
 export function outboundEntriesOf(
   environment: Environment,
   node: ProxyNode,
-  { services, rules: all }: Block,
+  { services, rules: all, egress }: ScopeBlock,
   destinations: Services,
 ): readonly OutboundEntry[] {
   const { interception, addresses, ownPorts, bindable, namespace, labels } = node;
@@ -33,15 +33,44 @@ export function outboundEntriesOf(
       boundEndpoints(environment, services),
       ...(rules.length === 0 ? [] : [rules, destinations]),
     ],
-    `${bindingsText(environment, node, services)}${caller}`,
+    `${bindingsText(environment, node, services)}${placeText(egress)}${caller}`,
     () =>
       outboundEntries(
-        outboundBindings(environment, { interception, addresses, ownPorts, bindable }, [
-          ...services.values(),
-        ]),
+        outboundBindings(
+          environment,
+          { interception, addresses, ownPorts, bindable },
+          [...services.values()],
+          egress,
+        ),
         chainsByRules(rules, { namespace, labels }, destinations),
       ),
   );
+}
+
+/** Returns what a block says of its listeners, as a text. */
+const placeText = (egress: Egress | undefined): string =>
+  egress === undefined ? '' : JSON.stringify([egress.port, egress.bind, egress.captureMode]);
+
+/**
+ * Returns the entries of all blocks of a scope. A block for all ports has no listener at an address
+ * and port of an earlier block.
+ */
+export function scopeEntries(
+  environment: Environment,
+  node: ProxyNode,
+  { blocks, services }: OutboundScope,
+): readonly OutboundEntry[] {
+  const [first, ...others] = blocks;
+  if (first !== undefined && others.length === 0)
+    return outboundEntriesOf(environment, node, first, services);
+  const taken = new Set<string>();
+  return blocks.flatMap((block) => {
+    const entries = outboundEntriesOf(environment, node, block, services).filter(
+      ({ address, port }) => !taken.has(`${address}_${String(port)}`),
+    );
+    for (const { address, port } of entries) taken.add(`${address}_${String(port)}`);
+    return entries;
+  });
 }
 
 /** Returns the inputs of bindings that come from a proxy, as a text. */
@@ -60,11 +89,8 @@ export function bindingsText(
 export function outboundRouteNames(
   environment: Environment,
   node: ProxyNode,
-  block: Block,
-  destinations: Services,
+  scope: OutboundScope,
 ): string[] {
-  const chains = outboundEntriesOf(environment, node, block, destinations).flatMap(
-    (entry) => entry.chains,
-  );
+  const chains = scopeEntries(environment, node, scope).flatMap((entry) => entry.chains);
   return [...new Set(chains.flatMap((chain) => (chain.type === 'http' ? [chain.routeName] : [])))];
 }

@@ -1,12 +1,13 @@
 import type { ServicePort } from '../../istio/service-entry.ts';
 import type { ChainsOf, ConnectionChain } from './mesh-connections.ts';
-import type { ListenerKind, OutboundBinding } from './outbound-bindings.ts';
+import type { BindingPlace, ListenerKind, OutboundBinding } from './outbound-bindings.ts';
 
 /** A listener before it is made: the bindings at one address and port. */
 export interface OutboundEntry {
   readonly address: string;
   readonly port: number;
   readonly shared: boolean;
+  readonly place: BindingPlace;
   readonly kind: ListenerKind;
   /** In the order in which Envoy receives them. */
   readonly chains: readonly OutboundChain[];
@@ -89,7 +90,7 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
 
 /** Returns the listener of a single binding. */
 function entryOf(of: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
-  const { address, port, kind, shared, service } = of;
+  const { address, port, kind, shared, service, place } = of;
   const tcp =
     kind === 'http'
       ? []
@@ -103,7 +104,7 @@ function entryOf(of: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
     anyProtocol: kind === 'http' && !shared,
   };
   const chains = kind === 'tcp' ? tcp : [...tcp, http];
-  return { address, port: port.number, shared, kind, chains, left: [] };
+  return { address, port: port.number, shared, place, kind, chains, left: [] };
 }
 
 function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {

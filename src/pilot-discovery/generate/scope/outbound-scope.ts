@@ -27,9 +27,8 @@ export interface OutboundScope {
  * while the services and the VirtualServices of the scope are.
  */
 export function outboundScope(environment: Environment, node: ProxyNode): OutboundScope {
-  const written = node.role === 'router' ? [] : (sidecarOf(environment, node)?.spec.egress ?? []);
-  if (written.every(isForAll)) return wholeScope(environment, node);
-  const egress = [asOne(written)];
+  const egress = node.role === 'router' ? [] : (sidecarOf(environment, node)?.spec.egress ?? []);
+  if (egress.every(isForAll)) return wholeScope(environment, node);
   const isOwn = egress.some(({ hosts }) => hosts.some(({ namespace }) => namespace === '.'));
   const namespace = isOwn ? node.namespace : scopeOfCallers(environment, node);
   return scopes(
@@ -40,16 +39,11 @@ export function outboundScope(environment: Environment, node: ProxyNode): Outbou
   );
 }
 
-/** Makes one block of several: all hosts at all of their ports. */
-const asOne = (egress: readonly Egress[]): Egress => ({
-  hosts: egress.flatMap(({ hosts }) => hosts),
-  port: undefined,
-  bind: '',
-  captureMode: 'default',
-});
-
 /** Returns whether a block changes nothing. */
-const isForAll = ({ hosts }: Egress): boolean =>
+const isForAll = ({ hosts, port, bind, captureMode }: Egress): boolean =>
+  port === undefined &&
+  bind === '' &&
+  captureMode !== 'none' &&
   hosts.some(({ namespace, host }) => namespace === '*' && host === '*');
 
 const wholes = memoTable<OutboundScope>();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import {
   bindingsText,
-  outboundEntriesOf,
   outboundRouteNames,
+  scopeEntries,
 } from '../../../../../src/pilot-discovery/generate/scope/outbound-entries-of.ts';
 import { outboundScope } from '../../../../../src/pilot-discovery/generate/scope/outbound-scope.ts';
 import { proxyIn, resourceText } from '../../../../support/golden.ts';
@@ -26,12 +26,11 @@ const environment = environmentOf(
 
 function entriesFor(metadata: string) {
   const node = proxyIn(metadata);
-  const { services, blocks } = outboundScope(environment, node);
-  const block = blocks[0] ?? { services, rules: [] };
+  const scope = outboundScope(environment, node);
   return {
-    entries: outboundEntriesOf(environment, node, block, services),
-    names: outboundRouteNames(environment, node, block, services),
-    text: bindingsText(environment, node, services),
+    entries: scopeEntries(environment, node, scope),
+    names: outboundRouteNames(environment, node, scope),
+    text: bindingsText(environment, node, scope.services),
   };
 }
 

@@ -31,6 +31,7 @@ function entries(...services: readonly string[]): readonly string[] {
     made,
     { addresses: ['10.0.0.1'], interception: 'redirect', ownPorts: [], bindable: 'any' },
     all,
+    undefined,
   );
   return outboundEntries(bindings, (one) => [plainChain(one)]).map(({ address, chains, left }) => {
     const inside = chains.map(({ type, of }) =>
