@@ -1,3 +1,4 @@
+// Why: docs/decisions/090-a-sidecar-is-a-scope.md
 import { changedKeys } from '../../../shared/maps/sorted-map.ts';
 import type { Resource } from '../../istio/model.ts';
 import type { Egress } from '../../istio/sidecar.ts';

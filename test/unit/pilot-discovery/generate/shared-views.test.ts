@@ -107,6 +107,14 @@ const named = [
   '*/*',
 ];
 
+/** Blocks that come before the one for all ports. */
+const blocks = [
+  '',
+  "{ port: { number: 80, protocol: HTTP }, hosts: ['*/a.mesh'] }, ",
+  '{ port: { number: 81, protocol: TCP }, captureMode: NONE, hosts: [n1/*] }, ',
+  "{ port: { number: 82 }, bind: 127.0.0.2, hosts: ['*/*'] }, ",
+];
+
 const namespace = fc.constantFrom('n1', 'n1', 'n2', 'istio-system');
 const host = fc.constantFrom(
   'a.mesh',
@@ -214,13 +222,14 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
         namespace,
         some('', 'workloadSelector: { labels: { app: other } }, '),
         fc.uniqueArray(some(...named), { minLength: 1, maxLength: 3 }),
+        some(...blocks),
       )
-      .map(([where, selector, its]) =>
+      .map(([where, selector, its, block]) =>
         resources(
           'Sidecar',
           where,
           'se',
-          `{ ${selector}egress: [{ hosts: [${its.map((one) => `'${one}'`).join(', ')}] }] }`,
+          `{ ${selector}egress: [${block}{ hosts: [${its.map((one) => `'${one}'`).join(', ')}] }] }`,
         ),
       ),
   },
