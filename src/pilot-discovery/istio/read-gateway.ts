@@ -19,10 +19,17 @@ import {
 } from './members.ts';
 import { gatewayTls } from './read-gateway-tls.ts';
 import { protocols } from './read-service-entry.ts';
+import { checkSocketPath } from './socket-path.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 import type { Protocol } from './values.ts';
 
 const unix = 'unix://';
+
+/** Checks the path of a Unix socket. Istio takes an absolute one, or `@NAME`. */
+function checkSocket(path: string, place: Place): void {
+  if (/^(?:\/|@)./.test(path)) checkSocketPath(path, place);
+  else wrong(place, `'${unix}${path}' is no Unix socket: give unix:///PATH, or unix://@NAME`);
+}
 
 interface WrittenPort extends Omit<GatewayPort, 'protocol'> {
   readonly protocol: Protocol;
@@ -81,6 +88,7 @@ const server =
       get('name', text);
       const bind = canonicalAddress(get('bind', text));
       const isSocket = bind.startsWith(unix);
+      if (isSocket) checkSocket(bind.slice(unix.length), below(place, 'bind'));
       const at = get('port', portOf(isSocket ? 'socket' : 'address'));
       if (bind !== '' && !isSocket && !isIpAddress(bind))
         wrong(below(place, 'bind'), `'${bind}' is no IP address`);
@@ -92,8 +100,7 @@ const server =
     });
 
 /** Explains why a valid server is not served: it is left out, so its port is not open. */
-function unserved({ bind, tls, port: { protocol } }: Read): string | undefined {
-  if (bind.startsWith(unix)) return 'a Unix socket is not served yet: nothing listens there';
+function unserved({ tls, port: { protocol } }: Read): string | undefined {
   if (protocol === 'udp') return 'UDP is not served: nothing listens there';
   return tls.mode === 'auto-passthrough'
     ? 'AUTO_PASSTHROUGH is not served yet: nothing listens there'

@@ -34,9 +34,18 @@ type FilterChain = Init<typeof FilterChainSchema>;
 export function gatewayListeners(environment: Environment, node: ProxyNode): XdsResource[] {
   const access = accessOf(environment, node);
   return mergedGatewayOf(environment, node)
-    .listeners.filter(({ port }) => mayBind(node, port) && !node.ownPorts.includes(port))
+    .listeners.filter(
+      ({ bind, port }) =>
+        bind.startsWith(unix) || (mayBind(node, port) && !node.ownPorts.includes(port)),
+    )
     .flatMap((one) => portListener(environment, node, access, one) ?? []);
 }
+
+const unix = 'unix://';
+
+/** Returns the address of a Unix socket, which is `unix://PATH`. */
+const pipe = (bind: string) =>
+  ({ address: { case: 'pipe', value: { path: bind.slice(unix.length) } } }) as const;
 
 function portListener(
   environment: Environment,
@@ -61,7 +70,7 @@ function portListener(
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
-    address: socketAddress(address, port),
+    address: address.startsWith(unix) ? pipe(address) : socketAddress(address, port),
     ...(other !== undefined && { additionalAddresses: [{ address: socketAddress(other, port) }] }),
     filterChains,
     listenerFilters: kind === 'tls' ? [tlsInspector] : [],

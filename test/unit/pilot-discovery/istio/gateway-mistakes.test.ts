@@ -183,10 +183,6 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
       'servers:\n  - port: { number: 53, name: dns, protocol: UDP }\n    hosts: [a.example.com]',
       '6 spec.servers[0]: UDP is not served: nothing listens there',
     ],
-    [
-      'servers:\n  - port: { number: 0, name: http, protocol: HTTP }\n    bind: unix:///a\n    hosts: [a.example.com]',
-      '6 spec.servers[0]: a Unix socket is not served yet: nothing listens there',
-    ],
   ])('is named: %s', (spec, flaw) => {
     expect(flawsOf(spec)).toEqual([`warning ${flaw}`]);
   });
@@ -282,5 +278,27 @@ describe('a mistake in a route of connections', () => {
     expect(flaws.map(({ field, reason }) => `${field}: ${reason}`)).toEqual([
       'spec.tcp[0].match[0].sourceNamespace: no gateway looks at it: it has no effect',
     ]);
+  });
+});
+
+describe('the Unix socket of a server', () => {
+  it.each([
+    ['unix://a', "'unix://a' is no Unix socket: give unix:///PATH, or unix://@NAME"],
+    ['unix://', "'unix://' is no Unix socket: give unix:///PATH, or unix://@NAME"],
+    [`unix:///${'a'.repeat(107)}`, 'the path of a socket has at most 107 bytes, and this one 108'],
+  ])('%s is named if it is wrong', (bind, said) => {
+    expect(
+      flawsOf(
+        `servers:\n  - port: { number: 0, name: http, protocol: HTTP }\n    bind: ${bind}\n    hosts: [a.example.com]`,
+      ),
+    ).toEqual([`error 7 spec.servers[0].bind: ${said}`]);
+  });
+
+  it.each(['unix:///a', 'unix://@a', `unix:///${'a'.repeat(106)}`])('%s is right', (bind) => {
+    expect(
+      flawsOf(
+        `servers:\n  - port: { number: 0, name: http, protocol: HTTP }\n    bind: ${bind}\n    hosts: [a.example.com]`,
+      ),
+    ).toEqual([]);
   });
 });

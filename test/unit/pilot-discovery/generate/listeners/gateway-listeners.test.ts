@@ -104,6 +104,22 @@ describe('the listeners of a gateway', () => {
       listener(chain('HTTP, routes http.8443'), { port: 8443 }),
     ],
     [
+      'are at a Unix socket, which has no port',
+      [
+        gateway(
+          "{ port: { number: 0, name: http, protocol: HTTP }, bind: unix:///run/a, hosts: ['*'] }",
+        ),
+      ],
+      `
+unix:///run/a_0:
+  name: unix:///run/a_0
+  address: { pipe: { path: /run/a } }
+  max_connections_to_accept_per_socket_event: 1
+  traffic_direction: OUTBOUND
+  filter_chains: [{ filters: ['HTTP, routes http.0.unix:///run/a'], transport_socket_connect_timeout: 15s }]
+`,
+    ],
+    [
       'are open, whatever is asked of those who call a sidecar',
       [gateway(http(8080)), resourceText('PeerAuthentication', 'p', '{ mtls: { mode: STRICT } }')],
       listener(chain(routes)),
