@@ -17,18 +17,6 @@ export const deviations: readonly Deviation[] = [
   },
   {
     because:
-      'the part of the resource is not served yet: a warning says so, and what is in it is not looked at',
-    cases: [
-      ...[
-        'a tunnel to port 0',
-        'a tunnel by a protocol that nobody knows',
-        'a tunnel to nobody',
-        'the PROXY protocol beside a tunnel',
-      ].map((name) => `DestinationRule: ${name}`),
-    ],
-  },
-  {
-    because:
       'what restricts access and is wrong closes its port, and the rest of the resource is served',
     cases: [
       'Sidecar: ingress with TLS without a key',

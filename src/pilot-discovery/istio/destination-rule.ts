@@ -24,8 +24,17 @@ export interface PortPolicy {
 }
 
 export interface TrafficPolicy extends PortPolicy {
+  /** Undefined if connections of TCP are not tunnelled. */
+  readonly tunnel: Tunnel | undefined;
   /** By the number of the port. */
   readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
+}
+
+/** The proxy of the destination is asked over HTTP for a connection to another address. */
+export interface Tunnel {
+  readonly method: 'CONNECT' | 'POST';
+  readonly targetHost: string;
+  readonly targetPort: number;
 }
 
 export interface LoadBalancer {

@@ -11,6 +11,7 @@ import type {
 import { isHeaderName } from './header-format.ts';
 import { exportTo, hostName, subsetName } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
+import { tunnel } from './read-tunnel.ts';
 import { clientTls } from './read-client-tls.ts';
 import { localities } from './read-localities.ts';
 import {
@@ -246,8 +247,10 @@ function policyOf(get: <T>(name: string, read: ReadMember<T>) => T): PortPolicy 
 const policyParts = 'loadBalancer, connectionPool, outlierDetection, tls';
 
 const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
-  members(value, place, ['tunnel', 'proxyProtocol', 'retryBudget'], (get) => {
-    sayIfEmpty(value, place, `${policyParts} or portLevelSettings`);
+  members(value, place, ['proxyProtocol', 'retryBudget'], (get, has) => {
+    if (has('tunnel') && has('proxyProtocol'))
+      wrong(below(place, 'tunnel'), 'it excludes proxyProtocol: leave one out');
+    sayIfEmpty(value, place, `${policyParts}, tunnel or portLevelSettings`);
     const ports = get(
       'portLevelSettings',
       list((one, at) =>
@@ -263,7 +266,11 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
         }),
       ),
     );
-    return { ...policyOf(get), portLevelSettings: new Map(ports) };
+    return {
+      ...policyOf(get),
+      portLevelSettings: new Map(ports),
+      tunnel: get('tunnel', maybe(tunnel)),
+    };
   });
 
 const subset: ReadMember<Subset> = (value, place) =>

@@ -265,4 +265,10 @@ export const generate: readonly Mutant[] = [
     find: 'all.names.filter((name) => !taken.has(`${range} ${name}`))',
     replace: '[...all.names]',
   },
+  {
+    id: 'generate/listeners/tunnel-by-post',
+    file: 'pilot-discovery/generate/listeners/tcp-chain.ts',
+    find: "usePost: method === 'POST'",
+    replace: 'usePost: false',
+  },
 ];

@@ -36,6 +36,7 @@ export function connectionFilters(
     return tcpFilters(mesh, first.cluster, protocol, {
       connectionPool: whole?.connectionPool,
       loadBalancer: own?.loadBalancer ?? whole?.loadBalancer,
+      tunnel: own?.tunnel ?? whole?.tunnel,
     });
   }
   const target = {

@@ -1,4 +1,4 @@
-import type { PortPolicy } from '../../istio/destination-rule.ts';
+import type { TrafficPolicy, Tunnel } from '../../istio/destination-rule.ts';
 import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { Protocol } from '../../istio/values.ts';
 import { MongoProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
@@ -18,7 +18,7 @@ type Target =
     };
 
 /** The TCP settings of a DestinationRule. */
-type TcpPolicy = Pick<PortPolicy, 'connectionPool' | 'loadBalancer'>;
+type TcpPolicy = Pick<TrafficPolicy, 'connectionPool' | 'loadBalancer' | 'tunnel'>;
 
 /** Returns the filter that forwards a connection to a cluster, and logs it if the mesh logs. */
 export function tcpProxy(mesh: MeshConfig, target: Target, policy?: TcpPolicy): TypedConfig {
@@ -35,12 +35,18 @@ export function tcpProxy(mesh: MeshConfig, target: Target, policy?: TcpPolicy): 
     ...(maxConnectionDurationMs !== undefined && {
       maxDownstreamConnectionDuration: protoDuration(maxConnectionDurationMs),
     }),
+    ...(policy?.tunnel !== undefined && { tunnelingConfig: tunneling(policy.tunnel) }),
     ...(balancer?.type === 'consistent-hash' &&
       balancer.key.type === 'source-ip' && {
         hashPolicy: [{ policySpecifier: { case: 'sourceIp', value: {} } }],
       }),
   });
 }
+
+const tunneling = ({ method, targetHost, targetPort }: Tunnel) => ({
+  hostname: `${targetHost}:${targetPort}`,
+  usePost: method === 'POST',
+});
 
 /** Returns the filters of a TCP chain: that of its protocol, if there is one, then the proxy. */
 export function tcpFilters(

@@ -259,6 +259,26 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ],
   ],
   DestinationRule: [
+    [
+      '{ host: a.com, trafficPolicy: { tunnel: { targetPort: 80 } } }',
+      'trafficPolicy.tunnel.targetHost: it is missing',
+    ],
+    [
+      "{ host: a.com, trafficPolicy: { tunnel: { targetHost: '*.b.com', targetPort: 80 } } }",
+      "trafficPolicy.tunnel.targetHost: '*.b.com' is no address to connect to: name a host",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { tunnel: { targetHost: b.com } } }',
+      'trafficPolicy.tunnel.targetPort: it is missing: a port from 1 to 65535',
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { tunnel: { protocol: SPDY, targetHost: b.com, targetPort: 80 } } }',
+      "trafficPolicy.tunnel.protocol: 'SPDY' is not one of CONNECT, POST",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { tunnel: { targetHost: b.com, targetPort: 80 }, proxyProtocol: { version: V1 } } }',
+      'trafficPolicy.tunnel: it excludes proxyProtocol: leave one out',
+    ],
     ['{}', 'host: it is missing'],
     ["{ host: 'a b' }", "host: 'a b' is no host: give a DNS name, which may begin with '*'"],
     [

@@ -40,6 +40,16 @@ describe('the filters of a chain of TCP', () => {
       proxy('hash_policy: [{ source_ip: {} }]'),
     ],
     [
+      'go through a tunnel by CONNECT',
+      '{ tunnel: { targetHost: far.example.com, targetPort: 443 } }',
+      proxy('tunneling_config: { hostname: "far.example.com:443" }'),
+    ],
+    [
+      'go through a tunnel by POST',
+      '{ tunnel: { protocol: POST, targetHost: 10.9.9.9, targetPort: 80 } }',
+      proxy('tunneling_config: { hostname: "10.9.9.9:80", use_post: true }'),
+    ],
+    [
       'cannot hash what HTTP says',
       '{ loadBalancer: { consistentHash: { httpHeaderName: x } } }',
       proxy(),

@@ -24,7 +24,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'Cj1lbnZveS9leHRlbnNpb25zL2ZpbHRlcnMvbmV0d29yay90Y3BfcHJveHkvdjMvdGNwX3Byb3h5LnByb3RvEi1lbnZveS5leHRlbnNpb25zLmZpbHRlcnMubmV0d29yay50Y3BfcHJveHkudjMi3AYKCFRjcFByb3h5EhMKC3N0YXRfcHJlZml4GAEgASgJEhEKB2NsdXN0ZXIYAiABKAlIABJkChF3ZWlnaHRlZF9jbHVzdGVycxgKIAEoCzJHLmVudm95LmV4dGVuc2lvbnMuZmlsdGVycy5uZXR3b3JrLnRjcF9wcm94eS52My5UY3BQcm94eS5XZWlnaHRlZENsdXN0ZXJIABIvCgxpZGxlX3RpbWVvdXQYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SOAoKYWNjZXNzX2xvZxgFIAMoCzIkLmVudm95LmNvbmZpZy5hY2Nlc3Nsb2cudjMuQWNjZXNzTG9nEi4KC2hhc2hfcG9saWN5GAsgAygLMhkuZW52b3kudHlwZS52My5IYXNoUG9saWN5EjoKFG1heF9jb25uZWN0X2F0dGVtcHRzGAcgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEkUKIm1heF9kb3duc3RyZWFtX2Nvbm5lY3Rpb25fZHVyYXRpb24YDSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SZwoSYWNjZXNzX2xvZ19vcHRpb25zGBEgASgLMksuZW52b3kuZXh0ZW5zaW9ucy5maWx0ZXJzLm5ldHdvcmsudGNwX3Byb3h5LnYzLlRjcFByb3h5LlRjcEFjY2Vzc0xvZ09wdGlvbnMaqQEKD1dlaWdodGVkQ2x1c3RlchJnCghjbHVzdGVycxgBIAMoCzJVLmVudm95LmV4dGVuc2lvbnMuZmlsdGVycy5uZXR3b3JrLnRjcF9wcm94eS52My5UY3BQcm94eS5XZWlnaHRlZENsdXN0ZXIuQ2x1c3RlcldlaWdodBotCg1DbHVzdGVyV2VpZ2h0EgwKBG5hbWUYASABKAkSDgoGd2VpZ2h0GAIgASgNGnoKE1RjcEFjY2Vzc0xvZ09wdGlvbnMSPAoZYWNjZXNzX2xvZ19mbHVzaF9pbnRlcnZhbBgBIAEoCzIZLmdvb2dsZS5wcm90b2J1Zi5EdXJhdGlvbhIlCh1mbHVzaF9hY2Nlc3NfbG9nX29uX2Nvbm5lY3RlZBgCIAEoCEITChFjbHVzdGVyX3NwZWNpZmllcmIGcHJvdG8z',
+    'Cj1lbnZveS9leHRlbnNpb25zL2ZpbHRlcnMvbmV0d29yay90Y3BfcHJveHkvdjMvdGNwX3Byb3h5LnByb3RvEi1lbnZveS5leHRlbnNpb25zLmZpbHRlcnMubmV0d29yay50Y3BfcHJveHkudjMi9gcKCFRjcFByb3h5EhMKC3N0YXRfcHJlZml4GAEgASgJEhEKB2NsdXN0ZXIYAiABKAlIABJkChF3ZWlnaHRlZF9jbHVzdGVycxgKIAEoCzJHLmVudm95LmV4dGVuc2lvbnMuZmlsdGVycy5uZXR3b3JrLnRjcF9wcm94eS52My5UY3BQcm94eS5XZWlnaHRlZENsdXN0ZXJIABIvCgxpZGxlX3RpbWVvdXQYCCABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SOAoKYWNjZXNzX2xvZxgFIAMoCzIkLmVudm95LmNvbmZpZy5hY2Nlc3Nsb2cudjMuQWNjZXNzTG9nEi4KC2hhc2hfcG9saWN5GAsgAygLMhkuZW52b3kudHlwZS52My5IYXNoUG9saWN5EjoKFG1heF9jb25uZWN0X2F0dGVtcHRzGAcgASgLMhwuZ29vZ2xlLnByb3RvYnVmLlVJbnQzMlZhbHVlEmEKEHR1bm5lbGluZ19jb25maWcYDCABKAsyRy5lbnZveS5leHRlbnNpb25zLmZpbHRlcnMubmV0d29yay50Y3BfcHJveHkudjMuVGNwUHJveHkuVHVubmVsaW5nQ29uZmlnEkUKIm1heF9kb3duc3RyZWFtX2Nvbm5lY3Rpb25fZHVyYXRpb24YDSABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SZwoSYWNjZXNzX2xvZ19vcHRpb25zGBEgASgLMksuZW52b3kuZXh0ZW5zaW9ucy5maWx0ZXJzLm5ldHdvcmsudGNwX3Byb3h5LnYzLlRjcFByb3h5LlRjcEFjY2Vzc0xvZ09wdGlvbnMaqQEKD1dlaWdodGVkQ2x1c3RlchJnCghjbHVzdGVycxgBIAMoCzJVLmVudm95LmV4dGVuc2lvbnMuZmlsdGVycy5uZXR3b3JrLnRjcF9wcm94eS52My5UY3BQcm94eS5XZWlnaHRlZENsdXN0ZXIuQ2x1c3RlcldlaWdodBotCg1DbHVzdGVyV2VpZ2h0EgwKBG5hbWUYASABKAkSDgoGd2VpZ2h0GAIgASgNGjUKD1R1bm5lbGluZ0NvbmZpZxIQCghob3N0bmFtZRgBIAEoCRIQCgh1c2VfcG9zdBgCIAEoCBp6ChNUY3BBY2Nlc3NMb2dPcHRpb25zEjwKGWFjY2Vzc19sb2dfZmx1c2hfaW50ZXJ2YWwYASABKAsyGS5nb29nbGUucHJvdG9idWYuRHVyYXRpb24SJQodZmx1c2hfYWNjZXNzX2xvZ19vbl9jb25uZWN0ZWQYAiABKAhCEwoRY2x1c3Rlcl9zcGVjaWZpZXJiBnByb3RvMw',
     [
       file_envoy_config_accesslog_v3_accesslog,
       file_envoy_type_v3_hash_policy,
@@ -81,6 +81,11 @@ export type TcpProxy = Message<'envoy.extensions.filters.network.tcp_proxy.v3.Tc
    * @generated from field: google.protobuf.UInt32Value max_connect_attempts = 7;
    */
   maxConnectAttempts?: number;
+
+  /**
+   * @generated from field: envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig tunneling_config = 12;
+   */
+  tunnelingConfig?: TcpProxy_TunnelingConfig;
 
   /**
    * @generated from field: google.protobuf.Duration max_downstream_connection_duration = 13;
@@ -145,6 +150,30 @@ export const TcpProxy_WeightedCluster_ClusterWeightSchema: GenMessage<TcpProxy_W
   messageDesc(file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy, 0, 0, 0);
 
 /**
+ * @generated from message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig
+ */
+export type TcpProxy_TunnelingConfig =
+  Message<'envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig'> & {
+    /**
+     * @generated from field: string hostname = 1;
+     */
+    hostname: string;
+
+    /**
+     * @generated from field: bool use_post = 2;
+     */
+    usePost: boolean;
+  };
+
+/**
+ * Describes the message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TunnelingConfig.
+ * Use `create(TcpProxy_TunnelingConfigSchema)` to create a new message.
+ */
+export const TcpProxy_TunnelingConfigSchema: GenMessage<TcpProxy_TunnelingConfig> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy, 0, 1);
+
+/**
  * @generated from message envoy.extensions.filters.network.tcp_proxy.v3.TcpProxy.TcpAccessLogOptions
  */
 export type TcpProxy_TcpAccessLogOptions =
@@ -166,4 +195,4 @@ export type TcpProxy_TcpAccessLogOptions =
  */
 export const TcpProxy_TcpAccessLogOptionsSchema: GenMessage<TcpProxy_TcpAccessLogOptions> =
   /*@__PURE__*/
-  messageDesc(file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy, 0, 1);
+  messageDesc(file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy, 0, 2);
