@@ -128,6 +128,9 @@ export const gatewayDeviations: readonly Deviation[] = [
   ],
 ];
 
+/** The same for what proxies log and trace. */
+export const telemetryDeviations: readonly Deviation[] = [];
+
 /** The same for objects of Kubernetes. */
 export const kubeDeviations: readonly Deviation[] = [
   [

@@ -1,9 +1,10 @@
 import { clustersOf, endpointsOf } from '../support/generated.ts';
-import { execFile } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
+import { text } from 'node:stream/consumers';
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { socketAddress } from '../../src/pilot-discovery/generate/scope/bind-address.ts';
@@ -26,6 +27,7 @@ import { type Case, cases, files, gateways } from './cases.ts';
 import { proxyOf } from './compare.ts';
 import { kubeCases } from './kube-cases.ts';
 import { shapes } from './shape-cases.ts';
+import { telemetryCases } from './telemetry-cases.ts';
 
 /** Bytes of a message as a field of another. */
 function field(number: number, ...parts: readonly (Uint8Array | string)[]): Buffer {
@@ -124,6 +126,13 @@ const policyCases = cases.slice(0, 1).map((one): Case => ({
   yaml: [ownService, ...policies].map((each) => JSON.stringify(each)).join('\n---\n'),
 }));
 
+/** What an Envoy says that refuses its configuration; its stdout is one that logs may open. */
+async function refusalOf(envoy: string, args: readonly string[]): Promise<string> {
+  const child = spawn(envoy, args, { stdio: ['ignore', 'ignore', 'pipe'] });
+  const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return child.exitCode === 0 ? '' : said;
+}
+
 describe('what a proxy is told of the shapes that real folders have', () => {
   let folder: string;
   let envoy: string;
@@ -138,6 +147,9 @@ describe('what a proxy is told of the shapes that real folders have', () => {
       ...files,
       ...gateways,
       ...policyCases,
+      ...telemetryCases.flatMap(({ name, proxies }) =>
+        proxies.map((proxy) => ({ ...proxy, name: `${name}, ${proxy.name}` })),
+      ),
       ...kubeCases.flatMap(({ name, yaml, proxies }) =>
         proxies.map((proxy) => ({ ...proxy, yaml, name: `${name}, ${proxy.name}` })),
       ),
@@ -149,10 +161,6 @@ describe('what a proxy is told of the shapes that real folders have', () => {
     const path = join(folder, `${one.name} ${mode}.pb`.replaceAll(/[^\w.]/g, '_'));
     writeFileSync(path, bootstrapOf(one, mode));
     const args = ['--mode', 'validate', '--config-path', path, '--log-level', 'warning'];
-    const refusal = await promisify(execFile)(envoy, args).then(
-      () => '',
-      (error: unknown) => (error as { readonly stderr: string }).stderr,
-    );
-    expect(refusal).toBe('');
+    expect(await refusalOf(envoy, args)).toBe('');
   });
 });

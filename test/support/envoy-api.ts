@@ -7,6 +7,8 @@ const folders = [
     join('node_modules/@grpc/grpc-js-xds/deps', name),
   ),
   'node_modules/protobufjs',
+  // What Envoy's API has of other APIs, and none of those folders has.
+  'proto',
 ].map((path) => resolve(path));
 
 let loaded: protobuf.Root | undefined;

@@ -1,14 +1,20 @@
 import { create, type DescMessage, fromBinary, type MessageInitShape } from '@bufbuild/protobuf';
 import { parse, stringify } from 'yaml';
 import { messageJson } from '../../src/pilot-discovery/generate/config-dump.ts';
+import {
+  type Reporting,
+  reportingOf,
+} from '../../src/pilot-discovery/generate/listeners/reporting.ts';
 import type { ProxyNode } from '../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { type RequestNode, readNode } from '../../src/pilot-discovery/generate/scope/read-node.ts';
 import type { MeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
 import type { Kind, Specs } from '../../src/pilot-discovery/istio/model.ts';
 import { readMeshConfig } from '../../src/pilot-discovery/istio/read-mesh-config.ts';
 import { readResources } from '../../src/pilot-discovery/istio/read-resources.ts';
+import type { CallSide } from '../../src/pilot-discovery/istio/telemetry.ts';
 import type { HttpRoute } from '../../src/pilot-discovery/istio/virtual-service.ts';
 import type { XdsResource } from '../../src/pilot-discovery/push/view.ts';
+import { environmentOf } from './generated.ts';
 
 /** YAML in one spelling: two texts that say the same become the same text. */
 export const canonical = (yaml: string): string => spelled(parse(yaml));
@@ -116,7 +122,11 @@ export function resourceText(
   spec: string,
   metadata: Readonly<Record<string, unknown>> = {},
 ): string {
-  const group = security.includes(kind) ? 'security' : 'networking';
+  const group = security.includes(kind)
+    ? 'security'
+    : kind === 'Telemetry'
+      ? 'telemetry'
+      : 'networking';
   return stringify({
     apiVersion: `${group}.istio.io/v1`,
     kind,
@@ -147,6 +157,21 @@ export function httpRouteIn(yaml: string): HttpRoute {
   const [http] = specIn('VirtualService', stringify(spec)).http;
   if (http === undefined) throw new Error('it has no route');
   return http;
+}
+
+/** Of a proxy that says nothing of its calls. */
+export const noReporting: Reporting = { accessLog: [], listenerLog: [], of: [] };
+
+/** What a proxy says of its calls, from the YAML of a MeshConfig and of resources. */
+export function reportingIn(
+  mesh: string,
+  resources = '',
+  {
+    side = 'client',
+    node = proxyIn(''),
+  }: { readonly side?: CallSide; readonly node?: ProxyNode } = {},
+): Reporting {
+  return reportingOf(environmentOf(resources, { mesh: meshIn(mesh) }), node, side);
 }
 
 export function meshIn(yaml: string): MeshConfig {

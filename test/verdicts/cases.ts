@@ -31,7 +31,7 @@ export function resourceOf({ kind, spec }: Case) {
     'AuthorizationPolicy',
     'RequestAuthentication',
   ].includes(kind);
-  const group = isSecurity ? 'security' : 'networking';
+  const group = isSecurity ? 'security' : kind === 'Telemetry' ? 'telemetry' : 'networking';
   return {
     apiVersion: `${group}.istio.io/v1`,
     kind,

@@ -32,6 +32,7 @@ const nothing: Omit<Environment, 'mesh' | 'gatewayClusters' | 'fetchedKeys'> = {
   destinationRules: SortedMap.empty(),
   peerAuthentications: SortedMap.empty(),
   accessPolicies: SortedMap.empty(),
+  telemetries: SortedMap.empty(),
   gateways: SortedMap.empty(),
   sidecars: SortedMap.empty(),
   workloadEntries: SortedMap.empty(),
@@ -123,6 +124,7 @@ export function buildEnvironment(
       ...touchedOf(touched, 'AuthorizationPolicy'),
       ...touchedOf(touched, 'RequestAuthentication'),
     ]),
+    telemetries: byNamespace(before.telemetries, touchedOf(touched, 'Telemetry')),
     gateways: byNamespace(before.gateways, touchedOf(touched, 'Gateway')),
     sidecars: byNamespace(before.sidecars, touchedOf(touched, 'Sidecar')),
     workloadEntries: reindexed(before.workloadEntries, workloads, ({ namespace, spec }) => [

@@ -46,6 +46,7 @@ export interface Environment {
   readonly fetchedKeys: FetchedKeys;
   /** Policies of both kinds, by namespace. */
   readonly accessPolicies: SortedMap<readonly Resource<AccessPolicyKind>[]>;
+  readonly telemetries: SortedMap<readonly Resource<'Telemetry'>[]>;
   readonly gateways: SortedMap<readonly Resource<'Gateway'>[]>;
   readonly sidecars: SortedMap<readonly Resource<'Sidecar'>[]>;
   /** By namespace and address. */

@@ -11,6 +11,9 @@ import { ClusterLoadAssignmentSchema } from '../../shared/proto/envoy/config/end
 import { ListenerSchema } from '../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import { RouteConfigurationSchema } from '../../shared/proto/envoy/config/route/v3/route_pb.ts';
 import { file_envoy_extensions_access_loggers_file_v3_file } from '../../shared/proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
+import { file_envoy_extensions_access_loggers_filters_cel_v3_cel } from '../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
+import { file_envoy_extensions_access_loggers_grpc_v3_als } from '../../shared/proto/envoy/extensions/access_loggers/grpc/v3/als_pb.ts';
+import { file_envoy_extensions_access_loggers_open_telemetry_v3_logs_service } from '../../shared/proto/envoy/extensions/access_loggers/open_telemetry/v3/logs_service_pb.ts';
 import { file_envoy_extensions_filters_http_cors_v3_cors } from '../../shared/proto/envoy/extensions/filters/http/cors/v3/cors_pb.ts';
 import { file_envoy_extensions_filters_http_ext_authz_v3_ext_authz } from '../../shared/proto/envoy/extensions/filters/http/ext_authz/v3/ext_authz_pb.ts';
 import { file_envoy_extensions_filters_http_fault_v3_fault } from '../../shared/proto/envoy/extensions/filters/http/fault/v3/fault_pb.ts';
@@ -30,6 +33,7 @@ import { file_envoy_extensions_filters_network_rbac_v3_rbac } from '../../shared
 import { file_envoy_extensions_filters_network_sni_cluster_v3_sni_cluster } from '../../shared/proto/envoy/extensions/filters/network/sni_cluster/v3/sni_cluster_pb.ts';
 import { file_envoy_extensions_filters_network_tcp_proxy_v3_tcp_proxy } from '../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
 import { file_envoy_extensions_network_dns_resolver_cares_v3_cares_dns_resolver } from '../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { file_envoy_extensions_formatter_req_without_query_v3_req_without_query } from '../../shared/proto/envoy/extensions/formatter/req_without_query/v3/req_without_query_pb.ts';
 import { file_envoy_extensions_path_match_uri_template_v3_uri_template_match } from '../../shared/proto/envoy/extensions/path/match/uri_template/v3/uri_template_match_pb.ts';
 import { file_envoy_extensions_request_id_uuid_v3_uuid } from '../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
 import { file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts } from '../../shared/proto/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts_pb.ts';
@@ -42,6 +46,10 @@ import type { View, XdsType } from '../push/view.ts';
 /** The messages in an Any of generated resources. */
 const registry = createRegistry(
   file_envoy_extensions_access_loggers_file_v3_file,
+  file_envoy_extensions_access_loggers_filters_cel_v3_cel,
+  file_envoy_extensions_access_loggers_grpc_v3_als,
+  file_envoy_extensions_access_loggers_open_telemetry_v3_logs_service,
+  file_envoy_extensions_formatter_req_without_query_v3_req_without_query,
   file_envoy_extensions_filters_http_cors_v3_cors,
   file_envoy_extensions_filters_http_ext_authz_v3_ext_authz,
   file_envoy_extensions_filters_http_fault_v3_fault,

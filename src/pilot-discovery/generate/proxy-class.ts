@@ -69,9 +69,12 @@ const names = memoTable<ReadonlySet<string>>();
 
 /** Returns the names of labels that a resource uses. */
 function labelsLookedAt(environment: Environment): ReadonlySet<string> {
-  const { virtualServices, destinationRules, peerAuthentications, accessPolicies, sidecars } =
-    environment;
-  const parts = [virtualServices, destinationRules, peerAuthentications, accessPolicies, sidecars];
+  const { virtualServices, destinationRules, sidecars } = environment;
+  const { peerAuthentications, accessPolicies, telemetries } = environment;
+  const parts = [
+    ...[virtualServices, destinationRules, peerAuthentications],
+    ...[accessPolicies, telemetries, sidecars],
+  ];
   return names(parts, '', () => {
     const keys = new Set<string>([...canonicalLabels, ...labelsOfPlaces(environment)]);
     const look = (labels: Readonly<Record<string, string>> | undefined) =>
@@ -85,6 +88,7 @@ function labelsLookedAt(environment: Environment): ReadonlySet<string> {
       for (const { spec } of policies) look(spec.selector);
     for (const policies of accessPolicies.values())
       for (const { spec } of policies) look(spec.selector);
+    for (const its of telemetries.values()) for (const { spec } of its) look(spec.selector);
     for (const its of sidecars.values()) for (const { spec } of its) look(spec.workloadSelector);
     return keys;
   });

@@ -224,6 +224,14 @@ export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readon
   };
 }
 
+/** Reads an entry of a list, which may not be null. */
+export function notNull<T>(read: ReadMember<T>): ReadMember<T> {
+  return (value, place) => {
+    if (value === undefined) wrong(place, 'it is null: leave it out, or say what it is');
+    return read(value, place);
+  };
+}
+
 /** Reads an object whose names the user chooses. */
 export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string, T>>> {
   return (value, place) => {

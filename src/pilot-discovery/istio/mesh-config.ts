@@ -1,4 +1,5 @@
 import type { NamedAuthorizer } from './authorizer.ts';
+import { type ExtensionProvider, ownFileLog } from './extension-provider.ts';
 
 /**
  * The fields of MeshConfig that are used:
@@ -18,6 +19,12 @@ export interface MeshConfig {
   readonly accessLogEncoding: 'text' | 'json';
   /** The `extensionProviders` that policies with CUSTOM may ask; each name once. */
   readonly authorizers: readonly NamedAuthorizer[];
+  /** Whether listeners log connections that they have no chain for. */
+  readonly listenerLogs: 'on' | 'off';
+  /** Each name once. */
+  readonly providers: readonly ExtensionProvider[];
+  /** Names of providers for proxies whose Telemetry resources name none. */
+  readonly defaultProviders: { readonly accessLogging: readonly string[] };
 }
 
 export const defaultMeshConfig: MeshConfig = {
@@ -31,6 +38,9 @@ export const defaultMeshConfig: MeshConfig = {
   accessLogFormat: '',
   accessLogEncoding: 'text',
   authorizers: [],
+  listenerLogs: 'on',
+  providers: [ownFileLog],
+  defaultProviders: { accessLogging: [] },
 };
 
 /** The cluster of sources that name none. */

@@ -7,6 +7,7 @@ import type { Pod } from './pod.ts';
 import type { PeerAuthentication } from './peer-authentication.ts';
 import type { ServiceEntry, WorkloadEntry } from './service-entry.ts';
 import type { Sidecar } from './sidecar.ts';
+import type { Telemetry } from './telemetry.ts';
 import type { Labels } from './values.ts';
 import type { VirtualService } from './virtual-service.ts';
 
@@ -24,6 +25,7 @@ export interface Specs {
   readonly Sidecar: Sidecar;
   readonly AuthorizationPolicy: AccessPolicy;
   readonly RequestAuthentication: AccessPolicy;
+  readonly Telemetry: Telemetry;
   readonly Service: KubernetesService;
   readonly EndpointSlice: EndpointSlice;
   readonly Pod: Pod;

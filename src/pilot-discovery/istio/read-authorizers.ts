@@ -8,6 +8,7 @@ import {
   boolean,
   durationAbove0,
   type Get,
+  ignored,
   list,
   maybe,
   members,
@@ -145,7 +146,8 @@ interface Provider extends NamedAuthorizer {
 
 /** Reads one provider; undefined if it is of another kind, or has no name. */
 const provider: ReadMember<Provider | undefined> = (value, place) =>
-  members(value, place, others, (get, has) => {
+  members(value, place, [], (get, has) => {
+    for (const kind of others) get(kind, ignored);
     const name = get('name', text);
     const [first, second] = [
       ...(has('envoyExtAuthzHttp') ? [get('envoyExtAuthzHttp', orRefused(overHttp))] : []),

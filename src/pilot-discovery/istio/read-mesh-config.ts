@@ -1,6 +1,5 @@
 import * as yaml from 'yaml';
 import { parseYaml, valueOfYaml } from '../../shared/text/parse-yaml.ts';
-import { formatFlaw } from './header-format.ts';
 import {
   boolean,
   duration,
@@ -12,11 +11,11 @@ import {
   type Place,
   type ReadMember,
   text,
-  wrong,
 } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
 import { authorizers } from './read-authorizers.ts';
+import { meshTelemetry } from './read-mesh-telemetry.ts';
 
 /** A MeshConfig, the folders of `configSources` (`fs://FOLDER`), and its flaws. */
 export interface ReadMesh {
@@ -30,14 +29,6 @@ export interface ReadMesh {
  * lines of thousands would take long.
  */
 const mostForeign = 100;
-
-/** Reads a line of text, or the fields of JSON. Both have the same commands. */
-const logFormat: ReadMember<string> = (value, place) => {
-  const read = text(value, place);
-  const flaw = formatFlaw(read);
-  if (flaw !== undefined) wrong(place, flaw);
-  return read;
-};
 
 /** Reads a MeshConfig in YAML. A field that has no effect here is a warning. Pure. */
 export function readMeshConfig(content: string, path: string): ReadMesh {
@@ -58,7 +49,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
       isForeign ? 'warning' : severity,
     );
   };
-  const { accessLogFormat, accessLogFile, ...standard } = defaultMeshConfig;
+  const standard = defaultMeshConfig;
   const folders: string[] = [];
   const mesh = members(
     value ?? {},
@@ -98,12 +89,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
         connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,
         protocolDetectionTimeoutMs:
           get('protocolDetectionTimeout', duration) ?? standard.protocolDetectionTimeoutMs,
-        accessLogFile: get('accessLogFile', text) || accessLogFile,
-        accessLogFormat: get('accessLogFormat', logFormat) || accessLogFormat,
-        accessLogEncoding: get(
-          'accessLogEncoding',
-          oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text'),
-        ),
+        ...meshTelemetry(get),
         authorizers: get('extensionProviders', authorizers),
       };
     },

@@ -6,6 +6,7 @@ import { atOnce, type Steps } from '../../shared/text/steps.ts';
 import { type Get, ignored, members, type Place, type ReadMember, text, texts } from './members.ts';
 import { closedSpec, type IfRefused } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
+import { type Group, groupVersions, type KubernetesGroup } from './group-versions.ts';
 import { controller, type KubernetesMetadata } from './kubernetes-metadata.ts';
 import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
@@ -18,6 +19,7 @@ import { readPod } from './read-pod.ts';
 import { readGateway } from './read-gateway.ts';
 import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
+import { readTelemetry } from './read-telemetry.ts';
 import { readVirtualService } from './read-virtual-service.ts';
 import type { Workload } from './service-entry.ts';
 import { type Item, itemsOf } from './text-items.ts';
@@ -41,14 +43,14 @@ export interface ReadText {
 
 /** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
 interface ReadIstio<K extends Kind> {
-  readonly group: 'networking' | 'security';
+  readonly group: Exclude<Group, KubernetesGroup>;
   readonly read: (head: Head) => ReadMember<Specs[K]>;
   readonly ifRefused?: IfRefused<Specs[K]>;
 }
 
 /** A kind of Kubernetes may have any members beside its metadata. */
 interface ReadKubernetes<K extends Kind> {
-  readonly group: 'core' | 'discovery.k8s.io';
+  readonly group: KubernetesGroup;
   readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
 }
 
@@ -86,6 +88,7 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
     read: () => readRequestAuthentication,
     ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
   },
+  Telemetry: { group: 'telemetry', read: () => readTelemetry },
   Service: { group: 'core', readWhole: readKubernetesService },
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
   Pod: { group: 'core', readWhole: readPod },
@@ -96,22 +99,6 @@ const kinds: { readonly [K in Kind]: ReadKind<K> } = {
  * all at once.
  */
 const tokens = 100_000;
-
-/** The valid versions of each group. */
-const versions: Readonly<
-  Record<ReadKind<Kind>['group'], { readonly right: RegExp; readonly text: string }>
-> = {
-  networking: {
-    right: /^networking\.istio\.io\/v1(?:alpha3|beta1)?$/,
-    text: 'networking.istio.io/v1, v1beta1 or v1alpha3',
-  },
-  security: {
-    right: /^security\.istio\.io\/v1(?:alpha3|beta1)?$/,
-    text: 'security.istio.io/v1, v1beta1 or v1alpha3',
-  },
-  core: { right: /^v1$/, text: 'v1' },
-  'discovery.k8s.io': { right: /^discovery\.k8s\.io\/v1$/, text: 'discovery.k8s.io/v1' },
-};
 
 /**
  * Whether a kind belongs to another tool. Some have the same name: `Service` of Knative, `Gateway`
@@ -129,7 +116,7 @@ function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>):
 const mostFlaws = 20;
 
 /** Kinds of Istio that are not served yet. */
-const later = ['EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'Telemetry', 'WasmPlugin'];
+const later = ['EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'WasmPlugin'];
 
 /**
  * Reads a text of YAML or JSON with one or more documents. A flaw in one resource does not affect
@@ -223,7 +210,7 @@ function* readItems(
     const reader = kinds[kind] as ReadKind<Kind>;
     const isSecurity = reader.group === 'security';
     const named = { ...head, namespace };
-    const version = versions[reader.group];
+    const version = groupVersions[reader.group];
     if (!version.right.test(head.apiVersion))
       tell('apiVersion', `'${head.apiVersion}' is not ${version.text}`, 'error');
     // A newer Istio has more fields. A resource that restricts access is refused if it has such a

@@ -69,6 +69,10 @@ const fieldName = fc.oneof(
     'servers',
     'port',
     'rules',
+    'accessLogging',
+    'providers',
+    'filter',
+    'expression',
     '__proto__',
   ),
   fc.string({ maxLength: 5 }),
@@ -90,6 +94,7 @@ const kind = fc.constantFrom(
   'PeerAuthentication',
   'AuthorizationPolicy',
   'RequestAuthentication',
+  'Telemetry',
   'Gateway',
   'Service',
   'EndpointSlice',
@@ -99,7 +104,11 @@ const kind = fc.constantFrom(
 const resource = fc
   .record({ kind, name: odd, spec: fc.dictionary(fieldName, spec, { maxKeys: 5 }) })
   .map(({ name, kind: of, spec: said }) => {
-    const group = /Authentication|Authorization/.test(of) ? 'security' : 'networking';
+    const group = /Authentication|Authorization/.test(of)
+      ? 'security'
+      : of === 'Telemetry'
+        ? 'telemetry'
+        : 'networking';
     const ofKubernetes: Readonly<Record<string, string>> = {
       Service: 'v1',
       EndpointSlice: 'discovery.k8s.io/v1',

@@ -5,6 +5,7 @@ import { gatewayRoutes } from '../routes/gateway-routes.ts';
 import { accessPoliciesOf } from '../scope/access-policies-of.ts';
 import { authorizerClusters } from '../scope/authorizer-of.ts';
 import { connectionsOf } from '../scope/gateway-connections.ts';
+import { clustersOfProviders } from '../scope/provider-cluster.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
@@ -19,8 +20,8 @@ interface Reached {
 }
 
 /**
- * Returns what the routes of a gateway lead to, and the authorizer that its policies ask; undefined
- * for a proxy that receives all clusters.
+ * Returns what the routes of a gateway lead to, the authorizer that its policies ask, and the
+ * providers of the mesh; undefined for a proxy that receives all clusters.
  */
 export function reachedBy(environment: Environment, node: ProxyNode): Reached | undefined {
   if (node.role !== 'router' || environment.gatewayClusters === 'all') return undefined;
@@ -29,7 +30,8 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
   const connections = [...connectionsOf(environment, node, all).values()].flat();
   const ofTcp = connections.flatMap(({ to }) => to.map(({ cluster }) => cluster));
   const asked = authorizerClusters(environment, accessPoliciesOf(environment, node));
-  const names = [...new Set([...clusters, ...ofTcp, ...asked])].sort();
+  const ofMesh = clustersOfProviders(environment, node);
+  const names = [...new Set([...clusters, ...ofTcp, ...asked, ...ofMesh])].sort();
   return reached([all], JSON.stringify(names), () => {
     const hosts = new Set(names.map(hostOfCluster));
     const services = new Map([...all].filter(([host]) => hosts.has(host)));

@@ -1,124 +1,169 @@
-import type { MeshConfig } from '../../istio/mesh-config.ts';
+import { parseJson } from '../../../shared/text/parse-json.ts';
 import type { AccessLogSchema } from '../../../shared/proto/envoy/config/accesslog/v3/accesslog_pb.ts';
+import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import type { SubstitutionFormatStringSchema } from '../../../shared/proto/envoy/config/core/v3/substitution_format_string_pb.ts';
 import { FileAccessLogSchema } from '../../../shared/proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
-import { typedConfig, type Init } from '../encoding/typed-config.ts';
-import { parseJson } from '../../../shared/text/parse-json.ts';
+import {
+  type CommonGrpcAccessLogConfigSchema,
+  HttpGrpcAccessLogConfigSchema,
+  TcpGrpcAccessLogConfigSchema,
+} from '../../../shared/proto/envoy/extensions/access_loggers/grpc/v3/als_pb.ts';
+import { OpenTelemetryAccessLogConfigSchema } from '../../../shared/proto/envoy/extensions/access_loggers/open_telemetry/v3/logs_service_pb.ts';
+import { ReqWithoutQuerySchema } from '../../../shared/proto/envoy/extensions/formatter/req_without_query/v3/req_without_query_pb.ts';
+import type {
+  FileLog,
+  JsonFields,
+  LogFormat,
+  LogProvider,
+  OpenTelemetryLogs,
+} from '../../istio/extension-provider.ts';
+import type { MeshConfig } from '../../istio/mesh-config.ts';
+import type { ProviderCluster } from '../scope/provider-cluster.ts';
+import { packed, typedConfig, type Init } from '../encoding/typed-config.ts';
+import { defaultFields, defaultLine } from './default-line.ts';
 
-type AccessLog = Init<typeof AccessLogSchema>;
+export type AccessLog = Init<typeof AccessLogSchema>;
 type Format = Init<typeof SubstitutionFormatStringSchema>;
+type Common = Init<typeof CommonGrpcAccessLogConfigSchema>;
 
-/**
- * Returns the logs of a connection manager or a TCP proxy: one file, or none if the mesh has none.
- */
-export function accessLogs(mesh: MeshConfig): AccessLog[] {
-  const log = fileLog(mesh);
-  return log === undefined ? [] : [log];
+/** The parts of a MeshConfig that make a format. */
+type MeshFormat = Pick<MeshConfig, 'accessLogFormat' | 'accessLogEncoding'>;
+
+/** Returns the log of a provider, without a filter; undefined if the proxy does not reach it. */
+export function providerLog(
+  mesh: MeshFormat,
+  provider: LogProvider,
+  clusterOf: (at: Exclude<LogProvider, FileLog>['at']) => ProviderCluster | undefined,
+): AccessLog | undefined {
+  if (provider.type === 'file') return fileLog(provider, mesh);
+  const reached = clusterOf(provider.at);
+  if (reached === undefined) return undefined;
+  switch (provider.type) {
+    case 'http-service':
+      return typedConfig('envoy.access_loggers.http_grpc', HttpGrpcAccessLogConfigSchema, {
+        commonConfig: common(
+          reached,
+          provider.logName || 'http_envoy_accesslog',
+          provider.filterState,
+        ),
+        additionalRequestHeadersToLog: [...provider.requestHeaders],
+        additionalResponseHeadersToLog: [...provider.responseHeaders],
+        additionalResponseTrailersToLog: [...provider.responseTrailers],
+      });
+    case 'tcp-service':
+      return typedConfig('envoy.tcp_grpc_access_log', TcpGrpcAccessLogConfigSchema, {
+        commonConfig: common(
+          reached,
+          provider.logName || 'tcp_envoy_accesslog',
+          provider.filterState,
+        ),
+      });
+    case 'open-telemetry-logs':
+      return openTelemetryLog(provider, reached);
+  }
 }
 
-/** Returns the logs of a listener itself: connections for which it has no chain. */
-export function listenerAccessLogs(mesh: MeshConfig): AccessLog[] {
-  const log = fileLog(mesh);
-  if (log === undefined) return [];
-  return [
-    {
-      ...log,
-      filter: { filterSpecifier: { case: 'responseFlagFilter', value: { flags: ['NR'] } } },
-    },
-  ];
+/** Returns the log to the file of a MeshConfig; undefined if it names none. */
+export const meshLog = (
+  mesh: MeshFormat & Pick<MeshConfig, 'accessLogFile'>,
+): AccessLog | undefined =>
+  mesh.accessLogFile === ''
+    ? undefined
+    : fileLog({ path: mesh.accessLogFile, format: { type: 'mesh' }, emptyValues: 'kept' }, mesh);
+
+function openTelemetryLog(
+  { logName, text, attributes }: OpenTelemetryLogs,
+  reached: ProviderCluster,
+): AccessLog {
+  const line = text === '' ? defaultLine : text;
+  const entries = Object.entries(attributes).sort(([a], [b]) => (a < b ? -1 : 1));
+  return typedConfig('envoy.access_loggers.open_telemetry', OpenTelemetryAccessLogConfigSchema, {
+    commonConfig: common(reached, logName || 'otel_envoy_accesslog', []),
+    disableBuiltinLabels: true,
+    body: stringValue(line),
+    ...(entries.length > 0 && {
+      attributes: { values: entries.map(([key, value]) => ({ key, value: stringValue(value) })) },
+    }),
+    formatters: formattersOf([line, ...entries.map(([, value]) => value)]),
+  });
 }
 
-function fileLog(mesh: MeshConfig): AccessLog | undefined {
-  if (mesh.accessLogFile === '') return undefined;
+const stringValue = (value: string) => ({ value: { case: 'stringValue' as const, value } });
+
+/** The filter state that is logged if a provider names none: what peers of the mesh tell. */
+const peers = ['upstream_peer', 'downstream_peer'];
+
+const common = (
+  { host, cluster }: ProviderCluster,
+  logName: string,
+  filterState: readonly string[],
+): Common => ({
+  logName,
+  grpcService: {
+    targetSpecifier: { case: 'envoyGrpc', value: { clusterName: cluster, authority: host } },
+  },
+  transportApiVersion: ApiVersion.V3,
+  filterStateObjectsToLog: filterState.length > 0 ? [...filterState] : peers,
+});
+
+function fileLog(
+  { path, format, emptyValues }: Pick<FileLog, 'path' | 'format' | 'emptyValues'>,
+  mesh: MeshFormat,
+): AccessLog {
+  const value = formatOf(format.type === 'mesh' ? meshFormat(mesh) : format);
   return typedConfig('envoy.access_loggers.file', FileAccessLogSchema, {
-    path: mesh.accessLogFile,
+    path,
     accessLogFormat: {
       case: 'logFormat',
-      value: mesh.accessLogEncoding === 'json' ? jsonFormat(mesh) : textFormat(mesh),
+      value: { ...value, omitEmptyValues: emptyValues === 'left-out' },
     },
   });
 }
 
-function textFormat({ accessLogFormat }: MeshConfig): Format {
-  const text =
-    accessLogFormat === ''
-      ? defaultText
-      : accessLogFormat.endsWith('\n')
-        ? accessLogFormat
-        : `${accessLogFormat}\n`;
-  return {
-    format: {
-      case: 'textFormatSource',
-      value: { specifier: { case: 'inlineString', value: text } },
-    },
-  };
-}
+type OwnFormat = Exclude<LogFormat, { readonly type: 'mesh' }>;
 
-function jsonFormat({ accessLogFormat }: MeshConfig): Format {
-  return { format: { case: 'jsonFormat', value: read(accessLogFormat) }, jsonFormatOptions: {} };
-}
+const meshFormat = ({ accessLogFormat, accessLogEncoding }: MeshFormat): OwnFormat =>
+  accessLogEncoding === 'json'
+    ? { type: 'json', fields: fieldsIn(accessLogFormat) }
+    : { type: 'text', text: accessLogFormat };
 
-function read(format: string): Record<string, string> {
+/** Returns the fields of a format in JSON; none if it is not an object. */
+function fieldsIn(format: string): JsonFields {
   try {
     const value: unknown = parseJson(format);
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as Record<string, string>;
+      return value as JsonFields;
   } catch {
     // It is not JSON, so the default fields are logged.
   }
-  return defaultJson;
+  return {};
 }
 
-/** The fields of Istio's log line, with their names in JSON. */
-const fields: readonly (readonly [name: string, command: string])[] = [
-  ['start_time', '%START_TIME%'],
-  ['method', '%REQ(:METHOD)%'],
-  ['path', '%REQ(X-ENVOY-ORIGINAL-PATH?:PATH)%'],
-  ['protocol', '%PROTOCOL%'],
-  ['response_code', '%RESPONSE_CODE%'],
-  ['response_flags', '%RESPONSE_FLAGS%'],
-  ['response_code_details', '%RESPONSE_CODE_DETAILS%'],
-  ['connection_termination_details', '%CONNECTION_TERMINATION_DETAILS%'],
-  ['upstream_transport_failure_reason', '%UPSTREAM_TRANSPORT_FAILURE_REASON%'],
-  ['bytes_received', '%BYTES_RECEIVED%'],
-  ['bytes_sent', '%BYTES_SENT%'],
-  ['duration', '%DURATION%'],
-  ['upstream_service_time', '%RESP(X-ENVOY-UPSTREAM-SERVICE-TIME)%'],
-  ['x_forwarded_for', '%REQ(X-FORWARDED-FOR)%'],
-  ['user_agent', '%REQ(USER-AGENT)%'],
-  ['request_id', '%REQ(X-REQUEST-ID)%'],
-  ['authority', '%REQ(:AUTHORITY)%'],
-  ['upstream_host', '%UPSTREAM_HOST%'],
-  ['upstream_cluster', '%UPSTREAM_CLUSTER_RAW%'],
-  ['upstream_local_address', '%UPSTREAM_LOCAL_ADDRESS%'],
-  ['downstream_local_address', '%DOWNSTREAM_LOCAL_ADDRESS%'],
-  ['downstream_remote_address', '%DOWNSTREAM_REMOTE_ADDRESS%'],
-  ['requested_server_name', '%REQUESTED_SERVER_NAME%'],
-  ['route_name', '%ROUTE_NAME%'],
-];
+function formatOf(format: OwnFormat): Format {
+  if (format.type === 'json') {
+    const fields = Object.keys(format.fields).length > 0 ? format.fields : defaultFields;
+    return {
+      format: { case: 'jsonFormat', value: fields as Record<string, string> },
+      jsonFormatOptions: {},
+      formatters: formattersOf(Object.values(fields)),
+    };
+  }
+  const { text } = format;
+  const line = text === '' ? defaultLine : text.endsWith('\n') ? text : `${text}\n`;
+  return {
+    format: {
+      case: 'textFormatSource',
+      value: { specifier: { case: 'inlineString', value: line } },
+    },
+    formatters: formattersOf([line]),
+  };
+}
 
-const defaultJson = Object.fromEntries(fields);
+const withoutQuery = {
+  name: 'envoy.formatter.req_without_query',
+  typedConfig: packed(ReqWithoutQuerySchema, {}),
+};
 
-/** Fields that have their own quotes in the line. */
-const quoted = new Set([
-  'upstream_transport_failure_reason',
-  'x_forwarded_for',
-  'user_agent',
-  'request_id',
-  'authority',
-  'upstream_host',
-]);
-
-const defaultText = `${fields
-  .map(([name, command]) =>
-    name === 'start_time'
-      ? `[${command}]`
-      : name === 'method'
-        ? `"${command}`
-        : name === 'protocol'
-          ? `${command}"`
-          : quoted.has(name)
-            ? `"${command}"`
-            : command,
-  )
-  .join(' ')}\n`;
+/** Returns the extensions that formats need for commands that Envoy does not have by default. */
+const formattersOf = (formats: readonly unknown[]) =>
+  JSON.stringify(formats).includes('%REQ_WITHOUT_QUERY') ? [withoutQuery] : [];

@@ -6,6 +6,7 @@ import type { ConnectionCluster } from '../scope/connection-clusters.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import type { Services } from '../scope/visible-services.ts';
+import type { Reporting } from './reporting.ts';
 import { blackHole, tcpFilters } from './tcp-chain.ts';
 
 /** The destinations of connections, and the VirtualService that names them. */
@@ -15,25 +16,27 @@ interface Route {
   readonly protocol: Protocol;
 }
 
-/**
- * Returns the filters that forward connections to one cluster, or by weight to several.
- *
- * @param services those that have a DestinationRule for the proxy
- */
+/** The services and the reports that all chains of a proxy share. */
+export interface ChainScope {
+  /** Those that have a DestinationRule for the proxy. */
+  readonly services: Services;
+  readonly reporting: Reporting;
+}
+
+/** Returns the filters that forward connections to one cluster, or by weight to several. */
 export function connectionFilters(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  { services, reporting }: ChainScope,
   { rule, to, protocol }: Route,
 ): TypedConfig[] {
-  const { mesh } = environment;
   const [first, ...others] = to;
   if (first === undefined) return [blackHole];
   const spec = ruleOfDestination(environment, node, services, first)?.spec;
   const whole = spec?.trafficPolicy;
   if (others.length === 0) {
     const own = spec?.subsets.find(({ name }) => name === first.subset)?.trafficPolicy;
-    return tcpFilters(mesh, first.cluster, protocol, {
+    return tcpFilters(reporting, first.cluster, protocol, {
       connectionPool: whole?.connectionPool,
       loadBalancer: own?.loadBalancer ?? whole?.loadBalancer,
       tunnel: own?.tunnel ?? whole?.tunnel,
@@ -45,7 +48,7 @@ export function connectionFilters(
       .filter(({ weight }) => weight > 0)
       .map(({ cluster, weight }) => ({ name: cluster, weight })),
   };
-  return tcpFilters(mesh, target, protocol, whole);
+  return tcpFilters(reporting, target, protocol, whole);
 }
 
 /** Returns the DestinationRule for the filters of a chain: that of its first destination. */

@@ -19,26 +19,35 @@ import {
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 import { gatewayTls } from '../tls/downstream-tls.ts';
-import { listenerAccessLogs } from './access-log.ts';
 import { accessOf, type PortAccess } from './access-of.ts';
 import { gatewayManager } from './http-connection-manager.ts';
 import { tlsInspector } from './listener-filters.ts';
 import { connectionFilters, ruleOfConnections } from './connection-filters.ts';
+import { type Reporting, reportingOf } from './reporting.ts';
 import { blackHole } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isTls } from '../../istio/is-http.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
+/** Who may call, and what is reported of calls. */
+interface Said {
+  readonly access: PortAccess;
+  readonly reporting: Reporting;
+}
+
 /** Returns the listeners of a gateway: one for each address and port of its servers. */
 export function gatewayListeners(environment: Environment, node: ProxyNode): XdsResource[] {
-  const access = accessOf(environment, node);
+  const said: Said = {
+    access: accessOf(environment, node),
+    reporting: reportingOf(environment, node, 'client'),
+  };
   return mergedGatewayOf(environment, node)
     .listeners.filter(
       ({ bind, port }) =>
         bind.startsWith(unix) || (mayBind(node, port) && !node.ownPorts.includes(port)),
     )
-    .flatMap((one) => portListener(environment, node, access, one) ?? []);
+    .flatMap((one) => portListener(environment, node, said, one) ?? []);
 }
 
 const unix = 'unix://';
@@ -50,22 +59,22 @@ const pipe = (bind: string) =>
 function portListener(
   environment: Environment,
   node: ProxyNode,
-  access: PortAccess,
+  said: Said,
   { bind, port, kind, servers: all }: MergedListener,
 ): XdsResource | undefined {
-  const { mesh } = environment;
   const servers = kind === 'http' ? all.slice(0, 1) : all;
   const { wildcard, others } = bindAddresses(node);
   const address = bind === '' ? wildcard : bind;
   const other = ownMember(others, address);
   const name = `${address}_${port}`;
-  const filterChains = servers.flatMap((one) => chainsOf(environment, node, access, name, one));
+  const filterChains = servers.flatMap((one) => chainsOf(environment, node, said, name, one));
   if (filterChains.length === 0) return undefined;
   const keys: readonly ResourceKey[] = [
     ...new Set([
       ...all.map(({ gateway }) => keyOf(gateway)),
       ...servers.flatMap((one) => keysOfConnections(environment, node, one)),
-      ...access.of,
+      ...said.access.of,
+      ...said.reporting.of,
     ]),
   ];
   const listener: Init<typeof ListenerSchema> = {
@@ -75,7 +84,7 @@ function portListener(
     filterChains,
     listenerFilters: kind === 'tls' ? [tlsInspector] : [],
     trafficDirection: TrafficDirection.OUTBOUND,
-    accessLog: listenerAccessLogs(mesh),
+    accessLog: said.reporting.listenerLog,
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.exactBalance.outbound && exactBalance),
   };
@@ -90,11 +99,10 @@ const patience = { transportSocketConnectTimeout: { seconds: 15n } } as const;
 function chainsOf(
   environment: Environment,
   node: ProxyNode,
-  access: PortAccess,
+  { access, reporting }: Said,
   name: string,
   one: MergedServer,
 ): readonly FilterChain[] {
-  const { mesh } = environment;
   const { server, routeName } = one;
   const { protocol } = server.port;
   const { tls } = server;
@@ -108,16 +116,18 @@ function chainsOf(
       ...matchOf(tls.mode === 'passthrough' ? its.names : names),
       filters: [
         ...access.filters.tcp,
-        ...connectionFilters(environment, node, visibleServices(environment, node), {
-          ...its,
-          protocol,
-        }),
+        ...connectionFilters(
+          environment,
+          node,
+          { services: visibleServices(environment, node), reporting },
+          { ...its, protocol },
+        ),
       ],
       ...socket,
       ...patience,
     }));
   const manager = () =>
-    gatewayManager(mesh, node, access.filters.http, name, { routeName, protocol });
+    gatewayManager(reporting, node, access.filters.http, name, { routeName, protocol });
   return [
     {
       ...matchOf(names),

@@ -1,4 +1,3 @@
-import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { Protocol } from '../../istio/values.ts';
 import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
 import type { RouteConfigurationSchema } from '../../../shared/proto/envoy/config/route/v3/route_pb.ts';
@@ -13,7 +12,7 @@ import {
   HttpConnectionManagerSchema,
 } from '../../../shared/proto/envoy/extensions/filters/network/http_connection_manager/v3/http_connection_manager_pb.ts';
 import { UuidRequestIdConfigSchema } from '../../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
-import { accessLogs } from './access-log.ts';
+import type { Reporting } from './reporting.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { tracing } from './tracing.ts';
 import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
@@ -26,12 +25,12 @@ type Manager = Init<typeof HttpConnectionManagerSchema>;
  * routes by name.
  */
 export function outboundManager(
-  mesh: MeshConfig,
+  reporting: Reporting,
   node: ProxyNode,
   address: string,
   { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
 ): TypedConfig {
-  return manager(mesh, node, {
+  return manager(reporting, node, {
     statPrefix: `outbound_${address};`,
     routeSpecifier: routesByName(routeName),
     httpFilters: filtersOf(protocol, []),
@@ -44,13 +43,13 @@ export function outboundManager(
  * and addresses are not trusted.
  */
 export function gatewayManager(
-  mesh: MeshConfig,
+  reporting: Reporting,
   node: ProxyNode,
   access: readonly TypedConfig[],
   address: string,
   { routeName, protocol }: { readonly routeName: string; readonly protocol: Protocol },
 ): TypedConfig {
-  return manager(mesh, node, {
+  return manager(reporting, node, {
     statPrefix: `outbound_${address};`,
     routeSpecifier: routesByName(routeName),
     ...asServer,
@@ -79,13 +78,13 @@ const routesByName = (routeConfigName: string): NonNullable<Manager['routeSpecif
  * `access` comes before all other filters.
  */
 export function inboundManager(
-  mesh: MeshConfig,
+  reporting: Reporting,
   node: ProxyNode,
   access: readonly TypedConfig[],
   { statPrefix, protocol }: { readonly statPrefix: string; readonly protocol: Protocol },
   routes: Init<typeof RouteConfigurationSchema>,
 ): TypedConfig {
-  return manager(mesh, node, {
+  return manager(reporting, node, {
     statPrefix,
     routeSpecifier: { case: 'routeConfig', value: routes },
     ...asServer,
@@ -102,14 +101,14 @@ const filtersOf = (protocol: Protocol, access: readonly TypedConfig[]): TypedCon
   ...httpFilters,
 ];
 
-function manager(mesh: MeshConfig, node: ProxyNode, special: Manager): TypedConfig {
+function manager({ accessLog }: Reporting, node: ProxyNode, special: Manager): TypedConfig {
   return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
     useRemoteAddress: false,
     ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     ...special,
     tracing: tracing(node),
     streamIdleTimeout: {},
-    accessLog: accessLogs(mesh),
+    accessLog,
     proxy100Continue: true,
     upgradeConfigs: [{ upgradeType: 'websocket' }],
     normalizePath: true,

@@ -10,6 +10,7 @@ import type { AccessFilters } from './access-filters.ts';
 import { inboundManager } from './http-connection-manager.ts';
 import { inboundRoutes } from '../routes/inbound-routes.ts';
 import { plainHttpProtocols } from './listener-filters.ts';
+import type { Reporting } from './reporting.ts';
 import { type ListenerKind, listenerKindOf } from '../scope/outbound-bindings.ts';
 import type { SetMode } from '../scope/peer-authentication-of.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -50,6 +51,7 @@ export function inboundChains(
   mesh: MeshConfig,
   node: ProxyNode,
   access: AccessFilters,
+  reporting: Reporting,
   of: InboundPort,
 ): FilterChain[] {
   const port: Match = of.port === undefined ? {} : { destinationPort: of.port };
@@ -71,8 +73,8 @@ export function inboundChains(
     name: http ? of.httpName : of.tcpName,
     filterChainMatch: { ...port, ...match },
     filters: http
-      ? [inboundManager(mesh, node, access.http, of, inboundRoutes(of))]
-      : [...access.tcp, ...tcpFilters(mesh, of.cluster, of.protocol)],
+      ? [inboundManager(reporting, node, access.http, of, inboundRoutes(of))]
+      : [...access.tcp, ...tcpFilters(reporting, of.cluster, of.protocol)],
     ...sockets[tls](),
     ...metadata,
   }));

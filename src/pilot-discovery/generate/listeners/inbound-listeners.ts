@@ -5,7 +5,6 @@ import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/l
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
 import type { Ingress } from '../../istio/sidecar.ts';
-import { listenerAccessLogs } from './access-log.ts';
 import { type PortAccess, accessOf } from './access-of.ts';
 import {
   bindAddresses,
@@ -17,6 +16,7 @@ import {
 import { encodeResource } from '../encoding/encode-resource.ts';
 import { inboundChains, type InboundPort } from './inbound-chains.ts';
 import { inspectors, originalDestination, originalSource } from './listener-filters.ts';
+import { type Reporting, reportingOf } from './reporting.ts';
 import { ownPorts } from '../scope/own-ports.ts';
 import type { SetMode } from '../scope/peer-authentication-of.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
@@ -27,12 +27,19 @@ import type { Init } from '../encoding/typed-config.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
 
+/** Who may call, and what is reported of calls. */
+interface Said {
+  readonly policy: PortAccess;
+  readonly reporting: Reporting;
+}
+
 /**
  * Returns the listeners for inbound traffic: one for all redirected connections, and one for each
  * bound port of a Sidecar.
  */
 export function inboundListeners(environment: Environment, node: ProxyNode): XdsResource[] {
   const policy = accessOf(environment, node);
+  const reporting = reportingOf(environment, node, 'server');
   const sidecar = sidecarOf(environment, node);
   const redirected = node.interception !== 'none';
   const ingress = sidecar?.spec.ingress ?? [];
@@ -45,10 +52,10 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
     sidecar === undefined
       ? []
       : bound
-          .map((one) => boundListener(environment, node, policy, sidecar, one))
+          .map((one) => boundListener(environment, node, { policy, reporting }, sidecar, one))
           .filter((one) => one !== undefined);
   return redirected
-    ? [captureListener(environment, node, policy, sidecar), ...listeners]
+    ? [captureListener(environment, node, { policy, reporting }, sidecar), ...listeners]
     : listeners;
 }
 
@@ -56,7 +63,7 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
 function captureListener(
   environment: Environment,
   node: ProxyNode,
-  policy: PortAccess,
+  { policy, reporting }: Said,
   sidecar: Resource<'Sidecar'> | undefined,
 ): XdsResource {
   const { mesh } = environment;
@@ -73,7 +80,7 @@ function captureListener(
     ...[
       ...[undefined, ...others].map((port) => passthroughPort(port, policy.modeAt(port))),
       ...ports,
-    ].flatMap((port) => inboundChains(mesh, node, policy.filters, port)),
+    ].flatMap((port) => inboundChains(mesh, node, policy.filters, reporting, port)),
   ];
   const listener: Init<typeof ListenerSchema> = {
     name,
@@ -87,12 +94,12 @@ function captureListener(
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.INBOUND,
-    accessLog: listenerAccessLogs(mesh),
+    accessLog: reporting.listenerLog,
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.exactBalance.inbound && exactBalance),
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of]);
+  return encodeResource(ListenerSchema, name, listener, [...keys, ...policy.of, ...reporting.of]);
 }
 
 /** Returns the ports of a Sidecar, else those of the services of the workload. */
@@ -172,14 +179,14 @@ function ingressPort(
 function boundListener(
   environment: Environment,
   node: ProxyNode,
-  policy: PortAccess,
+  { policy, reporting }: Said,
   sidecar: Resource<'Sidecar'>,
   ingress: Ingress,
 ): XdsResource | undefined {
   const { mesh } = environment;
   const address = ingress.bind === '' ? ingressAddress(node) : ingress.bind;
   const port = ingressPort(node, policy, sidecar, ingress);
-  const filterChains = inboundChains(mesh, node, policy.filters, port);
+  const filterChains = inboundChains(mesh, node, policy.filters, reporting, port);
   const listener: Init<typeof ListenerSchema> = {
     name: port.httpName,
     address: socketAddress(address, ingress.port.number),
@@ -188,9 +195,11 @@ function boundListener(
     listenerFiltersTimeout: protoDuration(mesh.protocolDetectionTimeoutMs),
     continueOnListenerFiltersTimeout: true,
     trafficDirection: TrafficDirection.INBOUND,
-    accessLog: listenerAccessLogs(mesh),
+    accessLog: reporting.listenerLog,
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.exactBalance.inbound && exactBalance),
   };
-  return encodeResource(ListenerSchema, port.httpName, listener, [keyOf(sidecar), ...policy.of]);
+  return encodeResource(ListenerSchema, port.httpName, listener, [
+    ...[keyOf(sidecar), ...policy.of, ...reporting.of],
+  ]);
 }

@@ -8,6 +8,7 @@ import { boundEndpoints } from '../scope/outbound-bindings.ts';
 import { outboundListeners, rulesOfListeners } from './outbound-listeners.ts';
 import { mergedGatewayOf } from '../scope/merged-gateway.ts';
 import { outboundEntriesOf } from '../scope/outbound-entries-of.ts';
+import { partsOfReporting } from './reporting.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
@@ -34,6 +35,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       servicesOfAuthorizers(environment),
       connectionsOf(environment, node, services),
       rulesOfConnections(environment, node, services),
+      ...partsOfReporting(environment, node),
     ];
   }
   const scope = outboundScope(environment, node);
@@ -49,6 +51,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
     servicesOfAuthorizers(environment),
     rulesOfListeners(environment, node, scope),
     ...scope.blocks.map((block) => outboundEntriesOf(environment, node, block, scope.services)),
+    ...partsOfReporting(environment, node),
     ...partsOfPorts(ownPorts(environment, node)),
   ];
 }

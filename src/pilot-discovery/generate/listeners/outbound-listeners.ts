@@ -1,5 +1,4 @@
 import { isIPv6 } from 'node:net';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
 import { keyOf, type ResourceKey } from '../../istio/model.ts';
 import type { Egress } from '../../istio/sidecar.ts';
 import { TrafficDirection } from '../../../shared/proto/envoy/config/core/v3/base_pb.ts';
@@ -10,7 +9,6 @@ import type {
 import { ListenerSchema } from '../../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import type { Environment } from '../../environment/environment.ts';
-import { listenerAccessLogs } from './access-log.ts';
 import { bindAddresses, exactBalance, socketAddress } from '../scope/bind-address.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { configMetadata } from '../encoding/config-metadata.ts';
@@ -26,11 +24,11 @@ import type { OutboundScope } from '../scope/outbound-scope.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfRulesFor } from '../scope/scope.ts';
+import { type Reporting, reportingOf } from './reporting.ts';
 import { outboundPolicyOf, sidecarOf } from '../scope/sidecar-of.ts';
-import { connectionFilters, ruleOfConnections } from './connection-filters.ts';
+import { type ChainScope, connectionFilters, ruleOfConnections } from './connection-filters.ts';
 import { blackHole, tcpProxy } from './tcp-chain.ts';
 import type { Init } from '../encoding/typed-config.ts';
-import type { Services } from '../scope/visible-services.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 type FilterChain = Init<typeof FilterChainSchema>;
@@ -45,10 +43,14 @@ export function outboundListeners(
   node: ProxyNode,
   scope: OutboundScope,
 ): XdsResource[] {
+  const reporting = reportingOf(environment, node, 'client');
+  const { services } = scope;
   const own = scopeEntries(environment, node, scope).map((entry) =>
-    portListener(environment, node, scope.services, entry),
+    portListener(environment, node, { services, reporting }, entry),
   );
-  return node.interception === 'none' ? own : [...own, captureListener(environment, node)];
+  return node.interception === 'none'
+    ? own
+    : [...own, captureListener(environment, node, reporting)];
 }
 
 const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
@@ -81,7 +83,7 @@ export function rulesOfListeners(
 function portListener(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  { services, reporting }: ChainScope,
   entry: OutboundEntry,
 ): XdsResource {
   const { mesh } = environment;
@@ -89,14 +91,14 @@ function portListener(
   const other =
     place.at.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
-  const keys: ResourceKey[] = [];
+  const keys: ResourceKey[] = [...reporting.of];
   const made = chains.map((chain) => {
     if (chain.type === 'tcp') {
       keys.push(...(ruleOfConnections(environment, node, services, chain)?.keys ?? []));
       if (chain.rule !== undefined) keys.push(keyOf(chain.rule));
     }
     keys.push(chain.of.service.key);
-    return filterChain(environment, node, services, name, chain);
+    return filterChain(environment, node, { services, reporting }, name, chain);
   });
   const all =
     made.length === 1
@@ -110,7 +112,7 @@ function portListener(
   } else if (sidecar?.spec.egress.some(saysWhere)) keys.push(keyOf(sidecar));
   const defaultFilterChain = alone
     ? undefined
-    : (all ?? passthroughChain(mesh, outboundPolicyOf(environment, node)));
+    : (all ?? passthroughChain(reporting, outboundPolicyOf(environment, node)));
   const listener: Init<typeof ListenerSchema> = {
     name,
     address: socketAddress(address, port),
@@ -143,7 +145,7 @@ const saysWhere = ({ port, bind, captureMode }: Egress): boolean =>
 function filterChain(
   environment: Environment,
   node: ProxyNode,
-  services: Services,
+  scope: ChainScope,
   address: string,
   chain: OutboundChain,
 ): FilterChain {
@@ -154,12 +156,12 @@ function filterChain(
     filters:
       chain.type === 'http'
         ? [
-            outboundManager(environment.mesh, node, address, {
+            outboundManager(scope.reporting, node, address, {
               routeName: chain.routeName,
               protocol,
             }),
           ]
-        : connectionFilters(environment, node, services, { ...chain, protocol }),
+        : connectionFilters(environment, node, scope, { ...chain, protocol }),
     transportSocketConnectTimeout: { seconds: 15n },
     ...(chain.type === 'tcp' &&
       chain.rule !== undefined && { metadata: configMetadata('virtual-service', chain.rule) }),
@@ -190,23 +192,29 @@ function prefixRange(range: string) {
  * Returns the default chain of a shared address. Traffic that no other chain takes goes to its
  * original destination, or is dropped.
  */
-function passthroughChain(mesh: MeshConfig, policy: 'allow-any' | 'registry-only'): FilterChain {
+function passthroughChain(
+  reporting: Reporting,
+  policy: 'allow-any' | 'registry-only',
+): FilterChain {
   return {
     filterChainMatch: {},
-    filters: [anywhere(mesh, policy)],
+    filters: [anywhere(reporting, policy)],
     name: 'PassthroughFilterChain',
   };
 }
 
-const anywhere = (mesh: MeshConfig, policy: 'allow-any' | 'registry-only') =>
-  tcpProxy(mesh, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
+const anywhere = (reporting: Reporting, policy: 'allow-any' | 'registry-only') =>
+  tcpProxy(reporting, policy === 'allow-any' ? 'PassthroughCluster' : 'BlackHoleCluster');
 
 /**
  * Returns the listener that receives all redirected connections. It passes each to another listener
  * by its original destination.
  */
-function captureListener(environment: Environment, node: ProxyNode): XdsResource {
-  const { mesh } = environment;
+function captureListener(
+  environment: Environment,
+  node: ProxyNode,
+  reporting: Reporting,
+): XdsResource {
   const name = 'virtualOutbound';
   const sidecar = sidecarOf(environment, node);
   const listener: Init<typeof ListenerSchema> = {
@@ -219,20 +227,18 @@ function captureListener(environment: Environment, node: ProxyNode): XdsResource
         name: 'virtualOutbound-blackhole',
       },
       {
-        filters: [anywhere(mesh, outboundPolicyOf(environment, node))],
+        filters: [anywhere(reporting, outboundPolicyOf(environment, node))],
         name: 'virtualOutbound-catchall-tcp',
       },
     ],
     useOriginalDst: true,
     trafficDirection: TrafficDirection.OUTBOUND,
-    accessLog: listenerAccessLogs(mesh),
+    accessLog: reporting.listenerLog,
     maxConnectionsToAcceptPerSocketEvent: 1,
     ...(node.interception === 'tproxy' && { transparent: true }),
   };
-  return encodeResource(
-    ListenerSchema,
-    name,
-    listener,
-    sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)],
-  );
+  return encodeResource(ListenerSchema, name, listener, [
+    ...(sidecar?.spec.outboundTrafficPolicy === undefined ? [] : [keyOf(sidecar)]),
+    ...reporting.of,
+  ]);
 }

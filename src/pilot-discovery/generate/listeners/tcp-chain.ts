@@ -1,9 +1,8 @@
 import type { TrafficPolicy, Tunnel } from '../../istio/destination-rule.ts';
-import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { Protocol } from '../../istio/values.ts';
 import { MongoProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/mongo_proxy/v3/mongo_proxy_pb.ts';
 import { TcpProxySchema } from '../../../shared/proto/envoy/extensions/filters/network/tcp_proxy/v3/tcp_proxy_pb.ts';
-import { accessLogs } from './access-log.ts';
+import type { Reporting } from './reporting.ts';
 import { protoDuration } from '../encoding/proto-duration.ts';
 import { typedConfig, type TypedConfig } from '../encoding/typed-config.ts';
 
@@ -20,8 +19,12 @@ type Target =
 /** The TCP settings of a DestinationRule. */
 type TcpPolicy = Pick<TrafficPolicy, 'connectionPool' | 'loadBalancer' | 'tunnel'>;
 
-/** Returns the filter that forwards a connection to a cluster, and logs it if the mesh logs. */
-export function tcpProxy(mesh: MeshConfig, target: Target, policy?: TcpPolicy): TypedConfig {
+/** Returns the filter that forwards a connection to a cluster, and logs it. */
+export function tcpProxy(
+  { accessLog }: Pick<Reporting, 'accessLog'>,
+  target: Target,
+  policy?: TcpPolicy,
+): TypedConfig {
   const { idleTimeoutMs, maxConnectionDurationMs } = policy?.connectionPool?.tcp ?? {};
   const balancer = policy?.loadBalancer?.policy;
   return typedConfig(tcpProxyName, TcpProxySchema, {
@@ -30,7 +33,7 @@ export function tcpProxy(mesh: MeshConfig, target: Target, policy?: TcpPolicy): 
       typeof target === 'string'
         ? { case: 'cluster', value: target }
         : { case: 'weightedClusters', value: { clusters: [...target.clusters] } },
-    accessLog: accessLogs(mesh),
+    accessLog,
     ...(idleTimeoutMs !== undefined && { idleTimeout: protoDuration(idleTimeoutMs) }),
     ...(maxConnectionDurationMs !== undefined && {
       maxDownstreamConnectionDuration: protoDuration(maxConnectionDurationMs),
@@ -50,12 +53,12 @@ const tunneling = ({ method, targetHost, targetPort }: Tunnel) => ({
 
 /** Returns the filters of a TCP chain: that of its protocol, if there is one, then the proxy. */
 export function tcpFilters(
-  mesh: MeshConfig,
+  reporting: Pick<Reporting, 'accessLog'>,
   target: Target,
   protocol: Protocol,
   policy?: TcpPolicy,
 ): TypedConfig[] {
-  const proxy = tcpProxy(mesh, target, policy);
+  const proxy = tcpProxy(reporting, target, policy);
   if (protocol !== 'mongo') return [proxy];
   return [
     typedConfig('envoy.filters.network.mongo_proxy', MongoProxySchema, {

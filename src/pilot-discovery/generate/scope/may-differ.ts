@@ -20,6 +20,7 @@ const parts = [
   'peerAuthentications',
   'accessPolicies',
   'fetchedKeys',
+  'telemetries',
   'gateways',
   'sidecars',
 ] as const satisfies readonly (keyof Environment)[];

@@ -512,7 +512,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -524,11 +524,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [
@@ -540,8 +540,8 @@ const around: readonly (readonly [text: string, said: string])[] = [
     '5 specc: there is no such field: did you mean spec?',
   ],
   [
-    'apiVersion: networking.istio.io/v1\nkind: Telemetry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
-    '2 kind: Telemetry is not served yet, and has no effect',
+    'apiVersion: networking.istio.io/v1\nkind: EnvoyFilter\nmetadata: { name: it, namespace: default }\nspec: {}\n',
+    '2 kind: EnvoyFilter is not served yet, and has no effect',
   ],
 ];
 

@@ -1,13 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import {
-  accessLogs,
-  listenerAccessLogs,
-} from '../../../../../src/pilot-discovery/generate/listeners/access-log.ts';
 import { ListenerSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_pb.ts';
-import { canonical, meshIn, messageYaml } from '../../../../support/golden.ts';
+import { canonical, messageYaml, reportingIn } from '../../../../support/golden.ts';
 
 const logged = (mesh: string): string =>
-  messageYaml(ListenerSchema, { accessLog: accessLogs(meshIn(mesh)) });
+  messageYaml(ListenerSchema, { accessLog: reportingIn(mesh).accessLog });
 
 const toFile = (format: string, filter = '') => `
 access_log:
@@ -96,10 +92,14 @@ describe('the access log of a MeshConfig', () => {
   });
 
   it('has connections without a chain alone, for a listener', () => {
-    const mesh = meshIn('{ accessLogFile: /dev/stdout, accessLogFormat: "%PROTOCOL%" }');
-    expect(messageYaml(ListenerSchema, { accessLog: listenerAccessLogs(mesh) })).toBe(
+    const mesh = '{ accessLogFile: /dev/stdout, accessLogFormat: "%PROTOCOL%" }';
+    const { listenerLog: accessLog } = reportingIn(mesh);
+    expect(messageYaml(ListenerSchema, { accessLog })).toBe(
       canonical(toFile(text('%PROTOCOL%\n'), 'filter: { response_flag_filter: { flags: [NR] } }')),
     );
-    expect(listenerAccessLogs(meshIn(''))).toEqual([]);
+    expect(reportingIn('').listenerLog).toEqual([]);
+    expect(
+      reportingIn('{ accessLogFile: /dev/stdout, disableEnvoyListenerLog: true }').listenerLog,
+    ).toEqual([]);
   });
 });

@@ -5,7 +5,13 @@ import {
 } from '../../../../../src/pilot-discovery/generate/listeners/http-connection-manager.ts';
 import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
 import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
-import { canonical, meshIn, messageYaml, proxyIn, replacing } from '../../../../support/golden.ts';
+import {
+  canonical,
+  messageYaml,
+  noReporting,
+  proxyIn,
+  replacing,
+} from '../../../../support/golden.ts';
 
 const type = 'type.googleapis.com/envoy.extensions.filters';
 const grpcWeb = `
@@ -50,7 +56,7 @@ rds:
   config_source: { ads: {}, initial_fetch_timeout: 0s, resource_api_version: V3 }`;
   const of = (protocol: Protocol, metadata = '') =>
     printed(
-      outboundManager(meshIn(''), proxyIn(metadata), '0.0.0.0_80', { routeName: '80', protocol }),
+      outboundManager(noReporting, proxyIn(metadata), '0.0.0.0_80', { routeName: '80', protocol }),
     );
 
   it('asks for its routes', () => {
@@ -85,7 +91,7 @@ set_current_client_cert_details: { subject: true, dns: true, uri: true }`;
     ['grpc-web', `${given}\nhttp2_protocol_options: {}`, grpcWeb],
   ])('has its route and says who called: %s', (protocol, special, further) => {
     const filter = inboundManager(
-      meshIn(''),
+      noReporting,
       proxyIn(''),
       [],
       { statPrefix: 'inbound_0.0.0.0_8080;', protocol },

@@ -8,6 +8,7 @@ import {
   canonical,
   meshIn,
   messageYaml,
+  noReporting,
   proxyIn,
   shortFilters,
   specIn,
@@ -31,12 +32,10 @@ const chainsOf = (more: Partial<InboundPort>): string =>
   messageYaml(
     ListenerSchema,
     {
-      filterChains: inboundChains(
-        meshIn(''),
-        proxyIn(''),
-        { http: [], tcp: [] },
-        { ...port, ...more },
-      ),
+      filterChains: inboundChains(meshIn(''), proxyIn(''), { http: [], tcp: [] }, noReporting, {
+        ...port,
+        ...more,
+      }),
     },
     shortFilters,
   );

@@ -5,7 +5,13 @@ import {
 } from '../../../../../src/pilot-discovery/generate/listeners/tcp-chain.ts';
 import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
 import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
-import { canonical, meshIn, messageYaml, replacing, specIn } from '../../../../support/golden.ts';
+import {
+  canonical,
+  messageYaml,
+  reportingIn,
+  replacing,
+  specIn,
+} from '../../../../support/golden.ts';
 
 /** The filters of a chain to a.mesh; of an access log its length is left. */
 function filtersOf(trafficPolicy: string, protocol: Protocol = 'tcp', mesh = ''): string {
@@ -13,7 +19,7 @@ function filtersOf(trafficPolicy: string, protocol: Protocol = 'tcp', mesh = '')
   const policy = trafficPolicy === '' ? undefined : specIn('DestinationRule', rule).trafficPolicy;
   return messageYaml(
     FilterChainSchema,
-    { filters: tcpFilters(meshIn(mesh), 'outbound|90||a.mesh', protocol, policy) },
+    { filters: tcpFilters(reportingIn(mesh), 'outbound|90||a.mesh', protocol, policy) },
     replacing('access_log', (logs) => (logs as readonly unknown[]).length),
   );
 }

@@ -17,7 +17,7 @@ import type { Message } from '@bufbuild/protobuf';
 export const file_envoy_config_accesslog_v3_accesslog: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CillbnZveS9jb25maWcvYWNjZXNzbG9nL3YzL2FjY2Vzc2xvZy5wcm90bxIZZW52b3kuY29uZmlnLmFjY2Vzc2xvZy52MyKSAQoJQWNjZXNzTG9nEgwKBG5hbWUYASABKAkSOgoGZmlsdGVyGAIgASgLMiouZW52b3kuY29uZmlnLmFjY2Vzc2xvZy52My5BY2Nlc3NMb2dGaWx0ZXISLAoMdHlwZWRfY29uZmlnGAQgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueUgAQg0KC2NvbmZpZ190eXBlInQKD0FjY2Vzc0xvZ0ZpbHRlchJNChRyZXNwb25zZV9mbGFnX2ZpbHRlchgJIAEoCzItLmVudm95LmNvbmZpZy5hY2Nlc3Nsb2cudjMuUmVzcG9uc2VGbGFnRmlsdGVySABCEgoQZmlsdGVyX3NwZWNpZmllciIjChJSZXNwb25zZUZsYWdGaWx0ZXISDQoFZmxhZ3MYASADKAliBnByb3RvMw',
+    'CillbnZveS9jb25maWcvYWNjZXNzbG9nL3YzL2FjY2Vzc2xvZy5wcm90bxIZZW52b3kuY29uZmlnLmFjY2Vzc2xvZy52MyKSAQoJQWNjZXNzTG9nEgwKBG5hbWUYASABKAkSOgoGZmlsdGVyGAIgASgLMiouZW52b3kuY29uZmlnLmFjY2Vzc2xvZy52My5BY2Nlc3NMb2dGaWx0ZXISLAoMdHlwZWRfY29uZmlnGAQgASgLMhQuZ29vZ2xlLnByb3RvYnVmLkFueUgAQg0KC2NvbmZpZ190eXBlIvgBCg9BY2Nlc3NMb2dGaWx0ZXISOgoKYW5kX2ZpbHRlchgGIAEoCzIkLmVudm95LmNvbmZpZy5hY2Nlc3Nsb2cudjMuQW5kRmlsdGVySAASTQoUcmVzcG9uc2VfZmxhZ19maWx0ZXIYCSABKAsyLS5lbnZveS5jb25maWcuYWNjZXNzbG9nLnYzLlJlc3BvbnNlRmxhZ0ZpbHRlckgAEkYKEGV4dGVuc2lvbl9maWx0ZXIYCyABKAsyKi5lbnZveS5jb25maWcuYWNjZXNzbG9nLnYzLkV4dGVuc2lvbkZpbHRlckgAQhIKEGZpbHRlcl9zcGVjaWZpZXIiSAoJQW5kRmlsdGVyEjsKB2ZpbHRlcnMYASADKAsyKi5lbnZveS5jb25maWcuYWNjZXNzbG9nLnYzLkFjY2Vzc0xvZ0ZpbHRlciJcCg9FeHRlbnNpb25GaWx0ZXISDAoEbmFtZRgBIAEoCRIsCgx0eXBlZF9jb25maWcYAyABKAsyFC5nb29nbGUucHJvdG9idWYuQW55SABCDQoLY29uZmlnX3R5cGUiIwoSUmVzcG9uc2VGbGFnRmlsdGVyEg0KBWZsYWdzGAEgAygJYgZwcm90bzM',
     [file_google_protobuf_any],
   );
 
@@ -67,10 +67,24 @@ export type AccessLogFilter = Message<'envoy.config.accesslog.v3.AccessLogFilter
   filterSpecifier:
     | {
         /**
+         * @generated from field: envoy.config.accesslog.v3.AndFilter and_filter = 6;
+         */
+        value: AndFilter;
+        case: 'andFilter';
+      }
+    | {
+        /**
          * @generated from field: envoy.config.accesslog.v3.ResponseFlagFilter response_flag_filter = 9;
          */
         value: ResponseFlagFilter;
         case: 'responseFlagFilter';
+      }
+    | {
+        /**
+         * @generated from field: envoy.config.accesslog.v3.ExtensionFilter extension_filter = 11;
+         */
+        value: ExtensionFilter;
+        case: 'extensionFilter';
       }
     | { case: undefined; value?: undefined };
 };
@@ -82,6 +96,55 @@ export type AccessLogFilter = Message<'envoy.config.accesslog.v3.AccessLogFilter
 export const AccessLogFilterSchema: GenMessage<AccessLogFilter> =
   /*@__PURE__*/
   messageDesc(file_envoy_config_accesslog_v3_accesslog, 1);
+
+/**
+ * @generated from message envoy.config.accesslog.v3.AndFilter
+ */
+export type AndFilter = Message<'envoy.config.accesslog.v3.AndFilter'> & {
+  /**
+   * @generated from field: repeated envoy.config.accesslog.v3.AccessLogFilter filters = 1;
+   */
+  filters: AccessLogFilter[];
+};
+
+/**
+ * Describes the message envoy.config.accesslog.v3.AndFilter.
+ * Use `create(AndFilterSchema)` to create a new message.
+ */
+export const AndFilterSchema: GenMessage<AndFilter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_accesslog_v3_accesslog, 2);
+
+/**
+ * @generated from message envoy.config.accesslog.v3.ExtensionFilter
+ */
+export type ExtensionFilter = Message<'envoy.config.accesslog.v3.ExtensionFilter'> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from oneof envoy.config.accesslog.v3.ExtensionFilter.config_type
+   */
+  configType:
+    | {
+        /**
+         * @generated from field: google.protobuf.Any typed_config = 3;
+         */
+        value: Any;
+        case: 'typedConfig';
+      }
+    | { case: undefined; value?: undefined };
+};
+
+/**
+ * Describes the message envoy.config.accesslog.v3.ExtensionFilter.
+ * Use `create(ExtensionFilterSchema)` to create a new message.
+ */
+export const ExtensionFilterSchema: GenMessage<ExtensionFilter> =
+  /*@__PURE__*/
+  messageDesc(file_envoy_config_accesslog_v3_accesslog, 3);
 
 /**
  * @generated from message envoy.config.accesslog.v3.ResponseFlagFilter
@@ -99,4 +162,4 @@ export type ResponseFlagFilter = Message<'envoy.config.accesslog.v3.ResponseFlag
  */
 export const ResponseFlagFilterSchema: GenMessage<ResponseFlagFilter> =
   /*@__PURE__*/
-  messageDesc(file_envoy_config_accesslog_v3_accesslog, 2);
+  messageDesc(file_envoy_config_accesslog_v3_accesslog, 4);

@@ -9,6 +9,8 @@ import type { GenFile, GenMessage } from '@bufbuild/protobuf/codegenv2';
 import { fileDesc, messageDesc } from '@bufbuild/protobuf/codegenv2';
 import type { DataSource } from './base_pb.ts';
 import { file_envoy_config_core_v3_base } from './base_pb.ts';
+import type { TypedExtensionConfig } from './extension_pb.ts';
+import { file_envoy_config_core_v3_extension } from './extension_pb.ts';
 import { file_google_protobuf_struct } from '@bufbuild/protobuf/wkt';
 import type { JsonObject, Message } from '@bufbuild/protobuf';
 
@@ -18,8 +20,12 @@ import type { JsonObject, Message } from '@bufbuild/protobuf';
 export const file_envoy_config_core_v3_substitution_format_string: GenFile =
   /*@__PURE__*/
   fileDesc(
-    'CjVlbnZveS9jb25maWcvY29yZS92My9zdWJzdGl0dXRpb25fZm9ybWF0X3N0cmluZy5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMiLAoRSnNvbkZvcm1hdE9wdGlvbnMSFwoPc29ydF9wcm9wZXJ0aWVzGAEgASgIIqICChhTdWJzdGl0dXRpb25Gb3JtYXRTdHJpbmcSFQoLdGV4dF9mb3JtYXQYASABKAlIABIuCgtqc29uX2Zvcm1hdBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABI+ChJ0ZXh0X2Zvcm1hdF9zb3VyY2UYBSABKAsyIC5lbnZveS5jb25maWcuY29yZS52My5EYXRhU291cmNlSAASGQoRb21pdF9lbXB0eV92YWx1ZXMYAyABKAgSFAoMY29udGVudF90eXBlGAQgASgJEkQKE2pzb25fZm9ybWF0X29wdGlvbnMYByABKAsyJy5lbnZveS5jb25maWcuY29yZS52My5Kc29uRm9ybWF0T3B0aW9uc0IICgZmb3JtYXRiBnByb3RvMw',
-    [file_envoy_config_core_v3_base, file_google_protobuf_struct],
+    'CjVlbnZveS9jb25maWcvY29yZS92My9zdWJzdGl0dXRpb25fZm9ybWF0X3N0cmluZy5wcm90bxIUZW52b3kuY29uZmlnLmNvcmUudjMiLAoRSnNvbkZvcm1hdE9wdGlvbnMSFwoPc29ydF9wcm9wZXJ0aWVzGAEgASgIIuICChhTdWJzdGl0dXRpb25Gb3JtYXRTdHJpbmcSFQoLdGV4dF9mb3JtYXQYASABKAlIABIuCgtqc29uX2Zvcm1hdBgCIAEoCzIXLmdvb2dsZS5wcm90b2J1Zi5TdHJ1Y3RIABI+ChJ0ZXh0X2Zvcm1hdF9zb3VyY2UYBSABKAsyIC5lbnZveS5jb25maWcuY29yZS52My5EYXRhU291cmNlSAASGQoRb21pdF9lbXB0eV92YWx1ZXMYAyABKAgSFAoMY29udGVudF90eXBlGAQgASgJEj4KCmZvcm1hdHRlcnMYBiADKAsyKi5lbnZveS5jb25maWcuY29yZS52My5UeXBlZEV4dGVuc2lvbkNvbmZpZxJEChNqc29uX2Zvcm1hdF9vcHRpb25zGAcgASgLMicuZW52b3kuY29uZmlnLmNvcmUudjMuSnNvbkZvcm1hdE9wdGlvbnNCCAoGZm9ybWF0YgZwcm90bzM',
+    [
+      file_envoy_config_core_v3_base,
+      file_envoy_config_core_v3_extension,
+      file_google_protobuf_struct,
+    ],
   );
 
 /**
@@ -80,6 +86,11 @@ export type SubstitutionFormatString = Message<'envoy.config.core.v3.Substitutio
    * @generated from field: string content_type = 4;
    */
   contentType: string;
+
+  /**
+   * @generated from field: repeated envoy.config.core.v3.TypedExtensionConfig formatters = 6;
+   */
+  formatters: TypedExtensionConfig[];
 
   /**
    * @generated from field: envoy.config.core.v3.JsonFormatOptions json_format_options = 7;

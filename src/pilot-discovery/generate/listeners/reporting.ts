@@ -1,0 +1,100 @@
+import { ExpressionFilterSchema } from '../../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
+import type { AccessLogFilterSchema } from '../../../shared/proto/envoy/config/accesslog/v3/accesslog_pb.ts';
+import type { Environment } from '../../environment/environment.ts';
+import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
+import type { CallSide } from '../../istio/telemetry.ts';
+import { type Init, typedConfig } from '../encoding/typed-config.ts';
+import { clusterOfProvider, clustersOfProviders } from '../scope/provider-cluster.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { partsOfTelemetries, telemetriesOf } from '../scope/telemetries-of.ts';
+import { type AccessLog, meshLog, providerLog } from './access-log.ts';
+import { loggingOf } from './logging-of.ts';
+
+type Filter = Init<typeof AccessLogFilterSchema>;
+
+/** The reports of a proxy about the calls of one side. */
+export interface Reporting {
+  /** The logs of connection managers and TCP proxies. */
+  readonly accessLog: AccessLog[];
+  /** The logs of listeners: connections for which they have no chain. */
+  readonly listenerLog: AccessLog[];
+  /** The Telemetry resources that say so. */
+  readonly of: readonly ResourceKey[];
+}
+
+/** Returns what a proxy reports of the calls that it makes, or of those that it receives. */
+export function reportingOf(environment: Environment, node: ProxyNode, side: CallSide): Reporting {
+  const { mesh } = environment;
+  const telemetries = telemetriesOf(environment, node);
+  const logs = logsOf(environment, node, telemetries, side);
+  return {
+    accessLog: logs.map(({ log, filter }) => filtered(log, ...filter)),
+    listenerLog:
+      mesh.listenerLogs === 'off'
+        ? []
+        : logs.map(({ log, filter }) => filtered(log, noRoute, ...filter)),
+    of: telemetries.map(keyOf),
+  };
+}
+
+/** Returns the inputs of reports. As long as they are equal, one by one, the reports are. */
+export const partsOfReporting = (environment: Environment, node: ProxyNode): readonly unknown[] => [
+  ...partsOfTelemetries(environment, node),
+  ...clustersOfProviders(environment, node),
+];
+
+interface FilteredLog {
+  readonly log: AccessLog;
+  /** The list is empty if each call is logged. */
+  readonly filter: readonly Filter[];
+}
+
+/** Returns the logs by name of the provider; the log of the MeshConfig if there is no provider. */
+function logsOf(
+  environment: Environment,
+  node: ProxyNode,
+  telemetries: readonly Resource<'Telemetry'>[],
+  side: CallSide,
+): readonly FilteredLog[] {
+  const { mesh } = environment;
+  const logging = loggingOf(mesh, telemetries, side);
+  const found = mesh.providers
+    .flatMap((provider) => {
+      const said = logging.get(provider.name.toLowerCase());
+      if (said === undefined || provider.type === 'other') return [];
+      const log = providerLog(mesh, provider, (at) => clusterOfProvider(environment, node, at));
+      return log === undefined ? [] : [{ name: provider.name, log, said }];
+    })
+    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  if (found.length > 0)
+    return found
+      .filter(({ said }) => said.logging === 'on')
+      .map(({ log, said: { filter } }) => ({ log, filter: filter === '' ? [] : [cel(filter)] }));
+  const log = meshLog(mesh);
+  return log === undefined ? [] : [{ log, filter: [] }];
+}
+
+const noRoute: Filter = {
+  filterSpecifier: { case: 'responseFlagFilter', value: { flags: ['NR'] } },
+};
+
+const cel = (expression: string): Filter => ({
+  filterSpecifier: {
+    case: 'extensionFilter',
+    value: typedConfig('envoy.access_loggers.extension_filters.cel', ExpressionFilterSchema, {
+      expression,
+    }),
+  },
+});
+
+function filtered(log: AccessLog, ...filters: readonly Filter[]): AccessLog {
+  const [first, ...others] = filters;
+  if (first === undefined) return log;
+  return {
+    ...log,
+    filter:
+      others.length === 0
+        ? first
+        : { filterSpecifier: { case: 'andFilter', value: { filters: [...filters] } } },
+  };
+}

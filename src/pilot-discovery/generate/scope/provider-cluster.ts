@@ -1,0 +1,39 @@
+import type { Environment } from '../../environment/environment.ts';
+import type { ExtensionProvider, ProviderService } from '../../istio/extension-provider.ts';
+import { outboundName } from './cluster-name.ts';
+import { outboundScope } from './outbound-scope.ts';
+import type { ProxyNode } from './proxy-node.ts';
+
+/** The host of a provider, and the cluster by which a proxy reaches it. */
+export interface ProviderCluster {
+  readonly host: string;
+  readonly cluster: string;
+}
+
+/**
+ * Returns the cluster of a provider; undefined if the proxy has no cluster for its service, or the
+ * service lacks the port: Envoy would refuse a listener that names it. A host without a namespace
+ * must be in one namespace.
+ */
+export function clusterOfProvider(
+  environment: Environment,
+  node: ProxyNode,
+  { service, port }: ProviderService,
+): ProviderCluster | undefined {
+  const [host = '', place] = service.split('/').reverse();
+  const places = new Set((environment.services.get(host) ?? []).map(({ namespace }) => namespace));
+  if (place === undefined ? places.size !== 1 : !places.has(place)) return undefined;
+  const seen = outboundScope(environment, node).services.get(host);
+  return seen?.ports.some(({ number }) => number === port) === true
+    ? { host, cluster: outboundName({ port, subset: '', host }) }
+    : undefined;
+}
+
+const servicesOf = (provider: ExtensionProvider): readonly ProviderService[] =>
+  'at' in provider ? [provider.at] : [];
+
+/** Returns the clusters of all providers of the mesh that a proxy reaches, in their order. */
+export const clustersOfProviders = (environment: Environment, node: ProxyNode): readonly string[] =>
+  environment.mesh.providers
+    .flatMap(servicesOf)
+    .flatMap((at) => clusterOfProvider(environment, node, at)?.cluster ?? []);

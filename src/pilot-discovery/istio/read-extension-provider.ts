@@ -1,0 +1,184 @@
+import { isIpAddress } from '../../shared/text/host-port.ts';
+import { canonicalHost } from './canonical.ts';
+import {
+  type ExtensionProvider,
+  type LogFormat,
+  ownFileLog,
+  type ProviderService,
+} from './extension-provider.ts';
+import { isHeaderName } from './header-format.ts';
+import { isDnsName, isLabel } from './host-names.ts';
+import {
+  below,
+  boolean,
+  type Get,
+  list,
+  maybe,
+  members,
+  named,
+  needed,
+  port,
+  type ReadMember,
+  text,
+  warn,
+  wrong,
+} from './members.ts';
+import { logFields, logFormat } from './read-log-format.ts';
+
+type Named<T> = T extends ExtensionProvider ? Omit<T, 'name'> : never;
+type Provider = Named<ExtensionProvider>;
+
+const serviceName: ReadMember<string> = (value, place) => {
+  const read = needed(value, place);
+  const [host = '', ...before] = read.split('/').reverse();
+  const isRight =
+    (isDnsName(host) && before.every(isLabel) && before.length <= 1) ||
+    (before.length === 0 && isIpAddress(host));
+  if (read !== '' && !isRight)
+    wrong(place, `'${read}' is no service: give HOST, or NAMESPACE/HOST`);
+  return [...before, canonicalHost(host)].join('/');
+};
+
+const neededPort: ReadMember<number> = (value, place) => {
+  if (value === undefined) wrong(place, 'it is missing');
+  return port(value, place) ?? 0;
+};
+
+const serviceAt = (get: Get): ProviderService => ({
+  service: get('service', serviceName),
+  port: get('port', neededPort),
+});
+
+const header: ReadMember<string> = (value, place) => {
+  const read = needed(value, place);
+  if (read !== '' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
+  return read;
+};
+
+/** Reads the settings that all services for logs have. */
+const logService = (get: Get) => ({
+  at: serviceAt(get),
+  logName: get('logName', text),
+  filterState: get('filterStateObjectsToLog', list(needed)),
+});
+
+const fileFormat: ReadMember<LogFormat> = (value, place) =>
+  members(value, place, [], (get, has): LogFormat => {
+    const [line, fields] = [get('text', logFormat), get('labels', logFields)];
+    if (has('text') && has('labels'))
+      wrong(place, 'it has both text and labels: one of them counts');
+    return has('labels') ? { type: 'json', fields } : { type: 'text', text: line };
+  });
+
+const isDefault: LogFormat = { type: 'text', text: '' };
+
+const file: ReadMember<Provider> = (value, place) =>
+  members(value, place, [], (get) => ({
+    type: 'file',
+    path: get('path', text) || '/dev/stdout',
+    format: get('logFormat', maybe(fileFormat)) ?? isDefault,
+    emptyValues: get('omitEmptyValues', boolean) === true ? 'left-out' : 'kept',
+  }));
+
+const httpService: ReadMember<Provider> = (value, place) =>
+  members(value, place, [], (get) => ({
+    type: 'http-service',
+    ...logService(get),
+    requestHeaders: get('additionalRequestHeadersToLog', list(header)),
+    responseHeaders: get('additionalResponseHeadersToLog', list(header)),
+    responseTrailers: get('additionalResponseTrailersToLog', list(header)),
+  }));
+
+const tcpService: ReadMember<Provider> = (value, place) =>
+  members(value, place, [], (get) => ({ type: 'tcp-service', ...logService(get) }));
+
+const openTelemetryFormat: ReadMember<{
+  readonly text: string;
+  readonly attributes: Readonly<Record<string, string>>;
+}> = (value, place) =>
+  members(value, place, [], (get) => ({
+    text: get('text', logFormat),
+    attributes: get('labels', named(logFormat)),
+  }));
+
+const openTelemetryLogs: ReadMember<Provider> = (value, place) =>
+  members(value, place, [], (get) => ({
+    type: 'open-telemetry-logs',
+    at: serviceAt(get),
+    logName: get('logName', text),
+    ...(get('logFormat', maybe(openTelemetryFormat)) ?? { text: '', attributes: {} }),
+  }));
+
+/** Reads a provider that has no effect here, and warns of it. */
+const without =
+  (reason: string): ReadMember<Provider> =>
+  (_, place) => {
+    warn(place, reason);
+    return { type: 'other' };
+  };
+
+const noMetrics = without(
+  "Envoy has no filter for Istio's metrics: it has no effect, and Envoy's own statistics stay",
+);
+
+const kinds: ReadonlyMap<string, ReadMember<Provider>> = new Map([
+  ['envoyFileAccessLog', file],
+  ['envoyHttpAls', httpService],
+  ['envoyTcpAls', tcpService],
+  ['envoyOtelAls', openTelemetryLogs],
+  ['prometheus', noMetrics],
+  ['stackdriver', noMetrics],
+  ...['zipkin', 'lightstep', 'datadog', 'opencensus', 'skywalking', 'opentelemetry', 'sds'].map(
+    (name) => [name, without(`${name} is not served yet, and has no effect`)] as const,
+  ),
+]);
+
+/**
+ * Reads one provider; undefined for an authorizer. Unknown fields are reported by the reader of
+ * authorizers, which sees the same list.
+ */
+const extensionProvider: ReadMember<ExtensionProvider | undefined> = (value, place) =>
+  members(value, { ...place, unknown: 'nothing' }, [], (get, has) => {
+    if (has('envoyExtAuthzHttp') || has('envoyExtAuthzGrpc')) return undefined;
+    const given = [...kinds].filter(([kind]) => has(kind));
+    const read = given.map(([kind, reader]) =>
+      get(kind, (inner, at) => reader(inner, { ...at, unknown: place.unknown })),
+    );
+    if (given.length > 1)
+      wrong(place, `it is of several kinds: ${given.map(([kind]) => kind).join(', ')}`);
+    if (given.length === 0) {
+      warn(place, `it has no effect: give one of ${[...kinds.keys()].join(', ')}`);
+      return undefined;
+    }
+    return { name: get('name', needed), ...(read[0] ?? { type: 'other' }) };
+  });
+
+const isObject = (value: unknown): boolean =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Reads all providers but authorizers. Adds the `envoy` of Istio if none has that name. */
+export const extensionProviders: ReadMember<readonly ExtensionProvider[]> = (value, place) => {
+  const entries: readonly unknown[] = Array.isArray(value) ? value : [];
+  const read = entries.flatMap((entry, index) => {
+    const at = below(place, `[${index}]`);
+    const provider = isObject(entry) ? extensionProvider(entry, at) : undefined;
+    return provider === undefined ? [] : [{ provider, at }];
+  });
+  read.forEach(({ provider: { name }, at }, index) => {
+    if (name !== '' && read.findIndex(({ provider }) => provider.name === name) !== index)
+      wrong(below(at, 'name'), `'${name}' is there twice`);
+  });
+  const isOwn = ({ name }: ExtensionProvider) => name === ownFileLog.name;
+  const all = read.map(({ provider }) => withMeshFormat(provider));
+  return [...(all.some(isOwn) ? [] : [ownFileLog]), ...all];
+};
+
+/** Gives an `envoy` without a format the format of the MeshConfig. */
+function withMeshFormat(provider: ExtensionProvider): ExtensionProvider {
+  return provider.type === 'file' &&
+    provider.name === ownFileLog.name &&
+    provider.format === isDefault &&
+    provider.emptyValues === 'kept'
+    ? { ...provider, format: ownFileLog.format }
+    : provider;
+}
