@@ -10,3 +10,4 @@ export interface ProseFlaw {
 export function proseFlaws(markdown: string): readonly ProseFlaw[];
 export function medianWords(markdown: string): number;
 export const plainComments: Rule.RuleModule;
+export const plainStrings: Rule.RuleModule;

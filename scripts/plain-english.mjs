@@ -29,6 +29,7 @@ const beginnings = [
 
 /** In words. */
 const longest = 45;
+const tooLong = `more than ${longest} words`;
 
 /**
  * The prose of a page. Code blocks, comments, headings and the heads of tables are not prose.
@@ -85,7 +86,7 @@ export function proseFlaws(markdown) {
         ...(piece.kind === 'text' ? [...markers, ...beginnings] : markers)
           .filter(([expression]) => expression.test(sentence))
           .map(([, reason]) => reason),
-        ...(wordsOf(sentence).length > longest ? [`more than ${longest} words`] : []),
+        ...(wordsOf(sentence).length > longest ? [tooLong] : []),
       ].map((reason) => ({ line: piece.line, sentence, reason })),
     ),
   );
@@ -113,13 +114,39 @@ function proseOf({ type, value }) {
     .replace(/\{@link ([^}]*)\}/g, '`$1`');
 }
 
-/** Finds what {@link proseFlaws} finds in a page, in the comments of a file. */
-export const plainComments = {
-  meta: {
-    type: 'suggestion',
-    schema: [],
-    messages: { flaw: '{{ sentence }} Plain English: {{ reason }}.' },
+const plainMeta = {
+  type: 'suggestion',
+  schema: [],
+  messages: { flaw: '{{ sentence }} Plain English: {{ reason }}.' },
+};
+
+/** A text with fewer blanks is a name, or two. */
+const proseBlanks = 2;
+
+/**
+ * Finds the flaws of {@link proseFlaws} in the strings of a file: messages, help and errors. The
+ * length of a sentence does not count, because scripts for a shell are strings too.
+ */
+export const plainStrings = {
+  meta: plainMeta,
+  create(context) {
+    const check = (node, text) => {
+      if (text.split(' ').length <= proseBlanks) return;
+      for (const { sentence, reason } of proseFlaws(text.trim()))
+        if (reason !== tooLong)
+          context.report({ node, messageId: 'flaw', data: { sentence, reason } });
+    };
+    return {
+      Literal: (node) => typeof node.value === 'string' && check(node, node.value),
+      TemplateLiteral: (node) =>
+        check(node, node.quasis.map(({ value }) => value.cooked ?? value.raw).join('`value`')),
+    };
   },
+};
+
+/** Finds the flaws of {@link proseFlaws} in the comments of a file. */
+export const plainComments = {
+  meta: plainMeta,
   create(context) {
     const { sourceCode } = context;
     return {

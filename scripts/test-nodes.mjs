@@ -1,7 +1,7 @@
-// Runs the tests in which Node can differ on each Node of test/nodes: unit tests of the programs that
-// use a module of Node for more than to read a file, and those of the installed library. The others,
-// and marbles, are plain JavaScript. The folder of that Node comes first in PATH, for the programs
-// that the tests start. One Node follows the other: side by side, they would only wait longer.
+// Runs the tests in which Node can differ on each Node of test/nodes: unit tests of the programs
+// that use a module of Node for more than to read a file, and those of the installed library. The
+// others, and marbles, are plain JavaScript. The folder of that Node comes first in PATH, for the
+// programs that the tests start. One Node follows the other: side by side, they would only wait.
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { delimiter, join, resolve } from 'node:path';

@@ -1,7 +1,7 @@
-import { Linter } from 'eslint';
+import { Linter, type Rule } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { describe, expect, it } from 'vitest';
-import { medianWords, plainComments, proseFlaws } from '../scripts/plain-english.mjs';
+import { medianWords, plainComments, plainStrings, proseFlaws } from '../scripts/plain-english.mjs';
 
 const reasons = (markdown: string) => proseFlaws(markdown).map(({ reason }) => reason);
 
@@ -71,27 +71,27 @@ describe('the check of plain English', () => {
   });
 });
 
-describe('the lint of comments', () => {
-  const linesWithFlaws = (lines: readonly string[]) => [
-    ...new Set(
-      new Linter()
-        .verify(
-          lines.join('\n'),
-          {
-            files: ['**/*.ts'],
-            plugins: { local: { rules: { plain: plainComments } } },
-            languageOptions: { parser: tseslint.parser },
-            rules: { 'local/plain': 'error' },
-          },
-          'some.ts',
-        )
-        .map(({ line }) => line),
-    ),
-  ];
+const linesWithFlaws = (rule: Rule.RuleModule, lines: readonly string[]) => [
+  ...new Set(
+    new Linter()
+      .verify(
+        lines.join('\n'),
+        {
+          files: ['**/*.ts'],
+          plugins: { local: { rules: { plain: rule } } },
+          languageOptions: { parser: tseslint.parser },
+          rules: { 'local/plain': 'error' },
+        },
+        'some.ts',
+      )
+      .map(({ line }) => line),
+  ),
+];
 
+describe('the lint of comments', () => {
   it('finds a flaw in each kind of comment, at its line', () => {
     expect(
-      linesWithFlaws([
+      linesWithFlaws(plainComments, [
         '/** Of what may not be called. */',
         'export const port = 80; // Where no Envoy serves, one is started.',
         '/**',
@@ -106,7 +106,7 @@ describe('the lint of comments', () => {
 
   it('reads the lines of a comment as one text, and no code, link or string', () => {
     expect(
-      linesWithFlaws([
+      linesWithFlaws(plainComments, [
         '// The cluster is not',
         '// needed any more.',
         '/** Returns `anew`, as {@link whoever} says. */',
@@ -114,5 +114,29 @@ describe('the lint of comments', () => {
         '// Of what is left.',
       ]),
     ).toEqual([1, 5]);
+  });
+});
+
+describe('the lint of strings', () => {
+  it('finds a flaw in each kind of string, at its line', () => {
+    expect(
+      linesWithFlaws(plainStrings, [
+        "const plain = 'The cluster is not needed any more';",
+        'const made = `${name} is read anew by the agent`;',
+        'const parts = `Where there is no ${name}, one is made`;',
+      ]),
+    ).toEqual([1, 2, 3]);
+  });
+
+  it('finds nothing in names, code, long texts and comments', () => {
+    expect(
+      linesWithFlaws(plainStrings, [
+        "import { anew } from './told.ts'; // read anew by it",
+        "const name = 'anew';",
+        'const made = `it has ${whoever(anew)} and more`;',
+        "const named = 'set `anew` to true';",
+        `const script = '${'word '.repeat(46)}ends';`,
+      ]),
+    ).toEqual([]);
   });
 });

@@ -82,7 +82,7 @@ const trials: Readonly<Record<string, Trial>> = {
     await pause(100);
     assert.ok(isListening(), 'changes$ has ended, or errored');
   },
-  'a change is told, and the reading after it differs in the hash and in a part': async (
+  'a change is emitted, and the reading after it differs in the hash and in a part': async (
     { change },
     { read, nextSign },
   ) => {
@@ -114,7 +114,7 @@ const trials: Readonly<Record<string, Trial>> = {
       again.stop();
     }
   },
-  'an outage is no change, and a change after it is told': async (
+  'an outage is no change, and a change after it is emitted': async (
     { change, outage },
     { read, nextSign, isListening },
   ) => {

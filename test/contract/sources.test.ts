@@ -147,7 +147,9 @@ describe('the contract', () => {
           })),
         ),
       }));
-    expect(await broken(lost)).toEqual(['an outage is no change, and a change after it is told']);
+    expect(await broken(lost)).toEqual([
+      'an outage is no change, and a change after it is emitted',
+    ]);
   });
 
   it('finds a source that does not tell its changes', async () => {
@@ -157,7 +159,7 @@ describe('the contract', () => {
     expect(
       await broken(() => ({ source: { changes$, reading$ }, change: () => undefined, within })),
     ).toEqual([
-      'a change is told, and the reading after it differs in the hash and in a part',
+      'a change is emitted, and the reading after it differs in the hash and in a part',
       'it can be listened to again after nobody has',
     ]);
   });

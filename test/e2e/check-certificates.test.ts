@@ -105,7 +105,7 @@ describe('check of certificates', () => {
     const { write, look } = await withCertificates();
     write(await ca.issue({ notBefore: from(-2 * hour), notAfter: from(-hour) }));
     expect(await look()).toEqual([
-      flawed('fail', 'certificate.expired', /has expired at 20/, /issue it anew/),
+      flawed('fail', 'certificate.expired', /has expired at 20/, /issue a new certificate/),
     ]);
     write(await ca.issue({ notBefore: from(-9 * hour), notAfter: from(hour) }));
     expect(await look()).toEqual([

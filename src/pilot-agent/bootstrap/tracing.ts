@@ -128,7 +128,7 @@ function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | 
         text: 'has a character that no HTTP header can carry',
       });
     findings.warnings.push(
-      'tracing.lightstep: Envoy has no LightStep tracer any more: traces go to its address as OpenTelemetry (OTLP over gRPC)',
+      'tracing.lightstep: Envoy no longer has a LightStep tracer: traces go to its address as OpenTelemetry (OTLP over gRPC)',
     );
     const token = [{ key: 'lightstep-access-token', value: accessToken }];
     const place = 'tracing.lightstep.address';
@@ -160,7 +160,7 @@ function tracer(inputs: BootstrapInputs, findings: Findings): TracerResources | 
   }
   if (stackdriver !== undefined) {
     findings.warnings.push(
-      'tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
+      'tracing.stackdriver: Envoy no longer has a Stackdriver tracer: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
     );
     return { http: googleTracer(inputs), cluster: undefined };
   }

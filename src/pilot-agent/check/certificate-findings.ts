@@ -80,7 +80,7 @@ async function checkPair(
       fail(
         'certificate unusable',
         `${chain}, ${key}: ${flaw ?? 'a certificate does not parse'}`,
-        'issue the pair anew, and write both files',
+        'issue a new pair, and write both files',
       ),
     ];
   const who = `${chain} (${leaf.subject || leaf.subjectAltNames}, serial ${leaf.serialNumber})`;
@@ -141,15 +141,19 @@ function times(
       fail(
         'certificate early',
         `${who} is not valid before ${from}, and it is ${new Date(now).toISOString()}`,
-        'set the clock, or issue it anew',
+        'set the clock, or issue a new certificate',
       ),
     ];
   if (left <= 0)
-    return [fail('certificate.expired', `${who} has expired at ${to}`, 'issue it anew')];
+    return [fail('certificate.expired', `${who} has expired at ${to}`, 'issue a new certificate')];
   const isNear = left <= expiryLead({ begins: notBefore, expires: notAfter });
   return [
     isNear
-      ? warn('certificate.expiring', `${who} expires in ${span(left)}, at ${to}`, 'issue it anew')
+      ? warn(
+          'certificate.expiring',
+          `${who} expires in ${span(left)}, at ${to}`,
+          'issue a new certificate',
+        )
       : ok(`${who} is valid for ${span(left)}`),
   ];
 }

@@ -47,7 +47,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
       check,
       level: 'warn',
       what: note,
-      fix: 'do what is said of this note',
+      fix: 'follow the page about this note',
       see: troubleshooting(noteAnchor(note)),
     };
   });
@@ -56,7 +56,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
       check,
       level: 'fail',
       what: `it is not ready: ${reason}`,
-      fix: 'do what is said of this reason',
+      fix: 'follow the page about this reason',
       see: troubleshooting(name),
     };
   });

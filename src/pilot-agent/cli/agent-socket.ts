@@ -67,7 +67,7 @@ export function bySocket<T>(
 export function whyNot(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   if (code === 'ENOENT') return 'there is no socket';
-  if (code === 'ECONNREFUSED') return 'nobody listens any more';
+  if (code === 'ECONNREFUSED') return 'nobody listens on it';
   if (code === 'EACCES') return 'it belongs to another user';
   return code ?? message;
 }

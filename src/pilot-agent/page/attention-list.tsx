@@ -23,7 +23,7 @@ export function AttentionList({ all: troubles, advices, now }: Props) {
         {troubles.map(({ level, kind, text, see, at: time }) => {
           const advice = Object.hasOwn(advices, see) ? advices[see] : undefined;
           return (
-            <li key={`${level}${kind}${text.slice(0, 40)}`} class={`${level} ${kind}`}>
+            <li key={`${kind}${text.replace(/\d+/g, '')}`} class={`${level} ${kind}`}>
               <span class="mark" aria-hidden="true">
                 {marks[kind]}
               </span>

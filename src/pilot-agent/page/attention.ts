@@ -58,7 +58,7 @@ export function attention(
     },
     ...certificates.map((certificate) => expiry(certificate, now)),
     ...certificates.map((certificate): Attention | false => {
-      const text = `What came for the secret ${certificate.name} is not served: ${certificate.refused ?? ''}`;
+      const text = `The newest content of the secret ${certificate.name} is not served: ${certificate.refused ?? ''}`;
       return (
         certificate.refused !== undefined && {
           level: 'warn',

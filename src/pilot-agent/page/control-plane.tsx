@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import type { LiveReport } from '../report/heard.ts';
 import { age, dayAndClock } from './time-text.ts';
 
@@ -47,13 +48,13 @@ export function ControlPlane({ controlPlane, now }: Props) {
           </>
         )}
         {rejected.map(({ type, at: rejectedAt, reason: why }) => (
-          <>
+          <Fragment key={type}>
             <dt>Rejected</dt>
             <dd>
               {type}, {ago(rejectedAt)}
               <div class="text-bad">{why}</div>
             </dd>
-          </>
+          </Fragment>
         ))}
       </dl>
     </section>

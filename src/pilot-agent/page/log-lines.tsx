@@ -1,3 +1,4 @@
+import { Fragment } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { Logged } from './known.ts';
 import { firstAfter } from './log-filter.ts';
@@ -152,10 +153,10 @@ function LineDetails({
           </>
         )}
         {Object.entries(fields).map(([name, value]) => (
-          <>
+          <Fragment key={name}>
             <dt>{name}</dt>
             <dd class="mono">{valueText(value)}</dd>
-          </>
+          </Fragment>
         ))}
       </dl>
     </section>

@@ -61,7 +61,7 @@ export function errorsOf<T>(url: string): MonoTypeOperatorFunction<T> {
  * Returns a URL for a person, without the parts that may be secret: name, password and query. Pure.
  */
 export function shown(url: string): string {
-  if (!URL.canParse(url)) return 'a URL that is none';
+  if (!URL.canParse(url)) return 'a text that is not a URL';
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname}`;
 }

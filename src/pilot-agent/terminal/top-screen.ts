@@ -156,7 +156,7 @@ function foot({ mode, filter, told: result }: TopState, paint: Paint): string {
   if (mode === 'drain')
     return paint(
       ['bold', 'red'],
-      'Drain? This cannot be undone: no epoch starts any more. y: drain, else: no',
+      'Drain? This cannot be undone: no further epoch starts. y: drain, else: no',
     );
   if (mode === 'restart')
     return paint('yellow', 'Restart? A new epoch takes over now. y: yes, else: no');

@@ -206,7 +206,7 @@ export const connectionPool: ReadMember<ConnectionPool> = (value, place) => {
 /** Warns of a setting that Istio itself ignores now. */
 const heededNoMore: ReadMember<undefined> = (value, place) => {
   const instead = 'use consecutive5xxErrors or consecutiveGatewayErrors';
-  if (value !== undefined) warn(place, `it has no effect any more, as in Istio: ${instead}`);
+  if (value !== undefined) warn(place, `it no longer has an effect, as in Istio: ${instead}`);
   return undefined;
 };
 

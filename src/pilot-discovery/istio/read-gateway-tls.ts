@@ -152,7 +152,7 @@ export function gatewayTls(protocol: Protocol): ReadMember<ServerTls> {
     const { mode, credentialName, serverCertificate, privateKey, caCertificates } = said;
     if (mode !== 'passthrough' && mode !== 'auto-passthrough') return terminated(said, mode, place);
     if ([credentialName, serverCertificate, privateKey, caCertificates].some((one) => one !== ''))
-      warn(place, 'TLS that is passed on needs no certificate: what is said of one has no effect');
+      warn(place, 'TLS that is passed on needs no certificate: this field has no effect');
     return { mode };
   };
   return (value, place) => {

@@ -126,7 +126,7 @@ export function readGateway(namespace: string): ReadMember<Gateway> {
         if (name !== '' && servers.findIndex((other) => other.port.name === name) !== index)
           wrong(
             below(place, `servers[${index}].port.name`),
-            `'${name}' is there twice: routes of HTTPS are told by the name of the port`,
+            `'${name}' is there twice: HTTPS routes have the name of their port, so each needs its own`,
           );
       });
       const labels = get('selector', texts);

@@ -75,7 +75,7 @@ function keyFlaw(key: unknown): string | undefined {
   if (!isObject(key)) return 'is no object';
   const type = ownMember(key, 'kty');
   const members = typeof type === 'string' ? needs.get(type) : undefined;
-  if (members === undefined) return `has a kty that is none of ${[...needs.keys()].join(', ')}`;
+  if (members === undefined) return `has a kty other than ${[...needs.keys()].join(', ')}`;
   const missing = members.find((name) => !isBase64(ownMember(key, name)));
   return missing === undefined
     ? undefined

@@ -68,7 +68,7 @@ export function keyPairFlaw(chain: string, key: Buffer, now: number): string | u
   if (certificate === undefined)
     return `the certificate does not parse${markOf(Buffer.from(chain.slice(0, 1)))}`;
   const [notBefore, notAfter] = timesOf(certificate);
-  if (Number.isNaN(notBefore + notAfter)) return 'the certificate has a time that is none';
+  if (Number.isNaN(notBefore + notAfter)) return 'the certificate has an unreadable time';
   if (now < notBefore)
     return `the certificate is not valid before ${certificate.validFrom}: look at the clock of this machine`;
   if (now >= notAfter)

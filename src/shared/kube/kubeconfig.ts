@@ -21,7 +21,7 @@ const unsupported = {
   'auth-provider':
     'auth-provider is not supported: give it a token, a tokenFile, or a client certificate',
   username:
-    'Kubernetes takes no user names with passwords any more: give it a token, a tokenFile, or a client certificate',
+    'Kubernetes no longer takes user names with passwords: give it a token, a tokenFile, or a client certificate',
   'insecure-skip-tls-verify':
     'the server is always checked: give certificate-authority or certificate-authority-data instead',
   'proxy-url': 'proxies are not supported',

@@ -117,11 +117,11 @@ const cases: readonly Case[] = [
     ],
   },
   {
-    what: 'the files that were waited for are there',
+    what: 'all files that the agent waited for exist',
     given: [missing('/certs/key.pem')],
     when: missing(),
     lines: [
-      { level: 'info', event: 'files.found', msg: 'the files that were waited for are there' },
+      { level: 'info', event: 'files.found', msg: 'all files that the agent waited for exist' },
     ],
   },
   {
@@ -219,7 +219,7 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'epoch.withdrawn',
-        msg: 'new epoch is not needed any more',
+        msg: 'the new epoch is no longer needed',
         epoch: 1,
       },
     ],
@@ -268,7 +268,7 @@ const cases: readonly Case[] = [
     what: 'a reopening',
     given: serving,
     when: { type: 'reopen-requested' },
-    lines: [{ level: 'info', event: 'log.reopened', msg: 'log files are opened anew' }],
+    lines: [{ level: 'info', event: 'log.reopened', msg: 'log files are opened again' }],
   },
   { what: 'a turn', given: waiting, when: granted(1), lines: [] },
   {
@@ -293,7 +293,7 @@ const cases: readonly Case[] = [
       {
         level: 'warn',
         event: 'envoy.replaced',
-        msg: 'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
+        msg: 'the running Envoy cannot be a parent: it has another hot restart version, or abstract sockets',
       },
       rescued(1),
     ],
@@ -432,7 +432,7 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'epoch.handed_off',
-        msg: 'epoch has no clients any more: it ends',
+        msg: 'the epoch has no more clients: it ends',
         epoch: 0,
       },
     ],
@@ -506,7 +506,7 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'config.refusal_ended',
-        msg: 'the configuration is not refused any more',
+        msg: 'the configuration is no longer refused',
       },
     ],
   },
@@ -828,7 +828,7 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'epoch.withdrawn',
-        msg: 'new epoch is not needed any more',
+        msg: 'the new epoch is no longer needed',
         epoch: 1,
       },
     ],
@@ -888,7 +888,7 @@ const cases: readonly Case[] = [
       {
         level: 'warn',
         event: 'drain.ended',
-        msg: 'drain time is over: what is still in flight is not known',
+        msg: 'drain time is over: the agent does not know what is still in flight',
       },
     ],
   },
@@ -912,14 +912,14 @@ const cases: readonly Case[] = [
       {
         level: 'info',
         event: 'epoch.adopted',
-        msg: 'an Envoy that an earlier agent has left is adopted',
+        msg: 'an Envoy of an earlier agent is adopted',
         epoch: 6,
         pid: 66,
       },
       {
         level: 'info',
         event: 'epoch.adopted',
-        msg: 'an Envoy that an earlier agent has left is adopted',
+        msg: 'an Envoy of an earlier agent is adopted',
         epoch: 7,
         pid: 77,
       },

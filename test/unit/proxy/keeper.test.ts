@@ -283,7 +283,7 @@ it('an agent that cannot write down what it keeps says so', () => {
   expect(lines).toMatchObject([
     {
       event: 'envoy.not_recorded',
-      msg: 'the next agent cannot be told of this Envoy, and will kill it',
+      msg: 'this Envoy cannot be recorded: the next agent will kill it',
     },
   ]);
 });

@@ -61,7 +61,7 @@ export function agentEnd(
 }
 
 function goodReason({ askedBy, leaves }: GoodEnd): string {
-  if (askedBy === undefined) return 'its last Envoy ended cleanly, by itself';
+  if (askedBy === undefined) return 'its last Envoy ended cleanly, and nobody asked it to';
   return `it was asked to stop (${askedBy})${leaves ? ', and its Envoy goes on' : ''}`;
 }
 

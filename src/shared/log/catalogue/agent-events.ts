@@ -56,7 +56,7 @@ export const agentEvents = {
     none: error('configuration refused'),
   },
   /** A configuration was refused. It is no longer refused, or no longer wanted. */
-  'config.refusal_ended': info('the configuration is not refused any more'),
+  'config.refusal_ended': info('the configuration is no longer refused'),
   /** The configuration could not be checked. The check is repeated. */
   'config.unchecked': {
     again: warn(
@@ -72,14 +72,14 @@ export const agentEvents = {
   /** A source of configuration cannot be read. The agent tries again. */
   'source.unreadable': {
     old: warn(
-      'a source of configuration cannot be read: what was read last holds, and the agent tries again',
+      'a source of configuration cannot be read: the agent keeps what it read last, and tries again',
     ),
     none: warn('a source of configuration cannot be read: the agent tries again'),
   },
   /** A source of configuration can be read again. */
   'source.read_again': info('a source of configuration can be read again'),
   /** Only runtime settings have changed. Envoy gets them, and goes on. */
-  'runtime.changed': info('Envoy is told its new runtime settings, and goes on'),
+  'runtime.changed': info('Envoy gets its new runtime settings, and goes on'),
   /** Envoy has taken runtime settings: log levels and runtime values. */
   'runtime.told': info('Envoy has its runtime settings'),
   /** Envoy has not taken runtime settings. The agent tries again. */
@@ -87,27 +87,27 @@ export const agentEvents = {
   /** The agent waits for files before the first start. */
   'files.awaited': info('waiting for files or sources'),
   /** The files that the agent waited for exist. */
-  'files.found': info('the files that were waited for are there'),
+  'files.found': info('all files that the agent waited for exist'),
   /** Files are still missing. The agent goes on without them. */
   'files.missing': warn('files are still missing: the agent goes on without them'),
   /** A source has too many metrics. A scrape contains a part of them. */
-  'metrics.refused': warn('the rest of the metrics of a source is left out'),
+  'metrics.refused': warn('a source has too many metrics: the rest is left out'),
   /** A scrape leaves rows of a source out: the first one for each reason is logged once. */
   'metrics.left_out': info('rows of metrics are left out'),
   /** A probe of the application fails, for another reason than before. */
   'probe.failed': info('a probe of the application fails'),
   /** An application redirects a probe to another host. That counts as success. */
   'probe.redirected': warn(
-    'the application leads a probe to another host, which counts as success',
+    'the application redirects a probe to another host, which counts as success',
   ),
   /** The status server could not answer a request. */
   'status.request_failed': error('a request could not be answered'),
   /** The status socket cannot be listened on. `status` and `top` do not find the agent. */
   'status.socket_failed': warn('the status socket cannot be listened on'),
   /** The log files are opened again. */
-  'log.reopened': info('log files are opened anew'),
+  'log.reopened': info('log files are opened again'),
   /** A log file cannot be opened again. The old one goes on. */
-  'log.reopen_failed': warn('a log file cannot be opened anew: the old one goes on'),
+  'log.reopen_failed': warn('a log file cannot be opened again: the agent writes to the old one'),
   /** Lines of the log were dropped, because the reader is too slow. */
   'log.dropped': warn('log lines were dropped: the reader is too slow'),
   /** The demo has written a new certificate. */

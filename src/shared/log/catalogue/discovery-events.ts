@@ -9,39 +9,39 @@ export const discoveryEvents = {
   /** The control plane ends with a failure. The line has the exit code and the reason. */
   'discovery.failed': fatal('the control plane ends with a failure'),
   /** The control plane sends its proxies elsewhere, and then ends. */
-  'discovery.draining': info('the control plane sends its proxies elsewhere, and ends then'),
+  'discovery.draining': info('the control plane sends its proxies elsewhere, and then ends'),
   /** The control plane ends. */
   'discovery.ended': info('the control plane ends'),
   /** A flag or a variable of the control plane has no effect. */
   'discovery.flag_ignored': warn('it has no effect'),
   /** A source has lost much at once. The removals are held back. */
   'discovery.removals_held': error(
-    'a source has lost much at once: the removals are held back, until they are confirmed or their time has come',
+    'a source has lost much at once: the removals are held back until they are confirmed or their time is over',
   ),
   /** No removals are held back any longer. */
   'discovery.removals_over': info('no removals are held back any longer'),
   /** Other machines can reach xDS without TLS. */
-  'discovery.open': warn('others than this machine reach xDS without TLS'),
+  'discovery.open': warn('other machines can reach xDS without TLS'),
   /** A source of the control plane cannot be read. Its last content stays. */
-  'discovery.source_lost': warn('a source cannot be read: what it has told stays'),
+  'discovery.source_lost': warn('a source cannot be read: its last content stays'),
   /** A source of the control plane can be read again. */
   'discovery.source_back': info('a source can be read again'),
   /** A resource is refused. Its last good version stays, and all others go on. */
   'discovery.refused': error('a resource is refused: its last good version stays, if it has one'),
   /** Documents that are not Istio rules are skipped. The line counts them by kind. */
-  'discovery.passed_over': info('documents that are no rules of Istio are passed over'),
+  'discovery.passed_over': info('documents that are not Istio rules are skipped'),
   /** A part of a resource is not served yet. The rest of it is. */
   'discovery.unserved': warn('a part of a resource is not served'),
   /** A resource that was refused is valid again. */
-  'discovery.mended': info('a resource that was refused is right again'),
+  'discovery.mended': info('a resource that was refused is valid again'),
   /** Changed resources are sent to the proxies. */
-  'discovery.pushed': info('changed resources are given to the proxies'),
+  'discovery.pushed': info('changed resources are sent to the proxies'),
   /** A proxy has connected. */
   'discovery.connected': info('a proxy has connected'),
   /** A proxy has disconnected. */
   'discovery.disconnected': info('a proxy has disconnected'),
   /** A proxy has NACKed resources, and goes on with those before. */
-  'discovery.rejected': error('a proxy has rejected resources, and goes on with those before'),
+  'discovery.rejected': error('a proxy has NACKed resources, and goes on with those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
 };

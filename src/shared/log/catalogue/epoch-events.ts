@@ -12,7 +12,7 @@ export const epochEvents = {
   'drain.ended': {
     drained: info('drained'),
     cut: warn('drain time is over: requests in flight are cut'),
-    unknown: warn('drain time is over: what is still in flight is not known'),
+    unknown: warn('drain time is over: the agent does not know what is still in flight'),
   },
   /** Someone asks the agent to end. */
   'termination.requested': {
@@ -25,7 +25,7 @@ export const epochEvents = {
   /** A new epoch is prepared. */
   'epoch.claimed': debug('new epoch is prepared'),
   /** The new epoch is no longer needed. */
-  'epoch.withdrawn': info('new epoch is not needed any more'),
+  'epoch.withdrawn': info('the new epoch is no longer needed'),
   /** The Envoy of an epoch was started. The level is debug while another one serves. */
   'epoch.started': { alone: info('Envoy started'), beside: debug('Envoy started') },
   /** The Envoy of an epoch could not be started. */
@@ -51,7 +51,7 @@ export const epochEvents = {
   /** The Envoy of an epoch hangs. It is killed. */
   'epoch.hung': error('Envoy hangs: it is killed'),
   /** An epoch has no more clients. It ends. */
-  'epoch.handed_off': info('epoch has no clients any more: it ends'),
+  'epoch.handed_off': info('the epoch has no more clients: it ends'),
   /** An epoch does not answer and cannot be drained. It is killed. */
   'epoch.not_drained': warn('epoch does not answer and cannot be drained: it is killed'),
   /** An epoch has ended without a failure. */
@@ -73,7 +73,7 @@ export const epochEvents = {
     'there is no room for two Envoys: the old epoch is drained and ends before the new one starts',
   ),
   /** An Envoy that an earlier agent left is adopted. */
-  'epoch.adopted': info('an Envoy that an earlier agent has left is adopted'),
+  'epoch.adopted': info('an Envoy of an earlier agent is adopted'),
   /** An Envoy serves on without the agent. */
   'epoch.left': info('Envoy serves on without the agent'),
   /** No Envoy serves or comes up. One is started at once. */
@@ -84,7 +84,7 @@ export const epochEvents = {
   'envoy.log': passedOn,
   /** The running Envoy cannot be a parent: another hot restart version, or abstract sockets. */
   'envoy.replaced': warn(
-    'the Envoy that runs cannot be a parent: its hot restart version is another one, or its sockets are abstract',
+    'the running Envoy cannot be a parent: it has another hot restart version, or abstract sockets',
   ),
   /** The agent does not support the release of the running Envoy. */
   'envoy.unsupported': warn(
@@ -94,5 +94,5 @@ export const epochEvents = {
   /** An Envoy of an agent that is gone is killed. */
   'envoy.orphan_killed': warn('an Envoy of an agent that is gone is killed'),
   /** An Envoy cannot be recorded for the next agent, which will kill it. */
-  'envoy.not_recorded': warn('the next agent cannot be told of this Envoy, and will kill it'),
+  'envoy.not_recorded': warn('this Envoy cannot be recorded: the next agent will kill it'),
 };

@@ -7,12 +7,12 @@ export const secretEvents = {
   /** A changed certificate restarts Envoy. */
   'rotation.by_restart': info('a changed certificate restarts Envoy'),
   /** The certificate authority has issued a certificate. */
-  'certificate.issued': info('certificate issued: the next one is asked for in time'),
+  'certificate.issued': info('certificate issued: the next one is requested in time'),
   /** A request to the certificate authority has failed. The agent tries again. */
-  'certificate.request_failed': error('certificate request failed, and is tried again'),
+  'certificate.request_failed': error('certificate request failed: the agent tries again'),
   /** A certificate that is served expires soon, and has not been replaced yet. */
   'certificate.expiring': warn(
-    'a certificate that is served expires soon, and is not replaced yet',
+    'a certificate that is served expires soon, and has not been replaced yet',
   ),
   /** A certificate that is served has expired. */
   'certificate.expired': warn('a certificate that is served has expired'),
@@ -21,7 +21,7 @@ export const secretEvents = {
   /** A secret cannot be served. Envoy goes on with the one before, if there is one. */
   'secret.refused': {
     old: error('secret refused: Envoy goes on with the one before'),
-    none: error('secret refused: there is none to serve'),
+    none: error('secret refused: there is no earlier one to serve'),
   },
   /** Secrets can be written to the output folder again. */
   'secret.written': info('secrets can be written again'),
@@ -30,14 +30,14 @@ export const secretEvents = {
   /** A secret has been pushed to Envoy. */
   'secret.pushed': debug('secret pushed'),
   /** Envoy has ACKed a secret. */
-  'secret.accepted': info('secret accepted by Envoy'),
+  'secret.accepted': info('Envoy has ACKed the secret'),
   /** Envoy has NACKed a secret, and goes on with the one before, if there is one. */
   'secret.rejected': {
-    old: error('secret rejected by Envoy: it goes on with the one before'),
-    none: error('secret rejected by Envoy: it has none'),
+    old: error('Envoy has NACKed the secret, and goes on with the one before'),
+    none: error('Envoy has NACKed the secret, and has no other one'),
   },
   /** Envoy asks for a secret that does not exist. */
-  'secret.missing': warn('Envoy asks for a secret that is not there'),
+  'secret.missing': warn('Envoy asks for a secret that does not exist'),
   /** The secret discovery server listens. */
   'sds.listening': info('secrets are served'),
   /** The secret discovery server refuses a stream. */
@@ -48,7 +48,7 @@ export const secretEvents = {
   'xds.connected': info('connected to the control plane'),
   /** The control plane is not available. Envoy goes on, or waits for its configuration. */
   'xds.unavailable': {
-    stored: warn('the control plane is not available: Envoy is given what is stored'),
+    stored: warn('the control plane is not available: Envoy gets the stored configuration'),
     waits: warn('the control plane is not available: Envoy waits for its configuration: not ready'),
     goesOn: warn('the control plane is not available: Envoy goes on with what it has'),
   },
@@ -56,12 +56,10 @@ export const secretEvents = {
   'xds.available': info('the control plane is available again'),
   /** Envoy has NACKed resources of the control plane, and goes on with those before. */
   'xds.rejected': error(
-    'Envoy rejects what the control plane has sent, and goes on with what it has',
+    'Envoy has NACKed resources of the control plane, and goes on with those before',
   ),
   /** Envoy has ACKed resources that replace those that it NACKed. */
-  'xds.accepted': info(
-    'Envoy accepts what the control plane has sent in the place of what it rejected',
-  ),
+  'xds.accepted': info('Envoy has ACKed resources that replace those that it NACKed'),
   /** An Envoy gets the stored configuration, because the control plane does not answer. */
   'xds.stored_served': warn(
     (age: string, address: string, reason: string) =>
@@ -72,9 +70,9 @@ export const secretEvents = {
   /** This agent cannot use the stored configuration. */
   'xds.store_ignored': warn('the stored configuration is ignored'),
   /** The configuration of the control plane can be stored again. */
-  'xds.stored': info('the configuration can be stored again'),
+  'xds.stored': info('the configuration of the control plane can be stored again'),
   /** The configuration of the control plane cannot be stored. */
-  'xds.store_failed': warn('the configuration cannot be stored for a restart'),
+  'xds.store_failed': warn('the configuration of the control plane cannot be stored'),
   /** The token server listens. */
   'sts.listening': info('tokens are exchanged'),
   /** The token server has given a token. */

@@ -220,7 +220,7 @@ describe('bootstrap', () => {
     const one = made({ config: { tracing: { ...noTracer, lightstep } } });
     expect(one.text).toContain('{"key":"lightstep-access-token","value":"token"}');
     expect(one.warnings).toEqual([
-      'tracing.lightstep: Envoy has no LightStep tracer any more: traces go to its address as OpenTelemetry (OTLP over gRPC)',
+      'tracing.lightstep: Envoy no longer has a LightStep tracer: traces go to its address as OpenTelemetry (OTLP over gRPC)',
     ]);
     expect(cluster(one, 'lightstep')).not.toContain('transport_socket');
   });
@@ -253,7 +253,7 @@ describe('bootstrap', () => {
     };
     const { warnings, text } = made({ config: { tracing: { ...noTracer, stackdriver } } });
     expect(warnings).toEqual([
-      'tracing.stackdriver: Envoy has no Stackdriver tracer any more: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
+      'tracing.stackdriver: Envoy no longer has a Stackdriver tracer: traces go to telemetry.googleapis.com as OpenTelemetry, without its debug output and its limits',
     ]);
     expect(text).not.toContain('x-goog-user-project');
   });

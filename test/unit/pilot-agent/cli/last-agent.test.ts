@@ -72,7 +72,7 @@ describe('goneFrom', () => {
     (await firstValueFrom(goneFrom(folder, code, at + 12_000), { defaultValue: undefined }))
       ?.message;
 
-  /** Leaves a socket on which nobody listens any more, made at the start. */
+  /** Leaves a socket on which nobody listens on it, made at the start. */
   async function killed(): Promise<void> {
     const code = `require('node:net').createServer().listen(${JSON.stringify(join(folder, 'status'))}, () => console.log(''))`;
     const child: ChildProcess = spawn(process.execPath, ['-e', code], {

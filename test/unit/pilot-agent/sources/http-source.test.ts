@@ -303,8 +303,8 @@ describe('http', () => {
 
   it('says what is wrong with a URL, without its secrets', async () => {
     expect(await reading('no url')).toMatchObject({
-      source: 'a URL that is none',
-      trouble: 'a URL that is none: Invalid URL',
+      source: 'a text that is not a URL',
+      trouble: 'a text that is not a URL: Invalid URL',
     });
     expect(await reading('http://user:word@127.0.0.1:1/a?key=b')).toMatchObject({
       trouble: 'http://127.0.0.1:1/a: connect ECONNREFUSED 127.0.0.1:1',

@@ -24,9 +24,11 @@ const text = (report: AgentReport, look: Partial<StatusLook> = {}) =>
 
 describe('the screen of status', () => {
   it.each(cases)('is drawn so: %s', async (name, report) => {
-    await expect(text(report)).toMatchFileSnapshot(`../golden/screens/status-${name}-80x24.txt`);
+    await expect(text(report)).toMatchFileSnapshot(
+      `../../../golden/screens/status-${name}-80x24.txt`,
+    );
     await expect(text(report, { width: 200, height: 60 })).toMatchFileSnapshot(
-      `../golden/screens/status-${name}-200x60.txt`,
+      `../../../golden/screens/status-${name}-200x60.txt`,
     );
   });
 

@@ -109,7 +109,7 @@ describe('the screen of top', () => {
     for (const size of sizes) {
       const text = `${topScreen(make(size), plain).join('\n')}\n`;
       await expect(text).toMatchFileSnapshot(
-        `../golden/screens/top-${name}-${size.width}x${size.height}.txt`,
+        `../../../golden/screens/top-${name}-${size.width}x${size.height}.txt`,
       );
     }
   });

@@ -131,7 +131,7 @@ describe('the log', () => {
       {
         level: 'info',
         event: 'discovery.passed_over',
-        msg: 'documents that are no rules of Istio are passed over',
+        msg: 'documents that are not Istio rules are skipped',
         documents: 1_007,
         reasons: [
           '1001× Deployment (apps/v1) is no rule of Istio',

@@ -71,7 +71,7 @@ describe('a mistake in a Gateway', () => {
     ],
     [
       `${server()}\n  - port: { number: 81, name: http, protocol: HTTP }\n    hosts: [a.example.com]`,
-      "8 spec.servers[1].port.name: 'http' is there twice: routes of HTTPS are told by the name of the port",
+      "8 spec.servers[1].port.name: 'http' is there twice: HTTPS routes have the name of their port, so each needs its own",
     ],
     [
       server('tls: { mode: SIMPLE, credentialName: c }'),
@@ -177,7 +177,7 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
     ],
     [
       secure('mode: PASSTHROUGH, credentialName: c', 'TLS'),
-      '8 spec.servers[0].tls: TLS that is passed on needs no certificate: what is said of one has no effect',
+      '8 spec.servers[0].tls: TLS that is passed on needs no certificate: this field has no effect',
     ],
     [
       'servers:\n  - port: { number: 53, name: dns, protocol: UDP }\n    hosts: [a.example.com]',

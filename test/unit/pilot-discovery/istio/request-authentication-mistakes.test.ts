@@ -72,7 +72,7 @@ describe('a mistake in a RequestAuthentication', () => {
       ['[]', 'it is no object'],
       ['{}', 'it has no list of keys'],
       ['{"keys":["a"]}', 'keys[0] is no object'],
-      ['{"keys":[{"kty":"DSA"}]}', 'keys[0] has a kty that is none of RSA, EC, oct, OKP'],
+      ['{"keys":[{"kty":"DSA"}]}', 'keys[0] has a kty other than RSA, EC, oct, OKP'],
       ['{"keys":[{"kty":"RSA","e":"AQAB"}]}', 'keys[0] has no n in base64url, which RSA needs'],
       ['{"keys":[{"kty":"oct","k":"!"}]}', 'keys[0] has no k in base64url, which oct needs'],
       [

@@ -61,7 +61,7 @@ describe('keyPairFlaw', () => {
     {
       what: 'a time that is none',
       chain: () => withTime('269901000000Z'),
-      flaw: 'the certificate has a time that is none',
+      flaw: 'the certificate has an unreadable time',
     },
     {
       what: 'the key of another certificate',

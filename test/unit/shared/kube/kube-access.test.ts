@@ -74,7 +74,7 @@ describe('the access of a kubeconfig', () => {
       'a password',
       {},
       { username: 'a', password: 'b' },
-      /^user me in .*: username: Kubernetes takes no user names/,
+      /^user me in .*: username: Kubernetes no longer takes user names/,
     ],
     [
       'a server that is not checked',

@@ -7,7 +7,12 @@ it.each<[what: string, made: LogLine, expected: LogLine]>([
   [
     'an event that always says the same',
     line('xds.stored', { path }),
-    { level: 'info', event: 'xds.stored', msg: 'the configuration can be stored again', path },
+    {
+      level: 'info',
+      event: 'xds.stored',
+      msg: 'the configuration of the control plane can be stored again',
+      path,
+    },
   ],
   [
     'an event without fields',

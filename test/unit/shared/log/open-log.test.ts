@@ -214,7 +214,7 @@ describe('openLog', () => {
     expect(lines(join(moved, 'agent.log'))[1]).toMatchObject({
       level: 'warn',
       event: 'log.reopen_failed',
-      msg: 'a log file cannot be opened anew: the old one goes on',
+      msg: 'a log file cannot be opened again: the agent writes to the old one',
       path,
       reason: expect.stringMatching(/^ENOENT/) as unknown,
     });

@@ -53,7 +53,7 @@ describe('agentEnd', () => {
       'an Envoy that ends cleanly',
       { askedBy: undefined, leaves: false },
       0,
-      'its last Envoy ended cleanly, by itself',
+      'its last Envoy ended cleanly, and nobody asked it to',
     ],
     [
       'a configuration',

@@ -37,14 +37,14 @@ it('a store tells once that it cannot be written, for each reason, and once that
     ...['ENOSPC', 'EACCES'].map((reason) => ({
       level: 'warn',
       event: 'xds.store_failed',
-      msg: 'the configuration cannot be stored for a restart',
+      msg: 'the configuration of the control plane cannot be stored',
       path: '/a',
       reason,
     })),
     {
       level: 'info',
       event: 'xds.stored',
-      msg: 'the configuration can be stored again',
+      msg: 'the configuration of the control plane can be stored again',
       path: '/a',
     },
   ]);

@@ -36,7 +36,7 @@ it.each<[event: SdsEvent, lines: readonly object[]]>([
   ],
   [
     { type: 'accepted', stream, node, versions },
-    each({ level: 'info', event: 'secret.accepted', msg: 'secret accepted by Envoy' }),
+    each({ level: 'info', event: 'secret.accepted', msg: 'Envoy has ACKed the secret' }),
   ],
   [
     { type: 'rejected', stream, node, versions, reason },
@@ -44,13 +44,13 @@ it.each<[event: SdsEvent, lines: readonly object[]]>([
       {
         level: 'error',
         event: 'secret.rejected',
-        msg: 'secret rejected by Envoy: it goes on with the one before',
+        msg: 'Envoy has NACKed the secret, and goes on with the one before',
         ...{ reason, secret: 'default', version: 'a', stream },
       },
       {
         level: 'error',
         event: 'secret.rejected',
-        msg: 'secret rejected by Envoy: it has none',
+        msg: 'Envoy has NACKed the secret, and has no other one',
         ...{ reason, secret: 'ROOTCA', version: 'b', stream },
       },
     ],
