@@ -133,6 +133,12 @@ export function discoveryFamilies(
       store === undefined ? 0 : heldRemovals(store),
     ),
     {
+      name: 'pilot_xds_unread_streams',
+      type: 'counter',
+      help: 'Streams that were ended, since the proxy did not read.',
+      samples: [{ value: counts.unreadStreams }],
+    },
+    {
       name: 'pilot_xds_bytes',
       type: 'counter',
       help: 'Bytes of all answers together.',

@@ -31,6 +31,12 @@ export type AdsEvent =
       readonly address: string;
       readonly reason: string;
     })
+  /** A stream was ended, because its proxy does not read what is written. */
+  | (OfConnection & {
+      readonly type: 'reads-nothing';
+      readonly address: string;
+      readonly reason: string;
+    })
   /**
    * A proxy subscribes to a type, or changes its names. `names` are all that it now subscribes to;
    * empty for all.
@@ -44,11 +50,12 @@ export type AdsEvent =
       readonly type: 'answered';
       readonly version: string;
       readonly resources: number;
-      readonly bytes: number;
     })
   /** How long an answer waited for its turn, and how long its writing took. */
   | (OfConnection & {
       readonly type: 'written';
+      readonly typeUrl: string;
+      readonly bytes: number;
       readonly queuedMs: number;
       readonly writingMs: number;
     })

@@ -102,6 +102,18 @@ export const clientLimits = {
     what: 'Time that a write to a slow proxy delays the writes to others',
     beyond: 'the next write begins',
   },
+  reading: {
+    value: 300_000,
+    unit: 'ms',
+    what: 'Time in which a proxy takes an answer',
+    beyond: 'the stream is ended',
+  },
+  unreadInAll: {
+    value: 64 << 20,
+    unit: 'bytes',
+    what: 'Answers that proxies have not taken in their turn, of all streams',
+    beyond: 'the oldest such stream is ended',
+  },
   unreadAnswers: {
     value: 4,
     unit: '',

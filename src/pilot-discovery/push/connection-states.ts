@@ -62,7 +62,7 @@ export function foldConnections(
   const state = states.get(connection);
   if (state === undefined) return states;
   if (event.type === 'disconnected') return states.without(connection);
-  if (event.type === 'stream-refused' || event.type === 'unknown-type' || event.type === 'written')
+  if (!('typeUrl' in event) || event.type === 'unknown-type' || event.type === 'written')
     return states;
   const before = state.types.get(event.typeUrl) ?? unasked;
   const types = new Map(state.types).set(event.typeUrl, typeAfter(before, event, now));

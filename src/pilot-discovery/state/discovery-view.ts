@@ -32,6 +32,8 @@ export interface DiscoveryCounts {
   /** Changes by class. */
   readonly updates: Readonly<Record<string, number>>;
   readonly refusedStreams: number;
+  /** Streams that were ended, because their proxies did not read. */
+  readonly unreadStreams: number;
   /** Snapshots by the class of their change. */
   readonly triggers: Readonly<Record<string, number>>;
   /** The bytes of all answers; the sizes of answers by the short name of their type. */
@@ -63,6 +65,7 @@ export const noCounts: DiscoveryCounts = {
   updates: {},
   triggers: {},
   refusedStreams: 0,
+  unreadStreams: 0,
   bytes: 0,
   sizes: {},
   times: {

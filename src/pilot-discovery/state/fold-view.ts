@@ -93,18 +93,15 @@ function countsAfter(
   counts: DiscoveryCounts,
   event: Exclude<DiscoveryEvent, { readonly type: 'told' | 'built' }>,
 ): DiscoveryCounts {
-  if (event.type === 'answered') {
-    const type = shortType(event.typeUrl);
-    const sizes = {
-      ...counts.sizes,
-      [type]: withValue(ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits), event.bytes),
-    };
-    return { ...counted(counts, 'pushes', type), bytes: counts.bytes + event.bytes, sizes };
-  }
+  if (event.type === 'answered') return counted(counts, 'pushes', shortType(event.typeUrl));
   if (event.type === 'written') {
     const { queued, written } = counts.times;
+    const type = shortType(event.typeUrl);
+    const sizes = ownMember(counts.sizes, type) ?? emptyHistogram(sizeLimits);
     return {
       ...counts,
+      bytes: counts.bytes + event.bytes,
+      sizes: { ...counts.sizes, [type]: withValue(sizes, event.bytes) },
       times: {
         ...counts.times,
         queued: observed(queued, event.queuedMs),
@@ -115,6 +112,7 @@ function countsAfter(
   if (event.type === 'rejected') return counted(counts, 'rejects', shortType(event.typeUrl));
   if (event.type === 'stream-refused')
     return { ...counts, refusedStreams: counts.refusedStreams + 1 };
+  if (event.type === 'reads-nothing') return { ...counts, unreadStreams: counts.unreadStreams + 1 };
   return counts;
 }
 

@@ -62,6 +62,8 @@ export function narrateDiscovery(
     }
     case 'stream-refused':
       return [line('discovery.stream_refused', { address: event.address, reason: event.reason })];
+    case 'reads-nothing':
+      return [line('discovery.reads_nothing', { address: event.address, reason: event.reason })];
     case 'not-taken': {
       const { server, address, reason } = event;
       return [line('connection.not_taken', { server: `--${server}`, address, reason })];

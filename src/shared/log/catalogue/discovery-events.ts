@@ -44,4 +44,6 @@ export const discoveryEvents = {
   'discovery.rejected': error('a proxy has NACKed resources, and goes on with those before'),
   /** The control plane has refused a stream. */
   'discovery.stream_refused': warn('a stream is refused'),
+  /** A proxy does not read its answers, and its stream is ended. */
+  'discovery.reads_nothing': warn('a proxy does not read its answers, and its stream is ended'),
 };

@@ -45,7 +45,6 @@ const answered = (nonce: string, snapshot: number): DiscoveryEvent => ({
   snapshot,
   version: 'v',
   resources: 2,
-  bytes: 100,
 });
 const connected: DiscoveryEvent = {
   type: 'connected',
@@ -120,11 +119,21 @@ describe('what the control plane says of itself', () => {
     expect(value(told, 'pilot_push_triggers', '', { type: 'config' })).toBe(1);
   });
 
+  it('counts the streams of proxies that do not read, and says so', () => {
+    const reason = 'it has taken nothing for 300 s';
+    const event = { type: 'reads-nothing', connection: 7, address: '10.0.0.1:5', reason } as const;
+    const view = after([connected, 0], [event, 5]);
+    expect(value(view, 'pilot_xds_unread_streams')).toBe(1);
+    expect(narrateDiscovery(view, event, 5, 1)).toMatchObject([
+      { event: 'discovery.reads_nothing', address: '10.0.0.1:5', reason },
+    ]);
+  });
+
   it('has how large answers are, how long they wait and how long they are written', () => {
     const view = after(
       [connected, 0],
       [answered('n1', 1), 5],
-      [{ type: 'written', connection: 7, queuedMs: 400, writingMs: 20 }, 6],
+      [{ type: 'written', ...of, bytes: 100, queuedMs: 400, writingMs: 20 }, 6],
     );
     expect(value(view, 'pilot_xds_config_size_bytes', '_sum', { type: 'rds' })).toBe(100);
     expect(value(view, 'pilot_xds_config_size_bytes', '_bucket', { type: 'rds', le: '1' })).toBe(0);

@@ -290,6 +290,49 @@ describe('serveAds', () => {
     await expect.poll(() => other.answers).toHaveLength(1);
   });
 
+  it('ends a proxy that takes nothing for 5 minutes, and says so', async () => {
+    const clock = new VirtualTimeScheduler(undefined, 4);
+    const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(1 << 20) }));
+    const { port, events } = await served(() => view$, 1, NEVER, clock);
+    const stuck = slowReader(port, 'sidecar~10.0.0.2~stuck.b~c', 0);
+    ended.push(stuck.close);
+    await expect
+      .poll(() => {
+        clock.flush();
+        return events.filter(({ type }) => type === 'answered');
+      })
+      .toHaveLength(1);
+    clock.maxFrames = 299_999;
+    clock.flush();
+    expect(events.filter(({ type }) => type === 'reads-nothing')).toEqual([]);
+    clock.maxFrames = 300_000;
+    clock.flush();
+    expect(events.filter(({ type }) => type === 'reads-nothing')).toMatchObject([
+      { connection: 1, reason: 'it has taken nothing for 300 s' },
+    ]);
+    await expect.poll(() => events.at(-1)?.type).toBe('disconnected');
+  });
+
+  it('ends the proxy that waits longest once 64 MiB are not taken', async () => {
+    const clock = new VirtualTimeScheduler(undefined, 4);
+    const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(30 << 20) }));
+    const { port, events } = await served(() => view$, 16, NEVER, clock);
+    for (let number = 1; number <= 3; number += 1) {
+      ended.push(slowReader(port, `sidecar~10.0.0.2~s-${number}.b~c`, 0).close);
+      await expect
+        .poll(() => {
+          clock.flush();
+          return events.filter(({ type }) => type === 'answered');
+        })
+        .toHaveLength(number);
+      clock.maxFrames += 10;
+      clock.flush();
+    }
+    expect(events.filter(({ type }) => type === 'reads-nothing')).toMatchObject([
+      { connection: 1, reason: 'it has not taken its answers, and others took theirs' },
+    ]);
+  });
+
   it('lets 300 proxies that do not read hold up nobody', async () => {
     const view$ = new BehaviorSubject(view(1, { a: '.'.repeat(100_000) }));
     const clock = new VirtualTimeScheduler(undefined, 0);

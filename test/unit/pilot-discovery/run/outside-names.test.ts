@@ -34,7 +34,8 @@ describe.each(inherited)('the name %s, from outside', (name) => {
       { type: 'connected', connection: 1, node, variant: 'delta', address: '' },
       { type: 'asked', ...of, names: new Set([name]) },
       { type: 'unknown-type', ...of },
-      { type: 'answered', ...of, nonce: 'n', snapshot: 1, version: '', resources: 0, bytes: 7 },
+      { type: 'answered', ...of, nonce: 'n', snapshot: 1, version: '', resources: 0 },
+      { type: 'written', ...of, bytes: 7, queuedMs: 0, writingMs: 0 },
       { type: 'rejected', ...of, nonce: 'n', reason: name, names: [name], keys: [] },
     ];
     const view = events.reduce((before, event) => {

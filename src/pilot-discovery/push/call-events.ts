@@ -1,0 +1,139 @@
+import {
+  connect,
+  EMPTY,
+  filter,
+  fromEvent,
+  map,
+  merge,
+  mergeMap,
+  Observable,
+  of,
+  type SchedulerLike,
+  switchMap,
+  take,
+  timeout,
+  timer,
+} from 'rxjs';
+import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
+import { type EnvoyRequest, readRequest } from '../../shared/xds/messages.ts';
+import type { AdsEvent } from './ads-event.ts';
+import type { StreamsEnd } from './call-sign.ts';
+import { clientLimits } from './client-limits.ts';
+import type { Begun, Call, StreamMessage } from './first-request.ts';
+import { type CallEvent, type CallFault, statusCodes } from './reduce-call.ts';
+import type { View } from './view.ts';
+
+/** The sources of the events of a stream, except its proxy. */
+export interface CallSources {
+  /**
+   * Returns the views of a proxy: the present one at once, if there is one, then each newer one. If
+   * it gets none, returns the reason as a text. `comes` says whether it has resources already.
+   */
+  readonly viewFor$: (
+    node: Node,
+    comes: 'empty-handed' | 'with-versions',
+  ) => Observable<View> | string;
+  /** The ends of streams: this one and others. */
+  readonly end$: Observable<StreamsEnd>;
+  readonly scheduler: SchedulerLike;
+}
+
+/**
+ * Emits the events of a stream that has begun: its requests, the views for its proxy, and its end.
+ * Cold, for one subscriber; never completes, and errors only because of a bug.
+ */
+export function callEvents(
+  connection: number,
+  { variant, call, first }: Begun,
+  sources: CallSources,
+): Observable<CallEvent> {
+  const address = call.getPeer();
+  const ends$ = sources.end$.pipe(mergeMap((end) => endOf(connection, end, sources.scheduler)));
+  const read$ = messages(call, first).pipe(
+    connect((message$) => {
+      const request$ = message$.pipe(
+        filter((message) => message.$typeName !== 'refused'),
+        map(readRequest),
+      );
+      const unread$ = message$.pipe(filter((message) => message.$typeName === 'refused'));
+      return request$.pipe(
+        connect((asked$) => {
+          const named$ = asked$.pipe(
+            take(1),
+            mergeMap(({ node, names }) => (node === undefined ? [] : [{ node, names }])),
+          );
+          return merge(
+            unread$.pipe(map(({ reason }) => fault(statusCodes.exhausted, reason))),
+            named$.pipe(
+              map(({ node }): AdsEvent => ({
+                type: 'connected',
+                connection,
+                node,
+                variant,
+                address,
+              })),
+              map((event) => ({ type: 'said', event }) as const),
+            ),
+            asked$.pipe(map((request) => ({ type: 'request', request }) as const)),
+            named$.pipe(switchMap(({ node, names }) => views(node, names, sources))),
+          );
+        }),
+      );
+    }),
+  );
+  return merge(ends$, read$);
+}
+
+/** Emits the messages of a stream that was paused after its first one. */
+function messages(call: Call, first: StreamMessage): Observable<StreamMessage> {
+  const later$ = new Observable<StreamMessage>((subscriber) => {
+    const reading = (fromEvent(call, 'data') as Observable<StreamMessage>).subscribe(subscriber);
+    call.resume();
+    return reading;
+  });
+  return merge(of(first), later$);
+}
+
+function fault(code: number, reason: string): CallEvent {
+  return { type: 'fault', fault: { how: 'status', code, reason } };
+}
+
+/** Emits the views of a proxy, or a fault if there is none, now or after waiting. */
+function views(
+  node: Node,
+  names: EnvoyRequest['names'],
+  { viewFor$, scheduler }: CallSources,
+): Observable<CallEvent> {
+  const isNew =
+    names.kind === 'all' ? names.version === '' : Object.keys(names.versions).length === 0;
+  const found$ = viewFor$(node, isNew ? 'empty-handed' : 'with-versions');
+  if (typeof found$ === 'string') return of(fault(statusCodes.invalidArgument, found$));
+  const reason = 'not all sources are read yet, or they are empty';
+  return found$.pipe(
+    map((view): CallEvent => ({ type: 'view', view })),
+    timeout({
+      first: clientLimits.firstSnapshot.value,
+      with: () => of(fault(statusCodes.unavailable, reason)),
+      scheduler,
+    }),
+  );
+}
+
+function endOf(
+  connection: number,
+  { after, why }: StreamsEnd,
+  scheduler: SchedulerLike,
+): Observable<CallEvent> {
+  const ms = after.get(connection);
+  if (ms === undefined) return EMPTY;
+  const made: CallFault =
+    why === 'the server ends'
+      ? { how: 'quietly', code: statusCodes.unavailable, reason: 'the control plane ends' }
+      : {
+          how: 'at once',
+          why: 'stuck',
+          reason: 'it has not taken its answers, and others took theirs',
+        };
+  const fault: CallEvent = { type: 'fault', fault: made };
+  return ms === 0 ? of(fault) : timer(ms, scheduler).pipe(map(() => fault));
+}

@@ -1,0 +1,103 @@
+import type { Step } from '../../operators/reduce-with-effects.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
+import type { AdsEvent } from './ads-event.ts';
+import { clientLimits } from './client-limits.ts';
+import {
+  type Answer,
+  freshProxy,
+  type ProxyEffect,
+  type ProxyEvent,
+  type ProxyStream,
+} from './proxy-stream.ts';
+import { reduceProxy } from './reduce-proxy.ts';
+import type { AnswerStep } from './write-answer.ts';
+
+/** The stream of one proxy, and the answers that have not left for it: the oldest first. */
+export interface CallState {
+  readonly proxy: ProxyStream;
+  readonly waiting: readonly Answer[];
+}
+
+/**
+ * The reason for which a stream ends, and the way: with a status, `quietly` if it is not the fault
+ * of the proxy, so no event reports it; or at once, if the proxy would not read a status.
+ */
+export type CallFault =
+  | { readonly how: 'status' | 'quietly'; readonly code: number; readonly reason: string }
+  | { readonly how: 'at once'; readonly why: 'lies' | 'stuck'; readonly reason: string };
+
+/** An event of the stream of a proxy. `said` and `ending` go to the server, and change nothing. */
+export type CallEvent =
+  | ProxyEvent
+  | AnswerStep
+  | { readonly type: 'fault'; readonly fault: CallFault }
+  | { readonly type: 'ending'; readonly fault: CallFault }
+  | { readonly type: 'said'; readonly event: AdsEvent };
+
+export type CallEffect =
+  | Exclude<ProxyEffect, { readonly type: 'end' }>
+  | { readonly type: 'fault'; readonly fault: CallFault };
+
+/** https://grpc.io/docs/guides/status-codes/ */
+export const statusCodes = { invalidArgument: 3, exhausted: 8, internal: 13, unavailable: 14 };
+
+const codes = { shape: statusCodes.invalidArgument, limit: statusCodes.exhausted };
+
+/**
+ * A client that ACKs answers that it has not read is not an Envoy. An Envoy has at most one unread
+ * answer of each type.
+ */
+const most = { answers: clientLimits.unreadAnswers.value, bytes: clientLimits.unreadBytes.value };
+
+/** A stream before its first request. */
+export const freshCall = (variant: Variant): CallState => ({
+  proxy: freshProxy(variant),
+  waiting: [],
+});
+
+/** Decides on the stream of one proxy, and keeps the answers that have not left for it. Pure. */
+export function reduceCall(state: CallState, event: CallEvent): Step<CallState, CallEffect> {
+  switch (event.type) {
+    case 'turn':
+    case 'untaken':
+    case 'ending':
+    case 'said':
+      return [state, []];
+    case 'taken':
+      return [{ ...state, waiting: state.waiting.slice(1) }, []];
+    case 'stuck': {
+      const reason = `it has taken nothing for ${clientLimits.reading.value / 1_000} s`;
+      return [state, [{ type: 'fault', fault: { how: 'at once', why: 'stuck', reason } }]];
+    }
+    case 'fault':
+      return [state, [event]];
+    default: {
+      const [proxy, effects] = reduceProxy(state.proxy, event);
+      return answering({ ...state, proxy }, effects);
+    }
+  }
+}
+
+function answering(state: CallState, effects: readonly ProxyEffect[]): Step<CallState, CallEffect> {
+  return effects.reduce<Step<CallState, CallEffect>>(
+    ([before, done], effect) => {
+      if (effect.type === 'end') {
+        const { fault, reason } = effect;
+        const status = { how: 'status', code: codes[fault], reason } as const;
+        return [before, [...done, { type: 'fault', fault: status }]];
+      }
+      if (effect.type !== 'answer') return [before, [...done, effect]];
+      const waiting = [...before.waiting, effect.answer];
+      if (!isTooMuch(before.waiting, waiting)) return [{ ...before, waiting }, [...done, effect]];
+      const reason = `it accepts what it has not read: ${before.waiting.length} answers`;
+      return [before, [...done, { type: 'fault', fault: { how: 'at once', why: 'lies', reason } }]];
+    },
+    [state, []],
+  );
+}
+
+function isTooMuch(before: readonly Answer[], after: readonly Answer[]): boolean {
+  if (before.length < most.answers) return false;
+  const bodies = after.flatMap(({ resources }) => resources.map(({ body }) => body.length));
+  return bodies.reduce((sum, length) => sum + length, 0) > most.bytes;
+}

@@ -1,0 +1,167 @@
+import {
+  catchError,
+  concat,
+  concatMap,
+  defer,
+  EMPTY,
+  filter,
+  fromEvent,
+  map,
+  merge,
+  mergeMap,
+  type Observable,
+  of,
+  take,
+  takeUntil,
+} from 'rxjs';
+import { reduceWithEffects } from '../../operators/reduce-with-effects.ts';
+import { ofType } from '../../operators/tagged-union.ts';
+import type { Variant } from '../../shared/xds/messages.ts';
+import type { AdsEvent } from './ads-event.ts';
+import { callEvents, type CallSources } from './call-events.ts';
+import type { CallSign } from './call-sign.ts';
+import type { Begun } from './first-request.ts';
+import { patience } from './patience.ts';
+import type { Answer } from './proxy-stream.ts';
+import {
+  type CallEffect,
+  type CallEvent,
+  type CallFault,
+  type CallState,
+  freshCall,
+  reduceCall,
+  statusCodes,
+} from './reduce-call.ts';
+import { typeUrls } from './view.ts';
+import { writeAnswer } from './write-answer.ts';
+
+/** The surroundings of the stream of a proxy. */
+export interface CallWorld extends CallSources {
+  readonly encode: (answer: Answer, variant: Variant) => Buffer;
+}
+
+type Said = Extract<CallEvent, { readonly type: 'said' }>;
+
+/**
+ * Serves one stream of a proxy, and completes when the stream is over. It writes one answer after
+ * the other, each when the one before has left. If something throws, the stream ends with an error.
+ * Cold; never errors.
+ */
+export function serveCall(
+  connection: number,
+  begun: Begun,
+  world: CallWorld,
+): Observable<CallSign> {
+  const { variant, call } = begun;
+  const { scheduler, encode } = world;
+  const over$ = merge(...['end', 'cancelled', 'error'].map((end) => fromEvent(call, end)));
+
+  function carryOut(
+    effect$: Observable<CallEffect>,
+    event$: Observable<CallEvent>,
+  ): Observable<CallEvent> {
+    const answer$ = effect$.pipe(
+      ofType('answer'),
+      map(({ answer }) => answer),
+    );
+    const clusters$ = answer$.pipe(filter(({ typeUrl }) => typeUrl === typeUrls.cluster));
+    return merge(
+      patience(event$.pipe(ofType('request')), clusters$, scheduler),
+      effect$.pipe(map((effect) => outcomeOf(connection, effect))),
+      answer$.pipe(
+        concatMap((answer) =>
+          writeAnswer({ connection, variant, call }, answer, encode, scheduler),
+        ),
+      ),
+    );
+  }
+
+  return concat(
+    callEvents(connection, begun, world).pipe(
+      reduceWithEffects<CallState, CallEvent, CallEffect>(freshCall(variant), reduceCall, carryOut),
+      mergeMap(({ event }) => signOf(connection, begun, event, scheduler.now())),
+      catchError((error: unknown) =>
+        ended(begun, statusCodes.internal, `this is a bug: ${String(error)}`),
+      ),
+      takeUntil(over$.pipe(take(1))),
+    ),
+    defer(() => {
+      call.end(); // the client may have ended its half only
+      return of<CallSign>({ type: 'said', event: { type: 'disconnected', connection } });
+    }),
+  );
+}
+
+/** Returns the event that reports an effect. A fault is reported when it ends the stream. */
+function outcomeOf(connection: number, effect: CallEffect): CallEvent {
+  switch (effect.type) {
+    case 'fault':
+      return { type: 'ending', fault: effect.fault };
+    case 'answer':
+      return said(answered(connection, effect.answer));
+    case 'rejected': {
+      const { typeUrl, nonce, reason, blamed } = effect;
+      const names = blamed.map(({ name }) => name);
+      const keys = [...new Set(blamed.flatMap((resource) => resource.keys))];
+      return said({ type: 'rejected', connection, typeUrl, nonce, reason, names, keys });
+    }
+    default:
+      return said({ ...effect, connection });
+  }
+}
+
+const said = (event: AdsEvent): Said => ({ type: 'said', event });
+
+function answered(connection: number, answer: Answer): AdsEvent {
+  const { typeUrl, nonce, version, snapshot, resources } = answer;
+  const count = resources.length;
+  return { type: 'answered', connection, typeUrl, nonce, version, snapshot, resources: count };
+}
+
+/** Returns the messages to the server about an event. An end is reported before it comes. */
+function signOf(
+  connection: number,
+  begun: Begun,
+  event: CallEvent,
+  now: number,
+): Observable<CallSign> {
+  switch (event.type) {
+    case 'said':
+    case 'turn':
+      return of(event);
+    case 'untaken':
+      return of({ type: 'untaken', connection, bytes: event.bytes, since: now });
+    case 'taken':
+      return of({ type: 'taken', connection });
+    case 'ending':
+      return concat(refusalOf(connection, begun, event.fault), endedBy(begun, event.fault));
+    default:
+      return EMPTY;
+  }
+}
+
+function refusalOf(connection: number, { call }: Begun, fault: CallFault): Observable<CallSign> {
+  if (fault.how === 'quietly') return EMPTY;
+  const isStuck = fault.how === 'at once' && fault.why === 'stuck';
+  const address = call.getPeer();
+  const { reason } = fault;
+  return of(
+    said({ type: isStuck ? 'reads-nothing' : 'stream-refused', connection, address, reason }),
+  );
+}
+
+function endedBy(begun: Begun, fault: CallFault): Observable<never> {
+  return fault.how === 'at once'
+    ? defer(() => {
+        begun.call.destroy(new Error(fault.reason)); // a status would wait behind all answers
+        return EMPTY;
+      })
+    : ended(begun, fault.code, fault.reason);
+}
+
+function ended({ call }: Begun, code: number, details: string): Observable<never> {
+  return defer(() => {
+    call.emit('error', { code, details });
+    return EMPTY;
+  });
+}
