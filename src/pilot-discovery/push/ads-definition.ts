@@ -10,7 +10,7 @@ import { bytesFlaw, type NodeField } from './request-bytes.ts';
  */
 export function adsDefinition(): Grpc.ServiceDefinition {
   const methods = Object.entries(grpcDefinition(AggregatedDiscoveryService));
-  const made = methods.map(([name, method]) => {
+  const definition = methods.map(([name, method]) => {
     const nodeField: NodeField = name === 'deltaAggregatedResources' ? 1 : 2;
     const requestDeserialize = (bytes: Buffer): StreamMessage => {
       const reason = bytesFlaw(bytes, nodeField);
@@ -19,5 +19,5 @@ export function adsDefinition(): Grpc.ServiceDefinition {
     };
     return [name, { ...method, requestDeserialize, responseSerialize: (bytes: Buffer) => bytes }];
   });
-  return Object.fromEntries(made) as Grpc.ServiceDefinition;
+  return Object.fromEntries(definition) as Grpc.ServiceDefinition;
 }

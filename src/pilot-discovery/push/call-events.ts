@@ -126,7 +126,7 @@ function endOf(
 ): Observable<CallEvent> {
   const ms = after.get(connection);
   if (ms === undefined) return EMPTY;
-  const made: CallFault =
+  const callFault: CallFault =
     why === 'the server ends'
       ? { how: 'quietly', code: statusCodes.unavailable, reason: 'the control plane ends' }
       : {
@@ -134,6 +134,6 @@ function endOf(
           why: 'stuck',
           reason: 'it has not taken its answers, and others took theirs',
         };
-  const fault: CallEvent = { type: 'fault', fault: made };
+  const fault: CallEvent = { type: 'fault', fault: callFault };
   return ms === 0 ? of(fault) : timer(ms, scheduler).pipe(map(() => fault));
 }

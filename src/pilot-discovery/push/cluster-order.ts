@@ -28,12 +28,12 @@ export function warmingOf(
  */
 export function areFirst(
   type: XdsType,
-  { held }: ProxySubscription,
+  { held: clientResources }: ProxySubscription,
   changed: ReadonlyMap<string, XdsResource>,
 ): boolean {
   return type === 'listener'
-    ? held.size === 0
-    : [...changed.keys()].every((name) => !held.has(name));
+    ? clientResources.size === 0
+    : [...changed.keys()].every((name) => !clientResources.has(name));
 }
 
 /**
@@ -55,14 +55,16 @@ export function neededBy(
 }
 
 function mayNeedMore(subscription: ProxySubscription, to: TypedView): boolean {
-  const { inFlight, refused, held, settled } = subscription;
+  const { inFlight, refused, held: clientResources, settled: settledView } = subscription;
   if (inFlight !== undefined) return true;
   const isStillRefused = [...refused].some(
-    ([name, own]) =>
-      own !== undefined && held.has(name) && to.resources.get(name)?.version === own.version,
+    ([name, nackedResource]) =>
+      nackedResource !== undefined &&
+      clientResources.has(name) &&
+      to.resources.get(name)?.version === nackedResource.version,
   );
   if (isStillRefused) return true;
-  if (settled === to) return false;
+  if (settledView === to) return false;
   return (
     goneOf(subscription, lackOf(viewComparison, subscription, to).gone).length > 0 ||
     !hasAll(subscription, to)

@@ -74,14 +74,19 @@ type TypeEvent = Extract<
   { readonly type: 'asked' | 'answered' | 'unsent' | 'accepted' | 'rejected' }
 >;
 
-function typeAfter(before: TypeState, event: TypeEvent, at: number): TypeState {
+function typeAfter(before: TypeState, event: TypeEvent, time: number): TypeState {
   switch (event.type) {
     case 'asked':
       return { ...before, names: event.names };
     case 'answered':
       return {
         ...before,
-        sent: { nonce: event.nonce, snapshot: event.snapshot, resources: event.resources, at },
+        sent: {
+          nonce: event.nonce,
+          snapshot: event.snapshot,
+          resources: event.resources,
+          at: time,
+        },
         waitsFor: undefined,
       };
     case 'unsent':

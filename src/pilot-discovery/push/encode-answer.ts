@@ -38,12 +38,12 @@ function entryOf({ version, name }: XdsResource, any: Uint8Array): Uint8Array {
 
 /** Encodes each resource once, for all proxies that get it. */
 function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
-  const known = encoded.get(resource);
-  if (known !== undefined) return known;
+  const earlier = encoded.get(resource);
+  if (earlier !== undefined) return earlier;
   const any = anyOf(typeUrl, resource);
-  const made = { any, entry: entryOf(resource, any) };
-  encoded.set(resource, made);
-  return made;
+  const encoding = { any, entry: entryOf(resource, any) };
+  encoded.set(resource, encoding);
+  return encoding;
 }
 
 /** Returns an element of `resources` in an answer. */
@@ -126,17 +126,17 @@ export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): A
     if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;
     used.add(key);
-    const known = kept.get(key);
-    if (known !== undefined) return known;
-    const made = encodeAnswer(answer, variant, controlPlane);
-    kept.set(key, made);
-    size += made.length;
+    const keptBytes = kept.get(key);
+    if (keptBytes !== undefined) return keptBytes;
+    const newBytes = encodeAnswer(answer, variant, controlPlane);
+    kept.set(key, newBytes);
+    size += newBytes.length;
     for (const [oldest, bytes] of kept) {
       if (kept.size <= most.answers && size <= most.bytes) break;
       forget(oldest, bytes);
     }
     kept$.next();
-    return made;
+    return newBytes;
   };
   return { encode, forget$: sweepUp(kept$, longest, look, scheduler) };
 }

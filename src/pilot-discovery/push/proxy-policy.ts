@@ -18,7 +18,7 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
   wildcard: type === 'cluster' || type === 'listener' ? 'by naming nothing' : 'by asterisk',
   staleNames: 'taken',
   choose({ changed, gone: allGone, missing: open }, subscription, { state, view }) {
-    const { held, answers, wildcard } = subscription;
+    const { held: clientResources, answers, wildcard } = subscription;
     const warms = type === 'cluster' || type === 'endpoint' ? undefined : warmingOf(state, view);
     if (warms !== undefined && !(state.isOverdue && areFirst(type, subscription, changed)))
       return { type: 'wait', waitsFor: changed.size > 0 ? warms : undefined };
@@ -28,13 +28,14 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
     const goAtOnce = type !== 'cluster' || (isNew && isWhole) || gone.length === 0;
     const needed = !goAtOnce && changed.size === 0 ? neededBy(state, view) : undefined;
     const removed = goAtOnce || (changed.size === 0 && needed === undefined) ? gone : [];
-    const missing = open.filter((name) => !held.has(name));
+    const missing = open.filter((name) => !clientResources.has(name));
     const empty = type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : [];
     // Endpoints that are no longer in the view: their clusters have changed, and go as soon as
     // nothing refers to them.
-    const again = type === 'endpoint' ? open.flatMap((name) => wholeIn(held.get(name))) : [];
+    const again =
+      type === 'endpoint' ? open.flatMap((name) => wholeIn(clientResources.get(name))) : [];
     const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
-    const isFirst = isNew && (isWhole ? held.size === 0 : wildcard);
+    const isFirst = isNew && (isWhole ? clientResources.size === 0 : wildcard);
     const count = changed.size + removed.length + empty.length + again.length;
     if (count === 0 && !isTold && !isFirst)
       return gone.length === 0 ? { type: 'nothing' } : { type: 'wait', waitsFor: needed };
@@ -48,7 +49,7 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       leaves: gone.length === removed.length ? 'nothing' : 'more',
     };
   },
-  write({ given, removed, leaves, held }, before, { state, view }) {
+  write({ given, removed, leaves, held: clientResources }, before, { state, view }) {
     const { version } = view[type];
     // Only routes: a name for which there is no route is answered if the proxy has nothing under
     // it.
@@ -60,7 +61,7 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       typeUrl: typeUrls[type],
       version: leaves === 'nothing' ? version : `${version}+`,
       resources: isToldWhole(state, type)
-        ? [...held.values()].flatMap(wholeIn)
+        ? [...clientResources.values()].flatMap(wholeIn)
         : [...given.values()],
       removed: state.variant === 'delta' ? [...removed, ...absent] : [],
     };
@@ -78,6 +79,8 @@ function isToldWhole({ variant }: ProxyStream, type: XdsType): boolean {
 }
 
 /** Returns the resource if more than its version is known. */
-function wholeIn(held: ProxyKind['resource'] | ProxyKind['had'] | undefined): XdsResource[] {
-  return held !== undefined && 'body' in held ? [held] : [];
+function wholeIn(
+  clientResource: ProxyKind['resource'] | ProxyKind['had'] | undefined,
+): XdsResource[] {
+  return clientResource !== undefined && 'body' in clientResource ? [clientResource] : [];
 }

@@ -95,8 +95,13 @@ export interface ProxyStream {
 
 /** Returns a stream before its first request. */
 export function freshProxy(variant: Variant): ProxyStream {
-  const fresh: ProxySubscription = freshSubscription();
-  const types = { cluster: fresh, endpoint: fresh, listener: fresh, route: fresh };
+  const subscription: ProxySubscription = freshSubscription();
+  const types = {
+    cluster: subscription,
+    endpoint: subscription,
+    listener: subscription,
+    route: subscription,
+  };
   return {
     variant,
     isKnown: false,

@@ -65,7 +65,7 @@ function request(before: ProxyStream, asked: EnvoyRequest): ProxyStep {
   const flaw = sizeFlaw(asked);
   if (flaw !== undefined) return [before, [{ type: 'end', fault: 'limit', reason: flaw }]];
   const state = { ...before, isKnown: true };
-  const type = xdsTypes.find((one) => typeUrls[one] === typeUrl);
+  const type = xdsTypes.find((name) => typeUrls[name] === typeUrl);
   if (type === undefined) return unserved(state, asked);
 
   const subscription = state.types[type];

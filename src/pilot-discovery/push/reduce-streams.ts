@@ -79,7 +79,7 @@ export function reduceStreams(state: StreamsState, event: StreamsEvent): Streams
     case 'drain': {
       const { size } = state.open;
       const delays = [...state.open].map(
-        ([one], index) => [one, (event.ms * index) / size] as const,
+        ([connection], index) => [connection, (event.ms * index) / size] as const,
       );
       const end: StreamsEnd = { type: 'end', after: new Map(delays), why: 'the server ends' };
       return [{ ...state, isDraining: true }, [end]];
@@ -89,10 +89,10 @@ export function reduceStreams(state: StreamsState, event: StreamsEvent): Streams
     case 'taken':
       return [taken(state, event.connection), []];
     case 'said': {
-      const { event: told } = event;
-      if (told.type !== 'disconnected') return [state, []];
-      const after = taken(state, told.connection);
-      return [{ ...after, open: after.open.without(told.connection) }, []];
+      const { event: adsEvent } = event;
+      if (adsEvent.type !== 'disconnected') return [state, []];
+      const after = taken(state, adsEvent.connection);
+      return [{ ...after, open: after.open.without(adsEvent.connection) }, []];
     }
   }
 }
@@ -113,11 +113,11 @@ function begun(state: StreamsState, event: Begun): StreamsStep {
   return [after, [{ type: 'serve', connection, begun: event }]];
 }
 
-function untaken(before: StreamsState, connection: number, one: Untaken): StreamsStep {
+function untaken(before: StreamsState, connection: number, answer: Untaken): StreamsStep {
   const state = {
     ...before,
-    untaken: before.untaken.with(connection, one),
-    bytes: before.bytes + one.bytes,
+    untaken: before.untaken.with(connection, answer),
+    bytes: before.bytes + answer.bytes,
   };
   if (state.bytes <= mostBytes) return [state, []];
   const [oldest] = [...state.untaken].reduce((first, next) =>
@@ -128,8 +128,8 @@ function untaken(before: StreamsState, connection: number, one: Untaken): Stream
 }
 
 function taken(state: StreamsState, connection: number): StreamsState {
-  const one = state.untaken.get(connection);
-  return one === undefined
+  const answer = state.untaken.get(connection);
+  return answer === undefined
     ? state
-    : { ...state, untaken: state.untaken.without(connection), bytes: state.bytes - one.bytes };
+    : { ...state, untaken: state.untaken.without(connection), bytes: state.bytes - answer.bytes };
 }

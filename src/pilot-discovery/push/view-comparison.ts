@@ -5,7 +5,7 @@ import { changedNames } from './view.ts';
 /** Compares what a proxy has with a view. Equal parts are the same object. */
 export const viewComparison = {
   holdsBack: 'each',
-  isSame: (held, resource) => held.version === resource.version,
+  isSame: (previous, resource) => previous.version === resource.version,
   isSameSource: (a, b) => a === b,
   resourcesOf: ({ resources }) => resources,
   changedNames,
