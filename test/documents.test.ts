@@ -184,7 +184,7 @@ const unknownWords: Readonly<Record<string, (text: string) => readonly string[]>
   variable: (text) =>
     codes(text)
       .flatMap((piece) => piece.match(/(?<![\w.<*])[A-Z][A-Z\d]*(?:_[A-Z\d]+)+(?![\w*…<])/g) ?? [])
-      .filter((name) => !words.has(name)),
+      .filter((name) => !words.has(name) && !/^ISTIO_META(?:JSON)?_/.test(name)),
   metric: (text) =>
     codes(text)
       .flatMap((piece) => piece.match(/\bistio_agent_[\w*]+/g) ?? [])

@@ -81,6 +81,7 @@ describe('the examples of pilot-agent', () => {
       ? { problems: [], warnings: [], ...logOptions({ [name]: example }) }
       : {
           problems: [],
+          warnings: [],
           ...resolved({ given: { ...companions[name], [name]: text } }),
         };
     expect(problems).toEqual([]);

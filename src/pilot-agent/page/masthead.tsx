@@ -35,7 +35,7 @@ function LinkState({ link, now }: Pick<Known, 'link'> & { readonly now: number }
       return <span class="link">connecting …</span>;
     case 'connected':
       return (
-        <span class="link" title="What is shown is what the agent says now">
+        <span class="link" title="The page shows the present state of the agent">
           <i class="pulse" />
           live {clock(now)}
         </span>

@@ -25,7 +25,7 @@ const orders: readonly Order[] = [
     weight: 'grave',
     asks: 'Drain Envoy for good?',
     tells:
-      'This cannot be undone: to serve again, the agent has to be started again. It is not ready from now on and starts no epoch any more, and Envoy tells its clients to go elsewhere.',
+      'This cannot be undone: to serve again, the agent has to be started again. It is no longer ready, it starts no further epoch, and Envoy sends its clients elsewhere.',
   },
 ];
 

@@ -18,10 +18,10 @@ export type AnswerStep =
   | { readonly type: AnswerProgress; readonly bytes: number };
 
 /**
- * Writes one answer. Emits its `turn`; when the server subscribes to that, it encodes and writes the
- * answer, and emits its progress. The turn completes when the answer is taken or its time is over,
- * and at once if the stream has ended. Completes when the answer is taken or stuck. Cold; never
- * errors.
+ * Writes one answer. Emits its `turn`; when the server subscribes to that, it encodes and writes
+ * the answer, and emits its progress. The turn completes when the answer is taken or its time is
+ * over, and at once if the stream has ended. Completes when the answer is taken or stuck. Cold;
+ * never errors.
  */
 export function writeAnswer(
   { connection, variant, call }: AnswerTarget,

@@ -225,13 +225,13 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/access-whole',
-    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    file: 'pilot-discovery/generate/listeners/rbac-policies.ts',
     find: 'isWhole(principals) && isWhole(permissions)',
     replace: 'isWhole(principals)',
   },
   {
     id: 'push/access-never',
-    file: 'pilot-discovery/generate/listeners/access-filters.ts',
+    file: 'pilot-discovery/generate/listeners/rbac-policies.ts',
     find: 'if (rules.length === 0) return [[nameOf(0), never]];',
     replace: '',
   },
@@ -256,7 +256,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/access-custom',
     file: 'pilot-discovery/istio/read-authorization-policy.ts',
-    find: "rules.length === 0 || mode === 'dry-run'",
+    find: "mode === 'enforced'",
     replace: 'true',
   },
   {
