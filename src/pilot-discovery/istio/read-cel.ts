@@ -1,3 +1,4 @@
+// Why: docs/decisions/091-filters-of-access-logs-are-checked-here.md
 import { regexFlaw } from '../../shared/text/regex-flaw.ts';
 import { type CelToken, celTokens } from './cel-tokens.ts';
 

@@ -1,3 +1,4 @@
+// Why: docs/decisions/092-a-provider-is-used-if-its-service-is-visible.md
 import type { Environment } from '../../environment/environment.ts';
 import type { ExtensionProvider, ProviderService } from '../../istio/extension-provider.ts';
 import { outboundName } from './cluster-name.ts';
