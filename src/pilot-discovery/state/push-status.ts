@@ -66,21 +66,28 @@ function unasked(environment: Environment): readonly Flaw[] {
         ? [{ policy, selector: selector ?? {}, provider: effect.provider }]
         : [],
     );
-  const ofRoot = asking(mesh.rootNamespace);
+  const rootPolicies = asking(mesh.rootNamespace);
   return [...accessPolicies.keys()].flatMap((namespace) => {
-    const own = asking(namespace);
-    const all = namespace === mesh.rootNamespace ? own : [...own, ...ofRoot];
-    const providers = new Set(all.map(({ provider }) => provider));
-    return own.flatMap(({ policy, selector, provider }): readonly Flaw[] => {
-      const found = authorizerOf(environment, [provider]);
-      const other =
+    const namespacePolicies = asking(namespace);
+    const policies =
+      namespace === mesh.rootNamespace
+        ? namespacePolicies
+        : [...namespacePolicies, ...rootPolicies];
+    const providers = new Set(policies.map(({ provider }) => provider));
+    return namespacePolicies.flatMap(({ policy, selector, provider }): readonly Flaw[] => {
+      const authorizer = authorizerOf(environment, [provider]);
+      const conflict =
         providers.size < 2
           ? undefined
-          : all.find((one) => one.provider !== provider && mayBothSelect(one.selector, selector));
+          : policies.find(
+              (candidate) =>
+                candidate.provider !== provider && mayBothSelect(candidate.selector, selector),
+            );
       const reason =
-        found.type === 'bad'
-          ? found.reason
-          : other && `${keyOf(other.policy)} asks ${other.provider} for the same workloads`;
+        authorizer.type === 'bad'
+          ? authorizer.reason
+          : conflict &&
+            `${keyOf(conflict.policy)} asks ${conflict.provider} for the same workloads`;
       if (reason === undefined) return [];
       return [
         {
@@ -102,5 +109,5 @@ interface AskingPolicy {
 }
 
 /** Returns whether a workload may have the labels of both. */
-const mayBothSelect = (one: Labels, other: Labels): boolean =>
-  Object.entries(one).every(([name, value]) => (ownMember(other, name) ?? value) === value);
+const mayBothSelect = (first: Labels, second: Labels): boolean =>
+  Object.entries(first).every(([name, value]) => (ownMember(second, name) ?? value) === value);
