@@ -42,7 +42,7 @@ export function aliasedHosts(
 ): ReadonlySet<string> {
   const targetsIn = (services: Iterable<Resource<'Service'>>) =>
     [...services].flatMap(({ spec }) => (spec.reached.type === 'alias' ? [spec.reached.host] : []));
-  const changed = touched.flatMap((one) => [one.before ?? [], one.after ?? []].flat());
+  const changed = touched.flatMap((change) => [change.before ?? [], change.after ?? []].flat());
   return reached(targetsIn(changed), (name) =>
     [before, after].flatMap((aliases) => targetsIn(found(aliases, 'of', name))),
   );
@@ -56,6 +56,6 @@ function reached(
   next: (name: string) => readonly string[],
 ): ReadonlySet<string> {
   const seen = new Set(from);
-  for (const name of seen) for (const other of next(name)) seen.add(other);
+  for (const name of seen) for (const nextName of next(name)) seen.add(nextName);
   return seen;
 }

@@ -67,7 +67,7 @@ export function buildEnvironment(
   };
   const { mesh, fetchedKeys } = store;
   const resources =
-    previous === undefined ? store.resources : taken(previous.resources, store, changes);
+    previous === undefined ? store.resources : resourcesAfter(previous.resources, store, changes);
   const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
   if (isSame && previous?.mesh === mesh) return previous;
 
@@ -133,7 +133,7 @@ export function buildEnvironment(
   };
 }
 
-function taken(resources: Resources, store: Store, { keys }: Changes): Resources {
+function resourcesAfter(resources: Resources, store: Store, { keys }: Changes): Resources {
   return withResources(
     resources,
     new Map([...keys].map((key) => [key, resourceAt(store.resources, key)])),
@@ -157,7 +157,7 @@ function byNamespace<K extends Kind>(
   return replaced(
     before,
     touched,
-    (one) => (one === undefined ? [] : [one]),
+    (resource) => (resource === undefined ? [] : [resource]),
     ({ namespace }) => namespace,
   );
 }
@@ -165,12 +165,18 @@ function byNamespace<K extends Kind>(
 function replaced<K extends Kind>(
   before: SortedMap<readonly Resource<K>[]>,
   touched: readonly Touched<K>[],
-  indexed: (one: Resource<K> | undefined) => readonly Resource<K>[],
-  groupOf: (one: Resource<K>) => string,
+  indexed: (resource: Resource<K> | undefined) => readonly Resource<K>[],
+  groupOf: (resource: Resource<K>) => string,
 ): SortedMap<readonly Resource<K>[]> {
   if (touched.length === 0) return before;
   const keys = new Set(touched.map(({ key }) => key));
-  const groups = touched.flatMap((one) => indexed(one.before)).map(groupOf);
-  const added = touched.flatMap((one) => indexed(one.after));
-  return regrouped(before, groups, (one) => keys.has(keyOf(one)), groupedBy(added, groupOf), byAge);
+  const groups = touched.flatMap((change) => indexed(change.before)).map(groupOf);
+  const added = touched.flatMap((change) => indexed(change.after));
+  return regrouped(
+    before,
+    groups,
+    (resource) => keys.has(keyOf(resource)),
+    groupedBy(added, groupOf),
+    byAge,
+  );
 }

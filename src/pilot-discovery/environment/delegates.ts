@@ -18,23 +18,23 @@ export function virtualServicesAfter(
 ): Routed {
   if (touched.length === 0)
     return { virtualServices: before.virtualServices, warnings: before.warnings };
-  const anew = new Map<ResourceKey, VirtualService | undefined>(
+  const affected = new Map<ResourceKey, VirtualService | undefined>(
     touched.map(({ key, after }) => [key, after]),
   );
-  const isRoot = (one: VirtualService | undefined): one is VirtualService =>
-    one !== undefined && one.spec.hosts.length > 0;
-  for (const root of rootsOf(resources, new Set(anew.keys()))) anew.set(keyOf(root), root);
+  const isRoot = (virtualService: VirtualService | undefined): virtualService is VirtualService =>
+    virtualService !== undefined && virtualService.spec.hosts.length > 0;
+  for (const root of rootsOf(resources, new Set(affected.keys()))) affected.set(keyOf(root), root);
 
-  const made = [...anew.values()].filter(isRoot);
+  const roots = [...affected.values()].filter(isRoot);
   const warnings: Flaw[] = [];
-  const merged = made.map((root) =>
+  const merged = roots.map((root) =>
     withDelegates(withFullNames(root, domain), resources, domain, warnings),
   );
-  const kept = before.warnings.filter(({ key }) => key === undefined || !anew.has(key));
+  const kept = before.warnings.filter(({ key }) => key === undefined || !affected.has(key));
   const isSame = warnings.length === 0 && kept.length === before.warnings.length;
   return {
     virtualServices: [
-      ...before.virtualServices.filter((one) => !anew.has(keyOf(one))),
+      ...before.virtualServices.filter((virtualService) => !affected.has(keyOf(virtualService))),
       ...merged,
     ].sort(byAge),
     warnings: isSame
@@ -83,10 +83,10 @@ function withDelegates(
     if (route.delegate === undefined) return [route];
     const namespace = route.delegate.namespace === '' ? root.namespace : route.delegate.namespace;
     const { name } = route.delegate;
-    const found = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
-    const flaw = flawOf(found, root.namespace);
-    if (found !== undefined && flaw === undefined)
-      return mergeRoutes(route, withFullNames(found, domain).spec.http);
+    const delegate = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
+    const flaw = flawOf(delegate, root.namespace);
+    if (delegate !== undefined && flaw === undefined)
+      return mergeRoutes(route, withFullNames(delegate, domain).spec.http);
     const reason = `the route is left out, for the delegate ${namespace}/${name} ${flaw ?? 'is not there'}`;
     warnings.push({
       key: keyOf(root),

@@ -54,7 +54,7 @@ export const entryRegistry: Registry = {
   endpointsOf(inputs, { key, host }, { number }) {
     const entry = resourceAt(inputs.resources, key);
     if (entry?.kind !== 'ServiceEntry') return [];
-    const port = entry.spec.ports.find((one) => one.number === number);
+    const port = entry.spec.ports.find((servicePort) => servicePort.number === number);
     if (port === undefined) return [];
     const { namespace, spec } = entry;
     if (spec.workloadSelector !== undefined)
@@ -64,11 +64,11 @@ export const entryRegistry: Registry = {
     if (spec.endpoints.length > 0)
       return spec.endpoints
         .filter(({ address }) => address !== '')
-        .map((one) =>
+        .map((endpoint) =>
           workloadEndpoint(
-            one,
-            portOf(one, port),
-            identityOf(inputs.mesh.trustDomain, namespace, one.serviceAccount),
+            endpoint,
+            portOf(endpoint, port),
+            identityOf(inputs.mesh.trustDomain, namespace, endpoint.serviceAccount),
             origin,
           ),
         );
@@ -95,12 +95,14 @@ function selected(
     workload.address !== '' &&
     (spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0);
   const entries = selectedBy(workloadsByLabel, labelsOfEntry, namespace, selector)
-    .filter((one) => isUsable(one.spec))
-    .map((one) => entryEndpoint(one, portOf(one.spec, port), mesh));
+    .filter((workloadEntry) => isUsable(workloadEntry.spec))
+    .map((workloadEntry) => entryEndpoint(workloadEntry, portOf(workloadEntry.spec, port), mesh));
   const ofPods = selectedBy(pods, labelsOfPod, namespace, selector).flatMap((pod) =>
     pod.spec.addresses
       .slice(0, 1)
-      .map((at) => podEndpoint(pod, at, port.targetPort ?? port.number, mesh, keyOf(pod))),
+      .map((address) =>
+        podEndpoint(pod, address, port.targetPort ?? port.number, mesh, keyOf(pod)),
+      ),
   );
   return [...entries, ...ofPods];
 }

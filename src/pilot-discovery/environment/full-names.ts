@@ -18,8 +18,8 @@ function fullGateway(gateway: string, namespace: string): string {
   if (gateway === 'mesh') return gateway;
   const [first = '', name] = gateway.split('/');
   if (name !== undefined) return first === '.' ? `${namespace}/${name}` : gateway;
-  const [short = '', its = namespace] = gateway.split('.');
-  return `${its}/${short}`;
+  const [short = '', gatewayNamespace = namespace] = gateway.split('.');
+  return `${gatewayNamespace}/${short}`;
 }
 
 /** Returns a rule with the full name of its host; the same object if it has that already. */

@@ -60,9 +60,11 @@ export function reindexed<K extends Kind>(
 ): Index<Resource<K>> {
   if (touched.length === 0) return before;
   const edits = new Map<string, Resource<K> | undefined>();
-  const names = (one: Resource<K> | undefined) =>
-    one === undefined ? [] : textsOf(one).map((texts) => indexKey(...texts, keyOf(one)));
-  for (const one of touched) for (const name of names(one.before)) edits.set(name, undefined);
+  const names = (resource: Resource<K> | undefined) =>
+    resource === undefined
+      ? []
+      : textsOf(resource).map((texts) => indexKey(...texts, keyOf(resource)));
+  for (const change of touched) for (const name of names(change.before)) edits.set(name, undefined);
   for (const { after } of touched) for (const name of names(after)) edits.set(name, after);
   return before.with(edits);
 }

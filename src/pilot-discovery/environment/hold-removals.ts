@@ -99,14 +99,14 @@ function reduceHolds(state: State, event: Event): Step<State, Await> {
 
 /** Returns the state after the held removals of a source are emitted. */
 function released(state: State, name: string): State {
-  const { keys, held, turn } = state.sources.get(name) ?? unknown;
-  if (held.size === 0) return state;
-  const left = new Set([...keys].filter((key) => !held.has(key)));
+  const { keys, held: heldKeys, turn } = state.sources.get(name) ?? unknown;
+  if (heldKeys.size === 0) return state;
+  const left = new Set([...keys].filter((key) => !heldKeys.has(key)));
   return {
     sources: new Map(state.sources).set(name, { keys: left, held: new Set(), turn: turn + 1 }),
     told: [
       ...state.told,
-      { type: 'changed', source: name, upserts: [], removes: [...held] },
+      { type: 'changed', source: name, upserts: [], removes: [...heldKeys] },
       { type: 'held', source: name, removes: [] },
     ],
   };
@@ -125,22 +125,26 @@ function changed(
     [...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)),
   );
   const isMass = takesTooMuch(new Set([...before.keys, ...there]), gone);
-  const held = isMass
+  const heldKeys = isMass
     ? gone
     : new Set<ResourceKey>([...before.held].filter((key) => gone.has(key)));
-  const removes = event.removes.filter((key) => !held.has(key));
+  const removes = event.removes.filter((key) => !heldKeys.has(key));
   const removed = new Set(removes);
   const keys = new Set([...before.keys, ...there].filter((key) => !removed.has(key)));
-  const isFirst = before.held.size === 0 && held.size > 0;
-  const turn = isFirst || (before.held.size > 0 && held.size === 0) ? before.turn + 1 : before.turn;
-  const isSame = held.size === before.held.size && [...held].every((key) => before.held.has(key));
+  const isFirst = before.held.size === 0 && heldKeys.size > 0;
+  const turn =
+    isFirst || (before.held.size > 0 && heldKeys.size === 0) ? before.turn + 1 : before.turn;
+  const isSame =
+    heldKeys.size === before.held.size && [...heldKeys].every((key) => before.held.has(key));
   const passed: StoreEvent = { ...event, removes };
   return [
     {
-      sources: new Map(state.sources).set(event.source, { keys, held, turn }),
+      sources: new Map(state.sources).set(event.source, { keys, held: heldKeys, turn }),
       told: [
         ...(event.upserts.length > 0 || removes.length > 0 ? [passed] : []),
-        ...(isSame ? [] : [{ type: 'held', source: event.source, removes: [...held] } as const]),
+        ...(isSame
+          ? []
+          : [{ type: 'held', source: event.source, removes: [...heldKeys] } as const]),
       ],
     },
     isFirst ? [{ source: event.source, turn }] : [],
@@ -153,9 +157,9 @@ function changed(
  */
 function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
   if (gone.size === 0) return false;
-  const count = (all: ReadonlySet<ResourceKey>, of: (key: ResourceKey) => string) => {
+  const count = (counted: ReadonlySet<ResourceKey>, groupOf: (key: ResourceKey) => string) => {
     const counts = new Map<string, number>();
-    for (const key of all) counts.set(of(key), (counts.get(of(key)) ?? 0) + 1);
+    for (const key of counted) counts.set(groupOf(key), (counts.get(groupOf(key)) ?? 0) + 1);
     return counts;
   };
   const kindOf = (key: ResourceKey) => partsOf(key).kind;

@@ -59,8 +59,8 @@ export const kubernetesRegistry: Registry = {
       host: kubernetesHost(name, namespace, domain),
     });
     for (const { before, after } of touchedOf(touched, 'EndpointSlice'))
-      for (const one of [before, after])
-        if (one !== undefined) yield named(one.spec.service, one.namespace);
+      for (const slice of [before, after])
+        if (slice !== undefined) yield named(slice.spec.service, slice.namespace);
     for (const { before, after } of touchedOf(touched, 'Pod')) {
       const pod = after ?? before;
       if (pod === undefined) continue;
@@ -75,7 +75,7 @@ export const kubernetesRegistry: Registry = {
   endpointsOf(inputs, { key, name, namespace }, { number }) {
     const service = resourceAt(inputs.resources, key);
     if (service?.kind !== 'Service') return [];
-    const port = service.spec.ports.find((one) => one.number === number);
+    const port = service.spec.ports.find((servicePort) => servicePort.number === number);
     if (port === undefined) return [];
     const { selector, called } = service.spec;
     const slices = [...found(inputs.endpointSlices, 'service', namespace, name)].sort(byAge);
@@ -108,10 +108,10 @@ function slicedEndpoints(
   port: KubernetesPort,
 ): readonly Endpoint[] {
   // Two slices may have an endpoint while it moves from one to the other.
-  const known = new Set<string>();
+  const seenAddresses = new Set<string>();
   return slices.flatMap((slice) => {
-    const at = slice.spec.ports.find((one) => one.name === port.name);
-    if (at === undefined) return [];
+    const slicePort = slice.spec.ports.find(({ name }) => name === port.name);
+    if (slicePort === undefined) return [];
     return slice.spec.endpoints.flatMap(({ addresses, readiness, pod: name }) => {
       const pod =
         name === ''
@@ -119,12 +119,14 @@ function slicedEndpoints(
           : resourceAt(resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
       // As in Istio, the endpoint waits for its Pod, which has its account and its labels.
       if (name !== '' && pod?.kind !== 'Pod') return [];
-      const fresh = addresses.filter((address) => !known.has(`${address} ${at.number}`));
-      for (const address of fresh) known.add(`${address} ${at.number}`);
-      return fresh.map((address): Endpoint =>
+      const newAddresses = addresses.filter(
+        (address) => !seenAddresses.has(`${address} ${slicePort.number}`),
+      );
+      for (const address of newAddresses) seenAddresses.add(`${address} ${slicePort.number}`);
+      return newAddresses.map((address): Endpoint =>
         pod?.kind === 'Pod'
-          ? { ...podEndpoint(pod, address, at.number, mesh, keyOf(slice)), readiness }
-          : { ...nobody, address, port: at.number, readiness, key: keyOf(slice) },
+          ? { ...podEndpoint(pod, address, slicePort.number, mesh, keyOf(slice)), readiness }
+          : { ...nobody, address, port: slicePort.number, readiness, key: keyOf(slice) },
       );
     });
   });

@@ -11,9 +11,9 @@ export function mergeRoutes(
   route: HttpRoute,
   delegated: readonly HttpRoute[],
 ): readonly HttpRoute[] {
-  return delegated.flatMap((one) => {
-    const match = mergeMatches(route.match, one.match);
-    return match === undefined ? [] : [{ ...mergeRoute(route, one), match }];
+  return delegated.flatMap((inner) => {
+    const match = mergeMatches(route.match, inner.match);
+    return match === undefined ? [] : [{ ...mergeRoute(route, inner), match }];
   });
 }
 
@@ -53,10 +53,12 @@ function mergeMatches(
 ): readonly HttpMatch[] | undefined {
   if (outer.length === 0) return inner;
   if (inner.length === 0) return outer;
-  const merged = inner.map((one) =>
-    outer.filter((its) => !contradicts(its, one)).map((its) => mergeMatch(its, one)),
+  const merged = inner.map((innerMatch) =>
+    outer
+      .filter((outerMatch) => !contradicts(outerMatch, innerMatch))
+      .map((outerMatch) => mergeMatch(outerMatch, innerMatch)),
   );
-  return merged.some((each) => each.length === 0) ? undefined : merged.flat();
+  return merged.some((matches) => matches.length === 0) ? undefined : merged.flat();
 }
 
 function mergeMatch(outer: HttpMatch, inner: HttpMatch): HttpMatch {

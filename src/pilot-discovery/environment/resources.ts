@@ -69,8 +69,10 @@ export function withResources(
     const before = resources.get(kind) ?? SortedMap.empty<SortedMap<AnyResource>>();
     const changed = before.with(
       [...namespaces].map(([namespace, names]) => {
-        const its = (before.get(namespace) ?? SortedMap.empty<AnyResource>()).with(names);
-        return [namespace, its.size === 0 ? undefined : its] as const;
+        const resourcesByName = (before.get(namespace) ?? SortedMap.empty<AnyResource>()).with(
+          names,
+        );
+        return [namespace, resourcesByName.size === 0 ? undefined : resourcesByName] as const;
       }),
     );
     if (changed.size === 0) after.delete(kind);

@@ -56,7 +56,7 @@ export function selectedBy<K extends Kind>(
     name === ''
       ? [...found(workloads, 'all', namespace)]
       : [...found(workloads, 'labelled', namespace, name, ...value)];
-  return candidates.filter((one) => selects(selector, labelsOf(one))).sort(byAge);
+  return candidates.filter((workload) => selects(selector, labelsOf(workload))).sort(byAge);
 }
 
 /** Yields the resources of a namespace that select a workload with these labels. */
@@ -67,8 +67,8 @@ export function* selecting<K extends Kind>(
   labels: Labels,
 ): Generator<Resource<K>, undefined> {
   for (const label of [...Object.entries(labels), firstOf({})])
-    for (const one of found(selectors, namespace, ...label))
-      if (selects(selectorOf(one) ?? {}, labels)) yield one;
+    for (const resource of found(selectors, namespace, ...label))
+      if (selects(selectorOf(resource) ?? {}, labels)) yield resource;
 }
 
 /**

@@ -55,8 +55,8 @@ function allServices({ services }: RegistryInputs): Names {
 function touchedServices(inputs: RegistryInputs, touched: TouchedByKind): Names {
   const names = new Map<string, string>();
   for (const { before, after } of touchedDeclarations(touched))
-    for (const one of [before, after])
-      for (const service of one === undefined ? [] : servicesOf(one, inputs.domain))
+    for (const declaration of [before, after])
+      for (const service of declaration === undefined ? [] : servicesOf(declaration, inputs.domain))
         names.set(serviceKey(service), service.host);
   for (const registry of Object.values(registries))
     for (const service of registry.servedAnew(inputs, touched))
@@ -83,7 +83,7 @@ function endpointsOf(
   for (const { number } of parts.flatMap(({ ports }) => ports)) {
     if (byPort.has(number)) continue;
     const served = parts.flatMap((part) => {
-      const port = part.ports.find((one) => one.number === number);
+      const port = part.ports.find((servicePort) => servicePort.number === number);
       return port === undefined ? [] : registries[part.registry].endpointsOf(inputs, part, port);
     });
     const before = old?.get(number);

@@ -24,17 +24,20 @@ export function servicesAfter(
   const others = [...renamed]
     .flatMap((host) => before.services.get(host) ?? [])
     .filter(({ key }) => !keys.has(key));
-  const known = (service: Service): Service => {
+  const withAliases = (service: Service): Service => {
     const named = { ...service, aliases: aliasesOf(aliases, service.host, domain) };
     const old = before.services.get(service.host)?.find(({ key }) => key === service.key);
     return old !== undefined && isDeepStrictEqual(old, named) ? old : named;
   };
-  const declared = (one: AnyResource | undefined): readonly Service[] =>
-    one === undefined ? [] : servicesOf(one, domain);
-  const now = [...declarations.flatMap(({ after }) => declared(after)), ...others].map(known);
+  const declared = (resource: AnyResource | undefined): readonly Service[] =>
+    resource === undefined ? [] : servicesOf(resource, domain);
+  const now = [...declarations.flatMap(({ after }) => declared(after)), ...others].map(withAliases);
   return regrouped(
     before.services,
-    [...declarations.flatMap((one) => declared(one.before).map(({ host }) => host)), ...renamed],
+    [
+      ...declarations.flatMap((change) => declared(change.before).map(({ host }) => host)),
+      ...renamed,
+    ],
     ({ key, host }) => keys.has(key) || renamed.has(host),
     groupedBy(now, ({ host }) => host),
     byAge,

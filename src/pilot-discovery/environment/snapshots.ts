@@ -69,7 +69,7 @@ export function snapshots(
         const [store, changes] = reduceStore(before?.store ?? emptyStore(sources), event);
         return { type: 'told', event, changes, store };
       }, undefined),
-      filter((told) => told !== undefined),
+      filter((sign) => sign !== undefined),
       connect((told$) => {
         const first$ = told$.pipe(
           filter(({ store }) => isSynced(store)),

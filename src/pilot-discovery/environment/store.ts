@@ -107,24 +107,24 @@ function withChanged(
   for (const key of removes) edits.set(key, undefined);
   for (const resource of upserts) edits.set(keyOf(resource), resource);
 
-  const told = withResources(store.sources.get(source)?.resources ?? noResources, edits);
-  const after = withSource(store, source, { resources: told, lost: undefined });
+  const sourceResources = withResources(store.sources.get(source)?.resources ?? noResources, edits);
+  const after = withSource(store, source, { resources: sourceResources, lost: undefined });
   const states = [...after.sources.values()];
-  const [only, ...others] = states.filter(({ resources: its }) => its !== noResources);
-  const won = new Map<ResourceKey, AnyResource | undefined>();
-  for (const key of edits.keys()) won.set(key, firstOf(states, key));
+  const [only, ...others] = states.filter((state) => state.resources !== noResources);
+  const winners = new Map<ResourceKey, AnyResource | undefined>();
+  for (const key of edits.keys()) winners.set(key, firstOf(states, key));
   const resources =
     only !== undefined && others.length === 0
       ? only.resources
-      : withResources(store.resources, won);
+      : withResources(store.resources, winners);
 
   let widest: ChangeClass = 'none';
   const keys = new Set<ResourceKey>();
-  for (const [key, resource] of won) {
-    const found = changeClass(resourceAt(store.resources, key), resource);
-    if (found === 'none') continue;
+  for (const [key, resource] of winners) {
+    const keyClass = changeClass(resourceAt(store.resources, key), resource);
+    if (keyClass === 'none') continue;
     keys.add(key);
-    widest = widerOf(widest, found);
+    widest = widerOf(widest, keyClass);
   }
   return [
     { ...after, resources, content: upserts.length > 0 ? 'told' : store.content },
@@ -134,8 +134,8 @@ function withChanged(
 
 function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource | undefined {
   for (const { resources } of states) {
-    const found = resourceAt(resources, key);
-    if (found !== undefined) return found;
+    const resource = resourceAt(resources, key);
+    if (resource !== undefined) return resource;
   }
   return undefined;
 }
@@ -160,5 +160,5 @@ function* unused(source: SourceState, used: Resources): Generator<Flaw> {
 
 /** Counts the removals that are held back, in all sources. */
 export function heldRemovals({ sources }: Store): number {
-  return [...sources.values()].reduce((all, { held }) => all + held.length, 0);
+  return [...sources.values()].reduce((count, { held: heldKeys }) => count + heldKeys.length, 0);
 }

@@ -10,9 +10,9 @@ export function* touchedWorkloads(
   touched: TouchedByKind,
 ): Generator<{ readonly namespace: string; readonly labels: Labels }, undefined> {
   for (const { before, after } of touchedOf(touched, 'WorkloadEntry'))
-    for (const one of [before, after])
-      if (one !== undefined) yield { namespace: one.namespace, labels: labelsOfEntry(one) };
+    for (const entry of [before, after])
+      if (entry !== undefined) yield { namespace: entry.namespace, labels: labelsOfEntry(entry) };
   for (const { before, after } of touchedOf(touched, 'Pod'))
-    for (const one of [before, after])
-      if (one !== undefined) yield { namespace: one.namespace, labels: labelsOfPod(one) };
+    for (const pod of [before, after])
+      if (pod !== undefined) yield { namespace: pod.namespace, labels: labelsOfPod(pod) };
 }

@@ -98,6 +98,6 @@ const tlsMode = 'security.istio.io/tlsMode';
  * account.
  */
 function tlsModeOf({ labels, serviceAccount }: Workload): Endpoint['tlsMode'] {
-  const said = labels[tlsMode];
-  return said === 'istio' || (said === undefined && serviceAccount !== '') ? 'istio' : 'disabled';
+  const label = labels[tlsMode];
+  return label === 'istio' || (label === undefined && serviceAccount !== '') ? 'istio' : 'disabled';
 }

@@ -172,8 +172,8 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/first-wins',
     file: 'pilot-discovery/environment/store.ts',
-    find: 'if (found !== undefined) return found;',
-    replace: 'if (found === undefined) return found;',
+    find: 'if (resource !== undefined) return resource;',
+    replace: 'if (resource === undefined) return resource;',
   },
   {
     id: 'push/lost-stays',
