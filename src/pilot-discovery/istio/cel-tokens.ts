@@ -40,13 +40,13 @@ const kinds = ['name', 'number', 'text', 'sign'] as const;
  * of CEL. Pure.
  */
 export function celTokens(expression: string): readonly CelToken[] {
-  const found: CelToken[] = [];
+  const tokens: CelToken[] = [];
   let end = 0;
   for (const match of expression.matchAll(token)) {
     end = match.index + match[0].length;
-    const kind = kinds.find((one) => match.groups?.[one] !== undefined);
-    if (kind !== undefined) found.push({ kind, text: match[0], at: match.index });
+    const kind = kinds.find((group) => match.groups?.[group] !== undefined);
+    if (kind !== undefined) tokens.push({ kind, text: match[0], at: match.index });
   }
   const kind = end === expression.length ? 'end' : 'wrong';
-  return [...found, { kind, text: expression.slice(end, end + 1), at: end }];
+  return [...tokens, { kind, text: expression.slice(end, end + 1), at: end }];
 }

@@ -1,7 +1,7 @@
 import { below, list, needed, type ReadMember, warn, wrong } from './members.ts';
 
 /** The suites that Envoy knows and Istio accepts. Envoy NACKs a listener with any other. */
-const known: ReadonlySet<string> = new Set([
+const knownSuites: ReadonlySet<string> = new Set([
   'ECDHE-ECDSA-AES128-GCM-SHA256',
   'ECDHE-RSA-AES128-GCM-SHA256',
   'ECDHE-ECDSA-AES256-GCM-SHA384',
@@ -26,13 +26,14 @@ const known: ReadonlySet<string> = new Set([
  */
 export const cipherSuites: ReadMember<readonly string[]> = (value, place) => {
   const read = list(needed)(value, place);
-  const taken = read.filter((suite, index) => {
-    const at = below(place, `[${index}]`);
-    if (suite !== '' && !known.has(suite)) warn(at, `'${suite}' is not known, and is left out`);
-    else if (read.indexOf(suite) !== index) warn(at, `'${suite}' is there twice`);
-    return known.has(suite) && read.indexOf(suite) === index;
+  const suites = read.filter((suite, index) => {
+    const suitePlace = below(place, `[${index}]`);
+    if (suite !== '' && !knownSuites.has(suite))
+      warn(suitePlace, `'${suite}' is not known, and is left out`);
+    else if (read.indexOf(suite) !== index) warn(suitePlace, `'${suite}' is there twice`);
+    return knownSuites.has(suite) && read.indexOf(suite) === index;
   });
-  if (read.length > 0 && taken.length === 0)
-    wrong(place, `none of them is known: such are ${[...known].slice(0, 4).join(', ')}`);
-  return taken;
+  if (read.length > 0 && suites.length === 0)
+    wrong(place, `none of them is known: such are ${[...knownSuites].slice(0, 4).join(', ')}`);
+  return suites;
 };

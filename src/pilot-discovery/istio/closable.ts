@@ -23,8 +23,8 @@ export function orClosed<T>(
       reasons.push(reason);
       place.tell(path, `${reason}; ${consequence}`, 'warning');
     };
-    const made = read(value, { ...place, tell });
-    return reasons.length > 0 ? 'closed' : made;
+    const result = read(value, { ...place, tell });
+    return reasons.length > 0 ? 'closed' : result;
   };
 }
 

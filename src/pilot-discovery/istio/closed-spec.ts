@@ -39,6 +39,6 @@ function quietly<T>(read: ReadMember<T>, value: unknown, unknown: Place['unknown
   const tell: Place['tell'] = (path, _, severity) => {
     if (severity === 'error') wrong.push(path);
   };
-  const made = read(value, { parent: undefined, step: 'spec', unknown, ifWrong: 'close', tell });
-  return wrong.length > 0 ? undefined : made;
+  const result = read(value, { parent: undefined, step: 'spec', unknown, ifWrong: 'close', tell });
+  return wrong.length > 0 ? undefined : result;
 }

@@ -14,12 +14,12 @@ export function exportTo(namespace: string, nowhere: 'too' | 'not'): ReadMember<
     if (alone !== undefined && names.length > 1)
       wrong(place, `'${alone}' stands alone: leave the others out`);
     names.forEach((name, index) => {
-      const at = below(place, `[${index}]`);
+      const namePlace = below(place, `[${index}]`);
       if (name === '~' && nowhere === 'not')
-        wrong(at, `'~' hides services alone: use '.' for its own namespace`);
+        wrong(namePlace, `'~' hides services alone: use '.' for its own namespace`);
       else if (!['*', '~'].includes(name) && !isLabel(name))
-        wrong(at, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
-      else if (names.indexOf(name) !== index) wrong(at, `'${name}' is there twice`);
+        wrong(namePlace, `'${name}' is no namespace: name one, or '.' for its own, or '*' for all`);
+      else if (names.indexOf(name) !== index) wrong(namePlace, `'${name}' is there twice`);
     });
     return alone === '*' ? [] : names;
   };

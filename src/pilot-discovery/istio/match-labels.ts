@@ -11,18 +11,18 @@ const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
  */
 export const matchLabels: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
-  for (const [key, one] of Object.entries(read)) {
+  for (const [key, labelValue] of Object.entries(read)) {
     if (!name.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
-    if (!value.test(one)) wrong(below(place, key), `'${one}' is no value of a label`);
+    if (!value.test(labelValue)) wrong(below(place, key), `'${labelValue}' is no value of a label`);
   }
   return read;
 };
 
 const chosen: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
-  for (const [key, one] of Object.entries(read)) {
+  for (const [key, labelValue] of Object.entries(read)) {
     if (key === '') wrong(place, 'a label without a name selects nothing');
-    if (key.includes('*') || one.includes('*'))
+    if (key.includes('*') || labelValue.includes('*'))
       wrong(below(place, key), 'a * is not a wildcard here: leave the label out to select all');
   }
   return read;
@@ -40,9 +40,9 @@ export const selectorAlone: ReadMember<Readonly<Record<string, string>> | undefi
   value,
   place,
 ) => {
-  const found: unknown =
+  const given: unknown =
     typeof value === 'object' && value !== null
       ? ownMember(value as Readonly<Record<string, unknown>>, 'selector')
       : undefined;
-  return selector('matchLabels')(found ?? undefined, below(place, 'selector'));
+  return selector('matchLabels')(given ?? undefined, below(place, 'selector'));
 };

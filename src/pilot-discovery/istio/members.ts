@@ -51,11 +51,11 @@ const snakes = new Map<string, string>();
 
 /** Returns `target_port` for `targetPort`. Each name is converted once. */
 function snake(name: string): string {
-  const known = snakes.get(name);
-  if (known !== undefined) return known;
-  const made = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
-  snakes.set(name, made);
-  return made;
+  const cached = snakes.get(name);
+  if (cached !== undefined) return cached;
+  const converted = name.replace(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+  snakes.set(name, converted);
+  return converted;
 }
 
 const camel = (name: string) =>
@@ -88,16 +88,16 @@ export function members<T>(
   const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
   const nameIn = (name: string) =>
     !Object.hasOwn(given, name) && Object.hasOwn(given, snake(name)) ? snake(name) : name;
-  const known = new Set<string>();
+  const fieldNames = new Set<string>();
   const has = (name: string) =>
     ownMember(given, nameIn(name)) !== undefined && ownMember(given, nameIn(name)) !== null;
-  const made = make((name, read) => {
-    known.add(name);
-    const found = ownMember(given, nameIn(name));
-    return read(found === null ? undefined : found, below(place, nameIn(name)));
+  const result = make((name, read) => {
+    fieldNames.add(name);
+    const member = ownMember(given, nameIn(name));
+    return read(member === null ? undefined : member, below(place, nameIn(name)));
   }, has);
   for (const name of later) {
-    known.add(name);
+    fieldNames.add(name);
     if (has(name))
       place.tell(
         pathOf(below(place, nameIn(name))),
@@ -106,18 +106,18 @@ export function members<T>(
       );
   }
   const { unknown } = place;
-  if (unknown === 'nothing') return made;
+  if (unknown === 'nothing') return result;
   for (const name of Object.keys(given).filter(
-    (one) => !known.has(one) && !known.has(camel(one)),
+    (key) => !fieldNames.has(key) && !fieldNames.has(camel(key)),
   )) {
-    const near = meant(name, [...known]);
+    const near = meant(name, [...fieldNames]);
     place.tell(
       pathOf(below(place, name)),
       `there is no such field${near === undefined ? '' : `: did you mean ${near}?`}`,
       unknown,
     );
   }
-  return made;
+  return result;
 }
 
 /** Reads a member that means nothing here. */
@@ -201,9 +201,9 @@ export const durationAbove0: ReadMember<number | undefined> = durationFrom((ms) 
 export function oneOf<T>(words: Readonly<Record<string, T>>, otherwise: T): ReadMember<T> {
   return (value, place) => {
     if (value === undefined) return otherwise;
-    const found =
+    const choice =
       typeof value === 'string' && Object.hasOwn(words, value) ? words[value] : undefined;
-    if (found !== undefined) return found;
+    if (choice !== undefined) return choice;
     wrong(place, `${shown(value)} is not one of ${Object.keys(words).join(', ')}`);
     return otherwise;
   };
@@ -218,7 +218,7 @@ export function list<T>(read: ReadMember<T>, most = Infinity): ReadMember<readon
     if (Array.isArray(value))
       return value
         .slice(0, most)
-        .map((one: unknown, index) => read(one ?? undefined, below(place, `[${index}]`)));
+        .map((entry: unknown, index) => read(entry ?? undefined, below(place, `[${index}]`)));
     wrong(place, `${shown(value)} is not a list`);
     return [];
   };
@@ -238,9 +238,9 @@ export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string
     if (value === undefined) return {};
     if (typeof value === 'object' && value !== null && !Array.isArray(value))
       return Object.fromEntries(
-        Object.entries(value).map(([name, one]: [string, unknown]) => [
+        Object.entries(value).map(([name, member]: [string, unknown]) => [
           name,
-          read(one ?? undefined, below(place, name)),
+          read(member ?? undefined, below(place, name)),
         ]),
       );
     wrong(place, `${shown(value)} is not an object`);

@@ -34,12 +34,12 @@ const ofServersThatSpeakFirst: readonly number[] = [25, 53, 3_306, 27_017];
  * before the first `-`. If neither names one, it is detected on each connection. Pure.
  */
 export function portProtocol(number: number, name: string, appProtocol: string): Protocol {
-  const said = (appProtocol === '' ? name : appProtocol).toLowerCase();
-  const own = appProtocol === '' ? undefined : ownMember(kubernetesOwn, said);
-  if (own !== undefined) return own;
-  if (said.startsWith('grpc-web')) return 'grpc-web';
+  const declared = (appProtocol === '' ? name : appProtocol).toLowerCase();
+  const kubernetesProtocol = appProtocol === '' ? undefined : ownMember(kubernetesOwn, declared);
+  if (kubernetesProtocol !== undefined) return kubernetesProtocol;
+  if (declared.startsWith('grpc-web')) return 'grpc-web';
   return (
-    ownMember(protocols, said.split('-')[0] ?? '') ??
+    ownMember(protocols, declared.split('-')[0] ?? '') ??
     (ofServersThatSpeakFirst.includes(number) ? 'tcp' : 'auto')
   );
 }
