@@ -85,11 +85,11 @@ const pathFlaw: Flaw = (value) => {
   if (!value.startsWith('/')) return 'is a template that does not begin with /';
   if (value.replace(/[{}]/g, '').length > longestTemplate)
     return `is a template of more than ${longestTemplate} characters`;
-  const said = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
-  const odd = said.find((part) => !isWild(part) && !literalPart.test(part));
+  const templateParts = parts.at(-1) === '' ? parts.slice(0, -1) : parts;
+  const odd = templateParts.find((part) => !isWild(part) && !literalPart.test(part));
   if (odd !== undefined) return `is a template with the part '${odd}': Envoy takes none like it`;
-  const at = parts.indexOf('{**}');
-  return at >= 0 && parts.slice(at + 1).some((part) => /^\{\*{1,2}\}$/.test(part))
+  const position = parts.indexOf('{**}');
+  return position >= 0 && parts.slice(position + 1).some((part) => /^\{\*{1,2}\}$/.test(part))
     ? 'has a {*} or {**} after its {**}'
     : undefined;
 };
@@ -157,7 +157,7 @@ function readBrackets(
   const isHeader = path.length === 1 && isHeaderName(name.replace(/^:/, ''));
   if (path.length > 0 && (attribute === 'request.auth.claims' || isHeader))
     return { attribute, path };
-  const what = attribute === 'request.headers' ? 'header' : 'claim';
-  wrong(place, `'${key}' has no name of a ${what} in brackets: ${attribute}[name]`);
+  const kind = attribute === 'request.headers' ? 'header' : 'claim';
+  wrong(place, `'${key}' has no name of a ${kind} in brackets: ${attribute}[name]`);
   return undefined;
 }

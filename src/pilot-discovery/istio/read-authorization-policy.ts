@@ -40,10 +40,10 @@ const conditionsOf =
         return { attribute, path: [], values, notValues: get(not, readValues(attribute)) };
       }),
     );
-    const said = read.filter(({ values, notValues }) => values.length + notValues.length > 0);
-    if (value !== undefined && said.length === 0)
+    const conditions = read.filter(({ values, notValues }) => values.length + notValues.length > 0);
+    if (value !== undefined && conditions.length === 0)
       wrong(place, `it says nothing: give one of ${attributes.map(([name]) => name).join(', ')}`);
-    return said;
+    return conditions;
   };
 
 const source = conditionsOf<CallerAttribute>([
@@ -67,14 +67,14 @@ const each = <A extends AccessAttribute>(
   member: string,
   read: ReadMember<Conditions<A>>,
 ): ReadMember<readonly Conditions<A>[]> => {
-  const all = list((value, place) => members(value, place, [], (get) => get(member, read)));
+  const readAll = list((value, place) => members(value, place, [], (get) => get(member, read)));
   return (value, place) => {
     if (Array.isArray(value) && value.length === 0)
       warn(
         place,
         `it is empty, and does not restrict the rule: give one ${member}, or leave it out`,
       );
-    return all(value, place);
+    return readAll(value, place);
   };
 };
 
@@ -88,16 +88,20 @@ const readRule =
       const when = get('when', list(accessCondition));
       const callers = when.filter(isOfCaller);
       const operations = when.filter(isOfOperation);
-      from.forEach((one, index) => oneKindOfAccount(one, below(place, `from[${index}].source`)));
+      from.forEach((conditions, index) =>
+        oneKindOfAccount(conditions, below(place, `from[${index}].source`)),
+      );
       return {
-        callers: orOne(from).map((one) => [...one, ...callers].map((its) => full(its, namespace))),
-        operations: orOne(to).map((one) => [...one, ...operations]),
+        callers: orOne(from).map((conditions) =>
+          [...conditions, ...callers].map((condition) => full(condition, namespace)),
+        ),
+        operations: orOne(to).map((conditions) => [...conditions, ...operations]),
       };
     });
   };
 
-const orOne = <T>(all: readonly (readonly T[])[]): readonly (readonly T[])[] =>
-  all.length === 0 ? [[]] : all;
+const orOne = <T>(alternatives: readonly (readonly T[])[]): readonly (readonly T[])[] =>
+  alternatives.length === 0 ? [[]] : alternatives;
 
 /** Completes service accounts without a namespace: they are in the policy's own. */
 const full = (
@@ -132,7 +136,9 @@ export function readAuthorizationPolicy(
       const chosen = get('selector', selector('matchLabels'));
       const rules = get('rules', list(readRule(namespace), mostRules));
       const action = get('action', oneOf(actions, 'allow'));
-      const provider = get('provider', (one, at) => members(one, at, [], (of) => of('name', text)));
+      const provider = get('provider', (inner, innerPlace) =>
+        members(inner, innerPlace, [], (getInner) => getInner('name', text)),
+      );
       if (has('provider') && action !== 'custom')
         wrong(below(place, 'provider'), 'it is for the action CUSTOM alone');
       if (rules.length === 0 && action !== 'allow') {
@@ -157,14 +163,14 @@ export function readAuthorizationPolicy(
 /** Reports flaws of CUSTOM. The provider is asked before a token is checked. */
 function customFlaws(rules: readonly AccessRule[], provider: string, place: Place): void {
   if (provider === '') wrong(below(place, 'provider'), 'CUSTOM needs the name of one');
-  const looked = rules
+  const identityCondition = rules
     .flatMap(({ callers }) => callers.flat())
     .find(({ attribute }) => ofIdentity.test(attribute));
-  if (looked === undefined) return;
-  const reason = looked.attribute.startsWith('request.auth.')
+  if (identityCondition === undefined) return;
+  const reason = identityCondition.attribute.startsWith('request.auth.')
     ? 'no token is known yet'
     : 'Istio leaves that to the provider';
-  wrong(below(place, 'rules'), `CUSTOM cannot look at ${looked.attribute}: ${reason}`);
+  wrong(below(place, 'rules'), `CUSTOM cannot look at ${identityCondition.attribute}: ${reason}`);
 }
 
 const ofIdentity = /^(?:request\.auth\.|source\.(?:principal|namespace|serviceAccount)$)/;

@@ -163,12 +163,12 @@ const provider: ReadMember<Provider | undefined> = (value, place) =>
 
 /** Reads the `extensionProviders` of a MeshConfig that policies may ask. */
 export const authorizers: ReadMember<readonly NamedAuthorizer[]> = (value, place) => {
-  const all = list(provider)(value, place).filter((one) => one !== undefined);
-  const byName = new Map(all.toReversed().map((one) => [one.name, one]));
-  const others = all.filter((one) => byName.get(one.name) !== one);
-  for (const { name, place: at } of others)
-    warn(at, `the name ${name} is there twice; ${consequence}`);
-  const twice = new Set(others.map(({ name }) => name));
+  const providers = list(provider)(value, place).filter((entry) => entry !== undefined);
+  const byName = new Map(providers.toReversed().map((entry) => [entry.name, entry]));
+  const duplicates = providers.filter((entry) => byName.get(entry.name) !== entry);
+  for (const { name, place: entryPlace } of duplicates)
+    warn(entryPlace, `the name ${name} is there twice; ${consequence}`);
+  const twice = new Set(duplicates.map(({ name }) => name));
   return [...byName.values()].reverse().map(({ name, authorizer }) => ({
     name,
     authorizer: twice.has(name) ? 'closed' : authorizer,

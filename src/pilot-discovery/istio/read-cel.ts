@@ -43,9 +43,9 @@ const loops = new Set(['all', 'exists', 'exists_one', 'filter', 'map']);
 /** Returns whether Envoy has a function with this name and number of arguments. */
 function isFunction(name: string, call: 'global' | 'receiver', given: number): boolean {
   if (ofTimes.has(name)) return call === 'receiver' && given <= 1;
-  const known = Object.hasOwn(functions, name) ? functions[name] : undefined;
-  const all = given + (call === 'receiver' ? 1 : 0);
-  return known?.includes(call) === true && all === (ofTwo.has(name) ? 2 : 1);
+  const allowedCalls = Object.hasOwn(functions, name) ? functions[name] : undefined;
+  const operands = given + (call === 'receiver' ? 1 : 0);
+  return allowedCalls?.includes(call) === true && operands === (ofTwo.has(name) ? 2 : 1);
 }
 
 /** A part of an expression: its levels, and whether it is a field of something or a name. */
@@ -95,8 +95,8 @@ class CelReader {
     return this.#tokens[this.#next] ?? { kind: 'end', text: '', at: 0 };
   }
 
-  #wrong(reason: string, { at } = this.#token): void {
-    this.flaw ??= `at character ${at + 1}: ${reason}`;
+  #wrong(reason: string, { at: position } = this.#token): void {
+    this.flaw ??= `at character ${position + 1}: ${reason}`;
     this.#next = this.#tokens.length;
   }
 
@@ -121,7 +121,7 @@ class CelReader {
 
   /** Adds a level around parts. */
   #around(...inner: readonly Part[]): Part {
-    const levels = 1 + Math.max(0, ...inner.map((one) => one.levels));
+    const levels = 1 + Math.max(0, ...inner.map((part) => part.levels));
     if (levels > mostLevels) this.#wrong(`it has more than ${mostLevels} levels`);
     return { levels, is: 'other' };
   }
@@ -152,7 +152,7 @@ class CelReader {
     while (this.#takes(sign)) parts.push(operand());
     const [first] = parts;
     if (parts.length === 1 && first !== undefined) return first;
-    const levels = Math.max(...parts.map((one) => one.levels));
+    const levels = Math.max(...parts.map((part) => part.levels));
     return this.#around({ levels: levels + Math.ceil(Math.log2(parts.length)) - 1, is: 'other' });
   }
 
@@ -326,5 +326,5 @@ function plainText(text: string): string | undefined {
   if (/b/i.test(prefix) || quote === '') return undefined;
   if (prefix !== '') return inner;
   const escapes = inner.match(/\\[^]/g) ?? [];
-  return escapes.every((one) => one === '\\\\') ? inner.replaceAll('\\\\', '\\') : undefined;
+  return escapes.every((escape) => escape === '\\\\') ? inner.replaceAll('\\\\', '\\') : undefined;
 }

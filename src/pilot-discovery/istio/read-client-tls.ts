@@ -54,24 +54,27 @@ function checkTls(
   }: ClientTls,
   place: Place,
 ): void {
-  const at = (step: string) => below(place, step);
+  const placeOf = (step: string) => below(place, step);
   const hasFiles = [clientCertificate, privateKey, caCertificates].some((file) => file !== '');
   if (mode === 'mutual' && credentialName === '') {
     if (clientCertificate === '')
-      wrong(at('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
+      wrong(placeOf('clientCertificate'), 'it is missing: mode MUTUAL shows a certificate');
     if (privateKey === '')
-      wrong(at('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
+      wrong(placeOf('privateKey'), 'it is missing: mode MUTUAL shows a certificate');
   }
   if (credentialName !== '' && hasFiles)
-    wrong(at('credentialName'), 'it excludes clientCertificate, privateKey and caCertificates');
+    wrong(
+      placeOf('credentialName'),
+      'it excludes clientCertificate, privateKey and caCertificates',
+    );
   if (mode === 'istio-mutual' && (hasFiles || credentialName !== ''))
     warn(
-      at('mode'),
+      placeOf('mode'),
       'ISTIO_MUTUAL takes the certificates of the mesh: files and credentialName have no effect',
     );
   if (insecureSkipVerify && (caCertificates !== '' || subjectAltNames.length > 0))
-    wrong(at('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
-  if (sni.length > 255) wrong(at('sni'), 'it is longer than 255 characters');
+    wrong(placeOf('insecureSkipVerify'), 'it excludes caCertificates and subjectAltNames');
+  if (sni.length > 255) wrong(placeOf('sni'), 'it is longer than 255 characters');
 }
 
 /** Reads the `tls` of a policy for called services. */

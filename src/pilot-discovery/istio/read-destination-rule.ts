@@ -78,14 +78,24 @@ const consistentHash: ReadMember<LoadBalancer['policy']> = (value, place) =>
     const minimum = get('minimumRingSize', whole(0, 8 * 1024 * 1024));
     const inner = get(
       'ringHash',
-      maybe((ring, at) =>
-        members(ring, at, [], (of) => of('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0),
+      maybe((ring, ringPlace) =>
+        members(
+          ring,
+          ringPlace,
+          [],
+          (getRing) => getRing('minimumRingSize', whole(0, 8 * 1024 * 1024)) ?? 0,
+        ),
       ),
     );
     const maglev = get(
       'maglev',
-      maybe((table, at) =>
-        members(table, at, [], (of) => of('tableSize', whole(1, 5_000_011)) ?? 65_537),
+      maybe((table, tablePlace) =>
+        members(
+          table,
+          tablePlace,
+          [],
+          (getTable) => getTable('tableSize', whole(1, 5_000_011)) ?? 65_537,
+        ),
       ),
     );
     if (maglev !== undefined && !isPrime(maglev))
@@ -123,13 +133,14 @@ const loadBalancer: ReadMember<LoadBalancer> = (value, place) =>
     const seconds = get('warmupDurationSecs', duration);
     const warmup = get(
       'warmup',
-      maybe((one, at) =>
-        members(one, at, [], (of, hasOf) => {
-          if (!hasOf('duration')) wrong(below(at, 'duration'), 'it is missing: a duration');
+      maybe((inner, warmupPlace) =>
+        members(inner, warmupPlace, [], (getWarmup, hasOf) => {
+          if (!hasOf('duration'))
+            wrong(below(warmupPlace, 'duration'), 'it is missing: a duration');
           return {
-            durationMs: of('duration', duration) ?? 0,
-            minimumPercent: of('minimumPercent', percent) ?? 10,
-            aggression: of('aggression', ratio) ?? 1,
+            durationMs: getWarmup('duration', duration) ?? 0,
+            minimumPercent: getWarmup('minimumPercent', percent) ?? 10,
+            aggression: getWarmup('aggression', ratio) ?? 1,
           };
         }),
       ),
@@ -153,40 +164,40 @@ const ratio: ReadMember<number | undefined> = (value, place) => {
 
 const written: ReadMember<ConnectionPool> = (value, place) =>
   members(value, place, [], (get) => ({
-    tcp: get('tcp', (inner, at) =>
-      members(inner, at, [], (of) => ({
-        maxConnections: of('maxConnections', count),
-        connectTimeoutMs: of('connectTimeout', durationAbove0),
-        tcpKeepalive: of(
+    tcp: get('tcp', (inner, tcpPlace) =>
+      members(inner, tcpPlace, [], (getTcp) => ({
+        maxConnections: getTcp('maxConnections', count),
+        connectTimeoutMs: getTcp('connectTimeout', durationAbove0),
+        tcpKeepalive: getTcp(
           'tcpKeepalive',
           maybe((keep, within) =>
-            members(keep, within, [], (own) => ({
-              probes: own('probes', count),
-              timeMs: own('time', durationAbove0),
-              intervalMs: own('interval', durationAbove0),
+            members(keep, within, [], (getKeepalive) => ({
+              probes: getKeepalive('probes', count),
+              timeMs: getKeepalive('time', durationAbove0),
+              intervalMs: getKeepalive('interval', durationAbove0),
             })),
           ),
         ),
-        maxConnectionDurationMs: of('maxConnectionDuration', durationAbove0),
-        idleTimeoutMs: of('idleTimeout', duration),
+        maxConnectionDurationMs: getTcp('maxConnectionDuration', durationAbove0),
+        idleTimeoutMs: getTcp('idleTimeout', duration),
       })),
     ),
-    http: get('http', (inner, at) =>
-      members(inner, at, [], (of) => ({
-        http1MaxPendingRequests: of('http1MaxPendingRequests', count),
-        http2MaxRequests: of('http2MaxRequests', count),
-        maxRequestsPerConnection: of('maxRequestsPerConnection', count),
-        maxRetries: of('maxRetries', count),
-        idleTimeoutMs: of('idleTimeout', duration),
-        h2UpgradePolicy: of(
+    http: get('http', (inner, httpPlace) =>
+      members(inner, httpPlace, [], (getHttp) => ({
+        http1MaxPendingRequests: getHttp('http1MaxPendingRequests', count),
+        http2MaxRequests: getHttp('http2MaxRequests', count),
+        maxRequestsPerConnection: getHttp('maxRequestsPerConnection', count),
+        maxRetries: getHttp('maxRetries', count),
+        idleTimeoutMs: getHttp('idleTimeout', duration),
+        h2UpgradePolicy: getHttp(
           'h2UpgradePolicy',
           oneOf(
             { DEFAULT: 'default', DO_NOT_UPGRADE: 'do-not-upgrade', UPGRADE: 'upgrade' } as const,
             'default',
           ),
         ),
-        useClientProtocol: of('useClientProtocol', boolean) ?? false,
-        maxConcurrentStreams: of('maxConcurrentStreams', count),
+        useClientProtocol: getHttp('useClientProtocol', boolean) ?? false,
+        maxConcurrentStreams: getHttp('maxConcurrentStreams', count),
       })),
     ),
   }));
@@ -253,15 +264,15 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
     sayIfEmpty(value, place, `${policyParts}, tunnel or portLevelSettings`);
     const ports = get(
       'portLevelSettings',
-      list((one, at) =>
-        members(one, at, [], (of) => {
-          const number = of('port', (inner, within) =>
-            members(inner, within, [], (own) => own('number', port)),
+      list((setting, settingPlace) =>
+        members(setting, settingPlace, [], (getSetting) => {
+          const number = getSetting('port', (inner, within) =>
+            members(inner, within, [], (getPort) => getPort('number', port)),
           );
           if (number === undefined)
-            wrong(below(at, 'port.number'), 'it is missing: a port from 1 to 65535');
-          const policy = policyOf(of);
-          sayIfEmpty(one, at, policyParts, 'port');
+            wrong(below(settingPlace, 'port.number'), 'it is missing: a port from 1 to 65535');
+          const policy = policyOf(getSetting);
+          sayIfEmpty(setting, settingPlace, policyParts, 'port');
           return [number ?? 0, policy] as const;
         }),
       ),
@@ -275,7 +286,7 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
 
 const subset: ReadMember<Subset> = (value, place) =>
   members(value, place, [], (get) => {
-    const name = get('name', (given, at) => subsetName(needed(given, at), at));
+    const name = get('name', (given, namePlace) => subsetName(needed(given, namePlace), namePlace));
     return {
       name,
       labels: get('labels', matchLabels),
@@ -292,7 +303,7 @@ export function readDestinationRule(namespace: string): ReadMember<DestinationRu
     members(value, place, [], (get, has) => {
       const subsets = get('subsets', list(subset));
       subsets.forEach(({ name }, index) => {
-        if (subsets.findIndex((one) => one.name === name) !== index)
+        if (subsets.findIndex((candidate) => candidate.name === name) !== index)
           wrong(below(place, `subsets[${index}].name`), `'${name}' is there twice`);
       });
       const workloadSelector = get('workloadSelector', selector('matchLabels'));

@@ -7,5 +7,8 @@ export const destination: ReadMember<Destination> = (value, place) =>
   members(value, place, [], (get) => ({
     host: get('host', hostName('not')),
     subset: get('subset', subsetName),
-    port: get('port', (inner, at) => members(inner, at, [], (of) => of('number', port))) ?? 0,
+    port:
+      get('port', (inner, innerPlace) =>
+        members(inner, innerPlace, [], (getInner) => getInner('number', port)),
+      ) ?? 0,
   }));

@@ -50,15 +50,19 @@ const egressPort: ReadMember<EgressPort> = (value, place) =>
     const name = get('name', text);
     if (name !== '' && !isLabel(name))
       wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
-    const said = get('protocol', text).toUpperCase();
+    const protocolName = get('protocol', text).toUpperCase();
     get('targetPort', () => undefined);
     if (has('targetPort')) wrong(below(place, 'targetPort'), 'it has no effect here: leave it out');
     const protocol =
-      said === '' ? 'auto' : said === 'HTTP_PROXY' ? 'http-proxy' : ownMember(protocols, said);
+      protocolName === ''
+        ? 'auto'
+        : protocolName === 'HTTP_PROXY'
+          ? 'http-proxy'
+          : ownMember(protocols, protocolName);
     if (protocol === undefined)
       wrong(
         below(place, 'protocol'),
-        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+        `'${protocolName}' is not one of ${Object.keys(protocols).join(', ')}`,
       );
     return { number, protocol: protocol ?? 'auto' };
   });
@@ -95,21 +99,21 @@ const includes = (wide: EgressHost, narrow: EgressHost): boolean =>
 
 function checkHosts(hosts: readonly EgressHost[], place: Place): void {
   const names = hosts.map(textOf);
-  hosts.forEach((one, index) => {
-    if (one.host === '') return;
-    const at = below(place, `[${index}]`);
-    const wide = hosts.find((other) => includes(other, one));
-    if (names.indexOf(textOf(one)) !== index) warn(at, `'${textOf(one)}' is there twice`);
+  hosts.forEach((host, index) => {
+    if (host.host === '') return;
+    const hostPlace = below(place, `[${index}]`);
+    const wide = hosts.find((other) => includes(other, host));
+    if (names.indexOf(textOf(host)) !== index) warn(hostPlace, `'${textOf(host)}' is there twice`);
     else if (wide !== undefined)
-      warn(at, `'${textOf(wide)}' includes '${textOf(one)}': leave one of them out`);
+      warn(hostPlace, `'${textOf(wide)}' includes '${textOf(host)}': leave one of them out`);
   });
 }
 
 function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
-  const at = below(place, 'bind');
+  const bindPlace = below(place, 'bind');
   if (port?.number !== 0) {
-    if (bind.startsWith(unix)) wrong(at, `a Unix socket has no port: give it port.number 0`);
-    else if (bind !== '' && !isIpAddress(bind)) wrong(at, `'${bind}' is no IP address`);
+    if (bind.startsWith(unix)) wrong(bindPlace, `a Unix socket has no port: give it port.number 0`);
+    else if (bind !== '' && !isIpAddress(bind)) wrong(bindPlace, `'${bind}' is no IP address`);
     return;
   }
   const path = bind.slice(unix.length);
@@ -119,8 +123,8 @@ function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
       'it is missing: a port from 1 to 65535, or 0 with a bind of unix:///path',
     );
   else if (!/^(?:@.|\/.*[^/]$)/.test(path))
-    wrong(at, `'${bind}' is no socket: give unix:///path, or unix://@name`);
-  else checkSocketPath(path, at);
+    wrong(bindPlace, `'${bind}' is no socket: give unix:///path, or unix://@name`);
+  else checkSocketPath(path, bindPlace);
   if (captureMode === 'iptables')
     wrong(
       below(place, 'captureMode'),
@@ -131,17 +135,19 @@ function checkBind({ bind, port, captureMode }: Egress, place: Place): void {
 /** Reads `egress`: at most one block is for all ports, and it is the last one. */
 export const egresses: ReadMember<readonly Egress[]> = (value, place) => {
   const blocks = list(egress)(value, place);
-  const placeOf = ({ port, bind }: Egress) =>
+  const listenerOf = ({ port, bind }: Egress) =>
     port === undefined ? undefined : port.number === 0 ? bind : String(port.number);
-  const places = blocks.map(placeOf);
-  places.forEach((one, index) => {
-    const at = below(place, `[${index}]`);
-    if (one === undefined && index < blocks.length - 1)
-      wrong(at, 'it is for all ports: give it a port, or make it the last one');
-    else if (one !== undefined && places.indexOf(one) !== index)
+  const listeners = blocks.map(listenerOf);
+  listeners.forEach((listener, index) => {
+    const blockPlace = below(place, `[${index}]`);
+    if (listener === undefined && index < blocks.length - 1)
+      wrong(blockPlace, 'it is for all ports: give it a port, or make it the last one');
+    else if (listener !== undefined && listeners.indexOf(listener) !== index)
       wrong(
-        one.startsWith(unix) ? below(at, 'bind') : below(below(at, 'port'), 'number'),
-        `${one} is there twice`,
+        listener.startsWith(unix)
+          ? below(blockPlace, 'bind')
+          : below(below(blockPlace, 'port'), 'number'),
+        `${listener} is there twice`,
       );
   });
   return blocks;

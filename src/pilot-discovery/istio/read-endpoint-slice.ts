@@ -37,7 +37,7 @@ export function readEndpointSlice(
   if (service === '') wrong(label, 'it is missing: the name of the Service of these endpoints');
   else if (!isLabel(service)) wrong(label, `'${service}' is no name of a Service`);
   const type = get('addressType', family);
-  const ports = get('ports', list(slicePort, most.ports)).flatMap((one) => one ?? []);
+  const ports = get('ports', list(slicePort, most.ports)).flatMap((readPort) => readPort ?? []);
   const names = ports.map(({ name }) => name);
   names.forEach((name, index) => {
     if (names.indexOf(name) !== index)
@@ -68,28 +68,28 @@ const family: ReadMember<Family> = (value, place) => {
   return read;
 };
 
-function address(of: Family): ReadMember<string> {
+function address(addressType: Family): ReadMember<string> {
   return (value, place) => {
     const read = needed(value, place);
-    if (read === '' || of === 'names' || of === 'unknown') return read;
-    if (isIP(read) !== of) {
-      wrong(place, `'${read}' is no address of IPv${of}, as addressType says`);
+    if (read === '' || addressType === 'names' || addressType === 'unknown') return read;
+    if (isIP(read) !== addressType) {
+      wrong(place, `'${read}' is no address of IPv${addressType}, as addressType says`);
       return '';
     }
     return canonicalAddress(read);
   };
 }
 
-function endpoint(of: Family): ReadMember<SliceEndpoint> {
+function endpoint(addressType: Family): ReadMember<SliceEndpoint> {
   return (value, place) =>
     members(value, place, [], (get) => {
       for (const name of ['deprecatedTopology', 'hints', 'hostname', 'nodeName', 'zone'])
         get(name, ignored);
-      const addresses = get('addresses', list(address(of), most.addresses));
+      const addresses = get('addresses', list(address(addressType), most.addresses));
       if (addresses.length === 0)
         wrong(below(place, 'addresses'), 'it is missing: at least one address');
       return {
-        addresses: addresses.filter((one) => one !== ''),
+        addresses: addresses.filter((entry) => entry !== ''),
         readiness: get('conditions', readiness),
         pod: get('targetRef', podName),
       };

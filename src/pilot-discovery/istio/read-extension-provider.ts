@@ -142,7 +142,7 @@ const extensionProvider: ReadMember<ExtensionProvider | undefined> = (value, pla
     if (has('envoyExtAuthzHttp') || has('envoyExtAuthzGrpc')) return undefined;
     const given = [...kinds].filter(([kind]) => has(kind));
     const read = given.map(([kind, reader]) =>
-      get(kind, (inner, at) => reader(inner, { ...at, unknown: place.unknown })),
+      get(kind, (inner, innerPlace) => reader(inner, { ...innerPlace, unknown: place.unknown })),
     );
     if (given.length > 1)
       wrong(place, `it is of several kinds: ${given.map(([kind]) => kind).join(', ')}`);
@@ -160,17 +160,17 @@ const isObject = (value: unknown): boolean =>
 export const extensionProviders: ReadMember<readonly ExtensionProvider[]> = (value, place) => {
   const entries: readonly unknown[] = Array.isArray(value) ? value : [];
   const read = entries.flatMap((entry, index) => {
-    const at = below(place, `[${index}]`);
-    const provider = isObject(entry) ? extensionProvider(entry, at) : undefined;
-    return provider === undefined ? [] : [{ provider, at }];
+    const entryPlace = below(place, `[${index}]`);
+    const provider = isObject(entry) ? extensionProvider(entry, entryPlace) : undefined;
+    return provider === undefined ? [] : [{ provider, entryPlace }];
   });
-  read.forEach(({ provider: { name }, at }, index) => {
+  read.forEach(({ provider: { name }, entryPlace }, index) => {
     if (name !== '' && read.findIndex(({ provider }) => provider.name === name) !== index)
-      wrong(below(at, 'name'), `'${name}' is there twice`);
+      wrong(below(entryPlace, 'name'), `'${name}' is there twice`);
   });
   const isOwn = ({ name }: ExtensionProvider) => name === ownFileLog.name;
-  const all = read.map(({ provider }) => withMeshFormat(provider));
-  return [...(all.some(isOwn) ? [] : [ownFileLog]), ...all];
+  const providers = read.map(({ provider }) => withMeshFormat(provider));
+  return [...(providers.some(isOwn) ? [] : [ownFileLog]), ...providers];
 };
 
 /** Gives an `envoy` without a format the format of the MeshConfig. */

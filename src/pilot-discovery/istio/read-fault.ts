@@ -14,8 +14,8 @@ import type { Fault } from './virtual-service.ts';
 
 /** Reads `percentage.value`, or the older `percent`; undefined if there is neither. */
 export function share(get: <T>(name: string, read: ReadMember<T>) => T): number | undefined {
-  const value = get('percentage', (inner, at) =>
-    members(inner, at, [], (of) => of('value', percent)),
+  const value = get('percentage', (inner, innerPlace) =>
+    members(inner, innerPlace, [], (getInner) => getInner('value', percent)),
   );
   return value ?? get('percent', percent);
 }
@@ -32,29 +32,32 @@ export const fault: ReadMember<Fault> = (value, place) => {
   return members(value, place, [], (get) => ({
     delay: get(
       'delay',
-      maybe((inner, at) =>
-        members(inner, at, ['exponentialDelay'], (of, has) => {
-          const fixedDelayMs = of('fixedDelay', durationAbove0);
+      maybe((inner, delayPlace) =>
+        members(inner, delayPlace, ['exponentialDelay'], (getDelay, has) => {
+          const fixedDelayMs = getDelay('fixedDelay', durationAbove0);
           if (!has('fixedDelay'))
-            wrong(below(at, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
-          return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(of) };
+            wrong(below(delayPlace, 'fixedDelay'), 'it is missing: a duration of 1ms or more');
+          return { fixedDelayMs: fixedDelayMs ?? 0, percentage: share(getDelay) };
         }),
       ),
     ),
     abort: get(
       'abort',
-      maybe((inner, at) =>
-        members(inner, at, ['http2Error'], (of, has) => {
-          const http = of('httpStatus', whole(200, 599));
-          const grpc = of('grpcStatus', text);
+      maybe((inner, abortPlace) =>
+        members(inner, abortPlace, ['http2Error'], (getAbort, has) => {
+          const http = getAbort('httpStatus', whole(200, 599));
+          const grpc = getAbort('grpcStatus', text);
           const number = grpcStatus.indexOf(grpc);
           if (has('httpStatus') === has('grpcStatus'))
-            wrong(at, 'it needs exactly one of httpStatus, grpcStatus');
+            wrong(abortPlace, 'it needs exactly one of httpStatus, grpcStatus');
           if (grpc !== '' && number < 0)
-            wrong(below(at, 'grpcStatus'), `'${grpc}' is not one of ${grpcStatus.join(', ')}`);
+            wrong(
+              below(abortPlace, 'grpcStatus'),
+              `'${grpc}' is not one of ${grpcStatus.join(', ')}`,
+            );
           return {
             status: grpc === '' ? { http: http ?? 503 } : { grpc: number },
-            percentage: share(of),
+            percentage: share(getAbort),
           };
         }),
       ),

@@ -91,7 +91,7 @@ function terminated(read: Written, mode: TerminatedTls['mode'], place: Place): S
       below(place, 'minProtocolVersion'),
       'versions below TLSV1_2 need cipherSuites that they have: those of Envoy are newer',
     );
-  const isChecked = Object.values(client).some((one) => one.length > 0);
+  const isChecked = Object.values(client).some((setting) => setting.length > 0);
   if (mode === 'simple' && isChecked)
     warn(place, 'mode SIMPLE checks no client: subjectAltNames, hashes and caCrl have no effect');
   const certificate = certificateOf(read, mode, place);
@@ -103,9 +103,9 @@ function certificateOf(
   mode: TerminatedTls['mode'],
   place: Place,
 ): ServerCertificate {
-  const said = { credentialName, serverCertificate, privateKey, caCertificates };
+  const fields = { credentialName, serverCertificate, privateKey, caCertificates };
   if (mode === 'istio-mutual') {
-    for (const [name, value] of Object.entries(said))
+    for (const [name, value] of Object.entries(fields))
       if (value !== '')
         wrong(below(place, name), 'ISTIO_MUTUAL takes the certificate of the mesh: leave it out');
     return { type: 'workload' };
@@ -114,8 +114,8 @@ function certificateOf(
     checkCredential(credentialName, below(place, 'credentialName'));
     return { type: 'credential', name: credentialName.replace(/^kubernetes:\/\//, '') };
   }
-  const needs = (name: keyof typeof said) => {
-    if (said[name] === '') wrong(below(place, name), `it is missing: give it, or credentialName`);
+  const needs = (name: keyof typeof fields) => {
+    if (fields[name] === '') wrong(below(place, name), `it is missing: give it, or credentialName`);
   };
   needs('serverCertificate');
   needs('privateKey');
@@ -145,18 +145,21 @@ export function gatewayTls(protocol: Protocol): ReadMember<ServerTls> {
         wrong(place, 'it is missing: a port of HTTPS or TLS says what becomes of TLS');
       return { mode: isTls(protocol) ? 'closed' : 'plain' };
     }
-    const said = written(value, place);
-    if (!isTls(protocol)) return plain(said, protocol, place);
-    if (said.redirect)
+    const settings = written(value, place);
+    if (!isTls(protocol)) return plain(settings, protocol, place);
+    if (settings.redirect)
       warn(below(place, 'httpsRedirect'), 'it has no effect: it is for ports of HTTP');
-    const { mode, credentialName, serverCertificate, privateKey, caCertificates } = said;
-    if (mode !== 'passthrough' && mode !== 'auto-passthrough') return terminated(said, mode, place);
-    if ([credentialName, serverCertificate, privateKey, caCertificates].some((one) => one !== ''))
+    const { mode, credentialName, serverCertificate, privateKey, caCertificates } = settings;
+    if (mode !== 'passthrough' && mode !== 'auto-passthrough')
+      return terminated(settings, mode, place);
+    if (
+      [credentialName, serverCertificate, privateKey, caCertificates].some((field) => field !== '')
+    )
       warn(place, 'TLS that is passed on needs no certificate: this field has no effect');
     return { mode };
   };
   return (value, place) => {
-    const made = closable(read)(value, place);
-    return made === 'closed' ? { mode: 'closed' } : made;
+    const tls = closable(read)(value, place);
+    return tls === 'closed' ? { mode: 'closed' } : tls;
   };
 }

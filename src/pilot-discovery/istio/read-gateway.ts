@@ -48,12 +48,12 @@ const writtenPort = (bind: 'address' | 'socket', value: unknown, place: Place): 
     const number = get('number', bind === 'socket' ? whole(0, 0) : port);
     if (bind === 'address' && !has('number'))
       wrong(below(place, 'number'), 'it is missing: a port from 1 to 65535');
-    const said = get('protocol', needed).toUpperCase();
-    const protocol = ownMember(protocols, said);
-    if (said !== '' && protocol === undefined)
+    const protocolName = get('protocol', needed).toUpperCase();
+    const protocol = ownMember(protocols, protocolName);
+    if (protocolName !== '' && protocol === undefined)
       wrong(
         below(place, 'protocol'),
-        `'${said}' is not one of ${Object.keys(protocols).join(', ')}`,
+        `'${protocolName}' is not one of ${Object.keys(protocols).join(', ')}`,
       );
     get('targetPort', () => undefined);
     if (has('targetPort')) wrong(below(place, 'targetPort'), 'a gateway has none: leave it out');
@@ -61,12 +61,12 @@ const writtenPort = (bind: 'address' | 'socket', value: unknown, place: Place): 
   });
 
 /** Reads `HOST` or `NAMESPACE/HOST`. The namespace may be `*` or `.`. */
-function serverHost(own: string): ReadMember<GatewayHost> {
+function serverHost(gatewayNamespace: string): ReadMember<GatewayHost> {
   return (value, place) => {
     const read = needed(value, place);
     const slash = read.indexOf('/');
-    const said = slash < 0 ? '*' : read.slice(0, slash);
-    const namespace = said === '.' ? own : said;
+    const writtenNamespace = slash < 0 ? '*' : read.slice(0, slash);
+    const namespace = writtenNamespace === '.' ? gatewayNamespace : writtenNamespace;
     if (namespace !== '*' && !isLabel(namespace))
       wrong(place, `'${namespace}' is no namespace: name one, or '.' for its own, or '*' for all`);
     const rest = read.slice(slash + 1);
@@ -89,14 +89,14 @@ const server =
       const bind = canonicalAddress(get('bind', text));
       const isSocket = bind.startsWith(unix);
       if (isSocket) checkSocket(bind.slice(unix.length), below(place, 'bind'));
-      const at = get('port', portOf(isSocket ? 'socket' : 'address'));
+      const serverPort = get('port', portOf(isSocket ? 'socket' : 'address'));
       if (bind !== '' && !isSocket && !isIpAddress(bind))
         wrong(below(place, 'bind'), `'${bind}' is no IP address`);
       const hosts = get('hosts', list(serverHost(namespace)));
       if (hosts.length === 0)
         wrong(below(place, 'hosts'), `it is missing: at least one host, or '*' for all`);
-      const tls = get('tls', gatewayTls(at.protocol));
-      return { port: at, bind, hosts, tls };
+      const tls = get('tls', gatewayTls(serverPort.protocol));
+      return { port: serverPort, bind, hosts, tls };
     });
 
 /** Explains why a valid server is not served: it is left out, so its port is not open. */
@@ -121,8 +121,7 @@ export function readGateway(namespace: string): ReadMember<Gateway> {
       const servers = get('servers', list(server(namespace)));
       if (servers.length === 0)
         wrong(below(place, 'servers'), 'it is missing: at least one server');
-      servers.forEach((one, index) => {
-        const { name } = one.port;
+      servers.forEach(({ port: { name } }, index) => {
         if (name !== '' && servers.findIndex((other) => other.port.name === name) !== index)
           wrong(
             below(place, `servers[${index}].port.name`),
@@ -132,7 +131,7 @@ export function readGateway(namespace: string): ReadMember<Gateway> {
       const labels = get('selector', texts);
       return {
         selector: Object.keys(labels).length === 0 ? undefined : labels,
-        servers: servers.flatMap((one, index) => served(one, below(place, `servers[${index}]`))),
+        servers: servers.flatMap((read, index) => served(read, below(place, `servers[${index}]`))),
       };
     });
 }

@@ -23,8 +23,8 @@ const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>
   value,
   place,
 ) => {
-  const read = named<StringMatch | undefined>((one, at) =>
-    isNothing(one) ? undefined : stringMatch(one, at),
+  const read = named<StringMatch | undefined>((match, matchPlace) =>
+    isNothing(match) ? undefined : stringMatch(match, matchPlace),
   )(value, place);
   for (const name of Object.keys(read)) {
     const isPseudo = [':method', ':path', ':authority', ':scheme'].includes(name);
@@ -36,10 +36,12 @@ const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>
 
 /** Reads `withoutHeaders`. The regex `*` means any value, as in Istio, although RE2 refuses it. */
 const absentMatches: ReadMember<HttpMatch['withoutHeaders']> = (value, place) => {
-  const isAny = (one: unknown) =>
-    isRecord(one) && Object.keys(one).length === 1 && one['regex'] === '*';
+  const isAny = (match: unknown) =>
+    isRecord(match) && Object.keys(match).length === 1 && match['regex'] === '*';
   const read = isRecord(value)
-    ? Object.fromEntries(Object.entries(value).map(([name, one]) => [name, isAny(one) ? {} : one]))
+    ? Object.fromEntries(
+        Object.entries(value).map(([name, match]) => [name, isAny(match) ? {} : match]),
+      )
     : value;
   return headerMatches(read, place);
 };
@@ -55,7 +57,7 @@ function isNothing(value: unknown): boolean {
 }
 
 const queryMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>> = named(
-  (one, at) => (isNothing(one) ? undefined : stringMatch(one, at)),
+  (match, matchPlace) => (isNothing(match) ? undefined : stringMatch(match, matchPlace)),
 );
 
 /** Reads the conditions for a request. */
