@@ -112,8 +112,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/scope/inline-by-name',
     file: 'pilot-discovery/generate/scope/with-workload.ts',
-    find: 'one.service.key < first.service.key',
-    replace: 'one.service.key > first.service.key',
+    find: 'candidate.service.key < first.service.key',
+    replace: 'candidate.service.key > first.service.key',
   },
   {
     id: 'generate/scope/selected-entry-first',
@@ -172,7 +172,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/scope/port-stands-for-all',
     file: 'pilot-discovery/generate/scope/traffic-policy.ts',
-    find: 'own.portLevelSettings.get(port) ?? {',
+    find: 'subsetPolicy.portLevelSettings.get(port) ?? {',
     replace: '{',
   },
   {
@@ -250,8 +250,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/scope/connections-of-all-rules',
     file: 'pilot-discovery/generate/scope/mesh-connections.ts',
-    find: 'isWithin(host, own) || isWithin(own, host)',
-    replace: 'host === own',
+    find: 'isWithin(host, ruleHost) || isWithin(ruleHost, host)',
+    replace: 'host === ruleHost',
   },
   {
     id: 'generate/scope/connections-of-other-names',
@@ -262,7 +262,7 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/scope/connections-told-once',
     file: 'pilot-discovery/generate/scope/outbound-entries.ts',
-    find: 'all.names.filter((name) => !taken.has(`${range} ${name}`))',
+    find: 'all.names.filter((name) => !claimedMatches.has(`${range} ${name}`))',
     replace: '[...all.names]',
   },
   {

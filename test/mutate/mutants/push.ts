@@ -280,7 +280,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-names',
     file: 'pilot-discovery/generate/scope/merged-gateway.ts',
-    find: 'if (own.some((name) => names.has(name))) continue;',
+    find: 'if (tlsNames.some((name) => names.has(name))) continue;',
     replace: '',
   },
   {
@@ -328,20 +328,20 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-passed-once',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: 'names.some((name) => taken.has(name))',
+    find: 'names.some((name) => claimedNames.has(name))',
     replace: 'false',
   },
   {
     id: 'push/gateway-passed-names',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: ' || !names.every((name) => isAt(one, rule, name))',
-    replace: '',
+    find: '!names.every((name) => isAt(mergedServer, rule, name))',
+    replace: 'false',
   },
   {
     id: 'push/gateway-passed-ended',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: 'servers.filter((one) => !isPassedOn(one))',
-    replace: 'servers.slice(0, 0)',
+    find: '.filter((mergedServer) => !isPassedOn(mergedServer))',
+    replace: '.slice(0, 0)',
   },
   {
     id: 'push/gateway-weights',

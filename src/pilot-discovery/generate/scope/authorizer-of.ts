@@ -25,20 +25,20 @@ function authorizerNamed(
   { mesh, services }: Pick<Environment, 'mesh' | 'services'>,
   name: string,
 ): FoundAuthorizer {
-  const authorizer = mesh.authorizers.find((one) => one.name === name)?.authorizer;
+  const authorizer = mesh.authorizers.find((provider) => provider.name === name)?.authorizer;
   if (authorizer === undefined)
     return bad(`the MeshConfig has no extensionProvider ${name} that can be asked`);
   if (authorizer === 'closed') return bad(`the extensionProvider ${name} is wrong`);
   const { host, namespace, port } = authorizer;
-  const having = new Set((services.get(host) ?? []).map((service) => service.namespace));
-  const isThere = namespace === '' ? having.size > 0 : having.has(namespace);
+  const namespaces = new Set((services.get(host) ?? []).map((service) => service.namespace));
+  const isThere = namespace === '' ? namespaces.size > 0 : namespaces.has(namespace);
   if (!isThere)
     return bad(
       `the extensionProvider ${name} is at a service that is not there: ${namespace === '' ? '' : `${namespace}/`}${host}`,
     );
-  if (namespace === '' && having.size > 1)
+  if (namespace === '' && namespaces.size > 1)
     return bad(
-      `services of the namespaces ${[...having].sort().join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
+      `services of the namespaces ${[...namespaces].sort().join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
     );
   return { type: 'found', authorizer, cluster: outboundName({ port, subset: '', host }) };
 }
@@ -58,6 +58,6 @@ export function authorizerClusters(
     effect.type === 'asks' ? [effect.provider] : [],
   );
   if (providers.length === 0) return [];
-  const found = authorizerOf(environment, providers);
-  return found.type === 'found' ? [found.cluster] : [];
+  const authorizer = authorizerOf(environment, providers);
+  return authorizer.type === 'found' ? [authorizer.cluster] : [];
 }

@@ -31,13 +31,13 @@ export function destinationRuleOf(
   service: Pick<Service, 'host' | 'namespace'>,
 ): MatchedRule | undefined {
   const candidates = rulesFor(environment, node.namespace, service);
-  const own = candidates.find(
+  const workloadRule = candidates.find(
     ({ namespace, spec }) =>
       namespace === node.namespace &&
       spec.workloadSelector !== undefined &&
       selects(spec.workloadSelector, node.labels),
   );
-  return own ?? candidates.findLast(({ spec }) => spec.workloadSelector === undefined);
+  return workloadRule ?? candidates.findLast(({ spec }) => spec.workloadSelector === undefined);
 }
 
 const lookups = memoTable<readonly MatchedRule[]>();
@@ -76,7 +76,7 @@ function hostsFor(rules: Environment['destinationRules'], host: string): readonl
   );
   return [
     ...(rules.has(host) ? [host] : []),
-    ...wide.filter((one) => one !== host && isWithin(host, one)),
+    ...wide.filter((wildcard) => wildcard !== host && isWithin(host, wildcard)),
   ];
 }
 
@@ -93,12 +93,12 @@ function joined(rules: readonly Rule[]): readonly MatchedRule[] {
   return [...groups.values()].flatMap((group) => joinedOnce(group) ?? []);
 }
 
-const made = memoTable<MatchedRule>();
+const mergedRules = memoTable<MatchedRule>();
 
 function joinedOnce(rules: readonly Rule[]): MatchedRule | undefined {
   const [first] = rules;
   if (first === undefined) return undefined;
-  return made(rules, '', () => {
+  return mergedRules(rules, '', () => {
     const subsets = new Map(
       rules
         .flatMap(({ spec }) => spec.subsets)

@@ -19,19 +19,20 @@ export interface EgressHosts {
 /**
  * Sorts the hosts of a block by namespace.
  *
- * @param own the namespace that `.` stands for
+ * @param ownNamespace the namespace that `.` stands for
  */
-export function egressHosts(hosts: readonly EgressHost[], own: string): EgressHosts {
+export function egressHosts(hosts: readonly EgressHost[], ownNamespace: string): EgressHosts {
   const names = new Map<string, string[]>();
   for (const { namespace, host } of hosts) {
-    const place = namespace === '.' ? own : namespace;
+    const place = namespace === '.' ? ownNamespace : namespace;
     names.set(place, [...(names.get(place) ?? []), host]);
   }
-  const named = new Map([...names].map(([place, its]) => [place, namedHosts(its)]));
+  const named = new Map([...names].map(([place, hostNames]) => [place, namedHosts(hostNames)]));
   const all = hosts.map(({ host }) => host);
   return {
     exact: all.some(isWildcard) ? undefined : [...new Set(all)],
-    of: (namespace) => [named.get(namespace), named.get('*')].filter((one) => one !== undefined),
+    of: (namespace) =>
+      [named.get(namespace), named.get('*')].filter((matcher) => matcher !== undefined),
   };
 }
 
@@ -39,10 +40,10 @@ function namedHosts(hosts: readonly string[]): NamedHosts {
   const exact = new Set(hosts.filter((host) => !isWildcard(host)));
   const wide = hosts.filter(isWildcard);
   return {
-    hasService: (host) => exact.has(host) || wide.some((one) => isWithin(host, one)),
+    hasService: (host) => exact.has(host) || wide.some((wildcard) => isWithin(host, wildcard)),
     meets: (host) =>
       exact.has(host) ||
-      wide.some((one) => isWithin(host, one) || isWithin(one, host)) ||
-      (isWildcard(host) && [...exact].some((one) => isWithin(one, host))),
+      wide.some((wildcard) => isWithin(host, wildcard) || isWithin(wildcard, host)) ||
+      (isWildcard(host) && [...exact].some((name) => isWithin(name, host))),
   };
 }

@@ -57,51 +57,64 @@ function ofListener(
   services: Services,
   { servers }: MergedListener,
 ): readonly (readonly [MergedServer, readonly Connections[]])[] {
-  const taken = new Set(
-    servers.filter((one) => !isPassedOn(one)).flatMap(({ server }) => serverNames(server)),
+  const claimedNames = new Set(
+    servers
+      .filter((mergedServer) => !isPassedOn(mergedServer))
+      .flatMap(({ server }) => serverNames(server)),
   );
-  return servers.map((one) => {
-    const { port, tls } = one.server;
-    if (one.routeName !== '' || tls.mode === 'closed' || tls.mode === 'auto-passthrough')
-      return [one, nothing];
-    const rules = rulesOfGateway(environment, node, one.gatewayName);
-    const speaking = rules.filter((rule) => hostsAt(rule, one.server.hosts).length > 0);
+  return servers.map((mergedServer) => {
+    const { port, tls } = mergedServer.server;
+    if (mergedServer.routeName !== '' || tls.mode === 'closed' || tls.mode === 'auto-passthrough')
+      return [mergedServer, nothing];
+    const rules = rulesOfGateway(environment, node, mergedServer.gatewayName);
+    const matchingRules = rules.filter(
+      (rule) => hostsAt(rule, mergedServer.server.hosts).length > 0,
+    );
     const to = (route: readonly ConnectionDestination[]) =>
       connectionClusters(services, route, port.number);
-    if (isPassedOn(one)) return [one, passedOn(one, speaking, taken, to)];
-    const [first] = speaking.flatMap((rule) =>
+    if (isPassedOn(mergedServer))
+      return [mergedServer, passedOn(mergedServer, matchingRules, claimedNames, to)];
+    const [first] = matchingRules.flatMap((rule) =>
       rule.spec.tcp
-        .filter(({ match }) => match.length === 0 || match.some((its) => isFor(its, one)))
-        .map((tcp) => ({ server: one, names: [], rule, to: to(tcp.route) })),
+        .filter(
+          ({ match }) =>
+            match.length === 0 || match.some((condition) => isFor(condition, mergedServer)),
+        )
+        .map((tcp) => ({ server: mergedServer, names: [], rule, to: to(tcp.route) })),
     );
-    return [one, first === undefined ? nothing : [first]];
+    return [mergedServer, first === undefined ? nothing : [first]];
   });
 }
 
 const isPassedOn = ({ server }: MergedServer): boolean => server.tls.mode === 'passthrough';
 
 function passedOn(
-  one: MergedServer,
+  mergedServer: MergedServer,
   rules: readonly Rule[],
-  taken: Set<string>,
+  claimedNames: Set<string>,
   to: (route: readonly ConnectionDestination[]) => readonly ConnectionCluster[],
 ): readonly Connections[] {
-  const found: Connections[] = [];
+  const connections: Connections[] = [];
   for (const rule of rules)
     for (const { match, route } of rule.spec.tls)
-      for (const its of match) {
-        const names = [...new Set(its.sniHosts)];
-        const isTaken = names.some((name) => taken.has(name));
-        if (!isFor(its, one) || isTaken || !names.every((name) => isAt(one, rule, name))) continue;
-        for (const name of names) taken.add(name);
-        found.push({
-          server: one,
+      for (const condition of match) {
+        const names = [...new Set(condition.sniHosts)];
+        const isClaimed = names.some((name) => claimedNames.has(name));
+        if (
+          !isFor(condition, mergedServer) ||
+          isClaimed ||
+          !names.every((name) => isAt(mergedServer, rule, name))
+        )
+          continue;
+        for (const name of names) claimedNames.add(name);
+        connections.push({
+          server: mergedServer,
           names: names.includes('*') ? [] : names,
           rule,
           to: to(route),
         });
       }
-  return found;
+  return connections;
 }
 
 /**

@@ -19,7 +19,7 @@ export function rulesOfGateway(
   { namespace }: Pick<ProxyNode, 'namespace'>,
   gateway: string,
 ): readonly Rule[] {
-  const all = byGateway([virtualServices], '', () => {
+  const rulesByGateway = byGateway([virtualServices], '', () => {
     const rules = new Map<string, Rule[]>();
     for (const rule of virtualServices)
       for (const name of new Set(rule.spec.gateways)) {
@@ -29,7 +29,7 @@ export function rulesOfGateway(
       }
     return rules;
   });
-  return exportedRules(all.get(gateway) ?? [], namespace);
+  return exportedRules(rulesByGateway.get(gateway) ?? [], namespace);
 }
 
 /**
@@ -38,12 +38,12 @@ export function rulesOfGateway(
  * namespaces for them.
  */
 export function hostsAt(rule: Rule, hosts: readonly GatewayHost[]): readonly string[] {
-  const found = hosts
+  const sharedHosts = hosts
     .filter(({ namespace }) => namespace === '*' || namespace === rule.namespace)
     .flatMap(({ host }) =>
-      rule.spec.hosts.flatMap((own) =>
-        isWithin(host, own) ? [host] : isWithin(own, host) ? [own] : [],
+      rule.spec.hosts.flatMap((ruleHost) =>
+        isWithin(host, ruleHost) ? [host] : isWithin(ruleHost, host) ? [ruleHost] : [],
       ),
     );
-  return [...new Set(found)];
+  return [...new Set(sharedHosts)];
 }

@@ -21,8 +21,8 @@ export function importedServices(
   const names = hosts.exact ?? services.keys();
   return oldestFirst(
     [...names].flatMap((host) => {
-      const same = services.get(host);
-      return same === undefined ? [] : (imported(same, hosts, port, namespace) ?? []);
+      const entries = services.get(host);
+      return entries === undefined ? [] : (imported(entries, hosts, port, namespace) ?? []);
     }),
   );
 }
@@ -34,17 +34,17 @@ export const portOf = ({ port }: Egress): number | undefined =>
     : port.number;
 
 function imported(
-  same: readonly Service[],
+  entries: readonly Service[],
   hosts: EgressHosts,
   port: number | undefined,
   namespace: string,
 ): VisibleService | undefined {
   const service = nearest(
-    same.filter(
-      (one) =>
-        isVisible(one.exportTo, one.namespace, namespace) &&
-        hosts.of(one.namespace).some(({ hasService }) => hasService(one.host)) &&
-        (port === undefined || one.ports.some(({ number }) => number === port)),
+    entries.filter(
+      (entry) =>
+        isVisible(entry.exportTo, entry.namespace, namespace) &&
+        hosts.of(entry.namespace).some(({ hasService }) => hasService(entry.host)) &&
+        (port === undefined || entry.ports.some(({ number }) => number === port)),
     ),
     namespace,
   );
@@ -60,7 +60,7 @@ function imported(
   );
 }
 
-const made = memoTable<VisibleService>();
+const trimmedServices = memoTable<VisibleService>();
 
 /**
  * Returns a service with some of its ports and aliases; the same object if these are all.
@@ -76,5 +76,5 @@ export function trimmed(
   if (ports.length === service.ports.length && aliases.length === service.aliases.length)
     return service;
   const text = JSON.stringify([ports.map(({ number }) => number), aliases]);
-  return made([service], text, () => ({ ...service, ports, aliases }));
+  return trimmedServices([service], text, () => ({ ...service, ports, aliases }));
 }

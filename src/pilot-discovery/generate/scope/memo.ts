@@ -36,8 +36,8 @@ const making: Set<Made>[] = [];
 export function memoTable<T>(): MemoTable<T> {
   const root = branch<Entry<T>>();
   return (objects, text, make) => {
-    const { made } = under(root, objects);
-    const entry = made.get(text) ?? entryOf(made, text, make);
+    const { made: entries } = under(root, objects);
+    const entry = entries.get(text) ?? entryOf(entries, text, make);
     making.at(-1)?.add(entry);
     return entry.value;
   };
@@ -46,24 +46,24 @@ export function memoTable<T>(): MemoTable<T> {
 const branch = <E>(): Branch<E> => ({ below: new WeakMap(), made: new Map() });
 
 function under<E>(root: Branch<E>, objects: readonly object[]): Branch<E> {
-  return objects.reduce<Branch<E>>((at, object) => {
-    const known = at.below.get(object);
-    if (known !== undefined) return known;
-    const fresh = branch<E>();
-    at.below.set(object, fresh);
-    return fresh;
+  return objects.reduce<Branch<E>>((parent, object) => {
+    const child = parent.below.get(object);
+    if (child !== undefined) return child;
+    const newChild = branch<E>();
+    parent.below.set(object, newChild);
+    return newChild;
   }, root);
 }
 
-function entryOf<T>(made: Map<string, Entry<T>>, text: string, make: () => T): Entry<T> {
+function entryOf<T>(entries: Map<string, Entry<T>>, text: string, make: () => T): Entry<T> {
   const [value, uses] = withUses(make);
   hold(uses);
   const forget = (): void => {
-    made.delete(text);
+    entries.delete(text);
     release(uses);
   };
   const entry: Entry<T> = { value, holders: 0, forget };
-  made.set(text, entry);
+  entries.set(text, entry);
   return entry;
 }
 
@@ -90,26 +90,26 @@ export function derivedTable<S extends readonly object[], T, I>(
 ): (objects: readonly object[], text: string, sources: S, inputs: I) => T {
   const root = branch<Last<S, T>>();
   return (objects, text, sources, inputs) => {
-    const { made } = under(root, objects);
-    const known = made.get(text);
-    if (known !== undefined) {
-      making.at(-1)?.add(known);
-      if (isSame(known.derived.sources, sources)) return known.derived.value;
+    const { made: entries } = under(root, objects);
+    const entry = entries.get(text);
+    if (entry !== undefined) {
+      making.at(-1)?.add(entry);
+      if (isSame(entry.derived.sources, sources)) return entry.derived.value;
     }
-    const value = derive(known?.derived, sources, inputs);
-    if (known !== undefined) {
-      known.derived = { sources, value };
+    const value = derive(entry?.derived, sources, inputs);
+    if (entry !== undefined) {
+      entry.derived = { sources, value };
       return value;
     }
     const last: Last<S, T> = {
       derived: { sources, value },
       holders: 0,
       forget: () => {
-        made.delete(text);
+        entries.delete(text);
         forget(last.derived.value);
       },
     };
-    made.set(text, last);
+    entries.set(text, last);
     making.at(-1)?.add(last);
     return value;
   };
@@ -129,8 +129,8 @@ export function steadyLists<T>(): (owner: object, list: readonly T[]) => readonl
 }
 
 /** Returns whether two lists have the same values, one by one. */
-export const isSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
-  one.length === other.length && one.every((value, index) => value === other[index]);
+export const isSame = (left: readonly unknown[], right: readonly unknown[]): boolean =>
+  left.length === right.length && left.every((value, index) => value === right[index]);
 
 /** Makes a value, and returns it with the entries that were used for it. */
 export function withUses<T>(make: () => T): readonly [T, Uses] {
@@ -146,13 +146,13 @@ export function withUses<T>(make: () => T): readonly [T, Uses] {
 
 /** Keeps entries until they are released. */
 export function hold(uses: Uses): void {
-  for (const made of uses) made.holders += 1;
+  for (const entry of uses) entry.holders += 1;
 }
 
 /** Drops entries, unless they have another holder. */
 export function release(uses: Uses): void {
-  for (const made of uses) {
-    made.holders -= 1;
-    if (made.holders === 0) made.forget();
+  for (const entry of uses) {
+    entry.holders -= 1;
+    if (entry.holders === 0) entry.forget();
   }
 }

@@ -96,33 +96,37 @@ function mergedOnce(
   for (const gateway of gateways) {
     for (const server of gateway.spec.servers) {
       const port = moved.get(server.port.number) ?? server.port.number;
-      const at = `${server.bind}_${port}`;
+      const listenerKey = `${server.bind}_${port}`;
       const kind = kindOf(server);
-      const before = listeners.get(at);
+      const before = listeners.get(listenerKey);
       if (before !== undefined && (before.kind !== kind || kind === 'tcp')) continue;
-      const own = kind === 'tls' ? serverNames(server).map((name) => `${at} ${name}`) : [];
-      if (own.some((name) => names.has(name))) continue;
-      for (const name of own) names.add(name);
-      const one: MergedServer = {
+      const tlsNames =
+        kind === 'tls' ? serverNames(server).map((name) => `${listenerKey} ${name}`) : [];
+      if (tlsNames.some((name) => names.has(name))) continue;
+      for (const name of tlsNames) names.add(name);
+      const mergedServer: MergedServer = {
         gateway,
         server,
         gatewayName: `${gateway.namespace}/${gateway.name}`,
         port,
         routeName: routeNameOf(gateway, server, port),
       };
-      listeners.set(at, {
+      listeners.set(listenerKey, {
         bind: server.bind,
         port,
         kind,
-        servers: [...(before?.servers ?? []), one],
+        servers: [...(before?.servers ?? []), mergedServer],
       });
     }
   }
   const routes = new Map<string, readonly MergedServer[]>();
   for (const { servers } of listeners.values())
-    for (const one of servers)
-      if (one.routeName !== '')
-        routes.set(one.routeName, [...(routes.get(one.routeName) ?? []), one]);
+    for (const mergedServer of servers)
+      if (mergedServer.routeName !== '')
+        routes.set(mergedServer.routeName, [
+          ...(routes.get(mergedServer.routeName) ?? []),
+          mergedServer,
+        ]);
   return { listeners: [...listeners.values()], routes };
 }
 

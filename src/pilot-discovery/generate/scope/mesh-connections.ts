@@ -66,12 +66,12 @@ export function chainsByRules(
 ): ChainsOf {
   return (binding) => {
     const { host } = binding.service;
-    const speaking = rules.filter(({ spec }) =>
-      spec.hosts.some((own) => isWithin(host, own) || isWithin(own, host)),
+    const matchingRules = rules.filter(({ spec }) =>
+      spec.hosts.some((ruleHost) => isWithin(host, ruleHost) || isWithin(ruleHost, host)),
     );
-    if (speaking.length === 0) return [plainChain(binding)];
+    if (matchingRules.length === 0) return [plainChain(binding)];
     const chains = isTls(binding.port.protocol) ? tlsChains : tcpChains;
-    return chains(speaking, { binding, caller, services });
+    return chains(matchingRules, { binding, caller, services });
   };
 }
 
@@ -87,7 +87,7 @@ function tlsChains(rules: readonly Rule[], asked: Asked): readonly ConnectionCha
   const chains = rules.flatMap((rule) =>
     rule.spec.tls.flatMap(({ match, route }) =>
       match
-        .filter((one) => isFor(one, asked))
+        .filter((condition) => isFor(condition, asked))
         .map(({ sniHosts, destinationSubnets }) => ({
           ranges: rangesOf(destinationSubnets, binding),
           names: sniHosts.includes('*') ? [] : [...sniHosts].sort(),
@@ -106,11 +106,12 @@ function tcpChains(rules: readonly Rule[], asked: Asked): readonly ConnectionCha
   const chains: ConnectionChain[] = [];
   for (const rule of rules)
     for (const { match, route } of rule.spec.tcp) {
-      const fitting = match.filter((one) => isFor(one, asked));
+      const fitting = match.filter((condition) => isFor(condition, asked));
       if (match.length > 0 && fitting.length === 0) continue;
       const to = connectionClusters(services, route, binding.port.number);
       const isForAny =
-        match.length === 0 || fitting.some((one) => one.destinationSubnets.length === 0);
+        match.length === 0 ||
+        fitting.some((condition) => condition.destinationSubnets.length === 0);
       if (isForAny) return [...chains, { ...plain, rule, to }];
       const subnets = fitting.flatMap(({ destinationSubnets }) => destinationSubnets);
       chains.push({ ranges: rangesOf(subnets, binding), names: [], rule, to });

@@ -81,10 +81,10 @@ export function outboundBindings(
       .flatMap((port) =>
         (service.addressesAt.get(port.number) ?? ['']).flatMap((address) => {
           const part = { service, port, kind: listenerKindOf(port.protocol), range: '', place };
-          const at = { wildcard, address };
+          const serviceAddress = { wildcard, address };
           return place.at.type === 'service'
-            ? ofService(environment, node, part, at, egress)
-            : [fixed(part, at, place.at.address)];
+            ? ofService(environment, node, part, serviceAddress, egress)
+            : [fixed(part, serviceAddress, place.at.address)];
         }),
       ),
   );
@@ -135,15 +135,17 @@ function ofService(
   const shared = { ...part, address: wildcard, shared: true, serverName: '' };
   if (kind === 'http') return [shared];
   if (isOne(address)) return [{ ...shared, address, shared: address === wildcard }];
-  const each =
+  const endpointAddresses =
     address === '' && service.resolution === 'none' && egress?.port === undefined
       ? ownAddresses(environment, node, service, port)
       : undefined;
   const serverName = isTls(port.protocol) ? service.host : '';
   return (
-    each?.map((own) => ({ ...shared, address: own, shared: false })) ?? [
-      { ...shared, range: address, serverName },
-    ]
+    endpointAddresses?.map((endpointAddress) => ({
+      ...shared,
+      address: endpointAddress,
+      shared: false,
+    })) ?? [{ ...shared, range: address, serverName }]
   );
 }
 
@@ -160,10 +162,10 @@ function ownAddresses(
   service: VisibleService,
   port: ServicePort,
 ): string[] | undefined {
-  const known = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
+  const portEndpoints = endpoints.get(serviceKey(service))?.get(port.number) ?? [];
   // A client that has looked up a headless service only connects to addresses that it has.
-  if (known.length === 0) return service.registry === 'Service' ? [] : undefined;
-  return known
+  if (portEndpoints.length === 0) return service.registry === 'Service' ? [] : undefined;
+  return portEndpoints
     .map(({ address }) => address)
     .filter((address) => isIP(address) !== 0 && address !== node.addresses[0]);
 }

@@ -63,12 +63,12 @@ export function scopeEntries(
   const [first, ...others] = blocks;
   if (first !== undefined && others.length === 0)
     return outboundEntriesOf(environment, node, first, services);
-  const taken = new Set<string>();
+  const earlierAddresses = new Set<string>();
   return blocks.flatMap((block) => {
     const entries = outboundEntriesOf(environment, node, block, services).filter(
-      ({ address, port }) => !taken.has(`${address}_${String(port)}`),
+      ({ address, port }) => !earlierAddresses.has(`${address}_${String(port)}`),
     );
-    for (const { address, port } of entries) taken.add(`${address}_${String(port)}`);
+    for (const { address, port } of entries) earlierAddresses.add(`${address}_${String(port)}`);
     return entries;
   });
 }

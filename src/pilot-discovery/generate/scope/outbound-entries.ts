@@ -66,7 +66,8 @@ const speaksFirst = ({ protocol }: ServicePort): boolean =>
 /** Returns whether a connection may be for the entry or for the binding. */
 function isBesides({ chains }: OutboundEntry, { port }: OutboundBinding): boolean {
   return chains.every(
-    ({ of }) => of.port.protocol === port.protocol || !(speaksFirst(of.port) || speaksFirst(port)),
+    ({ of: binding }) =>
+      binding.port.protocol === port.protocol || !(speaksFirst(binding.port) || speaksFirst(port)),
   );
 }
 
@@ -78,28 +79,33 @@ function withLeft(before: OutboundEntry, next: OutboundEntry): OutboundEntry {
   const { chains, ...both } = joined(before, next);
   const hasHttp = chains.some(({ type }) => type === 'http');
   const isServed = (binding: OutboundBinding) =>
-    chains.some(({ of, type }) => of === binding && (type === 'tcp' || binding.kind === 'http')) ||
+    chains.some(
+      ({ of: chainBinding, type }) =>
+        chainBinding === binding && (type === 'tcp' || binding.kind === 'http'),
+    ) ||
     (binding.kind !== 'tcp' && hasHttp);
   const all = [
     ...before.left,
-    ...before.chains.map(({ of }) => of),
-    ...next.chains.map(({ of }) => of),
+    ...before.chains.map(({ of: binding }) => binding),
+    ...next.chains.map(({ of: binding }) => binding),
   ];
   return { ...both, chains, left: [...new Set(all)].filter((binding) => !isServed(binding)) };
 }
 
 /** Returns the listener of a single binding. */
-function entryOf(of: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
-  const { address, port, kind, shared, service, place } = of;
+function entryOf(binding: OutboundBinding, chainsOf: ChainsOf): OutboundEntry {
+  const { address, port, kind, shared, service, place } = binding;
   const tcp =
     kind === 'http'
       ? []
-      : distinct(chainsOf(of).map((chain): TcpChain => ({ ...chain, type: 'tcp', of })));
+      : distinct(
+          chainsOf(binding).map((chain): TcpChain => ({ ...chain, type: 'tcp', of: binding })),
+        );
   const routeName =
     kind === 'auto' && !shared ? `${service.host}:${port.number}` : String(port.number);
   const http: OutboundChain = {
     type: 'http',
-    of,
+    of: binding,
     routeName,
     anyProtocol: kind === 'http' && !shared,
   };
@@ -134,22 +140,22 @@ function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {
 
 /** Keeps the first of chains that match the same connections: Envoy refuses both together. */
 function distinct(chains: readonly OutboundChain[]): OutboundChain[] {
-  const taken = new Set<string>();
+  const claimedMatches = new Set<string>();
   return chains.flatMap((chain): readonly OutboundChain[] => {
-    if (chain.type === 'tcp') return untaken(chain, taken);
-    const isFirst = !taken.has('http');
-    taken.add('http');
+    if (chain.type === 'tcp') return unclaimed(chain, claimedMatches);
+    const isFirst = !claimedMatches.has('http');
+    claimedMatches.add('http');
     return isFirst ? [chain] : [];
   });
 }
 
 /** Returns the part of a chain whose pairs of range and name no other chain has. */
-function untaken(chain: TcpChain, taken: Set<string>): readonly TcpChain[] {
+function unclaimed(chain: TcpChain, claimedMatches: Set<string>): readonly TcpChain[] {
   const all = { ranges: orAny(chain.ranges), names: orAny(chain.names) };
   const parts = new Map<string, { readonly ranges: string[]; readonly names: string[] }>();
   for (const range of all.ranges) {
-    const names = all.names.filter((name) => !taken.has(`${range} ${name}`));
-    for (const name of names) taken.add(`${range} ${name}`);
+    const names = all.names.filter((name) => !claimedMatches.has(`${range} ${name}`));
+    for (const name of names) claimedMatches.add(`${range} ${name}`);
     const part = parts.get(names.join(' '));
     if (part !== undefined) part.ranges.push(range);
     else if (names.length > 0) parts.set(names.join(' '), { ranges: [range], names });

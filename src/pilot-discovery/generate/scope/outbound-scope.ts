@@ -76,16 +76,16 @@ function scopeAfter(
   sources: Sources,
   { egress, namespace }: Asked,
 ): OutboundScope {
-  const hosts = egress.map((one) => egressHosts(one.hosts, namespace));
+  const hosts = egress.map((egressBlock) => egressHosts(egressBlock.hosts, namespace));
   if (last !== undefined && !mayDiffer(last, sources, hosts)) return last.value;
   const [services, virtualServices] = sources;
   const rules = meshRules({ virtualServices }, { namespace });
-  const blocks = egress.map((one, index): ScopeBlock => {
+  const blocks = egress.map((egressBlock, index): ScopeBlock => {
     const named = hosts[index] ?? egressHosts([], namespace);
     const before = last?.value.blocks[index];
     return {
-      egress: before?.egress ?? one,
-      services: steady(before?.services, importedServices(services, named, one, namespace)),
+      egress: before?.egress ?? egressBlock,
+      services: steady(before?.services, importedServices(services, named, egressBlock, namespace)),
       rules: steadyList(
         before?.rules ?? [],
         rules.filter((rule) => isNamed(rule, named)),
@@ -93,17 +93,17 @@ function scopeAfter(
     };
   });
   const [first] = blocks;
-  const all = steady(
+  const scopeServices = steady(
     first?.services,
     steady(last?.value.services, withDestinations(blocks, services, namespace)),
   );
   const isSameScope =
-    last?.value.services === all &&
+    last?.value.services === scopeServices &&
     blocks.every((block, index) => {
       const before = last.value.blocks[index];
       return before?.services === block.services && before.rules === block.rules;
     });
-  return isSameScope ? last.value : { services: all, blocks };
+  return isSameScope ? last.value : { services: scopeServices, blocks };
 }
 
 const isNamed = ({ namespace, spec }: Rule, hosts: EgressHosts): boolean =>
@@ -130,7 +130,7 @@ function mayDiffer(
   return changedKeys(servicesBefore, services).some(
     (host) =>
       [servicesBefore, services]
-        .flatMap((all) => all.get(host) ?? [])
+        .flatMap((servicesByHost) => servicesByHost.get(host) ?? [])
         .some(({ namespace }) =>
           hosts.some((named) => named.of(namespace).some(({ hasService }) => hasService(host))),
         ) || rules.some((rule) => destinationsOf(rule).has(host)),

@@ -29,18 +29,21 @@ export function ownPorts(
   environment: Environment,
   { addresses, namespace }: Pick<ProxyNode, 'addresses' | 'namespace'>,
 ): OwnPort[] {
-  const own = [...new Set(addresses)]
+  const servedPorts = [...new Set(addresses)]
     .flatMap((address) => [...servedAt(environment, address)])
     .filter(({ service }) => service.namespace === namespace);
-  own.sort(
+  servedPorts.sort(
     (a, b) =>
       a.service.createdMs - b.service.createdMs ||
       compare(a.service.key, b.service.key) ||
       compare(a.service.host, b.service.host),
   );
   const byPort = new Map<number, Served[]>();
-  for (const one of own)
-    byPort.set(one.endpoint.port, [...(byPort.get(one.endpoint.port) ?? []), one]);
+  for (const servedPort of servedPorts)
+    byPort.set(servedPort.endpoint.port, [
+      ...(byPort.get(servedPort.endpoint.port) ?? []),
+      servedPort,
+    ]);
   return [...byPort.values()]
     .flatMap((same): OwnPort[] =>
       same.slice(0, 1).map((first) => ({ ...first, services: alike(first, same) })),

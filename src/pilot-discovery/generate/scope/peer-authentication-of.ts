@@ -49,7 +49,7 @@ export function peerAuthenticationOf(
   const levels = [ofMesh, ofNamespace, ofWorkload];
   const mode = levels.reduce<SetMode>((above, level) => or(level?.spec.mode, above), 'permissive');
   const ports = [...(ofWorkload?.spec.portLevel ?? [])].flatMap(
-    ([port, own]): [number, SetMode][] => (own === 'unset' ? [] : [[port, own]]),
+    ([port, portMode]): [number, SetMode][] => (portMode === 'unset' ? [] : [[port, portMode]]),
   );
   return { mode, ports: new Map(ports), of: levels.filter((level) => level !== undefined) };
 }

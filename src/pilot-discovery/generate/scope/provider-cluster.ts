@@ -24,8 +24,8 @@ export function clusterOfProvider(
   const [host = '', place] = service.split('/').reverse();
   const places = new Set((environment.services.get(host) ?? []).map(({ namespace }) => namespace));
   if (place === undefined ? places.size !== 1 : !places.has(place)) return undefined;
-  const seen = outboundScope(environment, node).services.get(host);
-  return seen?.ports.some(({ number }) => number === port) === true
+  const visibleService = outboundScope(environment, node).services.get(host);
+  return visibleService?.ports.some(({ number }) => number === port) === true
     ? { host, cluster: outboundName({ port, subset: '', host }) }
     : undefined;
 }
@@ -37,4 +37,4 @@ const servicesOf = (provider: ExtensionProvider): readonly ProviderService[] =>
 export const clustersOfProviders = (environment: Environment, node: ProxyNode): readonly string[] =>
   environment.mesh.providers
     .flatMap(servicesOf)
-    .flatMap((at) => clusterOfProvider(environment, node, at)?.cluster ?? []);
+    .flatMap((service) => clusterOfProvider(environment, node, service)?.cluster ?? []);

@@ -38,8 +38,8 @@ export function readNode({ id, metadata = {} }: RequestNode, locality: string): 
     (dnsDomain.split('.')[0] ?? '');
   const addresses = text('INSTANCE_IPS')
     .split(',')
-    .map((one) => one.trim())
-    .filter((one) => one !== '');
+    .map((ip) => ip.trim())
+    .filter((ip) => ip !== '');
   const mode = text('INTERCEPTION_MODE').toUpperCase();
   const labels = metadata['LABELS'];
   return {

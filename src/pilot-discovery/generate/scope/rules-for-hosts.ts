@@ -20,7 +20,7 @@ export interface Governed<S> {
 export const isForMesh = ({ spec }: Rule): boolean =>
   spec.gateways.length === 0 || spec.gateways.includes('mesh');
 
-const made = memoTable<readonly Rule[]>();
+const rulesByScope = memoTable<readonly Rule[]>();
 
 /**
  * Returns the VirtualServices that apply to sidecars of a namespace: for the mesh, and exported to
@@ -30,7 +30,7 @@ export const meshRules = (
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   { namespace }: Pick<ProxyNode, 'namespace'>,
 ): readonly Rule[] =>
-  made([virtualServices], scopeOfExports({ virtualServices }, namespace), () =>
+  rulesByScope([virtualServices], scopeOfExports({ virtualServices }, namespace), () =>
     exportedRules(virtualServices.filter(isForMesh), namespace),
   );
 
@@ -54,27 +54,31 @@ export function rulesForHosts<S extends { readonly service: Service }>(
   if (wide.length > 0) {
     const longestFirst = [...wide].sort((a, b) => b.host.length - a.host.length);
     for (const host of services.keys()) {
-      const found = named.has(host)
+      const longestWildcard = named.has(host)
         ? undefined
-        : longestFirst.find((one) => isWithin(host, one.host));
-      if (found !== undefined) nearest.set(host, found);
+        : longestFirst.find((wildcard) => isWithin(host, wildcard.host));
+      if (longestWildcard !== undefined) nearest.set(host, longestWildcard);
     }
   }
   return rules.flatMap((rule): Governed<S>[] => {
-    const own = rule.spec.hosts.map((host) => {
-      const one = services.get(host);
+    const ruleHosts = rule.spec.hosts.map((host) => {
+      const exact = services.get(host);
       if (!isWildcard(host))
-        return { host, isNone: one === undefined, found: one === undefined ? [] : [one] };
-      const found = [...services].flatMap(([name, its]) =>
-        isOf(nearest.get(name), rule, host) ? [its] : [],
+        return { host, isNone: exact === undefined, governed: exact === undefined ? [] : [exact] };
+      const governed = [...services].flatMap(([name, service]) =>
+        isOf(nearest.get(name), rule, host) ? [service] : [],
       );
       // A wildcard has no effect if other rules apply to all of its services.
-      return { host, isNone: ![...services.keys()].some((name) => isWithin(name, host)), found };
+      return { host, isNone: ![...services.keys()].some((name) => isWithin(name, host)), governed };
     });
-    const found = own.flatMap((one) => one.found);
-    if (found.length === 0 && !withoutServices) return [];
+    const governedServices = ruleHosts.flatMap((ruleHost) => ruleHost.governed);
+    if (governedServices.length === 0 && !withoutServices) return [];
     return [
-      { rule, hosts: own.filter(({ isNone }) => isNone).map(({ host }) => host), services: found },
+      {
+        rule,
+        hosts: ruleHosts.filter(({ isNone }) => isNone).map(({ host }) => host),
+        services: governedServices,
+      },
     ];
   });
 }

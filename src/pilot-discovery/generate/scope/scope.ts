@@ -24,15 +24,15 @@ export function scopeOfServices(
   namespace: string,
 ): string {
   const namespaces = ofServices([services], '', () => {
-    const found = new Set<string>();
-    for (const same of services.values()) {
-      const owners = new Set(same.map((one) => one.namespace));
-      const isShared = owners.size === 1 && same.every(({ exportTo }) => isForAll(exportTo));
+    const singledOut = new Set<string>();
+    for (const entries of services.values()) {
+      const owners = new Set(entries.map((entry) => entry.namespace));
+      const isShared = owners.size === 1 && entries.every(({ exportTo }) => isForAll(exportTo));
       if (!isShared)
-        for (const name of [...owners, ...same.flatMap(({ exportTo }) => exportTo)])
-          found.add(name);
+        for (const name of [...owners, ...entries.flatMap(({ exportTo }) => exportTo)])
+          singledOut.add(name);
     }
-    return found;
+    return singledOut;
   });
   return scopeIn(namespaces, namespace);
 }
@@ -79,14 +79,14 @@ export function scopeOfVirtualServices(
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   node: ProxyNode,
 ): string {
-  const { namespaces, told } = ofVirtualServices([virtualServices], '', () => {
-    const isTold = virtualServices.some(tellsCallersApart);
+  const { namespaces, told: callers } = ofVirtualServices([virtualServices], '', () => {
+    const tellsApart = virtualServices.some(tellsCallersApart);
     return {
       namespaces: new Set(virtualServices.flatMap(({ spec }) => spec.exportTo)),
-      told: isTold ? 'apart' : 'alike',
+      told: tellsApart ? 'apart' : 'alike',
     };
   });
-  return told === 'apart'
+  return callers === 'apart'
     ? JSON.stringify([node.namespace, node.labels])
     : scopeIn(namespaces, node.namespace);
 }
@@ -141,8 +141,8 @@ export function scopeOfDomain(services: ReadonlyMap<string, unknown>, dnsDomain:
     '',
     () => new Set([...services.keys()].map((host) => host.slice(host.indexOf('.') + 1))),
   );
-  const at = dnsDomain.indexOf(inCluster);
-  return at < 0 || domains.has(dnsDomain) ? dnsDomain : dnsDomain.slice(at);
+  const position = dnsDomain.indexOf(inCluster);
+  return position < 0 || domains.has(dnsDomain) ? dnsDomain : dnsDomain.slice(position);
 }
 
 const ofPlaces = memoTable<readonly string[]>();
@@ -173,10 +173,10 @@ export function scopeOfPlace(
   { locality, network, labels }: ProxyNode,
 ): string {
   if (environment.destinationRules.size === 0) return '';
-  const said = labelsOfPlaces(environment).map((name) =>
+  const labelValues = labelsOfPlaces(environment).map((name) =>
     Object.hasOwn(labels, name) ? labels[name] : null,
   );
-  return JSON.stringify([locality, network, said]);
+  return JSON.stringify([locality, network, labelValues]);
 }
 
 /**

@@ -16,10 +16,12 @@ export function telemetriesOf(
     telemetries.get(place)?.find(isWide),
   );
   const selecting = (telemetries.get(namespace) ?? []).filter(
-    (one) =>
-      one.spec.for === 'workloads' && !isWide(one) && selects(one.spec.selector ?? {}, labels),
+    (telemetry) =>
+      telemetry.spec.for === 'workloads' &&
+      !isWide(telemetry) &&
+      selects(telemetry.spec.selector ?? {}, labels),
   );
-  return [...wide.filter((one) => one !== undefined), ...selecting];
+  return [...wide.filter((telemetry) => telemetry !== undefined), ...selecting];
 }
 
 /** Returns whether a Telemetry is for all workloads. */

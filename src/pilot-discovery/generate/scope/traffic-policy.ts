@@ -18,14 +18,14 @@ export function policyFor(
   subset: string | undefined,
 ): PortPolicy {
   const whole = portPolicyOf(rule?.trafficPolicy, port) ?? nothing;
-  const own = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
-  if (own === undefined) return whole;
+  const subsetPolicy = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
+  if (subsetPolicy === undefined) return whole;
   return (
-    own.portLevelSettings.get(port) ?? {
-      loadBalancer: own.loadBalancer ?? whole.loadBalancer,
-      connectionPool: own.connectionPool ?? whole.connectionPool,
-      outlierDetection: own.outlierDetection ?? whole.outlierDetection,
-      tls: own.tls ?? whole.tls,
+    subsetPolicy.portLevelSettings.get(port) ?? {
+      loadBalancer: subsetPolicy.loadBalancer ?? whole.loadBalancer,
+      connectionPool: subsetPolicy.connectionPool ?? whole.connectionPool,
+      outlierDetection: subsetPolicy.outlierDetection ?? whole.outlierDetection,
+      tls: subsetPolicy.tls ?? whole.tls,
     }
   );
 }

@@ -11,7 +11,9 @@ import { scopeOfServices } from './scope.ts';
 export function isVisible(exportTo: ExportTo, from: string, to: string): boolean {
   return (
     exportTo.length === 0 ||
-    exportTo.some((one) => one === '*' || one === to || (one === '.' && from === to))
+    exportTo.some(
+      (namespace) => namespace === '*' || namespace === to || (namespace === '.' && from === to),
+    )
   );
 }
 
@@ -37,9 +39,11 @@ export function visibleServices(
   { services }: Environment,
   { namespace }: Pick<ProxyNode, 'namespace'>,
 ): Services {
-  return all([services], scopeOfServices({ services }, namespace), () => {
-    const seen = [...services.values()].flatMap((same) => serviceFor(same, namespace) ?? []);
-    return oldestFirst(seen);
+  return servicesByScope([services], scopeOfServices({ services }, namespace), () => {
+    const visible = [...services.values()].flatMap(
+      (entries) => serviceFor(entries, namespace) ?? [],
+    );
+    return oldestFirst(visible);
   });
 }
 
@@ -47,12 +51,12 @@ export function visibleServices(
 export const oldestFirst = (services: readonly VisibleService[]): Services =>
   new Map([...services].sort(byAge).map((service) => [service.host, service]));
 
-const all = memoTable<Services>();
-const one = memoTable<VisibleService | undefined>();
+const servicesByScope = memoTable<Services>();
+const serviceByNamespace = memoTable<VisibleService | undefined>();
 
-function serviceFor(same: readonly Service[], namespace: string): VisibleService | undefined {
-  return one([same], namespace, () => {
-    const visible = same.filter((service) =>
+function serviceFor(entries: readonly Service[], namespace: string): VisibleService | undefined {
+  return serviceByNamespace([entries], namespace, () => {
+    const visible = entries.filter((service) =>
       isVisible(service.exportTo, service.namespace, namespace),
     );
     return nearest(visible, namespace);
@@ -60,21 +64,24 @@ function serviceFor(same: readonly Service[], namespace: string): VisibleService
 }
 
 /** Joins the entries of a host in a namespace; else those in the namespace of the oldest one. */
-export function nearest(same: readonly Service[], namespace: string): VisibleService | undefined {
-  const first = same.find((service) => service.namespace === namespace) ?? same[0];
+export function nearest(
+  entries: readonly Service[],
+  namespace: string,
+): VisibleService | undefined {
+  const first = entries.find((service) => service.namespace === namespace) ?? entries[0];
   if (first === undefined) return undefined;
   return joined(
-    same.filter(
-      (other) => other.namespace === first.namespace && other.resolution === first.resolution,
+    entries.filter(
+      (entry) => entry.namespace === first.namespace && entry.resolution === first.resolution,
     ),
   );
 }
 
-const made = memoTable<VisibleService | undefined>();
+const joinedServices = memoTable<VisibleService | undefined>();
 
 /** Returns the same object for each namespace that sees the same entries. */
 const joined = (parts: readonly Service[]): VisibleService | undefined =>
-  made(parts, '', () => joinedOnce(parts));
+  joinedServices(parts, '', () => joinedOnce(parts));
 
 function joinedOnce(parts: readonly Service[]): VisibleService | undefined {
   const [first] = parts;

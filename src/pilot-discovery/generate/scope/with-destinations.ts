@@ -24,8 +24,8 @@ export function withDestinations(
 ): Services {
   const all = new Map<string, VisibleService>();
   const add = (service: VisibleService): void => {
-    const known = all.get(service.host);
-    all.set(service.host, known === undefined ? service : both(known, service));
+    const earlier = all.get(service.host);
+    all.set(service.host, earlier === undefined ? service : both(earlier, service));
   };
   for (const { egress, services: named, rules } of blocks) {
     for (const service of named.values()) add(service);
@@ -33,8 +33,8 @@ export function withDestinations(
     for (const rule of rules)
       for (const [host, ports] of destinationsOf(rule, namespace)) {
         const service = destinationAt(services.get(host) ?? [], namespace);
-        const its = service && withPorts(service, port === undefined ? ports : [port]);
-        if (its !== undefined) add(its);
+        const destination = service && withPorts(service, port === undefined ? ports : [port]);
+        if (destination !== undefined) add(destination);
       }
   }
   return oldestFirst([...all.values()]);
@@ -53,21 +53,24 @@ const destinations = memoTable<Destinations>();
 export function destinationsOf(rule: Rule, namespace?: string): Destinations {
   return destinations([rule], JSON.stringify([namespace]), () => {
     const isTaken = ({ match }: (typeof rule.spec.http)[number]): boolean => {
-      const told = match.filter(({ sourceNamespace }) => sourceNamespace !== '');
+      const namespacedMatches = match.filter(({ sourceNamespace }) => sourceNamespace !== '');
       return (
         namespace === undefined ||
-        told.length === 0 ||
-        told.some(({ sourceNamespace }) => sourceNamespace === namespace)
+        namespacedMatches.length === 0 ||
+        namespacedMatches.some(({ sourceNamespace }) => sourceNamespace === namespace)
       );
     };
     const routes = [
       ...rule.spec.http.filter(isTaken).flatMap(({ route, mirrors }) => [...route, ...mirrors]),
       ...[...rule.spec.tls, ...rule.spec.tcp].flatMap(({ route }) => route),
     ];
-    const found = new Map<string, readonly number[]>();
+    const portsByHost = new Map<string, readonly number[]>();
     for (const { destination } of routes)
-      found.set(destination.host, [...(found.get(destination.host) ?? []), destination.port]);
-    return found;
+      portsByHost.set(destination.host, [
+        ...(portsByHost.get(destination.host) ?? []),
+        destination.port,
+      ]);
+    return portsByHost;
   });
 }
 
@@ -75,13 +78,15 @@ export function destinationsOf(rule: Rule, namespace?: string): Destinations {
  * Returns the service of the namespace, even if it is not exported there; else the visible service
  * of the first namespace.
  */
-function destinationAt(same: readonly Service[], namespace: string): VisibleService | undefined {
-  const own = same.filter((service) => service.namespace === namespace);
-  if (own.length > 0) return nearest(own, namespace);
-  const seen = same.filter((service) => isVisible(service.exportTo, service.namespace, namespace));
-  const [first = ''] = seen.map((service) => service.namespace).sort();
+function destinationAt(entries: readonly Service[], namespace: string): VisibleService | undefined {
+  const ownEntries = entries.filter((service) => service.namespace === namespace);
+  if (ownEntries.length > 0) return nearest(ownEntries, namespace);
+  const visible = entries.filter((service) =>
+    isVisible(service.exportTo, service.namespace, namespace),
+  );
+  const [first = ''] = visible.map((service) => service.namespace).sort();
   return nearest(
-    seen.filter((service) => service.namespace === first),
+    visible.filter((service) => service.namespace === first),
     first,
   );
 }
@@ -99,18 +104,20 @@ function withPorts(
 
 const merged = memoTable<VisibleService>();
 
-function both(one: VisibleService, other: VisibleService): VisibleService {
-  if (one.registry !== other.registry) return one.registry === 'Service' ? one : other;
-  if (one.namespace !== other.namespace || one.resolution !== other.resolution) return one;
+function both(earlier: VisibleService, later: VisibleService): VisibleService {
+  if (earlier.registry !== later.registry) return earlier.registry === 'Service' ? earlier : later;
+  if (earlier.namespace !== later.namespace || earlier.resolution !== later.resolution)
+    return earlier;
   const has = ({ ports }: VisibleService, number: number) =>
     ports.some((port) => port.number === number);
-  const more = other.ports.filter(({ number }) => !has(one, number));
-  if (more.length === 0) return one;
-  if (one.key === other.key && one.ports.every(({ number }) => has(other, number))) return other;
-  return merged([one, other], '', () => ({
-    ...one,
-    ports: [...one.ports, ...more],
-    addressesAt: new Map([...other.addressesAt, ...one.addressesAt]),
-    subjectAltNames: [...new Set([...one.subjectAltNames, ...other.subjectAltNames])],
+  const more = later.ports.filter(({ number }) => !has(earlier, number));
+  if (more.length === 0) return earlier;
+  if (earlier.key === later.key && earlier.ports.every(({ number }) => has(later, number)))
+    return later;
+  return merged([earlier, later], '', () => ({
+    ...earlier,
+    ports: [...earlier.ports, ...more],
+    addressesAt: new Map([...later.addressesAt, ...earlier.addressesAt]),
+    subjectAltNames: [...new Set([...earlier.subjectAltNames, ...later.subjectAltNames])],
   }));
 }

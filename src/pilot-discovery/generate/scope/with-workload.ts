@@ -73,7 +73,8 @@ function entryOf(
 function inlineEndpoint(served: readonly Served[]): Endpoint | undefined {
   const inline = served.filter(({ service, endpoint }) => endpoint.key === service.key);
   return inline.reduce<Served | undefined>(
-    (first, one) => (first === undefined || one.service.key < first.service.key ? one : first),
+    (first, candidate) =>
+      first === undefined || candidate.service.key < first.service.key ? candidate : first,
     undefined,
   )?.endpoint;
 }
