@@ -53,20 +53,20 @@ export function readKubernetesService(
       `'${metadata.name}' is no name of a Service: letters, digits, and - within`,
     );
   get('status', ignored);
-  const spec = get('spec', (value, at) => {
-    if (value === undefined) wrong(at, 'it is missing: give at least ports');
-    return members(value, at, [], (of, has) => {
-      for (const name of ofOthers) of(name, ignored);
-      const ports = of('ports', servicePorts);
-      const reached = reachedBy(of, has, at);
+  const spec = get('spec', (value, specPlace) => {
+    if (value === undefined) wrong(specPlace, 'it is missing: give at least ports');
+    return members(value, specPlace, [], (specMember, has) => {
+      for (const name of ofOthers) specMember(name, ignored);
+      const ports = specMember('ports', servicePorts);
+      const reached = reachedBy(specMember, has, specPlace);
       if (ports.length === 0 && !has('ports') && reached.type === 'addresses')
-        wrong(below(at, 'ports'), 'it is missing: at least one port');
-      sayWhatIsLeftOut(of, at);
+        wrong(below(specPlace, 'ports'), 'it is missing: at least one port');
+      sayWhatIsLeftOut(specMember, specPlace);
       return {
         reached,
         ports,
-        selector: of('selector', maybe(matchLabels)),
-        called: of('publishNotReadyAddresses', boolean) === true ? 'all' : 'ready',
+        selector: specMember('selector', maybe(matchLabels)),
+        called: specMember('publishNotReadyAddresses', boolean) === true ? 'all' : 'ready',
       } as const;
     });
   });
@@ -78,19 +78,19 @@ export function readKubernetesService(
   };
 }
 
-function sayWhatIsLeftOut(of: Get, at: Place): void {
+function sayWhatIsLeftOut(get: Get, place: Place): void {
   if (
-    of('sessionAffinity', oneOf({ None: 'none', ClientIP: 'client' } as const, 'none')) !== 'none'
+    get('sessionAffinity', oneOf({ None: 'none', ClientIP: 'client' } as const, 'none')) !== 'none'
   )
     warn(
-      below(at, 'sessionAffinity'),
+      below(place, 'sessionAffinity'),
       'it has no effect: give a DestinationRule with consistentHash, useSourceIp',
     );
   const local = oneOf({ Cluster: 'all', Local: 'local' } as const, 'all');
-  if (of('internalTrafficPolicy', local) === 'local')
-    warn(below(at, 'internalTrafficPolicy'), 'it is not served yet: calls go to all endpoints');
-  if (of('trafficDistribution', text) !== '')
-    warn(below(at, 'trafficDistribution'), 'it is not served yet: calls go to all endpoints');
+  if (get('internalTrafficPolicy', local) === 'local')
+    warn(below(place, 'internalTrafficPolicy'), 'it is not served yet: calls go to all endpoints');
+  if (get('trafficDistribution', text) !== '')
+    warn(below(place, 'trafficDistribution'), 'it is not served yet: calls go to all endpoints');
 }
 
 const clusterIp: ReadMember<string> = (value, place) => {
@@ -100,8 +100,8 @@ const clusterIp: ReadMember<string> = (value, place) => {
   return isIP(read) === 0 ? '' : canonicalAddress(read);
 };
 
-function reachedBy(of: Get, has: (name: string) => boolean, at: Place): ReachedBy {
-  const type = of(
+function reachedBy(get: Get, has: (name: string) => boolean, place: Place): ReachedBy {
+  const type = get(
     'type',
     oneOf(
       {
@@ -113,14 +113,17 @@ function reachedBy(of: Get, has: (name: string) => boolean, at: Place): ReachedB
       'inside',
     ),
   );
-  const name = canonicalHost(of('externalName', text)).replace(/\.$/, '');
-  const alone = of('clusterIP', clusterIp);
-  const several = of('clusterIPs', list(clusterIp, most.addresses));
+  const name = canonicalHost(get('externalName', text)).replace(/\.$/, '');
+  const alone = get('clusterIP', clusterIp);
+  const several = get('clusterIPs', list(clusterIp, most.addresses));
   const [first = alone] = several;
   if (alone !== '' && first !== alone)
-    wrong(below(at, 'clusterIPs'), `the first of them, '${first}', is not clusterIP, '${alone}'`);
+    wrong(
+      below(place, 'clusterIPs'),
+      `the first of them, '${first}', is not clusterIP, '${alone}'`,
+    );
   if (type === 'alias') {
-    const where = below(at, 'externalName');
+    const where = below(place, 'externalName');
     if (name === '') wrong(where, 'it is missing: the DNS name that it stands for');
     else if (isIP(name) !== 0)
       wrong(
@@ -131,12 +134,12 @@ function reachedBy(of: Get, has: (name: string) => boolean, at: Place): ReachedB
     return { type: 'alias', host: name };
   }
   if (has('externalName') && name !== '')
-    wrong(below(at, 'externalName'), 'it is for the type ExternalName alone');
+    wrong(below(place, 'externalName'), 'it is for the type ExternalName alone');
   if (first === 'None') return { type: 'headless' };
-  const addresses = (several.length > 0 ? several : [alone]).filter((one) => one !== '');
+  const addresses = (several.length > 0 ? several : [alone]).filter((address) => address !== '');
   if (addresses.length === 2 && isIP(addresses[0] ?? '') === isIP(addresses[1] ?? ''))
-    wrong(below(at, 'clusterIPs'), 'both are of one family: give one of IPv4 and one of IPv6');
-  return { type: 'addresses', addresses: addresses.filter((one) => one !== 'None') };
+    wrong(below(place, 'clusterIPs'), 'both are of one family: give one of IPv4 and one of IPv6');
+  return { type: 'addresses', addresses: addresses.filter((address) => address !== 'None') };
 }
 
 /** Reads a port number, or the name of a port of the Pod. */
@@ -161,11 +164,11 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
     const number = get('port', port);
     const name = get('name', text);
     const appProtocol = get('appProtocol', text);
-    const spoken = get('protocol', transport);
+    const portTransport = get('protocol', transport);
     if (!has('port')) wrong(below(place, 'port'), 'it is missing: a port from 1 to 65535');
     if (name !== '' && !isLabel(name))
       wrong(below(place, 'name'), `'${name}' is no name of a port: letters, digits, and - within`);
-    if (spoken === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
+    if (portTransport === 'sctp') warn(below(place, 'protocol'), 'SCTP is not served');
     const served: KubernetesPort = {
       number: number ?? 0,
       name,
@@ -173,7 +176,7 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
       targetPort: undefined,
       atPod: get('targetPort', atPod) ?? number ?? 0,
     };
-    return { transport: spoken, port: served };
+    return { transport: portTransport, port: served };
   });
 
 /**
@@ -182,19 +185,19 @@ const servicePort: ReadMember<AnyPort> = (value, place) =>
 const servicePorts: ReadMember<readonly KubernetesPort[]> = (value, place) => {
   const ports = list(servicePort, most.ports)(value, place);
   ports.forEach(({ port: { number, name }, transport }, index) => {
-    const isSecond = (same: (one: AnyPort) => boolean) => ports.findIndex(same) !== index;
-    const at = below(place, `[${index}]`);
+    const isSecond = (isSame: (candidate: AnyPort) => boolean) => ports.findIndex(isSame) !== index;
+    const portPlace = below(place, `[${index}]`);
     if (
       number !== 0 &&
-      isSecond((one) => one.port.number === number && one.transport === transport)
+      isSecond((candidate) => candidate.port.number === number && candidate.transport === transport)
     )
-      wrong(below(at, 'port'), `${number} is there twice`);
-    if (name !== '' && isSecond((one) => one.port.name === name))
-      wrong(below(at, 'name'), `'${name}' is there twice`);
+      wrong(below(portPlace, 'port'), `${number} is there twice`);
+    if (name !== '' && isSecond((candidate) => candidate.port.name === name))
+      wrong(below(portPlace, 'name'), `'${name}' is there twice`);
     if (name === '' && ports.length > 1)
-      wrong(below(at, 'name'), 'it is missing: each of several ports has a name');
+      wrong(below(portPlace, 'name'), 'it is missing: each of several ports has a name');
   });
-  return ports.filter(({ transport }) => transport === 'tcp').map((one) => one.port);
+  return ports.filter(({ transport }) => transport === 'tcp').map((entry) => entry.port);
 };
 
 const namesIn = (words: string | undefined): readonly string[] =>

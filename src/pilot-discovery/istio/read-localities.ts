@@ -17,30 +17,36 @@ export const localities: ReadMember<LocalitySettings> = (value, place) =>
   members(value, place, [], (get) => {
     const distribute = get(
       'distribute',
-      list((one, at) =>
-        members(one, at, [], (of) => ({
-          from: of('from', needed),
-          to: of('to', named(whole(1, 100))),
+      list((entry, entryPlace) =>
+        members(entry, entryPlace, [], (entryMember) => ({
+          from: entryMember('from', needed),
+          to: entryMember('to', named(whole(1, 100))),
         })),
       ),
     );
-    const at = (step: string) => below(place, step);
-    checkPlaces(distribute.map(({ from }, index) => [from, at(`distribute[${index}].from`)]));
+    const placeOf = (step: string) => below(place, step);
+    checkPlaces(distribute.map(({ from }, index) => [from, placeOf(`distribute[${index}].from`)]));
     distribute.forEach(({ to }, index) => {
-      const within = at(`distribute[${index}].to`);
+      const within = placeOf(`distribute[${index}].to`);
       checkPlaces(Object.keys(to).map((name) => [name, below(within, name)]));
-      const sum = Object.values(to).reduce<number>((all, weight) => all + (weight ?? 0), 0);
+      const sum = Object.values(to).reduce<number>((total, weight) => total + (weight ?? 0), 0);
       if (sum !== 100) wrong(within, `the weights make ${sum}, and not 100`);
     });
     const failover = get(
       'failover',
-      list((one, inner) =>
-        members(one, inner, [], (of) => ({ from: of('from', region), to: of('to', region) })),
+      list((entry, entryPlace) =>
+        members(entry, entryPlace, [], (entryMember) => ({
+          from: entryMember('from', region),
+          to: entryMember('to', region),
+        })),
       ),
     );
     failover.forEach(({ from, to }, index) => {
       if (from === to)
-        wrong(at(`failover[${index}].to`), `'${to}' is where it comes from: name another region`);
+        wrong(
+          placeOf(`failover[${index}].to`),
+          `'${to}' is where it comes from: name another region`,
+        );
     });
     if (distribute.length > 0 && failover.length > 0)
       wrong(place, 'distribute and failover exclude each other: leave one out');
@@ -62,21 +68,22 @@ const region: ReadMember<string> = (value, place) => {
 };
 
 /** Checks `region/zone/subzone`, whose last part may be `*`. No locality may be within another. */
-function checkPlaces(all: readonly (readonly [locality: string, at: Place])[]): void {
-  all.forEach(([locality, at], index) => {
+function checkPlaces(places: readonly (readonly [locality: string, place: Place])[]): void {
+  places.forEach(([locality, place], index) => {
     if (
       locality.slice(0, -1).includes('*') ||
       (locality.endsWith('*') && locality !== '*' && !locality.endsWith('/*'))
     )
-      wrong(at, `'${locality}' has a * that is not its last part`);
-    const before = all
+      wrong(place, `'${locality}' has a * that is not its last part`);
+    const before = places
       .slice(0, index)
-      .find(([other]) => isPlaceWithin(locality, other) || isPlaceWithin(other, locality));
-    if (before !== undefined) wrong(at, `'${locality}' and '${before[0]}' overlap: leave one out`);
+      .find(([earlier]) => isPlaceWithin(locality, earlier) || isPlaceWithin(earlier, locality));
+    if (before !== undefined)
+      wrong(place, `'${locality}' and '${before[0]}' overlap: leave one out`);
   });
 }
 
 function isPlaceWithin(inner: string, outer: string): boolean {
-  const whole = outer.replace(/\/?\*$/, '');
-  return whole === '' || inner === whole || inner.startsWith(`${whole}/`);
+  const prefix = outer.replace(/\/?\*$/, '');
+  return prefix === '' || inner === prefix || inner.startsWith(`${prefix}/`);
 }

@@ -41,11 +41,11 @@ function jsonValue(levels: number): ReadMember<JsonValue> {
     }
     const inner = jsonValue(levels - 1);
     return Array.isArray(value)
-      ? value.map((one: unknown, index) => inner(one, below(place, `[${index}]`)))
+      ? value.map((item: unknown, index) => inner(item, below(place, `[${index}]`)))
       : Object.fromEntries(
-          Object.entries(value).map(([name, one]: [string, unknown]) => [
+          Object.entries(value).map(([name, field]: [string, unknown]) => [
             name,
-            inner(one, below(place, name)),
+            inner(field, below(place, name)),
           ]),
         );
   };

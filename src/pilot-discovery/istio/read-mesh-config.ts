@@ -33,16 +33,18 @@ const mostForeign = 100;
 /** Reads a MeshConfig in YAML. A field that has no effect here is a warning. Pure. */
 export function readMeshConfig(content: string, path: string): ReadMesh {
   const flaws: Flaw[] = [];
-  const told = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
+  const addFlaw = (line: number, field: string, reason: string, severity: Flaw['severity']) =>
     flaws.push({ key: undefined, origin: { source: 'mesh', path, line }, field, reason, severity });
-  const { value, lineOf } = contentOf(content, (line, reason) => told(line, '', reason, 'error'));
+  const { value, lineOf } = contentOf(content, (line, reason) =>
+    addFlaw(line, '', reason, 'error'),
+  );
   let foreign = 0;
   // Only one flaw is reported of an unknown field: that it has no effect.
   const tell: Place['tell'] = (field, reason, severity) => {
     const isForeign = reason.startsWith('there is no such field');
     foreign += isForeign ? 1 : 0;
     if (isForeign && foreign > mostForeign) return;
-    told(
+    addFlaw(
       lineOf(field),
       field,
       isForeign ? 'it has no effect here' : reason,
@@ -56,9 +58,9 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
     { parent: undefined, step: '', unknown: 'warning', ifWrong: 'refuse', tell },
     [],
     (get): MeshConfig => {
-      const policy = get('outboundTrafficPolicy', (inner, at) =>
-        members(inner, at, [], (of) =>
-          of(
+      const policy = get('outboundTrafficPolicy', (inner, policyPlace) =>
+        members(inner, policyPlace, [], (policyMember) =>
+          policyMember(
             'mode',
             oneOf(
               { ALLOW_ANY: 'allow-any', REGISTRY_ONLY: 'registry-only' } as const,
@@ -67,16 +69,18 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
           ),
         ),
       );
-      const folder: ReadMember<string> = (value, at) => {
-        const address = needed(value, at);
+      const folder: ReadMember<string> = (value, place) => {
+        const address = needed(value, place);
         if (address !== '' && !/^fs:\/\/./.test(address))
-          at.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
+          place.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
         return address;
       };
       const sources = get(
         'configSources',
-        list((one, at) =>
-          members(one, at, ['tlsSettings', 'subscribedResources'], (of) => of('address', folder)),
+        list((source, sourcePlace) =>
+          members(source, sourcePlace, ['tlsSettings', 'subscribedResources'], (sourceMember) =>
+            sourceMember('address', folder),
+          ),
         ),
       );
       for (const address of sources)
@@ -95,7 +99,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
     },
   );
   if (foreign > mostForeign)
-    told(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
+    addFlaw(1, '', `${foreign - mostForeign} more fields have no effect here`, 'warning');
   return { mesh, folders, flaws };
 }
 
@@ -105,19 +109,20 @@ type Node = { readonly range?: readonly [number, ...unknown[]] | null } | undefi
  * Returns the value of a text, undefined if the text as a whole is wrong; and the lines of fields.
  * The line of a field that is missing is that of the object around it.
  */
-function contentOf(content: string, told: (line: number, reason: string) => void) {
+function contentOf(content: string, report: (line: number, reason: string) => void) {
   const parsed = parseYaml(yaml, content, {});
-  if (!parsed.ok) told(parsed.line, parsed.reason);
+  if (!parsed.ok) report(parsed.line, parsed.reason);
   const [document, second] = parsed.ok ? parsed.documents : [];
   const lineAt = (offset: number) =>
     parsed.ok ? Math.max(parsed.lines.linePos(offset).line, 1) : 1;
   const [error] = document?.errors ?? [];
   if (error !== undefined)
-    told(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
-  else if (second !== undefined) told(lineAt(second.range[0]), 'it has more than one document');
+    report(lineAt(error.pos[0]), `it is no YAML: ${error.message.split('\n')[0] ?? ''}`);
+  else if (second !== undefined) report(lineAt(second.range[0]), 'it has more than one document');
   const isSound = document !== undefined && error === undefined && second === undefined;
   const read = isSound ? valueOfYaml(() => document.toJS() as unknown) : undefined;
-  if (document !== undefined && read?.ok === false) told(lineAt(firstAlias(document)), read.reason);
+  if (document !== undefined && read?.ok === false)
+    report(lineAt(firstAlias(document)), read.reason);
   const lineOf = (field: string): number => {
     const steps = field
       .split(/[.[\]]+/)
@@ -133,12 +138,12 @@ function contentOf(content: string, told: (line: number, reason: string) => void
 }
 
 function firstAlias(document: yaml.Document.Parsed): number {
-  const found: number[] = [];
+  const offsets: number[] = [];
   yaml.visit(document, {
     Alias: (_, { range }) => {
-      found.push(range?.[0] ?? 0);
+      offsets.push(range?.[0] ?? 0);
       return yaml.visit.BREAK;
     },
   });
-  return found[0] ?? 0;
+  return offsets[0] ?? 0;
 }

@@ -57,7 +57,9 @@ const metricsEntry: ReadMember<undefined> = (value, place) =>
   members(value, place, [], (get) => {
     get(
       'providers',
-      list((one, at) => members(one, at, [], (of) => of('name', needed))),
+      list((provider, providerPlace) =>
+        members(provider, providerPlace, [], (providerMember) => providerMember('name', needed)),
+      ),
     );
     get('overrides', list(notNull(override)));
     const interval = get('reportingInterval', duration);

@@ -25,14 +25,14 @@ export const readPeerAuthentication: ReadMember<PeerAuthentication> = (value, pl
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const ports = Object.entries(get('portLevelMtls', named(closable(mutualTls))));
-    const at = (port: string) => below(place, `portLevelMtls.${port}`);
+    const portPlace = (port: string) => below(place, `portLevelMtls.${port}`);
     if (ports.length > 0 && Object.keys(chosen ?? {}).length === 0)
       wrong(below(place, 'portLevelMtls'), 'it needs a selector: ports are those of a workload');
     if (ports.length === 0 && has('portLevelMtls'))
       wrong(below(place, 'portLevelMtls'), 'it has no port: name one, or leave it out');
     for (const [port] of ports)
       if (!/^\d+$/.test(port) || Number(port) < 1 || Number(port) > 65_535)
-        wrong(at(port), `'${port}' is not a port (1 to 65535)`);
+        wrong(portPlace(port), `'${port}' is not a port (1 to 65535)`);
     return {
       selector: chosen,
       mode: get('mtls', closable(mutualTls)),

@@ -22,15 +22,16 @@ const most = { containers: 128, ports: 1_024, addresses: 2, conditions: 128 };
 /** Reads a Pod of Kubernetes. Most of a Pod is for the kubelet, and is not read. */
 export function readPod(get: Get, metadata: KubernetesMetadata): Pod {
   const { labels } = metadata;
-  const spec = get('spec', (value, at) =>
-    members(value, lenient(at), [], (of) => ({
+  const spec = get('spec', (value, specPlace) =>
+    members(value, lenient(specPlace), [], (specMember) => ({
       ports: new Map(
-        [...of('initContainers', containers), ...of('containers', containers)]
+        [...specMember('initContainers', containers), ...specMember('containers', containers)]
           .filter(({ name, protocol }) => name !== '' && (protocol || 'TCP') === 'TCP')
           .map(({ name, number }) => [name, number] as const),
       ),
-      serviceAccount: of('serviceAccountName', text) || of('serviceAccount', text) || 'default',
-      node: of('nodeName', text),
+      serviceAccount:
+        specMember('serviceAccountName', text) || specMember('serviceAccount', text) || 'default',
+      node: specMember('nodeName', text),
     })),
   );
   const { addresses, readiness } = get('status', status);
@@ -49,16 +50,16 @@ const lenient = (place: Place): Place => ({ ...place, unknown: 'nothing' });
 
 const ports = list(
   (value, place) =>
-    members(value, place, [], (of) => ({
-      name: of('name', text),
-      number: of('containerPort', port) ?? 0,
-      protocol: of('protocol', text),
+    members(value, place, [], (get) => ({
+      name: get('name', text),
+      number: get('containerPort', port) ?? 0,
+      protocol: get('protocol', text),
     })),
   most.ports,
 );
 
 const portLists = list(
-  (value, place) => members(value, place, [], (of) => of('ports', ports)),
+  (value, place) => members(value, place, [], (get) => get('ports', ports)),
   most.containers,
 );
 
@@ -71,13 +72,17 @@ const address: ReadMember<string> = (value, place) => {
 };
 
 const status: ReadMember<Pick<Pod, 'addresses' | 'readiness'>> = (value, place) =>
-  members(value, lenient(place), [], (of) => {
-    const alone = of('podIP', address);
-    const several = of(
+  members(value, lenient(place), [], (get) => {
+    const alone = get('podIP', address);
+    const several = get(
       'podIPs',
-      list((one, at) => members(one, at, [], (its) => its('ip', address)), most.addresses),
+      list(
+        (entry, entryPlace) =>
+          members(entry, entryPlace, [], (entryMember) => entryMember('ip', address)),
+        most.addresses,
+      ),
     );
-    const phase = of(
+    const phase = get(
       'phase',
       oneOf(
         {
@@ -90,10 +95,10 @@ const status: ReadMember<Pick<Pod, 'addresses' | 'readiness'>> = (value, place) 
         'alive',
       ),
     );
-    const isUnready = of('conditions', conditions).some(
-      ({ type, status: said }) => type === 'Ready' && said !== 'True',
+    const isUnready = get('conditions', conditions).some(
+      ({ type, status: conditionStatus }) => type === 'Ready' && conditionStatus !== 'True',
     );
-    const addresses = [...new Set([alone, ...several])].filter((one) => one !== '');
+    const addresses = [...new Set([alone, ...several])].filter((ip) => ip !== '');
     return {
       addresses: phase === 'ended' ? [] : addresses,
       readiness: isUnready ? 'not-ready' : 'ready',
@@ -102,17 +107,17 @@ const status: ReadMember<Pick<Pod, 'addresses' | 'readiness'>> = (value, place) 
 
 const conditions = list(
   (value, place) =>
-    members(value, place, [], (of) => ({
-      type: of('type', text),
-      status: of('status', text),
+    members(value, place, [], (get) => ({
+      type: get('type', text),
+      status: get('status', text),
     })),
   most.conditions,
 );
 
 /** Returns the locality. The label may have dots instead of slashes. */
 function localityOf(labels: Labels): string {
-  const said = ownMember(labels, 'istio-locality') ?? '';
-  return said.includes('/') ? said : said.replaceAll('.', '/');
+  const label = ownMember(labels, 'istio-locality') ?? '';
+  return label.includes('/') ? label : label.replaceAll('.', '/');
 }
 
 /**

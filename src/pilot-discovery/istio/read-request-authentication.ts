@@ -13,14 +13,16 @@ export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const rules = get('jwtRules', list(tokenRule, mostRules));
-    const isForThem = isForSidecars(get, has);
-    if (!isForThem && has('selector'))
+    const appliesToSidecars = isForSidecars(get, has);
+    if (!appliesToSidecars && has('selector'))
       wrong(place, 'it cannot have both a selector and targetRefs');
-    if (!isForThem) warn(place, 'it is for gateways or services (targetRefs), and has no effect');
+    if (!appliesToSidecars)
+      warn(place, 'it is for gateways or services (targetRefs), and has no effect');
     else if (rules.length === 0) warn(place, 'it has no jwtRules, and has no effect');
     return {
       selector: chosen,
-      effect: rules.length === 0 || !isForThem ? { type: 'nothing' } : { type: 'tokens', rules },
+      effect:
+        rules.length === 0 || !appliesToSidecars ? { type: 'nothing' } : { type: 'tokens', rules },
     };
   });
 

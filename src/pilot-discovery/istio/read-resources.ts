@@ -177,10 +177,10 @@ function* readItems(
     const namespace = head.namespace === '' ? defaultNamespace : head.namespace;
     const isKnown = Object.hasOwn(kinds, head.kind);
     const key = head.name !== '' && isKnown ? `${head.kind}/${namespace}/${head.name}` : undefined;
-    const bad: string[] = [];
+    const wrongFields: string[] = [];
     let count = 0;
     const tell: Place['tell'] = (field, reason, severity) => {
-      if (severity === 'error') bad.push(field);
+      if (severity === 'error') wrongFields.push(field);
       if ((count += 1) > mostFlaws) return;
       flaws.push({
         key,
@@ -215,7 +215,7 @@ function* readItems(
       tell('apiVersion', `'${head.apiVersion}' is not ${version.text}`, 'error');
     // A newer Istio has more fields. A resource that restricts access is refused if it has such a
     // field.
-    const at: Place = {
+    const resourcePlace: Place = {
       parent: undefined,
       step: '',
       unknown: isSecurity ? 'error' : 'warning',
@@ -232,25 +232,25 @@ function* readItems(
       'deletionTimestamp',
       'deletionGracePeriodSeconds',
     ];
-    const made = members(value, at, [], (get) => {
+    const resource = members(value, resourcePlace, [], (get) => {
       get('apiVersion', text);
       get('kind', text);
       const metadata = get('metadata', (inner, place) =>
-        members(inner, place, [], (of) => {
-          for (const name of ofTheServer) of(name, ignored);
-          of('name', text);
-          of('namespace', text);
+        members(inner, place, [], (metadataMember) => {
+          for (const name of ofTheServer) metadataMember(name, ignored);
+          metadataMember('name', text);
+          metadataMember('namespace', text);
           return {
-            labels: of('labels', texts),
-            annotations: of('annotations', texts),
-            created: of('creationTimestamp', text),
-            generateName: of('generateName', text),
-            owner: of('ownerReferences', controller),
+            labels: metadataMember('labels', texts),
+            annotations: metadataMember('annotations', texts),
+            created: metadataMember('creationTimestamp', text),
+            generateName: metadataMember('generateName', text),
+            owner: metadataMember('ownerReferences', controller),
           };
         }),
       );
       if ('readWhole' in reader) {
-        const spec = reader.readWhole(get, { ...named, ...metadata }, at);
+        const spec = reader.readWhole(get, { ...named, ...metadata }, resourcePlace);
         // Kubernetes writes there what it did, and when.
         return { metadata: { ...metadata, annotations: {} }, spec };
       }
@@ -259,7 +259,7 @@ function* readItems(
     });
     if (head.name === '') tell('metadata.name', 'it is missing', 'error');
     if (count > mostFlaws) {
-      const severity = bad.length > 0 ? 'error' : 'warning';
+      const severity = wrongFields.length > 0 ? 'error' : 'warning';
       flaws.push({
         key,
         origin,
@@ -268,18 +268,22 @@ function* readItems(
         severity,
       });
     }
-    const { labels: own, annotations, created } = made.metadata;
+    const { labels, annotations, created } = resource.metadata;
     const createdMs = created === '' ? 0 : Date.parse(created) || 0;
     // A selector also matches the labels that a WorkloadEntry has as a resource.
     const spec =
       kind === 'WorkloadEntry'
-        ? { ...(made.spec as Workload), labels: { ...(made.spec as Workload).labels, ...own } }
-        : made.spec;
-    const said = { kind, namespace, name: head.name, labels: own, annotations, createdMs, spec };
-    if (bad.length === 0) return { ...said, version: versionOf(said), origin } as AnyResource;
+        ? {
+            ...(resource.spec as Workload),
+            labels: { ...(resource.spec as Workload).labels, ...labels },
+          }
+        : resource.spec;
+    const unversioned = { kind, namespace, name: head.name, labels, annotations, createdMs, spec };
+    if (wrongFields.length === 0)
+      return { ...unversioned, version: versionOf(unversioned), origin } as AnyResource;
     if ('readWhole' in reader || reader.ifRefused === undefined) return undefined;
     const { ifRefused, read } = reader;
-    const isOutside = bad.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
+    const isOutside = wrongFields.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
     const closed = closedSpec(
       read(named),
       ifRefused,
@@ -288,8 +292,12 @@ function* readItems(
     );
     if (closed === undefined) return undefined;
     const name = head.name === '' ? `${path}:${origin.line}` : head.name;
-    const closes = { ...said, name, spec: closed, closes: ifRefused.consequence };
-    closing.push({ ...closes, version: versionOf(closes), origin } as AnyResource);
+    const closingResource = { ...unversioned, name, spec: closed, closes: ifRefused.consequence };
+    closing.push({
+      ...closingResource,
+      version: versionOf(closingResource),
+      origin,
+    } as AnyResource);
     return undefined;
   }
 }
@@ -304,18 +312,18 @@ interface Head {
 }
 
 function headOf(value: unknown): Head {
-  const of = (inner: unknown, name: string): unknown =>
+  const memberOf = (inner: unknown, name: string): unknown =>
     typeof inner === 'object' && inner !== null
       ? ownMember(inner as Readonly<Record<string, unknown>>, name)
       : undefined;
-  const words = (found: unknown) => (typeof found === 'string' ? found : '');
-  const metadata = of(value, 'metadata');
+  const words = (member: unknown) => (typeof member === 'string' ? member : '');
+  const metadata = memberOf(value, 'metadata');
   return {
-    apiVersion: words(of(value, 'apiVersion')),
-    kind: words(of(value, 'kind')),
-    name: words(of(metadata, 'name')),
-    namespace: words(of(metadata, 'namespace')),
-    dryRun: words(of(of(metadata, 'annotations'), 'istio.io/dry-run')),
+    apiVersion: words(memberOf(value, 'apiVersion')),
+    kind: words(memberOf(value, 'kind')),
+    name: words(memberOf(metadata, 'name')),
+    namespace: words(memberOf(metadata, 'namespace')),
+    dryRun: words(memberOf(memberOf(metadata, 'annotations'), 'istio.io/dry-run')),
   };
 }
 
@@ -323,8 +331,8 @@ function headOf(value: unknown): Head {
  * Returns a hash of the content. Members are sorted by name first, so that equal content has an
  * equal version.
  */
-function versionOf(said: unknown): string {
-  const canonical = JSON.stringify(said, (_, value: unknown) => {
+function versionOf(content: unknown): string {
+  const canonical = JSON.stringify(content, (_, value: unknown) => {
     if (value instanceof Map) return [...(value as Map<unknown, unknown>)];
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
     return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));

@@ -100,22 +100,22 @@ export const readWorkloadEntry: ReadMember<Workload> = (value, place) => {
   return read;
 };
 
-function checkAddress({ address: at, ports, network }: Workload, place: Place): void {
-  if (at === '' && network === '')
+function checkAddress({ address: workloadAddress, ports, network }: Workload, place: Place): void {
+  if (workloadAddress === '' && network === '')
     wrong(place, 'it is missing: an IP address, a DNS name, or unix:///path');
-  if (at === '' && network !== '')
+  if (workloadAddress === '' && network !== '')
     warn(
       place,
       `it is missing: nothing is sent there, for no gateway of network '${network}' is known`,
     );
-  if (!at.startsWith('unix://')) {
-    if (at !== '' && !isIpAddress(at) && !isDnsName(at))
-      wrong(place, `'${at}' is no IP address, no DNS name and no unix:///path`);
+  if (!workloadAddress.startsWith('unix://')) {
+    if (workloadAddress !== '' && !isIpAddress(workloadAddress) && !isDnsName(workloadAddress))
+      wrong(place, `'${workloadAddress}' is no IP address, no DNS name and no unix:///path`);
     return;
   }
-  if (!/^unix:\/\/[/@]/.test(at))
-    wrong(place, `'${at}' has no absolute path: unix:///path, or unix://@name`);
-  checkSocketPath(at.slice('unix://'.length), place);
+  if (!/^unix:\/\/[/@]/.test(workloadAddress))
+    wrong(place, `'${workloadAddress}' has no absolute path: unix:///path, or unix://@name`);
+  checkSocketPath(workloadAddress.slice('unix://'.length), place);
   if (Object.keys(ports).length > 0) wrong(place, 'a Unix socket has no ports');
 }
 
@@ -164,71 +164,75 @@ function check(
   { hosts, addresses, ports, resolution, endpoints, workloadSelector }: ServiceEntry,
   place: Place,
 ): void {
-  const at = (step: string) => below(place, step);
-  if (hosts.length === 0) wrong(at('hosts'), 'it is missing: at least one host');
+  const placeOf = (step: string) => below(place, step);
+  if (hosts.length === 0) wrong(placeOf('hosts'), 'it is missing: at least one host');
   hosts.forEach((host, index) => {
     if (host === '*')
-      wrong(at(`hosts[${index}]`), "'*' is no host of a service: name one, or '*.' and a domain");
+      wrong(
+        placeOf(`hosts[${index}]`),
+        "'*' is no host of a service: name one, or '*.' and a domain",
+      );
     if (isIpAddress(host))
       wrong(
-        at(`hosts[${index}]`),
+        placeOf(`hosts[${index}]`),
         `'${host}' is no host of a service: give a DNS name, and this in addresses`,
       );
   });
   const isByName = addresses.length === 0 && ports.some(({ protocol }) => isTls(protocol));
   hosts.forEach((host, index) => {
     const reason = `Envoy cannot tell connections of TLS by '${host}': the ports with TLS are not served for it`;
-    if (isByName && isPartialWildcard(host)) warn(at(`hosts[${index}]`), reason);
+    if (isByName && isPartialWildcard(host)) warn(placeOf(`hosts[${index}]`), reason);
   });
   ports.forEach(({ number, name }, index) => {
-    const isSecond = (same: (one: ServicePort) => boolean) => ports.findIndex(same) !== index;
-    if (number !== 0 && isSecond((one) => one.number === number))
-      wrong(at(`ports[${index}].number`), `${number} is there twice`);
-    if (name !== '' && isSecond((one) => one.name === name))
-      wrong(at(`ports[${index}].name`), `'${name}' is there twice`);
+    const isSecond = (isSame: (candidate: ServicePort) => boolean) =>
+      ports.findIndex(isSame) !== index;
+    if (number !== 0 && isSecond((candidate) => candidate.number === number))
+      wrong(placeOf(`ports[${index}].number`), `${number} is there twice`);
+    if (name !== '' && isSecond((candidate) => candidate.name === name))
+      wrong(placeOf(`ports[${index}].name`), `'${name}' is there twice`);
   });
   if (ports.length === 0 && !hosts.some((host) => host.startsWith('*')))
-    warn(at('ports'), 'without a port nothing is served');
-  const isTold = ({ protocol }: ServicePort) => isHttp(protocol) || isTls(protocol);
-  ports.forEach((one, index) => {
-    if (hosts.length > 1 && resolution !== 'none' && !isTold(one))
+    warn(placeOf('ports'), 'without a port nothing is served');
+  const tellsHost = ({ protocol }: ServicePort) => isHttp(protocol) || isTls(protocol);
+  ports.forEach((declaredPort, index) => {
+    if (hosts.length > 1 && resolution !== 'none' && !tellsHost(declaredPort))
       wrong(
-        at(`ports[${index}].protocol`),
+        placeOf(`ports[${index}].protocol`),
         'only HTTP and TLS tell by which of several hosts a connection is: make an entry for each',
       );
   });
-  addresses.forEach((one, index) => {
-    if (one.includes('/') && resolution.startsWith('dns'))
+  addresses.forEach((listedAddress, index) => {
+    if (listedAddress.includes('/') && resolution.startsWith('dns'))
       wrong(
-        at(`addresses[${index}]`),
-        `'${one}' is a range, which resolution NONE and STATIC have: give addresses`,
+        placeOf(`addresses[${index}]`),
+        `'${listedAddress}' is a range, which resolution NONE and STATIC have: give addresses`,
       );
   });
   if (endpoints.length > 0 && workloadSelector !== undefined)
     wrong(
-      at('workloadSelector'),
+      placeOf('workloadSelector'),
       'endpoints and workloadSelector exclude each other: leave one out',
     );
   if (resolution === 'none' && endpoints.length > 0)
     wrong(
-      at('endpoints'),
+      placeOf('endpoints'),
       'with resolution NONE there are none: leave them out, or use STATIC or DNS',
     );
   if (resolution === 'dns-round-robin' && endpoints.length > 1)
-    wrong(at('endpoints'), 'with resolution DNS_ROUND_ROBIN there is one at most: use DNS');
+    wrong(placeOf('endpoints'), 'with resolution DNS_ROUND_ROBIN there is one at most: use DNS');
   if (
     hosts.some((host) => host.startsWith('*')) &&
     resolution.startsWith('dns') &&
     endpoints.length === 0
   )
     wrong(
-      at('resolution'),
+      placeOf('resolution'),
       'a host with * cannot be looked up: give endpoints, or resolution NONE',
     );
   if (addresses.length > 0 && resolution === 'none' && hosts.length === 0)
-    wrong(at('addresses'), 'there is no host for them');
+    wrong(placeOf('addresses'), 'there is no host for them');
   endpoints.forEach((endpoint, index) => {
-    const where = at(`endpoints[${index}].address`);
+    const where = placeOf(`endpoints[${index}].address`);
     const isUnix = endpoint.address.startsWith('unix://');
     checkAddress(endpoint, where);
     if (isUnix && ports.length !== 1)
@@ -245,7 +249,7 @@ function check(
         `'${endpoint.address}' is no IP address, as resolution STATIC wants it: use DNS`,
       );
     for (const name of Object.keys(endpoint.ports))
-      if (!ports.some((one) => one.name === name))
-        wrong(at(`endpoints[${index}].ports.${name}`), `the service has no port '${name}'`);
+      if (!ports.some((declaredPort) => declaredPort.name === name))
+        wrong(placeOf(`endpoints[${index}].ports.${name}`), `the service has no port '${name}'`);
   });
 }

@@ -65,14 +65,14 @@ export const readSidecar: ReadMember<Sidecar> = (value, place) =>
   members(value, place, [], (get) => {
     const ports = get('ingress', list(ingress));
     ports.forEach(({ port }, index) => {
-      if (ports.findIndex((one) => one.port.number === port.number) !== index)
+      if (ports.findIndex((candidate) => candidate.port.number === port.number) !== index)
         wrong(below(place, `ingress[${index}].port.number`), `${port.number} is there twice`);
     });
-    const policy = get('outboundTrafficPolicy', (inner, at) =>
+    const policy = get('outboundTrafficPolicy', (inner, policyPlace) =>
       inner === undefined
         ? undefined
-        : members(inner, at, ['egressProxy'], (of) =>
-            of(
+        : members(inner, policyPlace, ['egressProxy'], (policyMember) =>
+            policyMember(
               'mode',
               oneOf(
                 { REGISTRY_ONLY: 'registry-only', ALLOW_ANY: 'allow-any' } as const,

@@ -36,6 +36,6 @@ const targetRef: ReadMember<undefined> = (value, place) =>
 /** Reads whether a resource is for the workloads that it selects, or for gateways or services. */
 export function readTargets(get: Get, has: (name: string) => boolean): 'workloads' | 'targets' {
   get('targetRef', maybe(targetRef));
-  const those = get('targetRefs', list(targetRef, most));
-  return has('targetRef') || those.length > 0 ? 'targets' : 'workloads';
+  const targetRefs = get('targetRefs', list(targetRef, most));
+  return has('targetRef') || targetRefs.length > 0 ? 'targets' : 'workloads';
 }

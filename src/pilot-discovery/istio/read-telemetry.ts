@@ -30,15 +30,15 @@ const types = new Set(
 
 const filter: ReadMember<string> = (value, place) =>
   members(value, place, [], (get) =>
-    get('expression', (expression, at) => {
-      const read = needed(expression, at);
+    get('expression', (expression, expressionPlace) => {
+      const read = needed(expression, expressionPlace);
       if (read === '') return '';
       const { flaw, roots } = readCel(read);
-      if (flaw !== undefined) wrong(at, `Envoy refuses it: ${flaw}`);
+      if (flaw !== undefined) wrong(expressionPlace, `Envoy refuses it: ${flaw}`);
       const unknown = [...roots].find((name) => !attributes.has(name) && !types.has(name));
       if (flaw === undefined && unknown !== undefined)
         warn(
-          at,
+          expressionPlace,
           `Envoy knows no '${unknown}', so nothing is logged: one of ${[...attributes].join(', ')}`,
         );
       return read;

@@ -70,41 +70,41 @@ const isHttpUrl = (address: string): boolean =>
 export const tokenRule: ReadMember<TokenRule> = (value, place) =>
   members(value, place, [], (get, has) => {
     const issuer = get('issuer', needed);
-    const known = get('jwks', keys);
+    const inlineKeys = get('jwks', keys);
     const address = get('jwksUri', maybe(keysAddress));
     const timeoutMs = get('timeout', durationAbove0) ?? usualTimeout;
     if (has('jwks') && has('jwksUri'))
       wrong(below(place, 'jwksUri'), 'it cannot be beside jwks: give one of both');
     const from = fetchedFrom(issuer, address, timeoutMs);
-    if (known === undefined && from === undefined && issuer !== '') sayUnknown(issuer, place);
+    if (inlineKeys === undefined && from === undefined && issuer !== '') sayUnknown(issuer, place);
     return {
       issuer,
       audiences: get('audiences', list(needed)),
       keys:
-        known === undefined && from !== undefined
+        inlineKeys === undefined && from !== undefined
           ? { type: 'fetched', from }
-          : { type: 'known', keys: known ?? nobodysKeys },
+          : { type: 'known', keys: inlineKeys ?? nobodysKeys },
       fromHeaders: get(
         'fromHeaders',
-        list((one, at) =>
-          members(one, at, [], (of) => ({
-            name: of('name', headerName),
-            prefix: of('prefix', prefix),
+        list((header, headerPlace) =>
+          members(header, headerPlace, [], (headerMember) => ({
+            name: headerMember('name', headerName),
+            prefix: headerMember('prefix', prefix),
           })),
         ),
       ),
       fromParams: get('fromParams', list(needed)),
       fromCookies: get('fromCookies', list(needed)),
       original: get('forwardOriginalToken', boolean) === true ? 'forwarded' : 'removed',
-      payloadHeader: get('outputPayloadToHeader', (one, at) =>
-        one === '' ? '' : (maybe(headerName)(one, at) ?? ''),
+      payloadHeader: get('outputPayloadToHeader', (header, headerPlace) =>
+        header === '' ? '' : (maybe(headerName)(header, headerPlace) ?? ''),
       ),
       claimHeaders: get(
         'outputClaimToHeaders',
-        list((one, at) =>
-          members(one, at, [], (of) => ({
-            header: of('header', claimHeaderName),
-            claim: of('claim', needed),
+        list((claimHeader, claimPlace) =>
+          members(claimHeader, claimPlace, [], (claimMember) => ({
+            header: claimMember('header', claimHeaderName),
+            claim: claimMember('claim', needed),
           })),
         ),
       ),

@@ -104,10 +104,15 @@ const redirect: ReadMember<Redirect> = (value, place) =>
     const scheme = get('scheme', text);
     if (scheme !== '' && scheme !== 'http' && scheme !== 'https')
       wrong(below(place, 'scheme'), `'${scheme}' is not http or https`);
-    const made = { uri: get('uri', text), authority: get('authority', text), scheme, redirectCode };
-    if (/[\0\r\n]/.test(made.uri + made.authority))
+    const parts = {
+      uri: get('uri', text),
+      authority: get('authority', text),
+      scheme,
+      redirectCode,
+    };
+    if (/[\0\r\n]/.test(parts.uri + parts.authority))
       wrong(place, 'a line end cannot be in a redirect');
-    return { ...made, port: number ?? (has('derivePort') ? derived : undefined) };
+    return { ...parts, port: number ?? (has('derivePort') ? derived : undefined) };
   });
 
 const mostInBody = 1 << 20;
@@ -120,13 +125,13 @@ const directResponse: ReadMember<HttpRoute['directResponse']> = (value, place) =
       wrong(below(place, 'status'), 'it is missing: a status from 200 to 599');
     const body = get(
       'body',
-      maybe((inner, at) =>
-        members(inner, at, [], (of, has) => {
-          const [string, bytes] = [of('string', text), of('bytes', text)];
+      maybe((inner, bodyPlace) =>
+        members(inner, bodyPlace, [], (bodyMember, has) => {
+          const [string, bytes] = [bodyMember('string', text), bodyMember('bytes', text)];
           if (has('string') && has('bytes'))
-            wrong(at, 'string and bytes exclude each other: leave one out');
+            wrong(bodyPlace, 'string and bytes exclude each other: leave one out');
           if (Buffer.byteLength(string) > mostInBody || bytes.length > (mostInBody * 4) / 3)
-            wrong(at, 'it is larger than 1 MiB');
+            wrong(bodyPlace, 'it is larger than 1 MiB');
           return has('bytes') ? { bytes } : { text: string };
         }),
       ),
@@ -139,10 +144,10 @@ const rewrite: ReadMember<Rewrite> = (value, place) =>
   members(value, place, [], (get) => {
     const uriRegex = get(
       'uriRegexRewrite',
-      maybe((inner, at) =>
-        members(inner, at, [], (of) => ({
-          match: of('match', regex),
-          rewrite: of('rewrite', needed),
+      maybe((inner, regexPlace) =>
+        members(inner, regexPlace, [], (regexMember) => ({
+          match: regexMember('match', regex),
+          rewrite: regexMember('rewrite', needed),
         })),
       ),
     );
@@ -171,7 +176,7 @@ const retries: ReadMember<Retries> = (value, place) =>
         below(place, 'attempts'),
         'nothing is tried again: give the number of attempts, or leave the others out',
       );
-    for (const word of retryOn.split(',').map((one) => one.trim()))
+    for (const word of retryOn.split(',').map((part) => part.trim()))
       if (word !== '' && !retryReasons.has(word) && !/^[1-5]\d\d$/.test(word))
         wrong(below(place, 'retryOn'), `'${word}' is no reason to try again, and no status`);
     return {
@@ -193,12 +198,12 @@ const mirror: ReadMember<Mirror> = (value, place) =>
 const httpRoute: ReadMember<HttpRoute> = (value, place) => {
   const read = members(value, place, [], (get): HttpRoute => {
     const mirrors = get('mirrors', list(mirror));
-    const one = get('mirror', maybe(destination));
-    if (one !== undefined && mirrors.length > 0)
+    const mirrorDestination = get('mirror', maybe(destination));
+    if (mirrorDestination !== undefined && mirrors.length > 0)
       wrong(below(place, 'mirror'), 'it excludes mirrors: leave one out');
     const percentage =
-      get('mirrorPercentage', (inner, at) =>
-        members(inner, at, [], (of) => of('value', percent)),
+      get('mirrorPercentage', (inner, percentPlace) =>
+        members(inner, percentPlace, [], (percentMember) => percentMember('value', percent)),
       ) ?? get('mirrorPercent', percent);
     return {
       name: get('name', text),
@@ -208,10 +213,10 @@ const httpRoute: ReadMember<HttpRoute> = (value, place) => {
       directResponse: get('directResponse', directResponse),
       delegate: get(
         'delegate',
-        maybe((inner, at) =>
-          members(inner, at, [], (of) => ({
-            name: of('name', needed),
-            namespace: of('namespace', text),
+        maybe((inner, delegatePlace) =>
+          members(inner, delegatePlace, [], (delegateMember) => ({
+            name: delegateMember('name', needed),
+            namespace: delegateMember('namespace', text),
           })),
         ),
       ),
@@ -220,9 +225,9 @@ const httpRoute: ReadMember<HttpRoute> = (value, place) => {
       retries: get('retries', maybe(retries)),
       fault: get('fault', maybe(fault)),
       mirrors:
-        one === undefined
+        mirrorDestination === undefined
           ? mirrors
-          : [...mirrors, { destination: one, percentage: percentage ?? 100 }],
+          : [...mirrors, { destination: mirrorDestination, percentage: percentage ?? 100 }],
       corsPolicy: get('corsPolicy', maybe(cors)),
       headers: get('headers', headers),
     };
@@ -266,7 +271,7 @@ function check(
     changed?.authority ?? '',
     ...authoritiesIn(set),
     ...authoritiesIn(add),
-  ].filter((one) => one !== '');
+  ].filter((authority) => authority !== '');
   if (authorities.length > 1)
     wrong(
       below(place, 'headers'),
@@ -274,7 +279,7 @@ function check(
     );
   if (direct !== undefined && (changed !== undefined || broken !== undefined))
     wrong(place, 'a directResponse has no rewrite and no fault: leave them out');
-  const sum = route.reduce((all, { weight }) => all + weight, 0);
+  const sum = route.reduce((total, { weight }) => total + weight, 0);
   if (route.length > 1 && sum === 0)
     wrong(below(place, 'route'), 'the weights make 0: nothing could be chosen');
   if (sum >= 2 ** 32)
@@ -296,7 +301,7 @@ export function readVirtualService(namespace: string): ReadMember<VirtualService
       hosts.forEach((host, index) => {
         const before = hosts
           .slice(0, index)
-          .find((other) => isWithin(host, other) || isWithin(other, host));
+          .find((earlier) => isWithin(host, earlier) || isWithin(earlier, host));
         const reason =
           before === host
             ? `'${host}' is there twice`

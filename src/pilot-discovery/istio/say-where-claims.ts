@@ -11,13 +11,16 @@ export function sayWhereClaims(
   http.forEach(({ match }, index) => {
     match.forEach(({ headers, withoutHeaders }, number) => {
       const claims = [...Object.keys(headers), ...Object.keys(withoutHeaders)].filter(isClaim);
-      const at = below(place, `http[${index}].match[${number}]`);
+      const matchPlace = below(place, `http[${index}].match[${number}]`);
       const [claim] = claims;
       const unnamed = claims.find((name) => claimPath(name)?.includes('') === true);
       if (claim !== undefined && by === 'the mesh')
-        wrong(at, `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`);
+        wrong(
+          matchPlace,
+          `'${claim}' is looked at by gateways alone: name them in gateways, without mesh`,
+        );
       else if (unnamed !== undefined)
-        wrong(at, `'${unnamed}' has no name of a claim: @request.auth.claims[NAME]`);
+        wrong(matchPlace, `'${unnamed}' has no name of a claim: @request.auth.claims[NAME]`);
     });
   });
 }

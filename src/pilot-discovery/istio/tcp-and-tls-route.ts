@@ -72,7 +72,7 @@ const connectionDestination: ReadMember<ConnectionDestination> = (value, place) 
 
 const destinations: ReadMember<readonly ConnectionDestination[]> = (value, place) => {
   const read = list(connectionDestination)(value, place);
-  const sum = read.reduce((all, { weight }) => all + weight, 0);
+  const sum = read.reduce((total, { weight }) => total + weight, 0);
   if (read.length === 0) wrong(place, 'it is missing: at least one destination');
   if (read.length > 1 && sum === 0) wrong(place, 'the weights make 0: nothing could be chosen');
   if (sum >= 2 ** 32) wrong(place, `the weights make ${sum}, which is more than 4294967295`);
@@ -99,10 +99,10 @@ export const tlsRoute: ReadMember<TlsRoute> = (value, place) =>
 export function checkNames(tls: readonly TlsRoute[], hosts: readonly string[], place: Place): void {
   tls.forEach(({ match }, index) => {
     match.forEach(({ sniHosts }, number) => {
-      sniHosts.forEach((name, at) => {
+      sniHosts.forEach((name, nameIndex) => {
         if (name !== '' && !hosts.some((host) => isWithin(name, host)))
           wrong(
-            below(place, `tls[${index}].match[${number}].sniHosts[${at}]`),
+            below(place, `tls[${index}].match[${number}].sniHosts[${nameIndex}]`),
             `'${name}' is not within the hosts of the VirtualService`,
           );
       });
@@ -118,16 +118,17 @@ export function sayWhatGatewaysSkip(
 ): void {
   for (const kind of ['tls', 'tcp'] as const)
     routes[kind].forEach(({ match }, index) => {
-      match.forEach((one, number) => {
-        if (one.gateways.length === 0 ? isForMesh : one.gateways.includes('mesh')) return;
-        const at = below(place, `${kind}[${index}].match[${number}]`);
+      match.forEach((conditions, number) => {
+        if (conditions.gateways.length === 0 ? isForMesh : conditions.gateways.includes('mesh'))
+          return;
+        const matchPlace = below(place, `${kind}[${index}].match[${number}]`);
         const skipped = {
-          destinationSubnets: one.destinationSubnets.length > 0,
-          sourceLabels: Object.keys(one.sourceLabels).length > 0,
-          sourceNamespace: one.sourceNamespace !== '',
+          destinationSubnets: conditions.destinationSubnets.length > 0,
+          sourceLabels: Object.keys(conditions.sourceLabels).length > 0,
+          sourceNamespace: conditions.sourceNamespace !== '',
         };
-        for (const [name, isSaid] of Object.entries(skipped))
-          if (isSaid) warn(below(at, name), 'no gateway looks at it: it has no effect');
+        for (const [name, isGiven] of Object.entries(skipped))
+          if (isGiven) warn(below(matchPlace, name), 'no gateway looks at it: it has no effect');
       });
     });
 }

@@ -55,16 +55,17 @@ export function tokenKeys(text: string, odd: 'refused' | 'passed over' = 'refuse
   if (read === undefined) return bad('it is no JSON');
   if (!isObject(read)) return bad('it is no object');
   const given = ownMember(read, 'keys');
-  const isOne = given === undefined && ownMember(read, 'kty') !== undefined;
-  if (isOne) return { ok: true, keys: nobodysKeys, noToken: 'it is a key, not {"keys": […]}' };
+  const isBareKey = given === undefined && ownMember(read, 'kty') !== undefined;
+  if (isBareKey) return { ok: true, keys: nobodysKeys, noToken: 'it is a key, not {"keys": […]}' };
   if (!Array.isArray(given)) return bad('it has no list of keys');
   const flaws = given.map(keyFlaw);
-  const at = flaws.findIndex((flaw) => flaw !== undefined);
-  if (at >= 0 && odd === 'refused') return bad(`keys[${at}] ${flaws[at] ?? ''}`);
+  const flawIndex = flaws.findIndex((flaw) => flaw !== undefined);
+  if (flawIndex >= 0 && odd === 'refused')
+    return bad(`keys[${flawIndex}] ${flaws[flawIndex] ?? ''}`);
   const keys = (given as readonly Fields[])
     .filter((_, index) => flaws[index] === undefined)
     .map(forEnvoy);
-  if (keys.some(isTaken)) return { ok: true, keys: jwks(keys), noToken: undefined };
+  if (keys.some(isAccepted)) return { ok: true, keys: jwks(keys), noToken: undefined };
   const noToken = keys.length === 0 ? 'it has no keys' : 'it has no key of a kind that Envoy takes';
   return { ok: true, keys: jwks([...keys, nobodysKey]), noToken };
 }
@@ -109,14 +110,15 @@ const algorithms: ReadonlyMap<string, RegExp> = new Map([
 const bitsOfRsa = { least: 512, most: 16_384 };
 
 /** Whether Envoy accepts a key. It ignores other keys. */
-function isTaken(key: Texts): boolean {
+function isAccepted(key: Texts): boolean {
   const { kty = '', crv = '', alg, k } = key;
-  const known = algorithms.get(crv === '' ? kty : `${kty} ${crv}`);
-  if (known === undefined || (alg !== undefined && !known.test(alg))) return false;
+  const algorithmPattern = algorithms.get(crv === '' ? kty : `${kty} ${crv}`);
+  if (algorithmPattern === undefined || (alg !== undefined && !algorithmPattern.test(alg)))
+    return false;
   if (kty === 'oct') return k !== undefined && /^[\w-]+$/.test(k) && k.length % 4 !== 1;
   try {
-    const made = createPublicKey({ format: 'jwk', key: key as JsonWebKey });
-    const { modulusLength: bits, publicExponent: e = 3n } = made.asymmetricKeyDetails ?? {};
+    const publicKey = createPublicKey({ format: 'jwk', key: key as JsonWebKey });
+    const { modulusLength: bits, publicExponent: e = 3n } = publicKey.asymmetricKeyDetails ?? {};
     const { least, most } = bitsOfRsa;
     return bits === undefined || (bits >= least && bits <= most && e % 2n === 1n && e < 2n ** 33n);
   } catch {
