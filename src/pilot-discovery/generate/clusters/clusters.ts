@@ -22,11 +22,13 @@ import type { Init } from '../encoding/typed-config.ts';
  */
 export function clusterView(environment: Environment, node: ProxyNode): SortedView {
   const outbound = outboundClusters(environment, node);
-  const own = ownClusters(environment, node).filter(({ name }) => !outbound.resources.has(name));
+  const otherClusters = ownClusters(environment, node).filter(
+    ({ name }) => !outbound.resources.has(name),
+  );
   return withResources(
     outbound,
     // If several have a name, the first one counts.
-    own.toReversed().map((one) => [one.name, one] as const),
+    otherClusters.toReversed().map((cluster) => [cluster.name, cluster] as const),
   );
 }
 

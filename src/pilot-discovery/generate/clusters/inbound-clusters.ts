@@ -34,15 +34,15 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
   const sidecar = sidecarOf(environment, node);
   if (sidecar !== undefined && sidecar.spec.ingress.length > 0) {
     const key = keyOf(sidecar);
-    const own = ownPorts(environment, node);
+    const ports = ownPorts(environment, node);
     return sidecar.spec.ingress.map((ingress) =>
-      ingressCluster(environment, node, ingress, own, key),
+      ingressCluster(environment, node, ingress, ports, key),
     );
   }
   if (node.interception === 'none') return [];
   return ownPorts(environment, node)
     .filter(({ service }) => service.namespace === node.namespace)
-    .map((own) => ownCluster(environment, node, own));
+    .map((ownPort) => ownCluster(environment, node, ownPort));
 }
 
 /** The source address of calls to the workload: it keeps them from being captured again. */
@@ -55,16 +55,16 @@ export const inboundSource = (isIpv6: boolean) =>
 const isOnlyIpv6 = ({ addresses }: ProxyNode): boolean =>
   addresses.length > 0 && addresses.every((address) => isIPv6(address));
 
-function ownCluster(environment: Environment, node: ProxyNode, own: OwnPort): XdsResource {
-  const { endpoint, port } = own;
-  const { pool, told, keys } = servicesAt(environment, node, own);
+function ownCluster(environment: Environment, node: ProxyNode, ownPort: OwnPort): XdsResource {
+  const { endpoint, port } = ownPort;
+  const { pool, told: withMetadata, keys } = servicesAt(environment, node, ownPort);
   const ofSidecar = sidecarOf(environment, node)?.spec.inboundConnectionPool;
   return encoded(
     environment,
     endpoint.port,
     port.protocol,
     ofSidecar ?? pool,
-    { ...capturedAddress(node), ...told },
+    { ...capturedAddress(node), ...withMetadata },
     keys,
   );
 }
@@ -73,11 +73,15 @@ function ingressCluster(
   environment: Environment,
   node: ProxyNode,
   { port, defaultEndpoint, connectionPool }: Ingress,
-  own: readonly OwnPort[],
+  ports: readonly OwnPort[],
   key: ResourceKey,
 ): XdsResource {
-  const at = own.find(({ endpoint }) => endpoint.port === port.number);
-  const { pool, told, keys } = at === undefined ? nobody : servicesAt(environment, node, at);
+  const ownPort = ports.find(({ endpoint }) => endpoint.port === port.number);
+  const {
+    pool,
+    told: withMetadata,
+    keys,
+  } = ownPort === undefined ? nobody : servicesAt(environment, node, ownPort);
   const target =
     defaultEndpoint === '' ? capturedAddress(node) : statically(node, port.number, defaultEndpoint);
   const ofSidecar = connectionPool ?? sidecarOf(environment, node)?.spec.inboundConnectionPool;
@@ -86,7 +90,7 @@ function ingressCluster(
     port.number,
     port.protocol,
     ofSidecar ?? pool,
-    { ...target, ...told },
+    { ...target, ...withMetadata },
     [key, ...keys],
   );
 }
@@ -184,7 +188,7 @@ function targetOf(
   }
   const colon = defaultEndpoint.lastIndexOf(':');
   const host = defaultEndpoint.slice(0, colon);
-  const own =
+  const ownAddress =
     host === '0.0.0.0'
       ? node.addresses.find(isIPv4)
       : host === '[::]'
@@ -195,10 +199,10 @@ function targetOf(
     host === '[::]' ||
     (isOnlyIpv6(node) && host !== '0.0.0.0') ||
     (host === '[::1]' && node.addresses.some(isIPv6));
-  const address = own ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
+  const address = ownAddress ?? (isLoopbackIpv6 ? '::1' : '127.0.0.1');
   const value = {
     address,
     portSpecifier: { case: 'portValue', value: Number(defaultEndpoint.slice(colon + 1)) },
   } as const;
-  return { address: { case: 'socketAddress', value }, isLocal: own === undefined };
+  return { address: { case: 'socketAddress', value }, isLocal: ownAddress === undefined };
 }

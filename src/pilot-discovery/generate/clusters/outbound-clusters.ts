@@ -80,7 +80,7 @@ const dns = memoTable<boolean>();
 const anyDns = (services: Services): boolean =>
   dns([services], '', () => [...services.values()].some(isDns));
 
-const made = memoTable<readonly XdsResource[]>();
+const sharedClusters = memoTable<readonly XdsResource[]>();
 const noRule = {};
 const noPolicies = {};
 const noEndpoints: ServiceEndpoints = new Map();
@@ -115,13 +115,13 @@ function clustersFor(
     serviceMode,
   ];
   if (isDns(service)) {
-    return made(
+    return sharedClusters(
       [service, rule ?? noRule, mesh, endpoints, disablingPolicies(environment) ?? noPolicies],
       JSON.stringify([parts, locality, labels, network]),
       () => all(inputs),
     );
   }
-  return made([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () =>
+  return sharedClusters([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () =>
     all(inputs),
   );
 }
@@ -151,7 +151,9 @@ function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
     const accounts = [
       ...new Set([...service.subjectAltNames, ...identities].filter((name) => name !== '')),
     ].sort();
-    const mutual = [...endpoints].map(([port, its]) => `${port} ${String(isMutual(its))}`);
+    const mutual = [...endpoints].map(
+      ([port, portEndpoints]) => `${port} ${String(isMutual(portEndpoints))}`,
+    );
     return { accounts, text: [...accounts, ...mutual].join('\n') };
   });
 }
@@ -181,13 +183,13 @@ function outboundCluster(
   const name = outboundName(named);
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
-  const its = endpointsWith(endpoints, subset?.labels ?? {});
+  const subsetEndpoints = endpointsWith(endpoints, subset?.labels ?? {});
   const discovery = discoveryOf(
     inputs,
     name,
     port,
     policy,
-    its,
+    subsetEndpoints,
     askedForMutualTls(environment, rule, port.number, subset),
   );
   if (discovery === undefined) return undefined;
