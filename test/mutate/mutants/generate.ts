@@ -70,8 +70,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/endpoints/shares-are-rounded-up',
     file: 'pilot-discovery/generate/endpoints/locality-lb.ts',
-    find: 'Math.ceil((one.weight * share) / total)',
-    replace: 'Math.floor((one.weight * share) / total)',
+    find: 'Math.ceil((group.weight * share) / total)',
+    replace: 'Math.floor((group.weight * share) / total)',
   },
   {
     id: 'generate/endpoints/canonical-name',

@@ -53,7 +53,7 @@ function assignments(
   );
 }
 
-const made = memoTable<XdsResource | undefined>();
+const sharedAssignment = memoTable<XdsResource | undefined>();
 const noRule = {};
 const noPolicies = {};
 const noEndpoints: readonly Endpoint[] = [];
@@ -69,7 +69,7 @@ function assignment(
 ): XdsResource | undefined {
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
   const name = outboundName({ port, subset, host: service.host });
-  return made(
+  return sharedAssignment(
     [
       service,
       endpoints,
@@ -81,14 +81,14 @@ function assignment(
     () => {
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
-      const own = rule?.spec.subsets.find((one) => one.name === subset);
-      const its = endpointsWith(endpoints, own?.labels ?? {});
-      const isMutual = askedForMutualTls(environment, rule, port, own);
-      const keys = [service.key, ...(rule?.keys ?? []), ...its.map(({ key }) => key)];
+      const ruleSubset = rule?.spec.subsets.find((candidate) => candidate.name === subset);
+      const subsetEndpoints = endpointsWith(endpoints, ruleSubset?.labels ?? {});
+      const isMutual = askedForMutualTls(environment, rule, port, ruleSubset);
+      const keys = [service.key, ...(rule?.keys ?? []), ...subsetEndpoints.map(({ key }) => key)];
       return encodeResource(
         ClusterLoadAssignmentSchema,
         name,
-        loadAssignment(name, its, policy, node, isMutual),
+        loadAssignment(name, subsetEndpoints, policy, node, isMutual),
         keys,
       );
     },

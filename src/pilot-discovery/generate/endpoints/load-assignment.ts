@@ -18,7 +18,8 @@ type LocalityEndpoints = Init<typeof LocalityLbEndpointsSchema>;
 export function endpointsWith(endpoints: readonly Endpoint[], labels: Labels): readonly Endpoint[] {
   const isAny = Object.keys(labels).length === 0;
   return endpoints.filter(
-    ({ readiness, labels: its }) => readiness === 'ready' && (isAny || selects(labels, its)),
+    ({ readiness, labels: endpointLabels }) =>
+      readiness === 'ready' && (isAny || selects(labels, endpointLabels)),
   );
 }
 
@@ -32,7 +33,7 @@ export function loadAssignment(
 ): Init<typeof ClusterLoadAssignmentSchema> {
   return {
     clusterName: name,
-    endpoints: placed(endpoints, policy, place).map((one) => localityEndpoints(one, isMutual)),
+    endpoints: placed(endpoints, policy, place).map((group) => localityEndpoints(group, isMutual)),
   };
 }
 

@@ -38,7 +38,12 @@ export function placed(
 function byLocality(endpoints: readonly Endpoint[]): readonly Placed[] {
   return [...groupedBy(endpoints, ({ locality }) => locality)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([locality, its]) => ({ locality, priority: 0, weight: sumOf(its), endpoints: its }));
+    .map(([locality, group]) => ({
+      locality,
+      priority: 0,
+      weight: sumOf(group),
+      endpoints: group,
+    }));
 }
 
 /** Envoy rejects endpoints whose weights have a larger sum. */
@@ -49,7 +54,10 @@ function withinLimit(endpoints: readonly Endpoint[]): readonly Endpoint[] {
   const sum = sumOf(endpoints);
   if (sum <= mostWeight) return endpoints;
   const scale = (mostWeight - endpoints.length) / sum;
-  return endpoints.map((one) => ({ ...one, weight: Math.max(1, Math.floor(one.weight * scale)) }));
+  return endpoints.map((endpoint) => ({
+    ...endpoint,
+    weight: Math.max(1, Math.floor(endpoint.weight * scale)),
+  }));
 }
 
 const sumOf = (endpoints: readonly Endpoint[]): number =>
@@ -70,15 +78,15 @@ function distributed(
 ): readonly Placed[] {
   const shares = new Map<Placed, number>();
   for (const [pattern, share] of Object.entries(to)) {
-    const its = localities.filter(
-      (one) => !shares.has(one) && isWithinLocality(one.locality, pattern),
+    const matching = localities.filter(
+      (group) => !shares.has(group) && isWithinLocality(group.locality, pattern),
     );
-    const total = its.reduce((sum, { weight }) => sum + weight, 0);
-    for (const one of its) shares.set(one, Math.ceil((one.weight * share) / total));
+    const total = matching.reduce((sum, { weight }) => sum + weight, 0);
+    for (const group of matching) shares.set(group, Math.ceil((group.weight * share) / total));
   }
-  return localities.map((one) => {
-    const weight = shares.get(one);
-    return weight === undefined ? { ...one, endpoints: [] } : { ...one, weight };
+  return localities.map((group) => {
+    const weight = shares.get(group);
+    return weight === undefined ? { ...group, endpoints: [] } : { ...group, weight };
   });
 }
 
@@ -98,17 +106,17 @@ function prioritized(
   const split = localities.flatMap(({ locality, endpoints }): Placed[] => {
     const far = distance(locality);
     return [...groupedBy(endpoints, ({ labels }) => unmet(labels, wanted) * levels + far)].map(
-      ([priority, its]) => ({
+      ([priority, group]) => ({
         locality,
         priority,
-        weight: sumOf(its),
-        endpoints: its,
+        weight: sumOf(group),
+        endpoints: group,
       }),
     );
   });
   // Envoy requires priorities without gaps.
   const used = [...new Set(split.map(({ priority }) => priority))].sort((a, b) => a - b);
-  return split.map((one) => ({ ...one, priority: used.indexOf(one.priority) })).sort(byPlace);
+  return split.map((group) => ({ ...group, priority: used.indexOf(group.priority) })).sort(byPlace);
 }
 
 function byPlace(a: Placed, b: Placed): number {
@@ -126,7 +134,7 @@ function distanceOf(
   const [region = '', zone = '', subzone = ''] = locality.split('/');
   const [ownRegion = '', ownZone = '', ownSubzone = ''] = from.split('/');
   if (region !== ownRegion) {
-    const next = failover.find((one) => one.from === ownRegion);
+    const next = failover.find((entry) => entry.from === ownRegion);
     return next === undefined || next.to === region ? 3 : 4;
   }
   if (zone !== ownZone) return 2;
