@@ -244,7 +244,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/access-not',
     file: 'pilot-discovery/generate/listeners/access-matches.ts',
-    find: 'none: of(notValues)',
+    find: 'none: matchOf(notValues)',
     replace: 'none: undefined',
   },
   {

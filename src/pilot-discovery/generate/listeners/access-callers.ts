@@ -112,13 +112,13 @@ const exact = (value: string): StringMatcher => ({ matchPattern: { case: 'exact'
 
 function tokenParts(value: string): readonly [issuer: StringMatcher, subject: StringMatcher] {
   if (value === '*') return [any, any];
-  const at = value.lastIndexOf('/');
-  const [issuer, subject] = [value.slice(0, Math.max(at, 0)), value.slice(at + 1)];
+  const slash = value.lastIndexOf('/');
+  const [issuer, subject] = [value.slice(0, Math.max(slash, 0)), value.slice(slash + 1)];
   if (value.startsWith('*'))
-    return at < 0 ? [any, wildcardMatcher(value)] : [wildcardMatcher(issuer), exact(subject)];
+    return slash < 0 ? [any, wildcardMatcher(value)] : [wildcardMatcher(issuer), exact(subject)];
   if (value.endsWith('*'))
-    return at < 0 ? [wildcardMatcher(value), any] : [exact(issuer), wildcardMatcher(subject)];
-  return at < 0 ? [exact(value), exact('')] : [exact(issuer), exact(subject)];
+    return slash < 0 ? [wildcardMatcher(value), any] : [exact(issuer), wildcardMatcher(subject)];
+  return slash < 0 ? [exact(value), exact('')] : [exact(issuer), exact(subject)];
 }
 
 /** Matches a claim that is one of these values, or a list that contains one of them. */

@@ -33,7 +33,7 @@ type MeshFormat = Pick<MeshConfig, 'accessLogFormat' | 'accessLogEncoding'>;
 export function providerLog(
   mesh: MeshFormat,
   provider: LogProvider,
-  clusterOf: (at: Exclude<LogProvider, FileLog>['at']) => ProviderCluster | undefined,
+  clusterOf: (service: Exclude<LogProvider, FileLog>['at']) => ProviderCluster | undefined,
 ): AccessLog | undefined {
   if (provider.type === 'file') return fileLog(provider, mesh);
   const reached = clusterOf(provider.at);

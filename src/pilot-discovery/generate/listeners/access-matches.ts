@@ -25,8 +25,8 @@ export function matchesOf<T>(
   { values, notValues }: AccessCondition,
   either: (values: readonly string[]) => T,
 ): Matches<T> {
-  const of = (those: readonly string[]) => (those.length === 0 ? undefined : either(those));
-  return { some: of(values), none: of(notValues) };
+  const matchOf = (those: readonly string[]) => (those.length === 0 ? undefined : either(those));
+  return { some: matchOf(values), none: matchOf(notValues) };
 }
 
 /** Matches a value that may begin or end with `*`; `*` alone is any text that is not empty. */

@@ -59,12 +59,12 @@ export function askingFilters(
         statPrefix: tcpPrefix,
       }),
   };
-  const found = authorizerOf(
+  const lookup = authorizerOf(
     environment,
     asking.map(({ provider }) => provider),
   );
-  if (found.type === 'bad') return { http: [refused.http()], tcp: [refused.tcp()] };
-  const { authorizer, cluster } = found;
+  if (lookup.type === 'bad') return { http: [refused.http()], tcp: [refused.tcp()] };
+  const { authorizer, cluster } = lookup;
   const http = typedConfig(httpRbac, HttpSchema, {
     shadowRules: rulesOf(asking, 'http', trustDomain, ''),
     shadowRulesStatPrefix: shadowPrefix,
@@ -118,7 +118,7 @@ const ifAsked = (filter: string): Init<typeof MetadataMatcherSchema> => ({
 });
 
 const statusCodes = new Map<number, StatusCode>(
-  Object.values(StatusCode).flatMap((one) => (typeof one === 'number' ? [[one, one]] : [])),
+  Object.values(StatusCode).flatMap((code) => (typeof code === 'number' ? [[code, code]] : [])),
 );
 
 function httpAsks(authorizer: Authorizer, cluster: string): TypedConfig {

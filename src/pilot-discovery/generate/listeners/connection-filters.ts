@@ -35,11 +35,11 @@ export function connectionFilters(
   const spec = ruleOfDestination(environment, node, services, first)?.spec;
   const whole = spec?.trafficPolicy;
   if (others.length === 0) {
-    const own = spec?.subsets.find(({ name }) => name === first.subset)?.trafficPolicy;
+    const subsetPolicy = spec?.subsets.find(({ name }) => name === first.subset)?.trafficPolicy;
     return tcpFilters(reporting, first.cluster, protocol, {
       connectionPool: whole?.connectionPool,
-      loadBalancer: own?.loadBalancer ?? whole?.loadBalancer,
-      tunnel: own?.tunnel ?? whole?.tunnel,
+      loadBalancer: subsetPolicy?.loadBalancer ?? whole?.loadBalancer,
+      tunnel: subsetPolicy?.tunnel ?? whole?.tunnel,
     });
   }
   const target = {

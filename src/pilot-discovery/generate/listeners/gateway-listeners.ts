@@ -47,7 +47,7 @@ export function gatewayListeners(environment: Environment, node: ProxyNode): Xds
       ({ bind, port }) =>
         bind.startsWith(unix) || (mayBind(node, port) && !node.ownPorts.includes(port)),
     )
-    .flatMap((one) => portListener(environment, node, said, one) ?? []);
+    .flatMap((listener) => portListener(environment, node, said, listener) ?? []);
 }
 
 const unix = 'unix://';
@@ -67,12 +67,12 @@ function portListener(
   const address = bind === '' ? wildcard : bind;
   const other = ownMember(others, address);
   const name = `${address}_${port}`;
-  const filterChains = servers.flatMap((one) => chainsOf(environment, node, said, name, one));
+  const filterChains = servers.flatMap((server) => chainsOf(environment, node, said, name, server));
   if (filterChains.length === 0) return undefined;
   const keys: readonly ResourceKey[] = [
     ...new Set([
       ...all.map(({ gateway }) => keyOf(gateway)),
-      ...servers.flatMap((one) => keysOfConnections(environment, node, one)),
+      ...servers.flatMap((server) => keysOfConnections(environment, node, server)),
       ...said.access.of,
       ...said.reporting.of,
     ]),
@@ -101,9 +101,9 @@ function chainsOf(
   node: ProxyNode,
   { access, reporting }: Said,
   name: string,
-  one: MergedServer,
+  mergedServer: MergedServer,
 ): readonly FilterChain[] {
-  const { server, routeName } = one;
+  const { server, routeName } = mergedServer;
   const { protocol } = server.port;
   const { tls } = server;
   const isClosed = access.entry === 'closed' || tls.mode === 'closed';
@@ -112,15 +112,15 @@ function chainsOf(
     transportSocket: gatewayTls(node, tls, alpnOf(routeName, tls.mode)),
   };
   if (routeName === '' && !isClosed)
-    return connectionsAt(environment, node, one).map((its) => ({
-      ...matchOf(tls.mode === 'passthrough' ? its.names : names),
+    return connectionsAt(environment, node, mergedServer).map((connections) => ({
+      ...matchOf(tls.mode === 'passthrough' ? connections.names : names),
       filters: [
         ...access.filters.tcp,
         ...connectionFilters(
           environment,
           node,
           { services: visibleServices(environment, node), reporting },
-          { ...its, protocol },
+          { ...connections, protocol },
         ),
       ],
       ...socket,
@@ -144,8 +144,8 @@ const alpnOf = (routeName: string, mode: TerminatedTls['mode']): string[] =>
     ? ['istio-peer-exchange', 'h2', 'http/1.1']
     : ['h2', 'http/1.1'];
 
-const connectionsAt = (environment: Environment, node: ProxyNode, one: MergedServer) =>
-  connectionsOf(environment, node, visibleServices(environment, node)).get(one) ?? [];
+const connectionsAt = (environment: Environment, node: ProxyNode, server: MergedServer) =>
+  connectionsOf(environment, node, visibleServices(environment, node)).get(server) ?? [];
 
 /** Returns the DestinationRules that affect chains of connections. */
 export const rulesOfConnections = (
@@ -155,16 +155,17 @@ export const rulesOfConnections = (
 ): readonly (MatchedRule | undefined)[] =>
   [...connectionsOf(environment, node, services).values()]
     .flat()
-    .map((its) => ruleOfConnections(environment, node, services, its));
+    .map((connections) => ruleOfConnections(environment, node, services, connections));
 
 const keysOfConnections = (
   environment: Environment,
   node: ProxyNode,
-  one: MergedServer,
+  server: MergedServer,
 ): readonly ResourceKey[] =>
-  connectionsAt(environment, node, one).flatMap((its) => [
-    keyOf(its.rule),
-    ...(ruleOfConnections(environment, node, visibleServices(environment, node), its)?.keys ?? []),
+  connectionsAt(environment, node, server).flatMap((connections) => [
+    keyOf(connections.rule),
+    ...(ruleOfConnections(environment, node, visibleServices(environment, node), connections)
+      ?.keys ?? []),
   ]);
 
 const matchOf = (names: readonly string[]): Pick<FilterChain, 'filterChainMatch'> =>

@@ -52,29 +52,29 @@ export function inboundChains(
   node: ProxyNode,
   access: AccessFilters,
   reporting: Reporting,
-  of: InboundPort,
+  port: InboundPort,
 ): FilterChain[] {
-  const port: Match = of.port === undefined ? {} : { destinationPort: of.port };
-  const metadata = of.config !== '' && {
-    metadata: { filterMetadata: { istio: { config: of.config } } },
+  const portMatch: Match = port.port === undefined ? {} : { destinationPort: port.port };
+  const metadata = port.config !== '' && {
+    metadata: { filterMetadata: { istio: { config: port.config } } },
   };
-  if (of.mode === 'closed')
-    return [{ name: of.tcpName, filterChainMatch: port, filters: [blackHole], ...metadata }];
+  if (port.mode === 'closed')
+    return [{ name: port.tcpName, filterChainMatch: portMatch, filters: [blackHole], ...metadata }];
   const kinds =
-    of.tls === undefined
-      ? matches(listenerKindOf(of.protocol), of.mode)
-      : matchesWithTls(of.protocol === 'https', of.mode);
+    port.tls === undefined
+      ? matches(listenerKindOf(port.protocol), port.mode)
+      : matchesWithTls(port.protocol === 'https', port.mode);
   const sockets: Readonly<Record<Ends, () => { readonly transportSocket?: TypedConfig }>> = {
     nowhere: () => ({}),
     mesh: () => ({ transportSocket: mutualTls(mesh, node) }),
-    own: () => (of.tls === undefined ? {} : { transportSocket: ownTls(of.tls) }),
+    own: () => (port.tls === undefined ? {} : { transportSocket: ownTls(port.tls) }),
   };
   return kinds.map(({ http, tls, ...match }) => ({
-    name: http ? of.httpName : of.tcpName,
-    filterChainMatch: { ...port, ...match },
+    name: http ? port.httpName : port.tcpName,
+    filterChainMatch: { ...portMatch, ...match },
     filters: http
-      ? [inboundManager(reporting, node, access.http, of, inboundRoutes(of))]
-      : [...access.tcp, ...tcpFilters(reporting, of.cluster, of.protocol)],
+      ? [inboundManager(reporting, node, access.http, port, inboundRoutes(port))]
+      : [...access.tcp, ...tcpFilters(reporting, port.cluster, port.protocol)],
     ...sockets[tls](),
     ...metadata,
   }));
@@ -95,10 +95,13 @@ interface ChainKind extends Match {
  * STRICT, only the mutual TLS of the mesh is left, as in Istio.
  */
 function matchesWithTls(http: boolean, mode: OpenMode): ChainKind[] {
-  const own: ChainKind = { transportProtocol: 'tls', http, tls: 'own' };
-  if (mode === 'disable') return [own];
+  const ownTlsChain: ChainKind = { transportProtocol: 'tls', http, tls: 'own' };
+  if (mode === 'disable') return [ownTlsChain];
   if (mode === 'strict') return matches(http ? 'http' : 'tcp', mode);
-  return [{ transportProtocol: 'tls', applicationProtocols: meshAny, http, tls: 'mesh' }, own];
+  return [
+    { transportProtocol: 'tls', applicationProtocols: meshAny, http, tls: 'mesh' },
+    ownTlsChain,
+  ];
 }
 
 function matches(kind: ListenerKind, mode: OpenMode): ChainKind[] {

@@ -52,8 +52,10 @@ export function inboundListeners(environment: Environment, node: ProxyNode): Xds
     sidecar === undefined
       ? []
       : bound
-          .map((one) => boundListener(environment, node, { policy, reporting }, sidecar, one))
-          .filter((one) => one !== undefined);
+          .map((boundIngress) =>
+            boundListener(environment, node, { policy, reporting }, sidecar, boundIngress),
+          )
+          .filter((listener) => listener !== undefined);
   return redirected
     ? [captureListener(environment, node, { policy, reporting }, sidecar), ...listeners]
     : listeners;
@@ -113,13 +115,13 @@ function capturedPorts(
     const ports = sidecar.spec.ingress.filter(({ captureMode }) => captureMode !== 'none');
     const sorted = [...ports].sort((a, b) => a.port.number - b.port.number);
     return {
-      ports: sorted.map((one) => ingressPort(node, policy, sidecar, one)),
+      ports: sorted.map((ingress) => ingressPort(node, policy, sidecar, ingress)),
       keys: [keyOf(sidecar)],
     };
   }
-  const own = ownPorts(environment, node);
+  const servicePorts = ownPorts(environment, node);
   const { wildcard } = bindAddresses(node);
-  const ports = own.map(({ service, port, endpoint }): InboundPort => {
+  const ports = servicePorts.map(({ service, port, endpoint }): InboundPort => {
     const name = `${wildcard}_${endpoint.port}`;
     return {
       httpName: name,
@@ -135,7 +137,10 @@ function capturedPorts(
       config: '',
     };
   });
-  return { ports, keys: own.flatMap(({ service, endpoint }) => [service.key, endpoint.key]) };
+  return {
+    ports,
+    keys: servicePorts.flatMap(({ service, endpoint }) => [service.key, endpoint.key]),
+  };
 }
 
 /** Returns a port that no service and no Sidecar names: its traffic goes to the application too. */

@@ -14,14 +14,14 @@ export interface ListenerClash {
   readonly reason: string;
 }
 
-const made = memoTable<readonly ListenerClash[]>();
+const clashes = memoTable<readonly ListenerClash[]>();
 
 /**
  * Returns ports of services visible to all namespaces that have no listener: their connections
  * cannot be distinguished from those of an older service. Computed once for the same services.
  */
 export function listenerClashes(environment: Environment): readonly ListenerClash[] {
-  return made([environment.services], '', () => {
+  return clashes([environment.services], '', () => {
     const services = [...visibleServices(environment, { namespace: '' }).values()];
     const bindings = outboundBindings(
       environment,

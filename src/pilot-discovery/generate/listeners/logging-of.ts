@@ -25,7 +25,7 @@ export function loggingOf(
 ): Logging {
   const lists = telemetries
     .map(({ spec }) =>
-      spec.accessLogging.map((one) => ({ ...one, providers: one.providers.map(lower) })),
+      spec.accessLogging.map((entry) => ({ ...entry, providers: entry.providers.map(lower) })),
     )
     .filter((entries) => entries.length > 0);
   const ownDefault = defaultProviders.accessLogging.map(lower);
@@ -44,7 +44,7 @@ export function loggingOf(
   for (const entry of lists.flat()) {
     before = entry.providers.length > 0 ? entry.providers : before;
     if (!entry.sides.includes(side)) continue;
-    for (const name of before.filter((one) => counting.has(one)))
+    for (const name of before.filter((provider) => counting.has(provider)))
       logging.set(name, { logging: entry.logging, filter: filters.get(name) ?? '' });
   }
   return logging;

@@ -45,12 +45,12 @@ export function outboundListeners(
 ): XdsResource[] {
   const reporting = reportingOf(environment, node, 'client');
   const { services } = scope;
-  const own = scopeEntries(environment, node, scope).map((entry) =>
+  const listeners = scopeEntries(environment, node, scope).map((entry) =>
     portListener(environment, node, { services, reporting }, entry),
   );
   return node.interception === 'none'
-    ? own
-    : [...own, captureListener(environment, node, reporting)];
+    ? listeners
+    : [...listeners, captureListener(environment, node, reporting)];
 }
 
 const madeRules = memoTable<readonly (MatchedRule | undefined)[]>();
@@ -92,7 +92,7 @@ function portListener(
     place.at.type === 'bind' ? undefined : ownMember(bindAddresses(node).others, address);
   const name = `${address}_${port}`;
   const keys: ResourceKey[] = [...reporting.of];
-  const made = chains.map((chain) => {
+  const allChains = chains.map((chain) => {
     if (chain.type === 'tcp') {
       keys.push(...(ruleOfConnections(environment, node, services, chain)?.keys ?? []));
       if (chain.rule !== undefined) keys.push(keyOf(chain.rule));
@@ -100,19 +100,19 @@ function portListener(
     keys.push(chain.of.service.key);
     return filterChain(environment, node, { services, reporting }, name, chain);
   });
-  const all =
-    made.length === 1
+  const catchAll =
+    allChains.length === 1
       ? undefined
-      : made.find(({ filterChainMatch }) => filterChainMatch === undefined);
-  const filterChains = made.filter((chain) => chain !== all);
-  const alone = made.length === 1 && made[0]?.filterChainMatch === undefined;
+      : allChains.find(({ filterChainMatch }) => filterChainMatch === undefined);
+  const filterChains = allChains.filter((chain) => chain !== catchAll);
+  const alone = allChains.length === 1 && allChains[0]?.filterChainMatch === undefined;
   const sidecar = sidecarOf(environment, node);
-  if (all === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
+  if (catchAll === undefined && !alone && sidecar?.spec.outboundTrafficPolicy !== undefined) {
     keys.push(keyOf(sidecar));
   } else if (sidecar?.spec.egress.some(saysWhere)) keys.push(keyOf(sidecar));
   const defaultFilterChain = alone
     ? undefined
-    : (all ?? passthroughChain(reporting, outboundPolicyOf(environment, node)));
+    : (catchAll ?? passthroughChain(reporting, outboundPolicyOf(environment, node)));
   const listener: Init<typeof ListenerSchema> = {
     name,
     address: socketAddress(address, port),
@@ -120,10 +120,10 @@ function portListener(
     filterChains,
     ...(defaultFilterChain !== undefined && { defaultFilterChain }),
     listenerFilters: [
-      ...(made.some(({ filterChainMatch }) => (filterChainMatch?.serverNames?.length ?? 0) > 0)
+      ...(allChains.some(({ filterChainMatch }) => (filterChainMatch?.serverNames?.length ?? 0) > 0)
         ? [tlsInspector]
         : []),
-      ...(made.some(
+      ...(allChains.some(
         ({ filterChainMatch }) => (filterChainMatch?.applicationProtocols?.length ?? 0) > 0,
       )
         ? [httpInspector]

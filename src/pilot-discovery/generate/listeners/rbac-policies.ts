@@ -19,7 +19,7 @@ type Permission = Init<typeof PermissionSchema>;
  */
 interface Side<T> {
   readonly any: T;
-  readonly not: (one: T) => T;
+  readonly not: (match: T) => T;
   readonly every: (those: T[]) => T;
 }
 
@@ -61,10 +61,10 @@ export function rbacPolicies(
   if (rules.length === 0) return [[nameOf(0), never]];
   return rules.flatMap(({ callers, operations }, index) => {
     const principals = callers.map((all) =>
-      allOf(ofCallers, all, unknown, (one) => callerMatches(one, layer, trustDomain)),
+      allOf(ofCallers, all, unknown, (condition) => callerMatches(condition, layer, trustDomain)),
     );
     const permissions = operations.map((all) =>
-      allOf(ofOperations, all, unknown, (one) => operationMatches(one, layer)),
+      allOf(ofOperations, all, unknown, (condition) => operationMatches(condition, layer)),
     );
     return isWhole(principals) && isWhole(permissions)
       ? [[nameOf(index), { principals, permissions }] as const]
@@ -83,9 +83,9 @@ function allOf<T, C>(
 ): T | undefined {
   const matches = conditions.map(matchesOf);
   if (unknown === 'refused' && matches.includes(undefined)) return undefined;
-  const those = matches.flatMap((one) => [
-    ...(one?.some === undefined ? [] : [one.some]),
-    ...(one?.none === undefined ? [] : [not(one.none)]),
+  const those = matches.flatMap((match) => [
+    ...(match?.some === undefined ? [] : [match.some]),
+    ...(match?.none === undefined ? [] : [not(match.none)]),
   ]);
   return every(those.length === 0 ? [any] : those);
 }

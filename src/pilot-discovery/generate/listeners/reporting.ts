@@ -58,16 +58,18 @@ function logsOf(
 ): readonly FilteredLog[] {
   const { mesh } = environment;
   const logging = loggingOf(mesh, telemetries, side);
-  const found = mesh.providers
+  const providerLogs = mesh.providers
     .flatMap((provider) => {
       const said = logging.get(provider.name.toLowerCase());
       if (said === undefined || provider.type === 'other') return [];
-      const log = providerLog(mesh, provider, (at) => clusterOfProvider(environment, node, at));
+      const log = providerLog(mesh, provider, (service) =>
+        clusterOfProvider(environment, node, service),
+      );
       return log === undefined ? [] : [{ name: provider.name, log, said }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));
-  if (found.length > 0)
-    return found
+  if (providerLogs.length > 0)
+    return providerLogs
       .filter(({ said }) => said.logging === 'on')
       .map(({ log, said: { filter } }) => ({ log, filter: filter === '' ? [] : [cel(filter)] }));
   const log = meshLog(mesh);
