@@ -304,7 +304,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-last',
     file: 'pilot-discovery/generate/routes/gateway-routes.ts',
-    find: '[...routes.filter((one) => !isCatchAll(one)), ...routes.filter(isCatchAll)]',
+    find: '[...routes.filter((route) => !isCatchAll(route)), ...routes.filter(isCatchAll)]',
     replace: 'routes',
   },
   {

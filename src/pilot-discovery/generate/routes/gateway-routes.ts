@@ -51,16 +51,16 @@ export function gatewayRoutes(
       const hosts = hostsOf(environment, node, servers).flatMap(
         (plan) => virtualHost(plan, node, services, rulesOf) ?? [],
       );
-      for (const one of hosts.flatMap((host) => host.clusters)) clusters.add(one);
+      for (const cluster of hosts.flatMap((host) => host.clusters)) clusters.add(cluster);
       const [first] = servers;
-      const made = hosts.length > 0 || first === undefined ? hosts : [noHost(first)];
+      const virtualHosts = hosts.length > 0 || first === undefined ? hosts : [noHost(first)];
       return encodedRoutes(
         name,
-        made.map(({ body }) => body),
+        virtualHosts.map(({ body }) => body),
         [
           ...new Set([
             ...servers.map(({ gateway }) => keyOf(gateway)),
-            ...made.flatMap(({ keys }) => keys),
+            ...virtualHosts.flatMap(({ keys }) => keys),
           ]),
         ],
       );
@@ -99,21 +99,22 @@ function hostsOf(
   servers: readonly MergedServer[],
 ): readonly Plan[] {
   const plans = new Map<string, Plan>();
-  for (const one of servers) {
-    const { number } = one.server.port;
+  for (const mergedServer of servers) {
+    const { number } = mergedServer.server.port;
     const add = (host: string, spoken: readonly Spoken[]): void => {
       const before = plans.get(host);
       plans.set(host, {
         name: before?.name ?? virtualHostName(host, number),
         domains: [domainOf(host)],
         spoken: [...(before?.spoken ?? []), ...spoken],
-        tls: needsTls(one) ? 'required' : (before?.tls ?? 'any'),
+        tls: needsTls(mergedServer) ? 'required' : (before?.tls ?? 'any'),
       });
     };
-    for (const rule of rulesOfGateway(environment, node, one.gatewayName))
+    for (const rule of rulesOfGateway(environment, node, mergedServer.gatewayName))
       if (rule.spec.http.length > 0)
-        for (const host of hostsAt(rule, one.server.hosts)) add(host, [{ rule, by: one }]);
-    if (needsTls(one)) for (const { host } of one.server.hosts) add(host, []);
+        for (const host of hostsAt(rule, mergedServer.server.hosts))
+          add(host, [{ rule, by: mergedServer }]);
+    if (needsTls(mergedServer)) for (const { host } of mergedServer.server.hosts) add(host, []);
   }
   return joined([...plans.values()].sort((a, b) => (a.name < b.name ? -1 : 1)));
 }
@@ -140,7 +141,7 @@ interface RoutedHost extends VirtualHost {
   readonly clusters: readonly string[];
 }
 
-const made = memoTable<RoutedHost | undefined>();
+const sharedHost = memoTable<RoutedHost | undefined>();
 
 /** Returns undefined if no route is for a gateway, and the hosts do not require TLS. */
 function virtualHost(
@@ -161,7 +162,7 @@ function virtualHost(
     return [by.gatewayName, number, by.server.port.protocol === 'https', to];
   });
   const text = [name, domains, tls, isTold ? [node.namespace, node.labels] : [], ways];
-  return made([...spoken.map(({ rule }) => rule), ...hashing], JSON.stringify(text), () => {
+  return sharedHost([...spoken.map(({ rule }) => rule), ...hashing], JSON.stringify(text), () => {
     const routes = spoken.flatMap(({ rule, by: { gatewayName: gateway, server } }) =>
       routesOfVirtualService(
         rule,
@@ -175,10 +176,10 @@ function virtualHost(
       ),
     );
     if (routes.length === 0 && tls === 'any') return undefined;
-    const sorted = [...routes.filter((one) => !isCatchAll(one)), ...routes.filter(isCatchAll)];
+    const sorted = [...routes.filter((route) => !isCatchAll(route)), ...routes.filter(isCatchAll)];
     const keys: readonly ResourceKey[] = [
       ...spoken.map(({ rule }) => keyOf(rule)),
-      ...hashing.flatMap((one) => one.keys),
+      ...hashing.flatMap((destinationRule) => destinationRule.keys),
     ];
     const body = encodedVirtualHost(
       name,

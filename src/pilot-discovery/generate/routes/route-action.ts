@@ -92,7 +92,7 @@ function forward(rule: HttpRoute, around: RouteSurroundings): Init<typeof RouteA
       alone === undefined
         ? {
             case: 'weightedClusters',
-            value: { clusters: weighted.map((one) => clusterWeight(one, around)) },
+            value: { clusters: weighted.map((destination) => clusterWeight(destination, around)) },
           }
         : { case: 'cluster', value: clusterOf(alone.destination, around) },
     ...(rewrite !== undefined && rewrite.uri !== '' && { prefixRewrite: rewrite.uri }),

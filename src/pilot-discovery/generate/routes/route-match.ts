@@ -43,8 +43,8 @@ export function routeMatch(match: HttpMatch | undefined): RouteMatch {
     queryParameters: sorted(queryParams).map(queryMatcher),
     dynamicMetadata: [
       ...sorted(headers).flatMap(claim),
-      ...sorted(withoutHeaders).flatMap((one) =>
-        claim(one).map((matcher) => ({ ...matcher, invert: true })),
+      ...sorted(withoutHeaders).flatMap((entry) =>
+        claim(entry).map((matcher) => ({ ...matcher, invert: true })),
       ),
     ],
   };

@@ -66,10 +66,10 @@ function isFor(
 function routeOf(
   rule: Resource<'VirtualService'>,
   http: HttpRoute,
-  of: HttpMatch | undefined,
+  match: HttpMatch | undefined,
   around: RouteSurroundings,
 ): Route {
-  const match = routeMatch(of);
+  const envoyMatch = routeMatch(match);
   const action = routeAction(http, around);
   // The headers of an only destination become those of the route.
   const [only] =
@@ -78,11 +78,11 @@ function routeOf(
       : [];
   const { request, response } = http.headers;
   return {
-    name: of === undefined || of.name === '' ? http.name : `${http.name}.${of.name}`,
-    match,
+    name: match === undefined || match.name === '' ? http.name : `${http.name}.${match.name}`,
+    match: envoyMatch,
     action,
     metadata: configMetadata('virtual-service', rule),
-    decorator: { operation: operation(rule.name, action, match, around.port) },
+    decorator: { operation: operation(rule.name, action, envoyMatch, around.port) },
     requestHeadersToAdd: [
       ...headersToAdd(request),
       ...(only === undefined ? [] : headersToAdd(only.headers.request)),
@@ -94,7 +94,7 @@ function routeOf(
     ],
     responseHeadersToRemove: [...response.remove, ...(only?.headers.response.remove ?? [])],
     typedPerFilterConfig: routeFilters(http),
-    statPrefix: of?.statPrefix ?? '',
+    statPrefix: match?.statPrefix ?? '',
   };
 }
 

@@ -74,11 +74,13 @@ function routesFor(
     const block = blockAt(scope, port);
     if (block === undefined) return [];
     if (host !== undefined) {
-      const own = virtualHosts(node, block, rulesOf, port, host).filter((one) => one.name === name);
+      const serviceHosts = virtualHosts(node, block, rulesOf, port, host).filter(
+        (virtualHost) => virtualHost.name === name,
+      );
       return encodedRoutes(
         name,
-        own.map(({ body }) => body),
-        own.flatMap(({ keys }) => keys),
+        serviceHosts.map(({ body }) => body),
+        serviceHosts.flatMap(({ keys }) => keys),
       );
     }
     const hosts = virtualHosts(node, block, rulesOf, port);

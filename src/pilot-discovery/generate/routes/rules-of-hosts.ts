@@ -26,7 +26,7 @@ export function rulesOfHosts(
   };
 }
 
-const found = memoTable<readonly (MatchedRule | undefined)[]>();
+const sharedRules = memoTable<readonly (MatchedRule | undefined)[]>();
 const owners = memoTable<object>();
 const steady = steadyLists<MatchedRule | undefined>();
 
@@ -41,7 +41,7 @@ export function hashingRulesOf(
 ): readonly (MatchedRule | undefined)[] {
   const { destinationRules, mesh } = environment;
   const text = scopeOfRulesFor(environment, node);
-  return found([services, destinationRules, mesh], text, () =>
+  return sharedRules([services, destinationRules, mesh], text, () =>
     steady(
       owners([services], text, () => ({})),
       [...services.values()].map((service) => {
@@ -64,14 +64,16 @@ export function hashingRules(
     route.map(({ destination }) => rulesOf(destination.host)),
   );
   // One entry for each destination, since it matters which of them has which rule.
-  return destinations.map((one) => (one !== undefined && hashes(one.spec) ? one : noRule));
+  return destinations.map((destinationRule) =>
+    destinationRule !== undefined && hashes(destinationRule.spec) ? destinationRule : noRule,
+  );
 }
 
 /** Returns whether a rule affects routes: only its hashes do. */
 export function hashes({ trafficPolicy, subsets }: DestinationRule): boolean {
   return [trafficPolicy, ...subsets.map((subset) => subset.trafficPolicy)].some((policy) =>
     [policy, ...(policy?.portLevelSettings.values() ?? [])].some(
-      (one) => one?.loadBalancer?.policy.type === 'consistent-hash',
+      (portPolicy) => portPolicy?.loadBalancer?.policy.type === 'consistent-hash',
     ),
   );
 }

@@ -35,7 +35,7 @@ function namesBeside(host: string, proxyDomain: string): readonly string[] {
   const [labels, ofDomain] = [host.split('.').reverse(), proxyDomain.split('.').reverse()];
   const first = labels.findIndex((label, index) => label !== ofDomain[index]);
   if (first <= 0) return []; // the whole host is the domain, or nothing is shared
-  const own = labels.slice(first).reverse();
-  const name = own.join('.');
-  return own.length === 2 ? [name, `${name}.${labels[first - 1] ?? ''}`] : [name];
+  const ownLabels = labels.slice(first).reverse();
+  const name = ownLabels.join('.');
+  return ownLabels.length === 2 ? [name, `${name}.${labels[first - 1] ?? ''}`] : [name];
 }

@@ -58,27 +58,27 @@ export function virtualHosts(
     if (ofHttp.length === 0 && (port !== 80 || spokenFor.length > 0)) continue;
     const ofRule = (name: string, key: ResourceKey | undefined) => (domains: readonly string[]) =>
       ruledHost({ rule, node, rulesOf, port, serviceKey: key }, name, domains);
-    for (const one of hosts) {
-      const name = virtualHostName(one, port);
-      plans.push({ name, domains: [domainOf(one)], short: [], make: ofRule(name, undefined) });
+    for (const ruleHost of hosts) {
+      const name = virtualHostName(ruleHost, port);
+      plans.push({ name, domains: [domainOf(ruleHost)], short: [], make: ofRule(name, undefined) });
     }
-    for (const one of ofHttp) {
-      const name = virtualHostName(one.service.host, port);
+    for (const portService of ofHttp) {
+      const name = virtualHostName(portService.service.host, port);
       plans.push({
         name,
-        ...(host === undefined ? domainsOf(one, node) : anyDomain),
-        make: ofRule(name, one.service.key),
+        ...(host === undefined ? domainsOf(portService, node) : anyDomain),
+        make: ofRule(name, portService.service.key),
       });
     }
   }
   // A rule without a route for this proxy does not affect the service.
-  for (const one of atPort.values()) {
-    if (!isHttp(one)) continue;
-    const name = virtualHostName(one.service.host, port);
+  for (const portService of atPort.values()) {
+    if (!isHttp(portService)) continue;
+    const name = virtualHostName(portService.service.host, port);
     plans.push({
       name,
-      ...(host === undefined ? domainsOf(one, node) : anyDomain),
-      make: (domains) => plainHost(one, rulesOf(one.service.host), name, domains),
+      ...(host === undefined ? domainsOf(portService, node) : anyDomain),
+      make: (domains) => plainHost(portService, rulesOf(portService.service.host), name, domains),
     });
   }
   return distinct(plans, new Set([...atPort.keys()]));
@@ -91,18 +91,18 @@ function servicesAt(
   number: number,
   host: string | undefined,
 ): Map<string, PortService> {
-  const found = new Map<string, PortService>();
+  const portServices = new Map<string, PortService>();
   for (const service of services.values()) {
     if (host !== undefined && service.host !== host) continue;
-    const port = service.ports.find((one) => one.number === number);
+    const port = service.ports.find((servicePort) => servicePort.number === number);
     if (port !== undefined)
-      found.set(service.host, {
+      portServices.set(service.host, {
         service,
         port,
         address: service.addressesAt.get(number)?.at(-1) ?? '',
       });
   }
-  return found;
+  return portServices;
 }
 
 const isHttp = ({ port }: PortService): boolean => listenerKindOf(port.protocol) !== 'tcp';
@@ -130,28 +130,29 @@ const isHeadless = ({ registry, resolution }: VisibleService): boolean =>
   registry === 'Service' && resolution === 'none';
 
 /** Makes the virtual hosts; each name and each domain is given only once. */
-function distinct(plans: readonly Plan[], known: ReadonlySet<string>): VirtualHost[] {
+function distinct(plans: readonly Plan[], serviceHosts: ReadonlySet<string>): VirtualHost[] {
   const names = new Set<string>();
-  const taken = new Set<string>();
-  const made = plans.flatMap(({ name, domains, short, make }) => {
+  const usedDomains = new Set<string>();
+  const hosts = plans.flatMap(({ name, domains, short, make }) => {
     if (names.has(name)) return [];
-    const own = domains.filter(
+    const freeDomains = domains.filter(
       (domain) =>
-        !taken.has(domain.toLowerCase()) && !(short.includes(domain) && known.has(domain)),
+        !usedDomains.has(domain.toLowerCase()) &&
+        !(short.includes(domain) && serviceHosts.has(domain)),
     );
-    if (own.length === 0) return [];
-    const host = make(own);
+    if (freeDomains.length === 0) return [];
+    const host = make(freeDomains);
     if (host === undefined) return [];
     names.add(name);
-    for (const domain of own) taken.add(domain.toLowerCase());
+    for (const domain of freeDomains) usedDomains.add(domain.toLowerCase());
     return [host];
   });
-  return made.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+  return hosts.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
 }
 
-const made = memoTable<VirtualHost | undefined>();
+const ruledHosts = memoTable<VirtualHost | undefined>();
 
-const madePlain = memoTable<VirtualHost>();
+const plainHosts = memoTable<VirtualHost>();
 
 /** A VirtualService for a proxy at a port. */
 interface Ruled {
@@ -172,9 +173,9 @@ function ruledHost(
   domains: readonly string[],
 ): VirtualHost | undefined {
   const hashing = hashingRules(rule, rulesOf);
-  const used = hashing.filter((one) => one !== noRule);
+  const used = hashing.filter((destinationRule) => destinationRule !== noRule);
   const caller = tellsCallersApart(rule) ? `${node.namespace} ${JSON.stringify(node.labels)}` : '';
-  return made([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
+  return ruledHosts([rule, ...hashing], JSON.stringify([name, domains, caller, serviceKey]), () => {
     const routes = routesOfVirtualService(
       rule,
       { ...node, gateway: 'mesh' },
@@ -189,7 +190,7 @@ function ruledHost(
     const keys = [
       keyOf(rule),
       ...(serviceKey === undefined ? [] : [serviceKey]),
-      ...used.flatMap((one) => one.keys),
+      ...used.flatMap((destinationRule) => destinationRule.keys),
     ];
     return { name, body: encodedVirtualHost(name, domains, routes), keys };
   });
@@ -203,7 +204,7 @@ function plainHost(
   domains: readonly string[],
 ): VirtualHost {
   const used = rule !== undefined && hashes(rule.spec) ? [rule] : [];
-  return madePlain([service, ...used], JSON.stringify([name, domains]), () => {
+  return plainHosts([service, ...used], JSON.stringify([name, domains]), () => {
     const route: Init<typeof RouteSchema> = {
       name: 'default',
       match: { pathSpecifier: { case: 'prefix', value: '/' } },
@@ -219,7 +220,7 @@ function plainHost(
     return {
       name,
       body: encodedVirtualHost(name, domains, [route]),
-      keys: [service.key, ...used.flatMap((one) => one.keys)],
+      keys: [service.key, ...used.flatMap((destinationRule) => destinationRule.keys)],
     };
   });
 }
