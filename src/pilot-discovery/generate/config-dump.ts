@@ -110,11 +110,11 @@ export function configDump(view: View): unknown {
     name: string,
     type: XdsType,
     list: string,
-    one: (resource: ReturnType<typeof printed>[number]) => unknown,
+    entryOf: (resource: ReturnType<typeof printed>[number]) => unknown,
   ) => ({
     '@type': `type.googleapis.com/envoy.admin.v3.${name}`,
     ...(type !== 'endpoint' && type !== 'route' && { version_info: view[type].version }),
-    [list]: printed(view, type).map(one),
+    [list]: printed(view, type).map(entryOf),
   });
   return {
     configs: [

@@ -24,14 +24,20 @@ export function classOf(environment: Environment, node: ProxyNode): string {
   const seen = Object.entries(labels)
     .filter(([key]) => keys.has(key))
     .sort(([a], [b]) => (a < b ? -1 : 1));
-  const own = addresses.filter((address) => isServed(environment, address));
+  const servedAddresses = addresses.filter((address) => isServed(environment, address));
   // No listener for an endpoint binds to the first address, so the class distinguishes it.
-  const first = own.length > 0 && own[0] === addresses[0];
+  const first = servedAddresses.length > 0 && servedAddresses[0] === addresses[0];
   const ingress = sidecarOf(environment, node)?.spec.ingress ?? [];
   const meant = ingress.some(
     ({ bind, defaultEndpoint }) => bind === '' || standsForOwn(defaultEndpoint),
   );
-  const rest = [seen, own, first, own.length > 0 ? serviceAccount : '', meant ? addresses : []];
+  const rest = [
+    seen,
+    servedAddresses,
+    first,
+    servedAddresses.length > 0 ? serviceAccount : '',
+    meant ? addresses : [],
+  ];
   return `${alwaysSaid(node)}${JSON.stringify(rest)}`;
 }
 
@@ -39,17 +45,17 @@ const texts = new WeakMap<ProxyNode, string>();
 
 /** Returns what affects a proxy in each environment, as a text. */
 function alwaysSaid(node: ProxyNode): string {
-  const known = texts.get(node);
-  if (known !== undefined) return known;
+  const cachedText = texts.get(node);
+  if (cachedText !== undefined) return cachedText;
   const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls } = node;
   const { addresses, ownPorts, bindable, http10, exactBalance } = node;
   const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
-  const said = JSON.stringify([
+  const text = JSON.stringify([
     ...[role, namespace, dnsDomain, interception, locality, network, clusterId, tls],
     ...[ownPorts, bindable, http10, exactBalance, families],
   ]);
-  texts.set(node, said);
-  return said;
+  texts.set(node, text);
+  return text;
 }
 
 const isServed = ({ served }: Environment, address: string): boolean =>
@@ -88,8 +94,9 @@ function labelsLookedAt(environment: Environment): ReadonlySet<string> {
       for (const { spec } of policies) look(spec.selector);
     for (const policies of accessPolicies.values())
       for (const { spec } of policies) look(spec.selector);
-    for (const its of telemetries.values()) for (const { spec } of its) look(spec.selector);
-    for (const its of sidecars.values()) for (const { spec } of its) look(spec.workloadSelector);
+    for (const group of telemetries.values()) for (const { spec } of group) look(spec.selector);
+    for (const group of sidecars.values())
+      for (const { spec } of group) look(spec.workloadSelector);
     return keys;
   });
 }

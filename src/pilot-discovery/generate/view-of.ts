@@ -89,129 +89,132 @@ export interface Viewer {
 /** A view whose types are made when they are first read. */
 class LazyView implements View {
   readonly snapshot: number;
-  readonly #made: (type: XdsType) => TypedView;
+  readonly #viewOf: (type: XdsType) => TypedView;
 
-  constructor(snapshot: number, made: (type: XdsType) => TypedView) {
-    [this.snapshot, this.#made] = [snapshot, made];
+  constructor(snapshot: number, viewOf: (type: XdsType) => TypedView) {
+    [this.snapshot, this.#viewOf] = [snapshot, viewOf];
   }
 
   get cluster(): TypedView {
-    return this.#made('cluster');
+    return this.#viewOf('cluster');
   }
 
   get endpoint(): TypedView {
-    return this.#made('endpoint');
+    return this.#viewOf('endpoint');
   }
 
   get listener(): TypedView {
-    return this.#made('listener');
+    return this.#viewOf('listener');
   }
 
   get route(): TypedView {
-    return this.#made('route');
+    return this.#viewOf('route');
   }
 }
 
 /**
  * Returns a viewer with its own classes.
  *
- * @param told is called when a class has no proxy, and has to be swept
+ * @param onUnused is called when a class has no proxy, and has to be swept
  */
-export function viewer(told: () => void): Viewer {
+export function viewer(onUnused: () => void): Viewer {
   const classes = new Map<string, ProxyClass>();
   const unused = new Map<ProxyClass, 'since now' | 'for long'>();
-  const isUnused = (one: ProxyClass): void => {
-    unused.set(one, 'since now');
-    told();
+  const isUnused = (proxyClass: ProxyClass): void => {
+    unused.set(proxyClass, 'since now');
+    onUnused();
   };
   const classFor = (environment: Environment, node: ProxyNode): ProxyClass => {
     const name = classOf(environment, node);
-    const known = classes.get(name);
-    if (known !== undefined) return known;
-    const fresh: ProxyClass = {
+    const existing = classes.get(name);
+    if (existing !== undefined) return existing;
+    const proxyClass: ProxyClass = {
       name,
       made: new WeakMap(),
       newest: undefined,
       last: new Map(),
       proxies: 0,
     };
-    classes.set(name, fresh);
-    isUnused(fresh);
-    return fresh;
+    classes.set(name, proxyClass);
+    isUnused(proxyClass);
+    return proxyClass;
   };
   const generate = (
     type: XdsType,
-    mine: ProxyClass,
+    proxyClass: ProxyClass,
     environment: Environment,
     node: ProxyNode,
   ): TypedView => {
-    const last = mine.last.get(type);
+    const last = proxyClass.last.get(type);
     const { inputs, make } = generators[type];
-    const [found, uses] = withUses(() => {
+    const [current, uses] = withUses(() => {
       const now = inputs(environment, node);
       return last !== undefined && areSame(last.inputs, now)
         ? last
         : { view: make(environment, node), inputs: now };
     });
-    if (last !== undefined && found === last) return last.view;
+    if (last !== undefined && current === last) return last.view;
     // Other inputs may make equal content.
     const view =
-      last !== undefined && hasSameResources(last.view, found.view) ? last.view : found.view;
+      last !== undefined && hasSameResources(last.view, current.view) ? last.view : current.view;
     // A class that was forgotten meanwhile keeps nothing: this is its last use.
-    if (classes.get(mine.name) === mine) {
+    if (classes.get(proxyClass.name) === proxyClass) {
       hold(uses);
       release(last?.uses ?? []);
-      mine.last.set(type, { view, inputs: found.inputs, uses });
+      proxyClass.last.set(type, { view, inputs: current.inputs, uses });
     }
     return view;
   };
-  const madeIn = (mine: ProxyClass, environment: Environment, node: ProxyNode): Made => {
-    const known = mine.made.get(environment);
-    if (known !== undefined) return known;
-    const made: Made = {};
-    if (mine.newest !== undefined) {
-      const [before, old] = mine.newest;
+  const madeIn = (proxyClass: ProxyClass, environment: Environment, node: ProxyNode): Made => {
+    const existing = proxyClass.made.get(environment);
+    if (existing !== undefined) return existing;
+    const viewsByType: Made = {};
+    if (proxyClass.newest !== undefined) {
+      const [before, old] = proxyClass.newest;
       const types = typesThatMayDiffer(before, environment, node);
       for (const type of xdsTypes)
-        if (!types.has(type) && old[type] !== undefined) made[type] = old[type];
+        if (!types.has(type) && old[type] !== undefined) viewsByType[type] = old[type];
     }
-    mine.made.set(environment, made);
-    mine.newest = [environment, made];
-    return made;
+    proxyClass.made.set(environment, viewsByType);
+    proxyClass.newest = [environment, viewsByType];
+    return viewsByType;
   };
   const viewOf = (
-    mine: ProxyClass,
+    proxyClass: ProxyClass,
     { number, environment }: SnapshotOfViews,
     node: ProxyNode,
   ): View => {
-    const made = madeIn(mine, environment, node);
-    return new LazyView(number, (type) => (made[type] ??= generate(type, mine, environment, node)));
+    const viewsByType = madeIn(proxyClass, environment, node);
+    return new LazyView(
+      number,
+      (type) => (viewsByType[type] ??= generate(type, proxyClass, environment, node)),
+    );
   };
   const classAndView = (
     snapshot: SnapshotOfViews,
     proxy: ProxyNode,
   ): readonly [ProxyClass, View] => {
     const node = withWorkload(snapshot.environment, proxy);
-    const mine = classFor(snapshot.environment, node);
-    return [mine, viewOf(mine, snapshot, node)];
+    const proxyClass = classFor(snapshot.environment, node);
+    return [proxyClass, viewOf(proxyClass, snapshot, node)];
   };
   const enter: Viewer['enter'] = (snapshot, proxy) => {
-    const [mine, view] = classAndView(snapshot, proxy);
-    mine.proxies += 1;
-    unused.delete(mine);
+    const [proxyClass, view] = classAndView(snapshot, proxy);
+    proxyClass.proxies += 1;
+    unused.delete(proxyClass);
     const leave = (): void => {
-      mine.proxies -= 1;
-      if (mine.proxies === 0) isUnused(mine);
+      proxyClass.proxies -= 1;
+      if (proxyClass.proxies === 0) isUnused(proxyClass);
     };
     return [view, leave];
   };
   const sweep = (): number => {
-    for (const [one, since] of unused) {
-      unused.set(one, 'for long');
+    for (const [proxyClass, since] of unused) {
+      unused.set(proxyClass, 'for long');
       if (since === 'since now') continue;
-      unused.delete(one);
-      classes.delete(one.name);
-      for (const { uses } of one.last.values()) release(uses);
+      unused.delete(proxyClass);
+      classes.delete(proxyClass.name);
+      for (const { uses } of proxyClass.last.values()) release(uses);
     }
     return unused.size;
   };
@@ -219,18 +222,21 @@ export function viewer(told: () => void): Viewer {
 }
 
 /** Returns whether two lists have the same values; lists in them are compared one by one. */
-const areSame = (one: readonly unknown[], other: readonly unknown[]): boolean =>
-  one.length === other.length &&
-  one.every(
+const areSame = (first: readonly unknown[], second: readonly unknown[]): boolean =>
+  first.length === second.length &&
+  first.every(
     (value, index) =>
-      value === other[index] ||
-      (Array.isArray(value) && Array.isArray(other[index]) && isSame(value, other[index])),
+      value === second[index] ||
+      (Array.isArray(value) && Array.isArray(second[index]) && isSame(value, second[index])),
   );
 
-function hasSameResources({ resources: one }: TypedView, { resources: other }: TypedView): boolean {
-  if (one === other) return true;
-  if (one.size !== other.size) return false;
-  return one instanceof SortedMap && other instanceof SortedMap
-    ? changedKeys(one, other).length === 0
-    : isSame([...one.values()], [...other.values()]);
+function hasSameResources(
+  { resources: first }: TypedView,
+  { resources: second }: TypedView,
+): boolean {
+  if (first === second) return true;
+  if (first.size !== second.size) return false;
+  return first instanceof SortedMap && second instanceof SortedMap
+    ? changedKeys(first, second).length === 0
+    : isSame([...first.values()], [...second.values()]);
 }

@@ -48,8 +48,8 @@ const digests = new WeakMap<ReadonlyMap<string, XdsResource>, string>();
 
 /** Returns a hash of names and versions. */
 function digestOf(resources: ReadonlyMap<string, XdsResource>): string {
-  const known = digests.get(resources);
-  if (known !== undefined) return known;
+  const cachedDigest = digests.get(resources);
+  if (cachedDigest !== undefined) return cachedDigest;
   const hash = createHash('sha256');
   for (const [name, { version }] of resources) hash.update(`${name}\n${version}\n`);
   const digest = hash.digest('hex').slice(0, 32);
