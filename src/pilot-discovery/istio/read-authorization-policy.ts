@@ -22,7 +22,7 @@ import {
   warn,
   wrong,
 } from './members.ts';
-import { isForSidecars } from './read-request-authentication.ts';
+import { readTargets } from './read-targets.ts';
 
 type Conditions<A extends AccessAttribute> = readonly AccessCondition<A>[];
 
@@ -146,7 +146,7 @@ export function readAuthorizationPolicy(
         say(below(place, 'rules'), 'without rules it matches nothing: [{}] is for each request');
       }
       if (action === 'custom') customFlaws(rules, provider, place);
-      if (!isForSidecars(get, has)) {
+      if (readTargets(get, has) === 'targets') {
         if (has('selector')) wrong(place, 'it cannot have both a selector and targetRefs');
         warn(place, 'it is for gateways or services (targetRefs), and has no effect');
         return { selector: chosen, effect: { type: 'nothing' } };

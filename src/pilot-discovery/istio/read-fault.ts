@@ -14,11 +14,12 @@ import type { Fault } from './virtual-service.ts';
 
 /** Reads `percentage.value`, or the older `percent`; undefined if there is neither. */
 export function share(get: <T>(name: string, read: ReadMember<T>) => T): number | undefined {
-  const value = get('percentage', (inner, innerPlace) =>
-    members(inner, innerPlace, [], (getInner) => getInner('value', percent)),
-  );
-  return value ?? get('percent', percent);
+  return get('percentage', maybe(percentage)) ?? get('percent', percent);
 }
+
+/** Reads a percentage. An empty message is 0, as in Istio: it is not an absent one. */
+export const percentage: ReadMember<number> = (value, place) =>
+  members(value, place, [], (get) => get('value', percent) ?? 0);
 
 const grpcStatus =
   `OK CANCELLED UNKNOWN INVALID_ARGUMENT DEADLINE_EXCEEDED NOT_FOUND ALREADY_EXISTS PERMISSION_DENIED RESOURCE_EXHAUSTED

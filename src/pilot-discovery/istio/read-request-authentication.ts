@@ -1,9 +1,8 @@
 import type { AccessPolicy } from './access-policy.ts';
 import { selector, selectorAlone } from './match-labels.ts';
-import { list, maybe, members, type ReadMember, warn, wrong } from './members.ts';
+import { list, members, type ReadMember, warn, wrong } from './members.ts';
+import { namesTargets, readTargets } from './read-targets.ts';
 import { tokenRule } from './read-token-rule.ts';
-
-const anything: ReadMember<unknown> = (value) => value;
 
 /** The limit in the schema of Istio 1.26. */
 const mostRules = 4_096;
@@ -13,7 +12,7 @@ export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place
   members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const rules = get('jwtRules', list(tokenRule, mostRules));
-    const appliesToSidecars = isForSidecars(get, has);
+    const appliesToSidecars = readTargets(get, has) === 'workloads';
     if (!appliesToSidecars && has('selector'))
       wrong(place, 'it cannot have both a selector and targetRefs');
     if (!appliesToSidecars)
@@ -26,20 +25,8 @@ export const readRequestAuthentication: ReadMember<AccessPolicy> = (value, place
     };
   });
 
-/**
- * Whether a policy is for sidecars. A policy that names gateways or services is for their proxies.
- */
-export function isForSidecars(
-  get: (name: string, read: ReadMember<unknown>) => unknown,
-  has: (name: string) => boolean,
-): boolean {
-  get('targetRef', maybe(anything));
-  get('targetRefs', list(anything));
-  return !has('targetRef') && !has('targetRefs');
-}
-
-/** Reads a policy of which only the selector can be read: its workloads are closed. */
+/** Reads a policy that is refused: it closes the workloads that its selector chooses. */
 export const closedAccessPolicy: ReadMember<AccessPolicy> = (value, place) => ({
   selector: selectorAlone(value, place),
-  effect: { type: 'closes' },
+  effect: { type: namesTargets(value) ? 'nothing' : 'closes' },
 });

@@ -39,3 +39,12 @@ export function readTargets(get: Get, has: (name: string) => boolean): 'workload
   const targetRefs = get('targetRefs', list(targetRef, most));
   return has('targetRef') || targetRefs.length > 0 ? 'targets' : 'workloads';
 }
+
+/** Whether a resource that is refused names gateways or services. */
+export function namesTargets(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { targetRef, targetRefs } = value as Readonly<Record<string, unknown>>;
+  return (
+    (targetRef ?? undefined) !== undefined || (Array.isArray(targetRefs) && targetRefs.length > 0)
+  );
+}

@@ -24,7 +24,7 @@ import {
 import { checkNames, sayWhatGatewaysSkip, tcpRoute, tlsRoute } from './tcp-and-tls-route.ts';
 import { destination } from './read-destination.ts';
 import { cors } from './read-cors.ts';
-import { fault, share } from './read-fault.ts';
+import { fault, percentage, share } from './read-fault.ts';
 import { httpMatch } from './read-http-match.ts';
 import { sayWhereClaims } from './say-where-claims.ts';
 import type {
@@ -201,10 +201,7 @@ const httpRoute: ReadMember<HttpRoute> = (value, place) => {
     const mirrorDestination = get('mirror', maybe(destination));
     if (mirrorDestination !== undefined && mirrors.length > 0)
       wrong(below(place, 'mirror'), 'it excludes mirrors: leave one out');
-    const percentage =
-      get('mirrorPercentage', (inner, percentPlace) =>
-        members(inner, percentPlace, [], (percentMember) => percentMember('value', percent)),
-      ) ?? get('mirrorPercent', percent);
+    const mirrored = get('mirrorPercentage', maybe(percentage)) ?? get('mirrorPercent', percent);
     return {
       name: get('name', text),
       match: get('match', list(httpMatch)),
@@ -227,7 +224,7 @@ const httpRoute: ReadMember<HttpRoute> = (value, place) => {
       mirrors:
         mirrorDestination === undefined
           ? mirrors
-          : [...mirrors, { destination: mirrorDestination, percentage: percentage ?? 100 }],
+          : [...mirrors, { destination: mirrorDestination, percentage: mirrored ?? 100 }],
       corsPolicy: get('corsPolicy', maybe(cors)),
       headers: get('headers', headers),
     };

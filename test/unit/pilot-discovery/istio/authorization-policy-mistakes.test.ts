@@ -123,7 +123,7 @@ describe('a mistake in an AuthorizationPolicy', () => {
       "7 spec.rules[0].when[0].key: 'request.auth.claims[]' has no name of a claim in brackets: request.auth.claims[name]",
     ],
     [
-      'selector: { matchLabels: { a: b } }\ntargetRefs: [{ kind: Gateway, name: g }]',
+      'selector: { matchLabels: { a: b } }\ntargetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: g }]',
       '4 spec: it cannot have both a selector and targetRefs',
     ],
   ])('%j is named', (spec, flaw) => {
@@ -137,7 +137,7 @@ describe('a mistake in an AuthorizationPolicy', () => {
     ],
     ['action: AUDIT', 'spec.rules: without rules it matches nothing: [{}] is for each request'],
     [
-      'targetRefs: [{ kind: Gateway, name: g }]',
+      'targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: g }]',
       'spec: it is for gateways or services (targetRefs), and has no effect',
     ],
   ])('%j is taken, with a warning', (spec, flaw) => {

@@ -260,10 +260,13 @@ describe('a policy that is refused and was never right', () => {
 
 describe('a policy that is not served', () => {
   it.each([
-    ['AuthorizationPolicy', '{ targetRefs: [{ kind: Gateway, name: a }] }'],
+    [
+      'AuthorizationPolicy',
+      '{ targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: a }] }',
+    ],
     [
       'RequestAuthentication',
-      '{ jwtRules: [{ issuer: a, jwks: \'{"keys":[{"kty":"oct","k":"AQAB"}]}\' }], targetRefs: [{ kind: Gateway, name: a }] }',
+      '{ jwtRules: [{ issuer: a, jwks: \'{"keys":[{"kty":"oct","k":"AQAB"}]}\' }], targetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: a }] }',
     ],
     ['RequestAuthentication', '{}'],
   ])('%s %s closes nothing, with a warning', (kind, spec) => {
@@ -277,6 +280,14 @@ describe('a policy that is not served', () => {
       }),
     ]);
     expect(found.flaws[0]?.reason).toMatch(/and has no effect$/);
+  });
+
+  it('closes no sidecar if it names targets and is refused', () => {
+    const found = written(
+      policy('AuthorizationPolicy', '{ targetRefs: [{ kind: Gatway, name: a }] }'),
+    );
+    expect(closed(found)).toBe('');
+    expect(found.flaws[0]).toMatchObject({ field: 'spec.targetRefs[0]', severity: 'error' });
   });
 
   it('closes nothing if it is a dry run', () => {

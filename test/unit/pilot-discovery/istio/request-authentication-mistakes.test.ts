@@ -64,7 +64,7 @@ describe('a mistake in a RequestAuthentication', () => {
       '8 spec.jwtRules[0].jwksUri: it cannot be beside jwks: give one of both',
     ],
     [
-      `selector: { matchLabels: { app: a } }\ntargetRefs: [{ kind: Gateway, name: g }]\n${rule('')}`,
+      `selector: { matchLabels: { app: a } }\ntargetRefs: [{ group: gateway.networking.k8s.io, kind: Gateway, name: g }]\n${rule('')}`,
       '4 spec: it cannot have both a selector and targetRefs',
     ],
     ...[
@@ -121,7 +121,7 @@ describe('a mistake in a RequestAuthentication', () => {
       '5 spec.jwtRules[0].jwks: it has no key of a kind that Envoy takes, so no token is valid',
     ],
     [
-      `{ jwtRules: [{ issuer: a, jwks: '${keys}' }], targetRef: { kind: Gateway, name: g } }`,
+      `{ jwtRules: [{ issuer: a, jwks: '${keys}' }], targetRef: { group: gateway.networking.k8s.io, kind: Gateway, name: g } }`,
       '4 spec: it is for gateways or services (targetRefs), and has no effect',
     ],
   ])('is only warned of: %s', (spec, flaw) => {

@@ -45,7 +45,7 @@ describe('whatever is read quickly is what the package yaml says', () => {
     });
     for (const { text, quick, slow } of read)
       expect(withLines(quick), text).toEqual(slow && withLines(slow));
-    expect(read.length).toBeGreaterThan(texts.length * 0.8);
+    expect(read.length).toBeGreaterThan(texts.length / 2);
   });
 
   it.each([

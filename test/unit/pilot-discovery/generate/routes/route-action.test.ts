@@ -109,7 +109,8 @@ weighted_clusters:
 mirrors:
   - destination: { host: b.mesh }
   - { destination: { host: c.mesh, port: { number: 81 } }, percentage: { value: 0.5 } }
-  - { destination: { host: d.mesh }, percentage: { value: 0 } }`,
+  - { destination: { host: d.mesh }, percentage: { value: 0 } }
+  - { destination: { host: d.mesh }, percentage: {} }`,
       forward(`
 ${toA}
 request_mirror_policies:
@@ -117,6 +118,11 @@ request_mirror_policies:
   - cluster: outbound|81||c.mesh
     runtime_fraction: { default_value: { numerator: 5000, denominator: MILLION } }
     trace_sampled: false`),
+    ],
+    [
+      'without a mirror if its percentage is empty, as in Istio',
+      'mirror: { host: b.mesh }\nmirrorPercentage: {}',
+      forward(toA),
     ],
     [
       'of which a header chooses the host, so a retry stays there',
