@@ -2,7 +2,7 @@ import { builtinModules } from 'node:module';
 import rxjsX from 'eslint-plugin-rxjs-x';
 import tseslint from 'typescript-eslint';
 import { givenValues, namedArguments } from './scripts/lint-arguments.mjs';
-import { plainComments, plainStrings } from './scripts/plain-english.mjs';
+import { plainComments, plainStrings, sayingNames } from './scripts/plain-english.mjs';
 import { outsideNames } from './scripts/lint-outside-names.mjs';
 
 /** Node's own modules are told from packages by `node:`. */
@@ -61,8 +61,10 @@ export default tseslint.config(
   },
   {
     files: ['src/**'],
-    plugins: { plain: { rules: { comments: plainComments, strings: plainStrings } } },
-    rules: { 'plain/comments': 'error', 'plain/strings': 'error' },
+    plugins: {
+      plain: { rules: { comments: plainComments, strings: plainStrings, names: sayingNames } },
+    },
+    rules: { 'plain/comments': 'error', 'plain/strings': 'error', 'plain/names': 'error' },
   },
   {
     files: ['src/epochs/**', 'src/pilot-discovery/{environment,generate}/**'],

@@ -11,3 +11,4 @@ export function proseFlaws(markdown: string): readonly ProseFlaw[];
 export function medianWords(markdown: string): number;
 export const plainComments: Rule.RuleModule;
 export const plainStrings: Rule.RuleModule;
+export const sayingNames: Rule.RuleModule;

@@ -183,3 +183,29 @@ export const plainComments = {
     };
   },
 };
+
+/** Names that say nothing about the value that they hold. */
+const emptyNames = new Set(
+  'found known own told made one its at of taken held fresh settled'.split(' '),
+);
+
+/** Finds variables and parameters whose name says nothing. Names of members are left alone. */
+export const sayingNames = {
+  meta: {
+    type: 'suggestion',
+    schema: [],
+    messages: { empty: "'{{ name }}' does not say what it holds." },
+  },
+  create({ report, sourceCode }) {
+    return {
+      'Program:exit'() {
+        for (const { name, defs } of sourceCode.scopeManager.scopes.flatMap(
+          ({ variables }) => variables,
+        ))
+          for (const { type, name: node } of defs)
+            if (emptyNames.has(name) && (type === 'Variable' || type === 'Parameter'))
+              report({ node, messageId: 'empty', data: { name } });
+      },
+    };
+  },
+};

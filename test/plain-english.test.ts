@@ -1,7 +1,13 @@
 import { Linter, type Rule } from 'eslint';
 import tseslint from 'typescript-eslint';
 import { describe, expect, it } from 'vitest';
-import { medianWords, plainComments, plainStrings, proseFlaws } from '../scripts/plain-english.mjs';
+import {
+  medianWords,
+  plainComments,
+  plainStrings,
+  proseFlaws,
+  sayingNames,
+} from '../scripts/plain-english.mjs';
 
 const reasons = (markdown: string) => proseFlaws(markdown).map(({ reason }) => reason);
 
@@ -139,4 +145,17 @@ describe('the lint of strings', () => {
       ]),
     ).toEqual([]);
   });
+});
+
+it('the lint of names finds variables and parameters, and leaves members alone', () => {
+  expect(
+    linesWithFlaws(sayingNames, [
+      'const found = 1;',
+      'const double = (one: number) => one * 2;',
+      'const { at } = { at: 2 };',
+      'const { of: port } = { of: 80 };',
+      'export const counts = { found, at, port, made: double(1) };',
+      'function told([held, ...its]: number[]) { return [held, its]; }',
+    ]),
+  ).toEqual([1, 2, 3, 6]);
 });
