@@ -74,6 +74,8 @@ export function readCel(expression: string): ReadCel {
 
 const relations = ['==', '!=', '<', '<=', '>', '>=', 'in'];
 
+type NumberSign = 'positive' | 'negative';
+
 /** Reads the words once, up to the first flaw. */
 class CelReader {
   flaw: string | undefined;
@@ -168,15 +170,26 @@ class CelReader {
     return part;
   }
 
+  /** Reads a row of `!`, or of `-`. Only the sign of a number may follow a `!`. */
   #unary(): Part {
-    const isSigned = this.#takes('!') || this.#takes('-');
-    if (!isSigned) return this.#member();
-    while (this.#takes('!', '-'));
-    return this.#around(this.#member());
+    if (this.#takes('!')) {
+      while (this.#takes('!'));
+      return this.#around(this.#takes('-') ? this.#negative() : this.#member());
+    }
+    if (!this.#takes('-')) return this.#member();
+    while (this.#takes('-'));
+    return this.#around(this.#token.kind === 'number' ? this.#negative() : this.#member());
   }
 
-  #member(): Part {
-    let part = this.#primary();
+  /** Reads the number after a sign, and what follows it. */
+  #negative(): Part {
+    if (this.#token.kind === 'number') return this.#member('negative');
+    this.#unexpected();
+    return { levels: 1, is: 'other' };
+  }
+
+  #member(number: NumberSign = 'positive'): Part {
+    let part = this.#primary(number);
     for (;;) {
       if (this.#takes('.')) part = this.#selected(part);
       else if (this.#takes('[')) {
@@ -206,9 +219,9 @@ class CelReader {
     return this.#around(part, ...given);
   }
 
-  #primary(): Part {
+  #primary(number: NumberSign): Part {
     const { kind, text } = this.#token;
-    if (kind === 'number' || kind === 'text') return this.#literal();
+    if (kind === 'number' || kind === 'text') return this.#literal(number);
     if (this.#takes('(')) {
       const part = this.#expression();
       this.#needs(')');
@@ -287,20 +300,19 @@ class CelReader {
     return parts;
   }
 
-  #literal(): Part {
+  #literal(number: NumberSign): Part {
     const { kind, text } = this.#token;
-    const before = this.#tokens[this.#next - 1]?.text;
-    const flaw = kind === 'number' ? numberFlaw(text, before === '-') : textFlaw(text);
+    const flaw = kind === 'number' ? numberFlaw(text, number) : textFlaw(text);
     if (flaw !== undefined) this.#wrong(flaw);
     else this.#next += 1;
     return { levels: 1, is: 'other', text: kind === 'text' ? plainText(text) : undefined };
   }
 }
 
-function numberFlaw(text: string, isNegative: boolean): string | undefined {
+function numberFlaw(text: string, number: NumberSign): string | undefined {
   if (!/^(?:0x[\da-f]+|\d+)u?$/i.test(text)) return undefined;
   const isUnsigned = /u$/i.test(text);
-  const most = isUnsigned ? 2n ** 64n - 1n : 2n ** 63n - (isNegative ? 0n : 1n);
+  const most = isUnsigned ? 2n ** 64n - 1n : 2n ** 63n - (number === 'negative' ? 0n : 1n);
   return BigInt(text.replace(/u$/i, '')) <= most
     ? undefined
     : `${text} is more than ${String(most)}`;
