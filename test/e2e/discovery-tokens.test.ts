@@ -142,32 +142,28 @@ describe('tokens over two real sidecars', () => {
     const more =
       ', audiences: [shop], fromHeaders: [{ name: x-token, prefix: "T " }], fromParams: [t], fromCookies: [c], outputPayloadToHeader: x-payload, outputClaimToHeaders: [{ header: x-sub, claim: sub }]';
     rig.write('40-tokens.yaml', authentication(rule(more), ', namespace: default'));
-    const refused = 'Jwt';
     const with_ = (token: string) => ({ 'x-token': `T ${token}` });
     await expect.poll(() => statuses(with_)).toEqual({ ...valid, 'of another audience': 403 });
     const told = async (path: string, headers: Readonly<Record<string, string>>) => {
       const { status, body } = await rig.ask(path, headers);
-      return { status, headers: body.startsWith(refused) ? {} : (JSON.parse(body) as object) };
+      return status === 200 ? (JSON.parse(body) as object) : { status };
     };
     const { good } = tokens;
-    expect(await told('/', with_(good))).toMatchObject({
-      status: 200,
-      headers: { 'x-sub': 'me', 'x-payload': good.split('.')[1] },
-    });
-    expect((await told('/', with_(good))).headers).not.toHaveProperty('x-token');
-    expect((await told(`/?t=${good}`, {})).headers).toMatchObject({ 'x-sub': 'me' });
-    expect((await told('/', { cookie: `c=${good}` })).headers).toMatchObject({ 'x-sub': 'me' });
-    expect((await told('/', bearer(good))).headers).not.toHaveProperty('x-sub');
-    expect((await told('/', { ...bearer(good), 'x-sub': 'forged' })).headers).not.toHaveProperty(
-      'x-sub',
-    );
+    // A connection from before keeps the old rule until Envoy has drained it.
+    const poll = (path: string, headers: Readonly<Record<string, string>>) =>
+      expect.poll(() => told(path, headers));
+    await poll('/', with_(good)).toMatchObject({ 'x-sub': 'me', 'x-payload': good.split('.')[1] });
+    await poll('/', with_(good)).not.toHaveProperty('x-token');
+    await poll(`/?t=${good}`, {}).toMatchObject({ 'x-sub': 'me' });
+    await poll('/', { cookie: `c=${good}` }).toMatchObject({ 'x-sub': 'me' });
+    const hasNoClaim = (headers: object) => 'host' in headers && !('x-sub' in headers);
+    await poll('/', bearer(good)).toSatisfy(hasNoClaim);
+    await poll('/', { ...bearer(good), 'x-sub': 'forged' }).toSatisfy(hasNoClaim);
     rig.write(
       '40-tokens.yaml',
       authentication(rule(`${more}, forwardOriginalToken: true`), ', namespace: default'),
     );
-    await expect
-      .poll(async () => (await told('/', with_(good))).headers)
-      .toMatchObject({ 'x-token': `T ${good}` });
+    await poll('/', with_(good)).toMatchObject({ 'x-token': `T ${good}` });
   });
 
   it('are judged by keys that are fetched, and by those of before if nobody answers', async () => {

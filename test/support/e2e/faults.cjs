@@ -73,7 +73,7 @@ const faults = {
   /** The certificates that an Envoy serves cannot be listed. */
   expiry: () =>
     throwOnce(Array.prototype, 'flat', (list) =>
-      list.some((read) => read?.[0]?.known !== undefined),
+      list.some((read) => read?.[0]?.served !== undefined),
     ),
   /** A hash cannot be shortened for the log. */
   words: () =>
