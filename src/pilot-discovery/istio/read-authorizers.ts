@@ -22,12 +22,7 @@ import {
   whole,
   wrong,
 } from './members.ts';
-
-/** The other kinds of providers in a MeshConfig. */
-const others = [
-  ...['zipkin', 'lightstep', 'datadog', 'stackdriver', 'opencensus', 'skywalking', 'opentelemetry'],
-  ...['prometheus', 'envoyFileAccessLog', 'envoyHttpAls', 'envoyTcpAls', 'envoyOtelAls', 'sds'],
-];
+import { telemetryKinds } from './read-extension-provider.ts';
 
 /** Istio's default. */
 const defaultTimeoutMs = 600_000;
@@ -147,7 +142,7 @@ interface Provider extends NamedAuthorizer {
 /** Reads one provider; undefined if it is of another kind, or has no name. */
 const provider: ReadMember<Provider | undefined> = (value, place) =>
   members(value, place, [], (get, has) => {
-    for (const kind of others) get(kind, ignored);
+    for (const kind of telemetryKinds.keys()) get(kind, ignored);
     const name = get('name', text);
     const [first, second] = [
       ...(has('envoyExtAuthzHttp') ? [get('envoyExtAuthzHttp', orRefused(overHttp))] : []),

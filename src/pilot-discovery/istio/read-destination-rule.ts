@@ -20,6 +20,7 @@ import {
   count,
   duration,
   durationAbove0,
+  type Get,
   list,
   maybe,
   members,
@@ -233,7 +234,7 @@ const outlierDetection: ReadMember<OutlierDetection> = (value, place) =>
     return read;
   });
 
-function detectionOf(get: <T>(name: string, read: ReadMember<T>) => T): OutlierDetection {
+function detectionOf(get: Get): OutlierDetection {
   return {
     consecutive5xxErrors: get('consecutive5xxErrors', count),
     consecutiveGatewayErrors: get('consecutiveGatewayErrors', count),
@@ -246,7 +247,7 @@ function detectionOf(get: <T>(name: string, read: ReadMember<T>) => T): OutlierD
   };
 }
 
-function policyOf(get: <T>(name: string, read: ReadMember<T>) => T): PortPolicy {
+function policyOf(get: Get): PortPolicy {
   return {
     loadBalancer: get('loadBalancer', maybe(loadBalancer)),
     connectionPool: get('connectionPool', maybe(connectionPool)),

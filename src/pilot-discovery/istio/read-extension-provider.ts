@@ -121,7 +121,8 @@ const noMetrics = without(
   "Envoy has no filter for Istio's metrics: it has no effect, and Envoy's own statistics stay",
 );
 
-const kinds: ReadonlyMap<string, ReadMember<Provider>> = new Map([
+/** The readers of all kinds of providers but authorizers, by the field of the kind. */
+export const telemetryKinds: ReadonlyMap<string, ReadMember<Provider>> = new Map([
   ['envoyFileAccessLog', file],
   ['envoyHttpAls', httpService],
   ['envoyTcpAls', tcpService],
@@ -140,14 +141,14 @@ const kinds: ReadonlyMap<string, ReadMember<Provider>> = new Map([
 const extensionProvider: ReadMember<ExtensionProvider | undefined> = (value, place) =>
   members(value, { ...place, unknown: 'nothing' }, [], (get, has) => {
     if (has('envoyExtAuthzHttp') || has('envoyExtAuthzGrpc')) return undefined;
-    const given = [...kinds].filter(([kind]) => has(kind));
+    const given = [...telemetryKinds].filter(([kind]) => has(kind));
     const read = given.map(([kind, reader]) =>
       get(kind, (inner, innerPlace) => reader(inner, { ...innerPlace, unknown: place.unknown })),
     );
     if (given.length > 1)
       wrong(place, `it is of several kinds: ${given.map(([kind]) => kind).join(', ')}`);
     if (given.length === 0) {
-      warn(place, `it has no effect: give one of ${[...kinds.keys()].join(', ')}`);
+      warn(place, `it has no effect: give one of ${[...telemetryKinds.keys()].join(', ')}`);
       return undefined;
     }
     return { name: get('name', needed), ...(read[0] ?? { type: 'other' }) };

@@ -1,6 +1,7 @@
 import {
   below,
   durationAbove0,
+  type Get,
   maybe,
   members,
   percent,
@@ -13,7 +14,7 @@ import {
 import type { Fault } from './virtual-service.ts';
 
 /** Reads `percentage.value`, or the older `percent`; undefined if there is neither. */
-export function share(get: <T>(name: string, read: ReadMember<T>) => T): number | undefined {
+export function share(get: Get): number | undefined {
   return get('percentage', maybe(percentage)) ?? get('percent', percent);
 }
 

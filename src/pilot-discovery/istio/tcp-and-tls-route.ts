@@ -3,6 +3,7 @@ import { gatewayName, hostName, isPartialWildcard } from './host-names.ts';
 import { matchLabels } from './match-labels.ts';
 import {
   below,
+  type Get,
   list,
   members,
   needed,
@@ -29,8 +30,6 @@ const range: ReadMember<string> = (value, place) => {
   if (read !== '' && !isAddressRange(read)) wrong(place, `'${read}' is no IP address and no CIDR`);
   return canonicalAddress(read);
 };
-
-type Get = Parameters<Parameters<typeof members<ConnectionMatch>>[3]>[0];
 
 /** Reads the conditions for a connection, except its name in TLS. */
 function connectionMatch(get: Get, has: (name: string) => boolean, place: Place): ConnectionMatch {
