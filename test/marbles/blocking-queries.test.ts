@@ -4,7 +4,7 @@ import {
   blockingQueries,
   type Queried,
   type QueryTimes,
-} from '../../src/pilot-agent/sources/blocking-queries.ts';
+} from '../../src/shared/consul/blocking-queries.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
@@ -93,6 +93,18 @@ describe('blockingQueries', () => {
       );
       m.expectObservable(state$, '^ 1500ms !').toBe(at({ '0s': '12345678901', [then]: '2' }));
     })(),
+  );
+
+  it(
+    'asks once in 1 s where no debt is allowed',
+    marbles((m) => {
+      const { state$ } = drawn(
+        many(20, (n) => n + 1),
+        { debt: 0 },
+      );
+      const expected = at({ '0s': '1', '1s': '2', '2s': '3', '3s': '4' });
+      m.expectObservable(state$, '^ 3500ms !').toBe(expected);
+    }),
   );
 
   it(

@@ -1,6 +1,6 @@
 import { map, NEVER, switchMap } from 'rxjs';
 import { describe, it } from 'vitest';
-import type { Fetched } from '../../src/pilot-agent/sources/fetched.ts';
+import type { Fetched } from '../../src/shared/http/fetched.ts';
 import { document, type HttpOptions } from '../../src/pilot-agent/sources/http.ts';
 import { at } from '../../src/testing/at.ts';
 import { marbles } from '../support/marbles/marbles.ts';

@@ -1,22 +1,19 @@
 import { isUtf8 } from 'node:buffer';
-import { map } from 'rxjs';
-import { blockingQueries, type Queried } from './blocking-queries.ts';
+import { blockingQueries } from '../../shared/consul/blocking-queries.ts';
+import { consulQuery, type ConsulServer, consulUrl } from '../../shared/consul/consul-query.ts';
+import { errorsOf } from '../../shared/http/fetched.ts';
 import { type Content, type ContributingSource, isMap } from './contribution.ts';
-import type { CredentialFiles } from './credentials.ts';
-import { errorsOf, type Fetched, fetched } from './fetched.ts';
 import { source, type SourceOptions } from './source.ts';
-import { parseJson } from '../../shared/text/parse-json.ts';
 
 /** The part of Consul to watch: the keys below a prefix, or the healthy instances of a service. */
 export type ConsulWatch = { readonly prefix: string } | { readonly service: string };
 
-export interface ConsulOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {
+export interface ConsulOptions
+  extends Omit<SourceOptions, 'every' | 'watch'>, Omit<ConsulServer, 'proxy'> {
   /**
    * Its name in the log and in metrics; `consul/kv/PREFIX` or `consul/service/NAME` if left out.
    */
   readonly name?: string;
-  /** `http://host:port`, or `host:port`; http://127.0.0.1:8500 if left out or empty. */
-  readonly address?: string;
   /**
    * How long Consul delays an answer without news, in ms; 50,000 if left out, which is less than
    * proxies on the way usually allow.
@@ -52,19 +49,14 @@ export function consul(watch: ConsulWatch, options: ConsulOptions = {}): Contrib
         `kv/${watch.prefix.split('/').map(encodeURIComponent).join('/')}?recurse=true`,
         keys(watch.prefix, as === 'secret'),
       ];
-  const url = `${baseOf(options)}/v1/${path}`;
+  const url = consulUrl(options, path);
   const times = { wait, timeout, random, ...(scheduler !== undefined && { scheduler }) };
-  const queried: Queried<Content> = {
-    query(index) {
-      const blockingUrl = index === 0 ? url : `${url}&index=${index}&wait=${wait}ms`;
-      return fetched(
-        blockingUrl,
-        options,
-        ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
-        largest,
-      ).pipe(map((answer) => ({ index: indexOf(answer, options), state: stateOf(rows(answer)) })));
-    },
-  };
+  const queried = consulQuery<Content>(options, {
+    url,
+    wait: () => wait,
+    largest,
+    stateOf: (body) => stateOf(rows(body)),
+  });
   // Options from flags and files have a member `watch` of another kind.
   return source(name, () => blockingQueries(queried, times).pipe(errorsOf(url)), {
     ...options,
@@ -73,54 +65,14 @@ export function consul(watch: ConsulWatch, options: ConsulOptions = {}): Contrib
   });
 }
 
-function baseOf({ address = '' }: ConsulOptions): string {
-  const whole = address === '' ? '127.0.0.1:8500' : address;
-  return (whole.includes('://') ? whole : `http://${whole}`).replace(/\/+$/, '');
-}
-
-/** Returns the index of an answer; throws if the answer has no valid content. */
-function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: CredentialFiles): number {
-  const [deny, given] = [headers['x-consul-default-acl-policy'] === 'deny', tokenFile !== ''];
-  const index = /^\d+$/.test(String(headers['x-consul-index']))
-    ? Number(headers['x-consul-index'])
-    : NaN;
-  if (status === 403)
-    throw new Error(
-      `it answers 403: ${given ? `the token in ${tokenFile} may not read this` : 'no token file is given'}`,
-    );
-  if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
-  if (status !== 200 && status !== 404)
-    throw new Error(`it answers ${status} where 200 is expected`);
-  if (!Number.isSafeInteger(index))
-    throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
-  if (headers['x-consul-knownleader'] === 'false')
-    throw new Error('it has no leader now, and may not know what is new');
-  if (headers['x-consul-results-filtered-by-acls'] === 'true')
-    throw new Error(`it holds back what the token in ${tokenFile} may not read`);
-  // Without a token, Consul does not even say that it hides something.
-  if (deny && !given && rows({ status, body }).length === 0) {
-    throw new Error('it shows nothing to who has no token, and no token file is given');
-  }
-  return index;
-}
-
 type Row = Readonly<Record<string, unknown>>;
 
 /** Returns Consul's entries, one row each; none if there is nothing. */
-function rows({ status, body }: Pick<Fetched, 'status' | 'body'>): readonly Row[] {
-  if (status === 404) return [];
-  const entries = parsed(body);
-  if (!Array.isArray(entries) || !entries.every(isMap))
+function rows(body: unknown): readonly Row[] {
+  if (body === undefined) return [];
+  if (!Array.isArray(body) || !body.every(isMap))
     throw new Error('its answer is no list of objects');
-  return entries;
-}
-
-function parsed(body: Buffer): unknown {
-  try {
-    return parseJson(body.toString());
-  } catch {
-    throw new Error('its answer is no JSON'); // the parser's message would quote from it
-  }
+  return body;
 }
 
 /** Returns the keys below a prefix, or the value of the key with that name. */

@@ -1,9 +1,9 @@
 import { map, type Observable } from 'rxjs';
 import { jitter } from '../../operators/back-off.ts';
 import type { Content, ContributingSource } from './contribution.ts';
-import type { CredentialFiles } from './credentials.ts';
+import type { CredentialFiles } from '../../shared/http/credentials.ts';
 import type { OutsideProxy } from '../../shared/http/outside-proxy.ts';
-import { errorsOf, type Fetched, fetched, shown, textOf } from './fetched.ts';
+import { errorsOf, type Fetched, fetched, shown, textOf } from '../../shared/http/fetched.ts';
 import { source, type SourceOptions } from './source.ts';
 
 export interface HttpOptions extends Omit<SourceOptions, 'every' | 'watch'>, CredentialFiles {

@@ -12,7 +12,7 @@ import { istioAuthority } from '../../../../src/pilot-agent/secrets/ca/istio-aut
 import { reach } from '../../../../src/pilot-agent/check/endpoint.ts';
 import { kubeApi } from '../../../../src/shared/kube/kube-api.ts';
 import { settle } from '../../../../src/operators/settle.ts';
-import { fetched } from '../../../../src/pilot-agent/sources/fetched.ts';
+import { fetched } from '../../../../src/shared/http/fetched.ts';
 import { controlPlane } from '../../../../src/pilot-agent/xds-proxy/control-plane.ts';
 import { certificateChain } from '../../../support/certificate-chain.ts';
 

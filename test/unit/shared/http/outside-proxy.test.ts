@@ -11,7 +11,7 @@ import {
 } from '../../../../demo/certificates.ts';
 import { httpAnswer, type HttpQuestion } from '../../../../src/shared/http/http-answer.ts';
 import { isProxied } from '../../../../src/shared/http/outside-proxy.ts';
-import { fetched } from '../../../../src/pilot-agent/sources/fetched.ts';
+import { fetched } from '../../../../src/shared/http/fetched.ts';
 import { eventually } from '../../../support/eventually.ts';
 
 const proxyUrl = 'http://proxy.example:3128';

@@ -1,5 +1,5 @@
-import { neededFile, tokenIn } from '../../shared/files/needed-file.ts';
-import { largest } from '../../shared/files/outside-file.ts';
+import { neededFile, tokenIn } from '../files/needed-file.ts';
+import { largest } from '../files/outside-file.ts';
 
 /** Files with the credentials for a server. An empty path counts as left out. */
 export interface CredentialFiles {

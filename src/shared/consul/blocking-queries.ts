@@ -34,14 +34,19 @@ export interface QueryTimes {
   readonly timeout: number;
   /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
   readonly random: () => number;
+  /**
+   * The debt that answers may have before a pause, in ms: 10,000 if left out. With 0 there is at
+   * most one query in 1 s.
+   */
+  readonly debt?: number;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
  * The budget of queries, in ms: the cost of an answer with a new state and of one with the same
- * state, and the debt that is allowed.
+ * state, and the usual debt.
  */
-const costs = { new: 1_000, same: 10_000, owed: 10_000 };
+const costs = { new: 1_000, same: 10_000, debt: 10_000 };
 const spread = 0.2;
 
 /**
@@ -53,10 +58,11 @@ const spread = 0.2;
  * index of 0 Consul would answer each query at once: it counts as 1.
  *
  * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
- * one query per 1 s; after two answers without news, one per 10 s.
+ * one query per 1 s; after two answers without news, one per 10 s. With a `debt` of 0 they follow
+ * after each answer.
  */
 export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Observable<T> {
-  const { wait, timeout, random, scheduler = asyncScheduler } = times;
+  const { wait, timeout, random, debt = costs.debt, scheduler = asyncScheduler } = times;
   const most = timeout + wait + wait / 16; // Consul spreads its answers by wait / 16
 
   interface Answered extends StateAt<T> {
@@ -86,7 +92,7 @@ export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Obse
   return answered(0, 0).pipe(
     expand(({ from, paid }) => {
       const pause = Math.round(
-        jitter(Math.max(0, paid - costs.owed - scheduler.now()), spread, random()),
+        jitter(Math.max(0, paid - debt - scheduler.now()), spread, random()),
       );
       return timer(pause, scheduler).pipe(switchMap(() => answered(from, paid)));
     }),

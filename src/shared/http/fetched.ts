@@ -11,7 +11,7 @@ import {
   switchMap,
   take,
 } from 'rxjs';
-import { bodyOf, type HttpQuestion, openHttp } from '../../shared/http/http-answer.ts';
+import { bodyOf, type HttpQuestion, openHttp } from './http-answer.ts';
 import { type CredentialFiles, type Credentials, credentials } from './credentials.ts';
 
 /** The response of a server. */

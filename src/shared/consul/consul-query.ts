@@ -1,0 +1,102 @@
+import { map } from 'rxjs';
+import type { CredentialFiles } from '../http/credentials.ts';
+import { type Fetched, fetched } from '../http/fetched.ts';
+import type { HttpQuestion } from '../http/http-answer.ts';
+import { parseJson } from '../text/parse-json.ts';
+import type { Queried } from './blocking-queries.ts';
+
+/** The address of Consul, and the credentials for it. */
+export interface ConsulServer extends CredentialFiles, Pick<HttpQuestion, 'proxy'> {
+  /** `http://host:port`, or `host:port`; http://127.0.0.1:8500 if left out or empty. */
+  readonly address?: string;
+}
+
+export interface ConsulQuestion<T> {
+  /** The URL without `index` and `wait`, but with a query. */
+  readonly url: string;
+  /** Returns how long Consul delays the next answer if it has no news, in ms. */
+  readonly wait: () => number;
+  /** The largest size of an answer, in bytes. */
+  readonly largest: number;
+  /** Returns the state in a body; throws if it has none. The body is undefined for a 404. */
+  readonly stateOf: (body: unknown) => T;
+}
+
+/** Returns the URL of a path of Consul's API. Pure. */
+export function consulUrl({ address = '' }: ConsulServer, path: string): string {
+  const whole = address === '' ? '127.0.0.1:8500' : address;
+  return `${(whole.includes('://') ? whole : `http://${whole}`).replace(/\/+$/, '')}/v1/${path}`;
+}
+
+/**
+ * Returns a query of Consul's HTTP API, with the credentials that the files have at that time. It
+ * errors with the reason if Consul has no leader and cannot know the state, or does not show all of
+ * it.
+ */
+export function consulQuery<T>(
+  server: ConsulServer,
+  { url, wait, largest, stateOf }: ConsulQuestion<T>,
+): Queried<T> {
+  return {
+    query(index) {
+      const blockingUrl = index === 0 ? url : `${url}&index=${index}&wait=${wait()}ms`;
+      return fetched(
+        blockingUrl,
+        server,
+        ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
+        largest,
+      ).pipe(
+        map((answer) => {
+          const answeredIndex = indexOf(answer, server);
+          const body = bodyOf(answer);
+          checkShown(answer, body, server);
+          return { index: answeredIndex, state: stateOf(body) };
+        }),
+      );
+    },
+  };
+}
+
+/** Returns the index of an answer; throws if Consul refuses, or cannot know the state. */
+function indexOf({ status, headers, body }: Fetched, { tokenFile = '' }: CredentialFiles): number {
+  const index = /^\d+$/.test(String(headers['x-consul-index']))
+    ? Number(headers['x-consul-index'])
+    : NaN;
+  if (status === 403)
+    throw new Error(
+      `it answers 403: ${tokenFile === '' ? 'no token file is given' : `the token in ${tokenFile} may not read this`}`,
+    );
+  if (status === 500 && body.includes('leader')) throw new Error('it has no leader now');
+  if (status !== 200 && status !== 404)
+    throw new Error(`it answers ${status} where 200 is expected`);
+  if (!Number.isSafeInteger(index))
+    throw new Error(`it answers ${status} without X-Consul-Index: is this Consul?`);
+  if (headers['x-consul-knownleader'] === 'false')
+    throw new Error('it has no leader now, and may not know what is new');
+  return index;
+}
+
+/** Throws if Consul does not show all entries. */
+function checkShown(
+  { headers }: Fetched,
+  body: unknown,
+  { tokenFile = '' }: CredentialFiles,
+): void {
+  if (headers['x-consul-results-filtered-by-acls'] === 'true')
+    throw new Error(`it holds back what the token in ${tokenFile} may not read`);
+  // Without a token, Consul does not even say that it hides something.
+  if (headers['x-consul-default-acl-policy'] === 'deny' && tokenFile === '' && isEmpty(body))
+    throw new Error('it shows nothing to who has no token, and no token file is given');
+}
+
+const isEmpty = (body: unknown): boolean =>
+  body === undefined || (typeof body === 'object' && Object.keys(body ?? {}).length === 0);
+
+function bodyOf({ status, body }: Pick<Fetched, 'status' | 'body'>): unknown {
+  if (status === 404) return undefined;
+  try {
+    return parseJson(body.toString());
+  } catch {
+    throw new Error('its answer is no JSON'); // the parser's message would quote from it
+  }
+}
