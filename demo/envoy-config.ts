@@ -14,12 +14,12 @@ export interface EnvoyConfigOptions {
    * comes, as the secret of this name.
    */
   readonly sds?: { readonly socket: string; readonly name: string };
-  /** Of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
+  /** The port of an HTTP server on 127.0.0.1, which then answers below `/slow` and `/upstream`. */
   readonly upstreamPort?: number;
   /** A file path, such as `/dev/stdout`. */
   readonly accessLog?: string;
   readonly trafficDirection?: 'INBOUND' | 'OUTBOUND';
-  /** Default true, which is Envoy's own. */
+  /** Default: true, as in Envoy. */
   readonly reusePort?: boolean;
   /** Top-level keys of the bootstrap to add or replace. */
   readonly extra?: Readonly<Record<string, unknown>>;

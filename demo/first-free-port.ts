@@ -8,7 +8,7 @@ export async function firstFreePort(wanted: number): Promise<number> {
   return port;
 }
 
-/** On all addresses, as the status server listens. Rejects where there can be no such port. */
+/** Listens on all addresses, as the status server does. Rejects for any other error. */
 async function isFree(port: number): Promise<boolean> {
   const server = createServer();
   try {

@@ -2,12 +2,12 @@ export interface HeaderOptions {
   readonly rotateEvery: string;
   readonly ports: { readonly tls: number; readonly admin: number; readonly status: number };
   readonly rootCert: string;
-  /** What the agent is run with. */
+  /** The arguments of the agent. */
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** What a person reads before the log begins: what runs where, and what to try. */
+/** The text before the log: what runs where, and what to try. */
 export function header({ rotateEvery, ports, rootCert, args, env }: HeaderOptions): string {
   return `
 pilot-agent demo: Envoy serves https://localhost:${ports.tls}/ with a certificate that changes every ${rotateEvery}.
@@ -17,17 +17,17 @@ pilot-agent demo: Envoy serves https://localhost:${ports.tls}/ with a certificat
     openssl s_client -connect localhost:${ports.tls} < /dev/null 2> /dev/null | openssl x509 -noout -serial
 ${ports.status === 0 ? '' : `    curl -i http://localhost:${ports.status}/healthz/ready\n`}  Envoy's admin page is http://localhost:${ports.admin}/
 
-  What runs is:
+  This command runs:
 ${Object.entries(env)
   .map(([name, value]) => `    ${name}=${quoted(value)} \\\n`)
   .join('')}    pilot-agent ${inLines(args)}
 
-  Ctrl-C drains and ends; a second Ctrl-C cuts the drain short.
+  Ctrl-C drains Envoy and ends the demo. A second Ctrl-C cuts the drain short.
 
 `;
 }
 
-/** A flag and its value a line. */
+/** Each flag with its value on its own line. */
 function inLines(args: readonly string[]): string {
   return args
     .map((arg) => (arg.startsWith('--') ? `\\\n      ${quoted(arg)}` : quoted(arg)))

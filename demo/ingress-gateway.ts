@@ -4,15 +4,15 @@ import type { CertificateAuthority } from './certificates.ts';
 import { type Command, meshAgent, type ProxyPorts } from './mesh-agent.ts';
 
 export interface GatewayPorts extends ProxyPorts {
-  /** Where the gateway takes HTTPS, at 127.0.0.1. */
+  /** The port of the gateway for HTTPS, at 127.0.0.1. */
   readonly https: number;
 }
 
 /** A gateway in front of a mesh, ready to be started. */
 export interface IngressGateway {
-  /** Of `pilot-agent`. */
+  /** The command of `pilot-agent`. */
   readonly agent: Command;
-  /** The file of the root that its certificate is signed by. */
+  /** The file of the root that has signed its certificate. */
   readonly root: string;
 }
 

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { certificateRequest } from '../src/pilot-agent/secrets/ca/certificate-request.ts';
 import { type CertificateAuthority, writeCertificates } from './certificates.ts';
 
-/** A program to be started: its arguments, and the variables that it needs beside its own. */
+/** The arguments of a program, and the variables that it needs in addition to the environment. */
 export interface Command {
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -20,7 +20,7 @@ interface MeshProxy {
   readonly role: 'sidecar' | 'router';
   readonly name: string;
   readonly namespace: string;
-  /** A loopback address of its own. */
+  /** Its loopback address, which no other proxy has. */
   readonly address: string;
   readonly labels: Readonly<Record<string, string>>;
   readonly ports: ProxyPorts;
@@ -28,7 +28,7 @@ interface MeshProxy {
   readonly env: Readonly<Record<string, string>>;
 }
 
-/** The agent of a proxy of a mesh below `folder`, with a certificate of its own there. */
+/** Makes a certificate for a proxy of the mesh below `folder`. Resolves to its agent's command. */
 export async function meshAgent(
   folder: string,
   xds: number,

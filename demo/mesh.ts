@@ -28,10 +28,10 @@ import type { Command, ProxyPorts } from './mesh-agent.ts';
 import { type MeshPorts, twoSidecars } from './two-sidecars.ts';
 
 const programOf = (name: string) => fileURLToPath(new URL(`../dist/${name}.cjs`, import.meta.url));
-/** One Ctrl-C comes twice, from the terminal and from npm; a second press is later. In ms. */
+/** One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later. In ms. */
 const onePress = 500;
-/** A request every so many ms; what came of so many of them is one line. */
-const [pause, told] = [100, 50];
+/** The pause between requests, in ms, and the number of answers that one line of the log counts. */
+const [pause, answersPerLine] = [100, 50];
 
 process.exit(
   await mesh(process.env).catch((error: unknown) => {
@@ -43,8 +43,8 @@ process.exit(
 );
 
 /**
- * Runs a control plane, a gateway and two sidecars over a folder of YAML, and asks the one by the
- * other all the time, until a signal. Resolves to the exit code.
+ * Runs a control plane, a gateway and two sidecars over a folder of YAML until a signal. Meanwhile
+ * it sends requests through one sidecar to the other. Resolves to the exit code.
  */
 async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   const stop$ = signals(['SIGINT', 'SIGTERM', ...(isatty(1) ? (['SIGHUP'] as const) : [])]).pipe(
@@ -95,9 +95,9 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     const forwarded$ = stop$.pipe(tap((name) => agents.forEach((agent) => agent.kill(name))));
     const answers$ = interval(pause).pipe(
       concatMap(() => answerOf(ports.service)),
-      bufferCount(told),
+      bufferCount(answersPerLine),
       tap((answers) =>
-        log.write(line('demo.answers', { component: 'demo', ...counts(answers) }, told)),
+        log.write(line('demo.answers', { component: 'demo', ...counts(answers) }, answersPerLine)),
       ),
       takeUntil(stop$),
     );
@@ -107,7 +107,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
     const first = await Promise.race([discovery, ...agents, failed]);
     if (!stopped.signal.aborted) agents.forEach((agent) => agent.kill('SIGTERM'));
     await Promise.all(agents);
-    // Sidecars that drain are not to tell that it is away.
+    // Ended last, so that draining sidecars do not report it as away.
     discovery.kill('SIGTERM');
     await discovery;
     if (stopped.signal.aborted) return exitCodes.ok;
@@ -122,7 +122,7 @@ async function mesh(env: NodeJS.ProcessEnv): Promise<number> {
   }
 }
 
-/** What a client of `echo.mesh` gets: a line, or a status, or why there is no answer. */
+/** Emits what a client of `echo.mesh` gets: a line, a status, or why there is no answer. */
 function answerOf(port: number): Observable<string> {
   return new Observable<string>((subscriber) => {
     const asked = request(
@@ -181,7 +181,7 @@ async function portsOfMesh(): Promise<AllPorts> {
   };
 }
 
-/** What a person reads before the log begins: what runs where, and what to try. */
+/** The text before the log: what runs where, and what to try. */
 function header(
   configDir: string,
   { root }: IngressGateway,
@@ -200,7 +200,7 @@ pilot-discovery demo: a gateway, two sidecars, and echo.mesh in two versions, co
   The agents: http://127.0.0.1:${client.status}/ (client), http://127.0.0.1:${echo.status}/ (echo),
     http://127.0.0.1:${gateway.status}/ (gateway)
 
-  Ctrl-C drains and ends.
+  Ctrl-C drains the Envoys and ends the demo.
 
 `;
 }

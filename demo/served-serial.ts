@@ -1,8 +1,8 @@
 import { connect } from 'node:tls';
 
 /**
- * Resolves to the serial (upper-case hex) of the certificate that a new client on this machine is
- * shown; undefined where it gets none that `ca` vouches for.
+ * Resolves to the serial (upper-case hex) of the certificate that a new client on this machine
+ * gets; undefined if it gets none that leads to `ca`.
  */
 export function servedSerial(port: number, ca: string): Promise<string | undefined> {
   return new Promise((done) => {

@@ -38,10 +38,10 @@ const flagsOfInterest = {
   rotation: { type: 'string' },
 } as const;
 /**
- * One Ctrl-C comes twice, from the terminal and from npm; a second press is later than that. In ms.
+ * One Ctrl-C arrives twice, from the terminal and from npm. A second press comes later. In ms.
  */
 const onePress = 500;
-/** How often the demo looks at what clients are shown. In ms. */
+/** How often the demo reads the certificate that clients get. In ms. */
 const look = 250;
 
 process.exit(
@@ -54,8 +54,8 @@ process.exit(
 );
 
 /**
- * Runs the built agent on a real Envoy, with certificates that are made here and change all the
- * time, until it ends. Resolves to its exit code.
+ * Runs the built agent with a real Envoy until it ends. The demo makes the certificates and
+ * replaces them periodically. Resolves to the exit code of the agent.
  *
  * `flags` go to the agent. From the environment: DEMO_ROTATE_EVERY (a duration, 20s) and
  * DEMO_TLS_PORT (8443, or the next that is free).
@@ -122,7 +122,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       minDelay: '3s',
       drainDuration: '5s',
       parentShutdownDuration: '8s',
-      // What Envoy warns of at every hot restart the agent tells already
+      // Envoy warns of these at every hot restart, and the agent logs them already.
       proxyComponentLogLevel: 'misc:error,main:error',
     };
     const missing = Object.entries(defaults).filter(
@@ -146,8 +146,8 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
       }),
     );
 
-    // In a session of its own: a Ctrl-C reaches it once, from here. It ends with this process,
-    // however that ends.
+    // In its own session, so that a Ctrl-C reaches it once, from here. It ends when this process
+    // ends for any reason.
     const setpriv = findExecutable('setpriv', env['PATH']);
     const agent = execa(
       setpriv ?? process.execPath,
@@ -202,7 +202,7 @@ async function demo(flags: readonly string[], env: NodeJS.ProcessEnv): Promise<n
   }
 }
 
-/** The port that was asked for, or the usual one, or the next that is free. */
+/** Resolves to the given port, or else to the first free one from the usual port on. */
 async function portFor(
   what: string,
   given: string | boolean | undefined,

@@ -12,23 +12,23 @@ export interface TwoSidecars {
   readonly configDir: string;
   /** Signs the certificates of the mesh. */
   readonly ca: CertificateAuthority;
-  /** Of `pilot-discovery`. */
+  /** The command of `pilot-discovery`. */
   readonly discovery: Command;
-  /** Of `pilot-agent`, by name of the sidecar. */
+  /** The commands of `pilot-agent`, by name of the sidecar. */
   readonly agents: Readonly<Record<'client' | 'echo', Command>>;
   /** Ends the two applications. */
   dispose(): Promise<void>;
 }
 
 export interface MeshPorts {
-  /** Where the client's sidecar takes requests for `echo.mesh`. */
+  /** The port of the client's sidecar for requests to `echo.mesh`. */
   readonly service: number;
   readonly xds: number;
   readonly http: number;
   readonly monitoring: number;
   readonly client: ProxyPorts;
   readonly echo: ProxyPorts;
-  /** Where the sidecar of `echo` takes requests for each version. */
+  /** The port of the sidecar of `echo` for requests to each version. */
   readonly inbound: readonly [number, number];
 }
 
@@ -36,14 +36,14 @@ export interface MeshPorts {
 export const addresses = { client: '127.0.0.20', echo: '127.0.0.21' };
 
 /**
- * Services are for the namespace of the client alone: without captured traffic a sidecar listens
- * for each service that it sees on 127.0.0.1, and both would take requests there.
+ * Only the namespace of the client sees the services. Without captured traffic a sidecar listens on
+ * 127.0.0.1 for each service that it sees, so both sidecars would take the requests.
  */
 const namespaces = { client: 'shop', echo: 'default' };
 
 /**
  * Makes a mesh below `folder`: certificates for two identities, YAML, and an application in two
- * versions, which answer by their name and run at once.
+ * versions. Both versions run at once, and answer with their names.
  */
 export async function twoSidecars(folder: string, ports: MeshPorts): Promise<TwoSidecars> {
   const ca = await certificateAuthority();
@@ -129,7 +129,7 @@ spec:
 `,
   )
   .join('')}`,
-    '20-sidecar.yaml': `# Where the sidecar of echo takes requests, and where each goes on to.
+    '20-sidecar.yaml': `# The ports at which the sidecar of echo takes requests, and the application behind each.
 apiVersion: networking.istio.io/v1
 kind: Sidecar
 metadata: { name: echo, namespace: default }
@@ -149,14 +149,14 @@ ${versions
 `,
   )
   .join('')}`,
-    '30-mtls.yaml': `# Nobody without a certificate of the mesh is answered.
+    '30-mtls.yaml': `# Clients without a certificate of the mesh get no answer.
 apiVersion: security.istio.io/v1
 kind: PeerAuthentication
 metadata: { name: default, namespace: default }
 spec:
   mtls: { mode: STRICT }
 `,
-    '40-route.yaml': `# Change the weights, add a fault or a redirect, and save.
+    '40-route.yaml': `# Change the weights, add a fault or a redirect, and save the file.
 apiVersion: networking.istio.io/v1
 kind: VirtualService
 metadata: { name: echo, namespace: default }

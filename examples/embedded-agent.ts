@@ -25,7 +25,7 @@ const serving$ = agent.state$.pipe(
 );
 serving$.subscribe({
   next: (epoch) => console.log(epoch === undefined ? 'nobody serves' : `epoch ${epoch} serves`),
-  error: console.error, // it never does
+  error: console.error, // state$ never errors
 });
 
 const end = new AbortController();

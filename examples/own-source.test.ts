@@ -5,7 +5,7 @@ import test from 'node:test';
 import { sourceContract, type SourceStage } from 'pilot-agent/testing';
 import { switches } from './own-source.ts';
 
-/** What every source promises, tried on this one. */
+/** Each test gets a new folder with a file of switches, and a source that reads it. */
 function stage(): SourceStage {
   const folder = mkdtempSync(join(tmpdir(), 'switches-'));
   const path = join(folder, 'switches.json');

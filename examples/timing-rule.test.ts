@@ -3,14 +3,14 @@ import { gated, source, throttled } from 'pilot-agent';
 import { drawAgent } from 'pilot-agent/testing';
 import { map, timer } from 'rxjs';
 
-void test('a new epoch once in ten minutes is enough, with what is newest then', () => {
+void test('a new epoch starts at most every ten minutes, with the newest content', () => {
   drawAgent({
     config: 'a 59s b 59s c',
     source: (read, on$) => throttled(source('mine', read, { on$ }), 600_000),
   }).expectEpochs('a 609999ms c');
 });
 
-void test('nothing changes in the second hour', () => {
+void test('no epoch starts in the second hour', () => {
   const isOpen$ = timer(0, 3_600_000).pipe(map((count) => count !== 1));
   drawAgent({
     config: 'a 90m b',
@@ -18,6 +18,6 @@ void test('nothing changes in the second hour', () => {
   }).expectEpochs('a 7209999ms b');
 });
 
-void test('an outage is no new epoch', () => {
+void test('an outage starts no new epoch', () => {
   drawAgent({ config: 'a 9s # 59s a' }).expectEpochs('a');
 });

@@ -5,7 +5,7 @@ import test from 'node:test';
 import { filter, firstValueFrom, map, switchMap } from 'rxjs';
 import { twoClusters } from './two-clusters.ts';
 
-/** The API of a cluster, as far as it is asked here. */
+/** A server that answers each request with the Secret, as the API of a cluster does. */
 async function cluster(certificate: string): Promise<Server> {
   const server = createServer((_, response) =>
     response.end(JSON.stringify({ data: { 'tls.crt': certificate } })),

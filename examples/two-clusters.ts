@@ -1,11 +1,11 @@
 import { compose, type ContributingSource, renamed, source, withFallback } from 'pilot-agent';
 
-/** A secret as the API of a cluster has it. */
+/** A Secret in an answer of the Kubernetes API. */
 interface Secret {
   readonly data: Readonly<Record<string, string>>;
 }
 
-/** The certificate of the gateway in one cluster, asked for every so many ms. */
+/** The certificate of the gateway in one cluster, read every `every` ms. */
 function certificateOf(api: string, every: number): ContributingSource {
   return source(
     'certificate',
@@ -19,8 +19,8 @@ function certificateOf(api: string, every: number): ContributingSource {
 }
 
 /**
- * The certificates of two clusters side by side; and of the first, or of the second while it is
- * away, as `gateway`.
+ * The certificates of two clusters, as `east` and `west`. `gateway` is that of the first cluster,
+ * or of the second one while the first is away.
  */
 export function twoClusters(first: string, second: string, every = 30_000): ContributingSource {
   const east = certificateOf(first, every);

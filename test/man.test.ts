@@ -78,6 +78,6 @@ describe('the man page', () => {
     });
     expect([status, stderr]).toEqual([0, '']);
     expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([]);
-    expect(stdout).toContain('\n       pilot-agent - owns the life of one Envoy proxy\n');
+    expect(stdout).toContain('\n       pilot-agent - runs and hot-restarts one Envoy proxy\n');
   });
 });

@@ -90,10 +90,10 @@ export function manPage(): string {
       heading(
         'Description',
         roff(
-          'A sidecar agent that starts Envoy, restarts it without the loss of a request when certificates or configuration change, and ends it with a drain.',
+          'A sidecar agent that starts Envoy and drains it at the end. When certificates or configuration change, it restarts Envoy without losing a request.',
         ),
         paragraph(
-          '`pilot-agent` alone prints the help page. Each command has one of its own: `pilot-agent help proxy`.',
+          '`pilot-agent` alone prints the help page. `pilot-agent help proxy` prints the page of a command.',
         ),
         ...shownExamples('pilot-agent'),
       ),

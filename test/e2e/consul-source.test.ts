@@ -165,7 +165,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       ];
       const url = `${server.address}/v1/kv/mesh/`;
       expect(await firstTrouble(listenTo({ prefix: 'mesh/' }))).toBe(
-        `${url}: it shows nothing to who has no token, and no token file is given`,
+        `${url}: it shows nothing without a token, and no token file is given`,
       );
       writeFileSync(tokenFile, 'unknown');
       const { content, trouble, count } = listenTo({ prefix: 'mesh/' }, { tokenFile, wait: 200 });
@@ -191,7 +191,7 @@ describe.skipIf(!hasConsul)('consul, of a real server', () => {
       writeFileSync(tokenFile, await server.token('key_prefix "mesh/" { policy = "read" }'));
       const url = `${server.address}/v1/health/service/web`;
       expect(await firstTrouble(listenTo({ service: 'web' }))).toBe(
-        `${url}: it shows nothing to who has no token, and no token file is given`,
+        `${url}: it shows nothing without a token, and no token file is given`,
       );
       expect(await firstTrouble(listenTo({ service: 'web' }, { tokenFile }))).toBe(
         `${url}: it holds back what the token in ${tokenFile} may not read`,

@@ -31,7 +31,7 @@ export async function checkAgent({ agent }: Around): Promise<readonly Finding[]>
   if (answer?.ok !== true) {
     const why =
       answer === undefined
-        ? `it says nothing within ${timeoutMs / 1_000} s`
+        ? `it does not answer within ${timeoutMs / 1_000} s`
         : (answer.error as Error).message;
     return [
       fail(

@@ -37,7 +37,7 @@ Examples:
 The logging flags (--log_…) are on the page of pilot-agent --help.
 
 Examples:
-  # Find mistakes before a start.
+  # Find mistakes before the agent starts.
   $ pilot-agent check sidecar --customConfigFile envoy.yaml --configPath run
   # Check beside a running agent, with output for a program.
   $ pilot-agent check -o json`,
@@ -109,7 +109,7 @@ Examples:
 
     'pilot-agent exec': `
 Examples:
-  # Run a job, and end the agent with it.
+  # Run a job, then end the agent.
   $ pilot-agent exec -- ./job.sh
   # Give the agent 2 minutes to become ready.
   $ pilot-agent exec --timeoutSeconds 120 -- ./job.sh --fast`,

@@ -129,7 +129,7 @@ function agentCommand<Options extends OptionValues>(
  */
 export function program(): Command {
   const root = new Command('pilot-agent')
-    .description('Owns the life of one Envoy proxy.')
+    .description('Runs and hot-restarts one Envoy proxy.')
     .version(version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this page')
     .configureHelp({ ...helpStyle, helpWidth: 80, minWidthToWrap: 30 })
@@ -152,7 +152,7 @@ export function program(): Command {
     root.command('bootstrap').description('print the configuration that Envoy would start with'),
     [
       outputOption(['json', 'yaml'], { default: 'json' }),
-      new Option('--validate', 'let Envoy check it'),
+      new Option('--validate', 'let Envoy check the configuration'),
     ],
     async (given, leftover, options: PrintBootstrapOptions) =>
       (await import('./bootstrap.ts')).printBootstrap(given, leftover, options),
@@ -216,7 +216,7 @@ function addClients(root: Command): void {
   const configPath = () =>
     new Option(
       '--configPath <dir>',
-      '--configPath of the agent; if not given: of the one that runs here',
+      "the agent's --configPath; if not given: that of the running agent",
     );
   const quiet = () => new Option('-q, --quiet', 'do not show the reason for waiting');
   root
@@ -225,11 +225,8 @@ function addClients(root: Command): void {
     .addArgument(offering(['GET', 'POST'], new Argument('<method>', 'GET or POST')))
     .argument('<path>', 'path on the admin endpoint, such as /clusters')
     .argument('[body]', 'body of the request')
-    .option(
-      '--port <port>',
-      'admin port on 127.0.0.1; if not given: of the running Envoy, else 15000',
-    )
-    .option('--debug-port <port>', 'same as --port, the name in the Go agent')
+    .option('--port <port>', "admin port on 127.0.0.1; if not given: the running Envoy's, or 15000")
+    .option('--debug-port <port>', 'other name of --port, as in the Go agent')
     .addOption(configPath())
     .action(
       async (
@@ -249,14 +246,17 @@ function addClients(root: Command): void {
     .addOption(option('--timeoutSeconds <n>', 'longest time to wait', '60'))
     .addOption(option('--requestTimeoutMillis <n>', 'longest time for one answer', '500'))
     .addOption(option('--periodMillis <n>', 'time from an answer to the next request', '500'))
-    .option('--url <url>', 'URL that must answer with 200; if not given: of the agent here')
+    .option('--url <url>', "URL that must answer with 200; if not given: the running agent's")
     .addOption(quiet())
     .action(async (options: WaitCommandOptions) => (await import('./wait.ts')).wait(options));
   root
     .command('exec')
-    .description('run a command when the agent is ready, and end the agent with it')
+    .description('run a command when the agent is ready, then end the agent')
     .argument('<command...>', 'the command and its arguments, after --')
-    .option('--statusPort <port>', '--statusPort of the agent; if not given: of the one here')
+    .option(
+      '--statusPort <port>',
+      "the agent's --statusPort; if not given: that of the running one",
+    )
     .addOption(
       option('--timeoutSeconds <n>', 'longest time to wait until the agent is ready', '60'),
     )

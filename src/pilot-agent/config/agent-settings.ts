@@ -121,8 +121,8 @@ export interface AgentSettings {
   /** Oldest stored configuration that a new Envoy may get. `24h0m0s` if left out. */
   readonly xdsStoreMaxAge?: Duration;
   /**
-   * How a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if Envoy asks
-   * the socket of the agent.
+   * How a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if the Envoy
+   * configuration names the socket of the agent.
    */
   readonly rotation?: 'hot-restart' | 'sds';
   /** Leave Envoy running when the agent ends; the next agent takes it over. `false` if left out. */
@@ -143,9 +143,9 @@ export interface AgentSettings {
   readonly watch?: string | readonly string[];
   /** URL (http or https) of the Envoy configuration. */
   readonly configUrl?: string;
-  /** Roots for the server of --configUrl, PEM. */
+  /** PEM file with the roots for the server of --configUrl. */
   readonly configUrlCAFile?: string;
-  /** Bearer token for the server of --configUrl. */
+  /** File with the bearer token for the server of --configUrl. */
   readonly configUrlTokenFile?: string;
   /** An object of Kubernetes; a Secret is pushed, others restart Envoy; may be repeated. */
   readonly watchKube?: string | readonly string[];
@@ -155,9 +155,9 @@ export interface AgentSettings {
   readonly watchConsul?: string | readonly string[];
   /** Address of Consul. `http://127.0.0.1:8500` if left out. */
   readonly consulAddress?: string;
-  /** Roots for the server of Consul, PEM. */
+  /** PEM file with the roots for the server of Consul. */
   readonly consulCAFile?: string;
-  /** ACL token for Consul. */
+  /** File with the ACL token for Consul. */
   readonly consulTokenFile?: string;
   /** Proxy for --configUrl, other documents at URLs, and --stsPort. */
   readonly httpProxy?: string;

@@ -285,7 +285,7 @@ export const flags = {
   rotation: {
     group: 'certificates',
     value: 'way',
-    text: 'how a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if Envoy asks the socket of the agent',
+    text: 'how a changed certificate reaches Envoy: hot-restart or sds; if not given: sds if the Envoy configuration names the socket of the agent',
     default: '',
     example: 'sds',
     choices: ['hot-restart', 'sds'],

@@ -31,7 +31,7 @@ export const sourceFlags = {
   configUrlCAFile: {
     group: 'sources',
     value: 'file',
-    text: 'roots for the server of --configUrl, PEM',
+    text: 'PEM file with the roots for the server of --configUrl',
     default: '',
     example: '/etc/config-ca.pem',
     variable: 'PILOT_AGENT_CONFIG_URL_CA_FILE',
@@ -39,7 +39,7 @@ export const sourceFlags = {
   configUrlTokenFile: {
     group: 'sources',
     value: 'file',
-    text: 'bearer token for the server of --configUrl',
+    text: 'file with the bearer token for the server of --configUrl',
     default: '',
     example: '/run/config-token',
     variable: 'PILOT_AGENT_CONFIG_URL_TOKEN_FILE',
@@ -81,7 +81,7 @@ export const sourceFlags = {
   consulCAFile: {
     group: 'sources',
     value: 'file',
-    text: 'roots for the server of Consul, PEM',
+    text: 'PEM file with the roots for the server of Consul',
     default: '',
     example: '/etc/consul-ca.pem',
     variable: 'CONSUL_CACERT',
@@ -89,7 +89,7 @@ export const sourceFlags = {
   consulTokenFile: {
     group: 'sources',
     value: 'file',
-    text: 'ACL token for Consul',
+    text: 'file with the ACL token for Consul',
     default: '',
     example: '/run/consul-token',
     variable: 'CONSUL_HTTP_TOKEN_FILE',

@@ -27,7 +27,9 @@ export function spelledAsKnown(args: readonly string[]): readonly string[] {
 /** The command line of `pilot-discovery`. */
 export function program(): Command {
   const command = new Command('pilot-discovery')
-    .description('Control plane for Envoy: reads resources of Istio from files, serves xDS v3')
+    .description(
+      'Control plane for Envoy: reads Istio resources from files and serves them over xDS v3',
+    )
     .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
@@ -70,8 +72,8 @@ export function program(): Command {
   });
   command
     .command('analyze')
-    .description('print the mistakes in resources of files and folders')
-    .argument('<path...>', 'files and folders, with all folders below')
+    .description('print the mistakes in the resources of files and folders')
+    .argument('<path...>', 'files, and folders with all folders below them')
     .option('-o, --output <form>', 'text or json', 'text')
     .option('--domain <name>', 'domain that completes host names without a dot', 'cluster.local')
     .copyInheritedSettings(command)
@@ -80,18 +82,18 @@ export function program(): Command {
     );
   command
     .command('request')
-    .description('send a request to a running pilot-discovery, and print the answer')
+    .description('send a request to a running pilot-discovery and print the answer')
     .argument('<method>', 'GET')
-    .argument('<path>', 'such as /debug/syncz')
-    .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
+    .argument('<path>', 'path, such as /debug/syncz')
+    .option('--httpAddr <host:port>', '--httpAddr of the pilot-discovery to ask', '127.0.0.1:8080')
     .copyInheritedSettings(command)
     .action(async (method: string, path: string, { httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).request(method, path, httpAddr),
     );
   command
     .command('confirm')
-    .description('let a running pilot-discovery do the removals that it holds back')
-    .option('--httpAddr <host:port>', '--httpAddr of the running pilot-discovery', '127.0.0.1:8080')
+    .description('confirm the removals that a running pilot-discovery holds back')
+    .option('--httpAddr <host:port>', '--httpAddr of the pilot-discovery to ask', '127.0.0.1:8080')
     .copyInheritedSettings(command)
     .action(async ({ httpAddr }: { readonly httpAddr: string }) =>
       (await import('./request.ts')).confirm(httpAddr),

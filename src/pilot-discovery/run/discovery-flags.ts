@@ -15,7 +15,7 @@ export interface DiscoveryFlag {
 export const discoveryFlags = {
   configDir: {
     value: 'path',
-    text: 'folder of YAML with resources of Istio; the MeshConfig may name more folders',
+    text: 'folder of YAML with Istio resources; the MeshConfig may name more folders',
     default: '',
     example: '/etc/mesh',
   },
@@ -128,21 +128,21 @@ export const discoveryFlags = {
   },
   profile: {
     value: 'bool',
-    text: 'ignored',
+    text: 'ignored: there are no profiles',
     default: '',
     example: 'true',
     ignored: true,
   },
   ctrlz_port: {
     value: 'port',
-    text: 'ignored',
+    text: 'ignored: there is no ControlZ server',
     default: '',
     example: '9876',
     ignored: true,
   },
   ctrlz_address: {
     value: 'host',
-    text: 'ignored',
+    text: 'ignored: there is no ControlZ server',
     default: '',
     example: 'localhost',
     ignored: true,

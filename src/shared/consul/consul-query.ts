@@ -86,7 +86,7 @@ function checkShown(
     throw new Error(`it holds back what the token in ${tokenFile} may not read`);
   // Without a token, Consul does not even say that it hides something.
   if (headers['x-consul-default-acl-policy'] === 'deny' && tokenFile === '' && isEmpty(body))
-    throw new Error('it shows nothing to who has no token, and no token file is given');
+    throw new Error('it shows nothing without a token, and no token file is given');
 }
 
 const isEmpty = (body: unknown): boolean =>
