@@ -30,6 +30,8 @@ export function program(): Command {
     .description(
       'Control plane for Envoy: reads Istio resources from files and serves them over xDS v3',
     )
+    .helpOption('-h, --help', 'print this page')
+    .helpCommand('help [command]', 'print the page of a command')
     .configureOutput({ outputError: () => undefined })
     .exitOverride((error) => {
       if (error.exitCode === 0) throw error;
