@@ -72,6 +72,7 @@ describe.each(pages)('%s', (page) => {
       '15012',
       '15021',
       '15090',
+      '15443',
       discoveryFlags.monitoringAddr.default.slice(1),
     ];
     expect(

@@ -116,8 +116,33 @@ export const fileDeviations: readonly Deviation[] = [
   ],
 ];
 
+/** The same for AUTO_PASSTHROUGH. */
+const passedOnDeviations: readonly Deviation[] = [
+  [
+    /^endpoint\/outbound_\.8[01]_\._\.(?:odd|disabled|peer)\.mesh\/endpoints/,
+    'A locality without endpoints that support mutual TLS is left out; istiod sends it without endpoints, and gives it a share of `distribute`.',
+  ],
+  [
+    /^cluster\/outbound_\.80_\._\.(?:dns|drr)\.mesh: nothing/,
+    'A service that DNS resolves, and none of whose endpoints supports mutual TLS, has no cluster; Envoy refuses that of istiod for DNS_ROUND_ROBIN.',
+  ],
+  [
+    /^listener\/0\.0\.0\.0_15443\/filter_chains\/.*\["outbound_\.80_\.(?:v1)?_\.mongo\.mesh"\]/,
+    'TLS that is passed on is not read as MONGO.',
+  ],
+  [
+    /^listener\/0\.0\.0\.0_15443\/filter_chains\/.*\["outbound_\.80_\._\.\*\.(?:wild\.)?mesh"\]/,
+    'A wildcard host has no chain: Envoy refuses its server name, and the listener with it.',
+  ],
+  [
+    /^listener\/0\.0\.0\.0_15443\/filter_chains\/.*\["outbound_\.80_\._\.odd\.mesh"\]\}\] 1: nothing/,
+    'If two servers of a listener contain a service, the first one has its chain; istiod sends both, and Envoy refuses the listener.',
+  ],
+];
+
 /** The same for gateways. */
 export const gatewayDeviations: readonly Deviation[] = [
+  ...passedOnDeviations,
   [
     /\/dynamic_metadata\/\d+\/value\/(?:present_match: true, istiod: nothing|or_match: nothing, istiod: \{)/,
     'A claim that is there is one that Envoy finds; istiod sends a match of no text, and Envoy refuses all routes of the port.',

@@ -99,19 +99,11 @@ const server =
       return { port: serverPort, bind, hosts, tls };
     });
 
-/** Explains why a valid server is not served: it is left out, so its port is not open. */
-function unserved({ tls, port: { protocol } }: Read): string | undefined {
-  if (protocol === 'udp') return 'UDP is not served: nothing listens there';
-  return tls.mode === 'auto-passthrough'
-    ? 'AUTO_PASSTHROUGH is not served yet: nothing listens there'
-    : undefined;
-}
-
+/** Returns a valid server, unless it is not served: it is left out, so its port is not open. */
 function served(read: Read, place: Place): readonly GatewayServer[] {
-  const reason = unserved(read);
-  if (reason !== undefined) warn(place, reason);
   const { protocol, ...rest } = read.port;
-  if (reason !== undefined || protocol === 'udp' || protocol === 'auto') return [];
+  if (protocol === 'udp') warn(place, 'UDP is not served: nothing listens there');
+  if (protocol === 'udp' || protocol === 'auto') return [];
   return [{ ...read, port: { ...rest, protocol } }];
 }
 

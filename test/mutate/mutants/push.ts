@@ -340,7 +340,7 @@ export const push: readonly Mutant[] = [
   {
     id: 'push/gateway-passed-ended',
     file: 'pilot-discovery/generate/scope/gateway-connections.ts',
-    find: '.filter((mergedServer) => !isPassedOn(mergedServer))',
+    find: ".filter(({ server }) => 'certificate' in server.tls || server.tls.mode === 'closed')",
     replace: '.slice(0, 0)',
   },
   {

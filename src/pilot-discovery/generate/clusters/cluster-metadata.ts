@@ -1,4 +1,5 @@
 import type { JsonObject } from '@bufbuild/protobuf';
+import type { PortPolicy } from '../../istio/destination-rule.ts';
 import type { Service } from '../../environment/environment.ts';
 import type { MatchedRule } from '../scope/destination-rule-of.ts';
 
@@ -32,3 +33,7 @@ export function clusterMetadata({
   };
   return { filterMetadata: { istio } };
 }
+
+/** Returns whether a policy begins TLS that is not of the mesh. */
+export const isOriginated = ({ tls }: PortPolicy): boolean =>
+  tls?.mode === 'simple' || tls?.mode === 'mutual';

@@ -1,14 +1,6 @@
-import { isIPv6 } from 'node:net';
-import type { PortPolicy, Subset } from '../../istio/destination-rule.ts';
+import type { Subset } from '../../istio/destination-rule.ts';
 import type { ServicePort } from '../../istio/service-entry.ts';
-import {
-  Cluster_DiscoveryType as DiscoveryType,
-  Cluster_DnsLookupFamily as DnsLookupFamily,
-  Cluster_LbPolicy as LbPolicy,
-  ClusterSchema,
-} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
-import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
-import { CaresDnsResolverConfigSchema } from '../../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import { ClusterSchema } from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
 import type { XdsResource } from '../../push/view.ts';
 import {
   serviceKey,
@@ -17,28 +9,26 @@ import {
   type Service,
   type ServiceEndpoints,
 } from '../../environment/environment.ts';
-import {
-  askedForMutualTls,
-  disablingPolicies,
-  type AskedForMutualTls,
-} from '../tls/asked-for-mutual-tls.ts';
-import { clusterMetadata } from './cluster-metadata.ts';
+import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
+import { clusterMetadata, isOriginated } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
-import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
-import { isDns, isEds } from '../scope/resolution.ts';
+import { dnsFamily, outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
+import { sniCluster } from './sni-clusters.ts';
+import { destinationRuleOf } from '../scope/destination-rule-of.ts';
+import { isDns } from '../scope/resolution.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { balancing, isPassthrough } from '../endpoints/load-balancing.ts';
 import { reachedBy, usedClusters } from './reached-clusters.ts';
-import { endpointsWith, loadAssignment } from '../endpoints/load-assignment.ts';
+import { endpointsWith } from '../endpoints/load-assignment.ts';
 import { memoTable } from '../scope/memo.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
-import { protoDuration } from '../encoding/proto-duration.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
 import { serviceModeOf } from '../scope/service-mode.ts';
+import { passageOf } from '../scope/sni-destinations.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
-import { packed, type Init } from '../encoding/typed-config.ts';
+import type { Init } from '../encoding/typed-config.ts';
 import { upstreamTls } from '../tls/upstream-tls.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
 import type { Services } from '../scope/visible-services.ts';
@@ -57,6 +47,7 @@ export function outboundClusters(environment: Environment, node: ProxyNode): Sor
   const { role, addresses, tls } = node;
   const text = [
     role,
+    passageOf(environment, node),
     dnsFamily(addresses),
     tls.clientCertChain,
     tls.clientKey,
@@ -95,7 +86,7 @@ function clustersFor(
   const endpoints = environment.endpoints.get(serviceKey(service)) ?? noEndpoints;
   const facts = factsOf(service, endpoints);
   const serviceMode = serviceModeOf(environment, service.namespace);
-  const inputs: Inputs = {
+  const inputs: OutboundInputs = {
     environment,
     node,
     service,
@@ -103,11 +94,13 @@ function clustersFor(
     endpoints,
     serviceMode,
     accounts: facts.accounts,
+    passage: passageOf(environment, node),
   };
   // The endpoints, and the locality of the proxy, are part of a cluster only if DNS resolves them.
   const { role, addresses, tls, locality, labels, network } = node;
   const parts = [
     role,
+    inputs.passage,
     dnsFamily(addresses),
     tls.clientCertChain,
     tls.clientKey,
@@ -124,16 +117,6 @@ function clustersFor(
   return sharedClusters([service, rule ?? noRule, mesh], JSON.stringify([parts, facts.text]), () =>
     all(inputs),
   );
-}
-
-interface Inputs {
-  readonly environment: Environment;
-  readonly node: ProxyNode;
-  readonly service: Service;
-  readonly rule: MatchedRule | undefined;
-  readonly endpoints: ServiceEndpoints;
-  readonly serviceMode: 'disable' | 'mutual';
-  readonly accounts: readonly string[];
 }
 
 interface Facts {
@@ -162,18 +145,23 @@ function factsOf(service: Service, endpoints: ServiceEndpoints): Facts {
 const isMutual = (endpoints: readonly Endpoint[]): boolean =>
   endpoints.length > 0 && endpoints.every(({ tlsMode }) => tlsMode === 'istio');
 
-function all(inputs: Inputs): readonly XdsResource[] {
-  const { service, rule } = inputs;
+function all(inputs: OutboundInputs): readonly XdsResource[] {
+  const { service, rule, passage } = inputs;
   const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  const isPassedOn = passage === 'by-sni' && service.location === 'internal';
   return ports.flatMap((port) =>
-    [undefined, ...(rule?.spec.subsets ?? [])].flatMap(
-      (subset) => outboundCluster(inputs, port, subset) ?? [],
-    ),
+    [undefined, ...(rule?.spec.subsets ?? [])].flatMap((subset) => [
+      ...present(outboundCluster(inputs, port, subset)),
+      ...(isPassedOn ? present(sniCluster(inputs, port, subset)) : []),
+    ]),
   );
 }
 
+const present = (cluster: XdsResource | undefined): readonly XdsResource[] =>
+  cluster === undefined ? [] : [cluster];
+
 function outboundCluster(
-  inputs: Inputs,
+  inputs: OutboundInputs,
   port: ServicePort,
   subset: Subset | undefined,
 ): XdsResource | undefined {
@@ -184,7 +172,7 @@ function outboundCluster(
   const policy = policyFor(rule?.spec, port.number, named.subset);
   const endpoints = inputs.endpoints.get(port.number) ?? [];
   const subsetEndpoints = endpointsWith(endpoints, subset?.labels ?? {});
-  const discovery = discoveryOf(
+  const discovery = outboundDiscovery(
     inputs,
     name,
     port,
@@ -237,81 +225,3 @@ function outboundCluster(
     ...(isDns(service) ? endpoints.map(({ key }) => key) : []),
   ]);
 }
-
-/** Returns whether the connection uses TLS that is not of the mesh. */
-const isOriginated = ({ tls }: PortPolicy): boolean =>
-  tls?.mode === 'simple' || tls?.mode === 'mutual';
-
-/** Returns how a cluster finds its endpoints; undefined if DNS has none to resolve. */
-function discoveryOf(
-  { service, node }: Inputs,
-  name: string,
-  { targetPort }: ServicePort,
-  policy: PortPolicy,
-  endpoints: readonly Endpoint[],
-  asked: AskedForMutualTls,
-): Cluster | undefined {
-  if (policy.tls?.mode === 'closed') {
-    return {
-      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
-      loadAssignment: { clusterName: name },
-    };
-  }
-  const dns = isDns(service) ? dnsSettings(node) : {};
-  if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
-    return {
-      ...dns,
-      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
-      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
-      // The port of the original destination is that of the service.
-      lbConfig:
-        service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined
-          ? atPort(targetPort)
-          : none,
-    };
-  }
-  if (isEds(service, node)) {
-    return {
-      clusterDiscoveryType: { case: 'type', value: DiscoveryType.EDS },
-      edsClusterConfig: {
-        serviceName: name,
-        edsConfig: {
-          configSourceSpecifier: { case: 'ads', value: {} },
-          initialFetchTimeout: {},
-          resourceApiVersion: ApiVersion.V3,
-        },
-      },
-    };
-  }
-  if (endpoints.length === 0) return undefined;
-  const [value, used] =
-    service.resolution === 'dns'
-      ? [DiscoveryType.STRICT_DNS, endpoints]
-      : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy uses only one
-  return {
-    ...dns,
-    clusterDiscoveryType: { case: 'type', value },
-    loadAssignment: loadAssignment(name, used, policy, node, asked),
-  };
-}
-
-const none = { case: undefined } as const;
-const atPort = (upstreamPortOverride: number) =>
-  ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
-
-const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
-  dnsRefreshRate: protoDuration(60_000),
-  respectDnsTtl: true,
-  dnsLookupFamily: dnsFamily(addresses),
-  // By default c-ares keeps one socket forever, and so asks one server only.
-  typedDnsResolverConfig: {
-    name: 'envoy.network.dns_resolver.cares',
-    typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
-  },
-});
-
-/** Returns the address family that a proxy can reach, from its own addresses. */
-const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
-  addresses.length > 0 && addresses.every(isIPv6)
-    ? DnsLookupFamily.V6_ONLY
-    : DnsLookupFamily.V4_ONLY;

@@ -8,6 +8,7 @@ import { connectionsOf } from '../scope/gateway-connections.ts';
 import { clustersOfProviders } from '../scope/provider-cluster.ts';
 import { memoTable } from '../scope/memo.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { sniDestinations } from '../scope/sni-destinations.ts';
 import { type Services, visibleServices } from '../scope/visible-services.ts';
 import { hostOfCluster } from '../scope/cluster-name.ts';
 
@@ -29,9 +30,11 @@ export function reachedBy(environment: Environment, node: ProxyNode): Reached | 
   const { clusters } = gatewayRoutes(environment, node, all);
   const connections = [...connectionsOf(environment, node, all).values()].flat();
   const ofTcp = connections.flatMap(({ to }) => to.map(({ cluster }) => cluster));
+  const bySni = [...sniDestinations(environment, node, all).values()].flat();
+  const ofSni = bySni.map(({ cluster }) => cluster);
   const asked = authorizerClusters(environment, accessPoliciesOf(environment, node));
   const ofMesh = clustersOfProviders(environment, node);
-  const names = [...new Set([...clusters, ...ofTcp, ...asked, ...ofMesh])].sort();
+  const names = [...new Set([...clusters, ...ofTcp, ...ofSni, ...asked, ...ofMesh])].sort();
   return reached([all], JSON.stringify(names), () => {
     const hosts = new Set(names.map(hostOfCluster));
     const services = new Map([...all].filter(([host]) => hosts.has(host)));

@@ -7,7 +7,7 @@ import {
   type Service,
 } from '../../environment/environment.ts';
 import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
-import { outboundName } from '../scope/cluster-name.ts';
+import { outboundName, outboundSni } from '../scope/cluster-name.ts';
 import { destinationRuleOf, type MatchedRule } from '../scope/destination-rule-of.ts';
 import { encodeResource, type SortedView } from '../encoding/encode-resource.ts';
 import { isEds } from '../scope/resolution.ts';
@@ -17,6 +17,7 @@ import { memoTable } from '../scope/memo.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
+import { passageOf } from '../scope/sni-destinations.ts';
 import { policyFor } from '../scope/traffic-policy.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
 
@@ -24,7 +25,8 @@ import { viewByHost } from '../scope/view-by-host.ts';
 export function endpointView(environment: Environment, node: ProxyNode): SortedView {
   const { services } = outboundScope(environment, node);
   const place = scopeOfPlace(environment, node);
-  const text = JSON.stringify([node.role, scopeOfRulesFor(environment, node), place]);
+  const passage = passageOf(environment, node);
+  const text = JSON.stringify([node.role, passage, scopeOfRulesFor(environment, node), place]);
   return ofScope(
     environment,
     services,
@@ -46,11 +48,25 @@ function assignments(
   const rule = destinationRuleOf(environment, node, service);
   const subsets = ['', ...(rule?.spec.subsets ?? []).map(({ name }) => name)];
   const ports = service.ports.filter(({ protocol }) => protocol !== 'udp');
+  const isPassedOn = passageOf(environment, node) === 'by-sni' && service.location === 'internal';
+  const kinds: readonly Kind[] = isPassedOn ? ['called', 'passed-on'] : ['called'];
   return ports.flatMap((port) =>
-    subsets.flatMap(
-      (subset) => assignment(environment, node, place, service, rule, port.number, subset) ?? [],
+    subsets.flatMap((subset) =>
+      kinds.flatMap(
+        (kind) =>
+          assignment(environment, node, place, { service, rule, kind }, port.number, subset) ?? [],
+      ),
     ),
   );
+}
+
+/** `passed-on`: TLS of the mesh that the proxy passes on; all endpoints have to support it. */
+type Kind = 'called' | 'passed-on';
+
+interface Assigned {
+  readonly service: Service;
+  readonly rule: MatchedRule | undefined;
+  readonly kind: Kind;
 }
 
 const sharedAssignment = memoTable<XdsResource | undefined>();
@@ -62,13 +78,13 @@ function assignment(
   environment: Environment,
   node: ProxyNode,
   place: string,
-  service: Service,
-  rule: MatchedRule | undefined,
+  { service, rule, kind }: Assigned,
   port: number,
   subset: string,
 ): XdsResource | undefined {
   const endpoints = environment.endpoints.get(serviceKey(service))?.get(port) ?? noEndpoints;
-  const name = outboundName({ port, subset, host: service.host });
+  const nameOf = kind === 'called' ? outboundName : outboundSni;
+  const name = nameOf({ port, subset, host: service.host });
   return sharedAssignment(
     [
       service,
@@ -82,8 +98,10 @@ function assignment(
       const policy = policyFor(rule?.spec, port, subset);
       if (isPassthrough(policy)) return undefined;
       const ruleSubset = rule?.spec.subsets.find((candidate) => candidate.name === subset);
-      const subsetEndpoints = endpointsWith(endpoints, ruleSubset?.labels ?? {});
       const isMutual = askedForMutualTls(environment, rule, port, ruleSubset);
+      const subsetEndpoints = endpointsWith(endpoints, ruleSubset?.labels ?? {}).filter(
+        (endpoint) => kind === 'called' || isMutual(endpoint),
+      );
       const keys = [service.key, ...(rule?.keys ?? []), ...subsetEndpoints.map(({ key }) => key)];
       return encodeResource(
         ClusterLoadAssignmentSchema,

@@ -24,6 +24,7 @@ import { gatewayManager } from './http-connection-manager.ts';
 import { tlsInspector } from './listener-filters.ts';
 import { connectionFilters, ruleOfConnections } from './connection-filters.ts';
 import { type Reporting, reportingOf } from './reporting.ts';
+import { keysOfSniChains, sniChains } from './sni-chains.ts';
 import { blackHole } from './tcp-chain.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 import { isTls } from '../../istio/is-http.ts';
@@ -72,7 +73,10 @@ function portListener(
   const keys: readonly ResourceKey[] = [
     ...new Set([
       ...all.map(({ gateway }) => keyOf(gateway)),
-      ...servers.flatMap((server) => keysOfConnections(environment, node, server)),
+      ...servers.flatMap((server) => [
+        ...keysOfConnections(environment, node, server),
+        ...keysOfSniChains(environment, node, server),
+      ]),
       ...said.access.of,
       ...said.reporting.of,
     ]),
@@ -106,6 +110,11 @@ function chainsOf(
   const { server, routeName } = mergedServer;
   const { protocol } = server.port;
   const { tls } = server;
+  if (tls.mode === 'auto-passthrough')
+    return sniChains(environment, node, reporting, mergedServer).map((chain) => ({
+      ...chain,
+      ...patience,
+    }));
   const isClosed = access.entry === 'closed' || tls.mode === 'closed';
   const names = isTls(protocol) ? serverNames(server) : [];
   const socket = 'certificate' in tls && {

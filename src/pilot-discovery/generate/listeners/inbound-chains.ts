@@ -44,7 +44,8 @@ export interface InboundPort {
 /** The ALPN protocols that peers in the mesh offer, for HTTP and for other protocols. */
 const meshHttp = ['istio-http/1.0', 'istio-http/1.1', 'istio-h2'];
 const meshTcp = ['istio-peer-exchange', 'istio'];
-const meshAny = ['istio', 'istio-peer-exchange', ...meshHttp];
+/** The ALPN of all clients in the mesh. */
+export const meshProtocols = ['istio', 'istio-peer-exchange', ...meshHttp];
 
 /** Returns the chains of one port, by its protocol and its mode. */
 export function inboundChains(
@@ -99,7 +100,7 @@ function matchesWithTls(http: boolean, mode: OpenMode): ChainKind[] {
   if (mode === 'disable') return [ownTlsChain];
   if (mode === 'strict') return matches(http ? 'http' : 'tcp', mode);
   return [
-    { transportProtocol: 'tls', applicationProtocols: meshAny, http, tls: 'mesh' },
+    { transportProtocol: 'tls', applicationProtocols: meshProtocols, http, tls: 'mesh' },
     ownTlsChain,
   ];
 }
@@ -140,7 +141,7 @@ function matches(kind: ListenerKind, mode: OpenMode): ChainKind[] {
   }
   if (mode === 'strict') return [{ ...tls, http, tls: 'mesh' }];
   if (mode === 'disable') return [{ ...plain, http, tls: 'nowhere' }];
-  const meshTls: ChainKind = { ...tls, applicationProtocols: meshAny, http, tls: 'mesh' };
+  const meshTls: ChainKind = { ...tls, applicationProtocols: meshProtocols, http, tls: 'mesh' };
   return http
     ? [meshTls, { ...plain, http, tls: 'nowhere' }]
     : [meshTls, foreignTls, { ...plain, http, tls: 'nowhere' }];

@@ -12,6 +12,7 @@ import { partsOfReporting } from './reporting.ts';
 import { ownPorts, partsOfPorts } from '../scope/own-ports.ts';
 import { outboundScope } from '../scope/outbound-scope.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
+import { sniDestinations } from '../scope/sni-destinations.ts';
 import { sidecarOf } from '../scope/sidecar-of.ts';
 import { visibleServices } from '../scope/visible-services.ts';
 
@@ -35,6 +36,7 @@ export function inputsOfListeners(environment: Environment, node: ProxyNode): re
       servicesOfAuthorizers(environment),
       connectionsOf(environment, node, services),
       rulesOfConnections(environment, node, services),
+      sniDestinations(environment, node, services),
       ...partsOfReporting(environment, node),
     ];
   }

@@ -49,7 +49,7 @@ export function connectionsOf(
 
 /**
  * Returns the connections of each server. A server name of TLS belongs to the server that
- * terminates it, else to the first rule that has it.
+ * terminates it, else to the first rule that has it. The names of AUTO_PASSTHROUGH are others.
  */
 function ofListener(
   environment: Environment,
@@ -59,7 +59,7 @@ function ofListener(
 ): readonly (readonly [MergedServer, readonly Connections[]])[] {
   const claimedNames = new Set(
     servers
-      .filter((mergedServer) => !isPassedOn(mergedServer))
+      .filter(({ server }) => 'certificate' in server.tls || server.tls.mode === 'closed')
       .flatMap(({ server }) => serverNames(server)),
   );
   return servers.map((mergedServer) => {

@@ -67,7 +67,7 @@ const exportTo = ['', ', exportTo: [.]', ', exportTo: [n3]', ", exportTo: ['*']"
 const endpoints = [
   '{ address: 10.0.0.1 }',
   '{ address: 10.0.0.2, labels: { v: a }, locality: r1/z1, serviceAccount: a }',
-  '{ address: 10.0.0.3, labels: { v: b, app: other }, locality: r2/z1 }',
+  '{ address: 10.0.0.3, labels: { v: b, app: other, security.istio.io/tlsMode: istio }, locality: r2/z1 }',
 ];
 const portsOf = [
   '{ number: 80, name: http, protocol: HTTP }',
@@ -176,13 +176,17 @@ const change: fc.Arbitrary<readonly AnyResource[]> = fc.oneof(
         some('{ app: other }', '{}'),
         some(80, 84),
         some('*', 'n1/a.com', './b.com'),
+        some(
+          '',
+          ", { port: { number: 444, name: tls, protocol: TLS }, hosts: ['*.mesh'], tls: { mode: AUTO_PASSTHROUGH } }",
+        ),
       )
-      .map(([where, selector, port, name]) =>
+      .map(([where, selector, port, name, more]) =>
         resources(
           'Gateway',
           where,
           'g',
-          `{ selector: ${selector}, servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ['${name}'] }, { port: { number: 443, name: https, protocol: HTTPS }, hosts: ['${name}'], tls: { mode: ISTIO_MUTUAL } }] }`,
+          `{ selector: ${selector}, servers: [{ port: { number: ${port}, name: http, protocol: HTTP }, hosts: ['${name}'] }, { port: { number: 443, name: https, protocol: HTTPS }, hosts: ['${name}'], tls: { mode: ISTIO_MUTUAL } }${more}] }`,
         ),
       ),
   },

@@ -172,8 +172,8 @@ describe('what has no effect in a Gateway, and is used all the same', () => {
       "8 spec.servers[0].tls.cipherSuites[1]: 'AES128-SHA' is there twice",
     ],
     [
-      secure('mode: AUTO_PASSTHROUGH', 'TLS'),
-      '6 spec.servers[0]: AUTO_PASSTHROUGH is not served yet: nothing listens there',
+      secure('mode: AUTO_PASSTHROUGH, serverCertificate: /c', 'TLS'),
+      '8 spec.servers[0].tls: TLS that is passed on needs no certificate: this field has no effect',
     ],
     [
       secure('mode: PASSTHROUGH, credentialName: c', 'TLS'),

@@ -34,6 +34,14 @@ const service = (resolution: string, ports = '{ number: 80, name: http }') =>
     `{ hosts: [a.mesh], resolution: ${resolution}, ports: [${ports}], endpoints: [{ address: 10.0.0.8, labels: { v: "1" } }, { address: 10.0.0.9, labels: { v: "2" } }] }`,
   );
 const rule = (spec: string) => resourceText('DestinationRule', 'a', `{ host: a.mesh, ${spec} }`);
+const automatic = resourceText(
+  'Gateway',
+  'cross',
+  "{ servers: [{ port: { number: 15443, name: tls, protocol: TLS }, hosts: ['*'], tls: { mode: AUTO_PASSTHROUGH } }] }",
+);
+const inMesh = service('STATIC')
+  .replace('hosts:', 'location: MESH_INTERNAL\n  hosts:')
+  .replace('v: "1"', 'v: "1"\n        security.istio.io/tlsMode: istio');
 const both = '[10.0.0.8, 10.0.0.9]';
 const assignment = (name: string, endpoints: string) =>
   `\n${name}: { cluster_name: "${name}"${endpoints === '' ? '' : `, endpoints: ${endpoints}`} }`;
@@ -82,6 +90,28 @@ describe('the endpoints that a proxy asks for', () => {
         ),
       ],
       assignment('outbound|80||a.mesh', ''),
+      router,
+    ],
+    [
+      'those that support mutual TLS, of a cluster whose TLS a gateway passes on',
+      [automatic, inMesh, rule('subsets: [{ name: v2, labels: { v: "2" } }]')],
+      assignment('outbound|80||a.mesh', both) +
+        assignment('outbound|80|v2|a.mesh', '[10.0.0.9]') +
+        assignment('outbound_.80_._.a.mesh', '[10.0.0.8]') +
+        assignment('outbound_.80_.v2_.a.mesh', ''),
+      router,
+    ],
+    [
+      'none whose TLS a gateway passes on, if a rule disables it',
+      [automatic, inMesh, rule('trafficPolicy: { tls: { mode: DISABLE } }')],
+      assignment('outbound|80||a.mesh', both) + assignment('outbound_.80_._.a.mesh', ''),
+      router,
+    ],
+    ['none for others to pass on', [automatic, inMesh], assignment('outbound|80||a.mesh', both)],
+    [
+      'none of a service outside of the mesh to pass on',
+      [automatic, service('STATIC')],
+      assignment('outbound|80||a.mesh', both),
       router,
     ],
   ])('%s', (_, yaml, assignments, node) => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  hostOfCluster,
   inboundName,
   outboundName,
   outboundSni,
@@ -15,4 +16,13 @@ it.each([
 
 it('what a workload serves is named by its port', () => {
   expect(inboundName(8080)).toBe('inbound|8080||');
+});
+
+it.each([
+  ['outbound|80|v1|a.mesh', 'a.mesh'],
+  ['outbound_.80_.v1_.a.mesh', 'a.mesh'],
+  ['outbound_.80_._.a_.b.mesh', 'a_.b.mesh'],
+  ['BlackHoleCluster', ''],
+])('%s is a cluster of the host "%s"', (name, host) => {
+  expect(hostOfCluster(name)).toBe(host);
 });

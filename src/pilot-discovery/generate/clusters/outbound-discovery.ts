@@ -1,0 +1,114 @@
+import { isIPv6 } from 'node:net';
+import type { PortPolicy } from '../../istio/destination-rule.ts';
+import type { ServicePort } from '../../istio/service-entry.ts';
+import {
+  Cluster_DiscoveryType as DiscoveryType,
+  Cluster_DnsLookupFamily as DnsLookupFamily,
+  Cluster_LbPolicy as LbPolicy,
+  type ClusterSchema,
+} from '../../../shared/proto/envoy/config/cluster/v3/cluster_pb.ts';
+import { ApiVersion } from '../../../shared/proto/envoy/config/core/v3/config_source_pb.ts';
+import { CaresDnsResolverConfigSchema } from '../../../shared/proto/envoy/extensions/network/dns_resolver/cares/v3/cares_dns_resolver_pb.ts';
+import type {
+  Endpoint,
+  Environment,
+  Service,
+  ServiceEndpoints,
+} from '../../environment/environment.ts';
+import { protoDuration } from '../encoding/proto-duration.ts';
+import { packed, type Init } from '../encoding/typed-config.ts';
+import { loadAssignment } from '../endpoints/load-assignment.ts';
+import { isPassthrough } from '../endpoints/load-balancing.ts';
+import type { MatchedRule } from '../scope/destination-rule-of.ts';
+import type { ProxyNode } from '../scope/proxy-node.ts';
+import { isDns, isEds } from '../scope/resolution.ts';
+import type { Passage } from '../scope/sni-destinations.ts';
+import type { AskedForMutualTls } from '../tls/asked-for-mutual-tls.ts';
+
+type Cluster = Init<typeof ClusterSchema>;
+
+/** The inputs of the clusters of a service. */
+export interface OutboundInputs {
+  readonly environment: Environment;
+  readonly node: ProxyNode;
+  readonly service: Service;
+  readonly rule: MatchedRule | undefined;
+  readonly endpoints: ServiceEndpoints;
+  readonly serviceMode: 'disable' | 'mutual';
+  readonly accounts: readonly string[];
+  readonly passage: Passage;
+}
+
+/** Returns how a cluster finds its endpoints; undefined if DNS has none to resolve. */
+export function outboundDiscovery(
+  { service, node }: Pick<OutboundInputs, 'service' | 'node'>,
+  name: string,
+  { targetPort }: ServicePort,
+  policy: PortPolicy,
+  endpoints: readonly Endpoint[],
+  asked: AskedForMutualTls,
+): Cluster | undefined {
+  if (policy.tls?.mode === 'closed') {
+    return {
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.STATIC },
+      loadAssignment: { clusterName: name },
+    };
+  }
+  const dns = isDns(service) ? dnsSettings(node) : {};
+  if (isPassthrough(policy) || (!isEds(service, node) && !isDns(service))) {
+    return {
+      ...dns,
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.ORIGINAL_DST },
+      lbPolicy: LbPolicy.CLUSTER_PROVIDED,
+      // The port of the original destination is that of the service.
+      lbConfig:
+        service.resolution === 'none' && !isEds(service, node) && targetPort !== undefined
+          ? atPort(targetPort)
+          : none,
+    };
+  }
+  if (isEds(service, node)) {
+    return {
+      clusterDiscoveryType: { case: 'type', value: DiscoveryType.EDS },
+      edsClusterConfig: {
+        serviceName: name,
+        edsConfig: {
+          configSourceSpecifier: { case: 'ads', value: {} },
+          initialFetchTimeout: {},
+          resourceApiVersion: ApiVersion.V3,
+        },
+      },
+    };
+  }
+  if (endpoints.length === 0) return undefined;
+  const [value, used] =
+    service.resolution === 'dns'
+      ? [DiscoveryType.STRICT_DNS, endpoints]
+      : [DiscoveryType.LOGICAL_DNS, endpoints.slice(0, 1)]; // Envoy uses only one
+  return {
+    ...dns,
+    clusterDiscoveryType: { case: 'type', value },
+    loadAssignment: loadAssignment(name, used, policy, node, asked),
+  };
+}
+
+const none = { case: undefined } as const;
+const atPort = (upstreamPortOverride: number) =>
+  ({ case: 'originalDstLbConfig', value: { upstreamPortOverride } }) as const;
+
+const dnsSettings = ({ addresses }: ProxyNode): Cluster => ({
+  dnsRefreshRate: protoDuration(60_000),
+  respectDnsTtl: true,
+  dnsLookupFamily: dnsFamily(addresses),
+  // By default c-ares keeps one socket forever, and so asks one server only.
+  typedDnsResolverConfig: {
+    name: 'envoy.network.dns_resolver.cares',
+    typedConfig: packed(CaresDnsResolverConfigSchema, { udpMaxQueries: 100 }),
+  },
+});
+
+/** Returns the address family that a proxy can reach, from its own addresses. */
+export const dnsFamily = (addresses: readonly string[]): DnsLookupFamily =>
+  addresses.length > 0 && addresses.every(isIPv6)
+    ? DnsLookupFamily.V6_ONLY
+    : DnsLookupFamily.V4_ONLY;
