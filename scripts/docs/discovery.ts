@@ -1,5 +1,6 @@
 import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
 import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
+import { shownAtMost } from '../../src/pilot-discovery/diff/bounded-diff.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
 import { usuallyBlocked } from '../../src/pilot-discovery/registry/keys/blocked-ranges.ts';
 import { type ClientLimit, clientLimits } from '../../src/pilot-discovery/push/client-limits.ts';
@@ -128,6 +129,11 @@ export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
     'pilot-discovery analyze -o json mesh/ more.yaml',
     'pilot-discovery analyze --domain mesh.example mesh/',
   ],
+  diff: [
+    'pilot-discovery diff old/ new/',
+    'pilot-discovery diff -o json --meshConfig mesh.yaml --domain mesh.example --namespace shop old/ new/',
+    'pilot-discovery diff --proxy sidecar~10.0.0.1~app.shop~shop.svc.cluster.local,app=app old/ new/',
+  ],
   request: [
     'pilot-discovery request GET /debug/syncz',
     'pilot-discovery request --httpAddr 10.0.0.7:8080 GET /ready',
@@ -178,7 +184,7 @@ export function discoveryPage(): string {
           .flatMap((command) =>
             command.options.map(({ flags, description, defaultValue }) => [
               code(`${command.name()} ${flags}`),
-              code(String(defaultValue)),
+              typeof defaultValue === 'string' ? code(defaultValue) : '–',
               sentence(description),
             ]),
           ),
@@ -241,6 +247,30 @@ export function discoveryPage(): string {
           level,
           sentence(what),
         ]),
+      ),
+    ),
+    section(
+      'Comparison',
+      paragraph(
+        '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
+          'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, such endpoints of ServiceEntries of the mesh, ' +
+          'and a router for each selector of a Gateway that selects none of them. `--proxy` names one more. Proxies for which the same changes are one group.',
+      ),
+      paragraph(
+        `At most ${shownAtMost.groups} groups are shown, with ${shownAtMost.resources} resources each and ${shownAtMost.paths} paths for each of these. The rest is counted. ` +
+          'Mistakes in OLD and NEW are printed on stderr, as `analyze` prints them.',
+      ),
+      table(
+        ['Exit code', 'Meaning'],
+        [
+          [code('0'), 'Nothing changes'],
+          [code('1'), 'Something changes for a proxy'],
+          [code('64'), 'The command line is wrong, or no proxy is described or named'],
+          [
+            code('78'),
+            'The MeshConfig is wrong, a folder cannot be read, or a resource of NEW is refused',
+          ],
+        ],
       ),
     ),
     section(

@@ -86,6 +86,15 @@ describe('pilot-discovery with bad input', () => {
     rmSync(file);
   });
 
+  it('does not take the defaults if the MeshConfig that is named does not exist', async () => {
+    const file = join(folder, 'none');
+    const ended = await run(['discovery', '--configDir', folder, '--meshConfig', file]);
+    expect(ended).toMatchObject({
+      exitCode: 78,
+      stderr: `pilot-discovery: --meshConfig ${file}: it does not exist: name the file with the MeshConfig, or leave the flag out for the defaults`,
+    });
+  });
+
   it.each<[what: string, make: (file: string) => unknown, reason: string]>([
     ['is a FIFO', (file) => execFileSync('mkfifo', [file]), 'it is a FIFO, and no regular file'],
     [

@@ -114,6 +114,7 @@ describe('how pilot-discovery is started', () => {
 
   it('gives its proxies what a changed MeshConfig says, and what the last good one said where it is bad or gone', async () => {
     mkdirSync(place('resources'));
+    write('mesh', '# the defaults');
     const lines = await start('--configDir', place('resources'), '--meshConfig', place('mesh'));
     const client = acceptingClient(xds ?? 0, id, typeUrls.listener);
     ends.push(() => client.close());

@@ -39,8 +39,21 @@ const checks: readonly Check[] = [
 export function analysisOf(store: Store, domain: string): readonly AnalysisFinding[] {
   const environment = buildEnvironment(undefined, store, noChanges, domain, 'all');
   const facts = factsOf(environment, domain);
+  return [
+    ...flawFindings(store, environment.warnings),
+    ...checks.flatMap((check) => [...check(facts)]),
+  ];
+}
+
+/**
+ * Returns the flaws that readers report in the resources of a store, and those of its environment.
+ * Pure.
+ *
+ * @param warnings those of the environment
+ */
+export function flawFindings(store: Store, warnings: readonly Flaw[]): readonly AnalysisFinding[] {
   const read = flawsOf(store).flatMap(asFinding);
-  const missing = environment.warnings.map(({ key, origin, field, reason }): AnalysisFinding => ({
+  const missing = warnings.map(({ key, origin, field, reason }): AnalysisFinding => ({
     code: 'IST0101',
     key,
     origin,
@@ -55,7 +68,7 @@ export function analysisOf(store: Store, domain: string): readonly AnalysisFindi
         : [{ code: 'IST0106', key: undefined, origin, field: '', reason }];
     },
   );
-  return [...lost, ...read, ...missing, ...checks.flatMap((check) => [...check(facts)])];
+  return [...lost, ...read, ...missing];
 }
 
 /** A document that is nothing of Istio is no finding. */

@@ -5,6 +5,7 @@ import { discoveryFlags, type DiscoveryFlagName } from '../run/discovery-flags.t
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { version } from '../../shared/program/version.ts';
 import type { AnalyzeOptions } from './analyze.ts';
+import type { DiffOptions } from './diff.ts';
 
 /**
  * `--secureGrpcAddr` as `--secureGRPCAddr`: the spelling of case is ignored, as in istiod. Pure.
@@ -81,6 +82,24 @@ export function program(): Command {
     .copyInheritedSettings(command)
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),
+    );
+  command
+    .command('diff')
+    .description('print what a change of resources changes for proxies')
+    .argument('<path...>', 'OLD and NEW: two folders, or two files')
+    .option('-o, --output <form>', 'text or json', 'text')
+    .option(
+      '--proxy <id>',
+      'one more proxy: the id of its node, then ,NAME=VALUE for each label; may be repeated',
+      (given: string, before: readonly string[]) => [...before, given],
+      [],
+    )
+    .option('--meshConfig <path>', 'file with the MeshConfig')
+    .option('--domain <name>', 'DNS domain of the mesh', 'cluster.local')
+    .option('--namespace <name>', 'namespace of resources that do not name one', 'default')
+    .copyInheritedSettings(command)
+    .action(async (paths: readonly string[], options: DiffOptions) =>
+      (await import('./diff.ts')).diff(paths, options),
     );
   command
     .command('request')

@@ -41,7 +41,7 @@ import { file_envoy_extensions_retry_priority_previous_priorities_v3_previous_pr
 import { file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer } from '../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
 import { file_envoy_extensions_transport_sockets_tls_v3_tls } from '../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
 import { file_envoy_extensions_upstreams_http_v3_http_protocol_options } from '../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
-import type { View, XdsType } from '../push/view.ts';
+import type { View, XdsResource, XdsType } from '../push/view.ts';
 
 /** The messages in an Any of generated resources. */
 const registry = createRegistry(
@@ -89,15 +89,19 @@ const schemas: Readonly<Record<XdsType, DescMessage>> = {
 export const messageJson = (schema: DescMessage, message: Message): JsonObject =>
   toJson(schema, message, { registry, useProtoFieldName: true }) as JsonObject;
 
+/** Returns a resource as JSON, with Envoy's names of fields. Pure. */
+export const resourceJson = (type: XdsType, { body }: Pick<XdsResource, 'body'>): JsonObject =>
+  messageJson(schemas[type], fromBinary(schemas[type], body));
+
 /** Returns the resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
 export function printed(
   view: View,
   type: XdsType,
 ): readonly { readonly version: string; readonly name: string; readonly said: JsonObject }[] {
-  return [...view[type].resources.values()].map(({ name, version, body }) => ({
-    name,
-    version,
-    said: messageJson(schemas[type], fromBinary(schemas[type], body)),
+  return [...view[type].resources.values()].map((resource) => ({
+    name: resource.name,
+    version: resource.version,
+    said: resourceJson(type, resource),
   }));
 }
 

@@ -33,6 +33,11 @@ export interface TypedView {
   readonly resources: ReadonlyMap<string, XdsResource>;
 }
 
+/** The part of a view that a comparison of two views reads. */
+export interface VersionedView {
+  readonly resources: ReadonlyMap<string, Pick<XdsResource, 'version'>>;
+}
+
 /**
  * The resources that one proxy may have, in one snapshot. Parts that are equal for two proxies, or
  * in two snapshots, are the same object, so a result can be cached by the identity of a part.
@@ -46,17 +51,15 @@ export interface View extends Readonly<Record<XdsType, TypedView>> {
  * Returns the names that were added, removed or changed from one view to another; computes them
  * once for all proxies.
  */
-export const changedNames: (before: TypedView, after: TypedView) => readonly string[] = onceForTwo(
-  (before, after) => namesThatDiffer(before.resources, after.resources),
-);
+export const changedNames: (before: VersionedView, after: VersionedView) => readonly string[] =
+  onceForTwo((before, after) => namesThatDiffer(before.resources, after.resources));
 
-const isSorted = (resources: TypedView['resources']): resources is SortedMap<XdsResource> =>
+type Versions = VersionedView['resources'];
+
+const isSorted = (resources: Versions): resources is SortedMap<Pick<XdsResource, 'version'>> =>
   resources instanceof SortedMap;
 
-function namesThatDiffer(
-  before: TypedView['resources'],
-  after: TypedView['resources'],
-): readonly string[] {
+function namesThatDiffer(before: Versions, after: Versions): readonly string[] {
   const isOther = (name: string) => before.get(name)?.version !== after.get(name)?.version;
   if (isSorted(before) && isSorted(after)) return changedKeys(before, after).filter(isOther);
   const gone = [...before.keys()].filter((name) => !after.has(name));

@@ -21,7 +21,7 @@ export const discoveryFlags = {
   },
   meshConfig: {
     value: 'path',
-    text: 'file with the MeshConfig; may be missing',
+    text: 'MeshConfig file; the default may be missing',
     default: './etc/istio/config/mesh',
     example: '/etc/mesh.yaml',
   },

@@ -2,11 +2,8 @@ import { asyncScheduler, merge } from 'rxjs';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
-import { defaultMeshConfig } from '../istio/mesh-config.ts';
-import type { ReadMesh } from '../istio/read-mesh-config.ts';
 import { readResourcesInSteps } from '../istio/read-resources.ts';
 import { filesSource } from '../registry/files/files-source.ts';
-import { readMeshFile } from '../registry/files/mesh-file.ts';
 import { meshSource } from '../registry/files/mesh-source.ts';
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
@@ -15,6 +12,7 @@ import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
 import { narrateDiscovery } from '../state/narrate-discovery.ts';
+import { namedMesh } from './named-mesh.ts';
 import { runDiscovery } from './run-discovery.ts';
 
 /** The command line and the environment of a control plane. */
@@ -44,7 +42,7 @@ export async function wholeDiscovery({
     ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
   ];
   if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
-  const { mesh, folders } = meshOf(config);
+  const { mesh, folders } = namedMesh(given.meshConfig, config.meshConfig);
   const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
   if (folder === undefined)
     throw new Fatal(
@@ -137,22 +135,4 @@ function addresses({ grpc, http, monitoring }: DiscoveryConfig): Readonly<Record
 /** Whether only this machine can reach an address. An empty host means every address. */
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(?:\.\d{1,3}){3}$/.test(host);
-}
-
-/** Returns the MeshConfig of the named file; the defaults if there is no such file. */
-function meshOf({ meshConfig }: DiscoveryConfig): Pick<ReadMesh, 'mesh' | 'folders'> {
-  const file = readMeshFile(meshConfig);
-  if (file.kind === 'absent') return { mesh: defaultMeshConfig, folders: [] };
-  if (file.kind === 'unreadable')
-    throw new Fatal(
-      `--meshConfig ${meshConfig}: it cannot be read: ${file.reason}`,
-      exitCodes.config,
-    );
-  const { error } = file;
-  if (error !== undefined)
-    throw new Fatal(
-      `--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`,
-      exitCodes.config,
-    );
-  return file;
 }

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisOf, inOrder } from '../../../../src/pilot-discovery/analyze/analysis.ts';
 import { fieldLines } from '../../../../src/pilot-discovery/analyze/field-lines.ts';
-import { readPaths } from '../../../../src/pilot-discovery/analyze/read-paths.ts';
+import { readPaths } from '../../../../src/pilot-discovery/registry/files/read-paths.ts';
 import {
   findingsJson,
   findingsText,
@@ -20,7 +20,7 @@ afterEach(() => {
 
 const findingsIn = (...paths: readonly { path: string; kind: 'file' | 'folder' }[]) => {
   const { withLine } = fieldLines((path) => readFileSync(path));
-  return inOrder(analysisOf(readPaths(paths), 'cluster.local').map(withLine));
+  return inOrder(analysisOf(readPaths(paths, 'default'), 'cluster.local').map(withLine));
 };
 
 /** What is found in files of a folder, without the path of the folder. */

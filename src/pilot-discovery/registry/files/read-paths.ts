@@ -1,38 +1,40 @@
-import { readOutsideSync } from '../../shared/files/outside-file.ts';
-import { atOnce } from '../../shared/text/steps.ts';
-import { emptyStore, reduceStore, type Store } from '../environment/store.ts';
-import type { StoreEvent } from '../environment/store-event.ts';
-import { readResourcesInSteps } from '../istio/read-resources.ts';
-import { largestFile, lookAtFolder } from '../registry/files/folder-reader.ts';
-import { type Looked, reduceFolder, unknownFolder } from '../registry/files/folder-state.ts';
-import { unknownTree } from '../registry/files/folder-tree.ts';
-import {
-  digestOf,
-  type KnownFile,
-  readKnownFile,
-  unreadableFile,
-} from '../registry/files/known-file.ts';
+import { readOutsideSync } from '../../../shared/files/outside-file.ts';
+import { atOnce } from '../../../shared/text/steps.ts';
+import { emptyStore, reduceStore, type Store } from '../../environment/store.ts';
+import type { StoreEvent } from '../../environment/store-event.ts';
+import { readResourcesInSteps } from '../../istio/read-resources.ts';
+import { largestFile, lookAtFolder } from './folder-reader.ts';
+import { type Looked, reduceFolder, unknownFolder } from './folder-state.ts';
+import { unknownTree } from './folder-tree.ts';
+import { digestOf, type KnownFile, readKnownFile, unreadableFile } from './known-file.ts';
+
+export interface ReadPath {
+  readonly path: string;
+  readonly kind: 'file' | 'folder';
+}
 
 /**
  * A store with the resources of files and folders. If two of them have the same resource, the
  * first one counts, and the other has a flaw. Reads as `--configDir` of the control plane does.
+ *
+ * @param defaultNamespace the namespace of resources that name none
  */
-export function readPaths(
-  paths: readonly { readonly path: string; readonly kind: 'file' | 'folder' }[],
-): Store {
+export function readPaths(paths: readonly ReadPath[], defaultNamespace: string): Store {
   return paths
-    .flatMap(({ path, kind }) => (kind === 'folder' ? folderEvents(path) : fileEvents(path)))
+    .flatMap(({ path, kind }) =>
+      kind === 'folder' ? folderEvents(path, defaultNamespace) : fileEvents(path, defaultNamespace),
+    )
     .reduce<Store>(
       (store, event) => reduceStore(store, event)[0],
       emptyStore(paths.map(({ path }) => path)),
     );
 }
 
-function folderEvents(folder: string): readonly StoreEvent[] {
+function folderEvents(folder: string, defaultNamespace: string): readonly StoreEvent[] {
   const options = {
     source: folder,
     read: readResourcesInSteps,
-    defaultNamespace: 'default',
+    defaultNamespace,
     now: () => 0,
   };
   const everything = { entries: 'all', named: new Set<string>() } as const;
@@ -40,8 +42,8 @@ function folderEvents(folder: string): readonly StoreEvent[] {
   return reduceFolder(unknownFolder, looked, folder)[1];
 }
 
-function fileEvents(path: string): readonly StoreEvent[] {
-  const place = { source: path, path, defaultNamespace: 'default' };
+function fileEvents(path: string, defaultNamespace: string): readonly StoreEvent[] {
+  const place = { source: path, path, defaultNamespace };
   const outsideFile = readOutsideSync(path, largestFile);
   const file: KnownFile =
     outsideFile.kind === 'read'

@@ -1,0 +1,118 @@
+import { byText } from '../environment/age.ts';
+import type { Environment } from '../environment/environment.ts';
+import { groupedBy } from '../environment/grouped.ts';
+import { classOf } from '../generate/proxy-class.ts';
+import { typesThatMayDiffer } from '../generate/scope/may-differ.ts';
+import { withWorkload } from '../generate/scope/with-workload.ts';
+import { viewer } from '../generate/view-of.ts';
+import {
+  changedNames,
+  type TypedView,
+  type VersionedView,
+  type XdsType,
+  xdsTypes,
+} from '../push/view.ts';
+import { type ComparedProxy, proxyName } from './described-proxies.ts';
+import type { MeshPair } from './mesh-pair.ts';
+
+/** The resources of one type that change for a proxy. */
+export interface TypeChange<Before extends VersionedView = VersionedView> {
+  readonly type: XdsType;
+  /** Names of resources that are added, removed or changed, in order. Not empty. */
+  readonly names: readonly string[];
+  readonly before: Before;
+  readonly after: TypedView;
+}
+
+/** Proxies for which exactly the same changes. */
+export interface ProxyGroup<Before extends VersionedView = VersionedView> {
+  /** In order of their names; not empty. */
+  readonly proxies: readonly ComparedProxy[];
+  readonly changes: readonly TypeChange<Before>[];
+}
+
+/** The changes for the proxies of a mesh. */
+export interface MeshDiff<Before extends VersionedView = VersionedView> {
+  /** The number of all proxies that were compared. */
+  readonly compared: number;
+  /** In order of the names of their first proxies. */
+  readonly groups: readonly ProxyGroup<Before>[];
+}
+
+/**
+ * Returns what a change of a mesh changes for proxies. Views are compared by identity and by
+ * versions, and only those that the change may affect are generated. Pure.
+ */
+export function meshDiff(
+  { before, after }: MeshPair,
+  proxies: readonly ComparedProxy[],
+): MeshDiff<TypedView> {
+  const { view } = viewer(() => undefined);
+  const affected = proxies
+    .map((proxy) => ({ proxy, types: affectedTypes(before, after, proxy) }))
+    .filter(({ types }) => types.length > 0);
+  const viewsIn = (environment: Environment, number: number) =>
+    affected.map(({ proxy, types }) => {
+      const proxyView = view({ number, environment }, proxy.node);
+      return types.map((type) => ({ type, typed: proxyView[type] }));
+    });
+  // All views before the change come first: those after it are made from them.
+  const [old, now] = [viewsIn(before, 1), viewsIn(after, 2)];
+  const changed = affected.map(({ proxy }, index) => ({
+    proxy,
+    changes: (old[index] ?? []).flatMap(({ type, typed }, place) =>
+      typeChange(type, typed, now[index]?.[place]?.typed ?? typed),
+    ),
+  }));
+  const groups = groupedBy(
+    changed.filter(({ changes }) => changes.length > 0),
+    ({ changes }) => textOf(changes),
+  );
+  return {
+    compared: proxies.length,
+    groups: inOrder(
+      [...groups.values()].map((group) => ({
+        proxies: group.map(({ proxy }) => proxy),
+        changes: group[0]?.changes ?? [],
+      })),
+    ),
+  };
+}
+
+const textOf = (changes: readonly TypeChange<TypedView>[]): string =>
+  changes.map(({ type, before, after }) => `${type} ${before.version} ${after.version}`).join('\n');
+
+/** Returns the change of a type; an empty list if nothing changes. */
+function typeChange<Before extends VersionedView>(
+  type: XdsType,
+  before: Before,
+  after: TypedView,
+): readonly TypeChange<Before>[] {
+  const names = changedNames(before, after);
+  return names.length === 0 ? [] : [{ type, names: names.toSorted(byText), before, after }];
+}
+
+/** Returns groups, and the proxies in them, in order of names. */
+function inOrder<Before extends VersionedView>(
+  groups: readonly ProxyGroup<Before>[],
+): readonly ProxyGroup<Before>[] {
+  const firstName = ({ proxies: [first] }: ProxyGroup<Before>) =>
+    first === undefined ? '' : proxyName(first);
+  return groups
+    .map(({ proxies, changes }) => ({
+      proxies: proxies.toSorted((a, b) => byText(proxyName(a), proxyName(b))),
+      changes,
+    }))
+    .sort((a, b) => byText(firstName(a), firstName(b)));
+}
+
+function affectedTypes(
+  before: Environment,
+  after: Environment,
+  { node }: ComparedProxy,
+): readonly XdsType[] {
+  const [old, now] = [withWorkload(before, node), withWorkload(after, node)];
+  if (classOf(before, old) !== classOf(after, now)) return xdsTypes;
+  const types = typesThatMayDiffer(before, after, now);
+  return xdsTypes.filter((type) => types.has(type));
+}
