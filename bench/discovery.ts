@@ -107,13 +107,13 @@ export async function discovery(rounds = 3): Promise<Report> {
     columns: ['Services × proxies', 'What', 'pilot-discovery', 'istiod 1.26', 'Ratio', 'Goal'],
     rows,
     notes: [
-      `A change: the time from the change of a file until the last proxy has it, the CPU time of the control plane, and the bytes that it sends. Medians of ${rounds} rounds. ` +
-        'All proxies are in one namespace if a row names no other number. istiod has its limit of requests lifted; it waits 100 ms for a file to rest, and 100 ms more in its window.',
+      `A change has three figures: the time from the change of a file until the last proxy has it, the CPU time of the control plane, and its bytes to the proxies. Medians of ${rounds} rounds. ` +
+        'All proxies are in one namespace if a row names no other number. istiod runs without its limit of requests. It waits 100 ms for a file to rest, and 100 ms more in its window.',
       lossesOf(results),
-      'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows where there is little else to do. ' +
-        'With Sidecars each proxy has a class of its own, and for an endpoint everything in a class is looked through. In the state of the world a subset is ' +
-        'two answers with all clusters: new clusters come first, and old clusters go later.',
-      'Most of the memory with 1,000 proxies is what Node and gRPC have for a connection, and answers that wait in sockets, because all proxies are ' +
+      'Both programs send one answer per proxy for each change of an endpoint, and the cost of JavaScript per answer shows if there is little other work. ' +
+        'With Sidecars each proxy has its own class, and a change of an endpoint goes through everything in each class. In the state-of-the-world variant a change of ' +
+        'a subset is two answers with all clusters: new clusters come first, and old clusters go later.',
+      'Most of the memory with 1,000 proxies is that of Node and gRPC for connections, and of answers that wait in sockets, because all proxies are ' +
         'answered at once.',
     ],
   };
@@ -228,7 +228,8 @@ const told = (values: readonly number[], units: readonly string[]): string =>
     )
     .join(', ');
 
-const short = (ratio: number): string => ratio.toFixed(ratio < 0.1 ? 3 : 2);
+const short = (ratio: number): string =>
+  Number.isNaN(ratio) ? '–' : ratio.toFixed(ratio < 0.1 ? 3 : 2);
 
 async function measured(
   who: 'ours' | 'istiod',
@@ -392,7 +393,7 @@ spec: { hosts: [changing-${change}.mesh], resolution: STATIC, ports: [{ number: 
   });
   return [
     `${services} × 10, delta`,
-    'memory after 1,000 changes, over after 100',
+    'memory after 1,000 changes, divided by that after 100',
     ratio.toFixed(2),
     '–',
     '–',

@@ -20,10 +20,13 @@ export async function endurance(minutes = 60): Promise<Report> {
     columns: ['What', 'Own (RssAnon), MB', 'RSS, MB'],
     rows: [...loaded, ...rotated],
     notes: [
-      `The single executable. Full load is readiness probes and scrapes of merged metrics (10 KB) by 8 clients that ask again as soon as they are answered, in turns of 4 s; memory is read ${settled / 1_000} s after it. Each rotation is for a new certificate, with \`--minDelay 0s\`.`,
+      `The agent is the single executable. Full load is readiness probes and scrapes of merged metrics (10 KB), in turns of 4 s. 8 clients ask again as soon as they get an answer. Memory is read ${settled / 1_000} s after the load. Each rotation is for a new certificate, with \`--minDelay 0s\`.`,
     ],
   };
 }
+
+const inMinutes = (count: number | string): string =>
+  `${count} ${Number(count) === 1 ? 'minute' : 'minutes'}`;
 
 async function load(minutes: number): Promise<readonly (readonly string[])[]> {
   const scene = await statusScene(10);
@@ -40,7 +43,7 @@ async function load(minutes: number): Promise<readonly (readonly string[])[]> {
       await sleep(settled);
       rows.push(
         row(
-          `after ${round(part * minutes)} minutes of full load, ${failed} requests failed`,
+          `after ${inMinutes(round(part * minutes))} of full load, ${failed} requests failed`,
           memoryOf(life.pid),
         ),
       );

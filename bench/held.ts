@@ -50,7 +50,7 @@ export async function held(minutes = 4): Promise<Report> {
         ...columns.map((parts) => (parts[part] ?? 0).toFixed(1)),
       ]),
       notes: [
-        `The bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`, ${settled / 1_000} s after it was started, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 has more pages than it has objects.`,
+        `The agent is the bundle on ${reader.contender.name} with the flags of the executable and \`MALLOC_ARENA_MAX=1\`. Memory is read ${settled / 1_000} s after its start, and ${settled / 1_000} s after the load and the rotations of the benchmarks above. V8 keeps more pages than its objects need.`,
       ],
     };
   } finally {

@@ -46,7 +46,7 @@ export async function idle(seconds = 40): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `One life of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is what a process has that is of no file; Pss counts a page that n processes share as its n-th part.`,
+      `One run of each, watched for ${seconds} s after ${settled / 1_000} s of rest. RssAnon is the memory of a process that belongs to no file. In Pss a page that n processes share counts 1/n.`,
     ],
   };
 }

@@ -104,7 +104,7 @@ export async function levers(rounds = 3): Promise<Report> {
       columns,
       rows,
       notes: [
-        `${node}; medians of ${rounds} lives each, ${settled / 1_000} s after LIVE, and after ${loaded / 1_000} s of readiness probes by 8 clients.`,
+        `${node}; medians of ${rounds} runs each, ${settled / 1_000} s after LIVE, and after ${loaded / 1_000} s of readiness probes by 8 clients.`,
       ],
     };
   } finally {

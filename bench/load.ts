@@ -32,7 +32,7 @@ export async function load(rotations = 10): Promise<Report> {
       `${slowest.toFixed(0)} ms`,
     ]),
     notes: [
-      `${rotations} hot restarts for new certificates. One of the cores is busy with sending.`,
+      `${rotations} hot restarts for new certificates. The client keeps one of the cores busy.`,
       ...results.flatMap(([mode, { errors }]) =>
         [...errors].map(([reason, count]) => `${mode}: ${count} × ${reason}.`),
       ),

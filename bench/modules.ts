@@ -108,7 +108,7 @@ export async function modules(rounds = 5): Promise<Report> {
         [`the agent, ${atRest / 1_000} s after LIVE`, over(agents), '–'],
       ],
       notes: [
-        `${node}, whose own memory (RssAnon) alone is ${bare.toFixed(1)} MB; medians of ${rounds}. Each is alone in a process, bundled, with a code cache: what two packages share is in both.`,
+        `${node}, whose own memory (RssAnon) alone is ${bare.toFixed(1)} MB; medians of ${rounds}. Each is alone in a process, bundled, with a code cache. If two packages share code, it counts for both.`,
       ],
     };
   } finally {

@@ -22,7 +22,7 @@ export const titles = {
   held: 'What an agent holds after load',
   pod: 'A pod of a real mesh',
   load: 'Requests during hot restarts',
-  sds: 'From a change of the files to the first client that is shown it',
+  sds: 'From a change of the files to the first client that gets it',
   levers: 'What flags of V8 and of malloc do',
   profile: 'Where the time of a start goes',
   scrape: 'Where the time of a scrape goes',
@@ -111,7 +111,7 @@ function summary(figures: Figures): readonly string[] {
     '',
     ...drawn.flatMap(({ id, what }) => [`![${what}](${pictureFolder}/${id}.svg)`, '']),
     ...(lost.length === 0 ? [] : ['These goals are missed:', '', ...lost, '']),
-    'The [report of the chaos runs](../test/chaos/report.md) says how long nothing answers while everything around the agent fails.',
+    'The [report of the chaos runs](../test/chaos/report.md) has the longest time without an answer while everything around the agent fails.',
     '',
   ];
 }

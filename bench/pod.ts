@@ -118,7 +118,7 @@ function report(
       row('change in the API → listener', 'ms', 0, ({ pushes }) => pushes),
     ],
     notes: [
-      `Medians of ${rounds} starts each, and of ${rounds * changes} changes. The Kubernetes API, istiod and its certificate authority are real ones on the same machine. istiod waits 100 ms for further changes before it pushes one: that is part of each figure.`,
+      `Medians of ${rounds} starts each, and of ${rounds * changes} changes. The Kubernetes API, istiod and its certificate authority are real, and on the same machine. istiod waits 100 ms for further changes before a push; that is part of each figure.`,
     ],
   };
 }

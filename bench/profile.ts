@@ -65,7 +65,7 @@ export async function profile(rounds = 9): Promise<Report> {
       columns: ['Where', 'Self time, ms'],
       rows: rowsOf(times, least),
       notes: [
-        `${node().name}; medians of ${rounds} starts, from the first line of Node to the start of Envoy's process, with the profiler on, which costs a third on top.`,
+        `${node().name}; medians of ${rounds} starts, from the first line of Node to the start of Envoy's process. The profiler is on, which costs a third more time.`,
       ],
     };
   });

@@ -43,7 +43,7 @@ export async function rotations(number = 30): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `From the change to LIVE: medians of ${timed} rotations each, less the 10 s in which changes are gathered. This agent lets Envoy check the change in them. Memory after ${number} rotations; \`npm run bench -- rotations 300\` makes more.`,
+      `The time is from the change to LIVE, without the window of 10 s: medians of ${timed} rotations each. In the window this agent lets Envoy check the change. Memory is after ${number} rotations; \`npm run bench -- rotations 300\` makes more.`,
     ],
   };
 }

@@ -11,7 +11,7 @@ export interface Row {
   readonly goal: string;
   /** Whether a value of this agent reaches the goal, beside those of `figures`. */
   readonly reached: (value: number, of: (who: string) => number, bare: number) => boolean;
-  /** Why not, where it does not. */
+  /** Why it does not, if it does not. */
   readonly why: string;
 }
 
@@ -25,7 +25,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 2 × Go 1.5',
     reached: (value, of) => value <= 2 * of(goFive),
-    why: 'no program of Node comes below bare Node. On top come what Node loads of its own modules, the code cache that V8 deserializes, and the first turn of the pipeline: [by module](#where-the-time-of-a-start-goes)',
+    why: 'no program of Node starts faster than bare Node. In addition Node loads its own modules, V8 deserializes the code cache, and the pipeline runs its first turn: [by module](#where-the-time-of-a-start-goes)',
   },
   {
     id: 'live',
@@ -35,7 +35,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 1.3 × Go 1.5',
     reached: (value, of) => value <= 1.3 * of(goFive),
-    why: 'Envoy takes about 50 ms for every agent; what comes on top is the start above',
+    why: 'Envoy takes about 50 ms with every agent; the rest is the start above',
   },
   {
     id: 'pod-ready',
@@ -45,7 +45,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 1.2 × Go 1.30',
     reached: (value, of) => value <= 1.2 * of(goThirty),
-    why: 'the start above, gRPC, which is loaded at the first connection, and a key that is made',
+    why: 'the start above, gRPC, which is loaded at the first connection, and the generation of a key',
   },
   {
     id: 'idle-rss',
@@ -55,7 +55,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ bare Node + 15 MB',
     reached: (value, _, bare) => value <= bare + 15,
-    why: "the pages of Node's own program that are touched: they are a file's, and shared by all agents of a machine",
+    why: "most of it is pages of Node's executable. They belong to a file, so all agents of a machine share them",
   },
   {
     id: 'idle-own',
@@ -65,7 +65,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ bare Node + 6 MB',
     reached: (value, _, bare) => value <= bare + 6,
-    why: 'nearly all of it is there once the modules are loaded, before the agent runs: their text, their bytecode, and what Node itself loads for them: [by module](#what-the-modules-take)',
+    why: 'nearly all of it belongs to the modules, before the agent runs: their text, their bytecode, and the modules that Node loads for them ([by module](#what-the-modules-take))',
   },
   {
     id: 'idle-pss',
@@ -115,7 +115,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 10 MB',
     reached: (value) => value <= 10,
-    why: 'malloc keeps what the requests took, and V8 its pages and the code that it has compiled: [by part](#what-an-agent-holds-after-load)',
+    why: 'malloc keeps the memory of the requests, and V8 keeps its pages and its compiled code: [by part](#what-an-agent-holds-after-load)',
   },
   {
     id: 'loaded-own',
@@ -135,7 +135,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 10 MB',
     reached: (value) => value <= 10,
-    why: 'V8 keeps pages that are empty in part, and malloc what it was given: [by part](#what-an-agent-holds-after-load)',
+    why: 'V8 keeps partly empty pages, and malloc keeps freed memory: [by part](#what-an-agent-holds-after-load)',
   },
   {
     id: 'idle-cpu',
@@ -145,7 +145,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 0.05 % of a core',
     reached: (value) => value <= 0.05,
-    why: 'Envoy is looked at every 5 s, so that one that hangs is noticed',
+    why: 'the agent asks Envoy for its health every 5 s',
   },
   {
     id: 'probes',
@@ -155,7 +155,7 @@ export const rows: readonly Row[] = [
     better: 'more',
     goal: '≥ 5 × Go 1.5',
     reached: (value, of) => value >= 5 * of(goFive),
-    why: 'each probe is a request that `node:http` reads and writes; Go 1.5 asks Envoy for each, and takes both cores',
+    why: '`node:http` reads and writes each probe. Go 1.5 asks Envoy for each probe, and uses both cores',
   },
   {
     id: 'scrape-shared',
@@ -165,7 +165,7 @@ export const rows: readonly Row[] = [
     better: 'more',
     goal: '≥ 3 × Go 1.30',
     reached: (value, of) => value >= 3 * of(goThirty),
-    why: 'one answer is shared, but each is written to its reader by itself',
+    why: 'the readers share an answer, but each gets its own copy',
   },
   {
     id: 'scrape-alone',
@@ -175,7 +175,7 @@ export const rows: readonly Row[] = [
     better: 'more',
     goal: '≥ 1.5 × Go 1.30',
     reached: (value, of) => value >= 1.5 * of(goThirty),
-    why: 'three HTTP exchanges by `node:http`, one after the other on one core, cost more than the rows. Go 1.30 reads no row: a family that two sources have reaches Prometheus twice',
+    why: 'three HTTP exchanges by `node:http`, one after the other on one core, cost more than the rows. Go 1.30 does not read rows, so a family of two sources reaches Prometheus twice',
   },
   {
     id: 'scrape-large',
@@ -185,7 +185,7 @@ export const rows: readonly Row[] = [
     better: 'more',
     goal: '≥ 1.5 × Go 1.30',
     reached: (value, of) => value >= 1.5 * of(goThirty),
-    why: 'Go 1.30 copies a megabyte unread. Here each row is looked at: that no other has its name and labels, and that it is sound: [by module](#where-the-time-of-a-scrape-goes)',
+    why: 'Go 1.30 copies a megabyte unread. This agent checks that each row is valid, and that no other row has its name and labels: [by module](#where-the-time-of-a-scrape-goes)',
   },
   {
     id: 'rotated',
@@ -195,7 +195,7 @@ export const rows: readonly Row[] = [
     better: 'less',
     goal: '≤ 1.2 × Go 1.5',
     reached: (value, of) => value <= 1.2 * of(goFive),
-    why: "the pair is read and checked again when the window closes, and two small programs make the FIFO and guard Envoy's life. Go 1.5 starts the next Envoy unchecked",
+    why: 'the agent reads and checks the pair again when the window closes. Two small programs make the FIFO and watch Envoy. Go 1.5 starts the next Envoy unchecked',
   },
   {
     id: 'failed',

@@ -86,7 +86,7 @@ export async function sds(rounds = 100): Promise<Report> {
     columns: ['Way', 'p50', 'p99', 'Rotations'],
     rows,
     notes: [
-      'The files are replaced as Kubernetes replaces them. 20 ms of the push are its window, in which the files are gathered; then they are checked; nobody checks what Envoy itself reads. The 10 s that `--minDelay` has by default come on top of a hot restart, and of no push.',
+      'The files are replaced as Kubernetes replaces them. 20 ms of a push are its window; then the agent checks the files. Files that Envoy itself reads are not checked. By default `--minDelay` adds 10 s to a hot restart, and nothing to a push.',
     ],
   };
 }

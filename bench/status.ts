@@ -34,8 +34,8 @@ export async function status(minutes = 0.5): Promise<Report> {
   return {
     figures: figures(),
     notes: [
-      `Each figure takes ${duration / 1_000} s. Clients ask again as soon as they are answered, over the same Envoy, which is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and puts texts one after the other unread. Scrapes that begin within 100 ms share an answer here, of up to 256 KiB; one scraper alone shares with nobody.`,
-      `Full load: ${minutes} minutes, in turns, of probes and scrapes by ${connections} clients. \`npm run bench -- status 60\` takes an hour for each agent.`,
+      `Each figure takes ${duration / 1_000} s. Clients ask again as soon as they get an answer. The same Envoy is also the application. Envoy and the client share the cores. ${failed} requests failed. Go 1.5 asks Envoy for each probe and merges nothing; Go 1.30 remembers that Envoy was ready once, and concatenates texts unread. Here scrapes that begin within 100 ms share an answer of up to 256 KiB; a single scraper shares with nobody.`,
+      `Full load is ${minutes} minutes of probes and scrapes, in turns, by ${connections} clients. \`npm run bench -- status 60\` takes an hour for each agent.`,
     ],
   };
 }

@@ -12,8 +12,8 @@ export const more: Readonly<Record<string, readonly string[]>> = {
     'It prints the bootstrap that `proxy` with the same [flags](flags.md) would give to Envoy, without the content of sources. With `--validate`, Envoy checks it too.',
   ],
   check: [
-    'It takes the [flags](flags.md) of `proxy`. `doctor` is another name of it. It changes nothing, and can run at any time: before an agent ' +
-      'starts, or beside a running one, in the same container and as the same user.',
+    'It takes the [flags](flags.md) of `proxy`. `doctor` is another name of it. It changes nothing, and can run before an agent ' +
+      'starts or beside a running one. Run it in the same container and as the same user.',
     'It ends with 1 if there is a failure (`×`), and with 0 if there are only warnings (`‼`). Each finding has a section in ' +
       '[Troubleshooting](../troubleshooting.md#what-check-finds).',
     'It prints nothing of a key. It prints only the audience and the expiry of a token.',

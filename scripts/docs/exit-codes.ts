@@ -23,7 +23,7 @@ const meanings: Readonly<Record<keyof typeof exitCodes, ExitCode>> = {
   usage: {
     text: 'Wrong command line',
     causes: [
-      'A flag or a role is wrong, or nearly right.',
+      'A flag or a role is wrong or misspelt.',
       'Several agents run, and a command does not say which.',
       'The command is unknown.',
       'The command does not have the flag.',
@@ -89,8 +89,8 @@ export function exitCodesPage(): string {
     section(
       'Other codes',
       list([
-        '**Envoy**: the agent ends with the exit code of Envoy, or with 128 plus the number of its signal, if the restart budget is used up, or if `--envoyRestartPolicy` is `exit`.',
-        '**`exec`**: it ends with the exit code of the command, or with 128 plus the number of its signal. If the command cannot be started, it ends with 126 or 127.',
+        '**Envoy**: if the restart budget is used up, or if `--envoyRestartPolicy` is `exit`, the agent ends with the exit code of Envoy. If a signal ended Envoy, the code is 128 plus the number of the signal.',
+        '**`exec`**: it ends with the exit code of the command. If a signal ended the command, the code is 128 plus the number of the signal. If the command cannot be started, it ends with 126 or 127.',
       ]),
     ),
   );

@@ -22,30 +22,29 @@ export interface Row {
   readonly word?: string;
 }
 
-const iptables = 'for istio-iptables, which this program is not';
-const ofGo = 'about the runtime of Go';
-const bothUnused = 'the Go agent does not use it either';
+const iptables = 'only istio-iptables uses them';
+const ofGo = 'only the runtime of Go uses them';
+const bothUnused = 'the Go agent does not use them either';
 
 /** Variables that have no effect, and of which no word is needed. */
 const silentVariables: Readonly<Record<string, string>> = {
-  CANONICAL_REVISION: 'the labels of the pod say it',
-  CANONICAL_SERVICE: 'the labels of the pod say it',
+  CANONICAL_REVISION: 'the agent uses the labels of the pod',
+  CANONICAL_SERVICE: 'the agent uses the labels of the pod',
   DRY_RUN_FILE_PATH: iptables,
-  ENVOY_SKIP_DEPRECATED_LOGS: 'Envoy logs what is deprecated',
+  ENVOY_SKIP_DEPRECATED_LOGS: 'Envoy always logs the use of deprecated fields',
   ENVOY_USER: iptables,
   EXIT_ON_ZERO_ACTIVE_CONNECTIONS: 'the drain always ends when nothing is in flight',
   GODEBUG: ofGo,
   GOMAXPROCS: ofGo,
   GOMEMLIMIT: ofGo,
-  HOST_IP: 'Kubernetes puts it into other variables',
+  HOST_IP: 'Kubernetes inserts its value into other variables',
   INBOUND_INTERCEPTION_MODE: iptables,
   INBOUND_TPROXY_MARK: iptables,
   INGRESS_GATEWAY_NAMESPACE: bothUnused,
-  ISTIO_AUTO_MTLS_ENABLED: 'files in /etc/certs are taken up whenever they come',
+  ISTIO_AUTO_MTLS_ENABLED: 'the agent uses files in /etc/certs as soon as they exist',
   ISTIO_OUTBOUND_IPV4_LOOPBACK_CIDR: iptables,
   ISTIO_OUTBOUND_OWNER_GROUPS: iptables,
   ISTIO_OUTBOUND_OWNER_GROUPS_EXCLUDE: iptables,
-  KUBERNETES_SERVICE_HOST: 'Kubernetes sets it in each pod',
   NAMESPACE: bothUnused,
 };
 
@@ -53,22 +52,22 @@ const silentVariables: Readonly<Record<string, string>> = {
 const silentFlags: Readonly<Record<string, string>> = Object.fromEntries(
   ['log_rotate_max_age', 'log_rotate_max_backups', 'log_rotate_max_size'].map((name) => [
     name,
-    '--log_rotate is warned of',
+    'the warning for --log_rotate is enough',
   ]),
 );
 
 /** Flags that are warned of, and what to do instead. */
 const idleFlags: Readonly<Record<string, string>> = {
-  applicationPorts: 'readiness does not ask for listeners of single ports',
-  availabilityZone: 'give the pod a label istio-locality',
-  bootstrapv2: 'there is one bootstrap only',
-  controlPlaneBootstrap: 'a template is always taken as a template',
-  discoveryRefreshDelay: 'the control plane pushes',
-  log_caller: 'a line of the log names its component',
+  applicationPorts: 'readiness does not depend on the listeners of single ports',
+  availabilityZone: 'set the label istio-locality of the pod',
+  bootstrapv2: 'there is only one bootstrap',
+  controlPlaneBootstrap: 'a template is always used as a template',
+  discoveryRefreshDelay: 'the control plane pushes changes',
+  log_caller: 'each log line names its component',
   log_rotate: 'move the file of --log_target away, and send SIGUSR1',
-  log_stacktrace_level: 'bugs and failed parts have a stack trace',
+  log_stacktrace_level: 'bugs and failed parts always have a stack trace',
   passthrough: 'use $ISTIO_BOOTSTRAP_OVERRIDE',
-  vklog: 'there is no Kubernetes client here',
+  vklog: 'the agent does not use the Kubernetes client of Go',
 };
 
 /** The flags of `proxy` of all Go agents. */

@@ -121,7 +121,7 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'The epochs, JSON; a table for `Accept: text/plain`',
     example: { options: "-H 'Accept: text/plain'" },
-    more: 'The answer has the last thousand epochs. Each has its state, its cause, the change behind it, the times (ISO 8601) at which it was launched, LIVE, draining and over, and the durations between them (names end in `Ms`). An epoch that has ended has its exit code or signal, the line that shows the cause, and the last lines of Envoy. The answer also has the next epoch, a refused configuration, pushes of secrets, counters, and the times at which Envoy served a stored configuration.',
+    more: 'The answer has the last thousand epochs. Each has its state, its cause, and the change behind it. Each has the times (ISO 8601) of its launch, LIVE, drain and end, and the durations between them (names end in `Ms`). An epoch that has ended has its exit code or signal, the line that shows the cause, and the last lines of Envoy. The answer also has the next epoch, a refused configuration, pushes of secrets, counters, and the times at which Envoy served a stored configuration.',
   },
   {
     method: 'GET',
@@ -136,14 +136,14 @@ export const endpoints: readonly Endpoint[] = [
     who: 'this machine',
     text: 'Each change of that state, as server-sent events',
     example: { options: '-N' },
-    more: 'The events are `report`, `epochs`, `traffic` (each second: requests, failures and connections of Envoy, memory and CPU of the processes), `service` (every 5 s: requests, success and latency of both directions, clusters with their healthy hosts, listeners) and, with `--statusPageLog`, `log`. There can be four streams; a further one gets 503. Without a stream, the agent measures nothing.',
+    more: 'The events are `report`, `epochs`, `traffic`, `service` and, with `--statusPageLog`, `log`. Each second, `traffic` has requests, failures and connections of Envoy, and memory and CPU of the processes. Every 5 s, `service` has requests, success and latency of both directions, clusters with their healthy hosts, and listeners. There can be four streams; a further one gets 503. Without a stream, the agent measures nothing.',
   },
   {
     method: 'GET',
     path: '/debug/sources',
     who: 'this machine',
     text: 'The sources of configuration, JSON',
-    more: 'Each source has its purpose (`as`), the effect of a change (`effect`), its state (`state`), the reason and time of a failure, and the time of the last change. The content is not shown.',
+    more: 'Each source has its purpose (`as`), the effect of a change (`effect`), and its state (`state`). It also has the reason and time of a failure, and the time of the last change. The content is not shown.',
   },
   {
     method: 'GET',
@@ -290,7 +290,7 @@ export function httpPage(): string {
     section(
       'Reasons for not being ready',
       paragraph(
-        'Probes at the same time share one request to Envoy. The agent reuses an answer that Envoy is ready for 100 ms, and nothing for longer. ' +
+        'Probes at the same time share one request to Envoy. If Envoy is ready, the agent reuses that answer for 100 ms. It reuses no other answer. ' +
           "The agent's own state counts at once. While a new epoch starts, the old one serves, and the answer is still 200.",
       ),
       paragraph(

@@ -124,8 +124,8 @@ export function layersPage(): string {
         'replaces it.',
     ),
     paragraph(
-      'The agent sends the whole ProxyConfig to the control plane, in `PROXY_CONFIG` of the metadata of the node: the fields that it uses, the fields ' +
-        'that only the control plane reads, and, with a warning, unknown fields. It sends no token, no password and no ' +
+      'The agent sends the whole ProxyConfig to the control plane, in `PROXY_CONFIG` of the metadata of the node. This includes fields ' +
+        'that only the control plane reads and, with a warning, unknown fields. It sends no token, no password and no ' +
         'private key, and only those `proxyMetadata` that begin with `ISTIO_META`.',
     ),
     paragraph(

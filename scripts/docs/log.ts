@@ -80,7 +80,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [
     ['configDir', 'services', 'afterMs'],
-    'Folder and services of the control plane, and the time in ms that it read',
+    'Folder and services of the control plane, and its first reading in ms',
   ],
   [
     ['snapshot', 'proxies'],

@@ -167,7 +167,7 @@ export function metricsPage(): string {
         '**The answer is bounded.** A source can have 10 MiB, 100,000 rows and 10,000 families, a line 64 KiB, and a row 128 labels. Above 256 KiB, the ' +
           'agent reads a source only as fast as its client reads the answer. 16 scrapes can run at a time.',
         '**One large scrape runs at a time.** A scrape is large if the applications have more than 1 MiB or 5,000 lines. It waits for the large scrape before it, ' +
-          'which has at most 15 s. If the wait takes 80 % of the time-out, the answer has Envoy, the rows so far, and the agent.',
+          'which has at most 15 s. If the wait takes 80 % of the time-out, the answer has the metrics of Envoy, the rows read so far, and the metrics of the agent.',
         '**Scrapes share answers.** Scrapes with the same format and time-out within 100 ms share an answer of up to 256 KiB.',
         '**The answer is compressed** with gzip, or with zstd if Node supports it. Sources may use both.',
         '**A source that fails** loses only its own rows.',

@@ -427,7 +427,7 @@ export function environmentPage(): string {
       'an unknown `PILOT_CERT_PROVIDER`, if there is an authority',
     ]),
     paragraph(
-      'The agent warns of an unknown variable that is one edit away from one of these that is not set. It does not warn of variables of services and of the metadata.',
+      'The agent warns of an unknown variable if it is one edit away from one of these variables, and that one is not set. There is no warning for the variables of Kubernetes services and of the metadata.',
     ),
     paragraph(
       'A flag or a [layer](layers.md) may set the same value. `pilot-agent config print` shows which one wins.',

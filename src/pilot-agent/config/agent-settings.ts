@@ -24,8 +24,8 @@ export interface AgentSettings {
   /** How long an old Envoy drains after a hot restart. `45s` if left out. */
   readonly drainDuration?: Duration;
   /**
-   * When an old Envoy ends after a hot restart; must be longer than --drainDuration. `1m0s` if left
-   * out.
+   * Time from a hot restart to the end of the old Envoy; must be longer than --drainDuration.
+   * `1m0s` if left out.
    */
   readonly parentShutdownDuration?: Duration;
   /** Address of the control plane (xDS). `istio-pilot:15010` if left out. */
@@ -109,7 +109,8 @@ export interface AgentSettings {
   /** Time from the first change of a file until the agent reads all files. `10s` if left out. */
   readonly minDelay?: Duration;
   /**
-   * After a crash of Envoy: backoff starts it again, exit ends the agent. `backoff` if left out.
+   * Action after a crash of Envoy: backoff starts it again, exit ends the agent. `backoff` if left
+   * out.
    */
   readonly envoyRestartPolicy?: 'backoff' | 'exit';
   /**

@@ -54,7 +54,7 @@ export const flags = {
   parentShutdownDuration: {
     group: 'lifecycle',
     value: 'duration',
-    text: 'when an old Envoy ends after a hot restart; must be longer than --drainDuration',
+    text: 'time from a hot restart to the end of the old Envoy; must be longer than --drainDuration',
     default: '1m0s',
     example: '1m30s',
   },
@@ -256,7 +256,7 @@ export const flags = {
   envoyRestartPolicy: {
     group: 'lifecycle',
     value: 'policy',
-    text: 'after a crash of Envoy: backoff starts it again, exit ends the agent',
+    text: 'action after a crash of Envoy: backoff starts it again, exit ends the agent',
     default: 'backoff',
     example: 'exit',
     choices: ['backoff', 'exit'],

@@ -3,40 +3,43 @@ import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 
 /** A variable of a Go agent that has no effect here. */
 interface IdleVariable {
-  /** The value that changes nothing: the Go agent's default, which injectors also write. */
+  /** The value without a warning: the Go agent's default, which injectors also write. */
   readonly usual: string;
   /** Why it has no effect, and what to do instead. */
   readonly instead: string;
 }
 
-const noDns = "there is no DNS server here: do not redirect the pod's DNS to the agent";
+const noDns = "the agent has no DNS server: do not redirect the pod's DNS to it";
 const noWasm = 'Envoy itself fetches Wasm modules';
-const noNodeAgent = 'Envoy gets its secrets from this agent, and from no agent of the node';
-const rootFile = 'put the root where $PILOT_CERT_PROVIDER says';
-const ownPushes = 'a certificate is replaced when its time has come, and no stream is swept away';
+const noNodeAgent = 'Envoy gets its secrets from this agent, and not from an agent of the node';
+const rootFile = '$PILOT_CERT_PROVIDER decides where the agent looks for the root';
+const ownPushes = 'the agent replaces a certificate when it is due, and recycles no connections';
 const ofGateway =
-  'a router with /var/run/ingress_gateway takes its secrets from Kubernetes; $GATEWAY_SECRETS names another source';
+  'a router with the folder /var/run/ingress_gateway gets its secrets from Kubernetes; $GATEWAY_SECRETS names another source';
 
 /** The variables of the Go agents 1.5, 1.6 and 1.30 whose effect this agent does not have. */
 export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   CA_PROVIDER: {
     usual: 'Citadel',
-    instead: 'the authority is asked by the protocol of Citadel, which istiod speaks',
+    instead: 'the agent uses the protocol of Citadel, which istiod speaks too',
   },
   CA_ROOT_CA: { usual: '', instead: rootFile },
   CLOUD_PLATFORM: {
     usual: '',
     instead:
-      'the machine says which cloud it is of; $GCP_METADATA says what is known of one at Google',
+      'the agent detects the cloud; $GCP_METADATA sets the properties of a machine at Google',
   },
   COMPLIANCE_POLICY: {
     usual: '',
-    instead: 'Node and Envoy decide on their ciphers: run builds of both that comply',
+    instead: 'Node and Envoy choose their ciphers: use compliant builds of both',
   },
-  CREDENTIAL_FETCHER_TYPE: { usual: 'JWT', instead: 'the token is a file: $JWT_POLICY says which' },
+  CREDENTIAL_FETCHER_TYPE: {
+    usual: 'JWT',
+    instead: 'the token is a file, which $JWT_POLICY chooses',
+  },
   CREDENTIAL_IDENTITY_PROVIDER: {
     usual: 'GoogleComputeEngine',
-    instead: 'the token is a file: $JWT_POLICY says which',
+    instead: 'the token is a file, which $JWT_POLICY chooses',
   },
   DISABLE_ENVOY: { usual: 'false', instead: 'this agent always runs an Envoy' },
   DNS_AGENT: { usual: '', instead: noDns },
@@ -44,69 +47,69 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   DNS_FORWARD_TIMEOUT: { usual: '5s', instead: noDns },
   DNS_PROXY_ADDR: { usual: 'localhost:15053', instead: noDns },
   DNS_SERVER: { usual: '', instead: noDns },
-  ECC_CURVE: { usual: 'P256', instead: 'keys of ECDSA are on P-256' },
+  ECC_CURVE: { usual: 'P256', instead: 'ECDSA keys are always on P-256' },
   ENABLE_INGRESS_GATEWAY_SDS: { usual: 'false', instead: ofGateway },
   ENABLE_PROBE_KEEPALIVE_CONNECTIONS: {
     usual: 'false',
-    instead: 'each probe has a connection of its own',
+    instead: 'each probe opens a new connection',
   },
   ENVOY_STATUS_PORT_ENABLE_PROXY_PROTOCOL: {
     usual: 'false',
-    instead: 'give such a listener by $ISTIO_BOOTSTRAP_OVERRIDE',
+    instead: 'add such a listener with $ISTIO_BOOTSTRAP_OVERRIDE',
   },
   FILE_DEBOUNCE_DURATION: { usual: '100ms', instead: 'use --minDelay' },
-  GCP_QUOTA_PROJECT: { usual: '', instead: 'no service of Google but its token service is asked' },
+  GCP_QUOTA_PROJECT: { usual: '', instead: 'the agent uses only the token service of Google' },
   GCP_ZONE: { usual: '', instead: 'use $GCP_METADATA' },
   GRPC_KEEPALIVE_INTERVAL: {
     usual: '30s',
-    instead: 'the pings to the control plane have fixed times',
+    instead: 'the agent pings the control plane every 30 s, and waits 10 s for the answer',
   },
   GRPC_KEEPALIVE_TIMEOUT: {
     usual: '10s',
-    instead: 'the pings to the control plane have fixed times',
+    instead: 'the agent pings the control plane every 30 s, and waits 10 s for the answer',
   },
   GRPC_XDS_BOOTSTRAP: {
     usual: 'etc/istio/proxy/grpc-bootstrap.json',
-    instead: 'a workload that speaks gRPC without a proxy is not served: use the Go agent for it',
+    instead: 'the agent does not serve proxyless gRPC: use the Go agent for such a workload',
   },
   INGRESS_GATEWAY_FALLBACK_SECRET: { usual: 'gateway-fallback', instead: ofGateway },
   ISTIOD_SAN: {
     usual: '',
-    instead: 'name the control plane in --discoveryAddress as its certificate does',
+    instead: "use a name of the control plane's certificate in --discoveryAddress",
   },
   ISTIO_AGENT_ENABLE_WASM_REMOTE_LOAD_CONVERSION: { usual: 'true', instead: noWasm },
   ISTIO_DUAL_STACK: {
     usual: 'false',
-    instead: 'the generated listeners are on IPv4, or on IPv6 if the node has nothing else',
+    instead: 'the generated listeners are on IPv4, or on IPv6 if the node has no IPv4 address',
   },
   ISTIO_ENABLE_HTTP2_PROBING: {
     usual: 'true',
-    instead: 'a probe by HTTPS uses HTTP/2 if the application does',
+    instead: 'an HTTPS probe uses HTTP/2 if the application offers it',
   },
   ISTIO_ENVOY_ENABLE_CORE_DUMP: {
     usual: 'false',
-    instead: 'set the limit of core files outside (ulimit -c)',
+    instead: 'set the limit of core files before the agent starts (ulimit -c)',
   },
-  ISTIO_META_CERT_SIGNER: { usual: '', instead: 'the authority alone chooses who signs' },
+  ISTIO_META_CERT_SIGNER: { usual: '', instead: 'the authority chooses the signer' },
   ISTIO_META_DNS_CAPTURE: { usual: 'false', instead: noDns },
   ISTIO_META_ENABLE_DNS_SERVER: { usual: 'false', instead: noDns },
   ISTIO_MULTIROOT_MESH: {
     usual: 'false',
-    instead: 'the roots are those that the authority and the files have',
+    instead: 'the roots come from the authority and from files',
   },
   ISTIO_WASM_MAX_BINARY_SIZE_BYTES: { usual: '268435456', instead: noWasm },
   METRICS_LOCALHOST_ACCESS_ONLY: {
     usual: 'false',
-    instead: 'the metrics are open to all: restrict the status port by a network policy',
+    instead: 'all machines can read the metrics: restrict the status port with a network policy',
   },
   PEER_METADATA_DISCOVERY: {
     usual: 'false',
-    instead: 'give that extension by $ISTIO_BOOTSTRAP_OVERRIDE',
+    instead: 'add that extension with $ISTIO_BOOTSTRAP_OVERRIDE',
   },
   PLUGINS: {
     usual: '',
     instead:
-      'the authority is shown the token as it is; --tokenManagerPlugin is for the token server',
+      'the agent sends the token to the authority unchanged; --tokenManagerPlugin is for the token server',
   },
   PROXY_CONFIG_XDS_AGENT: {
     usual: 'false',
@@ -114,7 +117,7 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   },
   SDS_ENABLED: { usual: 'false', instead: noNodeAgent },
   SDS_UDS_PATH: { usual: 'unix:/var/run/sds/uds_path', instead: noNodeAgent },
-  SECRET_GRACE_PERIOD_RATIO_JITTER: { usual: '0.01', instead: 'it is always 0.01' },
+  SECRET_GRACE_PERIOD_RATIO_JITTER: { usual: '0.01', instead: 'the jitter is always 0.01' },
   SECRET_ROTATION_CHECK_INTERVAL: { usual: '5m', instead: ownPushes },
   SECRET_WATCHER_RESYNC_PERIOD: { usual: '', instead: ofGateway },
   STALED_CONNECTION_RECYCLE_RUN_INTERVAL: { usual: '5m', instead: ownPushes },
@@ -126,12 +129,13 @@ export const idleVariables: Readonly<Record<string, IdleVariable>> = {
   WORKLOAD_IDENTITY_SOCKET_FILE: {
     usual: 'socket',
     instead:
-      'Envoy gets its secrets from this agent: have them in files, and name these by $ISTIO_META_TLS_CLIENT_KEY and so on',
+      'Envoy gets its secrets from this agent: put them into files, and name the files with $ISTIO_META_TLS_CLIENT_KEY and related variables',
   },
-  WORKLOAD_RSA_KEY_SIZE: { usual: '2048', instead: 'keys of RSA have 2048 bits' },
+  WORKLOAD_RSA_KEY_SIZE: { usual: '2048', instead: 'RSA keys always have 2,048 bits' },
   XDS_AUTH_PROVIDER: {
     usual: '',
-    instead: 'the control plane is shown the token or the certificate of the workload',
+    instead:
+      'the agent proves its identity to the control plane with the token or the certificate of the workload',
   },
   XDS_ROOT_CA: { usual: '', instead: rootFile },
 };

@@ -28,7 +28,7 @@ export const descriptions: Readonly<Record<string, string>> = {
 /** Descriptions of the fields that only the control plane reads. */
 export const ofIstio: Readonly<Record<keyof typeof istioFields.shape, string>> = {
   tracingServiceName: 'form of the service name in traces, instead of serviceCluster',
-  interceptionMode: 'way of traffic to Envoy',
+  interceptionMode: 'how traffic is redirected to Envoy',
   statNameLength: 'longest name of a statistic',
   meshId: 'name of the mesh',
   holdApplicationUntilProxyStarts: 'whether the application waits for the proxy',
@@ -85,7 +85,7 @@ export const ofSources: Readonly<Record<string, string>> = {
   kubeconfig: 'kubeconfig file; default: --kubeconfig',
   address: 'URL of Consul; default: --consulAddress',
   prefix: 'prefix of keys',
-  service: 'service, of which the healthy instances count',
+  service: 'service; only its healthy instances count',
 };
 /** Descriptions of the members of a configuration file that are not flags. */
 export const ofFile = {

@@ -135,7 +135,7 @@ export function discoveryFamilies(
     {
       name: 'pilot_xds_unread_streams',
       type: 'counter',
-      help: 'Streams that were ended, since the proxy did not read.',
+      help: 'Streams that were ended because the proxy did not read.',
       samples: [{ value: counts.unreadStreams }],
     },
     {

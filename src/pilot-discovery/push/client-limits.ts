@@ -105,14 +105,14 @@ export const clientLimits = {
   reading: {
     value: 300_000,
     unit: 'ms',
-    what: 'Time in which a proxy takes an answer',
+    what: 'Time until a proxy takes an answer',
     beyond: 'the stream is ended',
   },
   unreadInAll: {
     value: 64 << 20,
     unit: 'bytes',
-    what: 'Answers that proxies have not taken in their turn, of all streams',
-    beyond: 'the oldest such stream is ended',
+    what: 'Answers that proxies have not taken after 5 ms, in all',
+    beyond: 'the stream that has waited longest is ended',
   },
   unreadAnswers: {
     value: 4,

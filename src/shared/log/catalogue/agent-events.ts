@@ -55,7 +55,7 @@ export const agentEvents = {
     old: error('configuration refused: the old epoch goes on'),
     none: error('configuration refused'),
   },
-  /** A configuration was refused. It is no longer refused, or no longer wanted. */
+  /** A refused configuration is no longer refused, or no longer needed. */
   'config.refusal_ended': info('the configuration is no longer refused'),
   /** The configuration could not be checked. The check is repeated. */
   'config.unchecked': {
@@ -80,9 +80,9 @@ export const agentEvents = {
   'source.read_again': info('a source of configuration can be read again'),
   /** Only runtime settings have changed. Envoy gets them, and goes on. */
   'runtime.changed': info('Envoy gets its new runtime settings, and goes on'),
-  /** Envoy has taken runtime settings: log levels and runtime values. */
+  /** Envoy has applied runtime settings: log levels and runtime values. */
   'runtime.told': info('Envoy has its runtime settings'),
-  /** Envoy has not taken runtime settings. The agent tries again. */
+  /** Envoy has not applied runtime settings. The agent tries again. */
   'runtime.refused': warn('Envoy has not taken its runtime settings: the agent tries again'),
   /** The agent waits for files before the first start. */
   'files.awaited': info('waiting for files or sources'),
@@ -92,7 +92,7 @@ export const agentEvents = {
   'files.missing': warn('files are still missing: the agent goes on without them'),
   /** A source has too many metrics. A scrape contains a part of them. */
   'metrics.refused': warn('a source has too many metrics: the rest is left out'),
-  /** A scrape leaves rows of a source out: the first one for each reason is logged once. */
+  /** A scrape drops rows of a source. The first row for each reason is logged once. */
   'metrics.left_out': info('rows of metrics are left out'),
   /** A probe of the application fails, for another reason than before. */
   'probe.failed': info('a probe of the application fails'),
@@ -102,7 +102,7 @@ export const agentEvents = {
   ),
   /** The status server could not answer a request. */
   'status.request_failed': error('a request could not be answered'),
-  /** The status socket cannot be listened on. `status` and `top` do not find the agent. */
+  /** The agent cannot listen on the status socket. `status` and `top` do not find it. */
   'status.socket_failed': warn('the status socket cannot be listened on'),
   /** The log files are opened again. */
   'log.reopened': info('log files are opened again'),
