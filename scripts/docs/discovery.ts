@@ -82,6 +82,18 @@ export const discoveryVariables: readonly DiscoveryVariable[] = [
     text: 'Ranges to which no `jwksUri` may lead; `none`: no range',
   },
   {
+    name: 'KUBECONFIG',
+    example: '/etc/kubeconfig',
+    standard: '',
+    text: 'Same as `--kubeconfig`, which wins',
+  },
+  {
+    name: 'POD_NAMESPACE',
+    example: 'mesh',
+    standard: 'istio-system',
+    text: 'Namespace of the ConfigMap `istio` with the MeshConfig',
+  },
+  {
     name: 'POD_NAME',
     example: 'istiod-0',
     standard: '',
@@ -123,7 +135,10 @@ const answers: Readonly<Record<string, DebugPath>> = {
 
 /** Examples of each command, and of its options. */
 export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
-  discovery: ['pilot-discovery discovery --configDir /etc/mesh'],
+  discovery: [
+    'pilot-discovery discovery --configDir /etc/mesh',
+    'pilot-discovery discovery --registries Kubernetes --kubeconfig /etc/kubeconfig',
+  ],
   analyze: [
     'pilot-discovery analyze mesh/',
     'pilot-discovery analyze -o json mesh/ more.yaml',

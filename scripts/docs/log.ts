@@ -79,8 +79,8 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
     'At the start: the values that are not defaults; each value with its source',
   ],
   [
-    ['configDir', 'services', 'afterMs'],
-    'Folder and services of the control plane, and its first reading in ms',
+    ['configDir', 'registries', 'services', 'afterMs'],
+    'Sources and services of the control plane; its first reading, in ms',
   ],
   [
     ['snapshot', 'proxies'],

@@ -31,7 +31,18 @@ describe('pilot-discovery with bad input', () => {
     ]);
 
   it.each([
-    [['discovery'], '--configDir is missing: name the folder of YAML files with the resources'],
+    [
+      ['discovery'],
+      '--configDir is missing: name the folder of YAML files with the resources, or read them from Kubernetes (--kubeconfig)',
+    ],
+    [
+      ['discovery', '--registries', 'Kubernetes'],
+      '--registries Kubernetes: name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
+    ],
+    [
+      ['discovery', '--configDir', folder, '--registries', 'Kubernetes,Eureka'],
+      "--registries: 'Eureka' is not one of Kubernetes",
+    ],
     [
       ['discovery', '--configDir', folder, '--grpcAddr', 'here'],
       "--grpcAddr: 'here' is not host:port, :port, or empty",

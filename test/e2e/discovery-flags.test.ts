@@ -15,6 +15,7 @@ import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { ask } from '../support/ask.ts';
 import { connects } from '../support/connects.ts';
 import { eventually } from '../support/eventually.ts';
+import { fakeKube, type KubeDocument, serveFakeKube } from '../support/fake-kube.ts';
 import { freePorts } from '../support/free-ports.ts';
 import { acceptingClient, wholeClient } from '../support/proxy-client.ts';
 
@@ -63,6 +64,29 @@ kind: DestinationRule
 metadata: { name: a, namespace: default }
 spec: { host: a, trafficPolicy: { connectionPool: { tcp: { connectTimeout: 4.321s } } } }
 `;
+/** The Kubernetes APIs that the programs read, by the name of their kubeconfig. */
+const apis = ['of-flag', 'of-variable', 'of-others'] as const;
+const kubeconfigs: Readonly<Partial<Record<ProgramName, (typeof apis)[number]>>> = {
+  one: 'of-variable',
+  two: 'of-others',
+};
+const service = (name: string): KubeDocument => ({
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { namespace: 'kube', name },
+  spec: { ports: [{ port: 80 }] },
+});
+const meshMap = (namespace: string, trustDomain: string): KubeDocument => ({
+  apiVersion: 'v1',
+  kind: 'ConfigMap',
+  metadata: { namespace, name: 'istio' },
+  data: { mesh: `trustDomain: ${trustDomain}` },
+});
+const has =
+  (path: string, text: string): Row['observe'] =>
+  ({ ports }) =>
+  async () =>
+    (await ask(ports.httpAddr, path)).body.includes(text);
 const write = ({ folder }: Program, name: string, text: string) =>
   writeFileSync(join(folder, 'config', name), text);
 
@@ -160,6 +184,16 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
       (await ask(program.ports.httpAddr, '/debug/configz')).body.includes(
         `${program.folder}/config/a.yaml`,
       ),
+  },
+  registries: {
+    program: null,
+    value: 'Kubernetes',
+    observe: has('/debug/configz', '"kind":"Service"'),
+  },
+  kubeconfig: {
+    program: 'three',
+    value: 'of-flag',
+    observe: has('/debug/configz', 'of-flag'),
   },
   meshConfig: {
     program: 'one',
@@ -317,6 +351,16 @@ spec: { jwtRules: [{ issuer: a, jwksUri: 'http://10.1.2.3/keys' }] }
         (await ask(program.ports.httpAddr, '/debug/flawz')).body.includes('10.1.2.3 is blocked');
     },
   },
+  KUBECONFIG: {
+    program: 'one',
+    value: 'of-variable',
+    observe: has('/debug/configz', 'of-variable'),
+  },
+  POD_NAMESPACE: {
+    program: 'two',
+    value: 'mesh',
+    observe: has('/debug/mesh', 'of-mesh'),
+  },
   POD_NAME: {
     program: 'one',
     value: 'istiod-7',
@@ -339,6 +383,14 @@ describe('each flag and variable of pilot-discovery', () => {
   beforeAll(async () => {
     root = mkdtempSync(join(tmpdir(), 'pilot-discovery-'));
     const all = await freePorts(3 * names.length);
+    for (const name of apis) {
+      const kube = fakeKube();
+      kube.put(service(name));
+      kube.put(meshMap('mesh', 'of-mesh'));
+      kube.put(meshMap('istio-system', 'of-istio'));
+      const server = await serveFakeKube(kube, join(root, name));
+      ends.push(() => server.close());
+    }
     for (const [index, name] of names.entries()) {
       const folder = join(root, name);
       mkdirSync(join(folder, 'config/all'), { recursive: true });
@@ -349,20 +401,24 @@ describe('each flag and variable of pilot-discovery', () => {
         Object.entries(kind).filter(([, { program }]) => program === name);
       const its = given(flags).flatMap(([flag, { value }]) => [
         `--${flag}`,
-        value === 'MESH' ? join(folder, 'mesh') : value,
+        value === 'MESH' ? join(folder, 'mesh') : flag === 'kubeconfig' ? join(root, value) : value,
       ]);
       const listen = Object.entries(ports).flatMap(([flag, port]) => [
         `--${flag}`,
         `127.0.0.1:${port}`,
       ]);
-      const env = Object.fromEntries(
-        given(variables).map(([variable, { value }]) => [variable, value]),
-      );
+      const kubeconfig = kubeconfigs[name];
+      const env = {
+        ...Object.fromEntries(given(variables).map(([variable, { value }]) => [variable, value])),
+        ...(kubeconfig !== undefined && { KUBECONFIG: join(root, kubeconfig) }),
+      };
       const args = [
         resolve('dist/pilot-discovery.cjs'),
         'discovery',
         '--configDir',
         join(folder, 'config'),
+        '--registries',
+        flags.registries.value,
         ...listen,
         ...its,
       ];

@@ -310,7 +310,12 @@ describe('objectStore', () => {
 
   it('tells each event once, and keeps what it knows through an outage', () => {
     const a2: FollowSign = { type: 'set', object: object('a', '2') };
-    const lost: FollowSign = { type: 'lost', reason: 'no', delayMs: 1 };
+    const lost: FollowSign = {
+      type: 'lost',
+      cause: 'failure',
+      reason: 'no',
+      delayMs: 1,
+    };
     expect(
       run({ type: 'listed', objects: [object('a', '1')] }, a2, a2, lost, {
         type: 'removed',

@@ -1,3 +1,4 @@
+import { placeOf } from '../istio/place-of.ts';
 import { partsOf } from '../environment/resources.ts';
 import { type AnalysisFinding, findingKinds, type FindingLevel } from './finding.ts';
 
@@ -14,15 +15,14 @@ function nameOf({ key }: AnalysisFinding): string {
   return `${kind} ${namespace}/${name}`;
 }
 
-const placeOf = ({ origin }: AnalysisFinding): string =>
-  origin.line === 0 ? origin.path : `${origin.path}:${origin.line}`;
-
 /** A line for each, as `istioctl analyze` writes them, with the place and the field. Pure. */
 export function findingsText(findings: readonly AnalysisFinding[]): string {
   return findings
     .map((finding) => {
       const { code, field, reason } = finding;
-      const about = [nameOf(finding), placeOf(finding)].filter((part) => part !== '').join(' ');
+      const about = [nameOf(finding), placeOf(finding.origin)]
+        .filter((part) => part !== '')
+        .join(' ');
       const message = field === '' ? reason : `${field}: ${reason}`;
       return `${titles[findingKinds[code].level]} [${code}] (${about}) ${message}\n`;
     })
@@ -35,7 +35,7 @@ export function findingsJson(findings: readonly AnalysisFinding[]): string {
     code: finding.code,
     level: titles[findingKinds[finding.code].level],
     origin: nameOf(finding),
-    reference: placeOf(finding),
+    reference: placeOf(finding.origin),
     field: finding.field,
     message: finding.reason,
   }));

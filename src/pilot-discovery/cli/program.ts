@@ -29,7 +29,7 @@ export function spelledAsKnown(args: readonly string[]): readonly string[] {
 export function program(): Command {
   const command = new Command('pilot-discovery')
     .description(
-      'Control plane for Envoy: reads Istio resources from files and serves them over xDS v3',
+      'Control plane for Envoy: reads Istio resources from files or Kubernetes, serves them over xDS v3',
     )
     .helpOption('-h, --help', 'print this page')
     .helpCommand('help [command]', 'print the page of a command')

@@ -127,6 +127,15 @@ export function discoveryFamilies(
       'Resources that are refused.',
       new Set(refused.map(({ key, origin }) => key ?? origin.path)).size,
     ),
+    {
+      name: 'pilot_source_up',
+      type: 'gauge',
+      help: '1 if a source can be read; 0 if it cannot, and its last content stays in use.',
+      samples: [...(store?.sources ?? [])].map(([source, { isSynced, lost }]) => ({
+        labels: { source },
+        value: isSynced && lost === undefined ? 1 : 0,
+      })),
+    },
     gauge(
       'pilot_held_removals',
       'Removed resources that are held back until they are confirmed.',

@@ -1,5 +1,6 @@
 import { defaultMeshConfig, type MeshConfig } from '../istio/mesh-config.ts';
 import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { placeOf } from '../istio/place-of.ts';
 import { unreachable } from '../../operators/tagged-union.ts';
 import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from './changes.ts';
 import {
@@ -108,7 +109,7 @@ function withChanged(
   for (const resource of upserts) edits.set(keyOf(resource), resource);
 
   const sourceResources = withResources(store.sources.get(source)?.resources ?? noResources, edits);
-  const after = withSource(store, source, { resources: sourceResources, lost: undefined });
+  const after = withSource(store, source, { resources: sourceResources });
   const states = [...after.sources.values()];
   const [only, ...others] = states.filter((state) => state.resources !== noResources);
   const winners = new Map<ResourceKey, AnyResource | undefined>();
@@ -153,7 +154,7 @@ function* unused(source: SourceState, used: Resources): Generator<Flaw> {
   for (const [key, { origin }] of eachResource(source.resources)) {
     const winner = resourceAt(used, key);
     if (winner === undefined || winner.origin.source === origin.source) continue;
-    const reason = `${key} is not used from here, for ${winner.origin.source} has it too (${winner.origin.path}:${winner.origin.line}) and comes first`;
+    const reason = `${key} is not used from here, for ${winner.origin.source} has it too (${placeOf(winner.origin)}) and comes first`;
     yield { key, origin, field: '', reason, severity: 'error' };
   }
 }

@@ -3,24 +3,13 @@ import * as yaml from 'yaml';
 import { parseYamlInSteps } from '../../shared/text/parse-yaml.ts';
 import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { atOnce, type Steps } from '../../shared/text/steps.ts';
-import { type Get, ignored, members, type Place, type ReadMember, text, texts } from './members.ts';
-import { closedSpec, type IfRefused } from './closed-spec.ts';
+import { ignored, members, type Place, text, texts } from './members.ts';
+import { closedSpec } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
-import { type Group, groupVersions, type KubernetesGroup } from './group-versions.ts';
-import { controller, type KubernetesMetadata } from './kubernetes-metadata.ts';
-import type { AnyResource, Flaw, Kind, Origin, Specs } from './model.ts';
-import { readAuthorizationPolicy } from './read-authorization-policy.ts';
-import { readDestinationRule } from './read-destination-rule.ts';
-import { readEndpointSlice } from './read-endpoint-slice.ts';
-import { readKubernetesService } from './read-kubernetes-service.ts';
-import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
-import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
-import { readPod } from './read-pod.ts';
-import { readGateway } from './read-gateway.ts';
-import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
-import { readSidecar } from './read-sidecar.ts';
-import { readTelemetry } from './read-telemetry.ts';
-import { readVirtualService } from './read-virtual-service.ts';
+import { groupVersions } from './group-versions.ts';
+import { type Head, kinds, type ReadKind } from './kinds.ts';
+import { controller } from './kubernetes-metadata.ts';
+import type { AnyResource, Flaw, Kind, Origin } from './model.ts';
 import type { Workload } from './service-entry.ts';
 import { type Item, itemsOf } from './text-items.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -40,59 +29,6 @@ export interface ReadText {
   /** Resources that close what a refused resource would restrict, if it has no good version. */
   readonly closing: readonly AnyResource[];
 }
-
-/** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
-interface ReadIstio<K extends Kind> {
-  readonly group: Exclude<Group, KubernetesGroup>;
-  readonly read: (head: Head) => ReadMember<Specs[K]>;
-  readonly ifRefused?: IfRefused<Specs[K]>;
-}
-
-/** A kind of Kubernetes may have any members beside its metadata. */
-interface ReadKubernetes<K extends Kind> {
-  readonly group: KubernetesGroup;
-  readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
-}
-
-type ReadKind<K extends Kind> = ReadIstio<K> | ReadKubernetes<K>;
-
-const ports = 'where it is wrong, connections to the ports that it covers are refused';
-
-const kinds: { readonly [K in Kind]: ReadKind<K> } = {
-  ServiceEntry: { group: 'networking', read: ({ namespace }) => readServiceEntry(namespace) },
-  WorkloadEntry: { group: 'networking', read: () => readWorkloadEntry },
-  VirtualService: { group: 'networking', read: ({ namespace }) => readVirtualService(namespace) },
-  DestinationRule: {
-    group: 'networking',
-    read: ({ namespace }) => readDestinationRule(namespace),
-    ifRefused: { consequence: 'nothing is sent where its TLS is wrong' },
-  },
-  Gateway: {
-    group: 'networking',
-    read: ({ namespace }) => readGateway(namespace),
-    ifRefused: { consequence: 'nothing is served by a server whose TLS is wrong' },
-  },
-  Sidecar: { group: 'networking', read: () => readSidecar },
-  PeerAuthentication: {
-    group: 'security',
-    read: () => readPeerAuthentication,
-    ifRefused: { consequence: ports, otherwise: closedPeerAuthentication },
-  },
-  AuthorizationPolicy: {
-    group: 'security',
-    read: ({ namespace, dryRun }) => readAuthorizationPolicy(namespace, dryRun),
-    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
-  },
-  RequestAuthentication: {
-    group: 'security',
-    read: () => readRequestAuthentication,
-    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
-  },
-  Telemetry: { group: 'telemetry', read: () => readTelemetry },
-  Service: { group: 'core', readWhole: readKubernetesService },
-  EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
-  Pod: { group: 'core', readWhole: readPod },
-};
 
 /**
  * The limit of tokens in a document that the quick parser cannot read: such a document is composed
@@ -139,6 +75,14 @@ export function* readResourcesInSteps(content: string, place: TextPlace): Steps<
     return { resources: [], closing: [], flaws: [flawOf(place, parsed.line, parsed.reason)] };
   const lineAt = (offset: number) => Math.max(parsed.lines.linePos(offset).line, 1);
   return yield* readItems(itemsOf(parsed.documents, lineAt), place);
+}
+
+/**
+ * Reads an object of an API, which has the members of a document and no lines. Never throws. Pure.
+ */
+export function readObject(value: unknown, place: TextPlace): ReadText {
+  const item: Item = { content: () => ({ ok: true, value }), line: 0, lineOf: () => 0 };
+  return atOnce(readItems([item], place));
 }
 
 /** Returns a text of the user in one line, for a sentence. */
@@ -300,15 +244,6 @@ function* readItems(
     } as AnyResource);
     return undefined;
   }
-}
-
-interface Head {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly name: string;
-  readonly namespace: string;
-  /** The annotation `istio.io/dry-run`. */
-  readonly dryRun: string;
 }
 
 function headOf(value: unknown): Head {

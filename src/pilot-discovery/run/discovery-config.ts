@@ -15,10 +15,20 @@ export interface ListenAddress {
   readonly port: number;
 }
 
+/** The registries that `--registries` may name. */
+const registryNames = ['Kubernetes'] as const;
+
+/** A source of services, besides folders. */
+export type ServiceRegistry = (typeof registryNames)[number];
+
 /** How the control plane runs. */
 export interface DiscoveryConfig {
   /** A folder of YAML; '' if the MeshConfig names it. */
   readonly configDir: string;
+  /** In order of precedence; undefined if the flag is not given. */
+  readonly registries: readonly ServiceRegistry[] | undefined;
+  /** Paths with `:` between them; '' for the service account of the pod. */
+  readonly kubeconfig: string;
   readonly meshConfig: string;
   readonly domain: string;
   readonly gatewayClusters: GatewayClusters;
@@ -49,6 +59,8 @@ export interface DiscoveryConfig {
   readonly blockedRanges: BlockedRanges;
   /** `istiod-0`, or the name of the machine. */
   readonly podName: string;
+  /** The namespace of the control plane, which has the ConfigMap with the MeshConfig. */
+  readonly podNamespace: string;
 }
 
 export interface ResolvedDiscovery {
@@ -57,6 +69,9 @@ export interface ResolvedDiscovery {
   readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
+
+const isRegistry = (name: string): name is ServiceRegistry =>
+  (registryNames as readonly string[]).includes(name);
 
 /**
  * Returns the configuration from the given flags and the environment. A value that cannot be read
@@ -103,6 +118,14 @@ export function discoveryConfig(
     return value ?? true;
   };
 
+  const registriesIn = (text: string): readonly ServiceRegistry[] => {
+    const names = text.split(',').filter((name) => name !== '');
+    const unknown = names.find((name) => !isRegistry(name));
+    if (unknown !== undefined)
+      problems.push(`--registries: '${unknown}' is not one of ${registryNames.join(', ')}`);
+    return [...new Set(names.filter(isRegistry))];
+  };
+
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
   if (!/^\d+$/.test(throttle))
     problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
@@ -125,6 +148,8 @@ export function discoveryConfig(
 
   const config: DiscoveryConfig = {
     configDir: flag('configDir'),
+    registries: given.registries === undefined ? undefined : registriesIn(given.registries),
+    kubeconfig: given.kubeconfig ?? variable('KUBECONFIG') ?? '',
     meshConfig: flag('meshConfig'),
     domain: flag('domain'),
     gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',
@@ -149,6 +174,7 @@ export function discoveryConfig(
     pushThrottle: Number(throttle) > 0 ? Number(throttle) : 8 * cpus().length,
     blockedRanges: 'wrong' in ranges ? { blocks: () => true } : ranges,
     podName: variable('POD_NAME') ?? hostname(),
+    podNamespace: variable('POD_NAMESPACE') ?? 'istio-system',
   };
   if (config.grpc === undefined && problems.length === 0)
     problems.push('--grpcAddr is empty: no proxy could ask for anything');

@@ -19,6 +19,18 @@ export const discoveryFlags = {
     default: '',
     example: '/etc/mesh',
   },
+  registries: {
+    value: 'names',
+    text: 'sources besides folders; Kubernetes is the default without a folder',
+    default: '',
+    example: 'Kubernetes',
+  },
+  kubeconfig: {
+    value: 'path',
+    text: 'kubeconfig file; if not given: the service account of the pod',
+    default: '',
+    example: '/etc/kubeconfig',
+  },
   meshConfig: {
     value: 'path',
     text: 'MeshConfig file; the default may be missing',
@@ -103,13 +115,6 @@ export const discoveryFlags = {
     text: 'ignored: there is no injection',
     default: '',
     example: ':15017',
-    ignored: true,
-  },
-  registries: {
-    value: 'names',
-    text: 'ignored: resources come from --configDir',
-    default: '',
-    example: 'Kubernetes',
     ignored: true,
   },
   clusterID: {

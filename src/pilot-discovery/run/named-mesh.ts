@@ -1,9 +1,15 @@
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { defaultMeshConfig } from '../istio/mesh-config.ts';
+import { placeOf } from '../istio/place-of.ts';
 import type { ReadMesh } from '../istio/read-mesh-config.ts';
 import { readMeshFile } from '../registry/files/mesh-file.ts';
 
-const defaults: Pick<ReadMesh, 'mesh' | 'folders'> = { mesh: defaultMeshConfig, folders: [] };
+/** The MeshConfig at the start, and whether it is from a file. */
+export interface NamedMesh extends Pick<ReadMesh, 'mesh' | 'folders'> {
+  readonly origin: 'file' | 'none';
+}
+
+const defaults: NamedMesh = { mesh: defaultMeshConfig, folders: [], origin: 'none' };
 
 /**
  * Returns the MeshConfig of the file that `--meshConfig` names; the defaults if it names none.
@@ -11,10 +17,7 @@ const defaults: Pick<ReadMesh, 'mesh' | 'folders'> = { mesh: defaultMeshConfig, 
  *
  * @param standard the file if none is named, which may be missing; '' for none
  */
-export function namedMesh(
-  path: string | undefined,
-  standard = '',
-): Pick<ReadMesh, 'mesh' | 'folders'> {
+export function namedMesh(path: string | undefined, standard = ''): NamedMesh {
   const place = path ?? standard;
   if (place === '') return defaults;
   const file = readMeshFile(place);
@@ -26,11 +29,11 @@ export function namedMesh(
     );
   if (file.kind === 'unreadable')
     throw new Fatal(`--meshConfig ${place}: it cannot be read: ${file.reason}`, exitCodes.config);
-  const { error } = file;
+  const { mesh, folders, error } = file;
   if (error !== undefined)
     throw new Fatal(
-      `--meshConfig ${error.origin.path}:${error.origin.line}: ${error.field}: ${error.reason}`,
+      `--meshConfig ${placeOf(error.origin)}: ${error.field}: ${error.reason}`,
       exitCodes.config,
     );
-  return file;
+  return { mesh, folders, origin: 'file' };
 }

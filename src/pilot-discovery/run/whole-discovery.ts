@@ -2,12 +2,10 @@ import { asyncScheduler, merge } from 'rxjs';
 import { type GivenLogFlags, logOptions } from '../../shared/log/log-options.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import { openLog } from '../../shared/log/open-log.ts';
-import { readResourcesInSteps } from '../istio/read-resources.ts';
-import { filesSource } from '../registry/files/files-source.ts';
-import { meshSource } from '../registry/files/mesh-source.ts';
 import { attempt, exitCodes, Fatal } from '../../shared/program/exit.ts';
 import { takenBy } from '../../shared/program/taken-port.ts';
 import { signals } from '../../streams/process-events.ts';
+import { contentPlaces, contentSources } from './content-sources.ts';
 import { discoveryConfig, type DiscoveryConfig } from './discovery-config.ts';
 import type { DiscoveryEvent } from '../state/discovery-event.ts';
 import type { DiscoveryFlagName } from './discovery-flags.ts';
@@ -42,18 +40,17 @@ export async function wholeDiscovery({
     ...(log.ok ? [] : log.problems.map(({ place, text }) => `${place}: ${text}`)),
   ];
   if (allProblems.length > 0) throw new Fatal(allProblems.join('; '), exitCodes.usage);
-  const { mesh, folders } = namedMesh(given.meshConfig, config.meshConfig);
-  const [folder, ...others] = [...(config.configDir === '' ? [] : [config.configDir]), ...folders];
-  if (folder === undefined)
-    throw new Fatal(
-      '--configDir is missing: name the folder of YAML files with the resources',
-      exitCodes.usage,
-    );
+  const settings = { config, mesh: namedMesh(given.meshConfig, config.meshConfig), env };
+  const places = contentPlaces(settings);
   const written = attempt(() => openLog(log.options), '--log_target');
   const write = (line: LogLine) => written.write({ component: 'discovery', ...line });
   written.open();
   write(
-    line('discovery.started', { configDir: [folder, ...others].join(', '), ...addresses(config) }),
+    line('discovery.started', {
+      ...(places.folders.length > 0 && { configDir: places.folders.join(', ') }),
+      ...(places.registries.length > 0 && { registries: places.registries.join(', ') }),
+      ...addresses(config),
+    }),
   );
   for (const warning of [...warnings, ...unknown(leftover), ...(log.ok ? log.warnings : [])])
     write(line('discovery.flag_ignored', { warning }));
@@ -61,18 +58,12 @@ export async function wholeDiscovery({
   if (config.grpc !== undefined && !isLoopback(config.grpc.host))
     write(line('discovery.open', { ...addresses(config) }));
 
-  const files$ = (path: string, name: string) =>
-    filesSource(path, { name, read: readResourcesInSteps, defaultNamespace: config.namespace });
-  const event$ = merge(
-    meshSource(config.meshConfig, mesh),
-    files$(folder, 'files'),
-    ...others.map((path) => files$(path, path)),
-  );
+  const sources = contentSources(settings, places);
   const terminate$ = signals(['SIGTERM', 'SIGINT']);
   const step$ = runDiscovery({
     config,
-    event$,
-    sources: ['mesh', 'files', ...others],
+    event$: merge(...sources.map(({ event$ }) => event$)),
+    sources: sources.map(({ name }) => name),
     terminate$,
     scheduler: asyncScheduler,
   });

@@ -89,10 +89,14 @@ export function unready({ store, snapshot, isEnding }: DiscoveryView): string | 
   return `sources are not read yet: ${names.length > 0 ? names.join(', ') : 'all'}`;
 }
 
-/** Returns a note about a control plane that is ready; undefined for none. Pure. */
+/** Returns notes about a control plane that is ready; undefined for none. Pure. */
 export function readyNote({ store }: DiscoveryView): string | undefined {
-  const heldCount = store === undefined ? 0 : heldRemovals(store);
-  return heldCount === 0
-    ? undefined
-    : `${heldCount} removals are held back: pilot-discovery confirm lets them happen`;
+  if (store === undefined) return undefined;
+  const heldCount = heldRemovals(store);
+  const notes = [...store.sources].flatMap(([name, { lost }]) =>
+    lost === undefined ? [] : [`${name} cannot be read, its last content stays: ${lost}`],
+  );
+  if (heldCount > 0)
+    notes.push(`${heldCount} removals are held back: pilot-discovery confirm lets them happen`);
+  return notes.length === 0 ? undefined : notes.join('\n');
 }

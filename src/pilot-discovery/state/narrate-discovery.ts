@@ -2,6 +2,7 @@ import type { DiscoveryView } from './discovery-view.ts';
 import { leftOut } from './push-status.ts';
 import { line, type LogLine } from '../../shared/log/log-line.ts';
 import type { Flaw } from '../istio/model.ts';
+import { placeOf } from '../istio/place-of.ts';
 import { flawsOf, type Store } from '../environment/store.ts';
 import type { DiscoveryEvent } from './discovery-event.ts';
 import { shortType } from './fold-view.ts';
@@ -164,7 +165,7 @@ function lineOf(flaw: Flaw): LogLine {
   const { key, origin, field, reason } = flaw;
   return line(eventOf(flaw), {
     ...(key !== undefined && { resource: key }),
-    path: `${origin.path}:${origin.line}`,
+    path: placeOf(origin),
     ...(field !== '' && { field }),
     reason,
   });

@@ -9,6 +9,12 @@ import { kubeconfigAccess } from './kubeconfig.ts';
  */
 const mounted = '/var/run/secrets/kubernetes.io/serviceaccount';
 
+/** Whether a kubeconfig is named, or the program runs in a pod. Pure. */
+export const isAccessNamed = (
+  kubeconfig: string,
+  env: Readonly<Record<string, string | undefined>>,
+): boolean => kubeconfig !== '' || (env['KUBERNETES_SERVICE_HOST'] ?? '') !== '';
+
 /**
  * Returns how to find the access of a kubeconfig; without one that of the service account of the
  * pod.

@@ -15,8 +15,16 @@ export type FollowSign =
   | { readonly type: 'set' | 'removed'; readonly object: KubeObject }
   /** From now on each change is reported. */
   | { readonly type: 'current' }
-  /** The known objects may be old: the API is asked again after `delayMs`. */
-  | { readonly type: 'lost'; readonly reason: string; readonly delayMs: number };
+  /**
+   * The known objects may be old: the API is asked again after `delayMs`. `no-kind`: the API does
+   * not have the kind; its CustomResourceDefinition may be missing.
+   */
+  | {
+      readonly type: 'lost';
+      readonly cause: 'no-kind' | 'failure';
+      readonly reason: string;
+      readonly delayMs: number;
+    };
 
 export type FollowEvent =
   | { readonly type: 'begin' }
@@ -71,6 +79,7 @@ const steady = 10_000;
 
 /** HTTP's "Gone": the version is so old that the API has forgotten the changes since. */
 const gone = 410;
+const notFound = 404;
 
 type Next = Step<FollowState, FollowEffect>;
 
@@ -177,14 +186,16 @@ function failed(before: FollowState, { reason, status, pause }: KubeFailure, luc
     ...before,
     failures,
     version: status === undefined ? before.version : undefined,
-    resource: status === 404 ? undefined : before.resource,
+    resource: status === notFound ? undefined : before.resource,
   };
   if (status === gone && !before.isForgotten) return ask({ ...state, isForgotten: true }, 0);
   const delayMs = Math.max(
     Math.round(jitter(backOff(pauses, before.failures), spread, luck)),
     pause,
   );
-  return ask({ ...state, signs: [{ type: 'lost', reason, delayMs }] }, delayMs);
+  const isNoKind = status === notFound && before.resource === undefined;
+  const cause = isNoKind ? 'no-kind' : 'failure';
+  return ask({ ...state, signs: [{ type: 'lost', cause, reason, delayMs }] }, delayMs);
 }
 
 function ask(state: FollowState, pause: number): Next {

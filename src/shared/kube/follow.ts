@@ -18,6 +18,7 @@ import {
   reduceFollow,
 } from './follow-state.ts';
 import type { KubeApi } from './kube-api.ts';
+import type { Prune } from './kube-object.ts';
 import { listObjects } from './list.ts';
 import { findResource, pathOf, type Query } from './resource.ts';
 
@@ -31,15 +32,21 @@ const watchLimit = 300;
  * Follows objects of the API: lists them, and then emits each change. Cold; never ends, never
  * errors: a failure is reported, and tried again after 1 s, doubling to 30 s, 20 % more or less.
  *
+ * @param prune returns the parts of an object that are needed; all if left out
  * @param random returns a number from 0 up to, but not including, 1
  */
 export function followObjects(
   api: KubeApi,
   query: Query,
   {
+    prune = (object) => object,
     random = Math.random,
     scheduler = asyncScheduler,
-  }: { readonly random?: () => number; readonly scheduler?: SchedulerLike } = {},
+  }: {
+    readonly prune?: Prune;
+    readonly random?: () => number;
+    readonly scheduler?: SchedulerLike;
+  } = {},
 ): Observable<FollowSign> {
   function answer(effect: FollowEffect): Observable<FollowEvent> {
     switch (effect.type) {
@@ -48,7 +55,7 @@ export function followObjects(
           map((result): FollowEvent => ({ type: 'found', found: result, luck: random() })),
         );
       case 'list':
-        return listObjects(api, effect.resource, query).pipe(
+        return listObjects(api, effect.resource, query, prune).pipe(
           map((listed): FollowEvent => ({ type: 'listed', listed, luck: random() })),
         );
       case 'watch': {
@@ -80,5 +87,6 @@ export function followObjects(
       ),
     ),
     mergeMap(({ state: { signs } }) => signs),
+    map((sign) => (sign.type === 'set' ? { ...sign, object: prune(sign.object) } : sign)),
   );
 }

@@ -19,6 +19,9 @@ export interface KubeObject {
 /** Parses an answer. Throws if it is no JSON; the error never contains its content. */
 export type Decode = (bytes: Buffer) => unknown;
 
+/** Returns an object without the parts that are not needed. */
+export type Prune = (object: KubeObject) => KubeObject;
+
 /** Returns the key of an object among those of its kind. */
 export function objectKey({ metadata: { name, namespace } }: KubeObject): string {
   return namespace === undefined ? name : `${namespace}/${name}`;

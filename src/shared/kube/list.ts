@@ -1,7 +1,7 @@
 import { EMPTY, expand, map, type Observable, takeLast } from 'rxjs';
 import type { KubeFailure } from './failure.ts';
 import type { KubeApi } from './kube-api.ts';
-import { asObject, type KubeObject } from './kube-object.ts';
+import { asObject, type KubeObject, type Prune } from './kube-object.ts';
 import { pathOf, type Query, type KubeResource } from './resource.ts';
 
 /** All objects at one moment, and the version of that moment; or why there are none. */
@@ -20,11 +20,17 @@ interface Page {
   readonly failure?: KubeFailure;
 }
 
-/** Lists objects, page by page. Emits once and completes; never errors. */
+/**
+ * Lists objects, page by page. Emits once and completes; never errors.
+ *
+ * @param prune returns the object without the parts that are not needed: these take no memory while
+ *   later pages are read
+ */
 export function listObjects(
   api: KubeApi,
   resource: KubeResource,
   query: Query,
+  prune: Prune,
 ): Observable<ListedObjects> {
   function page({ objects, next }: Page): Observable<Page> {
     return api
@@ -48,7 +54,10 @@ export function listObjects(
             return { ...none, failure: flaw('what it says is no list') };
           const kubeObjects = [
             ...objects,
-            ...items.map(asObject).filter((object) => object !== undefined),
+            ...items
+              .map(asObject)
+              .filter((object) => object !== undefined)
+              .map(prune),
           ];
           if (kubeObjects.length > most.all)
             return {

@@ -207,7 +207,7 @@ export const push: readonly Mutant[] = [
   },
   {
     id: 'push/last-good',
-    file: 'pilot-discovery/registry/files/winners.ts',
+    file: 'pilot-discovery/registry/claims.ts',
     find: 'last?.closes === undefined && keyClaims.some',
     replace: 'false && keyClaims.some',
   },

@@ -1,0 +1,82 @@
+import type { IfRefused } from './closed-spec.ts';
+import type { Group, KubernetesGroup } from './group-versions.ts';
+import type { KubernetesMetadata } from './kubernetes-metadata.ts';
+import type { Get, Place, ReadMember } from './members.ts';
+import type { Kind, Specs } from './model.ts';
+import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
+import { readAuthorizationPolicy } from './read-authorization-policy.ts';
+import { readDestinationRule } from './read-destination-rule.ts';
+import { readEndpointSlice } from './read-endpoint-slice.ts';
+import { readKubernetesService } from './read-kubernetes-service.ts';
+import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
+import { readPod } from './read-pod.ts';
+import { readGateway } from './read-gateway.ts';
+import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
+import { readSidecar } from './read-sidecar.ts';
+import { readTelemetry } from './read-telemetry.ts';
+import { readVirtualService } from './read-virtual-service.ts';
+
+/** The members of a resource by which its reader is chosen, and settings for that reader. */
+export interface Head {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly name: string;
+  readonly namespace: string;
+  /** The annotation `istio.io/dry-run`. */
+  readonly dryRun: string;
+}
+
+/** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
+interface ReadIstio<K extends Kind> {
+  readonly group: Exclude<Group, KubernetesGroup>;
+  readonly read: (head: Head) => ReadMember<Specs[K]>;
+  readonly ifRefused?: IfRefused<Specs[K]>;
+}
+
+/** A kind of Kubernetes may have any members beside its metadata. */
+interface ReadKubernetes<K extends Kind> {
+  readonly group: KubernetesGroup;
+  readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
+}
+
+/** The reader of a kind. */
+export type ReadKind<K extends Kind> = ReadIstio<K> | ReadKubernetes<K>;
+
+const ports = 'where it is wrong, connections to the ports that it covers are refused';
+
+/** All kinds that are read. */
+export const kinds: { readonly [K in Kind]: ReadKind<K> } = {
+  ServiceEntry: { group: 'networking', read: ({ namespace }) => readServiceEntry(namespace) },
+  WorkloadEntry: { group: 'networking', read: () => readWorkloadEntry },
+  VirtualService: { group: 'networking', read: ({ namespace }) => readVirtualService(namespace) },
+  DestinationRule: {
+    group: 'networking',
+    read: ({ namespace }) => readDestinationRule(namespace),
+    ifRefused: { consequence: 'nothing is sent where its TLS is wrong' },
+  },
+  Gateway: {
+    group: 'networking',
+    read: ({ namespace }) => readGateway(namespace),
+    ifRefused: { consequence: 'nothing is served by a server whose TLS is wrong' },
+  },
+  Sidecar: { group: 'networking', read: () => readSidecar },
+  PeerAuthentication: {
+    group: 'security',
+    read: () => readPeerAuthentication,
+    ifRefused: { consequence: ports, otherwise: closedPeerAuthentication },
+  },
+  AuthorizationPolicy: {
+    group: 'security',
+    read: ({ namespace, dryRun }) => readAuthorizationPolicy(namespace, dryRun),
+    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
+  },
+  RequestAuthentication: {
+    group: 'security',
+    read: () => readRequestAuthentication,
+    ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
+  },
+  Telemetry: { group: 'telemetry', read: () => readTelemetry },
+  Service: { group: 'core', readWhole: readKubernetesService },
+  EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
+  Pod: { group: 'core', readWhole: readPod },
+};

@@ -1,0 +1,80 @@
+import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { placeOf } from '../istio/place-of.ts';
+
+/** The content of a file, or of an object of an API. */
+export interface ClaimingContent {
+  /** In order. A key may occur more than once. */
+  readonly resources: readonly AnyResource[];
+  readonly flaws: readonly Flaw[];
+  /** Resources that close what bad resources without a good version would restrict. */
+  readonly closing: readonly AnyResource[];
+  /** The last good versions of resources that are bad now. */
+  readonly kept: ReadonlyMap<ResourceKey, AnyResource>;
+}
+
+/** The content of one file or object under one key. */
+export interface KeyClaim {
+  /** In order. The first one counts. */
+  readonly resources: readonly AnyResource[];
+  readonly isBad: boolean;
+  /** The last good version, if the resource is bad now. */
+  readonly kept: AnyResource | undefined;
+  /** A resource that closes what the bad one would restrict. */
+  readonly closing: AnyResource | undefined;
+}
+
+/** Returns what a content has under each key; nothing if it is undefined. Pure. */
+export function claimsOf(content: ClaimingContent | undefined): ReadonlyMap<ResourceKey, KeyClaim> {
+  const claims = new Map<ResourceKey, KeyClaim>();
+  if (content === undefined) return claims;
+  const add = (key: ResourceKey, part: Partial<KeyClaim>) => {
+    const nothing = { resources: [], isBad: false, kept: undefined, closing: undefined };
+    claims.set(key, { ...(claims.get(key) ?? nothing), ...part });
+  };
+  for (const resource of content.resources) {
+    const key = keyOf(resource);
+    add(key, { resources: [...(claims.get(key)?.resources ?? []), resource] });
+  }
+  for (const { key, severity } of content.flaws)
+    if (key !== undefined && severity === 'error') add(key, { isBad: true });
+  for (const [key, kept] of content.kept) add(key, { kept });
+  for (const closing of content.closing) {
+    const key = keyOf(closing);
+    if (claims.get(key)?.closing === undefined) add(key, { closing });
+  }
+  return claims;
+}
+
+/**
+ * Returns the resource that counts under a key, and the flaws of the others: the first resource.
+ * Without one, it is the last good version in a content in which it is bad now, or else `last`, if
+ * it is bad in some content. A bad resource without a good version is replaced by one that closes
+ * what it would restrict. Pure.
+ *
+ * @param last the winner before
+ */
+export function winnerOf(
+  key: ResourceKey,
+  keyClaims: readonly KeyClaim[],
+  last: AnyResource | undefined,
+): { readonly winner: AnyResource | undefined; readonly flaws: readonly Flaw[] } {
+  const [first, ...others] = keyClaims.flatMap(({ resources }) => resources);
+  if (first !== undefined)
+    return { winner: first, flaws: others.map((other) => twice(key, other, first)) };
+  const lastGood =
+    keyClaims.find(({ kept }) => kept !== undefined)?.kept ??
+    (last?.closes === undefined && keyClaims.some(({ isBad }) => isBad) ? last : undefined);
+  if (lastGood !== undefined) return { winner: lastGood, flaws: [] };
+  const closing = keyClaims.find((claim) => claim.closing !== undefined)?.closing;
+  return { winner: closing, flaws: closing === undefined ? [] : [neverGood(key, closing)] };
+}
+
+function neverGood(key: ResourceKey, { origin, closes = '' }: AnyResource): Flaw {
+  const reason = `it has no good version: ${closes}`;
+  return { key, origin, field: '', reason, severity: 'error' };
+}
+
+function twice(key: ResourceKey, { origin }: AnyResource, winner: AnyResource): Flaw {
+  const reason = `${key} is in ${placeOf(winner.origin)} too, which comes first; this one is not used`;
+  return { key, origin, field: '', reason, severity: 'error' };
+}

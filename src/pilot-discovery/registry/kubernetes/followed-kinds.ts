@@ -1,0 +1,94 @@
+import type { KubeObject } from '../../../shared/kube/kube-object.ts';
+import type { Group } from '../../istio/group-versions.ts';
+import { kinds } from '../../istio/kinds.ts';
+import type { Kind } from '../../istio/model.ts';
+
+/** Objects of one kind, as the API server has them. */
+export interface FollowedKind {
+  readonly kind: Kind;
+  /** The kind with its group, as in `VirtualService.networking.istio.io`. */
+  readonly query: string;
+  /** The version of objects that name none: the API leaves it out in lists of its own kinds. */
+  readonly apiVersion: string;
+}
+
+/** Each group: its name in the API, and the version of objects that name none. */
+const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersion: string }>> = {
+  core: { name: '', apiVersion: 'v1' },
+  'discovery.k8s.io': { name: 'discovery.k8s.io', apiVersion: 'discovery.k8s.io/v1' },
+  networking: { name: 'networking.istio.io', apiVersion: '' },
+  security: { name: 'security.istio.io', apiVersion: '' },
+  telemetry: { name: 'telemetry.istio.io', apiVersion: '' },
+};
+
+/** All kinds that a folder may have too. */
+export const followedKinds: readonly FollowedKind[] = (Object.keys(kinds) as readonly Kind[]).map(
+  (kind) => {
+    const { name, apiVersion } = groups[kinds[kind].group];
+    return { kind, query: name === '' ? kind : `${kind}.${name}`, apiVersion };
+  },
+);
+
+type Fields = Readonly<Record<string, unknown>>;
+
+const fieldsOf = (value: unknown): Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+
+/** Returns the members with these names, if the value has them. */
+function only(value: unknown, names: readonly string[]): Fields {
+  const fields = fieldsOf(value);
+  return Object.fromEntries(Object.entries(fields).filter(([name]) => names.includes(name)));
+}
+
+const metadata = [
+  'name',
+  'namespace',
+  'resourceVersion',
+  'labels',
+  'annotations',
+  'creationTimestamp',
+  'generateName',
+  'ownerReferences',
+];
+
+/** `kubectl apply` writes the whole object into this annotation. */
+const lastApplied = 'kubectl.kubernetes.io/last-applied-configuration';
+
+/** Returns the parts of an object that its reader uses. Most of a Pod is for the kubelet. Pure. */
+export function pruned({ kind, apiVersion }: FollowedKind, object: KubeObject): KubeObject {
+  const { metadata: all, ...sections } = object;
+  const annotations = Object.entries(all.annotations ?? {}).filter(
+    ([name]) => name !== lastApplied,
+  );
+  return {
+    apiVersion,
+    ...(kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections)),
+    kind,
+    metadata: {
+      ...(only(all, metadata) as typeof all),
+      ...(all.annotations !== undefined && { annotations: Object.fromEntries(annotations) }),
+    },
+  };
+}
+
+const withoutStatus = (sections: Fields): Fields =>
+  Object.fromEntries(Object.entries(sections).filter(([name]) => name !== 'status'));
+
+function prunedPod({ spec, status }: Fields): Fields {
+  const containers = (value: unknown): unknown =>
+    Array.isArray(value) ? value.map((container) => only(container, ['ports'])) : value;
+  const used = only(spec, [
+    'serviceAccountName',
+    'serviceAccount',
+    'nodeName',
+    'initContainers',
+    'containers',
+  ]);
+  const withPorts = Object.entries(used).map(
+    ([name, value]) => [name, name.endsWith('ontainers') ? containers(value) : value] as const,
+  );
+  return {
+    spec: Object.fromEntries(withPorts),
+    status: only(status, ['podIP', 'podIPs', 'phase', 'conditions']),
+  };
+}

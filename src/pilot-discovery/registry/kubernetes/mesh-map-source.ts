@@ -1,0 +1,130 @@
+import { asyncScheduler, mergeMap, type Observable, scan, type SchedulerLike } from 'rxjs';
+import { unreachable } from '../../../operators/tagged-union.ts';
+import type { FollowSign } from '../../../shared/kube/follow-state.ts';
+import { followObjects } from '../../../shared/kube/follow.ts';
+import type { KubeApi } from '../../../shared/kube/kube-api.ts';
+import type { KubeObject } from '../../../shared/kube/kube-object.ts';
+import type { StoreEvent } from '../../environment/store-event.ts';
+import { defaultMeshConfig, type MeshConfig } from '../../istio/mesh-config.ts';
+import type { Flaw } from '../../istio/model.ts';
+import { placeOf } from '../../istio/place-of.ts';
+import { readMeshConfig } from '../../istio/read-mesh-config.ts';
+import { ownMember } from '../../../shared/text/own-member.ts';
+
+/** The name of this source: a mesh has one MeshConfig, from a file or from here. */
+const source = 'mesh';
+/** The name of the ConfigMap, and its key with the MeshConfig. */
+const [mapName, key] = ['istio', 'mesh'];
+
+interface MeshMapState {
+  /** The last good MeshConfig; undefined if there was none yet. */
+  readonly mesh: MeshConfig | undefined;
+  /** Why the last MeshConfig is not that of the API; undefined if it is. */
+  readonly problem: string | undefined;
+}
+
+type Step = readonly [MeshMapState, readonly StoreEvent[]];
+
+/**
+ * Emits the MeshConfig in the ConfigMap `istio` of a namespace, then `synced`, then each new
+ * version; the defaults if there is no such ConfigMap. If the ConfigMap is wrong, cannot be read or
+ * is gone, the last MeshConfig stays and an event has the reason. It is not synced before it has
+ * been read without a mistake.
+ *
+ * Cold; never completes, never errors.
+ */
+export function meshMapSource(
+  api: KubeApi,
+  namespace: string,
+  {
+    random = Math.random,
+    scheduler = asyncScheduler,
+  }: { readonly random?: () => number; readonly scheduler?: SchedulerLike } = {},
+): Observable<StoreEvent> {
+  const place = `ConfigMap/${namespace}/${mapName}`;
+  return followObjects(
+    api,
+    { kind: 'ConfigMap', namespace, name: mapName },
+    { random, scheduler },
+  ).pipe(
+    scan(([state]: Step, sign): Step => reduceMeshMap(state, sign, place), [nothingRead, []]),
+    mergeMap(([, events]) => events),
+  );
+}
+
+const nothingRead: MeshMapState = { mesh: undefined, problem: undefined };
+
+function reduceMeshMap(state: MeshMapState, sign: FollowSign, place: string): Step {
+  switch (sign.type) {
+    case 'listed': {
+      const [object] = sign.objects;
+      return object === undefined ? withoutMap(state, place) : withMap(state, object, place);
+    }
+    case 'set':
+      return withMap(state, sign.object, place);
+    case 'removed':
+      return withoutMap(state, place);
+    case 'current':
+      return [state, [standing(state)]];
+    case 'lost':
+      return [state, [{ type: 'lost', source, reason: sign.reason }]];
+    default:
+      return unreachable(sign);
+  }
+}
+
+/** Returns the event that says whether the MeshConfig in use is that of the API. */
+const standing = ({ problem }: MeshMapState): StoreEvent =>
+  problem === undefined ? { type: 'synced', source } : { type: 'lost', source, reason: problem };
+
+/** Without a ConfigMap the defaults apply, unless there was one. */
+function withoutMap({ mesh }: MeshMapState, place: string): Step {
+  const problem = mesh === undefined ? undefined : `${place} is gone`;
+  const state = { mesh, problem };
+  const events: readonly StoreEvent[] =
+    mesh === undefined ? [{ type: 'mesh', mesh: defaultMeshConfig }] : [];
+  return [state, [...events, standing(state)]];
+}
+
+function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: string): Step {
+  const { mesh, flaws } = meshOf(data, place);
+  const error = flaws.find(({ severity }) => severity === 'error');
+  const isUsed = error === undefined;
+  const problem =
+    isUsed || before !== undefined
+      ? undefined
+      : `${placeOf(error.origin)}: ${error.field === '' ? '' : `${error.field}: `}${error.reason}`;
+  const state = { mesh: isUsed ? mesh : before, problem };
+  return [
+    state,
+    [
+      { type: 'flaws', source, flaws },
+      ...(isUsed ? [{ type: 'mesh', mesh } as const] : []),
+      standing(state),
+    ],
+  ];
+}
+
+function meshOf(data: unknown, place: string) {
+  const text = ownMember(fieldsOf(data), key);
+  const flaw = (field: string, reason: string, severity: Flaw['severity']): Flaw => ({
+    key: undefined,
+    origin: { source, path: place, line: 0 },
+    field,
+    reason,
+    severity,
+  });
+  if (typeof text !== 'string') {
+    const missing = flaw(`data.${key}`, 'it is missing: the MeshConfig, as YAML', 'error');
+    return { mesh: defaultMeshConfig, flaws: [missing] };
+  }
+  const { mesh, flaws, folders } = readMeshConfig(text, place);
+  const unread = 'folders are not read from here: name them by --configDir, or in --meshConfig';
+  return {
+    mesh,
+    flaws: [...flaws, ...(folders.length > 0 ? [flaw('configSources', unread, 'warning')] : [])],
+  };
+}
+
+const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};

@@ -1,0 +1,201 @@
+// Why: docs/decisions/093-the-control-plane-follows-each-kind.md
+import type { FollowSign } from '../../../shared/kube/follow-state.ts';
+import type { KubeObject } from '../../../shared/kube/kube-object.ts';
+import { changedKeys, SortedMap } from '../../../shared/maps/sorted-map.ts';
+import { unreachable } from '../../../operators/tagged-union.ts';
+import type { StoreEvent } from '../../environment/store-event.ts';
+import {
+  type AnyResource,
+  type Flaw,
+  type Kind,
+  keyOf,
+  type ResourceKey,
+} from '../../istio/model.ts';
+import type { ReadText } from '../../istio/read-resources.ts';
+import { claimsOf, winnerOf } from '../claims.ts';
+
+/** Reads an object as its reader does. Pure; never throws. */
+export type ReadKubeObject = (object: KubeObject) => ReadText;
+
+/** The last reading of an object. */
+interface KnownObject {
+  readonly resourceVersion: string;
+  /** The resource in use: that of the object, its last good version, or one that closes. */
+  readonly resource: AnyResource | undefined;
+  readonly flaws: readonly Flaw[];
+}
+
+interface KindState {
+  readonly objects: SortedMap<KnownObject>;
+  /** `absent`: the API does not have the kind, and no object of it is known. */
+  readonly progress: 'asked' | 'listed' | 'absent';
+  /** Why the known objects may be old; undefined if they are not. */
+  readonly trouble: string | undefined;
+}
+
+/** All objects of an API. Immutable. */
+export interface ObjectsState {
+  readonly kinds: ReadonlyMap<Kind, KindState>;
+  /** The flaws of objects that have any, by key. */
+  readonly flaws: SortedMap<readonly Flaw[]>;
+  readonly isSynced: boolean;
+  /** Why not all objects are current, as in the last event; undefined if they are. */
+  readonly lost: string | undefined;
+}
+
+const unknown: KindState = { objects: SortedMap.empty(), progress: 'asked', trouble: undefined };
+
+/** Returns the state before the first answer of the API. */
+export function noObjects(kinds: Iterable<Kind>): ObjectsState {
+  return {
+    kinds: new Map([...kinds].map((kind) => [kind, unknown])),
+    flaws: SortedMap.empty(),
+    isSynced: false,
+    lost: undefined,
+  };
+}
+
+/**
+ * Returns the objects after a sign about one kind, and the events. An object that has become bad
+ * keeps its last good version. While a kind cannot be followed, its objects stay. Pure.
+ *
+ * @param source the name of the source
+ */
+export function reduceObjects(
+  state: ObjectsState,
+  { kind, sign }: { readonly kind: Kind; readonly sign: FollowSign },
+  read: ReadKubeObject,
+  source: string,
+): readonly [ObjectsState, readonly StoreEvent[]] {
+  const before = state.kinds.get(kind) ?? unknown;
+  const after = kindAfter(before, kind, sign, read);
+  const kinds = new Map(state.kinds).set(kind, after);
+  const keys = changedKeys(before.objects, after.objects);
+  const flaws = flawsAfter(state.flaws, keys, before, after);
+  const isAll = [...kinds.values()].every(({ progress }) => progress !== 'asked');
+  const lost = lostOf(kinds.values());
+  const isBack = isAll && lost === undefined && (!state.isSynced || state.lost !== undefined);
+  const next: ObjectsState = {
+    kinds,
+    flaws,
+    isSynced: state.isSynced || (isAll && lost === undefined),
+    lost: lost ?? (isBack ? undefined : state.lost),
+  };
+  return [
+    next,
+    [
+      ...changedEvents(keys, before, after, source),
+      ...(flaws === state.flaws
+        ? []
+        : [{ type: 'flaws', source, flaws: [...flaws.values()].flat() } as const]),
+      ...(lost === undefined || lost === state.lost
+        ? []
+        : [{ type: 'lost', source, reason: lost } as const]),
+      ...(isBack ? [{ type: 'synced', source } as const] : []),
+    ],
+  ];
+}
+
+function kindAfter(
+  before: KindState,
+  kind: Kind,
+  sign: FollowSign,
+  read: ReadKubeObject,
+): KindState {
+  const keyOfObject = ({ metadata: { name, namespace = '' } }: KubeObject): ResourceKey =>
+    keyOf({ kind, namespace, name });
+  const edit = (object: KubeObject) => {
+    const key = keyOfObject(object);
+    return [key, objectAfter(before.objects.get(key), object, key, read)] as const;
+  };
+  switch (sign.type) {
+    case 'listed': {
+      const listed = new Set(sign.objects.map(keyOfObject));
+      const vanished = [...before.objects.keys()].filter((key) => !listed.has(key));
+      const edits = [
+        ...sign.objects.map(edit),
+        ...vanished.map((key) => [key, undefined] as const),
+      ];
+      return { ...before, objects: before.objects.with(edits), progress: 'listed' };
+    }
+    case 'set':
+      return { ...before, objects: before.objects.with([edit(sign.object)]) };
+    case 'removed':
+      return { ...before, objects: before.objects.with([[keyOfObject(sign.object), undefined]]) };
+    case 'current':
+      return { ...before, trouble: undefined };
+    case 'lost':
+      // The objects of a removed definition are removed one by one before.
+      return sign.cause === 'no-kind' && before.objects.size === 0
+        ? { ...before, progress: 'absent', trouble: undefined }
+        : { ...before, trouble: sign.reason };
+    default:
+      return unreachable(sign);
+  }
+}
+
+function objectAfter(
+  before: KnownObject | undefined,
+  object: KubeObject,
+  key: ResourceKey,
+  read: ReadKubeObject,
+): KnownObject {
+  const { resourceVersion } = object.metadata;
+  if (before?.resourceVersion === resourceVersion) return before;
+  const content = read(object);
+  const claim = claimsOf({ ...content, kept: new Map() }).get(key);
+  const { winner, flaws } = winnerOf(key, claim === undefined ? [] : [claim], before?.resource);
+  const isSame = winner !== undefined && winner.version === before?.resource?.version;
+  return {
+    resourceVersion,
+    resource: isSame && winner.closes === before.resource.closes ? before.resource : winner,
+    flaws: [...content.flaws, ...flaws],
+  };
+}
+
+function changedEvents(
+  keys: readonly ResourceKey[],
+  before: KindState,
+  after: KindState,
+  source: string,
+): readonly StoreEvent[] {
+  const [old, now] = [before, after].map(
+    ({ objects }) =>
+      (key: ResourceKey) =>
+        objects.get(key)?.resource,
+  );
+  if (old === undefined || now === undefined) return [];
+  const changed = keys.filter((key) => old(key) !== now(key));
+  if (changed.length === 0) return [];
+  const upserts = changed.map(now).filter((resource) => resource !== undefined);
+  const removes = changed.filter((key) => now(key) === undefined);
+  return [{ type: 'changed', source, upserts, removes }];
+}
+
+function flawsAfter(
+  flaws: ObjectsState['flaws'],
+  keys: readonly ResourceKey[],
+  before: KindState,
+  after: KindState,
+): ObjectsState['flaws'] {
+  const edits = keys.flatMap((key) => {
+    const [old, now] = [before.objects.get(key)?.flaws ?? [], after.objects.get(key)?.flaws ?? []];
+    return old.length + now.length === 0 || JSON.stringify(old) === JSON.stringify(now)
+      ? []
+      : [[key, now.length === 0 ? undefined : now] as const];
+  });
+  return edits.length === 0 ? flaws : flaws.with(edits);
+}
+
+/** The largest number of reasons in one event. */
+const mostReasons = 3;
+
+/** Returns why kinds cannot be followed. Kinds with the same reason are not listed again. */
+function lostOf(kinds: Iterable<KindState>): string | undefined {
+  const reasons = new Set<string>();
+  for (const { trouble } of kinds) if (trouble !== undefined) reasons.add(trouble);
+  if (reasons.size === 0) return undefined;
+  const shown = [...reasons].sort().slice(0, mostReasons);
+  const others = reasons.size - shown.length;
+  return [...shown, ...(others > 0 ? [`${others} more reasons`] : [])].join('; ');
+}

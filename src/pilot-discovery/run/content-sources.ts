@@ -1,0 +1,103 @@
+import type { Observable } from 'rxjs';
+import { findAccess, isAccessNamed } from '../../shared/kube/find-access.ts';
+import { kubeApi } from '../../shared/kube/kube-api.ts';
+import { exitCodes, Fatal } from '../../shared/program/exit.ts';
+import type { StoreEvent } from '../environment/store-event.ts';
+import { readResourcesInSteps } from '../istio/read-resources.ts';
+import { filesSource } from '../registry/files/files-source.ts';
+import { meshSource } from '../registry/files/mesh-source.ts';
+import { kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
+import { meshMapSource } from '../registry/kubernetes/mesh-map-source.ts';
+import type { DiscoveryConfig, ServiceRegistry } from './discovery-config.ts';
+import type { NamedMesh } from './named-mesh.ts';
+
+/** A source of the store. Its events have its name. */
+export interface ContentSource {
+  readonly name: string;
+  readonly event$: Observable<StoreEvent>;
+}
+
+/** The settings of the sources. */
+export interface ContentSettings {
+  readonly config: DiscoveryConfig;
+  readonly mesh: NamedMesh;
+  readonly env: Readonly<Record<string, string | undefined>>;
+}
+
+interface RegistrySource {
+  /** Returns why it cannot be read at all, for a person; undefined if it can. */
+  readonly lack: (settings: ContentSettings) => string | undefined;
+  readonly events$: (settings: ContentSettings) => Observable<StoreEvent>;
+}
+
+/** The registries, by their names in `--registries`, which are also the names of their sources. */
+const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
+  Kubernetes: {
+    lack: ({ config, env }) =>
+      isAccessNamed(config.kubeconfig, env)
+        ? undefined
+        : 'name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
+    events$: (settings) => kubernetesSource(kubernetesApi(settings)),
+  },
+};
+
+const kubernetesApi = ({ config, env }: ContentSettings) =>
+  kubeApi(findAccess(config.kubeconfig, undefined, env));
+
+/** The places that are read: folders, and registries, each in order of precedence. */
+export interface ContentPlaces {
+  readonly folders: readonly string[];
+  readonly registries: readonly ServiceRegistry[];
+}
+
+/**
+ * Returns the places to read. Without a folder and without `--registries` it is Kubernetes.
+ *
+ * @throws Fatal if there is nothing to read
+ */
+export function contentPlaces(settings: ContentSettings): ContentPlaces {
+  const { config, mesh } = settings;
+  const folders = [...(config.configDir === '' ? [] : [config.configDir]), ...mesh.folders];
+  const registries = config.registries ?? (folders.length > 0 ? [] : (['Kubernetes'] as const));
+  const lacks = registries.flatMap((name) => {
+    const lack = registrySources[name].lack(settings);
+    return lack === undefined ? [] : [`--registries ${name}: ${lack}`];
+  });
+  const isUnnamed = folders.length === 0 && config.registries === undefined;
+  if (folders.length + registries.length === 0 || (isUnnamed && lacks.length > 0))
+    throw new Fatal(
+      '--configDir is missing: name the folder of YAML files with the resources, or read them from Kubernetes (--kubeconfig)',
+      exitCodes.usage,
+    );
+  if (lacks.length > 0) throw new Fatal(lacks.join('; '), exitCodes.usage);
+  return { folders, registries };
+}
+
+/**
+ * Returns the sources, in order of precedence: the MeshConfig, folders, registries. If one resource
+ * is in two, that of the first is used. The MeshConfig of the API is used if there is no file.
+ */
+export function contentSources(
+  settings: ContentSettings,
+  { folders, registries }: ContentPlaces,
+): readonly ContentSource[] {
+  const { config, mesh } = settings;
+  const isMapUsed = mesh.origin === 'none' && registries.includes('Kubernetes');
+  return [
+    {
+      name: 'mesh',
+      event$: isMapUsed
+        ? meshMapSource(kubernetesApi(settings), config.podNamespace)
+        : meshSource(config.meshConfig, mesh.mesh),
+    },
+    ...folders.map((path, index) => {
+      const name = index === 0 ? 'files' : path;
+      const read = readResourcesInSteps;
+      return {
+        name,
+        event$: filesSource(path, { name, read, defaultNamespace: config.namespace }),
+      };
+    }),
+    ...registries.map((name) => ({ name, event$: registrySources[name].events$(settings) })),
+  ];
+}

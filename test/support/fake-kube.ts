@@ -1,0 +1,239 @@
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { concat, defer, filter, from, map, NEVER, of, Subject, takeUntil } from 'rxjs';
+import type { KubeAnswer, KubeApi, WatchSign } from '../../src/shared/kube/kube-api.ts';
+
+/** An object of the API, as a user writes it. */
+export interface KubeDocument {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string };
+  readonly [section: string]: unknown;
+}
+
+/** A Kubernetes API in memory. */
+export interface FakeKube {
+  readonly api: KubeApi;
+  /** Each question so far: `list pods`, `watch pods`, `find /api/v1`. */
+  readonly asked: readonly string[];
+  /** Makes an object, or changes it. */
+  readonly put: (object: KubeDocument) => void;
+  readonly remove: (object: KubeDocument) => void;
+  /** Takes away the right to list and watch a kind, or gives it back. */
+  forbid(plural: string): void;
+  allow(plural: string): void;
+  /** Removes a definition, or brings it back. */
+  uninstall(plural: string): void;
+  install(plural: string): void;
+  /** Ends all watches, and refuses connections until `start`. */
+  readonly stop: () => void;
+  readonly start: () => void;
+  /** Forgets all versions before: the next watch gets 410. */
+  compact(): void;
+}
+
+/** Where the API has a kind. */
+interface Place {
+  readonly kind: string;
+  readonly base: string;
+  readonly plural: string;
+  readonly isNamespaced: boolean;
+}
+
+const pluralOf = (kind: string): string => `${kind.toLowerCase().replace(/y$/, 'ie')}s`;
+const place = (base: string, kind: string, isNamespaced = true): Place => ({
+  kind,
+  base,
+  plural: kind === 'Gateway' ? 'gateways' : pluralOf(kind),
+  isNamespaced,
+});
+const istio = (group: string, ...kinds: readonly string[]) =>
+  kinds.map((kind) => place(`/apis/${group}.istio.io/v1`, kind));
+
+const places: readonly Place[] = [
+  ...['Service', 'Pod', 'ConfigMap'].map((kind) => place('/api/v1', kind)),
+  ...['Node', 'Namespace'].map((kind) => place('/api/v1', kind, false)),
+  place('/apis/discovery.k8s.io/v1', 'EndpointSlice'),
+  ...istio('networking', 'ServiceEntry', 'WorkloadEntry', 'VirtualService'),
+  ...istio('networking', 'DestinationRule', 'Gateway', 'Sidecar'),
+  ...istio('security', 'PeerAuthentication', 'AuthorizationPolicy', 'RequestAuthentication'),
+  ...istio('telemetry', 'Telemetry'),
+];
+
+interface Change {
+  readonly version: number;
+  readonly type: 'ADDED' | 'MODIFIED' | 'DELETED';
+  readonly object: KubeDocument;
+}
+
+/** Makes one without objects. */
+export function fakeKube(): FakeKube {
+  let [version, compacted, isUp] = [1, 0, true];
+  const objects = new Map<string, KubeDocument>();
+  const history: Change[] = [];
+  const change$ = new Subject<Change>();
+  const stop$ = new Subject<void>();
+  const [forbidden, uninstalled] = [new Set<string>(), new Set<string>()];
+  const asked: string[] = [];
+
+  const keyOf = ({ kind, metadata: { namespace = '', name } }: KubeDocument) =>
+    `${kind}/${namespace}/${name}`;
+  const note = (type: Change['type'], object: KubeDocument) => {
+    version += 1;
+    const versioned = {
+      ...object,
+      metadata: { ...object.metadata, resourceVersion: String(version) },
+    };
+    const change = { version, type, object: versioned };
+    history.push(change);
+    if (type === 'DELETED') objects.delete(keyOf(object));
+    else objects.set(keyOf(object), versioned);
+    change$.next(change);
+  };
+  const served = (base: string) =>
+    places.filter((each) => each.base === base && !uninstalled.has(each.plural));
+  const refusal = (status: number, reason: string): KubeAnswer => ({
+    ok: false,
+    failure: { reason, status, pause: 0 },
+  });
+  const away: KubeAnswer = {
+    ok: false,
+    failure: { reason: 'connect ECONNREFUSED', status: undefined, pause: 0 },
+  };
+
+  /** What a path is about: a kind, and which of its objects. */
+  function asksFor(url: URL) {
+    const [, base = '', namespace, plural = ''] =
+      /^(\/api\/v1|\/apis\/[^/]+\/v1)(?:\/namespaces\/([^/]+))?\/([^/]+)$/.exec(url.pathname) ?? [];
+    const name = /^metadata\.name=(.*)$/.exec(url.searchParams.get('fieldSelector') ?? '')?.[1];
+    const found = served(base).find((each) => each.plural === plural);
+    const has = ({ kind, metadata }: KubeDocument) =>
+      kind === found?.kind &&
+      (namespace === undefined || metadata.namespace === namespace) &&
+      (name === undefined || metadata.name === name);
+    return { found, plural, has };
+  }
+
+  function answer(path: string): KubeAnswer {
+    const url = new URL(path, 'http://api');
+    const { found, plural, has } = asksFor(url);
+    asked.push(plural === '' ? `find ${url.pathname}` : `list ${plural}`);
+    if (!isUp) return away;
+    if (plural === '') {
+      const group = /^\/apis\/([^/]+)$/.exec(url.pathname);
+      if (group !== null && served(`${url.pathname}/v1`).length > 0)
+        return { ok: true, value: { preferredVersion: { version: 'v1' } } };
+      const resources = served(url.pathname).map((each) => ({
+        name: each.plural,
+        kind: each.kind,
+        namespaced: each.isNamespaced,
+      }));
+      return resources.length > 0
+        ? { ok: true, value: { resources } }
+        : refusal(404, `${url.pathname}: 404`);
+    }
+    if (forbidden.has(plural)) return refusal(403, `${plural} is forbidden`);
+    if (found === undefined) return refusal(404, `${plural}: 404`);
+    const items = [...objects.values()].filter(has);
+    return { ok: true, value: { metadata: { resourceVersion: String(version) }, items } };
+  }
+
+  const api: KubeApi = {
+    get: (path) => defer(() => of(answer(path))),
+    watch: (path) =>
+      defer(() => {
+        const url = new URL(path, 'http://api');
+        const { found, plural, has } = asksFor(url);
+        asked.push(`watch ${plural}`);
+        const since = Number(url.searchParams.get('resourceVersion'));
+        const refused = !isUp
+          ? away
+          : forbidden.has(plural)
+            ? refusal(403, `${plural} is forbidden`)
+            : found === undefined
+              ? refusal(404, `${plural}: 404`)
+              : undefined;
+        if (refused?.ok === false)
+          return of<WatchSign>({ type: 'refused', failure: refused.failure });
+        if (since < compacted)
+          return from<readonly WatchSign[]>([
+            { type: 'opened' },
+            { type: 'said', value: { type: 'ERROR', object: { code: 410, message: 'too old' } } },
+          ]);
+        const said = ({ type, object }: Change): WatchSign => ({
+          type: 'said',
+          value: { type, object },
+        });
+        const isAbout = (change: Change) => change.version > since && has(change.object);
+        return concat(
+          concat(
+            of<WatchSign>({ type: 'opened' }),
+            from(history.filter(isAbout).map(said)),
+            change$.pipe(filter(isAbout), map(said)),
+            NEVER,
+          ).pipe(takeUntil(stop$)),
+          of<WatchSign>({ type: 'ended', reason: 'socket hang up' }),
+        );
+      }),
+  };
+  return {
+    api,
+    asked,
+    put: (object) => note(objects.has(keyOf(object)) ? 'MODIFIED' : 'ADDED', object),
+    remove: (object) => note('DELETED', object),
+    forbid: (plural) => forbidden.add(plural),
+    allow: (plural) => forbidden.delete(plural),
+    uninstall: (plural) => uninstalled.add(plural),
+    install: (plural) => uninstalled.delete(plural),
+    stop() {
+      isUp = false;
+      stop$.next();
+    },
+    start: () => (isUp = true),
+    compact: () => (compacted = version += 1),
+  };
+}
+
+/** Serves one by HTTP, and writes a kubeconfig for it. */
+export async function serveFakeKube(
+  { api }: FakeKube,
+  kubeconfig: string,
+): Promise<{ close(): void }> {
+  const server: Server = createServer((request, response) => {
+    const path = request.url ?? '';
+    if (path.includes('watch=1')) {
+      const watch = api.watch(path).subscribe({
+        next: (sign) => {
+          if (sign.type === 'opened') response.writeHead(200).flushHeaders();
+          if (sign.type === 'said') response.write(`${JSON.stringify(sign.value)}\n`);
+        },
+        error: (error: unknown) => response.destroy(error as Error),
+        complete: () => response.end(),
+      });
+      response.on('close', () => watch.unsubscribe());
+      return;
+    }
+    api.get(path).subscribe({
+      next: (answer) => {
+        response.statusCode = answer.ok ? 200 : (answer.failure.status ?? 503);
+        response.end(JSON.stringify(answer.ok ? answer.value : {}));
+      },
+      error: (error: unknown) => response.destroy(error as Error),
+    });
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const address = server.address();
+  const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
+  const clusters = [{ name: 'fake', cluster: { server: `http://127.0.0.1:${port}` } }];
+  const contexts = [{ name: 'fake', context: { cluster: 'fake' } }];
+  writeFileSync(
+    kubeconfig,
+    JSON.stringify({ 'current-context': 'fake', clusters, contexts, users: [] }),
+  );
+  return {
+    close() {
+      server.closeAllConnections();
+      server.close();
+    },
+  };
+}
