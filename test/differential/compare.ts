@@ -26,7 +26,10 @@ export function proxyOf(
     gatewayClusters,
     mesh: readMeshConfig(mesh, 'mesh.yaml').mesh,
   });
-  const said = readNode({ id, metadata: { ...metadata, INTERCEPTION_MODE: mode } }, locality);
+  const said = readNode(
+    { id, cluster: 'test', metadata: { ...metadata, INTERCEPTION_MODE: mode } },
+    locality,
+  );
   if (typeof said === 'string') throw new Error(said);
   return { environment, node: withWorkload(environment, said) };
 }

@@ -22,6 +22,7 @@ import { status } from './mutants/status.ts';
 import { streams } from './mutants/streams.ts';
 import { sts } from './mutants/sts.ts';
 import { terminal } from './mutants/terminal.ts';
+import { tracing } from './mutants/tracing.ts';
 import { xds } from './mutants/xds.ts';
 import type { Mutant } from './mutant.ts';
 
@@ -51,5 +52,6 @@ export const mutants: readonly Mutant[] = [
   ...streams,
   ...sts,
   ...terminal,
+  ...tracing,
   ...xds,
 ];

@@ -160,7 +160,12 @@ export function httpRouteIn(yaml: string): HttpRoute {
 }
 
 /** Of a proxy that says nothing of its calls. */
-export const noReporting: Reporting = { accessLog: [], listenerLog: [], of: [] };
+export const noReporting: Reporting = {
+  accessLog: [],
+  listenerLog: [],
+  tracing: { spans: undefined, sampledBy: 'request-id' },
+  of: [],
+};
 
 /** What a proxy says of its calls, from the YAML of a MeshConfig and of resources. */
 export function reportingIn(

@@ -3,6 +3,7 @@ import {
   type DescMessage,
   fromBinary,
   type JsonObject,
+  type JsonValue,
   type Message,
   toJson,
 } from '@bufbuild/protobuf';
@@ -10,6 +11,10 @@ import { ClusterSchema } from '../../shared/proto/envoy/config/cluster/v3/cluste
 import { ClusterLoadAssignmentSchema } from '../../shared/proto/envoy/config/endpoint/v3/endpoint_pb.ts';
 import { ListenerSchema } from '../../shared/proto/envoy/config/listener/v3/listener_pb.ts';
 import { RouteConfigurationSchema } from '../../shared/proto/envoy/config/route/v3/route_pb.ts';
+import { file_envoy_config_trace_v3_datadog } from '../../shared/proto/envoy/config/trace/v3/datadog_pb.ts';
+import { file_envoy_config_trace_v3_opentelemetry } from '../../shared/proto/envoy/config/trace/v3/opentelemetry_pb.ts';
+import { file_envoy_config_trace_v3_skywalking } from '../../shared/proto/envoy/config/trace/v3/skywalking_pb.ts';
+import { file_envoy_config_trace_v3_zipkin } from '../../shared/proto/envoy/config/trace/v3/zipkin_pb.ts';
 import { file_envoy_extensions_access_loggers_file_v3_file } from '../../shared/proto/envoy/extensions/access_loggers/file/v3/file_pb.ts';
 import { file_envoy_extensions_access_loggers_filters_cel_v3_cel } from '../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
 import { file_envoy_extensions_access_loggers_grpc_v3_als } from '../../shared/proto/envoy/extensions/access_loggers/grpc/v3/als_pb.ts';
@@ -38,6 +43,8 @@ import { file_envoy_extensions_path_match_uri_template_v3_uri_template_match } f
 import { file_envoy_extensions_request_id_uuid_v3_uuid } from '../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
 import { file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts } from '../../shared/proto/envoy/extensions/retry/host/previous_hosts/v3/previous_hosts_pb.ts';
 import { file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config } from '../../shared/proto/envoy/extensions/retry/priority/previous_priorities/v3/previous_priorities_config_pb.ts';
+import { file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_dynatrace_resource_detector } from '../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/dynatrace_resource_detector_pb.ts';
+import { file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_environment_resource_detector } from '../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/environment_resource_detector_pb.ts';
 import { file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer } from '../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
 import { file_envoy_extensions_transport_sockets_tls_v3_tls } from '../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
 import { file_envoy_extensions_upstreams_http_v3_http_protocol_options } from '../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
@@ -45,6 +52,10 @@ import type { View, XdsResource, XdsType } from '../push/view.ts';
 
 /** The messages in an Any of generated resources. */
 const registry = createRegistry(
+  file_envoy_config_trace_v3_datadog,
+  file_envoy_config_trace_v3_opentelemetry,
+  file_envoy_config_trace_v3_skywalking,
+  file_envoy_config_trace_v3_zipkin,
   file_envoy_extensions_access_loggers_file_v3_file,
   file_envoy_extensions_access_loggers_filters_cel_v3_cel,
   file_envoy_extensions_access_loggers_grpc_v3_als,
@@ -73,6 +84,8 @@ const registry = createRegistry(
   file_envoy_extensions_request_id_uuid_v3_uuid,
   file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts,
   file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config,
+  file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_dynatrace_resource_detector,
+  file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_environment_resource_detector,
   file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer,
   file_envoy_extensions_transport_sockets_tls_v3_tls,
   file_envoy_extensions_upstreams_http_v3_http_protocol_options,
@@ -93,7 +106,38 @@ export const messageJson = (schema: DescMessage, message: Message): JsonObject =
 export const resourceJson = (type: XdsType, { body }: Pick<XdsResource, 'body'>): JsonObject =>
   messageJson(schemas[type], fromBinary(schemas[type], body));
 
-/** Returns the resources of one type that a proxy may have, with Envoy's names of fields. Pure. */
+/**
+ * Returns a message without the values of headers that the exporters of spans send: they may be
+ * tokens.
+ */
+function withoutTokens(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutTokens);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'initial_metadata' || name === 'http_service'
+        ? withoutValues(member)
+        : withoutTokens(member),
+    ]),
+  );
+}
+
+function withoutValues(value: JsonValue): JsonValue {
+  if (Array.isArray(value)) return value.map(withoutValues);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([name, member]) => [
+      name,
+      name === 'value' ? '***' : withoutValues(member),
+    ]),
+  );
+}
+
+/**
+ * Returns the resources of one type that a proxy may have, with Envoy's names of fields and without
+ * tokens. Pure.
+ */
 export function printed(
   view: View,
   type: XdsType,
@@ -101,9 +145,13 @@ export function printed(
   return [...view[type].resources.values()].map((resource) => ({
     name: resource.name,
     version: resource.version,
-    said: resourceJson(type, resource),
+    said: shown(type, resourceJson(type, resource)),
   }));
 }
+
+/** Only listeners have tracers. */
+const shown = (type: XdsType, message: JsonObject): JsonObject =>
+  type === 'listener' ? (withoutTokens(message) as JsonObject) : message;
 
 /**
  * Returns all resources that a proxy may have, in the form of Envoy's `/config_dump`. Pure.

@@ -6,7 +6,7 @@ import { memoTable } from './scope/memo.ts';
 import type { ProxyNode } from './scope/proxy-node.ts';
 import { labelsOfPlaces } from './scope/scope.ts';
 import { sidecarOf } from './scope/sidecar-of.ts';
-import { canonicalLabels } from './listeners/tracing.ts';
+import { canonicalLabels, namesServices } from './listeners/tracing.ts';
 
 /**
  * Names the class of a proxy: everything that affects what the proxy receives. Two proxies of one
@@ -37,6 +37,7 @@ export function classOf(environment: Environment, node: ProxyNode): string {
     first,
     servedAddresses.length > 0 ? serviceAccount : '',
     meant ? addresses : [],
+    namesServices(environment.mesh) ? node.cluster : '',
   ];
   return `${alwaysSaid(node)}${JSON.stringify(rest)}`;
 }
@@ -48,11 +49,11 @@ function alwaysSaid(node: ProxyNode): string {
   const cachedText = texts.get(node);
   if (cachedText !== undefined) return cachedText;
   const { role, namespace, dnsDomain, interception, locality, network, clusterId, tls } = node;
-  const { addresses, ownPorts, bindable, http10, exactBalance } = node;
+  const { addresses, ownPorts, bindable, http10, exactBalance, meshId, tracing } = node;
   const families = addresses.map((address) => (isIPv6(address) ? 'v6' : 'v4'));
   const text = JSON.stringify([
     ...[role, namespace, dnsDomain, interception, locality, network, clusterId, tls],
-    ...[ownPorts, bindable, http10, exactBalance, families],
+    ...[ownPorts, bindable, http10, exactBalance, families, meshId, tracing ?? null],
   ]);
   texts.set(node, text);
   return text;

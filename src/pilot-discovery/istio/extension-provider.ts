@@ -1,19 +1,20 @@
+import type { ProviderAddress } from './provider-address.ts';
+import { isTracer, type Tracer } from './tracer.ts';
+
 /** A server or a file. Telemetry resources refer to it by the name that a MeshConfig gives it. */
 export type ExtensionProvider =
   | FileLog
   | HttpLogService
   | TcpLogService
   | OpenTelemetryLogs
+  | Tracer
   | { readonly name: string; readonly type: 'other' };
 
 /** A provider that takes access logs. */
 export type LogProvider = FileLog | HttpLogService | TcpLogService | OpenTelemetryLogs;
 
-/** The address of a provider: `HOST` or `NAMESPACE/HOST` of a service, and one of its ports. */
-export interface ProviderService {
-  readonly service: string;
-  readonly port: number;
-}
+export const isLogProvider = (provider: ExtensionProvider): provider is LogProvider =>
+  provider.type !== 'other' && !isTracer(provider);
 
 export interface FileLog {
   readonly name: string;
@@ -39,7 +40,7 @@ export interface JsonFields {
 interface TcpLogService {
   readonly name: string;
   readonly type: 'tcp-service';
-  readonly at: ProviderService;
+  readonly at: ProviderAddress;
   readonly logName: string;
   readonly filterState: readonly string[];
 }
@@ -54,7 +55,7 @@ interface HttpLogService extends Omit<TcpLogService, 'type'> {
 export interface OpenTelemetryLogs {
   readonly name: string;
   readonly type: 'open-telemetry-logs';
-  readonly at: ProviderService;
+  readonly at: ProviderAddress;
   readonly logName: string;
   /** An empty text means the line of Istio. */
   readonly text: string;

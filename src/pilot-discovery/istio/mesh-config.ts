@@ -1,5 +1,6 @@
 import type { NamedAuthorizer } from './authorizer.ts';
 import { type ExtensionProvider, ownFileLog } from './extension-provider.ts';
+import { defaultProxyTracing, type ProxyTracing } from './proxy-tracing.ts';
 
 /**
  * The fields of MeshConfig that are used:
@@ -24,7 +25,15 @@ export interface MeshConfig {
   /** Each name once. */
   readonly providers: readonly ExtensionProvider[];
   /** Names of providers for proxies whose Telemetry resources name none. */
-  readonly defaultProviders: { readonly accessLogging: readonly string[] };
+  readonly defaultProviders: {
+    readonly accessLogging: readonly string[];
+    /** Only the first one counts. */
+    readonly tracing: readonly string[];
+  };
+  /** Whether proxies without a provider send spans to the tracer of their bootstrap. */
+  readonly enableTracing: boolean;
+  /** For proxies that send no ProxyConfig. */
+  readonly defaultTracing: ProxyTracing;
 }
 
 export const defaultMeshConfig: MeshConfig = {
@@ -40,7 +49,9 @@ export const defaultMeshConfig: MeshConfig = {
   authorizers: [],
   listenerLogs: 'on',
   providers: [ownFileLog],
-  defaultProviders: { accessLogging: [] },
+  defaultProviders: { accessLogging: [], tracing: [] },
+  enableTracing: true,
+  defaultTracing: defaultProxyTracing,
 };
 
 /** The cluster of sources that name none. */

@@ -1,13 +1,5 @@
-import { isIpAddress } from '../../shared/text/host-port.ts';
-import { canonicalHost } from './canonical.ts';
-import {
-  type ExtensionProvider,
-  type LogFormat,
-  ownFileLog,
-  type ProviderService,
-} from './extension-provider.ts';
+import { type ExtensionProvider, type LogFormat, ownFileLog } from './extension-provider.ts';
 import { isHeaderName } from './header-format.ts';
-import { isDnsName, isLabel } from './host-names.ts';
 import {
   below,
   boolean,
@@ -17,37 +9,17 @@ import {
   members,
   named,
   needed,
-  port,
   type ReadMember,
   text,
   warn,
   wrong,
 } from './members.ts';
 import { logFields, logFormat } from './read-log-format.ts';
+import { providerAddress } from './read-provider-address.ts';
+import { tracerKinds } from './read-tracer.ts';
 
 type Named<T> = T extends ExtensionProvider ? Omit<T, 'name'> : never;
 type Provider = Named<ExtensionProvider>;
-
-const serviceName: ReadMember<string> = (value, place) => {
-  const read = needed(value, place);
-  const [host = '', ...before] = read.split('/').reverse();
-  const isRight =
-    (isDnsName(host) && before.every(isLabel) && before.length <= 1) ||
-    (before.length === 0 && isIpAddress(host));
-  if (read !== '' && !isRight)
-    wrong(place, `'${read}' is no service: give HOST, or NAMESPACE/HOST`);
-  return [...before, canonicalHost(host)].join('/');
-};
-
-const neededPort: ReadMember<number> = (value, place) => {
-  if (value === undefined) wrong(place, 'it is missing');
-  return port(value, place) ?? 0;
-};
-
-const serviceAt = (get: Get): ProviderService => ({
-  service: get('service', serviceName),
-  port: get('port', neededPort),
-});
 
 const header: ReadMember<string> = (value, place) => {
   const read = needed(value, place);
@@ -57,7 +29,7 @@ const header: ReadMember<string> = (value, place) => {
 
 /** Reads the settings that all services for logs have. */
 const logService = (get: Get) => ({
-  at: serviceAt(get),
+  at: providerAddress(get),
   logName: get('logName', text),
   filterState: get('filterStateObjectsToLog', list(needed)),
 });
@@ -104,7 +76,7 @@ const openTelemetryFormat: ReadMember<{
 const openTelemetryLogs: ReadMember<Provider> = (value, place) =>
   members(value, place, [], (get) => ({
     type: 'open-telemetry-logs',
-    at: serviceAt(get),
+    at: providerAddress(get),
     logName: get('logName', text),
     ...(get('logFormat', maybe(openTelemetryFormat)) ?? { text: '', attributes: {} }),
   }));
@@ -129,9 +101,12 @@ export const telemetryKinds: ReadonlyMap<string, ReadMember<Provider>> = new Map
   ['envoyOtelAls', openTelemetryLogs],
   ['prometheus', noMetrics],
   ['stackdriver', noMetrics],
-  ...['zipkin', 'lightstep', 'datadog', 'opencensus', 'skywalking', 'opentelemetry', 'sds'].map(
-    (name) => [name, without(`${name} is not served yet, and has no effect`)] as const,
-  ),
+  ...tracerKinds,
+  [
+    'opencensus',
+    without('Envoy no longer has a tracer for it, so it has no effect: use opentelemetry'),
+  ],
+  ['sds', without('sds is not served yet, and has no effect')],
 ]);
 
 /**

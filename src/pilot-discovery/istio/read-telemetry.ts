@@ -9,13 +9,15 @@ import {
   needed,
   notNull,
   oneOf,
+  percent,
   type ReadMember,
   warn,
   wrong,
 } from './members.ts';
+import { customTags } from './read-custom-tags.ts';
 import { readMetrics } from './read-metrics.ts';
 import { readTargets } from './read-targets.ts';
-import type { AccessLogging, CallSide, Telemetry } from './telemetry.ts';
+import type { AccessLogging, CallSide, SampledBy, Telemetry, TracingEntry } from './telemetry.ts';
 
 /** The names that a filter may look up. With another name the filter passes no call. */
 const attributes = new Set(
@@ -70,9 +72,33 @@ const accessLogging: ReadMember<AccessLogging> = (value, place) =>
     return { sides: get('match', matchedSides), providers, logging, filter: expression ?? '' };
   });
 
+/** Returns a reader of a switch; undefined if it is not given. */
+const switched =
+  <T>(ifTrue: T, ifFalse: T): ReadMember<T | undefined> =>
+  (value, place) => {
+    const read = boolean(value, place);
+    return read === undefined ? undefined : read ? ifTrue : ifFalse;
+  };
+
+const tracing: ReadMember<TracingEntry> = (value, place) =>
+  members(value, place, [], (get) => {
+    const [provider, ...others] = get('providers', list(providerName));
+    if (others.length > 0)
+      warn(below(place, 'providers'), `only the first one, ${provider ?? ''}, has an effect`);
+    return {
+      sides: get('match', matchedSides),
+      provider,
+      spans: get('disableSpanReporting', switched<'on' | 'off'>('off', 'on')),
+      sampling: get('randomSamplingPercentage', percent),
+      customTags: get('customTags', maybe(customTags)),
+      istioTags: get('enableIstioTags', switched<'on' | 'off'>('on', 'off')),
+      sampledBy: get('useRequestIdForTraceSampling', switched<SampledBy>('request-id', 'proxy')),
+    };
+  });
+
 /** Reads what proxies log and trace. */
 export const readTelemetry: ReadMember<Telemetry> = (value, place) =>
-  members(value, place, ['tracing'], (get, has) => {
+  members(value, place, [], (get, has) => {
     const chosen = get('selector', selector('matchLabels'));
     const target = readTargets(get, has);
     if (target === 'targets' && has('selector'))
@@ -87,5 +113,6 @@ export const readTelemetry: ReadMember<Telemetry> = (value, place) =>
       for: target,
       selector: chosen,
       accessLogging: get('accessLogging', list(notNull(accessLogging))),
+      tracing: get('tracing', list(notNull(tracing))),
     };
   });

@@ -1,12 +1,15 @@
+import type { CustomTag } from './custom-tag.ts';
 import type { Selector } from './values.ts';
 
-/** The logs of proxies: https://istio.io/v1.26/docs/reference/config/telemetry/ */
+/** The logs and the spans of proxies: https://istio.io/v1.26/docs/reference/config/telemetry/ */
 export interface Telemetry {
   /** `targets` names gateways of the Gateway API or services, so it is for no proxy here. */
   readonly for: 'workloads' | 'targets';
   readonly selector: Selector;
   /** Later entries have precedence. */
   readonly accessLogging: readonly AccessLogging[];
+  /** Later entries have precedence, field by field. */
+  readonly tracing: readonly TracingEntry[];
 }
 
 /** Whether a workload makes a call or receives it; a gateway makes all of its calls. */
@@ -20,3 +23,23 @@ export interface AccessLogging {
   /** An expression of CEL; '' if each call is logged. */
   readonly filter: string;
 }
+
+/** A field that is undefined is not given. */
+export interface TracingEntry {
+  readonly sides: readonly CallSide[];
+  /** The name of a provider of the MeshConfig. */
+  readonly provider: string | undefined;
+  readonly spans: 'on' | 'off' | undefined;
+  /** In percent. */
+  readonly sampling: number | undefined;
+  /** If there are none, those of the ProxyConfig apply. */
+  readonly customTags: readonly CustomTag[] | undefined;
+  readonly istioTags: 'on' | 'off' | undefined;
+  readonly sampledBy: SampledBy | undefined;
+}
+
+/**
+ * Who decides whether a request is sampled: its id, which is the same in all proxies that it
+ * passes, or each proxy.
+ */
+export type SampledBy = 'request-id' | 'proxy';

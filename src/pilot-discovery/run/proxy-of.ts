@@ -7,13 +7,14 @@ import type { Node } from '../../shared/proto/envoy/service/discovery/v3/discove
 /** Returns the proxy that a node describes; as a text, why the node is not valid. Pure. */
 export function proxyOf({
   id,
+  cluster,
   metadata,
   locality,
-}: Pick<Node, 'id' | 'metadata' | 'locality'>): ProxyNode | string {
+}: Pick<Node, 'id' | 'cluster' | 'metadata' | 'locality'>): ProxyNode | string {
   const place = localityOf(locality);
   return place === undefined
     ? `the locality of the node '${id.slice(0, 200)}' cannot be decoded`
-    : readNode({ id, metadata }, place);
+    : readNode({ id, cluster, metadata }, place);
 }
 
 /** Returns `region/zone/subzone`; '' if the proxy has none, undefined if it cannot be decoded. */

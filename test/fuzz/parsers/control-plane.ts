@@ -73,6 +73,13 @@ const fieldName = fc.oneof(
     'providers',
     'filter',
     'expression',
+    'tracing',
+    'customTags',
+    'literal',
+    'environment',
+    'header',
+    'name',
+    'value',
     '__proto__',
   ),
   fc.string({ maxLength: 5 }),
@@ -424,11 +431,17 @@ export const controlPlane = [
   }),
   fuzzed({
     name: 'nodes of proxies',
-    inputs: fc.record({ id, metadata: metadata as fc.Arbitrary<JsonObject>, locality }),
+    inputs: fc.record({
+      id,
+      cluster: odd,
+      metadata: metadata as fc.Arbitrary<JsonObject>,
+      locality,
+    }),
     parse: allOf,
     growing: {
       addresses: (size) => ({
         id: 'sidecar~10.0.0.1~a.b~c',
+        cluster: 'a.b',
         metadata: {
           INSTANCE_IPS: times(size)
             .map((index) => `10.0.${index >> 8}.${index & 255}`)
@@ -438,6 +451,7 @@ export const controlPlane = [
       }),
       labels: (size) => ({
         id: 'sidecar~10.0.0.1~a.b~c',
+        cluster: 'a.b',
         metadata: { LABELS: Object.fromEntries(times(size).map((index) => [`l${index}`, 'a'])) },
         locality: noLocality,
       }),

@@ -14,7 +14,6 @@ import {
 import { UuidRequestIdConfigSchema } from '../../../shared/proto/envoy/extensions/request_id/uuid/v3/uuid_pb.ts';
 import type { Reporting } from './reporting.ts';
 import type { ProxyNode } from '../scope/proxy-node.ts';
-import { tracing } from './tracing.ts';
 import { packed, typedConfig, type TypedConfig, type Init } from '../encoding/typed-config.ts';
 import { isHttp2 } from '../../istio/is-http.ts';
 
@@ -101,12 +100,16 @@ const filtersOf = (protocol: Protocol, access: readonly TypedConfig[]): TypedCon
   ...httpFilters,
 ];
 
-function manager({ accessLog }: Reporting, node: ProxyNode, special: Manager): TypedConfig {
+function manager(
+  { accessLog, tracing }: Reporting,
+  node: ProxyNode,
+  special: Manager,
+): TypedConfig {
   return typedConfig('envoy.filters.network.http_connection_manager', HttpConnectionManagerSchema, {
     useRemoteAddress: false,
     ...(node.http10 === 'accepted' && { httpProtocolOptions: { acceptHttp10: true } }),
     ...special,
-    tracing: tracing(node),
+    ...(tracing.spans !== undefined && { tracing: tracing.spans }),
     streamIdleTimeout: {},
     accessLog,
     proxy100Continue: true,
@@ -114,7 +117,9 @@ function manager({ accessLog }: Reporting, node: ProxyNode, special: Manager): T
     normalizePath: true,
     pathWithEscapedSlashesAction: PathWithEscapedSlashesAction.KEEP_UNCHANGED,
     requestIdExtension: {
-      typedConfig: packed(UuidRequestIdConfigSchema, { useRequestIdForTraceSampling: true }),
+      typedConfig: packed(UuidRequestIdConfigSchema, {
+        useRequestIdForTraceSampling: tracing.sampledBy === 'request-id',
+      }),
     },
   });
 }

@@ -1,6 +1,7 @@
 import { ExpressionFilterSchema } from '../../../shared/proto/envoy/extensions/access_loggers/filters/cel/v3/cel_pb.ts';
 import type { AccessLogFilterSchema } from '../../../shared/proto/envoy/config/accesslog/v3/accesslog_pb.ts';
 import type { Environment } from '../../environment/environment.ts';
+import { isLogProvider } from '../../istio/extension-provider.ts';
 import { keyOf, type Resource, type ResourceKey } from '../../istio/model.ts';
 import type { CallSide } from '../../istio/telemetry.ts';
 import { type Init, typedConfig } from '../encoding/typed-config.ts';
@@ -9,6 +10,7 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { partsOfTelemetries, telemetriesOf } from '../scope/telemetries-of.ts';
 import { type AccessLog, meshLog, providerLog } from './access-log.ts';
 import { loggingOf } from './logging-of.ts';
+import { managerTracing, type ManagerTracing } from './tracing.ts';
 
 type Filter = Init<typeof AccessLogFilterSchema>;
 
@@ -18,6 +20,8 @@ export interface Reporting {
   readonly accessLog: AccessLog[];
   /** The logs of listeners: connections for which they have no chain. */
   readonly listenerLog: AccessLog[];
+  /** The spans of connection managers. */
+  readonly tracing: ManagerTracing;
   /** The Telemetry resources that say so. */
   readonly of: readonly ResourceKey[];
 }
@@ -33,6 +37,7 @@ export function reportingOf(environment: Environment, node: ProxyNode, side: Cal
       mesh.listenerLogs === 'off'
         ? []
         : logs.map(({ log, filter }) => filtered(log, noRoute, ...filter)),
+    tracing: managerTracing(environment, node, telemetries, side),
     of: telemetries.map(keyOf),
   };
 }
@@ -61,7 +66,7 @@ function logsOf(
   const providerLogs = mesh.providers
     .flatMap((provider) => {
       const said = logging.get(provider.name.toLowerCase());
-      if (said === undefined || provider.type === 'other') return [];
+      if (said === undefined || !isLogProvider(provider)) return [];
       const log = providerLog(mesh, provider, (service) =>
         clusterOfProvider(environment, node, service),
       );

@@ -1,6 +1,7 @@
 // Why: docs/decisions/092-a-provider-is-used-if-its-service-is-visible.md
 import type { Environment } from '../../environment/environment.ts';
-import type { ExtensionProvider, ProviderService } from '../../istio/extension-provider.ts';
+import type { ExtensionProvider } from '../../istio/extension-provider.ts';
+import type { ProviderAddress } from '../../istio/provider-address.ts';
 import { outboundName } from './cluster-name.ts';
 import { outboundScope } from './outbound-scope.ts';
 import type { ProxyNode } from './proxy-node.ts';
@@ -19,7 +20,7 @@ export interface ProviderCluster {
 export function clusterOfProvider(
   environment: Environment,
   node: ProxyNode,
-  { service, port }: ProviderService,
+  { service, port }: ProviderAddress,
 ): ProviderCluster | undefined {
   const [host = '', place] = service.split('/').reverse();
   const places = new Set((environment.services.get(host) ?? []).map(({ namespace }) => namespace));
@@ -30,7 +31,7 @@ export function clusterOfProvider(
     : undefined;
 }
 
-const servicesOf = (provider: ExtensionProvider): readonly ProviderService[] =>
+const servicesOf = (provider: ExtensionProvider): readonly ProviderAddress[] =>
   'at' in provider ? [provider.at] : [];
 
 /** Returns the clusters of all providers of the mesh that a proxy reaches, in their order. */

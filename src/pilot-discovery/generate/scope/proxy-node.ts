@@ -1,3 +1,4 @@
+import type { ProxyTracing } from '../../istio/proxy-tracing.ts';
 import type { Labels } from '../../istio/values.ts';
 
 /** The properties of a proxy in its first request that affect what it receives. */
@@ -15,6 +16,12 @@ export interface ProxyNode {
   readonly labels: Labels;
   readonly serviceAccount: string;
   readonly clusterId: string;
+  /** The name of its service, in spans: `cluster` of the node. */
+  readonly cluster: string;
+  /** '' if it is unknown. */
+  readonly meshId: string;
+  /** The settings of its ProxyConfig; undefined if it sends none. */
+  readonly tracing: ProxyTracing | undefined;
   readonly network: string;
   /** The ports of listeners that its bootstrap has for all addresses; Istio's ports by default. */
   readonly ownPorts: readonly number[];

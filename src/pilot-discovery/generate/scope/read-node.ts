@@ -1,10 +1,12 @@
 import { canonicalAddress } from '../../istio/canonical.ts';
+import { sentTracing } from '../../istio/read-proxy-tracing.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
 
 /** The node of a first request: an id, and the metadata as JSON. */
 export interface RequestNode {
   readonly id: string;
+  readonly cluster?: string;
   readonly metadata?: Readonly<Record<string, unknown>> | undefined;
 }
 
@@ -17,7 +19,10 @@ const form = /^(sidecar|router)~([^~]*)~([^~]*)~([^~]+)$/;
  *
  * @param locality of the node, as `region/zone/subzone`; '' if it has none
  */
-export function readNode({ id, metadata = {} }: RequestNode, locality: string): ProxyNode | string {
+export function readNode(
+  { id, cluster = '', metadata = {} }: RequestNode,
+  locality: string,
+): ProxyNode | string {
   const [, role, address = '', workload = '', dnsDomain = ''] = form.exec(id) ?? [];
   if (role === undefined)
     return `the node id '${id.slice(0, 200)}' is not role~address~name.namespace~domain`;
@@ -53,6 +58,9 @@ export function readNode({ id, metadata = {} }: RequestNode, locality: string): 
     labels: isObject(labels) ? texts(labels) : {},
     serviceAccount: text('SERVICE_ACCOUNT'),
     clusterId: text('CLUSTER_ID'),
+    cluster,
+    meshId: text('MESH_ID'),
+    tracing: sentTracing(ownMember(metadata, 'PROXY_CONFIG')),
     network: text('NETWORK'),
     ownPorts: [port('ENVOY_PROMETHEUS_PORT') || 15_090, port('ENVOY_STATUS_PORT') || 15_021],
     locality,

@@ -3,7 +3,7 @@ import { stringify } from 'yaml';
 import { configDump, printed } from '../../../../src/pilot-discovery/generate/config-dump.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { xdsTypes } from '../../../../src/pilot-discovery/push/view.ts';
-import { canonical, proxyIn, resourceText } from '../../../support/golden.ts';
+import { canonical, meshIn, proxyIn, resourceText } from '../../../support/golden.ts';
 import { environmentOf } from '../../../support/generated.ts';
 
 const service = resourceText(
@@ -16,9 +16,9 @@ ports: [{ number: 80, name: http, protocol: HTTP }]
 endpoints: [{ address: 10.0.0.9 }]`,
 );
 
-const viewIn = (metadata: string) =>
+const viewIn = (metadata: string, mesh = '') =>
   viewer(() => undefined).view(
-    { number: 1, environment: environmentOf(service) },
+    { number: 1, environment: environmentOf(service, { mesh: meshIn(mesh) }) },
     proxyIn(metadata),
   );
 
@@ -78,4 +78,15 @@ it('prints the extensions of Envoy with their type and fields', () => {
       mark: 1337,
     },
   });
+});
+
+it.each([
+  ['lightstep', 'accessToken: sesame'],
+  ['opentelemetry', 'grpc: { initialMetadata: [{ name: a, value: sesame }] }'],
+  ['opentelemetry', 'http: { headers: [{ name: a, value: sesame }] }'],
+])('prints no token of a tracer: %s, %s', (kind, token) => {
+  const mesh = `{ defaultProviders: { tracing: [a] }, extensionProviders: [{ name: a, ${kind}: { service: a.mesh, port: 80, ${token} } }] }`;
+  const dump = JSON.stringify(configDump(viewIn('', mesh)));
+  expect(dump).toContain('"value":"***"');
+  expect(dump).not.toContain('sesame');
 });

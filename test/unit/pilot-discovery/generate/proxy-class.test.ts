@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { listenersOf } from '../../../../src/pilot-discovery/generate/listeners/listeners.ts';
 import { classOf } from '../../../../src/pilot-discovery/generate/proxy-class.ts';
+import { defaultProxyTracing } from '../../../../src/pilot-discovery/istio/proxy-tracing.ts';
 import type { ProxyNode } from '../../../../src/pilot-discovery/generate/scope/proxy-node.ts';
 import { routesOf } from '../../../../src/pilot-discovery/generate/routes/routes.ts';
+import { meshIn } from '../../../support/golden.ts';
 import { clustersOf, endpointsOf, environmentOf, proxyAt } from '../../../support/generated.ts';
 
 const resource = (kind: string, name: string, spec: string) => `
@@ -79,6 +81,13 @@ const pairs: readonly (readonly [what: string, yaml: string, one: ProxyNode, oth
       labelled({ 'service.istio.io/canonical-name': 'a' }),
       labelled({ 'service.istio.io/canonical-name': 'b' }),
     ],
+    ['the mesh that spans name', far, labelled({}), proxyAt({ labels: {}, meshId: 'mesh1' })],
+    [
+      'the settings of spans',
+      far,
+      labelled({}),
+      proxyAt({ labels: {}, tracing: { ...defaultProxyTracing, sampling: 5 } }),
+    ],
     [
       'the port of the status of the agent',
       resource(
@@ -134,6 +143,19 @@ describe('proxies that are given something else', () => {
         .map(({ name, version }) => [name, version]);
     expect(given(one)).not.toEqual(given(other));
     expect(classOf(environment, one)).not.toBe(classOf(environment, other));
+  });
+
+  it('are of two classes for the cluster of the node, if a provider names services in spans', () => {
+    const mesh = (kind: string) =>
+      meshIn(
+        `{ defaultProviders: { tracing: [a] }, extensionProviders: [{ name: a, ${kind}: { service: far.test, port: 80 } }] }`,
+      );
+    const [one, other] = [proxyAt({ cluster: 'a' }), proxyAt({ cluster: 'b' })];
+    const classes = (kind: string) => {
+      const environment = environmentOf(far, { mesh: mesh(kind) });
+      return new Set([one, other].map((node) => classOf(environment, node))).size;
+    };
+    expect(['zipkin', 'datadog', 'opentelemetry', 'skywalking'].map(classes)).toEqual([1, 2, 2, 1]);
   });
 
   it('are of one class, if only a label differs by which a Gateway selects gateways', () => {

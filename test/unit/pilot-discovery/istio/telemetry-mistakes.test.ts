@@ -145,7 +145,7 @@ describe('a mistake in the providers of a MeshConfig', () => {
     ],
     [
       provider('envoyFileLog: {}'),
-      `warning 2 ${one}: it has no effect: give one of envoyFileAccessLog, envoyHttpAls, envoyTcpAls, envoyOtelAls, prometheus, stackdriver, zipkin, lightstep, datadog, opencensus, skywalking, opentelemetry, sds`,
+      `warning 2 ${one}: it has no effect: give one of envoyFileAccessLog, envoyHttpAls, envoyTcpAls, envoyOtelAls, prometheus, stackdriver, zipkin, lightstep, datadog, skywalking, opentelemetry, opencensus, sds`,
     ],
     [
       provider('envoyFileAccessLog: { path: 1 }'),

@@ -4,6 +4,7 @@ import { proxyOf } from '../../../../src/pilot-discovery/run/proxy-of.ts';
 import { LocalitySchema } from '../../../../src/shared/proto/envoy/config/core/v3/base_pb.ts';
 
 const id = 'sidecar~10.0.0.1~a.default~default.svc.cluster.local';
+const cluster = 'a.default';
 const none = new Uint8Array();
 
 describe('proxyOf', () => {
@@ -12,12 +13,18 @@ describe('proxyOf', () => {
       LocalitySchema,
       create(LocalitySchema, { region: 'r', zone: 'z', subZone: 's' }),
     );
-    expect(proxyOf({ id, metadata: {}, locality })).toMatchObject({ locality: 'r/z/s' });
-    expect(proxyOf({ id, metadata: {}, locality: none })).toMatchObject({ locality: '' });
+    expect(proxyOf({ id, cluster, metadata: {}, locality })).toMatchObject({ locality: 'r/z/s' });
+    expect(proxyOf({ id, cluster, metadata: {}, locality: none })).toMatchObject({ locality: '' });
+  });
+
+  it('reads the cluster, which names its service in spans', () => {
+    expect(proxyOf({ id, cluster, metadata: {}, locality: none })).toMatchObject({
+      cluster: 'a.default',
+    });
   });
 
   it('says that a locality is no message', () => {
-    expect(proxyOf({ id, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(
+    expect(proxyOf({ id, cluster, metadata: {}, locality: new Uint8Array([0x0a, 9]) })).toBe(
       `the locality of the node '${id}' cannot be decoded`,
     );
   });
@@ -29,7 +36,9 @@ describe('proxyOf', () => {
     [{ valueOf: null, toString: null }, 15_021],
     [[1], 15_021],
   ])('takes the status port %j as %d', (port, expected) => {
-    expect(proxyOf({ id, metadata: { ENVOY_STATUS_PORT: port }, locality: none })).toMatchObject({
+    expect(
+      proxyOf({ id, cluster, metadata: { ENVOY_STATUS_PORT: port }, locality: none }),
+    ).toMatchObject({
       ownPorts: [15_090, expected],
     });
   });

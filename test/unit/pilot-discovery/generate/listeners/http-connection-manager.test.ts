@@ -5,13 +5,7 @@ import {
 } from '../../../../../src/pilot-discovery/generate/listeners/http-connection-manager.ts';
 import type { Protocol } from '../../../../../src/pilot-discovery/istio/values.ts';
 import { FilterChainSchema } from '../../../../../src/shared/proto/envoy/config/listener/v3/listener_components_pb.ts';
-import {
-  canonical,
-  messageYaml,
-  noReporting,
-  proxyIn,
-  replacing,
-} from '../../../../support/golden.ts';
+import { canonical, messageYaml, noReporting, proxyIn } from '../../../../support/golden.ts';
 
 const type = 'type.googleapis.com/envoy.extensions.filters';
 const grpcWeb = `
@@ -29,7 +23,6 @@ filters:
       - { name: envoy.filters.http.fault, typed_config: { "@type": ${type}.http.fault.v3.HTTPFault } }
       - { name: envoy.filters.http.cors, typed_config: { "@type": ${type}.http.cors.v3.Cors } }
       - { name: envoy.filters.http.router, typed_config: { "@type": ${type}.http.router.v3.Router } }
-      tracing: SPANS
       stream_idle_timeout: 0s
       use_remote_address: false
       proxy_100_continue: true
@@ -42,11 +35,7 @@ filters:
           use_request_id_for_trace_sampling: true
       ${special.trim().replaceAll('\n', '\n      ')}`;
 const printed = (filter: ReturnType<typeof outboundManager>): string =>
-  messageYaml(
-    FilterChainSchema,
-    { filters: [filter] },
-    replacing('tracing', () => 'SPANS'),
-  );
+  messageYaml(FilterChainSchema, { filters: [filter] });
 
 describe('a connection manager for what the application calls', () => {
   const asked = `
