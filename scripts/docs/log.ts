@@ -80,7 +80,7 @@ export const fields: readonly (readonly [names: readonly string[], meaning: stri
   ],
   [
     ['configDir', 'registries', 'services', 'afterMs'],
-    'Sources and services of the control plane; its first reading, in ms',
+    'Sources and services of the control plane; first reading in ms',
   ],
   [
     ['snapshot', 'proxies'],
