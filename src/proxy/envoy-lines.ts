@@ -39,13 +39,13 @@ const mostLines = 1_000;
  * Cuts the text of Envoy's error stream, in pieces as they come, into messages.
  *
  * A message is emitted when the next one begins, or after 20 ms without more of it: lines that have
- * no header of their own (a trace, a dump) stay with the one before them. The last one is emitted
+ * no header (a trace, a dump) stay with the one before them. The last one is emitted
  * before completion. A line of more than 64 KiB and a message of more than 1,000 lines are cut, so
  * that memory is bounded whatever Envoy writes.
  *
- * A refusal of the configuration is for `debug`, without the configuration, which may hold secrets:
- * the agent tells it in its own words. It lasts until the next header or the end, however slowly it
- * comes, and nothing that has no header is emitted after it.
+ * A message that refuses the configuration gets the level `debug`, and loses the configuration,
+ * which may hold secrets: the agent logs the refusal itself. Such a message lasts until the next
+ * header or the end. After it, lines without a header are not emitted.
  */
 export function envoyLines(
   scheduler: SchedulerLike = asyncScheduler,
@@ -93,7 +93,7 @@ export function envoyLines(
           pending.text.push(text);
         }
       };
-      /** Takes what is too long for one line, and leaves its end. */
+      /** Takes the parts of a text that is too long for one line, and returns its end. */
       const cut = (text: string) => {
         for (; text.length > longestLine; text = text.slice(longestLine))
           take(text.slice(0, longestLine));
@@ -106,8 +106,7 @@ export function envoyLines(
         rest = '';
         flush();
       };
-      // One timer at a time, that looks at how long it has been quiet: not one per piece of a
-      // flood.
+      // One timer at a time checks how long it has been quiet: a flood has many pieces.
       const watch = (delay: number) => {
         timer ??= scheduler.schedule(() => {
           timer = undefined;
@@ -141,15 +140,15 @@ export function envoyLines(
 /** Each epoch says this at its start, about the same configuration. */
 const repeated =
   'There is no configured limit to the number of allowed active downstream connections';
-/** Envoy 1.36 warns with these at each hot restart that goes well. The agent logs its own line. */
+/** Envoy 1.36 warns of these at each hot restart that succeeds. The agent logs its own line. */
 const ofHotRestart: readonly string[] = [
   'shutting down admin due to child startup',
   'terminating parent process',
 ];
 
 /**
- * Whether a message of Envoy is to be shown: one that each epoch repeats is shown once, and one of
- * each hot restart never.
+ * Returns a function that decides whether a message of Envoy is shown: one that each epoch repeats
+ * is shown once, those of each hot restart never.
  */
 export function toBeShown(): (message: string) => boolean {
   let isShown = false;

@@ -101,7 +101,7 @@ export function spawnEnvoy({
       onLine({
         level: 'warn',
         component: 'stderr',
-        message: `no FIFO can be made at ${fifo}: what Envoy says is passed on as it is`,
+        message: `no FIFO can be made at ${fifo}: Envoy's lines are passed on unread`,
       });
 
     if (child.pid !== undefined) subscriber.next({ type: 'spawned', pid: child.pid });

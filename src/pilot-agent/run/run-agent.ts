@@ -200,7 +200,7 @@ function served(run: Run, view$: Observable<RunView>): Observable<RunSign> {
   );
 }
 
-/** Merges the signs of the sources, readings by hand, and what the agent makes of both. */
+/** Merges the signs of the sources, the transitions of the agent, and the signs of its Envoy. */
 function life(run: Run, streams: Streams): Observable<RunSign> {
   const { config, parts, random } = run;
   const { view$ } = streams;
@@ -312,14 +312,14 @@ function takeDown({ parts, outside, ending, timing }: Run) {
   };
 }
 
-/** Says whether a sign of a source is about its state, not about a change. */
+/** Returns whether a sign of a source is about its state, not about a change. */
 function isStatus(
   sign: SourceChange,
 ): sign is Extract<SourceChange, { type: 'source-read' | 'source-unreadable' | 'watch-failed' }> {
   return sign.type !== 'ready' && sign.type !== 'changed';
 }
 
-/** Says whether the run is over: the agent has stopped, or a server that it needs cannot listen. */
+/** Returns whether the run is over: the agent stopped, or a server that it needs cannot listen. */
 function isEnd(sign: RunSign): boolean {
   if (sign.type === 'transition') return sign.transition.state.phase === 'stopped';
   return sign.type === 'failed' || sign.type === 'servers-failed' || sign.type === 'bug-over';

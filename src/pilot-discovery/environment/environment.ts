@@ -31,7 +31,7 @@ export interface Environment {
   readonly services: SortedMap<readonly Service[]>;
   /** By {@link serviceKey}, then by number of the service's port. */
   readonly endpoints: SortedMap<ServiceEndpoints>;
-  /** Keys of services, by an address at which one of their ports is served. */
+  /** Keys of services, by the address of one of their endpoints. */
   readonly served: Index<string>;
   /**
    * Oldest first, with full names of hosts and gateways. Delegates are not in the list: their

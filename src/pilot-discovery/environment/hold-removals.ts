@@ -14,9 +14,7 @@ import { reduceWithEffects, type Step } from '../../operators/reduce-with-effect
 import { partsOf } from './resources.ts';
 import type { StoreEvent } from './store-event.ts';
 
-/**
- * A reading that removes more than this number of a kind, and more than half of it, is held back.
- */
+/** Removals of more than this number of a kind, and of more than half of it, are held back. */
 const few = 10;
 
 /** The kinds that declare services. */
@@ -152,8 +150,8 @@ function changed(
 }
 
 /**
- * Returns whether more than half of a kind and more than a few go, or all services of a namespace
- * with several.
+ * Returns whether the removals take more than half of a kind, and more than a few, or all services
+ * of a namespace that has several.
  */
 function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
   if (gone.size === 0) return false;

@@ -15,7 +15,7 @@ import { withWorkload } from './scope/with-workload.ts';
 
 interface Generator {
   /**
-   * Returns all inputs of the view of a class. As long as they are equal, one by one, the view is.
+   * Returns all inputs of the view of a class. The same inputs, one by one, give the same view.
    */
   readonly inputs: (environment: Environment, node: ProxyNode) => readonly unknown[];
   readonly make: (environment: Environment, node: ProxyNode) => TypedView;
@@ -75,7 +75,7 @@ export interface SnapshotOfViews {
 export interface Viewer {
   /** Returns the view of a proxy in a snapshot. */
   readonly view: (snapshot: SnapshotOfViews, proxy: ProxyNode) => View;
-  /** Returns the same; keeps the class until the proxy leaves. */
+  /** Returns the view as `view` does, and keeps the class until the proxy leaves. */
   readonly enter: (
     snapshot: SnapshotOfViews,
     proxy: ProxyNode,
@@ -113,7 +113,7 @@ class LazyView implements View {
 }
 
 /**
- * Returns a viewer with its own classes.
+ * Returns a viewer that has no classes yet.
  *
  * @param onUnused is called when a class has no proxy, and has to be swept
  */

@@ -130,7 +130,7 @@ export const text: ReadMember<string> = (value, place) => {
   return '';
 };
 
-/** Reports a block that is empty, except for the member `besides`: its author meant something. */
+/** Reports a block that has no member other than `besides`: it has no effect. */
 export function sayIfEmpty(value: unknown, place: Place, hint: string, besides?: string): void {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return;
   if (Object.keys(value).every((name) => name === besides))

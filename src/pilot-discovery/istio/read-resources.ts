@@ -31,8 +31,8 @@ export interface ReadText {
 }
 
 /**
- * The limit of tokens in a document that the quick parser cannot read: such a document is composed
- * all at once.
+ * The largest number of tokens in a document that the quick parser cannot read. Such a document is
+ * composed in one step.
  */
 const tokens = 100_000;
 

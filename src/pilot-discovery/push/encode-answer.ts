@@ -48,8 +48,7 @@ function encodedOf(typeUrl: string, resource: XdsResource): Encoded {
 
 /** Returns an element of `resources` in an answer. */
 function itemOf(typeUrl: string, resource: XdsResource, variant: Variant): Uint8Array {
-  // Only one proxy gets it. The table never shrinks, so it is kept for resources of several
-  // proxies.
+  // Only one proxy gets an empty assignment. The table is for resources that several proxies get.
   if (isEmptyAssignment(resource)) {
     const any = anyOf(typeUrl, resource);
     return variant === 'delta' ? entryOf(resource, any) : any;
@@ -92,10 +91,7 @@ function encodeAnswer(
 /** The limits of the cache of answers that several proxies may get. */
 const most = { answers: 1_000, bytes: 64 * 1024 * 1024 };
 
-/**
- * An answer that no other proxy gets within this time is dropped after twice the time at most. In
- * ms.
- */
+/** An answer that nobody gets for this time is dropped, after twice the time at most. In ms. */
 const longest = 20_000;
 
 /** Encodes answers; an answer that several proxies get is encoded once. */
@@ -122,7 +118,7 @@ export function answerEncoder(controlPlane: string, scheduler: SchedulerLike): A
     return kept.size;
   };
   const encode = (answer: Answer, variant: Variant): Buffer => {
-    // It is short, and all answers for types that are not served have the same nonce.
+    // Not cached: it is short, and all answers for types that are not served have the same nonce.
     if (answer.resources.length === 0) return encodeAnswer(answer, variant, controlPlane);
     const key = `${variant}${answer.nonce}`;
     used.add(key);

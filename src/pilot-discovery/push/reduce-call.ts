@@ -12,15 +12,16 @@ import {
 import { reduceProxy } from './reduce-proxy.ts';
 import type { AnswerStep } from './write-answer.ts';
 
-/** The stream of one proxy, and the answers that have not left for it: the oldest first. */
+/** The stream of one proxy, and the answers that are not written yet, the oldest first. */
 export interface CallState {
   readonly proxy: ProxyStream;
   readonly waiting: readonly Answer[];
 }
 
 /**
- * The reason for which a stream ends, and the way: with a status, `quietly` if it is not the fault
- * of the proxy, so no event reports it; or at once, if the proxy would not read a status.
+ * Why and how a stream ends. `status`: with a status. `quietly`: the same, but no event reports it,
+ * since it is not the fault of the proxy. `at once`: without a status, which the proxy would not
+ * read.
  */
 export type CallFault =
   | { readonly how: 'status' | 'quietly'; readonly code: number; readonly reason: string }
@@ -55,7 +56,7 @@ export const freshCall = (variant: Variant): CallState => ({
   waiting: [],
 });
 
-/** Decides on the stream of one proxy, and keeps the answers that have not left for it. Pure. */
+/** Decides on the stream of one proxy, and keeps the answers that are not written yet. Pure. */
 export function reduceCall(state: CallState, event: CallEvent): Step<CallState, CallEffect> {
   switch (event.type) {
     case 'turn':

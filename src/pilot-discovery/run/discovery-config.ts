@@ -110,7 +110,7 @@ export function discoveryConfig(
     const text = variable(name);
     return text === undefined ? standard : duration(name, text, standard);
   };
-  /** Returns true unless the variable says false. */
+  /** Returns true if the variable is not set. */
   const trueOrSaid = (name: string): boolean => {
     const text = variable(name);
     const value = text === undefined ? true : parseBoolean(text);

@@ -36,7 +36,7 @@ export function seeExit(code: number): string | undefined {
 
 /** The remedy for an end, by its code. Other codes are Envoy's. */
 const fixes: Readonly<Record<number, string>> = {
-  [exitCodes.refused]: 'change what is asked for',
+  [exitCodes.refused]: 'change the request',
   [exitCodes.usage]: 'correct the flag that is named',
   [exitCodes.unavailable]: 'free what is named, or give another one, and start the agent again',
   [exitCodes.software]: 'report this bug with the log, which has the stack',

@@ -34,7 +34,7 @@ export interface AnswerInFlight<K extends SubscriptionKind> {
 
 /** The resources of one type that one client wants, and those that it has. Immutable. */
 export interface TypeSubscription<K extends SubscriptionKind> {
-  /** Whether the client has requested the type, and what it had at that moment. */
+  /** Whether the client has requested the type, and whether it then had resources. */
   readonly comes: 'not yet' | 'empty-handed' | 'with-versions';
   /** The version in the first request of a state-of-the-world client; empty for none. */
   readonly claimed: string;

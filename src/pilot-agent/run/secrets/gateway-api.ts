@@ -93,7 +93,7 @@ function readings(
   if (secret === undefined) return refused(trouble ?? 'it is not there');
   const { value } = secret;
   if (value === undefined)
-    return refused('it is the token of a service account, and no secret of a gateway');
+    return refused('it is the token of a service account, not a secret of a gateway');
   return defer(() => of(secretReading(place, wanted, value, scheduler.now()))).pipe(
     untilWhole(scheduler),
   );

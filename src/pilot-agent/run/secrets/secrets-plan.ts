@@ -129,7 +129,7 @@ export function secretsPlan(agent: AgentConfig): SecretsPlan {
     config,
     warnings: [
       ...(workload.kind === 'authority' && address.endsWith(':15010')
-        ? [`the certificate authority ${address} is asked without TLS, as its port says`]
+        ? [`the certificate authority ${address} is asked without TLS, because its port is 15010`]
         : []),
       ...gateway.warnings,
     ],
@@ -174,7 +174,7 @@ function authorityOf(
     : caAddress;
 }
 
-/** Says whether the folder of `PROV_CERT` contains a certificate that the agent has not written. */
+/** Returns whether the folder of `PROV_CERT` has a certificate that the agent has not written. */
 function isProvided(provCert: string, output: string): boolean {
   const { chain, key } = workloadFiles(provCert, []);
   return (
@@ -183,15 +183,12 @@ function isProvided(provCert: string, output: string): boolean {
   );
 }
 
-/**
- * Says whether the agent has written the files itself, perhaps in an earlier run: they are no
- * source.
- */
+/** Returns whether the agent has written the files, perhaps in an earlier run. */
 function isOutput({ chain }: SecretPaths, output: string): boolean {
   return output !== '' && resolve(dirname(chain)) === resolve(output);
 }
 
-/** Says whether a file contains one of these paths. */
+/** Returns whether a file contains one of these paths. */
 export function namesPath(file: string, paths: readonly string[]): boolean {
   const read = readOutsideSync(file, largest.envoy);
   return read.kind === 'read' && paths.some((path) => read.bytes.includes(path)); // otherwise the code that uses the file reports the error

@@ -221,7 +221,7 @@ function warningsOf(flaws: ReadonlyMap<string, string>): readonly string[] {
   return [...flaws].map(([source, reason]) => `source ${source} is ignored: ${reason}`);
 }
 
-/** Says whether a change requires a new reading. */
+/** Returns whether a change requires a new reading. */
 function isReason(sign: SourceChange): boolean {
   return sign.type === 'ready' || (sign.type === 'changed' && sign.isPushed !== true);
 }

@@ -107,7 +107,7 @@ function lacking(
 }
 
 /**
- * Says whether this was logged before: each stream reports a missing secret, and an authority is
+ * Returns whether this was logged before: each stream reports a missing secret, and an authority is
  * asked repeatedly. Pure.
  */
 export function wasTold({ told: reported }: SecretTroubles, event: SdsEvent): boolean {

@@ -3,8 +3,8 @@ export type LeftOut = keyof typeof leftOutWords;
 
 export const leftOutWords = {
   form: 'it is not a row of metrics',
-  time: 'its time is not one that the format of the answer has',
-  value: 'its value, or its le or quantile, is not one that its type may have',
+  time: 'its time cannot be written in the format of the answer',
+  value: 'its type does not allow its value, le or quantile',
   again: 'a row with the same name and labels came before',
   taken: 'another source has a family of this name, or of one that would clash with it',
   apart: 'other rows stand between the rows of its metric, which OpenMetrics does not allow',

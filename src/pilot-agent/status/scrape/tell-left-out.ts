@@ -14,7 +14,7 @@ export interface MetricsLeftOut {
 
 /**
  * Returns a function that reports rows that were left out: for each source, the first row for each
- * reason, once. Each function has its own record of its reports.
+ * reason, once. Each function has a separate record of its reports.
  */
 export function tellLeftOut() {
   const reported = new Set<string>();

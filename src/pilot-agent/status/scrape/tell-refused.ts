@@ -9,9 +9,7 @@ export interface MetricsRefused {
   readonly reason: string;
 }
 
-/**
- * In ms. The same source is reported again after this time, if it is refused for the same reason.
- */
+/** The least time between two reports of a source with the same reason. In ms. */
 const pause = 3_600_000;
 
 const words: Readonly<Record<RefusedScrape, string>> = {
@@ -22,8 +20,8 @@ const words: Readonly<Record<RefusedScrape, string>> = {
 };
 
 /**
- * Returns a function that reports faults of sources: for each source, each reason to take no more
- * of its metrics, once an hour. Each function has its own record of its reports.
+ * Returns a function that reports sources of which no more metrics are taken: each reason of each
+ * source once an hour. Each function has a separate record of its reports.
  */
 export function tellRefused(scheduler: SchedulerLike) {
   const reportedAt = new Map<string, number>();

@@ -129,7 +129,7 @@ function domainsOf(
 const isHeadless = ({ registry, resolution }: VisibleService): boolean =>
   registry === 'Service' && resolution === 'none';
 
-/** Makes the virtual hosts; each name and each domain is given only once. */
+/** Makes the virtual hosts. A name, and a domain, goes to the first plan that has it. */
 function distinct(plans: readonly Plan[], serviceHosts: ReadonlySet<string>): VirtualHost[] {
   const names = new Set<string>();
   const usedDomains = new Set<string>();

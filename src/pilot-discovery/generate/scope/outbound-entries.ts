@@ -138,7 +138,7 @@ function joined(entry: OutboundEntry, next: OutboundEntry): OutboundEntry {
   };
 }
 
-/** Keeps the first of chains that match the same connections: Envoy refuses both together. */
+/** Keeps the first of chains that match the same connections: Envoy NACKs a listener with both. */
 function distinct(chains: readonly OutboundChain[]): OutboundChain[] {
   const claimedMatches = new Set<string>();
   return chains.flatMap((chain): readonly OutboundChain[] => {

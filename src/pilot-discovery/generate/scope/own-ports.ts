@@ -51,7 +51,7 @@ export function ownPorts(
     .sort((a, b) => a.endpoint.port - b.endpoint.port);
 }
 
-/** Returns the inputs of own ports. As long as they are equal, one by one, the ports are. */
+/** Returns the inputs of ports. The same inputs, one by one, give the same ports. */
 export const partsOfPorts = (ports: readonly OwnPort[]): readonly object[] =>
   ports.flatMap(({ service, port, endpoint, services }) => [service, port, endpoint, ...services]);
 

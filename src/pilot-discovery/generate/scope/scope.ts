@@ -72,8 +72,8 @@ export const tellsCallersApart = ({ spec }: Resource<'VirtualService'>): boolean
 const ofVirtualServices = memoTable<Callers>();
 
 /**
- * Returns the scope of VirtualServices. Namespaces to which they are exported are singled out; if a
- * rule distinguishes callers, every proxy is.
+ * Returns the scope of VirtualServices. Namespaces to which they are exported are singled out. If a
+ * rule distinguishes callers, the scope is the namespace of the proxy with its labels.
  */
 export function scopeOfVirtualServices(
   { virtualServices }: Pick<Environment, 'virtualServices'>,
@@ -93,7 +93,7 @@ export function scopeOfVirtualServices(
 
 const ofExports = memoTable<Namespaces>();
 
-/** Returns the scope of exported VirtualServices: a namespace that they name has its own. */
+/** Returns the scope of exported VirtualServices: each namespace that they name has one. */
 export const scopeOfExports = (
   { virtualServices }: Pick<Environment, 'virtualServices'>,
   namespace: string,
@@ -109,7 +109,7 @@ export const scopeOfExports = (
 
 const ofCallers = memoTable<Namespaces>();
 
-/** Returns the scope of all that a Sidecar may name; a namespace that a match names has its own. */
+/** Returns the scope of what a Sidecar may name: each namespace that a match names has one. */
 export function scopeOfCallers(
   environment: Pick<Environment, 'services' | 'virtualServices'>,
   { namespace }: Pick<ProxyNode, 'namespace'>,
