@@ -15,6 +15,7 @@ import { readServiceEntry, readWorkloadEntry } from './read-service-entry.ts';
 import { readSidecar } from './read-sidecar.ts';
 import { readTelemetry } from './read-telemetry.ts';
 import { readVirtualService } from './read-virtual-service.ts';
+import { readWorkloadSettings } from './read-workload-settings.ts';
 
 /** The members of a resource by which its reader is chosen, and settings for that reader. */
 export interface Head {
@@ -76,6 +77,7 @@ export const kinds: { readonly [K in Kind]: ReadKind<K> } = {
     ifRefused: { consequence: ports, otherwise: closedAccessPolicy },
   },
   Telemetry: { group: 'telemetry', read: () => readTelemetry },
+  ProxyConfig: { group: 'networking', read: () => readWorkloadSettings },
   Service: { group: 'core', readWhole: readKubernetesService },
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
   Pod: { group: 'core', readWhole: readPod },

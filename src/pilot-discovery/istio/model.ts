@@ -10,6 +10,7 @@ import type { Sidecar } from './sidecar.ts';
 import type { Telemetry } from './telemetry.ts';
 import type { Labels } from './values.ts';
 import type { VirtualService } from './virtual-service.ts';
+import type { WorkloadSettings } from './workload-settings.ts';
 
 /**
  * The content of each kind of resource. All values are converted: a duration is in ms, a match is
@@ -26,6 +27,7 @@ export interface Specs {
   readonly AuthorizationPolicy: AccessPolicy;
   readonly RequestAuthentication: AccessPolicy;
   readonly Telemetry: Telemetry;
+  readonly ProxyConfig: WorkloadSettings;
   readonly Service: KubernetesService;
   readonly EndpointSlice: EndpointSlice;
   readonly Pod: Pod;

@@ -1,4 +1,6 @@
+import { type ExtensionProvider, isLogProvider } from './extension-provider.ts';
 import {
+  below,
   boolean,
   type Get,
   list,
@@ -15,18 +17,42 @@ import { extensionProviders } from './read-extension-provider.ts';
 import type { ProxyTracing } from './proxy-tracing.ts';
 import { logFormat } from './read-log-format.ts';
 import { proxyTracing } from './read-proxy-tracing.ts';
+import { isTracer } from './tracer.ts';
 
-const defaultTracers: ReadMember<readonly string[]> = (value, place) => {
-  const names = list(needed)(value, place);
-  if (names.length > 1) warn(place, `only the first one, ${names[0] ?? ''}, has an effect`);
-  return names;
-};
+/** Returns a reader of names of providers. Warns of names that have no effect. */
+const namesOf =
+  (
+    providers: readonly ExtensionProvider[],
+    isRight: (provider: ExtensionProvider) => boolean,
+    what: string,
+  ): ReadMember<readonly string[]> =>
+  (value, place) => {
+    const names = list(needed)(value, place);
+    for (const [index, name] of names.entries()) {
+      const provider = providers.find(
+        (candidate) => candidate.name.toLowerCase() === name.toLowerCase(),
+      );
+      const namePlace = below(place, `[${index}]`);
+      if (name !== '' && provider === undefined)
+        warn(namePlace, `no extensionProvider that is served has the name ${name}`);
+      if (provider !== undefined && !isRight(provider))
+        warn(namePlace, `the extensionProvider ${name} takes no ${what}`);
+    }
+    return names;
+  };
 
-const defaultProviders: ReadMember<MeshConfig['defaultProviders']> = (value, place) =>
-  members(value, place, [], (get) => ({
-    accessLogging: get('accessLogging', list(needed)),
-    tracing: get('tracing', defaultTracers),
-  }));
+const defaultProviders =
+  (providers: readonly ExtensionProvider[]): ReadMember<MeshConfig['defaultProviders']> =>
+  (value, place) =>
+    members(value, place, [], (get) => {
+      const tracing = get('tracing', namesOf(providers, isTracer, 'spans'));
+      if (tracing.length > 1)
+        warn(below(place, 'tracing'), `only the first one, ${tracing[0] ?? ''}, has an effect`);
+      return {
+        accessLogging: get('accessLogging', namesOf(providers, isLogProvider, 'access logs')),
+        tracing,
+      };
+    });
 
 /** Reads the `defaultConfig`: the ProxyConfig of proxies that send none. */
 const defaultTracing: ReadMember<ProxyTracing> = (value, place) => {
@@ -55,6 +81,7 @@ export function meshTelemetry(
   | 'enableTracing'
   | 'defaultTracing'
 > {
+  const providers = get('extensionProviders', extensionProviders);
   return {
     accessLogFile: get('accessLogFile', text),
     accessLogFormat: get('accessLogFormat', logFormat),
@@ -63,9 +90,10 @@ export function meshTelemetry(
       oneOf({ TEXT: 'text', JSON: 'json' } as const, 'text'),
     ),
     listenerLogs: get('disableEnvoyListenerLog', boolean) === true ? 'off' : 'on',
-    providers: get('extensionProviders', extensionProviders),
+    providers,
     defaultProviders:
-      get('defaultProviders', maybe(defaultProviders)) ?? defaultMeshConfig.defaultProviders,
+      get('defaultProviders', maybe(defaultProviders(providers))) ??
+      defaultMeshConfig.defaultProviders,
     enableTracing: get('enableTracing', boolean) ?? defaultMeshConfig.enableTracing,
     defaultTracing: get('defaultConfig', defaultTracing),
   };

@@ -52,7 +52,7 @@ function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>):
 const mostFlaws = 20;
 
 /** Kinds of Istio that are not served yet. */
-const later = ['EnvoyFilter', 'WorkloadGroup', 'ProxyConfig', 'WasmPlugin'];
+const later = ['EnvoyFilter', 'WorkloadGroup', 'WasmPlugin'];
 
 /**
  * Reads a text of YAML or JSON with one or more documents. A flaw in one resource does not affect

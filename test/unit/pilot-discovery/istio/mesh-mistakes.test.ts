@@ -512,7 +512,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -524,11 +524,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [

@@ -139,6 +139,22 @@ describe('a mistake in the tracing of a MeshConfig', () => {
       'defaultProviders: { tracing: [a, b] }',
       'warning 1 defaultProviders.tracing: only the first one, a, has an effect',
     ],
+    [
+      'defaultProviders: { tracing: [a] }',
+      'warning 1 defaultProviders.tracing[0]: no extensionProvider that is served has the name a',
+    ],
+    [
+      'defaultProviders: { tracing: [Envoy] }',
+      'warning 1 defaultProviders.tracing[0]: the extensionProvider Envoy takes no spans',
+    ],
+    [
+      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${at} }`)}`,
+      'warning 1 defaultProviders.accessLogging[0]: the extensionProvider a takes no access logs',
+    ],
+    [
+      `defaultProviders: { accessLogging: [a, b] }\n${provider(`zipkin: { ${at} }`)}`,
+      'warning 1 defaultProviders.accessLogging[1]: no extensionProvider that is served has the name b',
+    ],
     ['defaultConfig: a', "error 1 defaultConfig: 'a' is not an object"],
     [
       'defaultConfig: { concurrency: 2 }',
