@@ -30,6 +30,15 @@ const subsets = (name: string) =>
 const to = (name: string, subset: string, weight: number) =>
   `{ destination: { host: ${name}.mesh, subset: ${subset} }, weight: ${weight} }`;
 
+/** The version of the PROXY protocol with which a connection begins, with its client. */
+function headerOf(first: Buffer): string {
+  const text = first.toString('latin1');
+  if (text.startsWith('\r\n\r\n\0\r\nQUIT\n\x21\x11'))
+    return `V2 ${first.subarray(16, 20).join('.')}`;
+  const [, client] = /^PROXY TCP4 (\S+) 127\.0\.0\.1 \d+ \d+\r\n/.exec(text) ?? [];
+  return client === undefined ? 'none' : `V1 ${client}`;
+}
+
 /** Connections that are opened one after the other. */
 const count = 400;
 /** The share of v1, in percent. */
@@ -41,7 +50,7 @@ describe.skipIf(controlPlane === undefined)(
   'connections through an Envoy that lives from pilot-discovery, as one that lives from istiod',
   () => {
     const servers: Server[] = [];
-    let [plain, secure, admin, xds, http, monitoring] = [0, 0, 0, 0, 0, 0];
+    let [plain, secure, first, second, admin, xds, http, monitoring]: readonly number[] = [];
     let yaml = '';
 
     beforeAll(async () => {
@@ -52,16 +61,29 @@ describe.skipIf(controlPlane === undefined)(
         ...names.map((name) =>
           createSecureServer({ cert: leaf, key }, (socket) => void socket.end(name)),
         ),
+        createServer((socket) => void socket.once('data', (data) => socket.end(headerOf(data)))),
       );
       for (const one of servers) await once(one.listen(0, '127.0.0.1'), 'listening');
       // A real istiod has the two ports after its own.
-      [plain = 0, secure = 0, admin = 0, xds = 0, http = 0, monitoring = 0] = await freePorts(6);
+      [plain = 0, secure = 0, first = 0, second = 0, admin = 0, xds = 0, http = 0, monitoring = 0] =
+        await freePorts(8);
       const ports = servers.map(portOf);
       yaml = [
         entry('plain', 'TCP', plain, ports.slice(0, 2)),
         subsets('plain'),
-        entry('secure', 'TLS', secure, ports.slice(2)),
+        entry('secure', 'TLS', secure, ports.slice(2, 4)),
         subsets('secure'),
+        ...[
+          ['first', 'V1', first],
+          ['second', 'V2', second],
+        ].flatMap(([name, version, port]) => [
+          entry(String(name), 'TCP', Number(port), ports.slice(4)),
+          resource(
+            'DestinationRule',
+            String(name),
+            `{ host: ${name}.mesh, trafficPolicy: { proxyProtocol: { version: ${version} } } }`,
+          ),
+        ]),
         resource(
           'VirtualService',
           'plain',
@@ -79,15 +101,26 @@ describe.skipIf(controlPlane === undefined)(
     });
 
     /** Who answers; '' if nobody does. */
-    const greeting = (): Promise<string> => text(connect(plain, '127.0.0.1')).catch(() => '');
+    const greeting = (): Promise<string> => text(connect(plain ?? 0, '127.0.0.1')).catch(() => '');
+    /** What a server has received first, if a client begins to speak. */
+    const received = (port: number): Promise<string> => {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('hello');
+      return text(socket).catch(() => '');
+    };
     const greetingOf = (servername: string): Promise<string> =>
       text(
-        connectSecurely({ host: '127.0.0.1', port: secure, servername, rejectUnauthorized: false }),
+        connectSecurely({
+          host: '127.0.0.1',
+          port: secure ?? 0,
+          servername,
+          rejectUnauthorized: false,
+        }),
       ).catch(() => '');
 
     /** Who answers to names of TLS, and how many of the plain connections v1 has. */
     const answers = () =>
-      withEnvoy(xds, admin, async () => {
+      withEnvoy(xds ?? 0, admin ?? 0, async () => {
         await eventually(
           async () => (await greeting()) !== '' && (await greetingOf('secure.mesh')) !== '',
         );
@@ -97,12 +130,13 @@ describe.skipIf(controlPlane === undefined)(
         let ofOne = 0;
         for (let opened = 0; opened < count; opened += 1)
           if ((await greeting()) === 'one') ofOne += 1;
-        return { byName, ofOne };
+        const headers = [await received(first ?? 0), await received(second ?? 0)];
+        return { byName, ofOne, headers };
       });
 
-    it('go by the name that TLS asks for, and by weight', async () => {
-      const ours = await withPilotDiscovery(yaml, [xds, http, monitoring], answers);
-      const theirs = await withIstiod(controlPlane ?? '', yaml, xds, answers);
+    it('go by the name that TLS asks for, and by weight, and begin with the address of the client', async () => {
+      const ours = await withPilotDiscovery(yaml, [xds ?? 0, http ?? 0, monitoring ?? 0], answers);
+      const theirs = await withIstiod(controlPlane ?? '', yaml, xds ?? 0, answers);
       const right = {
         'a.example.com': 'one',
         'x.b.example.com': 'two',
@@ -111,6 +145,8 @@ describe.skipIf(controlPlane === undefined)(
       };
       expect(ours.byName).toEqual(right);
       expect(theirs.byName).toEqual(right);
+      for (const { headers } of [ours, theirs])
+        expect(headers).toEqual(['V1 127.0.0.1', 'V2 127.0.0.1']);
       const mean = (count * share) / 100;
       const deviation = Math.sqrt((mean * (100 - share)) / 100);
       for (const { ofOne } of [ours, theirs])

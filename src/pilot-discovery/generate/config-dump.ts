@@ -45,6 +45,7 @@ import { file_envoy_extensions_retry_host_previous_hosts_v3_previous_hosts } fro
 import { file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config } from '../../shared/proto/envoy/extensions/retry/priority/previous_priorities/v3/previous_priorities_config_pb.ts';
 import { file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_dynatrace_resource_detector } from '../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/dynatrace_resource_detector_pb.ts';
 import { file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_environment_resource_detector } from '../../shared/proto/envoy/extensions/tracers/opentelemetry/resource_detectors/v3/environment_resource_detector_pb.ts';
+import { file_envoy_extensions_transport_sockets_proxy_protocol_v3_upstream_proxy_protocol } from '../../shared/proto/envoy/extensions/transport_sockets/proxy_protocol/v3/upstream_proxy_protocol_pb.ts';
 import { file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer } from '../../shared/proto/envoy/extensions/transport_sockets/raw_buffer/v3/raw_buffer_pb.ts';
 import { file_envoy_extensions_transport_sockets_tls_v3_tls } from '../../shared/proto/envoy/extensions/transport_sockets/tls/v3/tls_pb.ts';
 import { file_envoy_extensions_upstreams_http_v3_http_protocol_options } from '../../shared/proto/envoy/extensions/upstreams/http/v3/http_protocol_options_pb.ts';
@@ -86,6 +87,7 @@ const registry = createRegistry(
   file_envoy_extensions_retry_priority_previous_priorities_v3_previous_priorities_config,
   file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_dynatrace_resource_detector,
   file_envoy_extensions_tracers_opentelemetry_resource_detectors_v3_environment_resource_detector,
+  file_envoy_extensions_transport_sockets_proxy_protocol_v3_upstream_proxy_protocol,
   file_envoy_extensions_transport_sockets_raw_buffer_v3_raw_buffer,
   file_envoy_extensions_transport_sockets_tls_v3_tls,
   file_envoy_extensions_upstreams_http_v3_http_protocol_options,

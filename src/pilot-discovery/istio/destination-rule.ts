@@ -26,9 +26,14 @@ export interface PortPolicy {
 export interface TrafficPolicy extends PortPolicy {
   /** Undefined if connections of TCP are not tunnelled. */
   readonly tunnel: Tunnel | undefined;
+  /** The version of the PROXY protocol that begins each connection; undefined for none. */
+  readonly proxyProtocol: ProxyProtocol | undefined;
   /** By the number of the port. */
   readonly portLevelSettings: ReadonlyMap<number, PortPolicy>;
 }
+
+/** How the address of the client is written at the beginning of a connection. */
+export type ProxyProtocol = 'V1' | 'V2';
 
 /** The proxy of the destination is asked over HTTP for a connection to another address. */
 export interface Tunnel {

@@ -5,6 +5,7 @@ import type {
   LoadBalancer,
   OutlierDetection,
   PortPolicy,
+  ProxyProtocol,
   Subset,
   TrafficPolicy,
 } from './destination-rule.ts';
@@ -256,13 +257,16 @@ function policyOf(get: Get): PortPolicy {
   };
 }
 
+const proxyProtocol: ReadMember<ProxyProtocol> = (value, place) =>
+  members(value, place, [], (get) => get('version', oneOf({ V1: 'V1', V2: 'V2' } as const, 'V1')));
+
 const policyParts = 'loadBalancer, connectionPool, outlierDetection, tls';
 
 const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
-  members(value, place, ['proxyProtocol', 'retryBudget'], (get, has) => {
+  members(value, place, ['retryBudget'], (get, has) => {
     if (has('tunnel') && has('proxyProtocol'))
       wrong(below(place, 'tunnel'), 'it excludes proxyProtocol: leave one out');
-    sayIfEmpty(value, place, `${policyParts}, tunnel or portLevelSettings`);
+    sayIfEmpty(value, place, `${policyParts}, tunnel, proxyProtocol or portLevelSettings`);
     const ports = get(
       'portLevelSettings',
       list((setting, settingPlace) =>
@@ -282,6 +286,7 @@ const trafficPolicy: ReadMember<TrafficPolicy> = (value, place) =>
       ...policyOf(get),
       portLevelSettings: new Map(ports),
       tunnel: get('tunnel', maybe(tunnel)),
+      proxyProtocol: get('proxyProtocol', maybe(proxyProtocol)),
     };
   });
 

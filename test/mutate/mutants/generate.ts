@@ -337,4 +337,28 @@ export const generate: readonly Mutant[] = [
     find: " && service.location === 'internal'",
     replace: '',
   },
+  {
+    id: 'generate/tls/proxy-protocol-before-tls',
+    file: 'pilot-discovery/generate/tls/proxy-protocol.ts',
+    find: 'wrapped(transportSocket ?? plain)',
+    replace: 'wrapped(plain)',
+  },
+  {
+    id: 'generate/tls/proxy-protocol-of-each-endpoint',
+    file: 'pilot-discovery/generate/tls/proxy-protocol.ts',
+    find: 'transportSocket: wrapped(inner)',
+    replace: 'transportSocket: inner',
+  },
+  {
+    id: 'generate/tls/proxy-protocol-version',
+    file: 'pilot-discovery/generate/tls/proxy-protocol.ts',
+    find: 'V2: Version.V2',
+    replace: 'V2: Version.V1',
+  },
+  {
+    id: 'generate/scope/proxy-protocol-of-the-subset',
+    file: 'pilot-discovery/generate/scope/traffic-policy.ts',
+    find: 'subsetPolicy?.proxyProtocol ?? whole',
+    replace: 'whole',
+  },
 ];

@@ -12,7 +12,12 @@ import {
 import { askedForMutualTls, disablingPolicies } from '../tls/asked-for-mutual-tls.ts';
 import { clusterMetadata, isOriginated } from './cluster-metadata.ts';
 import { outboundName, outboundSni } from '../scope/cluster-name.ts';
-import { connectionSettings, httpOptions, upstreamHttpOf } from './connection-pool.ts';
+import {
+  connectionSettings,
+  httpOptions,
+  type UpstreamHttp,
+  upstreamHttpOf,
+} from './connection-pool.ts';
 import { dnsFamily, outboundDiscovery, type OutboundInputs } from './outbound-discovery.ts';
 import { sniCluster } from './sni-clusters.ts';
 import { destinationRuleOf } from '../scope/destination-rule-of.ts';
@@ -27,9 +32,10 @@ import type { ProxyNode } from '../scope/proxy-node.ts';
 import { scopeOfPlace, scopeOfRulesFor } from '../scope/scope.ts';
 import { serviceModeOf } from '../scope/service-mode.ts';
 import { passageOf } from '../scope/sni-destinations.ts';
-import { policyFor } from '../scope/traffic-policy.ts';
+import { policyFor, proxyProtocolFor } from '../scope/traffic-policy.ts';
 import type { Init } from '../encoding/typed-config.ts';
-import { upstreamTls } from '../tls/upstream-tls.ts';
+import { withProxyProtocol } from '../tls/proxy-protocol.ts';
+import { type UpstreamTls, upstreamTls } from '../tls/upstream-tls.ts';
 import { viewByHost } from '../scope/view-by-host.ts';
 import type { Services } from '../scope/visible-services.ts';
 
@@ -165,7 +171,7 @@ function outboundCluster(
   port: ServicePort,
   subset: Subset | undefined,
 ): XdsResource | undefined {
-  const { environment, node, service, rule, accounts, serviceMode } = inputs;
+  const { environment, node, service, rule } = inputs;
   const { mesh } = environment;
   const named = { port: port.number, subset: subset?.name ?? '', host: service.host };
   const name = outboundName(named);
@@ -184,24 +190,8 @@ function outboundCluster(
 
   const pool = policy.connectionPool;
   const http = upstreamHttpOf(port.protocol, pool, node.role);
-  const isDirect = service.resolution === 'none' || isPassthrough(policy);
-  const isAutomatic =
-    mesh.enableAutoMtls &&
-    service.location === 'internal' &&
-    serviceMode === 'mutual' &&
-    (!isDirect || isMutual(endpoints));
-  const tls = upstreamTls({
-    tls: policy.tls,
-    unruled: isAutomatic ? 'mutual' : 'plain',
-    destination: isDirect ? 'original' : 'listed',
-    alpn: http === 'http2' ? 'h2' : 'nothing',
-    sni: outboundSni(named),
-    accounts,
-    node,
-    location: service.location,
-    secrets:
-      node.role === 'router' || rule?.spec.workloadSelector !== undefined ? 'given' : 'refused',
-  });
+  const tls = tlsOf(inputs, port, named, http);
+  const protocol = proxyProtocolFor(rule?.spec, port.number, named.subset);
   const cluster: Cluster = {
     name,
     altStatName: `${name};`,
@@ -209,7 +199,7 @@ function outboundCluster(
     ...balancing(policy),
     ...discovery,
     ...httpOptions(http, pool, tls.names),
-    ...tls.cluster,
+    ...(protocol === undefined ? tls.cluster : withProxyProtocol(tls.cluster, protocol)),
     metadata: clusterMetadata({
       rule,
       services: [service],
@@ -224,4 +214,33 @@ function outboundCluster(
     ...(rule?.keys ?? []),
     ...(isDns(service) ? endpoints.map(({ key }) => key) : []),
   ]);
+}
+
+/** Returns the encryption of the connections of a cluster. */
+function tlsOf(
+  { environment, node, service, rule, accounts, serviceMode, ...inputs }: OutboundInputs,
+  { number }: ServicePort,
+  named: Parameters<typeof outboundSni>[0],
+  http: UpstreamHttp,
+): UpstreamTls {
+  const policy = policyFor(rule?.spec, number, named.subset);
+  const endpoints = inputs.endpoints.get(number) ?? [];
+  const isDirect = service.resolution === 'none' || isPassthrough(policy);
+  const isAutomatic =
+    environment.mesh.enableAutoMtls &&
+    service.location === 'internal' &&
+    serviceMode === 'mutual' &&
+    (!isDirect || isMutual(endpoints));
+  return upstreamTls({
+    tls: policy.tls,
+    unruled: isAutomatic ? 'mutual' : 'plain',
+    destination: isDirect ? 'original' : 'listed',
+    alpn: http === 'http2' ? 'h2' : 'nothing',
+    sni: outboundSni(named),
+    accounts,
+    node,
+    location: service.location,
+    secrets:
+      node.role === 'router' || rule?.spec.workloadSelector !== undefined ? 'given' : 'refused',
+  });
 }

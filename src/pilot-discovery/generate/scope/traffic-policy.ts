@@ -1,4 +1,9 @@
-import type { DestinationRule, PortPolicy, TrafficPolicy } from '../../istio/destination-rule.ts';
+import type {
+  DestinationRule,
+  PortPolicy,
+  ProxyProtocol,
+  TrafficPolicy,
+} from '../../istio/destination-rule.ts';
 
 const nothing: PortPolicy = {
   loadBalancer: undefined,
@@ -36,4 +41,19 @@ export function policyFor(
  */
 function portPolicyOf(policy: TrafficPolicy | undefined, port: number): PortPolicy | undefined {
   return policy?.portLevelSettings.get(port) ?? policy;
+}
+
+/**
+ * Returns the PROXY protocol of one port of a host, or of one of its subsets. The settings of a
+ * port have none: with those of the whole policy a port has that of its subset, if any.
+ */
+export function proxyProtocolFor(
+  rule: DestinationRule | undefined,
+  port: number,
+  subset: string,
+): ProxyProtocol | undefined {
+  const policy = rule?.trafficPolicy;
+  const whole = policy?.portLevelSettings.has(port) === true ? undefined : policy?.proxyProtocol;
+  const subsetPolicy = rule?.subsets.find(({ name }) => name === subset)?.trafficPolicy;
+  return subsetPolicy?.proxyProtocol ?? whole;
 }

@@ -279,6 +279,14 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
       '{ host: a.com, trafficPolicy: { tunnel: { targetHost: b.com, targetPort: 80 }, proxyProtocol: { version: V1 } } }',
       'trafficPolicy.tunnel: it excludes proxyProtocol: leave one out',
     ],
+    [
+      '{ host: a.com, trafficPolicy: { proxyProtocol: { version: V3 } } }',
+      "trafficPolicy.proxyProtocol.version: 'V3' is not one of V1, V2",
+    ],
+    [
+      '{ host: a.com, trafficPolicy: { proxyProtocol: V1 } }',
+      "trafficPolicy.proxyProtocol: 'V1' is not an object",
+    ],
     ['{}', 'host: it is missing'],
     ["{ host: 'a b' }", "host: 'a b' is no host: give a DNS name, which may begin with '*'"],
     [

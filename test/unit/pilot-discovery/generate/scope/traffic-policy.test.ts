@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { stringify } from 'yaml';
-import { policyFor } from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
+import {
+  policyFor,
+  proxyProtocolFor,
+} from '../../../../../src/pilot-discovery/generate/scope/traffic-policy.ts';
 import { canonical, specIn } from '../../../../support/golden.ts';
 
 const rule = specIn(
@@ -55,5 +58,40 @@ describe('what a DestinationRule says of a port and a subset', () => {
     expect(
       Object.values(policyFor(undefined, 80, undefined)).filter((part) => part !== undefined),
     ).toEqual([]);
+  });
+});
+
+describe('the PROXY protocol of a port and a subset', () => {
+  const headed = specIn(
+    'DestinationRule',
+    `
+host: a.mesh
+trafficPolicy:
+  proxyProtocol: { version: V2 }
+  portLevelSettings: [{ port: { number: 81 }, loadBalancer: { simple: RANDOM } }]
+subsets:
+  - { name: plain }
+  - { name: first, trafficPolicy: { proxyProtocol: {} } }
+  - name: ports
+    trafficPolicy:
+      loadBalancer: { simple: RANDOM }
+      portLevelSettings: [{ port: { number: 80 }, loadBalancer: { simple: RANDOM } }]`,
+  );
+
+  it.each([
+    [80, '', 'V2'],
+    // The settings of a port have none.
+    [81, '', undefined],
+    [80, 'plain', 'V2'],
+    [80, 'first', 'V1'],
+    [81, 'first', 'V1'],
+    [80, 'ports', 'V2'],
+    [81, 'ports', undefined],
+  ])('port %i, subset "%s": %s', (port, subset, version) => {
+    expect(proxyProtocolFor(headed, port, subset)).toBe(version);
+  });
+
+  it('is none without a rule', () => {
+    expect(proxyProtocolFor(undefined, 80, '')).toBeUndefined();
   });
 });
