@@ -1,12 +1,15 @@
+import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect as connectHttp2 } from 'node:http2';
-import { connect } from 'node:net';
+import { createServer } from 'node:https';
+import { type AddressInfo, connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { create, toBinary } from '@bufbuild/protobuf';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { certificateAuthority } from '../../demo/certificates.ts';
 import { discoveryVariables } from '../../scripts/docs/discovery.ts';
 import type { discoveryFlags } from '../../src/pilot-discovery/run/discovery-flags.ts';
 import { type DiscoveryFlagName } from '../../src/pilot-discovery/run/discovery-flags.ts';
@@ -87,6 +90,36 @@ const has =
   ({ ports }) =>
   async () =>
     (await ask(ports.httpAddr, path)).body.includes(text);
+type ConsulFlags = Readonly<Record<'consulserverURL' | 'consulCAFile' | 'consulTokenFile', string>>;
+
+/** Starts a Consul over TLS, with one service that has the token as a label. */
+async function startFakeConsul(root: string): Promise<ConsulFlags> {
+  const authority = await certificateAuthority();
+  const { key, certChain } = await authority.issue();
+  const [caFile, tokenFile] = [join(root, 'consul-ca.pem'), join(root, 'consul-token')];
+  writeFileSync(caFile, authority.rootCert);
+  writeFileSync(tokenFile, 'of-flag');
+  const server = createServer({ key, cert: certChain }, ({ url = '', headers }, response) => {
+    if (url.includes('index=')) return; // it waits
+    const node = { Node: 'n', Address: '10.9.9.9' };
+    const meta = { token: headers['x-consul-token'] };
+    const instance = { Node: node, Service: { ID: 'web', Port: 80, Meta: meta }, Checks: [] };
+    const body = url.startsWith('/v1/catalog/services') ? { web: [] } : [instance];
+    response.writeHead(200, { 'x-consul-index': 5 }).end(JSON.stringify(body));
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  ends.push(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    consulserverURL: `https://127.0.0.1:${port}`,
+    consulCAFile: caFile,
+    consulTokenFile: tokenFile,
+  };
+}
+
 const write = ({ folder }: Program, name: string, text: string) =>
   writeFileSync(join(folder, 'config', name), text);
 
@@ -194,6 +227,26 @@ const flags: Readonly<Record<ServedFlag, Row>> = {
     program: 'three',
     value: 'of-flag',
     observe: has('/debug/configz', 'of-flag'),
+  },
+  consulserverURL: {
+    program: 'three',
+    value: 'CONSUL',
+    observe: has('/debug/configz', 'ConsulService'),
+  },
+  consulDatacenters: {
+    program: 'three',
+    value: 'east,west',
+    observe: has('/debug/configz', '"name":"web.west"'),
+  },
+  consulCAFile: {
+    program: 'three',
+    value: 'CONSUL',
+    observe: has('/debug/configz', 'ConsulInstance'),
+  },
+  consulTokenFile: {
+    program: 'three',
+    value: 'CONSUL',
+    observe: has('/debug/configz', '"token":"of-flag"'),
   },
   meshConfig: {
     program: 'one',
@@ -391,6 +444,7 @@ describe('each flag and variable of pilot-discovery', () => {
       const server = await serveFakeKube(kube, join(root, name));
       ends.push(() => server.close());
     }
+    const consul = await startFakeConsul(root);
     for (const [index, name] of names.entries()) {
       const folder = join(root, name);
       mkdirSync(join(folder, 'config/all'), { recursive: true });
@@ -401,7 +455,13 @@ describe('each flag and variable of pilot-discovery', () => {
         Object.entries(kind).filter(([, { program }]) => program === name);
       const its = given(flags).flatMap(([flag, { value }]) => [
         `--${flag}`,
-        value === 'MESH' ? join(folder, 'mesh') : flag === 'kubeconfig' ? join(root, value) : value,
+        value === 'MESH'
+          ? join(folder, 'mesh')
+          : value === 'CONSUL'
+            ? consul[flag as keyof ConsulFlags]
+            : flag === 'kubeconfig'
+              ? join(root, value)
+              : value,
       ]);
       const listen = Object.entries(ports).flatMap(([flag, port]) => [
         `--${flag}`,
@@ -418,7 +478,7 @@ describe('each flag and variable of pilot-discovery', () => {
         '--configDir',
         join(folder, 'config'),
         '--registries',
-        flags.registries.value,
+        name === 'three' ? `${flags.registries.value},Consul` : flags.registries.value,
         ...listen,
         ...its,
       ];

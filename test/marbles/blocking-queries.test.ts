@@ -96,11 +96,11 @@ describe('blockingQueries', () => {
   );
 
   it(
-    'asks once in 1 s where no debt is allowed',
+    'keeps the least time between two queries',
     marbles((m) => {
       const { state$ } = drawn(
         many(20, (n) => n + 1),
-        { debt: 0 },
+        { spacing: 1_000 },
       );
       const expected = at({ '0s': '1', '1s': '2', '2s': '3', '3s': '4' });
       m.expectObservable(state$, '^ 3500ms !').toBe(expected);

@@ -53,7 +53,7 @@ export function consul(watch: ConsulWatch, options: ConsulOptions = {}): Contrib
   const times = { wait, timeout, random, ...(scheduler !== undefined && { scheduler }) };
   const queried = consulQuery<Content>(options, {
     url,
-    wait: () => wait,
+    wait,
     largest,
     stateOf: (body) => stateOf(rows(body)),
   });

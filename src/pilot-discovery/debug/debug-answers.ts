@@ -13,6 +13,7 @@ import { eachResource } from '../environment/resources.ts';
 import { flawsOf } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { duplicateHosts, leftOut, withoutEndpoints } from '../state/push-status.ts';
+import { registryConflicts } from '../state/registry-conflicts.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** Returns the answer to `/debug/NAME`, in the form of istiod. Pure. `now`: ms since 1970. */
@@ -132,6 +133,7 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
     : {
         pilot_eds_no_instances: withoutEndpoints(snapshot.environment),
         pilot_vservice_dup_domain: duplicateHosts(snapshot.environment),
+        pilot_conflict_registries: registryConflicts(snapshot.environment),
       };
 
 const timeOf = (ms: number | undefined) =>

@@ -3,6 +3,7 @@ import type { Histogram } from '../../operators/histogram.ts';
 import { flawsOf, heldRemovals } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
 import { duplicateHosts, withoutEndpoints } from '../state/push-status.ts';
+import { registryConflicts } from '../state/registry-conflicts.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 /** Returns the metrics of the control plane, with the names of istiod. Pure. */
@@ -116,6 +117,11 @@ export function discoveryFamilies(
       'pilot_vservice_dup_domain',
       'Hosts with two VirtualServices; the older one is used.',
       environment === undefined ? 0 : duplicateHosts(environment).length,
+    ),
+    gauge(
+      'pilot_conflict_registries',
+      'Services in conflict with another registry that has their host.',
+      environment === undefined ? 0 : registryConflicts(environment).length,
     ),
     gauge(
       'pilot_virt_services',

@@ -42,6 +42,7 @@ const nothing: Omit<Environment, 'mesh' | 'gatewayClusters' | 'fetchedKeys'> = {
   pods: SortedMap.empty(),
   aliases: SortedMap.empty(),
   endpointSlices: SortedMap.empty(),
+  consulInstances: SortedMap.empty(),
   warnings: [],
 };
 
@@ -98,6 +99,11 @@ export function buildEnvironment(
           .filter((pod) => pod !== '')
           .map((pod) => ['pod', namespace, pod]),
       ],
+    ),
+    consulInstances: reindexed(
+      before.consulInstances,
+      touchedOf(touched, 'ConsulInstance'),
+      ({ namespace, spec }) => [[namespace, spec.service]],
     ),
   };
   const isAll = before.mesh.trustDomain !== mesh.trustDomain;

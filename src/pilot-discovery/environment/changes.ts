@@ -1,4 +1,4 @@
-import type { AnyResource, Resource, ResourceKey } from '../istio/model.ts';
+import type { AnyResource, Kind, Resource, ResourceKey } from '../istio/model.ts';
 
 /** From the class that affects least to the class that affects most. */
 const classes = ['none', 'endpoints', 'config', 'mesh'] as const;
@@ -35,6 +35,14 @@ export function widerOf(first: ChangeClass, second: ChangeClass): ChangeClass {
   return classes.indexOf(first) < classes.indexOf(second) ? second : first;
 }
 
+/** The kinds that declare only endpoints. */
+const ofEndpoints: ReadonlySet<Kind> = new Set<Kind>([
+  'WorkloadEntry',
+  'EndpointSlice',
+  'Pod',
+  'ConsulInstance',
+]);
+
 /** Returns the class of the change of one resource, which may be added or removed. */
 export function changeClass(
   before: AnyResource | undefined,
@@ -42,7 +50,7 @@ export function changeClass(
 ): ChangeClass {
   if (before?.version === after?.version) return 'none';
   const kind = (before ?? after)?.kind;
-  if (kind === 'WorkloadEntry' || kind === 'EndpointSlice' || kind === 'Pod') return 'endpoints';
+  if (kind !== undefined && ofEndpoints.has(kind)) return 'endpoints';
   if (before?.kind !== 'ServiceEntry' || after?.kind !== 'ServiceEntry') return 'config';
   return withoutEndpoints(before) === withoutEndpoints(after) ? 'endpoints' : 'config';
 }

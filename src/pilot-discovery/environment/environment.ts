@@ -25,8 +25,8 @@ export interface Environment {
   readonly mesh: MeshConfig;
   readonly gatewayClusters: GatewayClusters;
   /**
-   * The services of each host. A Service of Kubernetes comes first, then the oldest; the first one
-   * wins if only one can be used.
+   * The services of each host. A Service of Kubernetes comes first, then one of Consul, then the
+   * oldest; the first one wins if only one can be used.
    */
   readonly services: SortedMap<readonly Service[]>;
   /** By {@link serviceKey}, then by number of the service's port. */
@@ -63,13 +63,15 @@ export interface Environment {
   readonly aliases: Index<Resource<'Service'>>;
   /** By `service` and `pod`, namespace, and name of their Service or of one of their Pods. */
   readonly endpointSlices: Index<Resource<'EndpointSlice'>>;
+  /** By namespace and name of their ConsulService. */
+  readonly consulInstances: Index<Resource<'ConsulInstance'>>;
   /** Warnings about parts that are left out, such as a route to a delegate that does not exist. */
   readonly warnings: readonly Flaw[];
 }
 
 export type AccessPolicyKind = 'AuthorizationPolicy' | 'RequestAuthentication';
 
-/** One host of a ServiceEntry, or a Service of Kubernetes. */
+/** One host of a ServiceEntry, a Service of Kubernetes, or a service of Consul. */
 export interface Service {
   readonly host: string;
   /** The name in telemetry: that of a Service of Kubernetes, else the host. */
@@ -93,7 +95,7 @@ export interface Service {
 }
 
 /** The kinds from which services are made. */
-export type RegistryName = 'ServiceEntry' | 'Service';
+export type RegistryName = 'ServiceEntry' | 'Service' | 'ConsulService';
 
 export const serviceKey = ({ namespace, host }: Pick<Service, 'namespace' | 'host'>): string =>
   `${namespace}/${host}`;
@@ -126,7 +128,8 @@ export interface Endpoint {
   readonly workloadName: string;
   readonly readiness: EndpointReadiness;
   /**
-   * The resource that declares it: a WorkloadEntry, an EndpointSlice, a Pod, or the ServiceEntry.
+   * The resource that declares it: a WorkloadEntry, an EndpointSlice, a Pod, an instance of Consul,
+   * or the ServiceEntry.
    */
   readonly key: ResourceKey;
 }

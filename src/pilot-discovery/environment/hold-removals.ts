@@ -18,7 +18,7 @@ import type { StoreEvent } from './store-event.ts';
 const few = 10;
 
 /** The kinds that declare services. */
-const declaring: readonly Kind[] = ['ServiceEntry', 'Service'];
+const declaring: readonly Kind[] = ['ServiceEntry', 'Service', 'ConsulService'];
 
 type Event =
   | { readonly type: 'told'; readonly event: StoreEvent }

@@ -1,5 +1,6 @@
 import type { AnyResource } from '../istio/model.ts';
 import type { RegistryName, Service } from './environment.ts';
+import { consulRegistry } from './consul-registry.ts';
 import { entryRegistry } from './entry-registry.ts';
 import { kubernetesRegistry } from './kubernetes-registry.ts';
 import type { Registry } from './registry.ts';
@@ -11,6 +12,7 @@ import { type AnyTouched, touchedAmong, type TouchedByKind } from './touched.ts'
  */
 export const registries: Readonly<Record<RegistryName, Registry>> = {
   Service: kubernetesRegistry,
+  ConsulService: consulRegistry,
   ServiceEntry: entryRegistry,
 };
 

@@ -15,6 +15,7 @@ export interface RegistryInputs extends Pick<
   | 'servicesByLabel'
   | 'pods'
   | 'endpointSlices'
+  | 'consulInstances'
 > {
   /** The hosts of Services of Kubernetes end with it. */
   readonly domain: string;

@@ -2,7 +2,7 @@ import type { IfRefused } from './closed-spec.ts';
 import type { Group, KubernetesGroup } from './group-versions.ts';
 import type { KubernetesMetadata } from './kubernetes-metadata.ts';
 import type { Get, Place, ReadMember } from './members.ts';
-import type { Kind, Specs } from './model.ts';
+import type { Specs, WrittenKind } from './model.ts';
 import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-authentication.ts';
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
@@ -28,25 +28,25 @@ export interface Head {
 }
 
 /** A kind of Istio has its content in `spec`. Its `status` means nothing here. */
-interface ReadIstio<K extends Kind> {
+interface ReadIstio<K extends WrittenKind> {
   readonly group: Exclude<Group, KubernetesGroup>;
   readonly read: (head: Head) => ReadMember<Specs[K]>;
   readonly ifRefused?: IfRefused<Specs[K]>;
 }
 
 /** A kind of Kubernetes may have any members beside its metadata. */
-interface ReadKubernetes<K extends Kind> {
+interface ReadKubernetes<K extends WrittenKind> {
   readonly group: KubernetesGroup;
   readonly readWhole: (get: Get, metadata: KubernetesMetadata, place: Place) => Specs[K];
 }
 
 /** The reader of a kind. */
-export type ReadKind<K extends Kind> = ReadIstio<K> | ReadKubernetes<K>;
+export type ReadKind<K extends WrittenKind> = ReadIstio<K> | ReadKubernetes<K>;
 
 const ports = 'where it is wrong, connections to the ports that it covers are refused';
 
 /** All kinds that are read. */
-export const kinds: { readonly [K in Kind]: ReadKind<K> } = {
+export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   ServiceEntry: { group: 'networking', read: ({ namespace }) => readServiceEntry(namespace) },
   WorkloadEntry: { group: 'networking', read: () => readWorkloadEntry },
   VirtualService: { group: 'networking', read: ({ namespace }) => readVirtualService(namespace) },

@@ -1,4 +1,5 @@
 import type { AccessPolicy } from './access-policy.ts';
+import type { ConsulInstance, ConsulService } from './consul-instance.ts';
 import type { DestinationRule } from './destination-rule.ts';
 import type { EndpointSlice } from './endpoint-slice.ts';
 import type { Gateway } from './gateway.ts';
@@ -31,9 +32,14 @@ export interface Specs {
   readonly Service: KubernetesService;
   readonly EndpointSlice: EndpointSlice;
   readonly Pod: Pod;
+  readonly ConsulService: ConsulService;
+  readonly ConsulInstance: ConsulInstance;
 }
 
 export type Kind = keyof Specs;
+
+/** The kinds that files and Kubernetes have. */
+export type WrittenKind = Exclude<Kind, 'ConsulService' | 'ConsulInstance'>;
 
 /** `Kind/namespace/name`. It is unique among all resources. */
 export type ResourceKey = string;

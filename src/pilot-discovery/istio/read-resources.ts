@@ -1,15 +1,15 @@
-import { createHash } from 'node:crypto';
 import * as yaml from 'yaml';
 import { parseYamlInSteps } from '../../shared/text/parse-yaml.ts';
 import { quickYaml } from '../../shared/text/quick-yaml.ts';
 import { atOnce, type Steps } from '../../shared/text/steps.ts';
 import { ignored, members, type Place, text, texts } from './members.ts';
+import { contentVersion } from './content-version.ts';
 import { closedSpec } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import { groupVersions } from './group-versions.ts';
 import { type Head, kinds, type ReadKind } from './kinds.ts';
 import { controller } from './kubernetes-metadata.ts';
-import type { AnyResource, Flaw, Kind, Origin } from './model.ts';
+import type { AnyResource, Flaw, Origin, WrittenKind } from './model.ts';
 import type { Workload } from './service-entry.ts';
 import { type Item, itemsOf } from './text-items.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
@@ -43,7 +43,7 @@ const tokens = 100_000;
 function isForeignKind({ kind, apiVersion }: Pick<Head, 'kind' | 'apiVersion'>): boolean {
   if (!Object.hasOwn(kinds, kind)) return true;
   if (apiVersion.startsWith('gateway.networking.')) return true;
-  const { group } = kinds[kind as Kind];
+  const { group } = kinds[kind as WrittenKind];
   if (group === 'core') return apiVersion.includes('/');
   return group === 'discovery.k8s.io' && apiVersion !== '' && !apiVersion.startsWith(`${group}/`);
 }
@@ -150,8 +150,8 @@ function* readItems(
         );
       return undefined;
     }
-    const kind = head.kind as Kind;
-    const reader = kinds[kind] as ReadKind<Kind>;
+    const kind = head.kind as WrittenKind;
+    const reader = kinds[kind] as ReadKind<WrittenKind>;
     const isSecurity = reader.group === 'security';
     const named = { ...head, namespace };
     const version = groupVersions[reader.group];
@@ -224,7 +224,7 @@ function* readItems(
         : resource.spec;
     const unversioned = { kind, namespace, name: head.name, labels, annotations, createdMs, spec };
     if (wrongFields.length === 0)
-      return { ...unversioned, version: versionOf(unversioned), origin } as AnyResource;
+      return { ...unversioned, version: contentVersion(unversioned), origin } as AnyResource;
     if ('readWhole' in reader || reader.ifRefused === undefined) return undefined;
     const { ifRefused, read } = reader;
     const isOutside = wrongFields.some((field) => !/^(?:spec|metadata|apiVersion)\b/.test(field));
@@ -239,7 +239,7 @@ function* readItems(
     const closingResource = { ...unversioned, name, spec: closed, closes: ifRefused.consequence };
     closing.push({
       ...closingResource,
-      version: versionOf(closingResource),
+      version: contentVersion(closingResource),
       origin,
     } as AnyResource);
     return undefined;
@@ -260,17 +260,4 @@ function headOf(value: unknown): Head {
     namespace: words(memberOf(metadata, 'namespace')),
     dryRun: words(memberOf(memberOf(metadata, 'annotations'), 'istio.io/dry-run')),
   };
-}
-
-/**
- * Returns a hash of the content. Members are sorted by name first, so that equal content has an
- * equal version.
- */
-function versionOf(content: unknown): string {
-  const canonical = JSON.stringify(content, (_, value: unknown) => {
-    if (value instanceof Map) return [...(value as Map<unknown, unknown>)];
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return value;
-    return Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)));
-  });
-  return createHash('sha256').update(canonical).digest('hex').slice(0, 16);
 }

@@ -4,6 +4,7 @@ import { kubeApi } from '../../shared/kube/kube-api.ts';
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
 import type { StoreEvent } from '../environment/store-event.ts';
 import { readResourcesInSteps } from '../istio/read-resources.ts';
+import { consulSource } from '../registry/consul/consul-source.ts';
 import { filesSource } from '../registry/files/files-source.ts';
 import { meshSource } from '../registry/files/mesh-source.ts';
 import { kubernetesSource } from '../registry/kubernetes/kubernetes-source.ts';
@@ -27,17 +28,27 @@ export interface ContentSettings {
 interface RegistrySource {
   /** Returns why it cannot be read at all, for a person; undefined if it can. */
   readonly lack: (settings: ContentSettings) => string | undefined;
-  readonly events$: (settings: ContentSettings) => Observable<StoreEvent>;
+  readonly sources: (settings: ContentSettings) => readonly ContentSource[];
 }
 
-/** The registries, by their names in `--registries`, which are also the names of their sources. */
+/** By name in `--registries`. The names of the sources begin with it. */
 const registrySources: Readonly<Record<ServiceRegistry, RegistrySource>> = {
   Kubernetes: {
     lack: ({ config, env }) =>
       isAccessNamed(config.kubeconfig, env)
         ? undefined
         : 'name a kubeconfig (--kubeconfig, KUBECONFIG), or run in a pod',
-    events$: (settings) => kubernetesSource(kubernetesApi(settings)),
+    sources: (settings) => [
+      { name: 'Kubernetes', event$: kubernetesSource(kubernetesApi(settings)) },
+    ],
+  },
+  Consul: {
+    lack: () => undefined,
+    sources: ({ config: { consul, namespace } }) =>
+      (consul.datacenters.length === 0 ? [''] : consul.datacenters).map((datacenter) => {
+        const name = datacenter === '' ? 'Consul' : `Consul/${datacenter}`;
+        return { name, event$: consulSource({ server: consul, datacenter, namespace, name }) };
+      }),
   },
 };
 
@@ -98,6 +109,6 @@ export function contentSources(
         event$: filesSource(path, { name, read, defaultNamespace: config.namespace }),
       };
     }),
-    ...registries.map((name) => ({ name, event$: registrySources[name].events$(settings) })),
+    ...registries.flatMap((name) => registrySources[name].sources(settings)),
   ];
 }

@@ -1,6 +1,8 @@
 import { cpus, hostname } from 'node:os';
+import type { ConsulServer } from '../../shared/consul/consul-query.ts';
 import { parseHostPort } from '../../shared/text/host-port.ts';
 import type { GatewayClusters } from '../environment/environment.ts';
+import { isLabel } from '../istio/host-names.ts';
 import { parseBoolean, parseDuration } from '../../shared/text/value.ts';
 import {
   type BlockedRanges,
@@ -16,10 +18,15 @@ export interface ListenAddress {
 }
 
 /** The registries that `--registries` may name. */
-const registryNames = ['Kubernetes'] as const;
+const registryNames = ['Kubernetes', 'Consul'] as const;
 
 /** A source of services, besides folders. */
 export type ServiceRegistry = (typeof registryNames)[number];
+
+export interface ConsulConfig extends Required<Omit<ConsulServer, 'proxy'>> {
+  /** If it is empty, the datacenter is that of the Consul at the address. */
+  readonly datacenters: readonly string[];
+}
 
 /** How the control plane runs. */
 export interface DiscoveryConfig {
@@ -29,6 +36,7 @@ export interface DiscoveryConfig {
   readonly registries: readonly ServiceRegistry[] | undefined;
   /** Paths with `:` between them; '' for the service account of the pod. */
   readonly kubeconfig: string;
+  readonly consul: ConsulConfig;
   readonly meshConfig: string;
   readonly domain: string;
   readonly gatewayClusters: GatewayClusters;
@@ -126,6 +134,20 @@ export function discoveryConfig(
     return [...new Set(names.filter(isRegistry))];
   };
 
+  const consulAddress = (): string => {
+    const url = flag('consulserverURL');
+    if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol))
+      problems.push(`--consulserverURL: '${url}' is not a URL (such as http://127.0.0.1:8500)`);
+    return url;
+  };
+  const datacentersIn = (text: string): readonly string[] => {
+    const names = text.split(',').filter((name) => name !== '');
+    const wrong = names.find((name) => !isLabel(name));
+    if (wrong !== undefined)
+      problems.push(`--consulDatacenters: '${wrong}' is not a name of a datacenter (such as dc1)`);
+    return [...new Set(names)];
+  };
+
   const throttle = variable('PILOT_PUSH_THROTTLE') ?? '0';
   if (!/^\d+$/.test(throttle))
     problems.push(`PILOT_PUSH_THROTTLE: '${throttle}' is not a whole number`);
@@ -150,6 +172,12 @@ export function discoveryConfig(
     configDir: flag('configDir'),
     registries: given.registries === undefined ? undefined : registriesIn(given.registries),
     kubeconfig: given.kubeconfig ?? variable('KUBECONFIG') ?? '',
+    consul: {
+      address: consulAddress(),
+      caFile: flag('consulCAFile'),
+      tokenFile: flag('consulTokenFile'),
+      datacenters: datacentersIn(flag('consulDatacenters')),
+    },
     meshConfig: flag('meshConfig'),
     domain: flag('domain'),
     gatewayClusters: trueOrSaid('PILOT_FILTER_GATEWAY_CLUSTER_CONFIG') ? 'reached' : 'all',

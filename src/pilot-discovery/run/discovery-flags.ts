@@ -21,7 +21,7 @@ export const discoveryFlags = {
   },
   registries: {
     value: 'names',
-    text: 'sources besides folders; Kubernetes is the default without a folder',
+    text: 'Kubernetes, Consul; Kubernetes is the default without a folder',
     default: '',
     example: 'Kubernetes',
   },
@@ -30,6 +30,30 @@ export const discoveryFlags = {
     text: 'kubeconfig file; if not given: the service account of the pod',
     default: '',
     example: '/etc/kubeconfig',
+  },
+  consulserverURL: {
+    value: 'url',
+    text: 'address of Consul, http or https',
+    default: 'http://127.0.0.1:8500',
+    example: 'https://consul.example:8501',
+  },
+  consulDatacenters: {
+    value: 'names',
+    text: 'datacenters of Consul; if not given: that of the address',
+    default: '',
+    example: 'dc1,dc2',
+  },
+  consulCAFile: {
+    value: 'path',
+    text: 'roots for the server of Consul, PEM',
+    default: '',
+    example: '/etc/consul-ca.pem',
+  },
+  consulTokenFile: {
+    value: 'path',
+    text: 'ACL token for Consul; it is read before each request',
+    default: '',
+    example: '/run/consul-token',
   },
   meshConfig: {
     value: 'path',

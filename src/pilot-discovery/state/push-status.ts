@@ -6,6 +6,7 @@ import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/m
 import type { Labels } from '../istio/values.ts';
 import { type Environment, serviceKey } from '../environment/environment.ts';
 import { resourceAt } from '../environment/resources.ts';
+import { registryConflicts } from './registry-conflicts.ts';
 
 /**
  * Returns the ports of services, as `host:port`, that have no endpoints, if all endpoints are known
@@ -46,15 +47,22 @@ export function duplicateHosts({ virtualServices }: Environment): readonly Dupli
 
 /** Returns the settings of good resources that proxies do not get because of other resources. */
 export function leftOut(environment: Environment): readonly Flaw[] {
-  const clashes = listenerClashes(environment).map(({ key, reason }): Flaw => {
-    const origin = resourceAt(environment.resources, key)?.origin ?? {
-      source: '',
-      path: '',
-      line: 0,
+  const warningAt =
+    (field: string) =>
+    ({ key, reason }: { readonly key: ResourceKey; readonly reason: string }): Flaw => {
+      const origin = resourceAt(environment.resources, key)?.origin ?? {
+        source: '',
+        path: '',
+        line: 0,
+      };
+      return { key, origin, field, reason, severity: 'warning' };
     };
-    return { key, origin, field: 'spec.ports', reason, severity: 'warning' };
-  });
-  return [...environment.warnings, ...clashes, ...unasked(environment)];
+  return [
+    ...environment.warnings,
+    ...listenerClashes(environment).map(warningAt('spec.ports')),
+    ...registryConflicts(environment).map(warningAt('')),
+    ...unasked(environment),
+  ];
 }
 
 /** Returns a warning for each policy with CUSTOM whose authorizer cannot be asked. */

@@ -5,6 +5,7 @@ import {
   expand,
   map,
   type Observable,
+  of,
   type SchedulerLike,
   switchMap,
   take,
@@ -34,19 +35,18 @@ export interface QueryTimes {
   readonly timeout: number;
   /** Returns a number from 0 up to, but not including, 1: it spreads the pauses by 20 %. */
   readonly random: () => number;
-  /**
-   * The debt that answers may have before a pause, in ms: 10,000 if left out. With 0 there is at
-   * most one query in 1 s.
-   */
-  readonly debt?: number;
+  /** The least time between the beginnings of two queries, in ms; 0 if left out. */
+  readonly spacing?: number;
+  /** Emits when a query may begin; the query ends before this is unsubscribed. */
+  readonly place$?: Observable<unknown>;
   readonly scheduler?: SchedulerLike;
 }
 
 /**
  * The budget of queries, in ms: the cost of an answer with a new state and of one with the same
- * state, and the usual debt.
+ * state, and the debt that is allowed.
  */
-const costs = { new: 1_000, same: 10_000, debt: 10_000 };
+const costs = { new: 1_000, same: 10_000, owed: 10_000 };
 const spread = 0.2;
 
 /**
@@ -58,11 +58,12 @@ const spread = 0.2;
  * index of 0 Consul would answer each query at once: it counts as 1.
  *
  * If Consul answers at once again and again, pauses follow: after ten answers with news in a row,
- * one query per 1 s; after two answers without news, one per 10 s. With a `debt` of 0 they follow
- * after each answer.
+ * one query per 1 s; after two answers without news, one per 10 s. A `spacing` holds
+ * for each query.
  */
 export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Observable<T> {
-  const { wait, timeout, random, debt = costs.debt, scheduler = asyncScheduler } = times;
+  const { wait, timeout, random, spacing = 0, place$ = of(undefined) } = times;
+  const { scheduler = asyncScheduler } = times;
   const most = timeout + wait + wait / 16; // Consul spreads its answers by wait / 16
 
   interface Answered extends StateAt<T> {
@@ -70,12 +71,14 @@ export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Obse
     readonly from: number;
     /** When the queries so far are paid for. */
     readonly paid: number;
+    /** The earliest time of the next query. */
+    readonly next: number;
   }
   function answered(from: number, paid: number): Observable<Answered> {
-    return defer(() => {
-      const begun = Math.max(paid, scheduler.now());
+    const answered$ = defer(() => {
+      const askedAt = scheduler.now();
+      const begun = Math.max(paid, askedAt);
       return queried.query(from).pipe(
-        take(1),
         attentiveTimeout(from === 0 ? timeout : most, scheduler),
         map(({ index, state }) => {
           const now = Math.max(index, 1);
@@ -84,17 +87,21 @@ export function blockingQueries<T>(queried: Queried<T>, times: QueryTimes): Obse
             state,
             from: now < from ? 0 : now,
             paid: begun + (now === from ? Math.min(costs.same, wait) : costs.new),
+            next: askedAt + spacing,
           };
         }),
       );
     });
+    return place$.pipe(
+      switchMap(() => answered$),
+      take(1),
+    );
   }
   return answered(0, 0).pipe(
-    expand(({ from, paid }) => {
-      const pause = Math.round(
-        jitter(Math.max(0, paid - debt - scheduler.now()), spread, random()),
-      );
-      return timer(pause, scheduler).pipe(switchMap(() => answered(from, paid)));
+    expand(({ from, paid, next }) => {
+      const pause = jitter(Math.max(0, paid - costs.owed - scheduler.now()), spread, random());
+      const due = Math.max(Math.round(pause), next - scheduler.now());
+      return timer(due, scheduler).pipe(switchMap(() => answered(from, paid)));
     }),
     map(({ state }) => state),
   );

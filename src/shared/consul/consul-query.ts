@@ -12,10 +12,10 @@ export interface ConsulServer extends CredentialFiles, Pick<HttpQuestion, 'proxy
 }
 
 export interface ConsulQuestion<T> {
-  /** The URL without `index` and `wait`, but with a query. */
+  /** The URL without `index` and `wait`. */
   readonly url: string;
-  /** Returns how long Consul delays the next answer if it has no news, in ms. */
-  readonly wait: () => number;
+  /** How long Consul delays an answer without news, in ms. */
+  readonly wait: number;
   /** The largest size of an answer, in bytes. */
   readonly largest: number;
   /** Returns the state in a body; throws if it has none. The body is undefined for a 404. */
@@ -39,9 +39,9 @@ export function consulQuery<T>(
 ): Queried<T> {
   return {
     query(index) {
-      const blockingUrl = index === 0 ? url : `${url}&index=${index}&wait=${wait()}ms`;
+      const more = `${url.includes('?') ? '&' : '?'}index=${index}&wait=${wait}ms`;
       return fetched(
-        blockingUrl,
+        index === 0 ? url : `${url}${more}`,
         server,
         ({ token }) => (token === undefined ? {} : { 'x-consul-token': token }),
         largest,

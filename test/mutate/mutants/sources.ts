@@ -58,7 +58,7 @@ export const sources: readonly Mutant[] = [
   {
     id: 'sources/consul-owed',
     file: 'shared/consul/blocking-queries.ts',
-    find: 'paid - debt',
+    find: 'paid - costs.owed',
     replace: 'paid',
   },
   {

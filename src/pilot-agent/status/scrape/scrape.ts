@@ -33,7 +33,7 @@ import { type Merge, mergeExposition, type ScrapeReport } from './merge-expositi
 import type { MetricFamily } from '../../../shared/metrics/metric-family.ts';
 import { looks, type MetricsSource, type OpenedSource, openSource } from './metrics-source.ts';
 import { openMetrics } from './open-metrics.ts';
-import { onePlace } from '../../../operators/one-place.ts';
+import { places } from '../../../operators/places.ts';
 import type { RequestRefusal } from '../../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../../shared/http/handler.ts';
 import { compress, type NegotiatedFormat, negotiateFormat } from './negotiate.ts';
@@ -77,7 +77,7 @@ export function metrics(
   scheduler: SchedulerLike = asyncScheduler,
 ): Handler<MetricsRefused | MetricsLeftOut> {
   const shared = sharedScrapes(mostShared, scheduler);
-  const place$ = onePlace();
+  const place$ = places(1);
   const refused = tellRefused(scheduler);
   const leftOut = tellLeftOut();
   const untold: (MetricsRefused | MetricsLeftOut)[] = [];

@@ -1,6 +1,7 @@
 import type { Resource } from '../../istio/model.ts';
 import type { Environment, Service } from '../../environment/environment.ts';
 import { portOf, trimmed } from './imported-services.ts';
+import { byRegistry } from '../../environment/registries.ts';
 import { memoTable } from './memo.ts';
 import type { ScopeBlock } from './scope-block.ts';
 import {
@@ -105,7 +106,7 @@ function withPorts(
 const merged = memoTable<VisibleService>();
 
 function both(earlier: VisibleService, later: VisibleService): VisibleService {
-  if (earlier.registry !== later.registry) return earlier.registry === 'Service' ? earlier : later;
+  if (earlier.registry !== later.registry) return byRegistry(earlier, later) < 0 ? earlier : later;
   if (earlier.namespace !== later.namespace || earlier.resolution !== later.resolution)
     return earlier;
   const has = ({ ports }: VisibleService, number: number) =>

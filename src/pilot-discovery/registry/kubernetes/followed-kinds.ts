@@ -1,11 +1,11 @@
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { Group } from '../../istio/group-versions.ts';
 import { kinds } from '../../istio/kinds.ts';
-import type { Kind } from '../../istio/model.ts';
+import type { WrittenKind } from '../../istio/model.ts';
 
 /** Objects of one kind, as the API server has them. */
 export interface FollowedKind {
-  readonly kind: Kind;
+  readonly kind: WrittenKind;
   /** The kind with its group, as in `VirtualService.networking.istio.io`. */
   readonly query: string;
   /** The version of objects that name none: the API leaves it out in lists of its own kinds. */
@@ -22,12 +22,12 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
 };
 
 /** All kinds that a folder may have too. */
-export const followedKinds: readonly FollowedKind[] = (Object.keys(kinds) as readonly Kind[]).map(
-  (kind) => {
-    const { name, apiVersion } = groups[kinds[kind].group];
-    return { kind, query: name === '' ? kind : `${kind}.${name}`, apiVersion };
-  },
-);
+export const followedKinds: readonly FollowedKind[] = (
+  Object.keys(kinds) as readonly WrittenKind[]
+).map((kind) => {
+  const { name, apiVersion } = groups[kinds[kind].group];
+  return { kind, query: name === '' ? kind : `${kind}.${name}`, apiVersion };
+});
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,12 +1,12 @@
 import { describe, it } from 'vitest';
-import { onePlace } from '../../src/operators/one-place.ts';
+import { places } from '../../src/operators/places.ts';
 import { marbles } from '../support/marbles/marbles.ts';
 
-describe('onePlace', () => {
+describe('places', () => {
   it(
-    'is had by one at a time, in the order in which they came',
+    'are had by one at a time if there is one, in the order in which they came',
     marbles((m) => {
-      const place$ = onePlace();
+      const place$ = places(1);
       m.expectObservable(place$, '^ 4s !').toBe('a', { a: undefined });
       m.expectObservable(place$, '1s ^ 7s !').toBe('4001ms a', { a: undefined });
       m.expectObservable(place$, '2s ^ 7s !').toBe('8001ms a', { a: undefined });
@@ -14,9 +14,19 @@ describe('onePlace', () => {
   );
 
   it(
-    'is not kept for one who does not wait any more',
+    'are had by as many as there are',
     marbles((m) => {
-      const place$ = onePlace();
+      const place$ = places(2);
+      m.expectObservable(place$, '^ 4s !').toBe('a', { a: undefined });
+      m.expectObservable(place$, '1s ^ 7s !').toBe('1s a', { a: undefined });
+      m.expectObservable(place$, '2s ^ 7s !').toBe('4001ms a', { a: undefined });
+    }),
+  );
+
+  it(
+    'are not kept for one who does not wait any more',
+    marbles((m) => {
+      const place$ = places(1);
       m.expectObservable(place$, '^ 4s !').toBe('a', { a: undefined });
       m.expectObservable(place$, '1s ^ 1s !').toBe('-');
       m.expectObservable(place$, '2s ^ 7s !').toBe('4001ms a', { a: undefined });
