@@ -1,13 +1,7 @@
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
-import { keyOf, type Kind, type Resource } from '../istio/model.ts';
+import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { Changes } from './changes.ts';
-import {
-  eachResource,
-  noResources,
-  resourceAt,
-  type Resources,
-  withResources,
-} from './resources.ts';
+import { eachResource, noResources, type Resources, withResources } from './resources.ts';
 import type { Store } from './store.ts';
 import { byAge } from './age.ts';
 import { aliasesAfter } from './aliases.ts';
@@ -18,6 +12,7 @@ import { endpointsAfter } from './service-endpoints.ts';
 import type { AccessPolicyKind, Environment, GatewayClusters } from './environment.ts';
 import { withFullHost } from './full-names.ts';
 import { groupedBy, regrouped, reindexed } from './grouped.ts';
+import { onNode, placedAt, withPodsOfNodes } from './placed-pods.ts';
 import { bySelectorAfter, byLabelAfter } from './selectors.ts';
 import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
@@ -67,14 +62,18 @@ export function buildEnvironment(
     fetchedKeys: store.fetchedKeys,
   };
   const { mesh, fetchedKeys } = store;
+  const changedKeys =
+    previous === undefined
+      ? new Set([...eachResource(store.resources)].map(([key]) => key))
+      : withPodsOfNodes(changes.keys, before);
   const resources =
-    previous === undefined ? store.resources : resourcesAfter(previous.resources, store, changes);
+    previous === undefined && !store.resources.has('Node')
+      ? store.resources
+      : resourcesAfter(previous?.resources ?? store.resources, store, changedKeys);
   const isSame = resources === before.resources && before.fetchedKeys === fetchedKeys;
   if (isSame && previous?.mesh === mesh) return previous;
 
-  const keys =
-    previous === undefined ? [...eachResource(resources)].map(([key]) => key) : changes.keys;
-  const touched = touchedBetween(before.resources, resources, keys);
+  const touched = touchedBetween(before.resources, resources, changedKeys);
   const workloads = touchedOf(touched, 'WorkloadEntry');
   const kubernetes = touchedOf(touched, 'Service');
   const aliases = aliasesAfter(before.aliases, kubernetes, domain);
@@ -87,8 +86,14 @@ export function buildEnvironment(
       selectorOf,
     ),
     servicesByLabel: bySelectorAfter(before.servicesByLabel, kubernetes, podSelectorOf),
-    pods: byLabelAfter(before.pods, touchedOf(touched, 'Pod'), labelsOfPod, ({ namespace, spec }) =>
-      spec.addresses.map((address) => ['at', namespace, address]),
+    pods: byLabelAfter(
+      before.pods,
+      touchedOf(touched, 'Pod'),
+      labelsOfPod,
+      ({ namespace, spec }) => [
+        ...spec.addresses.map((address) => ['at', namespace, address]),
+        onNode(spec.node),
+      ],
     ),
     endpointSlices: reindexed(
       before.endpointSlices,
@@ -139,10 +144,14 @@ export function buildEnvironment(
   };
 }
 
-function resourcesAfter(resources: Resources, store: Store, { keys }: Changes): Resources {
+function resourcesAfter(
+  resources: Resources,
+  store: Store,
+  keys: ReadonlySet<ResourceKey>,
+): Resources {
   return withResources(
     resources,
-    new Map([...keys].map((key) => [key, resourceAt(store.resources, key)])),
+    new Map([...keys].map((key) => [key, placedAt(store.resources, key, resources)])),
   );
 }
 

@@ -40,6 +40,7 @@ const ofEndpoints: ReadonlySet<Kind> = new Set<Kind>([
   'WorkloadEntry',
   'EndpointSlice',
   'Pod',
+  'Node',
   'ConsulInstance',
 ]);
 

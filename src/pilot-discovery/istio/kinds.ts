@@ -7,6 +7,7 @@ import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-au
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
 import { readEndpointSlice } from './read-endpoint-slice.ts';
+import { readKubernetesNode } from './read-kubernetes-node.ts';
 import { readKubernetesService } from './read-kubernetes-service.ts';
 import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
 import { readPod } from './read-pod.ts';
@@ -81,4 +82,8 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   Service: { group: 'core', readWhole: readKubernetesService },
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
   Pod: { group: 'core', readWhole: readPod },
+  Node: { group: 'core', readWhole: readKubernetesNode },
 };
+
+/** Whether resources of a kind have no namespace. */
+export const isOfCluster = (kind: string): boolean => kind === 'Node';

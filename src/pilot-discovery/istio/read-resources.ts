@@ -7,7 +7,7 @@ import { contentVersion } from './content-version.ts';
 import { closedSpec } from './closed-spec.ts';
 import { foreignDocument, isOfIstio } from './foreign-document.ts';
 import { groupVersions } from './group-versions.ts';
-import { type Head, kinds, type ReadKind } from './kinds.ts';
+import { type Head, isOfCluster, kinds, type ReadKind } from './kinds.ts';
 import { controller } from './kubernetes-metadata.ts';
 import type { AnyResource, Flaw, Origin, WrittenKind } from './model.ts';
 import type { Workload } from './service-entry.ts';
@@ -118,7 +118,7 @@ function* readItems(
       return undefined;
     }
     const head = headOf(value);
-    const namespace = head.namespace === '' ? defaultNamespace : head.namespace;
+    const namespace = isOfCluster(head.kind) ? '' : head.namespace || defaultNamespace;
     const isKnown = Object.hasOwn(kinds, head.kind);
     const key = head.name !== '' && isKnown ? `${head.kind}/${namespace}/${head.name}` : undefined;
     const wrongFields: string[] = [];

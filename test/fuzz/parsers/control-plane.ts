@@ -110,6 +110,7 @@ const kind = fc.constantFrom(
   'Service',
   'EndpointSlice',
   'Pod',
+  'Node',
   '__proto__',
 );
 const resource = fc
@@ -124,6 +125,7 @@ const resource = fc
       Service: 'v1',
       EndpointSlice: 'discovery.k8s.io/v1',
       Pod: 'v1',
+      Node: 'v1',
     };
     return JSON.stringify({
       ...said,

@@ -21,12 +21,16 @@ const groups: Readonly<Record<Group, { readonly name: string; readonly apiVersio
   telemetry: { name: 'telemetry.istio.io', apiVersion: '' },
 };
 
+/** Kinds that the version which the API prefers for their group does not have. */
+const olderVersions: ReadonlyMap<WrittenKind, string> = new Map([['ProxyConfig', 'v1beta1']]);
+
 /** All kinds that a folder may have too. */
 export const followedKinds: readonly FollowedKind[] = (
   Object.keys(kinds) as readonly WrittenKind[]
 ).map((kind) => {
   const { name, apiVersion } = groups[kinds[kind].group];
-  return { kind, query: name === '' ? kind : `${kind}.${name}`, apiVersion };
+  const query = [kind, olderVersions.get(kind) ?? '', name].filter((part) => part !== '');
+  return { kind, query: query.join('.'), apiVersion };
 });
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -62,7 +66,7 @@ export function pruned({ kind, apiVersion }: FollowedKind, object: KubeObject): 
   );
   return {
     apiVersion,
-    ...(kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections)),
+    ...(kind === 'Node' ? {} : kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections)),
     kind,
     metadata: {
       ...(only(all, metadata) as typeof all),

@@ -520,7 +520,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -532,11 +532,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [
