@@ -95,12 +95,13 @@ Something changes for 2 of 2 proxies.
   it('says of a workload that one folder does not have what its proxy gets then', () => {
     expect(textOf('', reviews('{ address: 10.0.0.1 }'))).toMatch(
       new RegExp(
-        `^reviews-0\\.shop \\(only in NEW\\): 2 clusters, 1 endpoint, 1 listener, 1 route
+        `^reviews-0\\.shop \\(only in NEW\\): 2 clusters, 1 endpoint, 2 listeners, 1 route
   cluster   added    inbound\\|80\\|\\|
   cluster   added    outbound\\|80\\|\\|reviews\\.mesh
   endpoint  added    outbound\\|80\\|\\|reviews\\.mesh
+  listener  added    0\\.0\\.0\\.0_80
   listener  changed  virtualInbound
-(?:      .*\\n)+  route     (?:added|changed)  +80\\n`,
+(?:      .*\\n)+  route     added    80\\n`,
       ),
     );
     expect(textOf(reviews('{ address: 10.0.0.1 }'), '')).toMatch(
@@ -179,15 +180,15 @@ Something changes for 2 of 2 proxies.
     const ids = Array.from({ length: shownAtMost.proxies + 2 }, (_, index) => id(index));
     const { groups } = diffOf(few ?? '', all ?? '', ...ids);
     const [group] = groups.filter(({ moreProxies }) => moreProxies > 0);
-    expect(group).toMatchObject({ moreProxies: 2, counts: { endpoint: 1 } });
-    expect(group?.resources).toMatchObject([{ morePaths: 4 }]);
+    expect(group).toMatchObject({ moreProxies: 3, counts: { endpoint: 1 } });
+    expect(group?.resources).toMatchObject([{ morePaths: 5 }]);
     const values = group?.resources.flatMap(({ paths }) =>
       paths.map((path) => ('after' in path ? path.after.length : 0)),
     );
     expect(Math.max(...(values ?? []))).toBeLessThanOrEqual(shownAtMost.text + 1);
     expect(
       diffText({ compared: 52, changed: 52, groups: groups.slice(0, 1), moreGroups: 0 }),
-    ).toMatch(/^app-0\.other, app-1\.other, app-10\.other and 49 more proxies: 1 endpoint\n/);
+    ).toMatch(/^app-0\.other, app-1\.other, app-10\.other and 50 more proxies: 1 endpoint\n/);
   });
 });
 
