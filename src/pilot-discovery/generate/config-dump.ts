@@ -104,9 +104,12 @@ const schemas: Readonly<Record<XdsType, DescMessage>> = {
 export const messageJson = (schema: DescMessage, message: Message): JsonObject =>
   toJson(schema, message, { registry, useProtoFieldName: true }) as JsonObject;
 
-/** Returns a resource as JSON, with Envoy's names of fields. Pure. */
-export const resourceJson = (type: XdsType, { body }: Pick<XdsResource, 'body'>): JsonObject =>
-  messageJson(schemas[type], fromBinary(schemas[type], body));
+/** Returns a resource as JSON, with Envoy's names of fields and without tokens. Pure. */
+export function resourceJson(type: XdsType, { body }: Pick<XdsResource, 'body'>): JsonObject {
+  const message = messageJson(schemas[type], fromBinary(schemas[type], body));
+  // Only listeners have tracers.
+  return type === 'listener' ? (withoutTokens(message) as JsonObject) : message;
+}
 
 /**
  * Returns a message without the values of headers that the exporters of spans send: they may be
@@ -147,13 +150,9 @@ export function printed(
   return [...view[type].resources.values()].map((resource) => ({
     name: resource.name,
     version: resource.version,
-    said: shown(type, resourceJson(type, resource)),
+    said: resourceJson(type, resource),
   }));
 }
-
-/** Only listeners have tracers. */
-const shown = (type: XdsType, message: JsonObject): JsonObject =>
-  type === 'listener' ? (withoutTokens(message) as JsonObject) : message;
 
 /**
  * Returns all resources that a proxy may have, in the form of Envoy's `/config_dump`. Pure.
