@@ -41,7 +41,7 @@ describe('pilot-discovery with bad input', () => {
     ],
     [
       ['discovery', '--configDir', folder, '--registries', 'Kubernetes,Eureka'],
-      "--registries: 'Eureka' is not one of Kubernetes",
+      "--registries: 'Eureka' is not one of Kubernetes, Consul",
     ],
     [
       ['discovery', '--configDir', folder, '--grpcAddr', 'here'],

@@ -7,6 +7,7 @@ import { execa } from 'execa';
 import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
 import { ask } from '../support/ask.ts';
 import { freePorts } from '../support/free-ports.ts';
+import { limits } from '../support/limits.ts';
 import { type AdsClient, acceptingClient } from '../support/proxy-client.ts';
 
 /** How long something took, in ms: on the clock, and of the time of the control plane itself. */
@@ -67,6 +68,7 @@ export async function attackedControlPlane({
   const root = mkdtempSync(join(tmpdir(), 'pilot-hostile-'));
   const [folder, meshConfig] = [join(root, 'config'), join(root, 'mesh')];
   mkdirSync(folder);
+  writeFileSync(meshConfig, '{}\n');
   const write = (name: string, text: string) => {
     writeFileSync(join(folder, `.${name}`), text);
     renameSync(join(folder, `.${name}`), join(folder, name));
@@ -126,8 +128,10 @@ export async function attackedControlPlane({
     (await ask(http, '/ready').catch(() => undefined))?.status !== 200;
     tries += 1
   ) {
-    if (tries > 400)
-      throw new Error(`pilot-discovery is not ready: ${JSON.stringify(lines.slice(-5))}`);
+    if (ended !== undefined || tries > limits.expect.poll.timeout / 50)
+      throw new Error(
+        `pilot-discovery is not ready (${ended ?? 'it runs'}): ${JSON.stringify(lines.slice(-5))}`,
+      );
     await sleep(50);
   }
   const proxy: AdsClient<unknown> & { readonly names: Set<string> } = Object.assign(
