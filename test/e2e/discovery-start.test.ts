@@ -107,7 +107,7 @@ describe('how pilot-discovery is started', () => {
       .poll(() => lines().find(({ event }) => event === 'discovery.unserved'))
       .toMatchObject({
         path: `${place('mesh')}:1`,
-        field: 'configSources',
+        field: 'configSources[2].address',
         reason: "'xds://istiod:15010' is not read: only fs://FOLDER is",
       });
   });

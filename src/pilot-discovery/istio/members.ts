@@ -105,6 +105,14 @@ export function members<T>(
         'warning',
       );
   }
+  for (const name of Object.keys(given)) {
+    const other = name.includes('_') ? camel(name) : name;
+    if (other !== name && fieldNames.has(other) && Object.hasOwn(given, other))
+      wrong(
+        below(place, name),
+        `${other} gives it too, in another spelling: leave one of them out`,
+      );
+  }
   const { unknown } = place;
   if (unknown === 'nothing') return result;
   for (const name of Object.keys(given).filter(

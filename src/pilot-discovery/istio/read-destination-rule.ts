@@ -309,7 +309,7 @@ export function readDestinationRule(namespace: string): ReadMember<DestinationRu
     members(value, place, [], (get, has) => {
       const subsets = get('subsets', list(subset));
       subsets.forEach(({ name }, index) => {
-        if (subsets.findIndex((candidate) => candidate.name === name) !== index)
+        if (name !== '' && subsets.findIndex((candidate) => candidate.name === name) !== index)
           wrong(below(place, `subsets[${index}].name`), `'${name}' is there twice`);
       });
       const workloadSelector = get('workloadSelector', selector('matchLabels'));

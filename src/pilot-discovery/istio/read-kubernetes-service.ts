@@ -122,6 +122,11 @@ function reachedBy(get: Get, has: (name: string) => boolean, place: Place): Reac
       below(place, 'clusterIPs'),
       `the first of them, '${first}', is not clusterIP, '${alone}'`,
     );
+  if (several.length > 1 && several.includes('None'))
+    wrong(
+      below(place, 'clusterIPs'),
+      'None is for a Service without addresses: leave it out, or leave the address out',
+    );
   if (type === 'alias') {
     const where = below(place, 'externalName');
     if (name === '') wrong(where, 'it is missing: the DNS name that it stands for');

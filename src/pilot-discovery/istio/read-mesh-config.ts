@@ -11,6 +11,7 @@ import {
   type Place,
   type ReadMember,
   text,
+  warn,
 } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
@@ -72,7 +73,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
       const folder: ReadMember<string> = (value, place) => {
         const address = needed(value, place);
         if (address !== '' && !/^fs:\/\/./.test(address))
-          place.tell('configSources', `'${address}' is not read: only fs://FOLDER is`, 'warning');
+          warn(place, `'${address}' is not read: only fs://FOLDER is`);
         return address;
       };
       const sources = get(

@@ -67,6 +67,10 @@ describe('a mistake in a Service', () => {
       `${http}\nclusterIPs: [10.0.0.1, 10.0.0.2]`,
       '6 spec.clusterIPs: both are of one family: give one of IPv4 and one of IPv6',
     ],
+    ...['[None, 10.0.0.1]', '[10.0.0.1, None]'].map((ips): [string, string] => [
+      `${http}\nclusterIPs: ${ips}`,
+      '6 spec.clusterIPs: None is for a Service without addresses: leave it out, or leave the address out',
+    ]),
     [
       `${http}\nclusterIPs: [10.0.0.1, 'fd00::1', 10.0.0.2]`,
       '6 spec.clusterIPs: it has 3 entries, and 2 are the limit',

@@ -348,6 +348,10 @@ const mistakes: Readonly<Record<string, readonly (readonly [spec: string, said: 
     ['{ host: a.com, subsets: [{ labels: { a: b } }] }', 'subsets[0].name: it is missing'],
     ['{ host: a.com, subsets: [{ name: a }, { name: a }] }', "subsets[1].name: 'a' is there twice"],
     [
+      '{ host: a.com, export_to: ["*"], exportTo: ["*"] }',
+      'export_to: exportTo gives it too, in another spelling: leave one of them out',
+    ],
+    [
       '{ host: a.com, trafficPolicy: { loadBalancer: { localityLbSetting: { distribute: [{ from: a, to: { b: 50 } }] } } } }',
       'trafficPolicy.loadBalancer.localityLbSetting.distribute[0].to: the weights make 50, and not 100',
     ],
