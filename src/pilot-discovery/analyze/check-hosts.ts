@@ -1,37 +1,17 @@
-import type { Resource } from '../istio/model.ts';
+import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { hostsAt } from '../generate/scope/gateway-rules.ts';
 import { type Check, finding } from './facts.ts';
 
-type Rule = Resource<'VirtualService'>;
-
 /** Two VirtualServices of the mesh for one host: the older one counts alone. */
-export const checkMeshHosts: Check = function* ({ virtualServices }) {
-  const byHost = new Map<string, Rule[]>();
-  for (const rule of virtualServices)
-    if (rule.spec.gateways.includes('mesh'))
-      for (const host of rule.spec.hosts) byHost.set(host, [...(byHost.get(host) ?? []), rule]);
-  for (const [host, rules] of byHost)
-    for (const [index, rule] of rules.entries()) {
-      const other = rules.slice(0, index).find((earlier) => doMeet(earlier, rule));
-      if (other !== undefined)
-        yield finding(
-          'IST0109',
-          rule,
-          `spec.hosts[${rule.spec.hosts.indexOf(host)}]`,
-          `${other.namespace}/${other.name} is for ${host} too, and one of them counts alone: merge them`,
-        );
-    }
+export const checkMeshHosts: Check = function* ({ environment }) {
+  for (const { host, first, second } of duplicateHosts(environment.virtualServices))
+    yield finding(
+      'IST0109',
+      second,
+      `spec.hosts[${second.spec.hosts.indexOf(host)}]`,
+      `${first.namespace}/${first.name} is for ${host} too, and one of them counts alone: merge them`,
+    );
 };
-
-/** Whether there is a namespace that sees both. */
-function doMeet(rule: Rule, other: Rule): boolean {
-  const [namespaces, otherNamespaces] = [rule.spec.exportTo, other.spec.exportTo];
-  return (
-    namespaces.length === 0 ||
-    otherNamespaces.length === 0 ||
-    namespaces.some((namespace) => otherNamespaces.includes(namespace))
-  );
-}
 
 /** Hosts of a VirtualService that none of its gateways has. */
 export const checkGatewayHosts: Check = function* ({ virtualServices, gateways }) {

@@ -33,9 +33,10 @@ function* hidden<M>(
     const hiding = match.map((narrow) =>
       before.findIndex((route) => route.match.some((wide) => isCovered(wide, narrow))),
     );
-    if (coveringRoute !== -1) yield finding('IST0130', rule, field, reasonOf(kind, coveringRoute));
+    if (coveringRoute !== -1)
+      yield finding('IST0130', rule, field, reasonOf(kind, [coveringRoute]));
     else if (match.length > 0 && !hiding.includes(-1))
-      yield finding('IST0130', rule, field, reasonOf(kind, hiding[0] ?? 0));
+      yield finding('IST0130', rule, field, reasonOf(kind, hiding));
     else
       for (const [matchIndex, routeIndex] of hiding.entries())
         if (routeIndex !== -1)
@@ -43,13 +44,17 @@ function* hidden<M>(
             'IST0131',
             rule,
             `${field}.match[${matchIndex}]`,
-            reasonOf(kind, routeIndex),
+            reasonOf(kind, [routeIndex]),
           );
   }
 }
 
-const reasonOf = (kind: string, index: number): string =>
-  `nothing reaches it, since ${kind}[${index}] takes all of it: put it before, or remove it`;
+function reasonOf(kind: string, indexes: readonly number[]): string {
+  const routes = [...new Set(indexes)].sort((a, b) => a - b).map((index) => `${kind}[${index}]`);
+  const takers =
+    routes.length === 1 ? `${routes.join('')} takes` : `${routes.join(' and ')} together take`;
+  return `nothing reaches it, since ${takers} all of it: put it before, or remove it`;
+}
 
 /** Whether each request that `narrow` takes is one of those that `wide` takes. Never too often. */
 function covers(wide: HttpMatch, narrow: HttpMatch): boolean {

@@ -8,11 +8,13 @@ import {
 } from '../push/connection-states.ts';
 import { unsentText } from '../push/unsent.ts';
 import { typeUrls, type View, type XdsType, xdsTypes } from '../push/view.ts';
+import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import type { Environment } from '../environment/environment.ts';
 import { eachResource } from '../environment/resources.ts';
 import { flawsOf } from '../environment/store.ts';
+import { keyOf } from '../istio/model.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
-import { duplicateHosts, leftOut, withoutEndpoints } from '../state/push-status.ts';
+import { leftOut, withoutEndpoints } from '../state/push-status.ts';
 import { registryConflicts } from '../state/registry-conflicts.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
@@ -132,7 +134,9 @@ const pushStatus: DebugAnswer = ({ snapshot }) =>
     ? {}
     : {
         pilot_eds_no_instances: withoutEndpoints(snapshot.environment),
-        pilot_vservice_dup_domain: duplicateHosts(snapshot.environment),
+        pilot_vservice_dup_domain: [...duplicateHosts(snapshot.environment.virtualServices)].map(
+          ({ host, first, second }) => ({ host, used: keyOf(first), unused: keyOf(second) }),
+        ),
         pilot_conflict_registries: registryConflicts(snapshot.environment),
       };
 

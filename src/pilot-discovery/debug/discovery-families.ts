@@ -1,8 +1,9 @@
 import { histogram, type MetricFamily } from '../../shared/metrics/metric-family.ts';
 import type { Histogram } from '../../operators/histogram.ts';
+import { duplicateHosts } from '../environment/duplicate-hosts.ts';
 import { flawsOf, heldRemovals } from '../environment/store.ts';
 import type { DiscoveryView } from '../state/discovery-view.ts';
-import { duplicateHosts, withoutEndpoints } from '../state/push-status.ts';
+import { withoutEndpoints } from '../state/push-status.ts';
 import { registryConflicts } from '../state/registry-conflicts.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
@@ -116,7 +117,7 @@ export function discoveryFamilies(
     gauge(
       'pilot_vservice_dup_domain',
       'Hosts with two VirtualServices; the older one is used.',
-      environment === undefined ? 0 : duplicateHosts(environment).length,
+      environment === undefined ? 0 : [...duplicateHosts(environment.virtualServices)].length,
     ),
     gauge(
       'pilot_conflict_registries',

@@ -83,11 +83,11 @@ function withDelegates(
     if (route.delegate === undefined) return [route];
     const namespace = route.delegate.namespace === '' ? root.namespace : route.delegate.namespace;
     const { name } = route.delegate;
-    const delegate = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
-    const flaw = flawOf(delegate, root.namespace);
-    if (delegate !== undefined && flaw === undefined)
+    const candidate = ofKind(resources, 'VirtualService').get(namespace)?.get(name);
+    const delegate = usableDelegate(candidate, root.namespace);
+    if (typeof delegate !== 'string')
       return mergeRoutes(route, withFullNames(delegate, domain).spec.http);
-    const reason = `the route is left out, for the delegate ${namespace}/${name} ${flaw ?? 'is not there'}`;
+    const reason = `the route is left out, for the delegate ${namespace}/${name} ${delegate}`;
     warnings.push({
       key: keyOf(root),
       origin: root.origin,
@@ -100,12 +100,15 @@ function withDelegates(
   return { ...root, spec: { ...root.spec, http } };
 }
 
-/** Returns why a VirtualService cannot be a delegate. */
-function flawOf(delegate: VirtualService | undefined, namespace: string): string | undefined {
+/** Returns a VirtualService that can be a delegate; or, as a text, why it cannot. */
+function usableDelegate(
+  delegate: VirtualService | undefined,
+  namespace: string,
+): VirtualService | string {
   if (delegate === undefined) return 'is not there';
   if (delegate.spec.hosts.length > 0) return 'has hosts of its own, which a delegate may not have';
   const { exportTo } = delegate.spec;
   const isSeen = exportTo.length === 0 || exportTo.includes('*') || exportTo.includes(namespace);
   const isOwn = exportTo.includes('.') && delegate.namespace === namespace;
-  return isSeen || isOwn ? undefined : `is not exported to the namespace ${namespace}`;
+  return isSeen || isOwn ? delegate : `is not exported to the namespace ${namespace}`;
 }

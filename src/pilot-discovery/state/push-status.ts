@@ -1,8 +1,7 @@
 import { listenerClashes } from '../generate/listeners/listener-clashes.ts';
 import { authorizerOf } from '../generate/scope/authorizer-of.ts';
-import { isVisible } from '../generate/scope/visible-services.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
-import { type AnyResource, type Flaw, keyOf, type ResourceKey } from '../istio/model.ts';
+import { type AnyResource, type Flaw, keyOf } from '../istio/model.ts';
 import type { Labels } from '../istio/values.ts';
 import { type Environment, serviceKey } from '../environment/environment.ts';
 import { resourceAt } from '../environment/resources.ts';
@@ -20,29 +19,6 @@ export function withoutEndpoints({ services, endpoints }: Environment): readonly
       .filter(({ number }) => (endpointsByPort?.get(number) ?? []).length === 0)
       .map(({ number }) => `${service.host}:${number}`);
   });
-}
-
-/** Two VirtualServices for one host. Only the first is used. */
-interface DuplicateHost {
-  readonly host: string;
-  readonly used: ResourceKey;
-  readonly unused: ResourceKey;
-}
-
-/** Returns hosts that two VirtualServices of the mesh have, if one namespace sees both. Pure. */
-export function duplicateHosts({ virtualServices }: Environment): readonly DuplicateHost[] {
-  const duplicates: DuplicateHost[] = [];
-  const byHost = new Map<string, (typeof virtualServices)[number]>();
-  for (const rule of virtualServices) {
-    if (rule.spec.gateways.length > 0 && !rule.spec.gateways.includes('mesh')) continue;
-    for (const host of rule.spec.hosts) {
-      const older = byHost.get(host);
-      if (older === undefined) byHost.set(host, rule);
-      else if (isVisible(older.spec.exportTo, older.namespace, rule.namespace))
-        duplicates.push({ host, used: keyOf(older), unused: keyOf(rule) });
-    }
-  }
-  return duplicates;
 }
 
 /** Returns the settings of good resources that proxies do not get because of other resources. */

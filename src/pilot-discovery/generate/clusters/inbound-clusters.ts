@@ -40,9 +40,7 @@ export function inboundClusters(environment: Environment, node: ProxyNode): read
     );
   }
   if (node.interception === 'none') return [];
-  return ownPorts(environment, node)
-    .filter(({ service }) => service.namespace === node.namespace)
-    .map((ownPort) => ownCluster(environment, node, ownPort));
+  return ownPorts(environment, node).map((ownPort) => ownCluster(environment, node, ownPort));
 }
 
 /** The source address of calls to the workload: it keeps them from being captured again. */

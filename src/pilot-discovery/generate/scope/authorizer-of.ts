@@ -2,6 +2,7 @@ import type { Authorizer } from '../../istio/authorizer.ts';
 import type { Resource } from '../../istio/model.ts';
 import type { AccessPolicyKind, Environment } from '../../environment/environment.ts';
 import { outboundName } from './cluster-name.ts';
+import { placeOfProvider } from './provider-place.ts';
 
 /** An authorizer that can be asked, or the reason why none can. */
 export type FoundAuthorizer =
@@ -22,23 +23,24 @@ export function authorizerOf(
 }
 
 function authorizerNamed(
-  { mesh, services }: Pick<Environment, 'mesh' | 'services'>,
+  environment: Pick<Environment, 'mesh' | 'services'>,
   name: string,
 ): FoundAuthorizer {
-  const authorizer = mesh.authorizers.find((provider) => provider.name === name)?.authorizer;
+  const authorizer = environment.mesh.authorizers.find(
+    (provider) => provider.name === name,
+  )?.authorizer;
   if (authorizer === undefined)
     return bad(`the MeshConfig has no extensionProvider ${name} that can be asked`);
   if (authorizer === 'closed') return bad(`the extensionProvider ${name} is wrong`);
   const { host, namespace, port } = authorizer;
-  const namespaces = new Set((services.get(host) ?? []).map((service) => service.namespace));
-  const isThere = namespace === '' ? namespaces.size > 0 : namespaces.has(namespace);
-  if (!isThere)
+  const place = placeOfProvider(environment, host, namespace);
+  if (place.type === 'missing')
     return bad(
       `the extensionProvider ${name} is at a service that is not there: ${namespace === '' ? '' : `${namespace}/`}${host}`,
     );
-  if (namespace === '' && namespaces.size > 1)
+  if (place.type === 'several')
     return bad(
-      `services of the namespaces ${[...namespaces].sort().join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
+      `services of the namespaces ${place.namespaces.join(', ')} have the host ${host}: say NAMESPACE/HOST in the extensionProvider ${name}`,
     );
   return { type: 'found', authorizer, cluster: outboundName({ port, subset: '', host }) };
 }

@@ -3,6 +3,7 @@ import type { Environment } from '../../environment/environment.ts';
 import type { ExtensionProvider } from '../../istio/extension-provider.ts';
 import type { ProviderAddress } from '../../istio/provider-address.ts';
 import { outboundName } from './cluster-name.ts';
+import { placeOfProvider } from './provider-place.ts';
 import { outboundScope } from './outbound-scope.ts';
 import type { ProxyNode } from './proxy-node.ts';
 
@@ -22,9 +23,8 @@ export function clusterOfProvider(
   node: ProxyNode,
   { service, port }: ProviderAddress,
 ): ProviderCluster | undefined {
-  const [host = '', place] = service.split('/').reverse();
-  const places = new Set((environment.services.get(host) ?? []).map(({ namespace }) => namespace));
-  if (place === undefined ? places.size !== 1 : !places.has(place)) return undefined;
+  const [host = '', namespace = ''] = service.split('/').reverse();
+  if (placeOfProvider(environment, host, namespace).type !== 'there') return undefined;
   const visibleService = outboundScope(environment, node).services.get(host);
   return visibleService?.ports.some(({ number }) => number === port) === true
     ? { host, cluster: outboundName({ port, subset: '', host }) }

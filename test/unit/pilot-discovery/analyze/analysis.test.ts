@@ -293,9 +293,20 @@ describe('a route that nothing reaches', () => {
           'a',
           `hosts: [a.test]\nhttp:\n${matches.map((match) => `- { match: ${match}, ${route} }`).join('\n')}`,
         ),
-    }).map((line) => /\[(IST\d+)\].*spec\.(\S+): .*since (\S+)/.exec(line)?.slice(1).join(' '));
+    }).map((line) =>
+      /\[(IST\d+)\].*spec\.(\S+): .*since (\S+(?: and \S+)*)/.exec(line)?.slice(1).join(' '),
+    );
 
   it.each<[what: string, matches: readonly string[], lines: readonly string[]]>([
+    [
+      'is behind several together',
+      [
+        '[{ uri: { prefix: /a } }]',
+        '[{ uri: { prefix: /b } }]',
+        '[{ uri: { exact: /b/c } }, { uri: { exact: /a/b } }, { uri: { exact: /a/c } }]',
+      ],
+      ['IST0130 http[2] http[0] and http[1]'],
+    ],
     ['is behind one for all', ['[]', '[{ uri: { prefix: /a } }]'], ['IST0130 http[1] http[0]']],
     [
       'is behind one with a shorter prefix',

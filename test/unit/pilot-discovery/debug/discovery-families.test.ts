@@ -6,6 +6,7 @@ import {
   type DiscoveryView,
   unready,
 } from '../../../../src/pilot-discovery/state/discovery-view.ts';
+import { duplicateHosts } from '../../../../src/pilot-discovery/environment/duplicate-hosts.ts';
 import type { DiscoveryEvent } from '../../../../src/pilot-discovery/state/discovery-event.ts';
 import { foldView, freshView } from '../../../../src/pilot-discovery/state/fold-view.ts';
 import { readNode } from '../../../../src/pilot-discovery/generate/scope/read-node.ts';
@@ -13,10 +14,7 @@ import { narrateDiscovery } from '../../../../src/pilot-discovery/state/narrate-
 import type { Unsent } from '../../../../src/pilot-discovery/push/unsent.ts';
 import { NodeSchema } from '../../../../src/shared/proto/envoy/service/discovery/v3/discovery_pb.ts';
 import { typeUrls } from '../../../../src/pilot-discovery/push/view.ts';
-import {
-  duplicateHosts,
-  withoutEndpoints,
-} from '../../../../src/pilot-discovery/state/push-status.ts';
+import { withoutEndpoints } from '../../../../src/pilot-discovery/state/push-status.ts';
 import { viewer } from '../../../../src/pilot-discovery/generate/view-of.ts';
 import { cases } from '../../../differential/cases.ts';
 import { environmentOf, proxyAt } from '../../../support/generated.ts';
@@ -223,10 +221,15 @@ describe('what the control plane says of itself', () => {
 
   it('names hosts that two VirtualServices have, where one namespace sees both', () => {
     const found = (...rules: readonly string[]) =>
-      duplicateHosts(environmentOf(rules.join('\n---\n'))).map(({ host }) => host);
+      [...duplicateHosts(environmentOf(rules.join('\n---\n')).virtualServices)].map(
+        ({ host }) => host,
+      );
     expect(found(rule('a', '["*"]'), rule('b', '["*"]'))).toEqual(['full.mesh']);
     expect(found(rule('a', '["."]'), rule('b', '["."]'))).toEqual([]);
     expect(found(rule('a', '["*"]'), rule('b', '["*"]', '[ns/gateway]'))).toEqual([]);
+    expect(found(rule('a', '["."]'), rule('b', '[x]'), rule('c', '[y, x]'))).toEqual(['full.mesh']);
+    expect(found(rule('a', '[x]'), rule('b', '[y]'), rule('c', '["*"]'))).toEqual(['full.mesh']);
+    expect(found(rule('a', '[x]'), rule('b', '["*"]'), rule('c', '[y]'))).toHaveLength(2);
   });
 
   it('prints all that a proxy may have in the form of Envoy', () => {

@@ -1,0 +1,48 @@
+import type { Resource } from '../istio/model.ts';
+
+type Rule = Resource<'VirtualService'>;
+
+/** Two VirtualServices of the mesh for one host, which a namespace sees both. */
+export interface DuplicateHost {
+  readonly host: string;
+  readonly first: Rule;
+  readonly second: Rule;
+}
+
+/** The earlier rules of a host: the first of all, of those for all namespaces, and of each one. */
+interface EarlierRules {
+  readonly first: Rule;
+  everywhere: Rule | undefined;
+  readonly byNamespace: Map<string, Rule>;
+}
+
+/** Yields hosts that a VirtualService of the mesh has, and an earlier one has too. Pure. */
+export function* duplicateHosts(rules: Iterable<Rule>): Generator<DuplicateHost, undefined> {
+  const byHost = new Map<string, EarlierRules>();
+  for (const rule of rules) {
+    if (!rule.spec.gateways.includes('mesh')) continue;
+    const { exportTo } = rule.spec;
+    for (const host of new Set(rule.spec.hosts)) {
+      const earlier = byHost.get(host);
+      const first = earlier && seenWith(earlier, exportTo);
+      if (first !== undefined) yield { host, first, second: rule };
+      const seen = earlier ?? { first: rule, everywhere: undefined, byNamespace: new Map() };
+      if (exportTo.length === 0) seen.everywhere ??= rule;
+      for (const namespace of exportTo)
+        if (!seen.byNamespace.has(namespace)) seen.byNamespace.set(namespace, rule);
+      byHost.set(host, seen);
+    }
+  }
+}
+
+/** Returns an earlier rule that a namespace of `exportTo` sees; empty means all namespaces. */
+function seenWith(
+  { first, everywhere, byNamespace }: EarlierRules,
+  exportTo: readonly string[],
+): Rule | undefined {
+  if (exportTo.length === 0) return first;
+  return (
+    everywhere ??
+    exportTo.map((namespace) => byNamespace.get(namespace)).find((rule) => rule !== undefined)
+  );
+}
