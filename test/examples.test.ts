@@ -24,7 +24,11 @@ import { logFlags } from '../src/shared/log/log-flags.ts';
 import { logOptions } from '../src/shared/log/log-options.ts';
 import type { Flag } from '../src/shared/text/flag.ts';
 import { routes } from '../src/pilot-agent/status/routes.ts';
-import { debugAnswers, proxyAnswers } from '../src/pilot-discovery/debug/debug-answers.ts';
+import {
+  connectedAnswers,
+  debugAnswers,
+  proxyAnswers,
+} from '../src/pilot-discovery/debug/debug-answers.ts';
 import { program as discoveryProgram, spelledAsKnown } from '../src/pilot-discovery/cli/program.ts';
 import { discoveryConfig } from '../src/pilot-discovery/run/discovery-config.ts';
 import { type DiscoveryFlag, discoveryFlags } from '../src/pilot-discovery/run/discovery-flags.ts';
@@ -257,6 +261,7 @@ describe('the examples of pilot-discovery', () => {
       '/ready',
       '/confirm',
       ...Object.keys(debugAnswers),
+      ...Object.keys(connectedAnswers),
       ...Object.keys(proxyAnswers),
     ]);
     expect(ofMonitoring).toEqual(['/metrics']);

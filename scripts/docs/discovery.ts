@@ -1,5 +1,9 @@
 import { findingKinds } from '../../src/pilot-discovery/analyze/finding.ts';
-import { debugAnswers, proxyAnswers } from '../../src/pilot-discovery/debug/debug-answers.ts';
+import {
+  connectedAnswers,
+  debugAnswers,
+  proxyAnswers,
+} from '../../src/pilot-discovery/debug/debug-answers.ts';
 import { shownAtMost } from '../../src/pilot-discovery/diff/bounded-diff.ts';
 import { discoveryFamilies } from '../../src/pilot-discovery/debug/discovery-families.ts';
 import { usuallyBlocked } from '../../src/pilot-discovery/registry/keys/blocked-ranges.ts';
@@ -120,11 +124,13 @@ const answers: Readonly<Record<string, DebugPath>> = {
   },
   '/debug/registryz': { text: 'The services' },
   '/debug/endpointz': { text: 'The endpoints of each service' },
+  '/debug/keyz': { text: 'The keys of issuers that were fetched' },
   '/debug/mesh': { text: 'The MeshConfig' },
   '/debug/push_status': { text: 'Services without endpoints; hosts with two VirtualServices' },
   '/debug/trace': {
     text: 'The last 100 snapshots: the change, the time of each step, the slowest proxy',
   },
+  '/debug/proxyz': { text: 'Each proxy: its node, and the versions of what it may have' },
   '/debug/config_dump': {
     query: ofProxy,
     text: 'All resources of a proxy, in the form of Envoy',
@@ -146,6 +152,7 @@ export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
   ],
   diff: [
     'pilot-discovery diff old/ new/',
+    'pilot-discovery diff --against 127.0.0.1:8080 new/',
     'pilot-discovery diff -o json --meshConfig mesh.yaml --domain mesh.example --namespace shop old/ new/',
     'pilot-discovery diff --proxy sidecar~10.0.0.1~app.shop~shop.svc.cluster.local,app=app old/ new/',
   ],
@@ -159,7 +166,7 @@ export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
 
 /** A line of curl for each path of `--httpAddr` and `--monitoringAddr`, with its meaning. */
 export function discoveryPaths(): readonly (readonly [line: string, text: string])[] {
-  const served = [...Object.keys(debugAnswers), ...Object.keys(proxyAnswers)];
+  const served = [debugAnswers, connectedAnswers, proxyAnswers].flatMap((all) => Object.keys(all));
   return [
     ['curl localhost:8080/ready', '200 if all sources are read, otherwise 503 with the reason'],
     ['curl -X POST localhost:8080/confirm', 'Lets held removals happen'],
@@ -269,7 +276,8 @@ export function discoveryPage(): string {
       paragraph(
         '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
           'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, such endpoints of ServiceEntries of the mesh, ' +
-          'and a router for each selector of a Gateway that selects none of them. `--proxy` names one more. Proxies for which the same changes are one group.',
+          'and a router for each selector of a Gateway that selects none of them. `--proxy` names one more. With `--against` they are the connected proxies of a running `pilot-discovery`, and NEW is compared with what it serves them. ' +
+          'Proxies for which the same changes are one group.',
       ),
       paragraph(
         `At most ${shownAtMost.groups} groups are shown, with ${shownAtMost.resources} resources each and ${shownAtMost.paths} paths for each of these. The rest is counted. ` +
@@ -281,6 +289,7 @@ export function discoveryPage(): string {
           [code('0'), 'Nothing changes'],
           [code('1'), 'Something changes for a proxy'],
           [code('64'), 'The command line is wrong, or no proxy is described or named'],
+          [code('69'), 'The control plane of `--against` does not answer, or has no proxy'],
           [
             code('78'),
             'The MeshConfig is wrong, a folder cannot be read, or a resource of NEW is refused',

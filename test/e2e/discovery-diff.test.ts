@@ -3,6 +3,11 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { execa } from 'execa';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { typeUrls } from '../../src/pilot-discovery/push/view.ts';
+import { ask } from '../support/ask.ts';
+import { eventually } from '../support/eventually.ts';
+import { freePorts } from '../support/free-ports.ts';
+import { acceptingClient } from '../support/proxy-client.ts';
 
 let folder: string;
 const write = (path: string, text: string): void => writeFileSync(join(folder, path), text);
@@ -113,5 +118,88 @@ describe('pilot-discovery diff', () => {
     const { exitCode, stdout, stderr } = await diff(...args);
     expect([exitCode, stdout]).toEqual([code, '']);
     expect(stderr).toMatch(line);
+  });
+});
+
+describe('pilot-discovery diff --against', () => {
+  let [xds = 0, http = 0, monitoring = 0]: number[] = [];
+  const ends: (() => unknown)[] = [];
+  beforeAll(async () => {
+    [xds = 0, http = 0, monitoring = 0] = await freePorts(3);
+    const listen = Object.entries({ grpcAddr: xds, httpAddr: http, monitoringAddr: monitoring });
+    const child = execa(
+      process.execPath,
+      [
+        ...[resolve('dist/pilot-discovery.cjs'), 'discovery', '--configDir', join(folder, 'old')],
+        ...listen.flatMap(([flag, port]) => [`--${flag}`, `127.0.0.1:${port}`]),
+      ],
+      { buffer: false, reject: false, stdio: 'ignore' },
+    );
+    ends.push(() => (child.kill('SIGTERM'), child));
+    await eventually(async () => (await ask(http, '/ready')).status === 200);
+  });
+  afterAll(async () => {
+    for (const end of ends.reverse()) await end();
+  });
+  const against = (...args: readonly string[]) => diff('--against', `127.0.0.1:${http}`, ...args);
+
+  it('ends with 69 if no proxy is connected', async () => {
+    const { exitCode, stderr } = await against('new');
+    expect([exitCode, stderr]).toEqual([69, expect.stringMatching(/no proxy is connected/)]);
+  });
+
+  it('compares what the connected proxies have', async () => {
+    for (const id of [
+      'sidecar~10.0.0.1~reviews-0.default~default.svc.cluster.local',
+      'sidecar~10.0.0.9~app.shop~shop.svc.cluster.local',
+    ]) {
+      const client = acceptingClient(xds, id, typeUrls.cluster);
+      ends.push(() => client.close());
+      await eventually(() => client.answers.length > 0);
+    }
+    expect(await against('old')).toMatchObject({
+      exitCode: 0,
+      stdout: 'Nothing changes for 2 proxies.',
+      stderr: '',
+    });
+    const { exitCode, stdout, stderr } = await against('new');
+    expect([exitCode, stderr]).toEqual([1, '']);
+    expect(stdout).toBe(`app.shop, reviews-0.default: 1 route
+  route  changed  80
+      ~ virtual_hosts["reviews.mesh:80"].routes[0].route.timeout: "1s" → "2s"
+      ~ virtual_hosts["reviews.mesh:80"].routes[0].route.max_grpc_timeout: "1s" → "2s"
+
+Something changes for 2 of 2 proxies.`);
+  });
+
+  it('says that the MeshConfig is another one', async () => {
+    const { exitCode, stderr } = await against('old', '--meshConfig', 'mesh.yaml');
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringMatching(
+        /^pilot-discovery: the MeshConfig of 127\.0\.0\.1:\d+ is another one: /,
+      ),
+    ]);
+  });
+
+  it.each([
+    [['old', 'new'], 64, /2 paths: with --against, name NEW alone$/],
+    [['new', '--proxy', 'sidecar~10.0.0.1~a.b~c'], 64, /--proxy: with --against, /],
+  ])('refuses %j with %i', async (args, code, line) => {
+    const { exitCode, stdout, stderr } = await against(...args);
+    expect([exitCode, stdout]).toEqual([code, '']);
+    expect(stderr).toMatch(line);
+  });
+
+  it('says if nobody answers, or another program does', async () => {
+    const [unused = 0] = await freePorts(1);
+    for (const [address, code, line] of [
+      [`127.0.0.1:${unused}`, 69, /does not answer at 127\.0\.0\.1:\d+: .* by --against$/],
+      ['here', 64, /--against: 'here' is not host:port$/],
+      [`127.0.0.1:${monitoring}`, 69, /the answer to \/debug\/proxyz \(status 404\) is not /],
+    ] as const) {
+      const { exitCode, stderr } = await diff('--against', address, 'new');
+      expect([exitCode, stderr]).toEqual([code, expect.stringMatching(line)]);
+    }
   });
 });

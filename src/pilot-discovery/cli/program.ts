@@ -86,8 +86,12 @@ export function program(): Command {
   command
     .command('diff')
     .description('print what a change of resources changes for proxies')
-    .argument('<path...>', 'OLD and NEW: two folders, or two files')
+    .argument('<path...>', 'OLD and NEW: two folders, or two files; with --against NEW alone')
     .option('-o, --output <form>', 'text or json', 'text')
+    .option(
+      '--against <host:port>',
+      '--httpAddr of a running pilot-discovery: compare what its proxies have',
+    )
     .option(
       '--proxy <id>',
       'one more proxy: the id of its node, then ,NAME=VALUE for each label; may be repeated',

@@ -127,6 +127,8 @@ const endpointz: DebugAnswer = ({ snapshot }) =>
     ]),
   );
 
+const keys: DebugAnswer = ({ store }) => store?.fetchedKeys ?? {};
+
 const mesh: DebugAnswer = ({ store }) => store?.mesh ?? {};
 
 const pushStatus: DebugAnswer = ({ snapshot }) =>
@@ -196,6 +198,7 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
   '/debug/flawz': flaws,
   '/debug/registryz': registryz,
   '/debug/endpointz': endpointz,
+  '/debug/keyz': keys,
   '/debug/mesh': mesh,
   '/debug/push_status': pushStatus,
   '/debug/trace': trace,
@@ -205,8 +208,29 @@ export const debugAnswers: Readonly<Record<string, DebugAnswer>> = {
 export interface KnownProxy {
   readonly environment: Environment;
   readonly node: ProxyNode;
+  /** The same as it reports itself, without the labels and the locality of its workload. */
+  readonly reported: ProxyNode;
   readonly view: View;
 }
+
+/** A known proxy with its connection. */
+export interface ConnectedProxy {
+  readonly state: ConnectionState;
+  readonly proxy: KnownProxy;
+}
+
+/** The answers about all connected proxies, by path. Pure. */
+export const connectedAnswers: Readonly<
+  Record<string, (proxies: readonly ConnectedProxy[]) => unknown>
+> = {
+  '/debug/proxyz': (proxies) =>
+    proxies.map(({ state: { node }, proxy: { reported, view } }) => ({
+      id: node.id,
+      locality: reported.locality,
+      metadata: node.metadata ?? {},
+      versions: byType((type) => view[type].version),
+    })),
+};
 
 /** The answers to `/debug/NAME?proxyID=PROXY`, by path. Pure. */
 export const proxyAnswers: Readonly<Record<string, (proxy: KnownProxy) => unknown>> = {

@@ -2,11 +2,19 @@ import { EMPTY, ignoreElements, map, type Observable, take, tap } from 'rxjs';
 import { controlGuard, insideGuard } from '../../shared/http/control-guard.ts';
 import { answer, type Handler } from '../../shared/http/handler.ts';
 import type { ConnectionState } from '../push/connection-states.ts';
-import { debugAnswers, type KnownProxy, proxyAnswers, proxyOf } from './debug-answers.ts';
+import {
+  type ConnectedProxy,
+  connectedAnswers,
+  debugAnswers,
+  type KnownProxy,
+  proxyAnswers,
+  proxyOf,
+} from './debug-answers.ts';
 import { discoveryFamilies } from './discovery-families.ts';
 import { type DiscoveryView, readyNote, unready } from '../state/discovery-view.ts';
 import { heldRemovals } from '../environment/store.ts';
 import { printFamilies } from '../../shared/metrics/metric-family.ts';
+import { jsonWithMaps } from '../../shared/text/json-with-maps.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
 
 type Routes = (path: string) => Handler;
@@ -36,11 +44,13 @@ export function debugRoutes(
     if (path === '/ready') return ready(view$);
     if (path === '/confirm') return confirming(view$, confirm);
     const [ofAll, ofProxy] = [ownMember(debugAnswers, path), ownMember(proxyAnswers, path)];
-    if (ofAll === undefined && ofProxy === undefined) return missing;
+    const ofConnected = ownMember(connectedAnswers, path);
+    if (ofAll === undefined && ofProxy === undefined && ofConnected === undefined) return missing;
     const responseTo = (
       view: DiscoveryView,
       url: string,
     ): readonly [status: number, body: unknown] => {
+      if (ofConnected !== undefined) return [200, ofConnected(connectedProxies(view, knownOf))];
       if (ofProxy === undefined) return [200, ofAll?.(view, now())];
       const id = new URL(url, 'http://localhost').searchParams.get('proxyID');
       const states = [...view.connections].map(([, state]) => state);
@@ -64,7 +74,7 @@ export function debugRoutes(
         take(1),
         tap((view) => {
           const [status, body] = responseTo(view, request.url ?? '');
-          answer(response, status, JSON.stringify(body, withMaps), {
+          answer(response, status, jsonWithMaps(body), {
             'content-type': 'application/json',
           });
         }),
@@ -74,9 +84,14 @@ export function debugRoutes(
   };
 }
 
-/** Writes a map as an object, for JSON. */
-const withMaps = (_: string, value: unknown): unknown =>
-  value instanceof Map ? Object.fromEntries(value as Map<unknown, unknown>) : value;
+const connectedProxies = (
+  view: DiscoveryView,
+  knownOf: (view: DiscoveryView, node: ConnectionState['node']) => KnownProxy | undefined,
+): readonly ConnectedProxy[] =>
+  [...view.connections].flatMap(([, state]) => {
+    const proxy = knownOf(view, state.node);
+    return proxy === undefined ? [] : [{ state, proxy }];
+  });
 
 /** Returns the handlers of `--monitoringAddr`: `/metrics`. */
 export function monitoringRoutes(view$: Observable<DiscoveryView>, version: string): Routes {

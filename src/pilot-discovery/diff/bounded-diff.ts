@@ -6,7 +6,7 @@ import { type ComparedProxy, proxyName } from './described-proxies.ts';
 import type { MeshDiff, ProxyGroup, TypeChange } from './mesh-diff.ts';
 
 /** A resource of a running control plane, as its `/debug/config_dump` prints it. */
-interface DumpedResource {
+export interface DumpedResource {
   readonly version: string;
   readonly said: JsonObject;
 }

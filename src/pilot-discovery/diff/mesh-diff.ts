@@ -9,11 +9,13 @@ import {
   changedNames,
   type TypedView,
   type VersionedView,
+  type View,
   type XdsType,
   xdsTypes,
 } from '../push/view.ts';
 import { type ComparedProxy, proxyName } from './described-proxies.ts';
 import type { MeshPair } from './mesh-pair.ts';
+import type { RunningProxy } from './running-mesh.ts';
 
 /** The resources of one type that change for a proxy. */
 export interface TypeChange<Before extends VersionedView = VersionedView> {
@@ -29,6 +31,15 @@ export interface ProxyGroup<Before extends VersionedView = VersionedView> {
   /** In order of their names; not empty. */
   readonly proxies: readonly ComparedProxy[];
   readonly changes: readonly TypeChange<Before>[];
+}
+
+/** Connected proxies for which the same may change, and what they receive after it. */
+export interface RunningGroup {
+  /** In order of their names; not empty. */
+  readonly proxies: readonly ComparedProxy[];
+  readonly after: View;
+  /** The types with another version. */
+  readonly types: readonly XdsType[];
 }
 
 /** The changes for the proxies of a mesh. */
@@ -83,7 +94,7 @@ const textOf = (changes: readonly TypeChange<TypedView>[]): string =>
   changes.map(({ type, before, after }) => `${type} ${before.version} ${after.version}`).join('\n');
 
 /** Returns the change of a type; an empty list if nothing changes. */
-function typeChange<Before extends VersionedView>(
+export function typeChange<Before extends VersionedView>(
   type: XdsType,
   before: Before,
   after: TypedView,
@@ -92,19 +103,46 @@ function typeChange<Before extends VersionedView>(
   return names.length === 0 ? [] : [{ type, names: names.toSorted(byText), before, after }];
 }
 
+/**
+ * Returns connected proxies in groups for which the same may change, by the versions of their views
+ * before and after a change.
+ */
+export function groupedByVersions(
+  environment: Environment,
+  running: readonly RunningProxy[],
+): readonly RunningGroup[] {
+  const { view } = viewer(() => undefined);
+  const affected = running
+    .map((runningProxy) => {
+      const after = view({ number: 1, environment }, runningProxy.proxy.node);
+      const types = xdsTypes.filter((type) => after[type].version !== runningProxy.versions[type]);
+      return { ...runningProxy, after, types };
+    })
+    .filter(({ types }) => types.length > 0);
+  const groups = groupedBy(affected, ({ after, versions, types }) =>
+    types.map((type) => `${type} ${versions[type]} ${after[type].version}`).join('\n'),
+  );
+  return inOrder(
+    [...groups.values()].flatMap((group) =>
+      group
+        .slice(0, 1)
+        .map(({ after, types }) => ({ proxies: group.map(({ proxy }) => proxy), after, types })),
+    ),
+  );
+}
+
 /** Returns groups, and the proxies in them, in order of names. */
-function inOrder<Before extends VersionedView>(
-  groups: readonly ProxyGroup<Before>[],
-): readonly ProxyGroup<Before>[] {
-  const firstName = ({ proxies: [first] }: ProxyGroup<Before>) =>
-    first === undefined ? '' : proxyName(first);
+function inOrder<G extends { readonly proxies: readonly ComparedProxy[] }>(
+  groups: readonly G[],
+): readonly G[] {
+  const firstName = ({ proxies: [first] }: G) => (first === undefined ? '' : proxyName(first));
   return groups
-    .map(({ proxies, changes }) => ({
-      proxies: proxies.toSorted((a, b) => byText(proxyName(a), proxyName(b))),
-      changes,
-    }))
+    .map((group) => ({ ...group, proxies: group.proxies.toSorted(byProxyName) }))
     .sort((a, b) => byText(firstName(a), firstName(b)));
 }
+
+const byProxyName = (a: ComparedProxy, b: ComparedProxy): number =>
+  byText(proxyName(a), proxyName(b));
 
 function affectedTypes(
   before: Environment,

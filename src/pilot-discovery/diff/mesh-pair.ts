@@ -28,13 +28,17 @@ export function meshPair(
 ): MeshPair {
   const keys = changedResources(before.resources, after.resources);
   const widest: ChangeClass = before.mesh === after.mesh ? 'config' : 'mesh';
-  const first = buildEnvironment(undefined, before, noChanges, domain, gatewayClusters);
+  const first = meshOf(before, { domain, gatewayClusters });
   const changes = { class: widest, keys };
   return {
     before: first,
     after: buildEnvironment(first, after, changes, domain, gatewayClusters),
   };
 }
+
+/** Returns the environment of one store. Pure. */
+export const meshOf = (store: Store, { domain, gatewayClusters }: MeshSettings): Environment =>
+  buildEnvironment(undefined, store, noChanges, domain, gatewayClusters);
 
 function changedResources(before: Resources, after: Resources): ReadonlySet<ResourceKey> {
   const keys = new Set<ResourceKey>();

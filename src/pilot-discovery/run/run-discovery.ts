@@ -110,7 +110,8 @@ export function runDiscovery(
       const proxy = proxyOf(node);
       if (snapshot === undefined || typeof proxy === 'string') return undefined;
       const { environment } = snapshot;
-      return { environment, node: withWorkload(environment, proxy), view: viewIn(snapshot, proxy) };
+      const parts = { environment, reported: proxy, view: viewIn(snapshot, proxy) };
+      return { ...parts, node: withWorkload(environment, proxy) };
     };
     const viewFor$ = (
       node: Node,

@@ -237,6 +237,7 @@ describe('what the control plane says of itself', () => {
     const known = {
       environment,
       node: proxyAt(),
+      reported: proxyAt(),
       view: viewer(() => undefined).view({ number: 1, environment }, proxyAt()),
     };
     const dump = proxyAnswers['/debug/config_dump']?.(known) as {
@@ -271,6 +272,7 @@ describe('what the control plane says of itself', () => {
       proxyAnswers['/debug/config_dump']?.({
         environment,
         node,
+        reported: node,
         view: viewer(() => undefined).view({ number: 1, environment }, node),
       }),
     );
