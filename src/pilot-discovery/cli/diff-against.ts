@@ -1,5 +1,5 @@
 import { exitCodes, Fatal } from '../../shared/program/exit.ts';
-import { type ViewBefore, shownAtMost } from '../diff/bounded-diff.ts';
+import { shownAtMost } from '../diff/bounded-diff.ts';
 import {
   groupedByVersions,
   type MeshDiff,
@@ -9,6 +9,7 @@ import {
 } from '../diff/mesh-diff.ts';
 import { type MeshSettings, meshOf } from '../diff/mesh-pair.ts';
 import { readDump, readKeys, readProxies } from '../diff/running-mesh.ts';
+import type { ViewBefore } from '../diff/view-before.ts';
 import { jsonWithMaps } from '../../shared/text/json-with-maps.ts';
 import { askRunning } from './ask-running.ts';
 

@@ -1,20 +1,10 @@
 import type { JsonObject } from '@bufbuild/protobuf';
 import { resourceJson } from '../generate/config-dump.ts';
-import { type VersionedView, type XdsResource, type XdsType, xdsTypes } from '../push/view.ts';
+import { type XdsResource, type XdsType, xdsTypes } from '../push/view.ts';
 import { changedPaths, type PathChange } from './changed-paths.ts';
 import { type ComparedProxy, proxyName } from './described-proxies.ts';
 import type { MeshDiff, ProxyGroup, TypeChange } from './mesh-diff.ts';
-
-/** A resource of a running control plane, as its `/debug/config_dump` prints it. */
-export interface DumpedResource {
-  readonly version: string;
-  readonly said: JsonObject;
-}
-
-/** The resources of a type before a change: generated here, or printed by a control plane. */
-export interface ViewBefore extends VersionedView {
-  readonly resources: ReadonlyMap<string, XdsResource | DumpedResource>;
-}
+import type { DumpedResource, ViewBefore } from './view-before.ts';
 
 /** How much of a diff is shown; the rest is counted. */
 export const shownAtMost = { groups: 50, proxies: 50, resources: 100, paths: 20, text: 120 };

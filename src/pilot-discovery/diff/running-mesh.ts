@@ -2,8 +2,8 @@ import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
 import { parseJson } from '../../shared/text/parse-json.ts';
 import { readNode } from '../generate/scope/read-node.ts';
 import { type XdsType, xdsTypes } from '../push/view.ts';
-import type { DumpedResource, ViewBefore } from './bounded-diff.ts';
 import type { ComparedProxy } from './described-proxies.ts';
+import type { DumpedResource, ViewBefore } from './view-before.ts';
 
 /** A proxy that is connected to a control plane, with the versions of its views there. */
 export interface RunningProxy {
