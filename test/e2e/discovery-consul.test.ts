@@ -208,7 +208,7 @@ spec:
       const lines = start('--configDir', folder);
       await eventually(isReady);
       await expect.poll(proxy(web)).toEqual(['10.0.0.1', '10.0.0.9']);
-      expect(lines()).toContainEqual(
+      await expect.poll(lines).toContainEqual(
         expect.objectContaining({
           event: 'discovery.unserved',
           resource: 'ServiceEntry/shop/api',

@@ -85,12 +85,14 @@ describe('how pilot-discovery is started', () => {
     const everywhere = `0.0.0.0:${xds ?? 0}`;
     const folders = ['--configDir', place('one'), '--meshConfig', place('mesh')];
     const lines = await start(...folders, '--grpcAddr', everywhere);
-    expect(lines()).toMatchObject([
-      { event: 'discovery.started', grpc: everywhere },
-      { event: 'discovery.open', grpc: everywhere },
-      { event: 'discovery.unserved' },
-      { event: 'discovery.ready', services: 3 },
-    ]);
+    await expect
+      .poll(lines)
+      .toMatchObject([
+        { event: 'discovery.started', grpc: everywhere },
+        { event: 'discovery.open', grpc: everywhere },
+        { event: 'discovery.unserved' },
+        { event: 'discovery.ready', services: 3 },
+      ]);
     const client = acceptingClient(xds ?? 0, id, typeUrls.cluster);
     ends.push(() => client.close());
     const names = () =>
