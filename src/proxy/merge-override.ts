@@ -3,6 +3,7 @@ import type { EpochConfig } from '../epochs/ports.ts';
 import { bytesOutside, largest } from '../shared/files/outside-file.ts';
 import { type Parsed, parseEnvoyYaml } from './envoy-yaml.ts';
 import { parseJson, TooDeep } from '../shared/text/parse-json.ts';
+import { isObject } from '../shared/text/is-object.ts';
 
 type Fields = Readonly<Record<string, unknown>>;
 type WithOverride = Exclude<EpochConfig, { readonly kind: 'refused' }>;
@@ -53,14 +54,14 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
       reason: `${names} cannot be laid over ${nameOf(config)}${placeOf(below)}: ${below.reason}`,
     };
   const base = below.value ?? {};
-  if (!isFields(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
+  if (!isObject(base)) return { ok: false, reason: `${nameOf(config)} has no fields` };
   let whole: Fields = base;
   for (const { name, at: path, text } of overlays) {
     const above = await parseEnvoyYaml(text);
     if (!above.ok) return { ok: false, reason: `${name}${placeOf(above)}: ${above.reason}` };
     if (above.value === undefined || above.value === null) continue; // it is empty
     const over = placed(above.value, path);
-    if (!isFields(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
+    if (!isObject(over)) return { ok: false, reason: `${name}: it is no YAML with fields` };
     whole = mergeMessages(whole, over);
   }
   return {
@@ -72,9 +73,9 @@ async function merged(config: WithOverride, overlays: readonly NamedOverlay[]): 
 /** Adds an admin layer, because only there runtime values can be set. There can be only one. */
 function adminLayered(config: Fields): Fields {
   const name = 'layeredRuntime' in config ? 'layeredRuntime' : 'layered_runtime';
-  const runtime = isFields(config[name]) ? config[name] : {};
+  const runtime = isObject(config[name]) ? config[name] : {};
   const layers: readonly unknown[] = Array.isArray(runtime['layers']) ? runtime['layers'] : [];
-  if (layers.some((layer) => isFields(layer) && ('admin_layer' in layer || 'adminLayer' in layer)))
+  if (layers.some((layer) => isObject(layer) && ('admin_layer' in layer || 'adminLayer' in layer)))
     return config;
   return {
     ...config,
@@ -166,7 +167,7 @@ export function mergeMessages(base: Fields, over: Fields): Fields {
 function mergeValues(field: string, base: unknown, over: unknown): unknown {
   if (Array.isArray(base) && Array.isArray(over))
     return [...(base as readonly unknown[]), ...(over as readonly unknown[])];
-  if (!isFields(base) || !isFields(over)) return over;
+  if (!isObject(base) || !isObject(over)) return over;
   if ('@type' in base || '@type' in over) return over; // google.protobuf.Any holds bytes
   return maps.includes(field) ? { ...base, ...over } : mergeMessages(base, over);
 }
@@ -178,8 +179,4 @@ function snake(name: string): string {
 
 function isDefault(value: unknown): boolean {
   return value === 0 || value === false || value === '';
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

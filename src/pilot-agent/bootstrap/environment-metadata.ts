@@ -1,5 +1,6 @@
 import type { Findings, Json } from './proto-json.ts';
 import { parseJson, TooDeep } from '../../shared/text/parse-json.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** The node metadata that environment variables set. */
 export interface EnvironmentMetadata {
@@ -68,10 +69,6 @@ function parse(text: string): JsonObject | string {
   }
   if (!isObject(value)) return 'is not a JSON object';
   return depth(value) > deepest ? `is nested more than ${deepest} levels deep` : tellable(value);
-}
-
-function isObject(value: Json): value is JsonObject {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** Stops as soon as the value is too deep. */

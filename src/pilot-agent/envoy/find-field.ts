@@ -1,6 +1,7 @@
 import type { UserText } from './layers.ts';
 import type { RefusalWords } from './refusal-words.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** A value of a layer, and its place in the whole configuration. */
 export interface Spot {
@@ -17,7 +18,6 @@ export interface FoundField {
 }
 
 type Step = string | number;
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * Finds the field that Envoy refuses. Undefined if nothing points to it, or if several places fit
@@ -36,7 +36,7 @@ export function findField(
   if (root === undefined) return follow(whole, steps);
   const matches = whole
     .flatMap(spots)
-    .filter(({ value }) => isFields(value) && String(value['@type']).split('.').at(-1) === root)
+    .filter(({ value }) => isObject(value) && String(value['@type']).split('.').at(-1) === root)
     .flatMap((spot) => follow([spot], steps) ?? []);
   if (matches.length === 1) return matches[0];
   const isAbsent = problem.includes('missing');
@@ -53,7 +53,7 @@ export function namesOf(list: string, layers: readonly UserText[]): readonly str
     .filter(({ path }) => path === list || path.endsWith(`.${list}`))
     .flatMap(members)
     .flatMap(({ value }) =>
-      isFields(value) && typeof value['name'] === 'string' ? [value['name']] : [],
+      isObject(value) && typeof value['name'] === 'string' ? [value['name']] : [],
     );
 }
 
@@ -98,7 +98,7 @@ export function joined(path: string, name: string): string {
 }
 
 function member({ layer, value, path }: Spot, name: string): readonly Spot[] {
-  if (!isFields(value)) return [];
+  if (!isObject(value)) return [];
   const field = Object.keys(value).find((key) => key === name || snake(key) === name);
   return field === undefined
     ? []
@@ -112,7 +112,7 @@ function members({ layer, value, path }: Spot): readonly Spot[] {
       value: item,
       path: `${path}[${index}]`,
     }));
-  if (!isFields(value)) return [];
+  if (!isObject(value)) return [];
   return Object.entries(value).map(([name, item]): Spot => ({
     layer,
     value: item,
@@ -153,8 +153,4 @@ function snake(name: string): string {
 
 function isEmpty(value: unknown): boolean {
   return value === '' || value === null || (Array.isArray(value) && value.length === 0);
-}
-
-function isFields(value: unknown): value is Fields {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

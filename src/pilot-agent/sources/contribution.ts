@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { ConfigSource, SourcePart, SourceReading } from '../../streams/config-source.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** The content of a reading: a text, bytes, or an object as JSON can hold it. */
 export type Content = string | Uint8Array | object;
@@ -56,12 +57,7 @@ export function readingOf(config: readonly Contribution[]): ContributedReading {
 
 /** Returns whether a value is an object whose members may change one by one. Pure. */
 export function isMap(value: unknown): value is Readonly<Record<string, unknown>> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    !Array.isArray(value) &&
-    !(value instanceof Uint8Array)
-  );
+  return isObject(value) && !(value instanceof Uint8Array);
 }
 
 /**

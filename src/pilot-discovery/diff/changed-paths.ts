@@ -1,4 +1,5 @@
 import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** A difference between two messages. Values are JSON. */
 export type PathChange =
@@ -86,9 +87,6 @@ function byNames(elements: Elements): ReadonlyMap<string, JsonValue> | undefined
   }
   return named;
 }
-
-const isObject = (value: JsonValue): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const memberOf = (object: JsonObject, name: string): JsonValue | undefined =>
   Object.hasOwn(object, name) ? object[name] : undefined;

@@ -1,9 +1,10 @@
-import type { JsonObject, JsonValue } from '@bufbuild/protobuf';
+import type { JsonValue } from '@bufbuild/protobuf';
 import { parseJson } from '../../shared/text/parse-json.ts';
 import { readNode } from '../generate/scope/read-node.ts';
 import { type XdsType, xdsTypes } from '../push/view.ts';
 import type { ComparedProxy } from './described-proxies.ts';
 import type { DumpedResource, ViewBefore } from './view-before.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** A proxy that is connected to a control plane, with the versions of its views there. */
 export interface RunningProxy {
@@ -90,9 +91,6 @@ function jsonOf(body: string): JsonValue | undefined {
     return undefined;
   }
 }
-
-const isObject = (value: JsonValue | undefined): value is JsonObject =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const memberOf = (value: JsonValue | undefined, name: string): JsonValue | undefined =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;

@@ -1,4 +1,6 @@
 // Why: docs/decisions/079-documents-of-others-are-skipped.md
+import { isObject } from '../../shared/text/is-object.ts';
+
 /** Whether a version is of a group with Istio's rules. `install.istio.io` is not one. */
 export const isOfIstio = (apiVersion: string): boolean =>
   /^(?:networking|security|telemetry|extensions)\.istio\.io\//.test(apiVersion);
@@ -13,13 +15,10 @@ export function foreignDocument(
 ): string | undefined {
   if (kind === '' && apiVersion === '') {
     const isForeign =
-      isMap(value) && !Object.hasOwn(value, 'metadata') && !Object.hasOwn(value, 'spec');
+      isObject(value) && !Object.hasOwn(value, 'metadata') && !Object.hasOwn(value, 'spec');
     return isForeign ? 'it has neither apiVersion nor kind' : undefined;
   }
   if (kind === '' || apiVersion === '' || isOfIstio(apiVersion)) return undefined;
   const isGatewayApi = /^gateway\.networking\.(?:x-)?k8s\.io\//.test(apiVersion);
   return `${kind} (${apiVersion}) is ${isGatewayApi ? 'of the Gateway API, which is not served' : 'no rule of Istio'}`;
 }
-
-const isMap = (value: unknown): value is object =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

@@ -3,6 +3,7 @@ import { parseDuration } from '../../shared/text/value.ts';
 import { regexFlaw } from '../../shared/text/regex-flaw.ts';
 import type { StringMatch } from './values.ts';
 import { ownMember } from '../../shared/text/own-member.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** The place of a value in a resource, and how its flaws are reported. */
 export interface Place {
@@ -82,10 +83,9 @@ export function members<T>(
   later: readonly string[],
   make: (get: Get, has: (name: string) => boolean) => T,
 ): T {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  if (!isObject && value !== undefined && value !== null)
+  if (!isObject(value) && value !== undefined && value !== null)
     wrong(place, `${shown(value)} is not an object`);
-  const given = (isObject ? value : {}) as Readonly<Record<string, unknown>>;
+  const given = isObject(value) ? value : {};
   const nameIn = (name: string) =>
     !Object.hasOwn(given, name) && Object.hasOwn(given, snake(name)) ? snake(name) : name;
   const fieldNames = new Set<string>();
@@ -244,7 +244,7 @@ export function notNull<T>(read: ReadMember<T>): ReadMember<T> {
 export function named<T>(read: ReadMember<T>): ReadMember<Readonly<Record<string, T>>> {
   return (value, place) => {
     if (value === undefined) return {};
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
+    if (isObject(value))
       return Object.fromEntries(
         Object.entries(value).map(([name, member]: [string, unknown]) => [
           name,

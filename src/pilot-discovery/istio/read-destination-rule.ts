@@ -9,7 +9,7 @@ import type {
   Subset,
   TrafficPolicy,
 } from './destination-rule.ts';
-import { isHeaderName } from './header-format.ts';
+import { headerName } from './read-header-name.ts';
 import { exportTo, hostName, subsetName } from './host-names.ts';
 import { matchLabels, selector } from './match-labels.ts';
 import { tunnel } from './read-tunnel.ts';
@@ -36,12 +36,6 @@ import {
   whole,
   wrong,
 } from './members.ts';
-
-const headerName: ReadMember<string> = (value, place) => {
-  const read = needed(value, place);
-  if (read !== '' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
-  return read;
-};
 
 const cookie: ReadMember<HashKey> = (value, place) =>
   members(value, place, ['attributes'], (get) => ({

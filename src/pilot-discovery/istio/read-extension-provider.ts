@@ -1,5 +1,4 @@
 import { type ExtensionProvider, type LogFormat, ownFileLog } from './extension-provider.ts';
-import { isHeaderName } from './header-format.ts';
 import {
   below,
   boolean,
@@ -14,18 +13,14 @@ import {
   warn,
   wrong,
 } from './members.ts';
+import { headerName } from './read-header-name.ts';
 import { logFields, logFormat } from './read-log-format.ts';
 import { providerAddress } from './read-provider-address.ts';
 import { tracerKinds } from './read-tracer.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 type Named<T> = T extends ExtensionProvider ? Omit<T, 'name'> : never;
 type Provider = Named<ExtensionProvider>;
-
-const header: ReadMember<string> = (value, place) => {
-  const read = needed(value, place);
-  if (read !== '' && !isHeaderName(read)) wrong(place, `'${read}' is no name of a header`);
-  return read;
-};
 
 /** Reads the settings that all services for logs have. */
 const logService = (get: Get) => ({
@@ -56,9 +51,9 @@ const httpService: ReadMember<Provider> = (value, place) =>
   members(value, place, [], (get) => ({
     type: 'http-service',
     ...logService(get),
-    requestHeaders: get('additionalRequestHeadersToLog', list(header)),
-    responseHeaders: get('additionalResponseHeadersToLog', list(header)),
-    responseTrailers: get('additionalResponseTrailersToLog', list(header)),
+    requestHeaders: get('additionalRequestHeadersToLog', list(headerName)),
+    responseHeaders: get('additionalResponseHeadersToLog', list(headerName)),
+    responseTrailers: get('additionalResponseTrailersToLog', list(headerName)),
   }));
 
 const tcpService: ReadMember<Provider> = (value, place) =>
@@ -128,9 +123,6 @@ const extensionProvider: ReadMember<ExtensionProvider | undefined> = (value, pla
     }
     return { name: get('name', needed), ...(read[0] ?? { type: 'other' }) };
   });
-
-const isObject = (value: unknown): boolean =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Reads all providers but authorizers. Adds the `envoy` of Istio if none has that name. */
 export const extensionProviders: ReadMember<readonly ExtensionProvider[]> = (value, place) => {

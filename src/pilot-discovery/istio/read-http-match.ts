@@ -18,6 +18,7 @@ import {
 import { matchLabels } from './match-labels.ts';
 import type { StringMatch } from './values.ts';
 import type { HttpMatch } from './virtual-service.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>>> = (
   value,
@@ -37,17 +38,14 @@ const headerMatches: ReadMember<Readonly<Record<string, StringMatch | undefined>
 /** Reads `withoutHeaders`. The regex `*` means any value, as in Istio, although RE2 refuses it. */
 const absentMatches: ReadMember<HttpMatch['withoutHeaders']> = (value, place) => {
   const isAny = (match: unknown) =>
-    isRecord(match) && Object.keys(match).length === 1 && match['regex'] === '*';
-  const read = isRecord(value)
+    isObject(match) && Object.keys(match).length === 1 && match['regex'] === '*';
+  const read = isObject(value)
     ? Object.fromEntries(
         Object.entries(value).map(([name, match]) => [name, isAny(match) ? {} : match]),
       )
     : value;
   return headerMatches(read, place);
 };
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function isNothing(value: unknown): boolean {
   return (

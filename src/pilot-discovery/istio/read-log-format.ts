@@ -1,6 +1,7 @@
 import { formatFlaw } from './header-format.ts';
 import type { JsonFields, JsonValue } from './extension-provider.ts';
 import { below, type ReadMember, text, wrong } from './members.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** Most levels of fields within fields. */
 const deepest = 10;
@@ -21,13 +22,10 @@ export const logFormat: ReadMember<string> = (value, place) => {
 export const logFields: ReadMember<JsonFields> = (value, place) => {
   if (value === undefined) return {};
   const read = jsonValue(deepest)(value, place);
-  if (isFields(read)) return read;
+  if (isObject(read)) return read;
   wrong(place, 'it is not an object');
   return {};
 };
-
-const isFields = (value: JsonValue): value is JsonFields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 function jsonValue(levels: number): ReadMember<JsonValue> {
   return (value, place) => {

@@ -1,4 +1,4 @@
-import { isHeaderName } from './header-format.ts';
+import { headerName } from './read-header-name.ts';
 import {
   below,
   boolean,
@@ -15,12 +15,6 @@ import {
 } from './members.ts';
 import { nobodysKeys, tokenKeys } from './token-keys.ts';
 import type { KeysAddress, TokenRule } from './token-rule.ts';
-
-const headerName: ReadMember<string> = (value, place) => {
-  const name = needed(value, place);
-  if (name !== '' && !isHeaderName(name)) wrong(place, `'${name}' is no name of a header`);
-  return name;
-};
 
 /** Reads the header of a claim. Kubernetes accepts no other names. */
 const claimHeaderName: ReadMember<string> = (value, place) => {

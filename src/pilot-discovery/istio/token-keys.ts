@@ -2,6 +2,7 @@
 import { createPublicKey, type JsonWebKey } from 'node:crypto';
 import { ownMember } from '../../shared/text/own-member.ts';
 import { parseJson } from '../../shared/text/parse-json.ts';
+import { isObject } from '../../shared/text/is-object.ts';
 
 /** The public keys of an issuer, read from JSON (JWKS, RFC 7517). */
 export type TokenKeys =
@@ -125,9 +126,6 @@ function isAccepted(key: Texts): boolean {
     return false;
   }
 }
-
-const isObject = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Whether a value is base64url. Names of curves look like it too. */
 const isBase64 = (value: unknown): boolean =>

@@ -124,8 +124,8 @@ export const generate: readonly Mutant[] = [
   {
     id: 'generate/listeners/fields-of-a-list',
     file: 'pilot-discovery/generate/listeners/access-log.ts',
-    find: ' && !Array.isArray(value)',
-    replace: '',
+    find: 'isObject(value)',
+    replace: "typeof value === 'object' && value !== null",
   },
   {
     id: 'generate/listeners/hash-of-tcp',

@@ -21,6 +21,7 @@ import type { MeshConfig } from '../../istio/mesh-config.ts';
 import type { ProviderCluster } from '../scope/provider-cluster.ts';
 import { packed, typedConfig, type Init } from '../encoding/typed-config.ts';
 import { defaultFields, defaultLine } from './default-line.ts';
+import { isObject } from '../../../shared/text/is-object.ts';
 
 export type AccessLog = Init<typeof AccessLogSchema>;
 type Format = Init<typeof SubstitutionFormatStringSchema>;
@@ -131,8 +132,7 @@ const meshFormat = ({ accessLogFormat, accessLogEncoding }: MeshFormat): OwnForm
 function fieldsIn(format: string): JsonFields {
   try {
     const value: unknown = parseJson(format);
-    if (typeof value === 'object' && value !== null && !Array.isArray(value))
-      return value as JsonFields;
+    if (isObject(value)) return value as JsonFields;
   } catch {
     // It is not JSON, so the default fields are logged.
   }

@@ -2,6 +2,7 @@ import { canonicalAddress } from '../../istio/canonical.ts';
 import { sentTracing } from '../../istio/read-proxy-tracing.ts';
 import type { ProxyNode } from './proxy-node.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
+import { isObject } from '../../../shared/text/is-object.ts';
 
 /** The node of a first request: an id, and the metadata as JSON. */
 export interface RequestNode {
@@ -84,10 +85,6 @@ export function readNode(
 
 /** Parses a boolean as Go does, since Istio writes its metadata so. */
 const isTrue = (text: string): boolean => /^(?:1|t|T|true|TRUE|True)$/.test(text);
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
 
 function texts(object: Readonly<Record<string, unknown>>): Readonly<Record<string, string>> {
   return Object.fromEntries(

@@ -7,6 +7,7 @@ import { parseJson } from '../../../shared/text/parse-json.ts';
 import { tokenKeys } from '../../istio/token-keys.ts';
 import type { KeysAddress } from '../../istio/token-rule.ts';
 import { type BlockedRanges, guardedLookup } from './blocked-ranges.ts';
+import { isObject } from '../../../shared/text/is-object.ts';
 
 /** The keys of an issuer as JWKS for Envoy, or why there are none. */
 export type KeysAnswer =
@@ -91,9 +92,7 @@ function addressIn(body: string): string | Failed {
 function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
   try {
     const value = parseJson(text);
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Readonly<Record<string, unknown>>)
-      : undefined;
+    return isObject(value) ? value : undefined;
   } catch {
     return undefined;
   }

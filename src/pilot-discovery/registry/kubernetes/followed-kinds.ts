@@ -2,6 +2,7 @@ import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { Group } from '../../istio/group-versions.ts';
 import { kinds } from '../../istio/kinds.ts';
 import type { WrittenKind } from '../../istio/model.ts';
+import { isObject } from '../../../shared/text/is-object.ts';
 
 /** Objects of one kind, as the API server has them. */
 export interface FollowedKind {
@@ -35,8 +36,7 @@ export const followedKinds: readonly FollowedKind[] = (
 
 type Fields = Readonly<Record<string, unknown>>;
 
-const fieldsOf = (value: unknown): Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : {};
+const fieldsOf = (value: unknown): Fields => (isObject(value) ? value : {});
 
 /** Returns the members with these names, if the value has them. */
 function only(value: unknown, names: readonly string[]): Fields {

@@ -10,6 +10,7 @@ import type { Flaw } from '../../istio/model.ts';
 import { placeOf } from '../../istio/place-of.ts';
 import { readMeshConfig } from '../../istio/read-mesh-config.ts';
 import { ownMember } from '../../../shared/text/own-member.ts';
+import { isObject } from '../../../shared/text/is-object.ts';
 
 /** The name of this source: a mesh has one MeshConfig, from a file or from here. */
 const source = 'mesh';
@@ -106,7 +107,7 @@ function withMap({ mesh: before }: MeshMapState, { data }: KubeObject, place: st
 }
 
 function meshOf(data: unknown, place: string) {
-  const text = ownMember(fieldsOf(data), key);
+  const text = isObject(data) ? ownMember(data, key) : undefined;
   const flaw = (field: string, reason: string, severity: Flaw['severity']): Flaw => ({
     key: undefined,
     origin: { source, path: place, line: 0 },
@@ -125,6 +126,3 @@ function meshOf(data: unknown, place: string) {
     flaws: [...flaws, ...(folders.length > 0 ? [flaw('configSources', unread, 'warning')] : [])],
   };
 }
-
-const fieldsOf = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
