@@ -34,6 +34,12 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
     // nothing refers to them.
     const again =
       type === 'endpoint' ? open.flatMap((name) => wholeIn(clientResources.get(name))) : [];
+    // If only their version is known, because the proxy came back with it, they stay unanswered
+    // until the view has them again.
+    const onlyVersion = open.filter((name) => {
+      const clientResource = clientResources.get(name);
+      return clientResource !== undefined && wholeIn(clientResource).length === 0;
+    });
     const isTold = type === 'route' && state.variant === 'delta' && missing.length > 0;
     const isFirst = isNew && (isWhole ? clientResources.size === 0 : wildcard);
     const count = changed.size + removed.length + empty.length + again.length;
@@ -45,7 +51,8 @@ export const proxyPolicy = (type: XdsType): SubscriptionPolicy<ProxyKind> => ({
       type: 'give',
       given: extra.length === 0 ? changed : new Map([...changed, ...extra]),
       removed,
-      unanswered: type === 'endpoint' ? missing.slice(mostEmpty) : isOpen ? missing : [],
+      unanswered:
+        type === 'endpoint' ? [...missing.slice(mostEmpty), ...onlyVersion] : isOpen ? missing : [],
       leaves: gone.length === removed.length ? 'nothing' : 'more',
     };
   },

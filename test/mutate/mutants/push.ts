@@ -86,6 +86,12 @@ export const push: readonly Mutant[] = [
     replace: '',
   },
   {
+    id: 'push/only-version',
+    file: 'pilot-discovery/push/proxy-policy.ts',
+    find: '[...missing.slice(mostEmpty), ...onlyVersion]',
+    replace: 'missing.slice(mostEmpty)',
+  },
+  {
     id: 'push/empty-endpoints',
     file: 'pilot-discovery/push/proxy-policy.ts',
     find: "type === 'endpoint' ? missing.slice(0, mostEmpty).map(emptyAssignment) : []",

@@ -3,6 +3,7 @@ import { describe, it } from 'vitest';
 import type { RestartPolicy } from '../../../src/epochs/exits.ts';
 import { type AgentState, claimOf, type Effect } from '../../../src/epochs/model.ts';
 import { live, type Moment, type Process, wishes, type World } from '../../support/agent-world.ts';
+import { modelRuns } from '../../support/model-runs.ts';
 
 /** A promise: undefined while it is kept, otherwise what is wrong. */
 type Promised = (moment: Moment) => string | undefined | false;
@@ -358,7 +359,7 @@ describe('the agent, whatever happens,', () => {
             );
         }
       }),
-      { numRuns: 2_000 },
+      { numRuns: modelRuns(2_000) },
     );
   });
 });

@@ -15,6 +15,7 @@ import {
 import { relay } from '../../../../src/pilot-agent/xds-proxy/relay.ts';
 import { typeUrls } from '../../../../src/shared/xds/resources.ts';
 import { resource } from '../../../support/marbles/fake-mesh.ts';
+import { modelRuns } from '../../../support/model-runs.ts';
 
 /** What the control plane has: the content of each cluster, and of the endpoints of each. */
 type World = Readonly<Record<string, { readonly cluster: number; readonly endpoints: number }>>;
@@ -219,7 +220,7 @@ describe('the xDS proxy, whatever happens', () => {
             for (const envoy of envoys()) expect(envoy).toEqual({ has: wanted(), waits: [] });
           }
         }),
-        { numRuns: 300 },
+        { numRuns: modelRuns(300) },
       );
     },
   );

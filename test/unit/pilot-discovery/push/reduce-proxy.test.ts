@@ -385,6 +385,26 @@ describe('reduceProxy of a proxy that comes back', () => {
     expect(said(answerOf(proxy.ask('route', { add: ['r'], version: 'another' })))).toEqual(['r=1']);
   });
 
+  it('sends endpoints that it waits for once the view has them again, even if they are the same', () => {
+    const proxy = stream('delta');
+    proxy.show({ cluster: { a: '1', b: '1' }, endpoint: { a: '1', b: '1' } });
+    const clusters = answerOf(proxy.ask('cluster', { add: ['*'], versions: { a: '1', b: '1' } }));
+    proxy.ask('endpoint', { add: ['a', 'b'], versions: { a: '1', b: '1' } });
+    const endpoints = answerOf(
+      proxy.show({ cluster: { a: '2', b: '1' }, endpoint: { a: '1', b: '2' } }, 2),
+    );
+    expect(said(endpoints)).toEqual(['b=2']);
+    const changed = answerOf(proxy.ask('cluster', { nonce: clusters.nonce }));
+    expect(said(changed)).toEqual(['a=2']);
+    proxy.show({ cluster: { b: '1' }, endpoint: { b: '3' } }, 3);
+    const others = answerOf(proxy.ask('endpoint', { nonce: endpoints.nonce }));
+    expect(said(others)).toEqual(['b=3']);
+    proxy.ask('endpoint', { nonce: others.nonce });
+    proxy.ask('cluster', { nonce: changed.nonce });
+    const back = proxy.show({ cluster: { a: '2', b: '1' }, endpoint: { a: '1', b: '3' } }, 4);
+    expect(answers(back).map(said)).toContainEqual(['a=1']);
+  });
+
   it('takes clusters that are gone only when it has asked for routes, or has had the time to', () => {
     const proxy = stream('delta');
     proxy.show({});

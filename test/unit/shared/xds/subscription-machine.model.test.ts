@@ -7,6 +7,7 @@ import {
   type ToyKind,
   toySubscription,
 } from '../../../support/toy-subscription.ts';
+import { modelRuns } from '../../../support/model-runs.ts';
 
 type World = Readonly<Record<string, string>>;
 
@@ -151,7 +152,7 @@ describe('a subscription, whatever happens', () => {
           const { has, wanted } = client.rest();
           if (!Object.values(wanted).includes('bad')) expect(has).toEqual(wanted);
         }),
-        { numRuns: 300 },
+        { numRuns: modelRuns(300) },
       );
     },
   );
