@@ -11,7 +11,13 @@ import {
 } from 'rxjs';
 import { type Kind, keyOf, type ResourceKey } from '../istio/model.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
-import { partsOf } from './resources.ts';
+import {
+  eachResource,
+  noResources,
+  resourceAt,
+  type Resources,
+  withResources,
+} from './resources.ts';
 import type { StoreEvent } from './store-event.ts';
 
 /** Removals of more than this number of a kind, and of more than half of it, are held back. */
@@ -33,8 +39,8 @@ interface Await {
 
 /** The resources of one source, and its removals that are held back. */
 interface Source {
-  readonly keys: ReadonlySet<ResourceKey>;
-  readonly held: ReadonlySet<ResourceKey>;
+  readonly resources: Resources;
+  readonly held: Resources;
   /** The number of the hold: a timer of an earlier hold is ignored. */
   readonly turn: number;
 }
@@ -45,7 +51,7 @@ interface State {
   readonly told: readonly StoreEvent[];
 }
 
-const unknown: Source = { keys: new Set(), held: new Set(), turn: 0 };
+const unknown: Source = { resources: noResources, held: noResources, turn: 0 };
 
 /**
  * Holds back changes that remove too much at once: an empty folder is more often a failed mount
@@ -97,77 +103,101 @@ function reduceHolds(state: State, event: Event): Step<State, Await> {
 
 /** Returns the state after the held removals of a source are emitted. */
 function released(state: State, name: string): State {
-  const { keys, held: heldKeys, turn } = state.sources.get(name) ?? unknown;
-  if (heldKeys.size === 0) return state;
-  const left = new Set([...keys].filter((key) => !heldKeys.has(key)));
+  const { resources, held: heldResources, turn } = state.sources.get(name) ?? unknown;
+  if (heldResources.size === 0) return state;
+  const removes = keysOf(heldResources);
+  const left = without(resources, removes);
   return {
-    sources: new Map(state.sources).set(name, { keys: left, held: new Set(), turn: turn + 1 }),
+    sources: new Map(state.sources).set(name, {
+      resources: left,
+      held: noResources,
+      turn: turn + 1,
+    }),
     told: [
       ...state.told,
-      { type: 'changed', source: name, upserts: [], removes: [...heldKeys] },
+      { type: 'changed', source: name, upserts: [], removes },
       { type: 'held', source: name, removes: [] },
     ],
   };
 }
+
+const keysOf = (resources: Resources): readonly ResourceKey[] =>
+  [...eachResource(resources)].map(([key]) => key);
+
+const without = (resources: Resources, keys: Iterable<ResourceKey>): Resources =>
+  withResources(resources, new Map([...keys].map((key) => [key, undefined])));
 
 function changed(
   state: State,
   event: Extract<StoreEvent, { readonly type: 'changed' }>,
 ): Step<State, Await> {
   const before = state.sources.get(event.source) ?? unknown;
-  const there = new Set(event.upserts.map(keyOf));
-  const isNews = (key: ResourceKey): boolean => !before.keys.has(key);
-  if (before.held.size === 0 && event.removes.length === 0 && ![...there].some(isNews))
-    return [{ ...state, told: event.upserts.length > 0 ? [event] : [] }, []];
-  const gone = new Set(
-    [...before.held, ...event.removes].filter((key) => before.keys.has(key) && !there.has(key)),
+  const upserts = new Map(event.upserts.map((resource) => [keyOf(resource), resource]));
+  const resources = withResources(before.resources, upserts);
+  const gone = event.removes.filter(
+    (key) => !upserts.has(key) && resourceAt(resources, key) !== undefined,
   );
-  const isMass = takesTooMuch(new Set([...before.keys, ...there]), gone);
-  const heldKeys = isMass
-    ? gone
-    : new Set<ResourceKey>([...before.held].filter((key) => gone.has(key)));
-  const removes = event.removes.filter((key) => !heldKeys.has(key));
-  const removed = new Set(removes);
-  const keys = new Set([...before.keys, ...there].filter((key) => !removed.has(key)));
-  const isFirst = before.held.size === 0 && heldKeys.size > 0;
-  const turn =
-    isFirst || (before.held.size > 0 && heldKeys.size === 0) ? before.turn + 1 : before.turn;
-  const isSame =
-    heldKeys.size === before.held.size && [...heldKeys].every((key) => before.held.has(key));
+  const stillHeld = without(before.held, upserts.keys());
+  const withGone = withResources(
+    stillHeld,
+    new Map(gone.map((key) => [key, resourceAt(resources, key)])),
+  );
+  const isMass = gone.length > 0 && takesTooMuch(resources, withGone);
+  const heldResources = isMass ? withGone : stillHeld;
+  const removes = event.removes.filter((key) => resourceAt(heldResources, key) === undefined);
+  const left = without(
+    resources,
+    removes.filter((key) => !upserts.has(key)),
+  );
+  const [wasHeld, isHeld] = [before.held.size > 0, heldResources.size > 0];
+  const turn = wasHeld === isHeld ? before.turn : before.turn + 1;
   const passed: StoreEvent = { ...event, removes };
   return [
     {
-      sources: new Map(state.sources).set(event.source, { keys, held: heldKeys, turn }),
+      sources: new Map(state.sources).set(event.source, {
+        resources: left,
+        held: heldResources,
+        turn,
+      }),
       told: [
         ...(event.upserts.length > 0 || removes.length > 0 ? [passed] : []),
-        ...(isSame
+        ...(heldResources === before.held
           ? []
-          : [{ type: 'held', source: event.source, removes: [...heldKeys] } as const]),
+          : [{ type: 'held', source: event.source, removes: keysOf(heldResources) } as const]),
       ],
     },
-    isFirst ? [{ source: event.source, turn }] : [],
+    isHeld && !wasHeld ? [{ source: event.source, turn }] : [],
   ];
 }
 
 /**
  * Returns whether the removals take more than half of a kind, and more than a few, or all services
- * of a namespace that has several.
+ * of a namespace that has several. Looks at as many resources as there are removals.
  */
-function takesTooMuch(keys: ReadonlySet<ResourceKey>, gone: ReadonlySet<ResourceKey>): boolean {
-  if (gone.size === 0) return false;
-  const count = (counted: ReadonlySet<ResourceKey>, groupOf: (key: ResourceKey) => string) => {
-    const counts = new Map<string, number>();
-    for (const key of counted) counts.set(groupOf(key), (counts.get(groupOf(key)) ?? 0) + 1);
-    return counts;
-  };
-  const kindOf = (key: ResourceKey) => partsOf(key).kind;
-  const kinds = count(keys, kindOf);
-  for (const [kind, number] of count(gone, kindOf))
-    if (number > few && number * 2 > (kinds.get(kind) ?? 0)) return true;
-  const declares = (key: ResourceKey) =>
-    declaring.includes(kindOf(key)) ? partsOf(key).namespace : '';
-  const namespaces = count(keys, declares);
-  for (const [namespace, number] of count(gone, declares))
-    if (namespace !== '' && number > 1 && number === namespaces.get(namespace)) return true;
+function takesTooMuch(all: Resources, gone: Resources): boolean {
+  for (const [kind, namespaces] of gone) {
+    const number = countUpTo(namespaces, Infinity);
+    if (number > few && number * 2 > countUpTo(all.get(kind), number * 2)) return true;
+  }
+  const namespaces = new Set(declaring.flatMap((kind) => [...(gone.get(kind)?.keys() ?? [])]));
+  const declared = (resources: Resources, namespace: string) =>
+    declaring.reduce((count, kind) => count + (resources.get(kind)?.get(namespace)?.size ?? 0), 0);
+  for (const namespace of namespaces) {
+    const number = declared(gone, namespace);
+    if (namespace !== '' && number > 1 && number === declared(all, namespace)) return true;
+  }
   return false;
+}
+
+/** Counts the resources of a kind, up to a limit: then the result is the limit or more. */
+function countUpTo(
+  namespaces: ReadonlyMap<string, ReadonlyMap<string, unknown>> = new Map(),
+  limit: number,
+): number {
+  let count = 0;
+  for (const { size } of namespaces.values()) {
+    if (count >= limit) break;
+    count += size;
+  }
+  return count;
 }
