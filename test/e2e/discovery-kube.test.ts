@@ -249,23 +249,23 @@ describe.skipIf(kubeProgram === undefined)('pilot-discovery over a real Kubernet
         subjects: [{ kind: 'ServiceAccount', name: 'discovery', namespace: 'default' }],
       }),
     );
-    await kube.apply(rules('services', 'configmaps', 'nodes'));
+    await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces'));
     const api = await start('--kubeconfig', kubeconfig);
     await expect
       .poll(api.ready)
       .toMatchObject({ status: 503, body: expect.stringContaining('pods is forbidden') as string });
-    await kube.apply(rules('services', 'configmaps', 'nodes', 'pods'));
+    await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces', 'pods'));
     await expect.poll(isReady(api)).toBe(200);
 
     // A right is checked only when a watch begins.
-    await kube.apply(rules('services', 'configmaps', 'nodes'));
+    await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces'));
     await kube.stop();
     await kube.start();
     await expect.poll(() => lastLost(api)).toContain('pods is forbidden');
     await expect.poll(() => textOf(api)).toContain('10.1.0.1');
     await kube.apply(weights(44));
     await expect.poll(() => textOf(api)).toContain('"weight":44');
-    await kube.apply(rules('services', 'configmaps', 'nodes', 'pods'));
+    await kube.apply(rules('services', 'configmaps', 'nodes', 'namespaces', 'pods'));
     await expect.poll(api.ready).toEqual({ status: 200, body: '' });
   });
 });

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TestScheduler } from 'rxjs/testing';
-import { map, NEVER } from 'rxjs';
-import type { ResourceKey } from '../../src/pilot-discovery/istio/model.ts';
+import { map, NEVER, takeUntil, timer } from 'rxjs';
+import { defaultMeshConfig } from '../../src/pilot-discovery/istio/mesh-config.ts';
+import type { AnyResource, ResourceKey } from '../../src/pilot-discovery/istio/model.ts';
 import { holdRemovals } from '../../src/pilot-discovery/environment/hold-removals.ts';
 import type { StoreEvent } from '../../src/pilot-discovery/environment/store-event.ts';
 import { anyResource, serviceEntry } from '../support/mesh-resources.ts';
@@ -165,5 +166,84 @@ describe('the entries of a namespace', () => {
   it('are held back if all go, and an only one is not', () => {
     expect(small(3)).toEqual(['+33 -0', 'held 3', '+0 -3', 'held 0']);
     expect(small(1)).toEqual(['+31 -0', '+0 -1']);
+  });
+});
+
+describe('the Namespace of resources', () => {
+  const namespace = anyResource('Namespace//shop', { network: '' });
+  const selecting: StoreEvent = {
+    type: 'mesh',
+    mesh: { ...defaultMeshConfig, discoverySelectors: [[]] },
+  };
+  const changed = (upserts: readonly AnyResource[], removes: readonly string[]): StoreEvent => ({
+    type: 'changed',
+    source: 'Kubernetes',
+    upserts,
+    removes,
+  });
+  const all = changed([namespace, entry('a', 'shop'), entry('b', 'shop'), entry('c')], []);
+  const gone = (...keys: readonly string[]) => changed([], keys);
+  /** What comes of events, one per frame, within 10 ms. */
+  const said = (...given: readonly StoreEvent[]): readonly string[] => {
+    const lines: string[] = [];
+    const scheduler = new TestScheduler(() => undefined);
+    scheduler.run((m) => {
+      const letters = given.map((_, index) => String.fromCharCode(97 + index));
+      const values = Object.fromEntries(
+        given.map((event, index) => [letters[index] ?? '', event] as const),
+      );
+      m.hot<StoreEvent>(letters.join(''), values)
+        .pipe(holdRemovals(60_000, NEVER, scheduler), map(shown), takeUntil(timer(10, scheduler)))
+        .subscribe({
+          next: (line) => lines.push(line),
+          error: (error: unknown) => lines.push(String(error)),
+        });
+      m.flush();
+    });
+    return lines;
+  };
+
+  it('goes at once if nothing is in it, or if all namespaces are seen', () => {
+    const alone = changed([namespace], []);
+    expect(said(selecting, alone, gone('Namespace//shop'))).toEqual(['mesh', '+1 -0', '+0 -1']);
+    expect(said(all, gone('Namespace//shop'))).toEqual(['+4 -0', '+0 -1']);
+  });
+
+  it('is held while resources are in it, and goes with the last of them', () => {
+    const one = [key('a', 'shop')];
+    const small = changed([namespace, entry('a', 'shop'), entry('c')], []);
+    expect(said(selecting, small, gone('Namespace//shop'), gone(...one))).toEqual([
+      'mesh',
+      '+3 -0',
+      'held 1',
+      '+0 -2',
+      'held 0',
+    ]);
+  });
+
+  it('is held with resources that are held', () => {
+    const both = [key('a', 'shop'), key('b', 'shop')];
+    expect(said(selecting, all, gone(...both), gone('Namespace//shop'))).toEqual([
+      'mesh',
+      '+4 -0',
+      'held 2',
+      'held 3',
+    ]);
+    expect(said(selecting, all, gone('Namespace//shop'), gone(...both))).toEqual([
+      'mesh',
+      '+4 -0',
+      'held 1',
+      'held 3',
+    ]);
+  });
+
+  it('is not held any more when it comes back', () => {
+    expect(said(selecting, all, gone('Namespace//shop'), changed([namespace], []))).toEqual([
+      'mesh',
+      '+4 -0',
+      'held 1',
+      '+1 -0',
+      'held 0',
+    ]);
   });
 });

@@ -1,7 +1,14 @@
 import { SortedMap } from '../../shared/maps/sorted-map.ts';
 import { keyOf, type Kind, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { Changes } from './changes.ts';
-import { eachResource, noResources, type Resources, withResources } from './resources.ts';
+import {
+  eachResource,
+  namespaceKeyOf,
+  noResources,
+  resourceAt,
+  type Resources,
+  withResources,
+} from './resources.ts';
 import type { Store } from './store.ts';
 import { byAge } from './age.ts';
 import { aliasesAfter } from './aliases.ts';
@@ -18,7 +25,7 @@ import { servicesAfter } from './services.ts';
 import { type Touched, touchedBetween, touchedOf } from './touched.ts';
 import { labelsOfEntry, labelsOfPod } from './workload-endpoint.ts';
 
-const nothing: Omit<Environment, 'mesh' | 'gatewayClusters' | 'fetchedKeys'> = {
+const nothing: Omit<Environment, 'mesh' | 'network' | 'gatewayClusters' | 'fetchedKeys'> = {
   resources: noResources,
   services: SortedMap.empty(),
   endpoints: SortedMap.empty(),
@@ -58,10 +65,12 @@ export function buildEnvironment(
   const before: Environment = previous ?? {
     ...nothing,
     mesh: store.mesh,
+    network: '',
     gatewayClusters,
     fetchedKeys: store.fetchedKeys,
   };
   const { mesh, fetchedKeys } = store;
+  const network = networkOf(store);
   const changedKeys =
     previous === undefined
       ? new Set([...eachResource(store.resources)].map(([key]) => key))
@@ -111,16 +120,22 @@ export function buildEnvironment(
       ({ namespace, spec }) => [[namespace, spec.service]],
     ),
   };
-  const isAll = before.mesh.trustDomain !== mesh.trustDomain;
+  const isAll = before.mesh.trustDomain !== mesh.trustDomain || before.network !== network;
   return {
     resources,
     mesh,
+    network,
     gatewayClusters,
     fetchedKeys,
     services,
     aliases,
     ...indexes,
-    ...endpointsAfter(before, { resources, mesh, services, ...indexes, domain }, touched, isAll),
+    ...endpointsAfter(
+      before,
+      { resources, mesh, network, services, ...indexes, domain },
+      touched,
+      isAll,
+    ),
     ...virtualServicesAfter(before, resources, touchedOf(touched, 'VirtualService'), domain),
     destinationRules: rulesAfter(
       before.destinationRules,
@@ -142,6 +157,12 @@ export function buildEnvironment(
       [namespace, spec.address],
     ]),
   };
+}
+
+/** Returns the network of the root namespace: as in Istio, Pods are in it if they name none. */
+function networkOf({ resources, mesh }: Store): string {
+  const namespace = resourceAt(resources, namespaceKeyOf(mesh.rootNamespace));
+  return namespace?.kind === 'Namespace' ? namespace.spec.network : '';
 }
 
 function resourcesAfter(

@@ -85,7 +85,7 @@ const portOf = (workload: Workload, { name, targetPort, number }: ServicePort): 
   portNamed(workload, name) ?? targetPort ?? number;
 
 function selected(
-  { mesh, workloadsByLabel, pods }: RegistryInputs,
+  inputs: RegistryInputs,
   { namespace, spec }: Entry,
   selector: Labels,
   port: ServicePort,
@@ -94,6 +94,7 @@ function selected(
   const isUsable = (workload: Workload) =>
     workload.address !== '' &&
     (spec.resolution.startsWith('dns') || isSocket(workload) || isIP(workload.address) !== 0);
+  const { mesh, workloadsByLabel, pods } = inputs;
   const entries = selectedBy(workloadsByLabel, labelsOfEntry, namespace, selector)
     .filter((workloadEntry) => isUsable(workloadEntry.spec))
     .map((workloadEntry) => entryEndpoint(workloadEntry, portOf(workloadEntry.spec, port), mesh));
@@ -101,7 +102,7 @@ function selected(
     pod.spec.addresses
       .slice(0, 1)
       .map((address) =>
-        podEndpoint(pod, address, port.targetPort ?? port.number, mesh, keyOf(pod)),
+        podEndpoint(pod, address, port.targetPort ?? port.number, inputs, keyOf(pod)),
       ),
   );
   return [...entries, ...ofPods];

@@ -23,6 +23,8 @@ export interface Environment {
   /** All resources from which it is made, as the sources have them. */
   readonly resources: Resources;
   readonly mesh: MeshConfig;
+  /** The network of Pods whose labels name none: that of the root namespace; '' for none. */
+  readonly network: string;
   readonly gatewayClusters: GatewayClusters;
   /**
    * The services of each host. A Service of Kubernetes comes first, then one of Consul, then the

@@ -13,7 +13,9 @@ import { type Kind, keyOf, type ResourceKey } from '../istio/model.ts';
 import { reduceWithEffects, type Step } from '../../operators/reduce-with-effects.ts';
 import {
   eachResource,
+  namespaceKeyOf,
   noResources,
+  partsOf,
   resourceAt,
   type Resources,
   withResources,
@@ -47,6 +49,8 @@ interface Source {
 
 interface State {
   readonly sources: ReadonlyMap<string, Source>;
+  /** Whether the MeshConfig has `discoverySelectors`. */
+  readonly namespaces: 'all' | 'selected';
   /** The events that follow from the last one. */
   readonly told: readonly StoreEvent[];
 }
@@ -70,7 +74,7 @@ export function holdRemovals(
       confirm$.pipe(map((): Event => ({ type: 'confirmed' }))),
     ).pipe(
       reduceWithEffects<State, Event, Await>(
-        { sources: new Map(), told: [] },
+        { sources: new Map(), namespaces: 'all', told: [] },
         reduceHolds,
         (await$) =>
           await$.pipe(
@@ -86,9 +90,7 @@ export function holdRemovals(
 function reduceHolds(state: State, event: Event): Step<State, Await> {
   switch (event.type) {
     case 'told':
-      return event.event.type === 'changed'
-        ? changed(state, event.event)
-        : [{ ...state, told: [event.event] }, []];
+      return told(state, event.event);
     case 'confirmed':
       return [[...state.sources.keys()].reduce(released, { ...state, told: [] }), []];
     case 'due': {
@@ -101,6 +103,13 @@ function reduceHolds(state: State, event: Event): Step<State, Await> {
   }
 }
 
+function told(state: State, event: StoreEvent): Step<State, Await> {
+  if (event.type === 'changed') return changed(state, event);
+  if (event.type !== 'mesh') return [{ ...state, told: [event] }, []];
+  const namespaces = event.mesh.discoverySelectors.length === 0 ? 'all' : 'selected';
+  return [{ ...state, namespaces, told: [event] }, []];
+}
+
 /** Returns the state after the held removals of a source are emitted. */
 function released(state: State, name: string): State {
   const { resources, held: heldResources, turn } = state.sources.get(name) ?? unknown;
@@ -108,6 +117,7 @@ function released(state: State, name: string): State {
   const removes = keysOf(heldResources);
   const left = without(resources, removes);
   return {
+    ...state,
     sources: new Map(state.sources).set(name, {
       resources: left,
       held: noResources,
@@ -120,6 +130,9 @@ function released(state: State, name: string): State {
     ],
   };
 }
+
+const isAt = (resources: Resources, key: ResourceKey): boolean =>
+  resourceAt(resources, key) !== undefined;
 
 const keysOf = (resources: Resources): readonly ResourceKey[] =>
   [...eachResource(resources)].map(([key]) => key);
@@ -134,17 +147,22 @@ function changed(
   const before = state.sources.get(event.source) ?? unknown;
   const upserts = new Map(event.upserts.map((resource) => [keyOf(resource), resource]));
   const resources = withResources(before.resources, upserts);
-  const gone = event.removes.filter(
-    (key) => !upserts.has(key) && resourceAt(resources, key) !== undefined,
-  );
+  const gone = event.removes.filter((key) => !upserts.has(key) && isAt(resources, key));
   const stillHeld = without(before.held, upserts.keys());
   const withGone = withResources(
     stillHeld,
     new Map(gone.map((key) => [key, resourceAt(resources, key)])),
   );
   const isMass = gone.length > 0 && takesTooMuch(resources, withGone);
-  const heldResources = isMass ? withGone : stillHeld;
-  const removes = event.removes.filter((key) => resourceAt(heldResources, key) === undefined);
+  const byNumber = isMass ? withGone : stillHeld;
+  const heldResources =
+    state.namespaces === 'all' || isMass ? byNumber : withNamespaces(byNumber, resources, gone);
+  const freed = gone
+    .map((key) => namespaceKeyOf(partsOf(key).namespace))
+    .filter((key) => isAt(stillHeld, key) && !isAt(heldResources, key));
+  const removes = [...new Set([...event.removes, ...freed])].filter(
+    (key) => !isAt(heldResources, key),
+  );
   const left = without(
     resources,
     removes.filter((key) => !upserts.has(key)),
@@ -154,6 +172,7 @@ function changed(
   const passed: StoreEvent = { ...event, removes };
   return [
     {
+      ...state,
       sources: new Map(state.sources).set(event.source, {
         resources: left,
         held: heldResources,
@@ -171,13 +190,44 @@ function changed(
 }
 
 /**
+ * Returns what is held, with each removed Namespace that has resources, and without those that have
+ * none left: selectors decide by the Namespace, so its removal removes everything in it.
+ */
+function withNamespaces(
+  heldResources: Resources,
+  resources: Resources,
+  gone: readonly ResourceKey[],
+): Resources {
+  const left = without(
+    resources,
+    gone.filter((key) => !isAt(heldResources, key)),
+  );
+  const isHeld = (key: ResourceKey): boolean =>
+    [...left.values()].some((namespaces) => namespaces.has(partsOf(key).name));
+  const removedNamespaces = gone.filter((key) => partsOf(key).kind === 'Namespace');
+  const around = gone
+    .map((key) => namespaceKeyOf(partsOf(key).namespace))
+    .filter((key) => isAt(heldResources, key));
+  return withResources(
+    heldResources,
+    new Map(
+      [...removedNamespaces, ...around].map((key) => [
+        key,
+        isHeld(key) ? resourceAt(resources, key) : undefined,
+      ]),
+    ),
+  );
+}
+
+/**
  * Returns whether the removals take more than half of a kind, and more than a few, or all services
  * of a namespace that has several. Looks at as many resources as there are removals.
  */
 function takesTooMuch(all: Resources, gone: Resources): boolean {
   for (const [kind, namespaces] of gone) {
-    const number = countUpTo(namespaces, Infinity);
-    if (number > few && number * 2 > countUpTo(all.get(kind), number * 2)) return true;
+    const number = countUpTo(namespaces.values(), Infinity);
+    if (number > few && number * 2 > countUpTo(all.get(kind)?.values() ?? [], number * 2))
+      return true;
   }
   const namespaces = new Set(declaring.flatMap((kind) => [...(gone.get(kind)?.keys() ?? [])]));
   const declared = (resources: Resources, namespace: string) =>
@@ -190,12 +240,9 @@ function takesTooMuch(all: Resources, gone: Resources): boolean {
 }
 
 /** Counts the resources of a kind, up to a limit: then the result is the limit or more. */
-function countUpTo(
-  namespaces: ReadonlyMap<string, ReadonlyMap<string, unknown>> = new Map(),
-  limit: number,
-): number {
+function countUpTo(namespaces: Iterable<{ readonly size: number }>, limit: number): number {
   let count = 0;
-  for (const { size } of namespaces.values()) {
+  for (const { size } of namespaces) {
     if (count >= limit) break;
     count += size;
   }

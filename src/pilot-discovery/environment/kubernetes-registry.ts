@@ -103,7 +103,7 @@ const portOf = ({ number, name, protocol, targetPort }: ServicePort): ServicePor
 });
 
 function slicedEndpoints(
-  { resources, mesh }: RegistryInputs,
+  inputs: RegistryInputs,
   slices: readonly Resource<'EndpointSlice'>[],
   port: KubernetesPort,
 ): readonly Endpoint[] {
@@ -116,7 +116,7 @@ function slicedEndpoints(
       const pod =
         name === ''
           ? undefined
-          : resourceAt(resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
+          : resourceAt(inputs.resources, keyOf({ kind: 'Pod', namespace: slice.namespace, name }));
       // As in Istio, the endpoint waits for its Pod, which has its account and its labels.
       if (name !== '' && pod?.kind !== 'Pod') return [];
       const newAddresses = addresses.filter(
@@ -125,24 +125,28 @@ function slicedEndpoints(
       for (const address of newAddresses) seenAddresses.add(`${address} ${slicePort.number}`);
       return newAddresses.map((address): Endpoint =>
         pod?.kind === 'Pod'
-          ? { ...podEndpoint(pod, address, slicePort.number, mesh, keyOf(slice)), readiness }
-          : { ...nobody, address, port: slicePort.number, readiness, key: keyOf(slice) },
+          ? { ...podEndpoint(pod, address, slicePort.number, inputs, keyOf(slice)), readiness }
+          : {
+              ...addressAlone(inputs.network),
+              ...{ address, port: slicePort.number, readiness, key: keyOf(slice) },
+            },
       );
     });
   });
 }
 
-/** An endpoint of which only the address is known. */
-const nobody = {
-  labels: localityLabels('', ''),
-  network: '',
-  locality: '',
-  weight: 0,
-  identity: '',
-  tlsMode: 'disabled',
-  namespace: '',
-  workloadName: '',
-} as const;
+/** Returns the parts of an endpoint of which only the address is known. */
+const addressAlone = (network: string) =>
+  ({
+    labels: localityLabels('', network),
+    network,
+    locality: '',
+    weight: 0,
+    identity: '',
+    tlsMode: 'disabled',
+    namespace: '',
+    workloadName: '',
+  }) as const;
 
 function selectedEntries(
   { mesh, workloadsByLabel }: RegistryInputs,
@@ -162,17 +166,17 @@ function selectedEntries(
 }
 
 function selectedPods(
-  { mesh, pods }: RegistryInputs,
+  inputs: RegistryInputs,
   namespace: string,
   selector: Labels,
   { atPod }: KubernetesPort,
 ): readonly Endpoint[] {
-  return selectedBy(pods, labelsOfPod, namespace, selector).flatMap((pod) => {
+  return selectedBy(inputs.pods, labelsOfPod, namespace, selector).flatMap((pod) => {
     const port = typeof atPod === 'number' ? atPod : pod.spec.ports.get(atPod);
     return port === undefined
       ? []
       : pod.spec.addresses
           .slice(0, 1)
-          .map((address) => podEndpoint(pod, address, port, mesh, keyOf(pod)));
+          .map((address) => podEndpoint(pod, address, port, inputs, keyOf(pod)));
   });
 }

@@ -9,6 +9,7 @@ export interface RegistryInputs extends Pick<
   Environment,
   | 'resources'
   | 'mesh'
+  | 'network'
   | 'services'
   | 'workloadsByLabel'
   | 'entriesByLabel'

@@ -39,6 +39,10 @@ export function resourceAt(resources: Resources, key: ResourceKey): AnyResource 
   return resources.get(kind)?.get(namespace)?.get(name);
 }
 
+/** Returns the key of a Namespace. */
+export const namespaceKeyOf = (name: string): ResourceKey =>
+  keyOf({ kind: 'Namespace', namespace: '', name });
+
 /** Yields all resources with their keys. */
 export function* eachResource(
   resources: Resources,

@@ -6,10 +6,18 @@ import { changeClass, type ChangeClass, type Changes, noChanges, widerOf } from 
 import {
   eachResource,
   noResources,
+  partsOf,
   type Resources,
   resourceAt,
   withResources,
 } from './resources.ts';
+import {
+  isUsed,
+  keysIn,
+  namespacesOf,
+  type Selection,
+  turnedNamespaces,
+} from './seen-namespaces.ts';
 import type { FetchedKeys } from './fetched-keys.ts';
 import type { StoreEvent } from './store-event.ts';
 
@@ -28,7 +36,10 @@ export interface SourceState {
 
 /** The state of all sources. Immutable. */
 export interface Store {
-  /** Each key has the resource of the first source that has it. */
+  /**
+   * Each key has the resource of the first source that has it. Resources of namespaces that no
+   * selector of the MeshConfig selects are left out.
+   */
   readonly resources: Resources;
   /** By name, in order of precedence. */
   readonly sources: ReadonlyMap<string, SourceState>;
@@ -71,12 +82,7 @@ export function reduceStore(store: Store, event: StoreEvent): readonly [Store, C
     case 'changed':
       return withChanged(store, event);
     case 'mesh':
-      return JSON.stringify(store.mesh) === JSON.stringify(event.mesh)
-        ? [store, noChanges]
-        : [
-            { ...store, mesh: event.mesh },
-            { ...noChanges, class: 'mesh' },
-          ];
+      return withMesh(store, event.mesh);
     case 'fetched-keys':
       return [
         { ...store, fetchedKeys: event.keys },
@@ -100,6 +106,17 @@ function withSource(store: Store, name: string, part: Partial<SourceState>): Sto
   return { ...store, sources: new Map(store.sources).set(name, { ...before, ...part }) };
 }
 
+function withMesh(store: Store, mesh: MeshConfig): readonly [Store, Changes] {
+  if (JSON.stringify(store.mesh) === JSON.stringify(mesh)) return [store, noChanges];
+  const after = { ...store, mesh };
+  const winners = turnedWinners(store, after, []);
+  const resources = withResources(store.resources, winners);
+  return [
+    { ...after, resources },
+    { class: 'mesh', keys: new Set(winners.keys()) },
+  ];
+}
+
 function withChanged(
   store: Store,
   { source, upserts, removes }: Extract<StoreEvent, { readonly type: 'changed' }>,
@@ -112,10 +129,12 @@ function withChanged(
   const after = withSource(store, source, { resources: sourceResources });
   const states = [...after.sources.values()];
   const [only, ...others] = states.filter((state) => state.resources !== noResources);
-  const winners = new Map<ResourceKey, AnyResource | undefined>();
+  const winners: Winners = new Map();
   for (const key of edits.keys()) winners.set(key, firstOf(states, key));
+  const isAllUsed = store.mesh.discoverySelectors.length === 0;
+  if (!isAllUsed) selectWinners(store, after, winners);
   const resources =
-    only !== undefined && others.length === 0
+    only !== undefined && others.length === 0 && isAllUsed
       ? only.resources
       : withResources(store.resources, winners);
 
@@ -133,6 +152,39 @@ function withChanged(
   ];
 }
 
+/** The resources in use of some keys; undefined if there is none. */
+type Winners = Map<ResourceKey, AnyResource | undefined>;
+
+const selectionOf = ({ mesh, resources }: Pick<Store, 'mesh' | 'resources'>): Selection => ({
+  selectors: mesh.discoverySelectors,
+  resources,
+});
+
+/** Adds resources of namespaces that are seen now, and leaves out those that are not seen. */
+function selectWinners(before: Store, after: Store, winners: Winners): void {
+  const namespaces = new Map([...winners].filter(([key]) => partsOf(key).kind === 'Namespace'));
+  const selection = { ...after, resources: withResources(before.resources, namespaces) };
+  const names = [...namespaces.keys()].map((key) => partsOf(key).name);
+  for (const [key, resource] of turnedWinners(before, selection, names)) winners.set(key, resource);
+  for (const key of winners.keys())
+    if (!isUsed(selectionOf(selection), key)) winners.set(key, undefined);
+}
+
+/** Returns the resources of namespaces that are seen after a change and were not, or opposite. */
+function turnedWinners(before: Store, after: Store, changedNames: readonly string[]): Winners {
+  const states = [...after.sources.values()];
+  const [old, now] = [selectionOf(before), selectionOf(after)];
+  const turned = turnedNamespaces(old, now, changedNames, () =>
+    states.flatMap(({ resources }) => [...namespacesOf(resources)]),
+  );
+  const winners: Winners = new Map();
+  for (const namespace of turned)
+    for (const { resources } of states)
+      for (const key of keysIn(resources, namespace))
+        winners.set(key, isUsed(now, key) ? firstOf(states, key) : undefined);
+  return winners;
+}
+
 function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource | undefined {
   for (const { resources } of states) {
     const resource = resourceAt(resources, key);
@@ -142,12 +194,32 @@ function firstOf(states: readonly SourceState[], key: ResourceKey): AnyResource 
 }
 
 /**
- * Returns the current flaws of all sources, and one for each resource that an earlier source has
- * too.
+ * Returns the current flaws of all sources, one for each resource that an earlier source has too,
+ * and one if the rules of the whole mesh are not seen.
  */
-export function flawsOf({ resources, sources }: Store): readonly Flaw[] {
-  return [...sources.values()].flatMap((source) => [...source.flaws, ...unused(source, resources)]);
+export function flawsOf(store: Store): readonly Flaw[] {
+  const { resources, sources } = store;
+  return [
+    ...[...sources.values()].flatMap((source) => [...source.flaws, ...unused(source, resources)]),
+    ...unseenRoot(store),
+  ];
 }
+
+function* unseenRoot({ sources, mesh, resources }: Store): Generator<Flaw> {
+  const { rootNamespace, discoverySelectors: selectors } = mesh;
+  const unseen = [...sources.values()].flatMap((source) =>
+    [...keysIn(source.resources, rootNamespace)].filter(
+      (key) => !isUsed({ selectors, resources }, key),
+    ),
+  );
+  if (unseen.length === 0) return;
+  const reason = `it does not select the root namespace '${rootNamespace}', whose rules have no effect then: ${shownKeys(unseen)}`;
+  const origin = { source: 'mesh', path: 'MeshConfig', line: 0 };
+  yield { key: undefined, origin, field: 'discoverySelectors', reason, severity: 'warning' };
+}
+
+const shownKeys = ([first = '', ...others]: readonly ResourceKey[]): string =>
+  others.length === 0 ? first : `${first} and ${others.length} more`;
 
 function* unused(source: SourceState, used: Resources): Generator<Flaw> {
   if (source.resources === used) return;

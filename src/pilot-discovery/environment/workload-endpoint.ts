@@ -3,7 +3,7 @@ import type { MeshConfig } from '../istio/mesh-config.ts';
 import { keyOf, type Resource, type ResourceKey } from '../istio/model.ts';
 import type { Workload } from '../istio/service-entry.ts';
 import type { Labels } from '../istio/values.ts';
-import type { Endpoint } from './environment.ts';
+import type { Endpoint, Environment } from './environment.ts';
 import { localityLabels } from './locality-labels.ts';
 
 const unix = 'unix://';
@@ -47,6 +47,9 @@ export const entryEndpoint = (
     { namespace: entry.namespace, workloadName: entry.name, key: keyOf(entry) },
   );
 
+/** The parts of the environment that affect endpoints of Pods. */
+type PodPlace = Pick<Environment, 'mesh' | 'network'>;
+
 /**
  * Returns the endpoint of a Pod at one of its addresses. As in Istio, it supports mutual TLS if its
  * label says so; a sidecar injector adds this label.
@@ -55,10 +58,11 @@ export function podEndpoint(
   { namespace, labels, spec }: Resource<'Pod'>,
   address: string,
   port: number,
-  { trustDomain }: MeshConfig,
+  { mesh: { trustDomain }, network: networkOfMesh }: PodPlace,
   key: ResourceKey,
 ): Endpoint {
-  const { locality, network, node, serviceAccount, workloadName, readiness } = spec;
+  const { locality, node, serviceAccount, workloadName, readiness } = spec;
+  const network = spec.network || networkOfMesh;
   return {
     address,
     port,

@@ -7,6 +7,7 @@ import { closedPeerAuthentication, readPeerAuthentication } from './read-peer-au
 import { readAuthorizationPolicy } from './read-authorization-policy.ts';
 import { readDestinationRule } from './read-destination-rule.ts';
 import { readEndpointSlice } from './read-endpoint-slice.ts';
+import { readKubernetesNamespace } from './read-kubernetes-namespace.ts';
 import { readKubernetesNode } from './read-kubernetes-node.ts';
 import { readKubernetesService } from './read-kubernetes-service.ts';
 import { closedAccessPolicy, readRequestAuthentication } from './read-request-authentication.ts';
@@ -83,7 +84,8 @@ export const kinds: { readonly [K in WrittenKind]: ReadKind<K> } = {
   EndpointSlice: { group: 'discovery.k8s.io', readWhole: readEndpointSlice },
   Pod: { group: 'core', readWhole: readPod },
   Node: { group: 'core', readWhole: readKubernetesNode },
+  Namespace: { group: 'core', readWhole: readKubernetesNamespace },
 };
 
 /** Whether resources of a kind have no namespace. */
-export const isOfCluster = (kind: string): boolean => kind === 'Node';
+export const isOfCluster = (kind: string): boolean => kind === 'Node' || kind === 'Namespace';

@@ -2,7 +2,8 @@ import { ownMember } from '../../shared/text/own-member.ts';
 import { below, maybe, members, type ReadMember, texts, wrong } from './members.ts';
 import type { Labels } from './values.ts';
 
-const name =
+/** The names that labels can have by the rules of Kubernetes. */
+export const labelName =
   /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,251}[A-Za-z0-9])?\/)?[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$/;
 const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 
@@ -12,7 +13,7 @@ const value = /^(?:[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$/;
 export const matchLabels: ReadMember<Labels> = (given, place) => {
   const read = texts(given, place);
   for (const [key, labelValue] of Object.entries(read)) {
-    if (!name.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
+    if (!labelName.test(key)) wrong(below(place, key), `'${key}' is no name of a label`);
     if (!value.test(labelValue)) wrong(below(place, key), `'${labelValue}' is no value of a label`);
   }
   return read;

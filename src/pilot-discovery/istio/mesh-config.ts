@@ -1,4 +1,5 @@
 import type { NamedAuthorizer } from './authorizer.ts';
+import type { LabelSelector } from './label-selector.ts';
 import { type ExtensionProvider, ownFileLog } from './extension-provider.ts';
 import { defaultProxyTracing, type ProxyTracing } from './proxy-tracing.ts';
 
@@ -10,6 +11,11 @@ export interface MeshConfig {
   /** The namespace of resources that apply to the whole mesh: `istio-system`. */
   readonly rootNamespace: string;
   readonly trustDomain: string;
+  /**
+   * If there are any, only namespaces that one of them selects are seen, by the labels of their
+   * Namespace.
+   */
+  readonly discoverySelectors: readonly LabelSelector[];
   readonly outboundTrafficPolicy: 'allow-any' | 'registry-only';
   readonly enableAutoMtls: boolean;
   readonly connectTimeoutMs: number;
@@ -39,6 +45,7 @@ export interface MeshConfig {
 export const defaultMeshConfig: MeshConfig = {
   rootNamespace: 'istio-system',
   trustDomain: 'cluster.local',
+  discoverySelectors: [],
   outboundTrafficPolicy: 'allow-any',
   enableAutoMtls: true,
   connectTimeoutMs: 10_000,

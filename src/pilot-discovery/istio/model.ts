@@ -3,6 +3,7 @@ import type { ConsulInstance, ConsulService } from './consul-instance.ts';
 import type { DestinationRule } from './destination-rule.ts';
 import type { EndpointSlice } from './endpoint-slice.ts';
 import type { Gateway } from './gateway.ts';
+import type { KubernetesNamespace } from './kubernetes-namespace.ts';
 import type { KubernetesNode } from './kubernetes-node.ts';
 import type { KubernetesService } from './kubernetes-service.ts';
 import type { Pod } from './pod.ts';
@@ -36,6 +37,7 @@ export interface Specs {
   readonly ConsulService: ConsulService;
   readonly ConsulInstance: ConsulInstance;
   readonly Node: KubernetesNode;
+  readonly Namespace: KubernetesNamespace;
 }
 
 export type Kind = keyof Specs;

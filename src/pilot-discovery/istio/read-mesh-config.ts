@@ -15,6 +15,7 @@ import {
 } from './members.ts';
 import { defaultMeshConfig, type MeshConfig } from './mesh-config.ts';
 import type { Flaw } from './model.ts';
+import { labelSelectors } from './read-label-selector.ts';
 import { authorizers } from './read-authorizers.ts';
 import { meshTelemetry } from './read-mesh-telemetry.ts';
 
@@ -89,6 +90,7 @@ export function readMeshConfig(content: string, path: string): ReadMesh {
       return {
         rootNamespace: get('rootNamespace', text) || standard.rootNamespace,
         trustDomain: get('trustDomain', text) || standard.trustDomain,
+        discoverySelectors: get('discoverySelectors', labelSelectors),
         outboundTrafficPolicy: policy,
         enableAutoMtls: get('enableAutoMtls', boolean) ?? standard.enableAutoMtls,
         connectTimeoutMs: get('connectTimeout', durationAbove0) ?? standard.connectTimeoutMs,

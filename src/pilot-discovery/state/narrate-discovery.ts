@@ -120,7 +120,7 @@ function heldLines(before: Store | undefined, { event }: Told): readonly LogLine
 }
 
 function flawLines(before: Store | undefined, after: Store): readonly LogLine[] {
-  if (before?.sources === after.sources) return [];
+  if (before?.sources === after.sources && before.mesh === after.mesh) return [];
   const [old, now] = [before === undefined ? [] : flawsOf(before), flawsOf(after)];
   const isError = ({ severity }: Flaw) => severity === 'error';
   const oldTexts = new Set(old.map(textOf));

@@ -111,6 +111,7 @@ const kind = fc.constantFrom(
   'EndpointSlice',
   'Pod',
   'Node',
+  'Namespace',
   '__proto__',
 );
 const resource = fc
@@ -126,6 +127,7 @@ const resource = fc
       EndpointSlice: 'discovery.k8s.io/v1',
       Pod: 'v1',
       Node: 'v1',
+      Namespace: 'v1',
     };
     return JSON.stringify({
       ...said,

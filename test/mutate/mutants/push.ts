@@ -182,6 +182,24 @@ export const push: readonly Mutant[] = [
     replace: 'if (resource === undefined) return resource;',
   },
   {
+    id: 'push/unseen-is-used',
+    file: 'pilot-discovery/environment/store.ts',
+    find: '!isUsed(selectionOf(selection), key)',
+    replace: 'false',
+  },
+  {
+    id: 'push/not-in-lacks-label',
+    file: 'pilot-discovery/istio/label-selector.ts',
+    find: 'value === undefined || !requirement.values',
+    replace: 'value !== undefined && !requirement.values',
+  },
+  {
+    id: 'push/namespace-is-held',
+    file: 'pilot-discovery/environment/hold-removals.ts',
+    find: 'namespaces.has(partsOf(key).name)',
+    replace: 'namespaces.has(key)',
+  },
+  {
     id: 'push/lost-stays',
     file: 'pilot-discovery/environment/store.ts',
     find: '{ isSynced: true, lost: undefined }',

@@ -1,6 +1,6 @@
 import type { KubeObject } from '../../../shared/kube/kube-object.ts';
 import type { Group } from '../../istio/group-versions.ts';
-import { kinds } from '../../istio/kinds.ts';
+import { isOfCluster, kinds } from '../../istio/kinds.ts';
 import type { WrittenKind } from '../../istio/model.ts';
 import { isObject } from '../../../shared/text/is-object.ts';
 
@@ -66,13 +66,18 @@ export function pruned({ kind, apiVersion }: FollowedKind, object: KubeObject): 
   );
   return {
     apiVersion,
-    ...(kind === 'Node' ? {} : kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections)),
+    ...prunedSections(kind, sections),
     kind,
     metadata: {
       ...(only(all, metadata) as typeof all),
       ...(all.annotations !== undefined && { annotations: Object.fromEntries(annotations) }),
     },
   };
+}
+
+function prunedSections(kind: WrittenKind, sections: Fields): Fields {
+  if (isOfCluster(kind)) return {};
+  return kind === 'Pod' ? prunedPod(sections) : withoutStatus(sections);
 }
 
 const withoutStatus = (sections: Fields): Fields =>

@@ -524,7 +524,7 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     'kind: Nothing\nmetadata: { name: a }',
-    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node",
+    "1 kind: 'Nothing' is not known: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node, Namespace",
   ],
   [
     'apiVersion: apps/v1\nkind: ServiceEntry\nmetadata: { name: it, namespace: default }\nspec: {}\n',
@@ -536,11 +536,11 @@ const around: readonly (readonly [text: string, said: string])[] = [
   ],
   [
     '- 1\n- 2',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node, Namespace',
   ],
   [
     'hello',
-    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node',
+    '1 kind: it is missing: one of ServiceEntry, WorkloadEntry, VirtualService, DestinationRule, Gateway, Sidecar, PeerAuthentication, AuthorizationPolicy, RequestAuthentication, Telemetry, ProxyConfig, Service, EndpointSlice, Pod, Node, Namespace',
   ],
   ['kind: Sidecar\nkind: Sidecar\n', '2 : it is no YAML: Map keys must be unique'],
   [
@@ -620,6 +620,34 @@ describe('a mistake in the MeshConfig', () => {
       'accessLogFormat: Envoy has no %BAD%: write %% for a percent sign',
     ],
     [`accessLogFormat: '{"path": "%REQ%"}'`, 'accessLogFormat: %REQ% needs arguments: %REQ(...)%'],
+    [
+      'discoverySelectors: [{ matchLabels: { a b: c } }]',
+      "discoverySelectors[0].matchLabels.a b: 'a b' is no name of a label",
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ key: a }] }]',
+      'discoverySelectors[0].matchExpressions[0].operator: it is missing: one of In, NotIn, Exists, DoesNotExist',
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ key: a, operator: Is, values: [] }] }]',
+      "discoverySelectors[0].matchExpressions[0].operator: 'Is' is not one of In, NotIn, Exists, DoesNotExist",
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ operator: Exists }] }]',
+      'discoverySelectors[0].matchExpressions[0].key: it is missing',
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ key: -a, operator: Exists }] }]',
+      "discoverySelectors[0].matchExpressions[0].key: '-a' is no name of a label",
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ key: a, operator: NotIn }] }]',
+      'discoverySelectors[0].matchExpressions[0].values: it is missing: In and NotIn compare with values',
+    ],
+    [
+      'discoverySelectors: [{ matchExpressions: [{ key: a, operator: Exists, values: [b] }] }]',
+      'discoverySelectors[0].matchExpressions[0].values: only In and NotIn have values: leave them out',
+    ],
   ])('%s is named with its line', (text, said) => {
     const { flaws } = readMeshConfig(`trustDomain: td\n${text}\n`, 'mesh.yaml');
     expect(flaws).toMatchObject([{ origin: { path: 'mesh.yaml', line: 2 }, severity: 'error' }]);
