@@ -149,6 +149,7 @@ export const discoveryCommands: Readonly<Record<string, readonly string[]>> = {
     'pilot-discovery analyze mesh/',
     'pilot-discovery analyze -o json mesh/ more.yaml',
     'pilot-discovery analyze --domain mesh.example mesh/',
+    'pilot-discovery analyze --meshConfig mesh.yaml --registries Consul mesh/',
   ],
   diff: [
     'pilot-discovery diff old/ new/',
@@ -260,7 +261,9 @@ export function discoveryPage(): string {
       'Analysis',
       paragraph(
         '`pilot-discovery analyze` reads files, and folders with all folders below them, as `--configDir` does. It prints one line with the place for each finding. ' +
-          'The exit code is 1 if a finding is an error, otherwise 0. It is 64 if a path does not exist. The codes are those of `istioctl analyze`.',
+          'The exit code is 1 if a finding is an error, otherwise 0. It is 64 if a path does not exist. The codes are those of `istioctl analyze`. ' +
+          'Give `--meshConfig` and `--registries` as the control plane has them: providers are compared with the MeshConfig, and hosts of a registry are not called unknown. ' +
+          'Selectors are compared with the Pods and WorkloadEntries of the files, if there are any.',
       ),
       table(
         ['Code', 'Level', 'Finding'],
@@ -275,8 +278,8 @@ export function discoveryPage(): string {
       'Comparison',
       paragraph(
         '`pilot-discovery diff OLD NEW` compares what proxies receive if a control plane reads NEW instead of OLD. Each is a folder, or a file. ' +
-          'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, such endpoints of ServiceEntries of the mesh, ' +
-          'and a router for each selector of a Gateway that selects none of them. `--proxy` names one more. With `--against` they are the connected proxies of a running `pilot-discovery`, and NEW is compared with what it serves them. ' +
+          'The proxies are those of the workloads that OLD or NEW describes: Pods and WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are MESH_INTERNAL. ' +
+          'A Gateway that selects none of these workloads has a router of its own. `--proxy` names one more. With `--against` they are the connected proxies of a running `pilot-discovery`, and NEW is compared with what it serves them. ' +
           'Proxies for which the same changes are one group.',
       ),
       paragraph(

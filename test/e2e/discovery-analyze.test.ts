@@ -77,6 +77,7 @@ describe('pilot-discovery analyze', () => {
   it.each([
     [['none.yaml'], /none\.yaml is not there: name files and folders$/],
     [['.', '-o', 'xml'], /--output: 'xml' is neither text nor json$/],
+    [['.', '--registries', 'Eureka'], /--registries: 'Eureka' is not one of Kubernetes, Consul$/],
     [[], /missing required argument 'path'; see pilot-discovery --help$/],
   ])('refuses %j with 64', async (args, line) => {
     const { exitCode, stdout, stderr } = await analyze(...args);
@@ -95,5 +96,30 @@ spec: { host: a }
     );
     const { stdout } = await analyze('rule.yaml', '--domain', 'corp.test');
     expect(stdout).toContain('no service has the host a.default.svc.corp.test');
+  });
+
+  it('compares providers with --meshConfig, and accepts hosts of --registries', async () => {
+    writeFileSync(
+      join(folder, 'consul.yaml'),
+      `apiVersion: networking.istio.io/v1
+kind: DestinationRule
+metadata: { name: a }
+spec: { host: a.service.consul }
+---
+apiVersion: telemetry.istio.io/v1
+kind: Telemetry
+metadata: { name: a }
+spec: { tracing: [{ providers: [{ name: none }] }] }
+`,
+    );
+    writeFileSync(join(folder, 'mesh'), 'trustDomain: shop.test\n');
+    const { stdout } = await analyze('consul.yaml', '--meshConfig', 'mesh');
+    expect(stdout).toContain('no service has the host a.service.consul');
+    expect(stdout).toContain('the MeshConfig has no provider none');
+    expect(await analyze('consul.yaml', '--registries', 'Consul')).toMatchObject({
+      exitCode: 0,
+      stdout: '',
+    });
+    expect(await analyze('consul.yaml', '--meshConfig', 'missing')).toMatchObject({ exitCode: 78 });
   });
 });

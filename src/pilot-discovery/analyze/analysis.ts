@@ -5,13 +5,15 @@ import { flawsOf, type Store } from '../environment/store.ts';
 import type { Flaw } from '../istio/model.ts';
 import { checkAddresses } from './check-addresses.ts';
 import { checkClashes } from './check-clashes.ts';
-import { checkGatewayConflicts, checkGatewayWorkloads } from './check-gateways.ts';
+import { checkGatewayConflicts } from './check-gateways.ts';
 import { checkGatewayHosts, checkMeshHosts } from './check-hosts.ts';
+import { checkProviders } from './check-providers.ts';
 import { checkReach } from './check-reach.ts';
 import { checkDestinations, checkGatewayNames, checkRuleHosts } from './check-references.ts';
-import { checkSidecars } from './check-sidecars.ts';
+import { checkSidecarHosts, checkSidecars } from './check-sidecars.ts';
 import { checkTls } from './check-tls.ts';
-import { type Check, factsOf } from './facts.ts';
+import { checkSelectors, checkSubsetLabels } from './check-selectors.ts';
+import { type AnalysisContext, type Check, factsOf } from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
 const checks: readonly Check[] = [
@@ -22,8 +24,11 @@ const checks: readonly Check[] = [
   checkGatewayHosts,
   checkReach,
   checkGatewayConflicts,
-  checkGatewayWorkloads,
   checkSidecars,
+  checkSidecarHosts,
+  checkSelectors,
+  checkSubsetLabels,
+  checkProviders,
   checkTls,
   checkAddresses,
   checkClashes,
@@ -33,13 +38,19 @@ const checks: readonly Check[] = [
  * Finds what is wrong with the resources of a store: what their readers say, and what they are
  * beside each other. The line of a finding is that of its resource, except for what a reader says.
  * Pure.
- *
- * @param domain completes names of hosts without a dot
  */
-export function analysisOf(store: Store, domain: string): readonly AnalysisFinding[] {
-  const environment = buildEnvironment(undefined, store, noChanges, domain, 'all');
-  const facts = factsOf(environment, domain);
+export function analysisOf(store: Store, context: AnalysisContext): readonly AnalysisFinding[] {
+  const mesh = context.mesh?.mesh ?? store.mesh;
+  const environment = buildEnvironment(
+    undefined,
+    { ...store, mesh },
+    noChanges,
+    context.domain,
+    'all',
+  );
+  const facts = factsOf(environment, context);
   return [
+    ...(context.mesh?.flaws ?? []).flatMap(asFinding),
     ...flawFindings(store, environment.warnings),
     ...checks.flatMap((check) => [...check(facts)]),
   ];

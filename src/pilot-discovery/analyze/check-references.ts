@@ -2,7 +2,13 @@ import type { Resource } from '../istio/model.ts';
 import type { Destination } from '../istio/virtual-service.ts';
 import type { Service } from '../environment/environment.ts';
 import { isVisible } from '../generate/scope/visible-services.ts';
-import { type Check, type AnalysisFacts, finding, servicesOf } from './facts.ts';
+import {
+  type AnalysisFacts,
+  type Check,
+  finding,
+  isDefinedElsewhere,
+  servicesOf,
+} from './facts.ts';
 import type { AnalysisFinding } from './finding.ts';
 
 type Rule = Resource<'VirtualService'>;
@@ -40,7 +46,8 @@ function* destinationFindings(
   const visibleServices = hostServices.filter(({ exportTo, namespace }) =>
     isVisible(exportTo, namespace, rule.namespace),
   );
-  if (visibleServices.length === 0) {
+  const isElsewhere = hostServices.length === 0 && isDefinedElsewhere(facts, host);
+  if (visibleServices.length === 0 && !isElsewhere) {
     const reason =
       hostServices.length === 0
         ? `no service has the host ${host}: define it, or name another`
@@ -120,6 +127,7 @@ export const checkRuleHosts: Check = function* (facts) {
   for (const rule of facts.destinationRules) {
     const { host } = rule.spec;
     if (host.startsWith('*') || servicesOf(facts, host).length > 0) continue;
+    if (isDefinedElsewhere(facts, host)) continue;
     yield finding(
       'IST0101',
       rule,

@@ -1,4 +1,4 @@
-import { type Check, finding, labelText } from './facts.ts';
+import { type Check, finding, isDefinedElsewhere, labelText, servicesOf } from './facts.ts';
 
 /** Sidecars of a namespace that are for the same workloads: one of them counts alone. */
 export const checkSidecars: Check = function* ({ sidecars }) {
@@ -26,4 +26,27 @@ export const checkSidecars: Check = function* ({ sidecars }) {
         `${before.name} selects ${labelText(selector)} too, and one of them counts alone: merge them`,
       );
   }
+};
+
+/** Hosts of `egress` that no service and no VirtualService has. */
+export const checkSidecarHosts: Check = function* (facts) {
+  for (const sidecar of facts.sidecars)
+    for (const [index, { hosts }] of sidecar.spec.egress.entries())
+      for (const [hostIndex, { namespace, host }] of hosts.entries()) {
+        if (host.startsWith('*') || namespace === '~' || isDefinedElsewhere(facts, host)) continue;
+        const owner = namespace === '.' ? sidecar.namespace : namespace;
+        const isOwner = (resource: { readonly namespace: string }) =>
+          owner === '*' || resource.namespace === owner;
+        const isNamed =
+          servicesOf(facts, host).some(isOwner) ||
+          facts.virtualServices.some((rule) => isOwner(rule) && rule.spec.hosts.includes(host));
+        if (isNamed) continue;
+        const where = owner === '*' ? '' : ` in the namespace ${owner}`;
+        yield finding(
+          'IST0133',
+          sidecar,
+          `spec.egress[${index}].hosts[${hostIndex}]`,
+          `no service has the host ${host}${where}: define it, or leave it out`,
+        );
+      }
 };

@@ -4,6 +4,7 @@ import type { Environment, Service } from '../environment/environment.ts';
 import { withFullHost, withFullNames } from '../environment/full-names.ts';
 import { ofKind } from '../environment/resources.ts';
 import { isWildcard, isWithin } from '../istio/wildcard-host.ts';
+import type { ReadMesh } from '../istio/read-mesh-config.ts';
 import type { Labels } from '../istio/values.ts';
 import type { AnalysisFinding, FindingCode } from './finding.ts';
 
@@ -16,6 +17,12 @@ export interface AnalysisFacts {
   readonly gateways: readonly Resource<'Gateway'>[];
   readonly sidecars: readonly Resource<'Sidecar'>[];
   readonly entries: readonly Resource<'ServiceEntry'>[];
+  readonly telemetries: readonly Resource<'Telemetry'>[];
+  readonly authorizationPolicies: readonly Resource<'AuthorizationPolicy'>[];
+  /** Undefined if no MeshConfig is given. */
+  readonly mesh: Pick<ReadMesh, 'mesh' | 'flaws'> | undefined;
+  /** Domains whose hosts other sources define, as `service.consul`. */
+  readonly domainsElsewhere: readonly string[];
   /** Hosts of services that begin with `*`, the longest first. */
   readonly wildcards: readonly string[];
 }
@@ -23,8 +30,16 @@ export interface AnalysisFacts {
 /** A check of resources beside each other. Pure. */
 export type Check = (facts: AnalysisFacts) => Iterable<AnalysisFinding>;
 
-/** @param domain completes names of hosts without a dot */
-export function factsOf(environment: Environment, domain: string): AnalysisFacts {
+/** The inputs of an analysis besides the resources. */
+export interface AnalysisContext extends Pick<AnalysisFacts, 'mesh' | 'domainsElsewhere'> {
+  /** It completes names of hosts without a dot. */
+  readonly domain: string;
+}
+
+export function factsOf(
+  environment: Environment,
+  { domain, mesh, domainsElsewhere }: AnalysisContext,
+): AnalysisFacts {
   const allOfKind = <K extends Kind>(kind: K): readonly Resource<K>[] =>
     [...ofKind(environment.resources, kind).values()]
       .flatMap((names) => [...names.values()])
@@ -36,6 +51,10 @@ export function factsOf(environment: Environment, domain: string): AnalysisFacts
     gateways: allOfKind('Gateway'),
     sidecars: allOfKind('Sidecar'),
     entries: allOfKind('ServiceEntry'),
+    telemetries: allOfKind('Telemetry'),
+    authorizationPolicies: allOfKind('AuthorizationPolicy'),
+    mesh,
+    domainsElsewhere,
     wildcards: [...environment.services.keys()]
       .filter(isWildcard)
       .sort((a, b) => b.length - a.length),
@@ -61,6 +80,12 @@ export function servicesOf(
   const closest = () => wildcards.find((wildcard) => isWithin(host, wildcard)) ?? '';
   return services.get(host) ?? services.get(closest()) ?? [];
 }
+
+/** Returns whether a host belongs to a source that the analysis does not read. */
+export const isDefinedElsewhere = (
+  { domainsElsewhere }: Pick<AnalysisFacts, 'domainsElsewhere'>,
+  host: string,
+): boolean => domainsElsewhere.some((domain) => host.endsWith(`.${domain}`));
 
 /** `a=b, c=d`, as a person writes labels. */
 export const labelText = (labels: Labels): string =>

@@ -7,7 +7,7 @@ import type { Origin, ResourceKey } from '../istio/model.ts';
 export const findingKinds = {
   IST0101: {
     level: 'error',
-    what: 'a reference to a host, subset, port, gateway or delegate that does not exist',
+    what: 'a reference to a host, subset, port, gateway, delegate or provider that does not exist',
   },
   IST0106: { level: 'error', what: 'a resource that is refused, or a file that cannot be read' },
   IST0109: { level: 'error', what: 'two VirtualServices of the mesh for one host' },
@@ -18,7 +18,7 @@ export const findingKinds = {
     level: 'error',
     what: 'TLS settings of a DestinationRule that the server does not accept',
   },
-  IST0127: { level: 'warning', what: 'a selector that matches no workload' },
+  IST0127: { level: 'warning', what: 'a selector, or a subset, that matches no workload' },
   IST0130: {
     level: 'warning',
     what: 'a route that is never used, because an earlier route matches first',

@@ -79,6 +79,11 @@ export function program(): Command {
     .argument('<path...>', 'files, and folders with all folders below them')
     .option('-o, --output <form>', 'text or json', 'text')
     .option('--domain <name>', 'domain that completes host names without a dot', 'cluster.local')
+    .option(
+      '--meshConfig <path>',
+      'file with the MeshConfig; without it, providers are not checked',
+    )
+    .option('--registries <names>', 'Kubernetes, Consul: their hosts are not called unknown')
     .copyInheritedSettings(command)
     .action(async (paths: readonly string[], options: AnalyzeOptions) =>
       (await import('./analyze.ts')).analyze(paths, options),

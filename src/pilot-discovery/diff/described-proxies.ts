@@ -36,9 +36,9 @@ const anyAddress = '0.0.0.0';
 
 /**
  * Returns the proxies of the workloads that either of two meshes describes: Pods and
- * WorkloadEntries with an IP address, such endpoints of ServiceEntries inside the mesh, and a
- * router for each selector of a Gateway that selects none of them. A workload that a Gateway
- * selects is a router. Pure.
+ * WorkloadEntries with an IP address, and endpoints with an IP address of ServiceEntries that are
+ * MESH_INTERNAL. A workload that a Gateway selects is a router. A Gateway that selects none of them
+ * has a router of its own. Pure.
  *
  * @param domain the domain of the mesh
  */

@@ -14,6 +14,7 @@ import {
   warn,
   wrong,
 } from './members.ts';
+import type { Telemetry } from './telemetry.ts';
 
 const words = (...names: readonly string[]): Readonly<Record<string, string>> =>
   Object.fromEntries(names.map((name) => [name, name]));
@@ -53,9 +54,9 @@ const override: ReadMember<undefined> = (value, place) =>
     return undefined;
   });
 
-const metricsEntry: ReadMember<undefined> = (value, place) =>
+const metricsEntry: ReadMember<readonly string[]> = (value, place) =>
   members(value, place, [], (get) => {
-    get(
+    const providers = get(
       'providers',
       list((provider, providerPlace) =>
         members(provider, providerPlace, [], (providerMember) => providerMember('name', needed)),
@@ -64,15 +65,16 @@ const metricsEntry: ReadMember<undefined> = (value, place) =>
     get('overrides', list(notNull(override)));
     const interval = get('reportingInterval', duration);
     if (interval === 0) wrong(below(place, 'reportingInterval'), 'it is 1ms or more');
-    return undefined;
+    return providers;
   });
 
-/** Reports mistakes in metrics. Metrics without a mistake have no effect. */
-export const readMetrics: ReadMember<undefined> = (value, place) => {
-  if (list(notNull(metricsEntry))(value, place).length > 0)
+/** Reads the names of providers, and reports mistakes. Metrics without one have no effect. */
+export const readMetrics: ReadMember<Telemetry['metrics']> = (value, place) => {
+  const entries = list(notNull(metricsEntry))(value, place);
+  if (entries.length > 0)
     warn(
       place,
       "Envoy has no filter for Istio's metrics: it has no effect, and Envoy's own statistics stay",
     );
-  return undefined;
+  return entries;
 };

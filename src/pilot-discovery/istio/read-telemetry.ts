@@ -108,11 +108,12 @@ export const readTelemetry: ReadMember<Telemetry> = (value, place) =>
       warn(place, 'it is for gateways or services (targetRefs), and has no effect');
     if (chosen !== undefined && Object.keys(chosen).length === 0)
       warn(below(place, 'selector'), 'it has no labels, so it selects all workloads');
-    get('metrics', readMetrics);
+    const metrics = get('metrics', readMetrics);
     return {
       for: target,
       selector: chosen,
       accessLogging: get('accessLogging', list(notNull(accessLogging))),
       tracing: get('tracing', list(notNull(tracing))),
+      metrics,
     };
   });

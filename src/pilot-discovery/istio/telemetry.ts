@@ -10,6 +10,8 @@ export interface Telemetry {
   readonly accessLogging: readonly AccessLogging[];
   /** Later entries have precedence, field by field. */
   readonly tracing: readonly TracingEntry[];
+  /** The names of providers in each entry. They have no effect: Envoy lacks the filter. */
+  readonly metrics: readonly (readonly string[])[];
 }
 
 /** Whether a workload makes a call or receives it; a gateway makes all of its calls. */

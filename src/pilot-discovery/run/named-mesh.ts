@@ -4,12 +4,17 @@ import { placeOf } from '../istio/place-of.ts';
 import type { ReadMesh } from '../istio/read-mesh-config.ts';
 import { readMeshFile } from '../registry/files/mesh-file.ts';
 
-/** The MeshConfig at the start, and whether it is from a file. */
-export interface NamedMesh extends Pick<ReadMesh, 'mesh' | 'folders'> {
+/** The MeshConfig at the start, without an error, and whether it is from a file. */
+export interface NamedMesh extends ReadMesh {
   readonly origin: 'file' | 'none';
 }
 
-const defaults: NamedMesh = { mesh: defaultMeshConfig, folders: [], origin: 'none' };
+const defaults: NamedMesh = {
+  mesh: defaultMeshConfig,
+  folders: [],
+  flaws: [],
+  origin: 'none',
+};
 
 /**
  * Returns the MeshConfig of the file that `--meshConfig` names; the defaults if it names none.
@@ -29,11 +34,11 @@ export function namedMesh(path: string | undefined, standard = ''): NamedMesh {
     );
   if (file.kind === 'unreadable')
     throw new Fatal(`--meshConfig ${place}: it cannot be read: ${file.reason}`, exitCodes.config);
-  const { mesh, folders, error } = file;
+  const { mesh, folders, flaws, error } = file;
   if (error !== undefined)
     throw new Fatal(
       `--meshConfig ${placeOf(error.origin)}: ${error.field}: ${error.reason}`,
       exitCodes.config,
     );
-  return { mesh, folders, origin: 'file' };
+  return { mesh, folders, flaws, origin: 'file' };
 }

@@ -4,7 +4,12 @@ import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { analysisOf, inOrder } from '../../../../src/pilot-discovery/analyze/analysis.ts';
 import { fieldLines } from '../../../../src/pilot-discovery/analyze/field-lines.ts';
-import { readPaths } from '../../../../src/pilot-discovery/registry/files/read-paths.ts';
+import type { AnalysisContext } from '../../../../src/pilot-discovery/analyze/facts.ts';
+import { readMeshConfig } from '../../../../src/pilot-discovery/istio/read-mesh-config.ts';
+import {
+  type ReadPath,
+  readPaths,
+} from '../../../../src/pilot-discovery/registry/files/read-paths.ts';
 import {
   findingsJson,
   findingsText,
@@ -18,25 +23,41 @@ afterEach(() => {
   rmSync(folder, { recursive: true });
 });
 
-const findingsIn = (...paths: readonly { path: string; kind: 'file' | 'folder' }[]) => {
-  const { withLine } = fieldLines((path) => readFileSync(path));
-  return inOrder(analysisOf(readPaths(paths, 'default'), 'cluster.local').map(withLine));
+const nothingElse: AnalysisContext = {
+  domain: 'cluster.local',
+  mesh: undefined,
+  domainsElsewhere: [],
 };
 
+const findingsWith = (context: AnalysisContext, ...paths: readonly ReadPath[]) => {
+  const { withLine } = fieldLines((path) => readFileSync(path));
+  return inOrder(analysisOf(readPaths(paths, 'default'), context).map(withLine));
+};
+const findingsIn = (...paths: readonly ReadPath[]) => findingsWith(nothingElse, ...paths);
+
 /** What is found in files of a folder, without the path of the folder. */
-function found(files: Readonly<Record<string, string>>): readonly string[] {
+function found(
+  files: Readonly<Record<string, string>>,
+  context: Partial<AnalysisContext> = {},
+): readonly string[] {
   for (const [name, text] of Object.entries(files)) {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), text);
   }
-  return findingsText(findingsIn({ path: folder, kind: 'folder' }))
+  const place: ReadPath = { path: folder, kind: 'folder' };
+  return findingsText(findingsWith({ ...nothingElse, ...context }, place))
     .replaceAll(`${folder}/`, '')
     .split('\n')
     .slice(0, -1);
 }
 
+const groups: Readonly<Record<string, string>> = {
+  PeerAuthentication: 'security',
+  AuthorizationPolicy: 'security',
+  Telemetry: 'telemetry',
+};
 const resource = (kind: string, name: string, spec: string, namespace = 'shop') =>
-  `apiVersion: ${kind.endsWith('Authentication') ? 'security' : 'networking'}.istio.io/v1
+  `apiVersion: ${groups[kind] ?? 'networking'}.istio.io/v1
 kind: ${kind}
 metadata: { name: ${name}, namespace: ${namespace} }
 spec:
@@ -128,6 +149,7 @@ describe('an analysis finds', () => {
         ) +
         front.replace('*.shop.test', '*.test'),
       [
+        'Warning [IST0127] (DestinationRule shop/a a.yaml:14) spec.subsets[0].labels: no endpoint of a.test has the labels v=1, so the subset v1 is empty',
         'Error [IST0101] (VirtualService shop/a a.yaml:24) spec.http[0].mirrors[0].destination.host: no service has the host c.test: define it, or name another',
         'Error [IST0101] (VirtualService shop/a a.yaml:27) spec.tls[0].route[0].destination.subset: no DestinationRule for a.test has the subset v2',
         'Error [IST0101] (VirtualService shop/a a.yaml:29) spec.tcp[0].route[0].destination.port: a.test has no port 81, but 80',
@@ -255,6 +277,7 @@ describe('an analysis finds', () => {
           'host: a.test\nsubsets:\n- name: v1\n  labels: { v: "1" }\n  trafficPolicy: { tls: { mode: ISTIO_MUTUAL } }',
         ),
       [
+        'Warning [IST0127] (DestinationRule shop/a a.yaml:23) spec.subsets[0].labels: no endpoint of a.test has the labels v=1, so the subset v1 is empty',
         'Error [IST0113] (DestinationRule shop/a a.yaml:24) spec.subsets[0].trafficPolicy.tls: a.test takes no TLS, as its PeerAuthentication says: use DISABLE',
       ],
     ],
@@ -280,6 +303,228 @@ describe('an analysis finds', () => {
     ],
   ])('%s', (_, text, lines) => {
     expect(found({ 'a.yaml': text })).toEqual(lines);
+  });
+});
+
+describe('names of providers', () => {
+  const mesh = readMeshConfig(
+    `extensionProviders:
+- { name: spans, zipkin: { service: zipkin.test, port: 9411 } }
+- { name: far, zipkin: { service: far.test, port: 9411 } }
+- { name: odd, zipkin: { service: zipkin.test, port: 1 } }
+- { name: lines, envoyFileAccessLog: { path: /dev/stdout } }
+- { name: asks, envoyExtAuthzGrpc: { service: asks.test, port: 9000 } }
+- { name: away, envoyExtAuthzGrpc: { service: other/asks.test, port: 9000 } }`,
+    'mesh.yaml',
+  );
+  const services =
+    entry('zipkin.test', 'ports: [{ number: 9411, name: http, protocol: HTTP }]') +
+    entry('asks.test', 'ports: [{ number: 9000, name: grpc, protocol: GRPC }]');
+  const telemetry = (spec: string) => services + resource('Telemetry', 'a', spec);
+  const asking = (provider: string) =>
+    services +
+    resource(
+      'AuthorizationPolicy',
+      'a',
+      `action: CUSTOM\nprovider: { name: ${provider} }\nrules: [{}]`,
+    );
+
+  it.each<[what: string, text: string, lines: readonly string[]]>([
+    [
+      'of access logs',
+      telemetry(
+        'accessLogging: [{ providers: [{ name: LINES }, { name: envoy }, { name: line }] }]',
+      ),
+      [
+        'Error [IST0101] (Telemetry shop/a a.yaml:21) spec.accessLogging[0].providers[2].name: the MeshConfig has no provider line: name one of envoy, lines',
+      ],
+    ],
+    [
+      'of spans, which logs do not fit',
+      telemetry('tracing: [{ providers: [{ name: none }] }, { providers: [{ name: lines }] }]'),
+      [
+        'Error [IST0101] (Telemetry shop/a a.yaml:21) spec.tracing[0].providers[0].name: the MeshConfig has no provider none: name one of spans, far, odd',
+        'Warning [IST0133] (Telemetry shop/a a.yaml:21) spec.tracing[1].providers[0].name: lines takes no spans: name one of spans, far, odd',
+      ],
+    ],
+    [
+      'of spans, at a host or a port that is not there',
+      telemetry('tracing: [{ providers: [{ name: far }] }, { providers: [{ name: odd }] }]'),
+      [
+        'Error [IST0101] (Telemetry shop/a a.yaml:21) spec.tracing[0].providers[0].name: the provider far is at far.test, and no service has that host: define it',
+        'Error [IST0101] (Telemetry shop/a a.yaml:21) spec.tracing[1].providers[0].name: the provider odd is at port 1 of zipkin.test, which has the ports 9411',
+      ],
+    ],
+    [
+      'of metrics, but not those that each mesh has',
+      telemetry('metrics: [{ providers: [{ name: prometheus }, { name: none }] }]'),
+      [
+        expect.stringMatching(/^Warning \[IST0133\].* spec\.metrics: /) as never,
+        'Error [IST0101] (Telemetry shop/a a.yaml:21) spec.metrics[0].providers[1].name: the MeshConfig has no provider none: define it',
+      ],
+    ],
+    ['of an authorizer', asking('asks'), []],
+    [
+      'of an authorizer that is not there',
+      asking('spans'),
+      [
+        'Error [IST0101] (AuthorizationPolicy shop/a a.yaml:22) spec.provider.name: the MeshConfig has no authorizer spans: name one of asks, away',
+      ],
+    ],
+    [
+      'of an authorizer at a service that is not there',
+      asking('away'),
+      [
+        'Error [IST0101] (AuthorizationPolicy shop/a a.yaml:22) spec.provider.name: the provider away is at other/asks.test, and no service has that host: define it',
+      ],
+    ],
+  ])('are compared with the MeshConfig: %s', (_, text, lines) => {
+    expect(found({ 'a.yaml': text }, { mesh })).toEqual(lines);
+  });
+
+  it('are not compared without a MeshConfig', () => {
+    expect(found({ 'a.yaml': asking('none') })).toEqual([]);
+  });
+
+  it('of a service that several namespaces have need a namespace', () => {
+    const twice = services + entry('asks.test').replace('namespace: shop', 'namespace: other');
+    expect(found({ 'a.yaml': twice + asking('asks').slice(services.length) }, { mesh })).toEqual([
+      expect.stringContaining(
+        'the provider asks is at asks.test, which the namespaces other, shop',
+      ),
+    ]);
+  });
+
+  it('are found beside what the MeshConfig has wrong', () => {
+    const odd = readMeshConfig('later: true', 'mesh.yaml');
+    expect(found({ 'a.yaml': services }, { mesh: odd })).toEqual([
+      'Warning [IST0133] (mesh.yaml:1) later: it has no effect here',
+    ]);
+  });
+});
+
+describe('hosts that another source defines', () => {
+  const host = 'web.service.consul';
+  const mesh = readMeshConfig(
+    `extensionProviders: [{ name: spans, zipkin: { service: ${host}, port: 9411 } }]`,
+    'mesh.yaml',
+  );
+  const text =
+    rule('a', `hosts: [a.test]\nhttp: [{ route: [{ destination: { host: ${host} } }] }]`) +
+    resource('DestinationRule', 'a', `host: ${host}`) +
+    resource('Sidecar', 'a', `egress: [{ hosts: ['*/${host}'] }]`) +
+    resource('Telemetry', 'a', 'tracing: [{ providers: [{ name: spans }] }]');
+
+  it('are unknown if the source is not named', () => {
+    expect(found({ 'a.yaml': text }, { mesh })).toHaveLength(4);
+  });
+
+  it('are not called unknown', () => {
+    expect(found({ 'a.yaml': text }, { mesh, domainsElsewhere: ['service.consul'] })).toEqual([]);
+    expect(found({ 'a.yaml': text }, { mesh, domainsElsewhere: ['vice.consul'] })).toHaveLength(4);
+  });
+
+  it('have the subsets that rules define', () => {
+    const subset = text.replace(`host: ${host} } }]`, `host: ${host}, subset: v1 } }]`);
+    expect(found({ 'a.yaml': subset }, { mesh, domainsElsewhere: ['service.consul'] })).toEqual([
+      expect.stringContaining(`no DestinationRule for ${host} has the subset v1`),
+    ]);
+  });
+});
+
+describe('hosts of a Sidecar', () => {
+  it.each<[egress: string, line: string | undefined]>([
+    ['./a.test', undefined],
+    ['shop/a.test', undefined],
+    ['*/a.test', undefined],
+    ['*/*.none.test', undefined],
+    ['~/none.test', undefined],
+    ['./ruled.test', undefined],
+    ['*/none.test', 'no service has the host none.test: define it, or leave it out'],
+    [
+      'other/a.test',
+      'no service has the host a.test in the namespace other: define it, or leave it out',
+    ],
+  ])('%s', (host, line) => {
+    const text =
+      entry('a.test') +
+      rule('a', 'hosts: [ruled.test]\nhttp: [{ route: [{ destination: { host: a.test } }] }]') +
+      resource('Sidecar', 'a', `egress: [{ hosts: ['${host}'] }]`);
+    expect(found({ 'a.yaml': text })).toEqual(
+      line === undefined
+        ? []
+        : [`Warning [IST0133] (Sidecar shop/a a.yaml:20) spec.egress[0].hosts[0]: ${line}`],
+    );
+  });
+});
+
+describe('labels that no workload has', () => {
+  const workload = resource('WorkloadEntry', 'w', 'address: 10.0.0.1\nlabels: { app: back }');
+  const policy = (namespace: string) =>
+    resource(
+      'PeerAuthentication',
+      'a',
+      'selector: { matchLabels: { app: front } }\nmtls: { mode: STRICT }',
+      namespace,
+    );
+
+  it.each(['shop', 'istio-system'])('are found in a policy of %s', (namespace) => {
+    const where = namespace === 'shop' ? ' of the namespace shop' : '';
+    expect(found({ 'a.yaml': workload + policy(namespace) })).toEqual([
+      `Warning [IST0127] (PeerAuthentication ${namespace}/a a.yaml:12) spec.selector: no workload${where} has the labels app=front`,
+    ]);
+  });
+
+  it('are not found where no workload is known, or a Pod has them', () => {
+    const pod = `apiVersion: v1
+kind: Pod
+metadata: { name: p, namespace: shop, labels: { app: front, v: "1" } }
+spec: { containers: [{ name: app }] }
+`;
+    expect(found({ 'a.yaml': workload + policy('other') })).toEqual([]);
+    expect(found({ 'a.yaml': workload + policy('shop') + pod })).toEqual([]);
+  });
+
+  it('are found in a Sidecar, a DestinationRule and a ServiceEntry', () => {
+    const selector = 'workloadSelector: { labels: { app: front } }';
+    const all =
+      resource('Sidecar', 'a', `${selector}\noutboundTrafficPolicy: { mode: ALLOW_ANY }`) +
+      resource(
+        'DestinationRule',
+        'a',
+        `host: "*.test"\n${selector.replace('labels', 'matchLabels')}`,
+      ) +
+      resource(
+        'ServiceEntry',
+        'a',
+        `hosts: [a.test]\n${internal}\nresolution: STATIC\n${selector}`,
+      );
+    expect(found({ 'a.yaml': workload + all })).toEqual(
+      ['Sidecar', 'DestinationRule', 'ServiceEntry'].map(
+        (kind) =>
+          expect.stringMatching(
+            `^Warning \\[IST0127\\] \\(${kind} shop/a .*spec\\.workloadSelector: no workload of the namespace`,
+          ) as string,
+      ),
+    );
+  });
+
+  it('are found in a subset, if endpoints are known', () => {
+    const service = (more: string) =>
+      entry(
+        'a.test',
+        `ports: [{ number: 80, name: http, protocol: HTTP }]\nendpoints: [{ address: 10.0.0.1, labels: { v: "1" } }${more}]`,
+      ).replace('DNS', 'STATIC');
+    const subsets = resource(
+      'DestinationRule',
+      'a',
+      'host: a.test\nsubsets:\n- { name: v1, labels: { v: "1" } }\n- { name: v2, labels: { v: "2" } }',
+    );
+    expect(found({ 'a.yaml': service('') + subsets })).toEqual([
+      'Warning [IST0127] (DestinationRule shop/a a.yaml:17) spec.subsets[1].labels: no endpoint of a.test has the labels v=2, so the subset v2 is empty',
+    ]);
+    const two = service(', { address: 10.0.0.2, labels: { v: "2" } }');
+    expect(found({ 'a.yaml': two + subsets })).toEqual([]);
   });
 });
 
